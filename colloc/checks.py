@@ -1,0 +1,91 @@
+"""Validation of user input, done once where a thing is made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from colloc.errors import InputError
+
+
+def finite_array(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Float array of exactly `shape`, every entry finite; a scalar fills a vector."""
+    array = _float_array(name, value, shape)
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} must be finite, got {value!r}")
+    return array
+
+
+def _float_array(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError, NotImplementedError):
+        raise InputError(f"{name} must be numbers of shape {shape}, got {value!r}") from None
+    if array.ndim == 0 and len(shape) == 1:
+        array = np.full(shape, float(array))
+    if array.shape != shape:
+        raise InputError(f"{name} must have shape {shape}, got shape {array.shape}: {value!r}")
+    return array
+
+
+def symbolic(name: str, value: Any, shape: tuple[int, int]) -> ca.SX:
+    """SX matrix of `shape` from numbers, symbols or nested sequences of both; numbers must be finite."""
+    try:
+        if isinstance(value, ca.SX | ca.DM):
+            matrix = ca.SX(value)
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            rows = [ca.horzcat(*row) if isinstance(row, Sequence) else ca.SX(row) for row in value]
+            matrix = ca.SX(ca.vertcat(*rows))
+        else:
+            matrix = ca.SX(np.asarray(value, dtype=float))
+    except (TypeError, ValueError, RuntimeError, NotImplementedError):
+        raise InputError(f"{name} must be numbers or SX symbols of shape {shape}, got {value!r}") from None
+    if matrix.shape != shape:
+        raise InputError(f"{name} must have shape {shape}, got shape {matrix.shape}: {value!r}")
+    # Symbols are replaced by zeros, which leaves the numbers.
+    numbers = ca.evalf(ca.substitute(matrix, ca.vertcat(*ca.symvar(matrix)), ca.DM.zeros(len(ca.symvar(matrix)))))
+    if not numbers.is_regular():
+        raise InputError(f"{name} must be finite, got {value!r}")
+    return matrix
+
+
+def finite_number(name: str, value: Any, *, positive: bool = False) -> float:
+    """A finite float, strictly positive where asked."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise InputError(f"{name} must be a number, got {value!r}")
+    number = float(value)
+    if not math.isfinite(number) or (positive and number <= 0):
+        raise InputError(f"{name} must be finite{' and positive' if positive else ''}, got {value!r}")
+    return number
+
+
+def count(name: str, value: Any, *, at_least: int, at_most: int | None = None) -> int:
+    """An integer within a range."""
+    legal = f"an integer >= {at_least}" if at_most is None else f"an integer from {at_least} to {at_most}"
+    if not isinstance(value, int | np.integer) or isinstance(value, bool):
+        raise InputError(f"{name} must be {legal}, got {value!r}")
+    if value < at_least or (at_most is not None and value > at_most):
+        raise InputError(f"{name} must be {legal}, got {value!r}")
+    return int(value)
+
+
+def interval(name: str, lower: Any, upper: Any, shape: tuple[int, ...] | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds lower <= upper, infinite where there is none, never NaN; of `shape`, or as the two broadcast."""
+    if shape is None:
+        try:
+            shape = np.broadcast_shapes(np.shape(lower), np.shape(upper))
+        except ValueError:
+            raise InputError(f"{name}: bounds have different shapes, got lower={lower!r}, upper={upper!r}") from None
+    low, high = _float_array(f"{name} lower", lower, shape), _float_array(f"{name} upper", upper, shape)
+    if np.isnan(low).any() or np.isnan(high).any():
+        raise InputError(f"{name} bounds must not be NaN, got lower={lower!r}, upper={upper!r}")
+    if (low > high).any():
+        raise InputError(f"{name}: lower bound exceeds upper bound, got lower={lower!r}, upper={upper!r}")
+    if (low == np.inf).any() or (high == -np.inf).any():
+        raise InputError(f"{name}: no value satisfies lower={lower!r}, upper={upper!r}")
+    return low, high

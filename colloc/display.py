@@ -1,0 +1,56 @@
+"""One table, two forms: text for a terminal, HTML for a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+
+@dataclass(frozen=True)
+class Table:
+    """A titled table of strings.
+
+    Parameters
+    ----------
+    title : str
+        One line above the table.
+    header : sequence of str
+    rows : sequence of sequences of str
+    notes : sequence of str
+        Lines below the table.
+    """
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str] = ()
+
+    def text(self) -> str:
+        """Columns aligned with spaces."""
+        cells = [list(self.header), *[list(row) for row in self.rows]] if any(self.header) else list(self.rows)
+        widths = [max((len(row[k]) for row in cells), default=0) for k in range(len(self.header))]
+        lines = ["  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in cells]
+        return "\n".join([self.title, *lines, *self.notes])
+
+    def html(self) -> str:
+        """A plain HTML table."""
+
+        def line(row: Sequence[str], tag: str) -> str:
+            return "<tr>" + "".join(f"<{tag} style='text-align:left'>{escape(c)}</{tag}>" for c in row) + "</tr>"
+
+        head = line(self.header, "th") if any(self.header) else ""
+        notes = "".join(f"<div>{escape(note)}</div>" for note in self.notes)
+        body = "".join(line(row, "td") for row in self.rows)
+        return f"<div><b>{escape(self.title)}</b><table>{head}{body}</table>{notes}</div>"
+
+
+def short(value: float) -> str:
+    """Number for a table: four significant digits, infinities as ±inf."""
+    return f"{value:.4g}"
+
+
+def shown(names: Sequence[str], limit: int = 12) -> str:
+    """Names on one line, the tail of a long list counted."""
+    listed = ", ".join(names[:limit])
+    return listed if len(names) <= limit else f"{listed}, ... ({len(names)} in all)"

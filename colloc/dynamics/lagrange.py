@@ -1,0 +1,72 @@
+"""Recursive Lagrangian inverse dynamics in 4x4 homogeneous transforms.
+
+Xiang et al. (2009), equations 12 to 20 (after Hollerbach 1980), for trees as in Zhakatayev et al. (2023), with a
+load on every link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+
+from colloc.kinematics import frames
+from colloc.model import Load, Model
+from colloc.model.joint import REVOLUTE
+
+
+def lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> ca.SX:
+    """Actuator torques that produce a motion.
+
+    Forward: A, B, C of every link. Backward, from the tips to the base: D (inertia), E (gravity), F (forces) and
+    G (moments). F is kept as the 4x4 sum of r f' rather than the 4-vector of equation 19, so that loads on several
+    links, each with its own force, share one recursion. The signs are those of the actuator: the environment's
+    loads enter with a minus.
+
+    Parameters
+    ----------
+    model : Model
+    q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
+    loads : sequence of Load
+
+    Returns
+    -------
+    SX, shape (n,) [N m, N]
+    """
+    a, _, c = frames(model, q, qd, qdd)
+    gravity = ca.SX(ca.vertcat(model.gravity, 0))
+    d, e, f, g = _own_terms(model, c, loads)
+    tau: list[ca.SX] = [ca.SX(0)] * model.n
+    for i in reversed(range(len(model.bodies))):
+        joint, parent, dof = model.bodies[i].joint, model.parents[i], model.dofs[i]
+        t = joint.transform(ca.SX(0) if dof is None else q[dof])
+        if dof is not None:
+            da = a[i] @ joint.twist
+            # tr(dA D) without forming the product; an element-wise product of dA with D'.
+            tau[dof] = _trace(da, d[i]) - gravity.T @ da @ e[i] - _trace(da, f[i])
+            if joint.kind == REVOLUTE:
+                above = joint.before if parent < 0 else a[parent] @ joint.before
+                tau[dof] -= ca.dot(g[i], above[:3, :3] @ joint.axis)
+        if parent >= 0:
+            d[parent] += t @ d[i]
+            e[parent] += t @ e[i]
+            f[parent] += t @ f[i]
+            g[parent] += g[i]
+    return ca.vertcat(*tau)
+
+
+def _own_terms(model: Model, c: list[ca.SX], loads: Sequence[Load]) -> tuple[list[ca.SX], ...]:
+    """Every link's own contribution to D, E, F and G."""
+    d = [body.pseudo_inertia @ acceleration.T for body, acceleration in zip(model.bodies, c, strict=True)]
+    e = [body.mass * ca.vertcat(body.com, 1) for body in model.bodies]
+    f = [ca.SX(4, 4) for _ in model.bodies]
+    g = [ca.SX(3, 1) for _ in model.bodies]
+    for load in loads:
+        i = model.index(load.body)
+        f[i] += ca.vertcat(load.point, 1) @ ca.vertcat(load.force, 0).T
+        g[i] += load.moment
+    return d, e, f, g
+
+
+def _trace(left: ca.SX, right: ca.SX) -> ca.SX:
+    return ca.dot(left, right.T)

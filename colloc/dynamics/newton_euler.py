@@ -1,0 +1,141 @@
+"""Recursive Newton-Euler inverse dynamics in moving (link) coordinates.
+
+Barman (2020), chapter III, generalised to trees and to any number of loads. Everything about link j is expressed in
+the axes of its own frame; only 3x3 rotations appear. Gravity enters as an upward acceleration of the world, which is
+the same as the force m (a - R' g) on every link (Barman's equation 3.67 with the sign of g as the acceleration
+vector).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import casadi as ca
+
+from colloc.kinematics import frames
+from colloc.model import Body, Load, Model
+from colloc.model.joint import PRISMATIC
+
+
+class Reactions(NamedTuple):
+    """What every body's joint transmits: the wrench that the parent exerts on the body.
+
+    Parameters
+    ----------
+    tau : SX, shape (n,) [N m, N]
+        Actuation: the component of the wrench along the joint's axis.
+    force : SX, shape (3, n_bodies) [N]
+        In the axes of the body's own link frame.
+    moment : SX, shape (3, n_bodies) [N m]
+        About the joint's origin on the parent (where the axis starts), in the axes of the body's own link frame.
+    """
+
+    tau: ca.SX
+    force: ca.SX
+    moment: ca.SX
+
+
+class _Link(NamedTuple):
+    rotation: ca.SX  # link axes -> parent axes
+    root: ca.SX  # joint origin in the parent frame, parent axes
+    arm: ca.SX  # joint origin -> link origin, link axes
+    axis: ca.SX  # joint axis, link axes
+    omega: ca.SX
+    alpha: ca.SX
+    acceleration: ca.SX  # of the link origin, gravity included
+
+
+def newton_euler(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> ca.SX:
+    """Actuator torques that produce a motion.
+
+    Parameters
+    ----------
+    model : Model
+    q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
+    loads : sequence of Load
+        What the environment applies; enters as -J' w.
+
+    Returns
+    -------
+    SX, shape (n,) [N m, N]
+    """
+    return joint_reactions(model, q, qd, qdd, loads).tau
+
+
+def joint_reactions(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Reactions:
+    """Actuation and the internal force and moment of every joint; parameters as in `newton_euler`."""
+    links = _outward(model, q, qd, qdd)
+    force, moment = _link_wrenches(model, links)
+    _subtract_loads(model, q, links, loads, force, moment)
+    tau: list[ca.SX] = [ca.SX(0)] * model.n
+    for j in reversed(range(len(links))):
+        link, parent, dof = links[j], model.parents[j], model.dofs[j]
+        if dof is not None:
+            tau[dof] = ca.dot(link.axis, force[j] if model.bodies[j].joint.kind == PRISMATIC else moment[j])
+        if parent >= 0:
+            carried = link.rotation @ force[j]
+            lever = links[parent].arm + link.root
+            force[parent] += carried
+            moment[parent] += link.rotation @ moment[j] + ca.cross(lever, carried)
+    return Reactions(ca.vertcat(*tau), ca.horzcat(*force), ca.horzcat(*moment))
+
+
+def _outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[_Link]:
+    zero = ca.SX(3, 1)
+    world = _Link(ca.SX.eye(3), zero, zero, zero, zero, zero, ca.SX(-model.gravity))
+    links: list[_Link] = []
+    for body, parent, dof in zip(model.bodies, model.parents, model.dofs, strict=True):
+        p = world if parent < 0 else links[parent]
+        rotation, root, arm, axis = _geometry(body, ca.SX(0) if dof is None else q[dof])
+        omega, alpha = rotation.T @ p.omega, rotation.T @ p.alpha
+        at_root = p.acceleration + ca.cross(p.alpha, root) + ca.cross(p.omega, ca.cross(p.omega, root))
+        acceleration = rotation.T @ at_root
+        if dof is not None:
+            rate, change = axis * qd[dof], axis * qdd[dof]
+            if body.joint.kind == PRISMATIC:
+                acceleration += 2 * ca.cross(omega, rate) + change
+            else:
+                alpha += ca.cross(omega, rate) + change
+                omega += rate
+        acceleration += ca.cross(alpha, arm) + ca.cross(omega, ca.cross(omega, arm))
+        links.append(_Link(rotation, root, arm, axis, omega, alpha, acceleration))
+    return links
+
+
+def _geometry(body: Body, q: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+    """Rotation link -> parent, joint origin in the parent, joint origin -> link origin, and axis in link axes."""
+    joint = body.joint
+    axis = joint.after[:3, :3].T @ joint.axis
+    arm = joint.after[:3, :3].T @ joint.after[:3, 3]
+    if joint.kind == PRISMATIC:
+        arm += axis * q
+    return joint.transform(q)[:3, :3], joint.before[:3, 3], arm, axis
+
+
+def _link_wrenches(model: Model, links: list[_Link]) -> tuple[list[ca.SX], list[ca.SX]]:
+    """Inertial force of every link and its moment about the joint origin, in link axes."""
+    force, moment = [], []
+    for body, link in zip(model.bodies, links, strict=True):
+        com = body.com
+        acceleration = link.acceleration + ca.cross(link.alpha, com) + ca.cross(link.omega, ca.cross(link.omega, com))
+        inertial = body.mass * acceleration
+        spin = body.inertia @ link.alpha + ca.cross(link.omega, body.inertia @ link.omega)
+        force.append(inertial)
+        moment.append(spin + ca.cross(link.arm + com, inertial))
+    return force, moment
+
+
+def _subtract_loads(
+    model: Model, q: ca.SX, links: list[_Link], loads: Sequence[Load], force: list[ca.SX], moment: list[ca.SX]
+) -> None:
+    if not loads:
+        return
+    zero = ca.SX(model.n, 1)
+    position = frames(model, q, zero, zero).position
+    for load in loads:
+        j = model.index(load.body)
+        to_link = position[j][:3, :3].T
+        applied = to_link @ load.force
+        force[j] -= applied
+        moment[j] -= to_link @ load.moment + ca.cross(links[j].arm + load.point, applied)

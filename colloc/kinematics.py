@@ -1,0 +1,91 @@
+"""Motion of frames and points: the 4x4 forward recursion A, B, C."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import casadi as ca
+
+from colloc.checks import symbolic
+from colloc.model import Model
+
+
+class Frames(NamedTuple):
+    """Transforms link -> world of every body and their time derivatives, SX, each shape (4, 4)."""
+
+    position: list[ca.SX]
+    velocity: list[ca.SX]
+    acceleration: list[ca.SX]
+
+
+class PointMotion(NamedTuple):
+    """Position [m], velocity [m/s] and acceleration [m/s2] of a point in the world frame, SX, each shape (3,)."""
+
+    position: ca.SX
+    velocity: ca.SX
+    acceleration: ca.SX
+
+
+def frames(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> Frames:
+    """Position, velocity and acceleration transforms of every link frame.
+
+    A_j = A_p T_j and its time derivatives B_j, C_j with p the parent of j (Xiang et al. 2009, equations 12 to 14;
+    for trees, Zhakatayev et al. 2023, equation 5).
+
+    Parameters
+    ----------
+    model : Model
+    q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
+    """
+    a, b, c = [], [], []
+    root = (ca.SX.eye(4), ca.SX(4, 4), ca.SX(4, 4))
+    for body, parent, dof in zip(model.bodies, model.parents, model.dofs, strict=True):
+        above = root if parent < 0 else (a[parent], b[parent], c[parent])
+        t = body.joint.transform(ca.SX(0) if dof is None else q[dof])
+        position, velocity, acceleration = (m @ t for m in above)
+        if dof is not None:
+            # dT/dq = T Xi and d2T/dq2 = T Xi Xi with the joint's constant body twist Xi.
+            xi = body.joint.twist
+            acceleration += (2 * qd[dof] * velocity + position @ (qd[dof] ** 2 * xi + qdd[dof] * ca.SX.eye(4))) @ xi
+            velocity += qd[dof] * (position @ xi)
+        a.append(position)
+        b.append(velocity)
+        c.append(acceleration)
+    return Frames(a, b, c)
+
+
+def point_motion(
+    model: Model, body: str, point: Any = (0, 0, 0), *, q: ca.SX, qd: ca.SX | None = None, qdd: ca.SX | None = None
+) -> PointMotion:
+    """Motion of a point fixed in a link, in the world frame.
+
+    Parameters
+    ----------
+    model : Model
+    body : str
+    point : shape (3,) [m]
+        In the link frame; the frame's origin by default.
+    q, qd, qdd : SX, shape (n,)
+        Rates left out are zero.
+
+    Raises
+    ------
+    InputError
+        For a body that does not exist or a point of another shape.
+    """
+    zero = ca.SX(model.n, 1)
+    moving = frames(model, q, zero if qd is None else qd, zero if qdd is None else qdd)
+    return point_in(moving, model.index(body), point)
+
+
+def point_in(moving: Frames, index: int, point: Any) -> PointMotion:
+    """Motion of a point of body number `index`, from frames already computed."""
+    local = ca.vertcat(symbolic("point", point, (3, 1)), 1)
+    return PointMotion(*((transforms[index] @ local)[:3] for transforms in moving))
+
+
+def origins(model: Model, q: ca.SX) -> Sequence[ca.SX]:
+    """Origin of every link frame in the world frame, SX, each shape (3,) [m]."""
+    zero = ca.SX(model.n, 1)
+    return [transform[:3, 3] for transform in frames(model, q, zero, zero).position]

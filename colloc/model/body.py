@@ -1,0 +1,124 @@
+"""A rigid body with the joint that carries it, and the loads that act on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from colloc.checks import symbolic
+from colloc.errors import InputError
+from colloc.model.joint import Joint
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A rigid link and the joint to its parent.
+
+    Parameters
+    ----------
+    name : str
+    joint : Joint
+        Places the link frame relative to the parent's link frame. The joint goes by the body's name.
+    parent : str, optional
+        Name of the parent body; the world by default.
+    mass : number or SX [kg]
+        Zero for a virtual link.
+    com : shape (3,) [m]
+        Centre of mass in the link frame.
+    inertia : shape (3, 3), or (3,) for a diagonal tensor [kg m2]
+        About the centre of mass, in the axes of the link frame.
+
+    Raises
+    ------
+    InputError
+        For a negative mass or an inertia no mass distribution can have.
+    """
+
+    name: str
+    joint: Joint
+    parent: str | None = None
+    mass: Any = 0.0
+    com: Any = (0.0, 0.0, 0.0)
+    inertia: Any = (0.0, 0.0, 0.0)
+
+    def __post_init__(self):
+        if not isinstance(self.name, str) or not self.name:
+            raise InputError(f"body name must be a non-empty string, got {self.name!r}")
+        if not isinstance(self.joint, Joint):
+            raise InputError(f"joint of body {self.name!r} must be a Joint (see co.revolute), got {self.joint!r}")
+        label = f"of body {self.name!r}"
+        object.__setattr__(self, "mass", symbolic(f"mass {label}", self.mass, (1, 1)))
+        object.__setattr__(self, "com", symbolic(f"com {label}", self.com, (3, 1)))
+        object.__setattr__(self, "inertia", _tensor(f"inertia {label}", self.inertia))
+        if self.mass.is_constant() and float(self.mass) < 0:
+            raise InputError(f"mass {label} must not be negative, got {float(self.mass)}")
+        if self.inertia.is_constant():
+            _check_inertia(f"inertia {label}", np.array(ca.DM(self.inertia)))
+            massless = self.mass.is_constant() and float(self.mass) == 0
+            if massless and np.array(ca.DM(self.inertia)).any():
+                raise InputError(f"inertia {label} must be zero because its mass is zero, got {self.inertia}")
+
+    @property
+    def pseudo_inertia(self) -> ca.SX:
+        """Pseudo-inertia about the origin of the link frame, SX, shape (4, 4).
+
+        The integral of r r' over the mass, with r = (x, y, z, 1) in the link frame: the inertia matrix of the
+        recursive Lagrangian dynamics (Xiang et al. 2009, equation 17; general form in Hollerbach 1980).
+        """
+        moment = self.mass * self.com
+        second = ca.trace(self.inertia) / 2 * ca.SX.eye(3) - self.inertia + moment @ self.com.T
+        return ca.vertcat(ca.horzcat(second, moment), ca.horzcat(moment.T, self.mass))
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """The wrench that the environment applies to a link.
+
+    It enters the actuator torque as -J' w.
+
+    Parameters
+    ----------
+    body : str
+        Name of the loaded body.
+    force : shape (3,) [N]
+        In the world frame; numbers or SX.
+    moment : shape (3,) [N m]
+        In the world frame.
+    point : shape (3,) [m]
+        Where the force acts, in the link frame.
+    """
+
+    body: str
+    force: Any = (0.0, 0.0, 0.0)
+    moment: Any = (0.0, 0.0, 0.0)
+    point: Any = (0.0, 0.0, 0.0)
+
+    def __post_init__(self):
+        for name in ("force", "moment", "point"):
+            label = f"{name} of the load on {self.body!r}"
+            object.__setattr__(self, name, symbolic(label, getattr(self, name), (3, 1)))
+
+
+def _tensor(name: str, value: Any) -> ca.SX:
+    try:
+        return symbolic(name, value, (3, 3))
+    except InputError:
+        if np.shape(value) in ((3, 3), (3,)) or (isinstance(value, ca.SX) and value.shape == (3, 1)):
+            return ca.diag(symbolic(name, value, (3, 1)))
+        raise
+
+
+def _check_inertia(name: str, tensor: np.ndarray) -> None:
+    size = max(float(np.abs(tensor).max()), 1e-300)
+    if np.abs(tensor - tensor.T).max() > 1e-9 * size:
+        raise InputError(f"{name} must be symmetric, got\n{tensor}")
+    principal = np.linalg.eigvalsh(tensor)
+    # The largest principal moment cannot exceed the sum of the other two for any mass distribution.
+    if principal[0] < -1e-9 * size or principal[2] > principal[0] + principal[1] + 1e-9 * size:
+        raise InputError(
+            f"{name} is physically impossible: principal moments {principal} must be >= 0 and no one may exceed "
+            f"the sum of the other two, got\n{tensor}"
+        )

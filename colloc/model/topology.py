@@ -1,0 +1,73 @@
+"""Who is attached to whom: parent joints, branches, and their connectivity tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from colloc.errors import InputError
+
+
+@dataclass(frozen=True)
+class Topology:
+    """Connectivity of a tree of joints, numbered from 1; 0 is the world (Zhakatayev et al. 2023, section 2).
+
+    A branch is a maximal run of joints without a fork: it starts at the world or after a joint with several
+    children and ends before the next fork or at a tip.
+
+    Parameters
+    ----------
+    parents : tuple of int
+        Parent joint of joint 1, 2, ...
+    branches : tuple of tuples of int
+        Joints of each branch from base to tip, branches numbered by their first joint.
+    branch_parents : tuple of int
+        Parent branch of branch 1, 2, ...; 0 is the world.
+    """
+
+    parents: tuple[int, ...]
+    branches: tuple[tuple[int, ...], ...]
+    branch_parents: tuple[int, ...]
+
+    @property
+    def joint_parent_matrix(self) -> np.ndarray:
+        """Rows (joint, parent joint), shape (n, 2)."""
+        return np.column_stack([np.arange(1, len(self.parents) + 1), self.parents])
+
+    @property
+    def branch_parent_matrix(self) -> np.ndarray:
+        """Rows (branch, parent branch), shape (n_branches, 2)."""
+        return np.column_stack([np.arange(1, len(self.branches) + 1), self.branch_parents])
+
+    @property
+    def joint_branch_matrix(self) -> np.ndarray:
+        """Rows (first joint, last joint) of every branch, shape (n_branches, 2).
+
+        Raises
+        ------
+        InputError
+            When a branch is not numbered consecutively, so that two numbers do not describe it.
+        """
+        for branch in self.branches:
+            if branch != tuple(range(branch[0], branch[-1] + 1)):
+                raise InputError(f"joints of a branch must be numbered consecutively for this table, got {branch}")
+        return np.array([(branch[0], branch[-1]) for branch in self.branches])
+
+
+def find_topology(parents: Sequence[int]) -> Topology:
+    """Branches of a tree given by the parent of every joint (1-based, parents before children)."""
+    children = np.bincount(np.asarray(parents, dtype=int), minlength=len(parents) + 1)
+    branch_of = [0]
+    branches: list[list[int]] = []
+    branch_parents: list[int] = []
+    for joint, parent in enumerate(parents, start=1):
+        if parent != 0 and children[parent] == 1:
+            branch_of.append(branch_of[parent])
+            branches[branch_of[parent] - 1].append(joint)
+        else:
+            branches.append([joint])
+            branch_parents.append(branch_of[parent])
+            branch_of.append(len(branches))
+    return Topology(tuple(parents), tuple(map(tuple, branches)), tuple(branch_parents))

@@ -1,0 +1,189 @@
+"""The model: a tree of bodies in a gravity field."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from colloc.checks import finite_array
+from colloc.display import Table, short
+from colloc.errors import InputError, unknown_name
+from colloc.model.body import Body, Load
+from colloc.model.joint import PRISMATIC
+from colloc.model.topology import Topology, find_topology
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Model:
+    """An open tree of rigid bodies.
+
+    Parameters
+    ----------
+    bodies : sequence of Body
+        Parents before their children. Every revolute or prismatic joint adds one degree of freedom, in this order.
+    gravity : shape (3,) [m/s2]
+        Gravity acceleration in the world frame.
+    name : str
+
+    Raises
+    ------
+    InputError
+        For repeated names, a missing parent, a cycle, or bodies out of tree order.
+    """
+
+    bodies: Sequence[Body]
+    gravity: Any = (0.0, -9.81, 0.0)
+    name: str = "model"
+
+    def __post_init__(self):
+        bodies = tuple(self.bodies)
+        if not bodies:
+            raise InputError("a model needs at least one body")
+        for body in bodies:
+            if not isinstance(body, Body):
+                raise InputError(f"bodies must be Body objects, got {body!r}")
+        _check_tree(bodies)
+        object.__setattr__(self, "bodies", bodies)
+        object.__setattr__(self, "gravity", finite_array("gravity", self.gravity, (3,)))
+        if not any(body.joint.moves for body in bodies):
+            raise InputError(f"model {self.name!r} has no joint that moves")
+
+    @cached_property
+    def parents(self) -> tuple[int, ...]:
+        """Index of the parent of every body; -1 is the world."""
+        index = {body.name: k for k, body in enumerate(self.bodies)}
+        return tuple(-1 if body.parent is None else index[body.parent] for body in self.bodies)
+
+    @cached_property
+    def dofs(self) -> tuple[int | None, ...]:
+        """Coordinate index of every body's joint; None for a fixed joint."""
+        order = iter(range(len(self.bodies)))
+        return tuple(next(order) if body.joint.moves else None for body in self.bodies)
+
+    @cached_property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints that move, in the order of q."""
+        return tuple(body.name for body in self.bodies if body.joint.moves)
+
+    @property
+    def n(self) -> int:
+        """Number of degrees of freedom."""
+        return len(self.joint_names)
+
+    @cached_property
+    def topology(self) -> Topology:
+        """Parent joints and branches, with bodies numbered from 1."""
+        return find_topology([parent + 1 for parent in self.parents])
+
+    @cached_property
+    def torque_units(self) -> tuple[str, ...]:
+        """Unit of every joint's actuation: N m, or N for a slide."""
+        return tuple("N" if b.joint.kind == PRISMATIC else "N m" for b in self.bodies if b.joint.moves)
+
+    @cached_property
+    def position_units(self) -> tuple[str, ...]:
+        """Unit of every joint coordinate: rad, or m for a slide."""
+        return tuple("m" if b.joint.kind == PRISMATIC else "rad" for b in self.bodies if b.joint.moves)
+
+    def limits(self, quantity: str) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper joint limits, each shape (n,), of "position", "velocity" or "torque"."""
+        rows = [getattr(body.joint.limits, quantity) for body in self.bodies if body.joint.moves]
+        return np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+
+    def index(self, body: str) -> int:
+        """Position of a body in `bodies`; InputError for a name that does not exist."""
+        for k, candidate in enumerate(self.bodies):
+            if candidate.name == body:
+                return k
+        raise unknown_name("body", body, [b.name for b in self.bodies])
+
+    @cached_property
+    def symbols(self) -> list[ca.SX]:
+        """The symbols in masses, lengths and inertias."""
+        parts = [
+            ca.vertcat(b.mass, b.com, ca.vec(b.inertia), ca.vec(b.joint.before), ca.vec(b.joint.after))
+            for b in self.bodies
+        ]
+        return ca.symvar(ca.vertcat(*parts))
+
+    def __repr__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+    def _table(self) -> Table:
+        header = ("body", "parent", "joint", "theta [rad]", "d [m]", "a [m]", "alpha [rad]", "mass [kg]", "q", "tau")
+        rows = []
+        for body in self.bodies:
+            limits = body.joint.limits
+            cells = (body.name, body.parent or "world", body.joint.kind, *_dh_cells(body), _cell(body.mass))
+            rows.append((*cells, _range(limits.position), _range(limits.torque)))
+        gravity = ", ".join(map(short, self.gravity))
+        return Table(f"{self.name}: {self.n} DOF, {len(self.bodies)} bodies, gravity ({gravity}) m/s2", header, rows)
+
+
+def _check_tree(bodies: tuple[Body, ...]) -> None:
+    names = [body.name for body in bodies]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"two bodies are named {name!r}; names must be unique")
+    parent = {body.name: body.parent for body in bodies}
+    for body in bodies:
+        if body.parent is not None and body.parent not in parent:
+            raise unknown_name(f"parent of body {body.name!r} among the bodies", body.parent, names)
+    for body in bodies:
+        path = [body.name]
+        while (above := parent[path[-1]]) is not None:
+            if above in path:
+                cycle = " -> ".join([*path[path.index(above) :], above])
+                raise InputError(f"the bodies form a cycle: {cycle}")
+            path.append(above)
+        if body.parent is not None and names.index(body.parent) > names.index(body.name):
+            raise InputError(f"body {body.name!r} is listed before its parent {body.parent!r}; list parents first")
+
+
+def check_loads(model: Model, loads: Sequence[Load]) -> None:
+    """InputError unless every load acts on a body of the model."""
+    for load in loads:
+        if not isinstance(load, Load):
+            raise InputError(f"loads must be Load objects, got {load!r}")
+        model.index(load.body)
+
+
+def _dh_cells(body: Body) -> tuple[str, str, str, str]:
+    """DH row of a joint that has one (the joint variable as q), dashes otherwise."""
+    after, joint = body.joint.after, body.joint
+    constant = joint.before.is_constant() and after.is_constant()
+    if not constant or not joint.moves or tuple(joint.axis) != (0, 0, 1):
+        return ("-", "-", "-", "-")
+    if not np.array_equal(np.array(ca.DM(joint.before)), np.eye(4)) or float(after[2, 0]) != 0:
+        return ("-", "-", "-", "-")
+    m = np.array(ca.DM(after))
+    theta, alpha = math.atan2(m[1, 0], m[0, 0]), math.atan2(m[2, 1], m[2, 2])
+    a, d = m[0, 3] * math.cos(theta) + m[1, 3] * math.sin(theta), m[2, 3]
+    sliding = joint.kind == PRISMATIC
+    return (
+        short(theta) if sliding else _plus("q", theta),
+        _plus("q", d) if sliding else short(d),
+        short(a),
+        short(alpha),
+    )
+
+
+def _plus(symbol: str, offset: float) -> str:
+    return symbol if abs(offset) < 1e-12 else f"{symbol} {'+' if offset > 0 else '-'} {short(abs(offset))}"
+
+
+def _cell(value: ca.SX) -> str:
+    return short(float(value)) if value.is_constant() else str(value)
+
+
+def _range(limits: tuple[float, float]) -> str:
+    return "free" if limits == (-math.inf, math.inf) else f"[{short(limits[0])}, {short(limits[1])}]"

@@ -1,0 +1,1 @@
+"""Plain numerical mathematics on NumPy arrays: bases and quadrature."""

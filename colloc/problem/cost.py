@@ -1,0 +1,68 @@
+"""What to minimise: a weighted sum of named terms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from colloc.checks import finite_number
+from colloc.errors import InputError
+
+
+@dataclass(frozen=True)
+class Term:
+    """One term of a cost: weight times the duration, or times the integral of a function of the instant."""
+
+    name: str
+    weight: float
+    integrand: Callable[[Any], Any] | None
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A sum of terms. Costs add, and scale with numbers: ``0.99 * duration() + 0.01 * integral(effort)``."""
+
+    terms: tuple[Term, ...]
+
+    def __add__(self, other: Cost) -> Cost:
+        if not isinstance(other, Cost):
+            raise InputError(f"a cost can be added to a cost only, got {other!r}")
+        return Cost(self.terms + other.terms)
+
+    def __mul__(self, factor: float) -> Cost:
+        factor = finite_number("cost factor", factor)
+        return Cost(tuple(replace(term, weight=term.weight * factor) for term in self.terms))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: float) -> Cost:
+        return self * (1 / finite_number("cost divisor", divisor))
+
+    def __sub__(self, other: Cost) -> Cost:
+        return self + -1.0 * other
+
+
+def duration() -> Cost:
+    """The duration of the motion [s]."""
+    return Cost((Term("duration", 1.0, None),))
+
+
+def integral(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
+    """The time integral of a scalar function of the instant.
+
+    Parameters
+    ----------
+    fn : callable
+        Instant -> SX scalar.
+    name : str, optional
+        How reports call the term.
+    """
+    if not callable(fn):
+        raise InputError(f"integral needs a function of the instant, got {fn!r}")
+    return Cost((Term(name or _name_of(fn, "integral"), 1.0, fn),))
+
+
+def _name_of(fn: Callable[..., Any], fallback: str) -> str:
+    name = getattr(fn, "__name__", "<lambda>")
+    return fallback if name == "<lambda>" else name

@@ -1,0 +1,74 @@
+"""One moment of the motion, as the functions in a problem see it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+
+from colloc.errors import unknown_name
+from colloc.kinematics import Frames, PointMotion, frames, point_in
+from colloc.model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class Instant:
+    """The state of the mechanism at one moment, in symbols.
+
+    The problem's unknowns and parameters are attributes under their own names.
+
+    Parameters
+    ----------
+    model : Model
+    t, duration : SX, scalar [s]
+    q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
+    tau : SX, shape (n,) [N m, N]
+    signals, constants, parameters : mapping of str to SX
+    """
+
+    model: Model
+    t: ca.SX
+    duration: ca.SX
+    q: ca.SX
+    qd: ca.SX
+    qdd: ca.SX
+    tau: ca.SX
+    signals: Mapping[str, ca.SX] = field(default_factory=dict)
+    constants: Mapping[str, ca.SX] = field(default_factory=dict)
+    parameters: Mapping[str, ca.SX] = field(default_factory=dict)
+
+    def __getattr__(self, name: str) -> ca.SX:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        named = {**self.signals, **self.constants, **self.parameters}
+        if name not in named:
+            legal = ["t", "duration", "q", "qd", "qdd", "tau", "point", *named]
+            # AttributeError keeps hasattr and tab completion working; the text is the usual one.
+            raise AttributeError(str(unknown_name("quantity of an instant", name, legal)))
+        return named[name]
+
+    @cached_property
+    def _frames(self) -> Frames:
+        return frames(self.model, self.q, self.qd, self.qdd)
+
+    def point(self, body: str, point: Any = (0, 0, 0)) -> PointMotion:
+        """Position, velocity and acceleration in the world frame of a point fixed in a link.
+
+        Parameters
+        ----------
+        body : str
+        point : shape (3,) [m]
+            In the link frame; its origin by default.
+        """
+        return point_in(self._frames, self.model.index(body), point)
+
+    @property
+    def inputs(self) -> list[ca.SX]:
+        """Everything, as the argument list of a function of the instant."""
+        stacked = [
+            ca.vertcat(ca.SX(0, 1), *group.values()) for group in (self.signals, self.constants, self.parameters)
+        ]
+        return [self.t, self.duration, self.q, self.qd, self.qdd, self.tau, *stacked]

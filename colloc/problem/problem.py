@@ -1,0 +1,267 @@
+"""The problem: a mechanism, a duration, a cost and constraints. It knows nothing of transcriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from colloc.checks import finite_array, finite_number
+from colloc.display import Table, short, shown
+from colloc.dynamics import newton_euler
+from colloc.errors import InputError, unknown_name
+from colloc.model import Load, Model, check_loads
+from colloc.problem.constraints import At, Boundary, Bounds, Constraint, Path, Rows, State
+from colloc.problem.cost import Cost
+from colloc.problem.instant import Instant
+from colloc.problem.unknowns import Free, Parameter, Unknown
+
+Dynamics = Callable[[Model, ca.SX, ca.SX, ca.SX, Sequence[Load]], ca.SX]
+
+# Places in an instant's inputs of what does not vary along the motion: duration, constants, parameters.
+SHARED = (1, 7, 8)
+
+_LIMITED = {"q": "position", "qd": "velocity", "tau": "torque"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Problem:
+    """A motion to be predicted.
+
+    Parameters
+    ----------
+    model : Model
+    duration : Free or float [s]
+    minimize : Cost
+        See `duration` and `integral`.
+    subject_to : sequence of constraints
+        See `initial`, `final`, `bounds`, `path`, `at` and `boundary`. Joint limits of the model always hold.
+    unknowns : sequence of Unknown
+        Signals and constants to be found beside the motion.
+    parameters : sequence of Parameter
+        Values that may change between solves.
+    loads : sequence of Load
+        Wrenches of the environment; they may contain the symbols of unknowns and parameters.
+
+    Raises
+    ------
+    InputError
+        Naming what is wrong: a wrong shape, an unknown name, a duration that is not positive, a function that is
+        not scalar or uses symbols the problem does not know.
+    """
+
+    model: Model
+    duration: Free | float
+    minimize: Cost
+    subject_to: Sequence[Constraint] = ()
+    unknowns: Sequence[Unknown] = ()
+    parameters: Sequence[Parameter] = ()
+    loads: Sequence[Load] = ()
+
+    def __post_init__(self):
+        if not isinstance(self.model, Model):
+            raise InputError(f"model must be a Model, got {self.model!r}")
+        if not isinstance(self.duration, Free):
+            fixed = finite_number("duration", self.duration, positive=True)
+            object.__setattr__(self, "duration", Free(fixed, fixed, fixed))
+        if not isinstance(self.minimize, Cost):
+            raise InputError(f"minimize must be a Cost (see co.duration, co.integral), got {self.minimize!r}")
+        kinds = {"subject_to": Constraint, "unknowns": Unknown, "parameters": Parameter, "loads": Load}
+        for name, kind in kinds.items():
+            items = tuple(getattr(self, name))
+            for item in items:
+                if not isinstance(item, kind):
+                    raise InputError(f"{name} cannot contain {item!r}")
+            object.__setattr__(self, name, items)
+        check_loads(self.model, self.loads)
+        names = [item.name for item in (*self.unknowns, *self.parameters)]
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError(f"two unknowns or parameters are named {name!r}; names must be unique")
+        # Everything symbolic is formed once here, so that mistakes surface at construction.
+        _ = self.inverse_dynamics, self.integrands, self.rows
+
+    @property
+    def horizon(self) -> Free:
+        """The duration with its bounds; equal bounds when it is given."""
+        assert isinstance(self.duration, Free)
+        return self.duration
+
+    @cached_property
+    def memo(self) -> dict[Any, Any]:
+        """What solves of this problem have built, for the next solve to reuse."""
+        return {}
+
+    @property
+    def signals(self) -> list[Unknown]:
+        """The unknowns that vary with time."""
+        return [u for u in self.unknowns if not u.constant]
+
+    @property
+    def constants(self) -> list[Unknown]:
+        """The unknowns that do not vary."""
+        return [u for u in self.unknowns if u.constant]
+
+    @cached_property
+    def instant(self) -> Instant:
+        """One moment in fresh symbols; unknowns and parameters by their own symbols."""
+        return self._instant("")
+
+    def _instant(self, suffix: str) -> Instant:
+        n = self.model.n
+        vectors = [ca.SX.sym(name + suffix, n) for name in ("q", "qd", "qdd", "tau")]
+        # Signals take their own symbol once; a second instant (the end of a boundary) needs others.
+        signals = {u.name: ca.SX.sym(u.name + suffix, u.size) if suffix else u.symbol for u in self.signals}
+        return Instant(
+            self.model,
+            ca.SX.sym("t" + suffix),
+            self.instant.duration if suffix else ca.SX.sym("duration"),
+            *vectors,
+            signals=signals,
+            constants={u.name: u.symbol for u in self.constants},
+            parameters={p.name: p.symbol for p in self.parameters},
+        )
+
+    @cached_property
+    def inverse_dynamics(self) -> ca.Function:
+        """Actuator torque as a function of the instant's inputs (its own tau unused)."""
+        return self.dynamics(newton_euler)
+
+    def dynamics(self, formulation: Dynamics) -> ca.Function:
+        """Actuator torque by the given formulation, as a function of the instant's inputs."""
+        now = self.instant
+        return self.function("model", formulation(self.model, now.q, now.qd, now.qdd, self.loads))
+
+    @cached_property
+    def integrands(self) -> dict[str, tuple[float, ca.Function]]:
+        """Weight and scalar integrand of every cost term by name, as a function of the instant's inputs.
+
+        The duration counts as the integral of one.
+        """
+        found: dict[str, tuple[float, ca.Function]] = {}
+        for term in self.minimize.terms:
+            value = 1.0 if term.integrand is None else term.integrand(self.instant)
+            name = _unique(term.name, found)
+            if not isinstance(value, ca.SX | ca.DM | int | float) or ca.SX(value).shape != (1, 1):
+                shape = f"shape {value.shape}" if isinstance(value, ca.SX) else repr(value)
+                raise InputError(f"cost term {name!r} must return an SX scalar, got {shape}")
+            found[name] = (term.weight, self.function(f"cost term {name!r}", ca.densify(ca.SX(value))))
+        return found
+
+    @cached_property
+    def rows(self) -> dict[str, tuple[Constraint, Rows, ca.Function]]:
+        """Every constraint by name, with its symbolic rows and their function.
+
+        The function takes the instant's inputs; for a boundary, those of the first then of the last instant.
+        Bounds and joint limits are joined into one path constraint for each quantity they limit.
+        """
+        found: dict[str, tuple[Constraint, Rows, ca.Function]] = {}
+        for constraint in (*self.subject_to, *self._limits()):
+            if isinstance(constraint, Bounds):
+                continue
+            name = _unique(constraint.name, found)
+            if isinstance(constraint, Boundary):
+                end = self._instant(" end")
+                rows = constraint.rows(self.instant, end)
+                function = self.function(f"constraint {name!r}", rows.expression, end)
+            else:
+                rows = constraint.rows(self.instant)
+                function = self.function(f"constraint {name!r}", rows.expression)
+            found[name] = (constraint, rows, function)
+        return found
+
+    def limits(self, quantity: str) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper bounds, each shape (n,), on q, qd, qdd or tau: joint limits and `bounds` together."""
+        stated = [c.limits_of(quantity, self.model) for c in self.subject_to if isinstance(c, Bounds)]
+        if quantity in _LIMITED:
+            stated.append(self.model.limits(_LIMITED[quantity]))
+        lower = np.max([low for low, _ in stated], axis=0, initial=-np.inf)
+        upper = np.min([high for _, high in stated], axis=0, initial=np.inf)
+        for joint, low, high in zip(self.model.joint_names, lower, upper, strict=False):
+            if low > high:
+                raise InputError(f"bounds on {quantity}[{joint}] contradict each other: lower {low} > upper {high}")
+        return np.broadcast_to(lower, self.model.n), np.broadcast_to(upper, self.model.n)
+
+    def _limits(self) -> list[Path]:
+        paths = []
+        for quantity in ("q", "qd", "qdd", "tau"):
+            lower, upper = self.limits(quantity)
+            bounded = [j for j in range(self.model.n) if np.isfinite([lower[j], upper[j]]).any()]
+            if bounded:
+                labels = tuple(f"{quantity}[{self.model.joint_names[j]}]" for j in bounded)
+                paths.append(Path(
+                    f"{quantity} bounds",
+                    lambda now, quantity=quantity, bounded=bounded: getattr(now, quantity)[bounded],
+                    lower[bounded], upper[bounded], labels=labels,
+                ))  # fmt: skip
+        return paths
+
+    def function(self, what: str, expression: ca.SX, end: Instant | None = None) -> ca.Function:
+        """Function of the instant's inputs; InputError when symbols are left that the problem does not know."""
+        inputs = self.instant.inputs + (end.inputs if end else [])
+        if end:  # duration, constants and parameters are the same at both ends: read from the start
+            for k in SHARED:
+                inputs[len(self.instant.inputs) + k] = ca.SX.sym("shared", *inputs[k].shape)
+        function = ca.Function("f", inputs, [expression], {"allow_free": True})
+        if function.has_free():
+            known = [*self.instant.signals, *self.instant.constants, *self.instant.parameters]
+            raise unknown_name(f"unknown or parameter (used by the {what})", ", ".join(function.get_free()), known)
+        return function
+
+    def parameter_values(self, values: Mapping[str, object] | None = None) -> np.ndarray:
+        """All parameters in one vector; `values` replace the defaults by name."""
+        given = dict(values or {})
+        parts = []
+        for parameter in self.parameters:
+            value = given.pop(parameter.name, parameter.value)
+            parts.append(finite_array(f"parameter {parameter.name!r}", value, parameter.value.shape))
+        if given:
+            raise unknown_name("parameter", next(iter(given)), [p.name for p in self.parameters])
+        return np.concatenate([np.zeros(0), *parts])
+
+    def __repr__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+    def _table(self) -> Table:
+        T = self.horizon
+        span = f"{short(T.lower)} s" if T.lower == T.upper else f"free in [{short(T.lower)}, {short(T.upper)}] s"
+        lines = [("model", f"{self.model.name}, {self.model.n} DOF: {shown(self.model.joint_names)}")]
+        lines.append(("duration", span))
+        lines += [("minimize", f"{short(weight)} * {name}") for name, (weight, _) in self.integrands.items()]
+        for name, (constraint, rows, _) in self.rows.items():
+            lines.append(("subject to", f"{name}: {_describe(constraint, rows)}"))
+        for unknown in self.unknowns:
+            kind = "constant" if unknown.constant else "signal"
+            lines.append(("unknown", f"{unknown.name}: {kind}, size {unknown.size}"))
+        lines += [("parameter", f"{p.name} = {shown(list(map(short, p.value)))}") for p in self.parameters]
+        lines += [("load", f"on {load.body}") for load in self.loads]
+        return Table(f"Problem: {len(self.rows)} constraints", ("", ""), lines)
+
+
+def _unique(name: str, taken: Mapping[str, object]) -> str:
+    k = 2
+    unique = name
+    while unique in taken:
+        unique, k = f"{name} {k}", k + 1
+    return unique
+
+
+def _describe(constraint: Constraint, rows: Rows) -> str:
+    where = {State: "", Path: "along the path", At: "", Boundary: "between the ends"}.get(type(constraint), "")
+    if isinstance(constraint, At | State):
+        where = f"at s = {short(constraint.s)}"
+    if isinstance(constraint, Path) and constraint.during != (0.0, 1.0):
+        where = f"during s = {constraint.during[0]:g} .. {constraint.during[1]:g}"
+    values = [
+        short(low) if low == high else f"[{short(low)}, {short(high)}]"
+        for low, high in zip(rows.lower, rows.upper, strict=True)
+    ]
+    listed = values[0] if len(set(values)) == 1 else f"({shown(values, 6)})"
+    return f"{len(values)} row{'s' if len(values) > 1 else ''} in {listed} {where}".rstrip()

@@ -1,0 +1,1 @@
+"""Handing an NLP to IPOPT, watching it, and reading what came back."""

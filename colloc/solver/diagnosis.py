@@ -1,0 +1,72 @@
+"""Why a solve failed: the violated rows by name, and equality constraints that state the same fact twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+
+from colloc.transcription import NLP
+
+_DENSE_ENTRIES = 4_000_000  # a rank check by SVD beyond this size would take longer than the solve
+
+
+def violated_rows(nlp: NLP, x: np.ndarray, p: np.ndarray, limit: int = 5) -> list[str]:
+    """The constraint rows furthest outside their bounds at x, one line each, worst first; each label once."""
+    values = np.array(nlp.g(x, p)).ravel()
+    lower, upper = nlp.bounds_g
+    outside = np.nan_to_num(np.maximum(lower - values, values - upper), nan=np.inf)
+    T = float(x[nlp.grid.segments["duration"][0]])
+    lines: dict[str, str] = {}
+    for row in np.argsort(-outside / nlp.scale_g):
+        if outside[row] / nlp.scale_g[row] < 1e-6 or len(lines) == limit:
+            break
+        name = nlp.row_name(int(row), T)
+        label = name.split(" at t =")[0]
+        if label not in lines:
+            bound = _bound(float(lower[row]), float(upper[row]), float(values[row]))
+            lines[label] = f"{name}: {values[row]:.6g}, {bound}"
+    return list(lines.values())
+
+
+def dependent_rows(nlp: NLP, x: np.ndarray, p: np.ndarray, limit: int = 6) -> list[str]:
+    """Names of equality rows whose gradients are linearly dependent at x; empty when they are independent."""
+    lower, upper = nlp.bounds_g
+    equal = np.flatnonzero(lower == upper)
+    free = np.flatnonzero(nlp.lower < nlp.upper)
+    if equal.size == 0 or equal.size * free.size > _DENSE_ENTRIES:
+        return []
+    jacobian = np.array(ca.densify(nlp.jac_g(x, p)[1][equal.tolist(), free.tolist()]))
+    norms = np.linalg.norm(jacobian, axis=1, keepdims=True)
+    if not np.isfinite(norms).all():
+        return []
+    u, sizes, _ = np.linalg.svd(jacobian / np.where(norms > 0, norms, 1.0))
+    sizes = np.append(sizes, np.zeros(equal.size - sizes.size))
+    dependent = u[:, sizes < 1e-9 * max(sizes[0], 1e-300)]
+    shares = np.abs(dependent).max(axis=1, initial=0.0)
+    worst = np.argsort(-shares)[:limit]
+    return [nlp.row_name(int(equal[k])) for k in worst if shares[k] > 1e-3]
+
+
+def explain(nlp: NLP, start: np.ndarray, x: np.ndarray, p: np.ndarray) -> str:
+    """Why no optimum was found, in a few lines."""
+    lines: list[str] = []
+    if violated := violated_rows(nlp, x, p):
+        lines += ["constraints violated at the last iterate:", *_indented(violated)]
+    if dependent := dependent_rows(nlp, start, p):
+        lines += [
+            "equality constraints linearly dependent at the guess (a fact stated twice, or a singular posture):",
+            *_indented(dependent),
+        ]
+    return "\n".join(lines)
+
+
+def _indented(lines: Sequence[str]) -> list[str]:
+    return [f"  {line}" for line in lines]
+
+
+def _bound(lower: float, upper: float, value: float) -> str:
+    if lower == upper:
+        return f"must equal {lower:.6g}"
+    return f"above its upper bound {upper:.6g}" if value > upper else f"below its lower bound {lower:.6g}"

@@ -1,0 +1,135 @@
+"""The border to IPOPT: scaling, options, and its exact sparse derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from colloc.errors import unknown_name
+from colloc.solver.monitor import Interruptible, Monitor
+from colloc.transcription import NLP
+
+_DEFAULTS = {"print_level": 0, "sb": "yes", "linear_solver": "mumps"}
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What IPOPT left behind, in the NLP's own (unscaled) units."""
+
+    x: np.ndarray
+    lam_g: np.ndarray
+    lam_x: np.ndarray
+    return_status: str
+    history: dict[str, list[float]]
+    iterations: int
+
+
+@cache
+def option_names() -> frozenset[str]:
+    """Names of IPOPT's options."""
+    return frozenset(files("colloc.solver").joinpath("ipopt_options.txt").read_text().split())
+
+
+def check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """IPOPT options on top of the defaults; InputError names close matches of an unknown key."""
+    for key in options or {}:
+        if key not in option_names():
+            raise unknown_name("IPOPT option", key, sorted(option_names()))
+    return _DEFAULTS | dict(options or {})
+
+
+class Ipopt:
+    """IPOPT for one NLP and one set of options; solves any number of times.
+
+    IPOPT sees every variable and row divided by its natural size (from its bounds), and is handed grad_f, jac_g and
+    hess_lag, so that CasADi differentiates nothing itself.
+
+    Parameters
+    ----------
+    nlp : NLP
+    options : dict
+        IPOPT's own options, checked.
+    """
+
+    def __init__(self, nlp: NLP, options: Mapping[str, Any]):
+        self.nlp = nlp
+        self._monitor = Monitor(nlp.n_x, nlp.n_g, nlp.f.size1_in(1))
+        given = {
+            "no_nlp_grad": True,
+            "calc_lam_p": False,
+            "print_time": False,
+            "iteration_callback": self._monitor,
+            "grad_f": self._grad_f(),
+            "jac_g": self._jac_g(),
+            "ipopt": dict(options),
+        }
+        if options.get("hessian_approximation") != "limited-memory":
+            given["hess_lag"] = self._hess_lag()
+        self._solver = ca.nlpsol("ipopt", "ipopt", self._problem(), given)
+
+    def __call__(
+        self, x: np.ndarray, p: np.ndarray, multipliers: Mapping[str, np.ndarray] | None, progress: bool | None
+    ) -> Run:
+        """Solve from x; `multipliers` ("g", "x") for a warm start."""
+        nlp, sx, sg = self.nlp, self.nlp.scale_x, self.nlp.scale_g
+        lower_g, upper_g = (side / sg for side in nlp.bounds_g)
+        start = {"x0": x / sx, "p": p, "lbx": nlp.lower / sx, "ubx": nlp.upper / sx, "lbg": lower_g, "ubg": upper_g}
+        if multipliers is not None:
+            start |= {"lam_g0": multipliers["g"] * sg, "lam_x0": multipliers["x"] * sx}
+        self._monitor.begin(lower_g, upper_g, progress)
+        with Interruptible(self._monitor):
+            result = self._solver(**start)
+        self._monitor.end()
+        stats = self._solver.stats()
+        x_end = np.array(result["x"]).ravel()
+        if self._monitor.stop and self._monitor.best is not None:
+            x_end = self._monitor.best
+        return Run(
+            x_end * sx,
+            np.array(result["lam_g"]).ravel() / sg,
+            np.array(result["lam_x"]).ravel() / sx,
+            stats["return_status"],
+            {key: list(map(float, values)) for key, values in stats.get("iterations", {}).items()},
+            int(stats.get("iter_count", 0)),
+        )
+
+    def _symbols(self) -> tuple[ca.MX, ca.MX, ca.MX]:
+        """Scaled variables, parameters, and the variables in their own units."""
+        x, p = ca.MX.sym("x", self.nlp.n_x), ca.MX.sym("p", self.nlp.f.size1_in(1))
+        return x, p, x * self.nlp.scale_x
+
+    def _problem(self) -> dict[str, ca.MX]:
+        x, p, own = self._symbols()
+        return {"x": x, "p": p, "f": self.nlp.f(own, p), "g": self.nlp.g(own, p) / self.nlp.scale_g}
+
+    def _grad_f(self) -> ca.Function:
+        x, p, own = self._symbols()
+        f, gradient = self.nlp.grad_f(own, p)
+        return ca.Function("grad_f", [x, p], [f, gradient * self.nlp.scale_x], ["x", "p"], ["f", "grad_f_x"])
+
+    def _jac_g(self) -> ca.Function:
+        x, p, own = self._symbols()
+        g, jacobian = self.nlp.jac_g(own, p)
+        factors = _entry_scale(jacobian.sparsity(), 1 / self.nlp.scale_g, self.nlp.scale_x)
+        scaled = ca.MX(jacobian.sparsity(), jacobian.nz[:] * factors)
+        return ca.Function("jac_g", [x, p], [g / self.nlp.scale_g, scaled], ["x", "p"], ["g", "jac_g_x"])
+
+    def _hess_lag(self) -> ca.Function:
+        x, p, own = self._symbols()
+        lam_f, lam_g = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.nlp.n_g)
+        hessian = self.nlp.hess_lag(own, p, lam_f, lam_g / self.nlp.scale_g)
+        factors = _entry_scale(hessian.sparsity(), self.nlp.scale_x, self.nlp.scale_x)
+        scaled = ca.MX(hessian.sparsity(), hessian.nz[:] * factors)
+        names = ["x", "p", "lam_f", "lam_g"]
+        return ca.Function("hess_lag", [x, p, lam_f, lam_g], [scaled], names, ["triu_hess_gamma_x_x"])
+
+
+def _entry_scale(sparsity: ca.Sparsity, rows: np.ndarray, columns: np.ndarray) -> ca.DM:
+    row, column = (np.asarray(k, dtype=int) for k in sparsity.get_triplet())
+    return ca.DM(rows[row] * columns[column])

@@ -1,0 +1,94 @@
+"""Watching IPOPT from inside: the best iterate so far, a progress line, Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from types import FrameType
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+
+class Monitor(ca.Callback):
+    """IPOPT's iteration callback.
+
+    Parameters
+    ----------
+    n_x, n_g, n_p : int
+        Sizes of the NLP.
+    """
+
+    def __init__(self, n_x: int, n_g: int, n_p: int):
+        ca.Callback.__init__(self)
+        self._sizes = {"x": n_x, "f": 1, "g": n_g, "lam_x": n_x, "lam_g": n_g, "lam_p": n_p}
+        self.construct("monitor", {})
+
+    def begin(self, lower: np.ndarray, upper: np.ndarray, progress: bool | None) -> None:
+        """Prepare for a solve with these bounds on g."""
+        self._lower, self._upper = lower, upper
+        self._progress = sys.stderr.isatty() if progress is None else progress
+        self._patience = 1.0 if progress is None else 0.0  # a quick solve shows nothing unless asked to
+        self._start, self._shown, self.count = time.perf_counter(), 0.0, 0
+        self.stop, self.best, self._merit = False, None, (np.inf, np.inf)
+
+    def end(self) -> None:
+        """Finish the progress line."""
+        if self._shown:
+            sys.stderr.write("\n")
+
+    def get_n_in(self) -> int:
+        return ca.nlpsol_n_out()
+
+    def get_n_out(self) -> int:
+        return 1
+
+    def get_name_in(self, i: int) -> str:
+        return ca.nlpsol_out(i)
+
+    def get_sparsity_in(self, i: int) -> ca.Sparsity:
+        return ca.Sparsity.dense(self._sizes[ca.nlpsol_out(i)])
+
+    def eval(self, arg: Any) -> list[int]:
+        x, f, g = (np.array(arg[k]).ravel() for k in range(3))
+        outside = np.maximum(self._lower - g, g - self._upper)
+        infeasibility = max(0.0, float(outside.max(initial=0.0)))
+        # Feasible iterates are compared by cost, others by their infeasibility.
+        merit = (0.0, float(f[0])) if infeasibility < 1e-6 else (infeasibility, 0.0)
+        if merit <= self._merit:
+            self.best, self._merit = x, merit
+        now = time.perf_counter() - self._start
+        if self._progress and now > self._patience and now - self._shown > 0.1:
+            self._shown = now
+            line = f"iteration {self.count:5d}   cost {f[0]:.8g}   infeasibility {infeasibility:.1e}   {now:.1f} s"
+            sys.stderr.write(f"\r{line:<78}")
+            sys.stderr.flush()
+        self.count += 1
+        return [int(self.stop)]
+
+
+class Interruptible:
+    """While active, the first Ctrl-C asks the monitor to stop; a second one interrupts as usual."""
+
+    def __init__(self, monitor: Monitor):
+        self._monitor = monitor
+
+    def __enter__(self) -> None:
+        self._previous = None
+        if threading.current_thread() is threading.main_thread():
+            self._previous = signal.signal(signal.SIGINT, self._ask)
+
+    def __exit__(self, *exc: object) -> None:
+        self._restore()
+
+    def _ask(self, number: int, frame: FrameType | None) -> None:
+        self._monitor.stop = True
+        self._restore()
+
+    def _restore(self) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+            self._previous = None

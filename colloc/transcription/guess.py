@@ -1,0 +1,118 @@
+"""Where a solve starts: two postures, keyframes, a function of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from colloc.checks import finite_array, finite_number
+from colloc.errors import InputError
+from colloc.problem import Problem, State
+from colloc.transcription.grid import Motion
+
+Guess = Callable[[float], Any]
+
+
+@dataclass(frozen=True)
+class Keyframes:
+    """Postures at normalised times, joined by straight lines in joint space; made by `line` and `keyframes`."""
+
+    s: np.ndarray
+    q: np.ndarray
+
+
+def line(start: Any, end: Any) -> Keyframes:
+    """A guess that moves every joint uniformly from one posture to another.
+
+    Parameters
+    ----------
+    start, end : shape (n,) [rad, m]
+    """
+    return keyframes({0.0: start, 1.0: end})
+
+
+def keyframes(postures: Mapping[float, Any]) -> Keyframes:
+    """A guess through postures at given fractions of the duration, straight lines in between.
+
+    Parameters
+    ----------
+    postures : mapping of float in [0, 1] to shape (n,)
+        Must include 0 and 1.
+    """
+    times = sorted(finite_number("keyframe time", s) for s in postures)
+    if len(times) < 2 or times[0] != 0 or times[-1] != 1:
+        raise InputError(f"keyframes must run from 0 to 1 (fractions of the duration), got times {times}")
+    rows = [finite_array(f"keyframe at {s:g}", postures[s], np.shape(postures[s])) for s in times]
+    if len({row.shape for row in rows}) > 1 or rows[0].ndim != 1:
+        raise InputError(f"keyframes must all have shape (n,), got shapes {[row.shape for row in rows]}")
+    return Keyframes(np.array(times), np.array(rows))
+
+
+def motion_from(problem: Problem, guess: Keyframes | Guess | None) -> Motion:
+    """A guess as a motion; None is the line between the initial and final posture that the problem states."""
+    T = problem.horizon.guess
+    assert T is not None
+    if guess is None:
+        guess = line(*_end_postures(problem))
+    if callable(guess):
+        q, qd, qdd = _function_of_time(problem, guess, T)
+    elif isinstance(guess, Keyframes):
+        q, qd, qdd = _through(problem, guess, T)
+    else:
+        raise InputError(
+            f"guess must be co.line(...), co.keyframes(...), a function of time, or an earlier Solution, got {guess!r}"
+        )
+    values = {u.name: u.guess for u in problem.unknowns}
+    return Motion(q, qd, qdd, T, lambda name, s: np.tile(values[name], (s.size, 1)), lambda name: values[name])
+
+
+def _through(problem: Problem, frames: Keyframes, T: float) -> tuple[Callable, Callable, Callable]:
+    n = problem.model.n
+    if frames.q.shape[1] != n:
+        raise InputError(f"guess postures must have shape ({n},), got shape ({frames.q.shape[1]},)")
+    slopes = np.diff(frames.q, axis=0) / np.diff(frames.s)[:, None] / T
+
+    def q(s: np.ndarray) -> np.ndarray:
+        return np.column_stack([np.interp(s, frames.s, column) for column in frames.q.T])
+
+    def qd(s: np.ndarray) -> np.ndarray:
+        return slopes[np.clip(np.searchsorted(frames.s, s, side="right") - 1, 0, len(slopes) - 1)]
+
+    return q, qd, lambda s: np.zeros((s.size, n))
+
+
+def _function_of_time(problem: Problem, guess: Guess, T: float) -> tuple[Callable, Callable, Callable]:
+    n, step = problem.model.n, 1e-4
+
+    def q(s: np.ndarray) -> np.ndarray:
+        return np.array([finite_array(f"guess at t = {t:g} s", guess(float(t)), (n,)) for t in s * T])
+
+    # Central differences, moved inwards at the ends: a guess needs no more.
+    def qd(s: np.ndarray) -> np.ndarray:
+        inner = np.clip(s, step, 1 - step)
+        return (q(inner + step) - q(inner - step)) / (2 * step * T)
+
+    def qdd(s: np.ndarray) -> np.ndarray:
+        inner = np.clip(s, step, 1 - step)
+        return (q(inner + step) - 2 * q(inner) + q(inner - step)) / (step * T) ** 2
+
+    return q, qd, qdd
+
+
+def _end_postures(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """Postures stated at the ends; a joint without one takes that of the other end, or the middle of its bounds."""
+    n = problem.model.n
+    lower, upper = problem.limits("q")
+    rest = np.clip(0.0, lower, upper)
+    known = np.full((2, n), np.nan)
+    for constraint in problem.subject_to:
+        if isinstance(constraint, State) and "q" in constraint.values:
+            value = constraint.values["q"]
+            joints = [problem.model.joint_names.index(j) for j in value] if isinstance(value, Mapping) else slice(None)
+            known[int(constraint.s), joints] = list(value.values()) if isinstance(value, Mapping) else value
+    filled = np.where(np.isnan(known), known[::-1], known)
+    start, end = np.where(np.isnan(filled), rest, filled)
+    return start, end

@@ -1,0 +1,265 @@
+"""The nonlinear program: blocks assembled into sparse values and exact derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from colloc.display import Table, short
+from colloc.problem import Problem
+from colloc.transcription.block import Block, row_scale
+from colloc.transcription.grid import Grid, Transcription, parameter_symbols
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NLP:
+    """minimise the summed rows of the costs, subject to bounds on x and on the rows of the constraints.
+
+    Parameters
+    ----------
+    problem : Problem
+    curve : BSpline, HermiteSimpson or Radau
+    grid : Grid
+        The variables and evaluation sites.
+    costs, constraints : sequence of Block
+    """
+
+    problem: Problem
+    curve: Transcription
+    grid: Grid
+    costs: Sequence[Block]
+    constraints: Sequence[Block]
+
+    @property
+    def lower(self) -> np.ndarray:
+        """Lower bounds of the variables, shape (n_x,)."""
+        return self.grid.lower
+
+    @property
+    def upper(self) -> np.ndarray:
+        """Upper bounds of the variables, shape (n_x,)."""
+        return self.grid.upper
+
+    @property
+    def n_x(self) -> int:
+        """Number of variables."""
+        return self.lower.size
+
+    @cached_property
+    def offsets(self) -> np.ndarray:
+        """First row of every constraint block, and the number of rows in all."""
+        return np.cumsum([0] + [block.n_rows * block.n_slices for block in self.constraints])
+
+    @property
+    def n_g(self) -> int:
+        """Number of constraint rows."""
+        return int(self.offsets[-1])
+
+    @cached_property
+    def bounds_g(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper bounds of the constraint rows."""
+        lower = [np.tile(block.lower, block.n_slices) for block in self.constraints]
+        upper = [np.tile(block.upper, block.n_slices) for block in self.constraints]
+        return np.concatenate([np.zeros(0), *lower]), np.concatenate([np.zeros(0), *upper])
+
+    @cached_property
+    def scale_x(self) -> np.ndarray:
+        """Natural size of every variable, from its bounds."""
+        return row_scale(self.lower, self.upper)
+
+    @cached_property
+    def scale_g(self) -> np.ndarray:
+        """Natural size of every constraint row, from its bounds."""
+        return np.concatenate([np.zeros(0), *(np.tile(b.scale, b.n_slices) for b in self.constraints)])
+
+    @cached_property
+    def _xp(self) -> tuple[ca.MX, ca.MX]:
+        return ca.MX.sym("x", self.n_x), ca.MX.sym("p", parameter_symbols(self.problem).shape[0])
+
+    @cached_property
+    def f(self) -> ca.Function:
+        """(x, p) -> cost."""
+        x, p = self._xp
+        total = sum((ca.sum1(b.map(b.value, x, p)) for b in self.costs), ca.MX(0))
+        return ca.Function("f", [x, p], [total], ["x", "p"], ["f"])
+
+    @cached_property
+    def g(self) -> ca.Function:
+        """(x, p) -> constraint rows."""
+        x, p = self._xp
+        rows = ca.vertcat(ca.MX(0, 1), *(b.map(b.value, x, p) for b in self.constraints))
+        return ca.Function("g", [x, p], [rows], ["x", "p"], ["g"])
+
+    @cached_property
+    def grad_f(self) -> ca.Function:
+        """(x, p) -> cost, its gradient."""
+        x, p = self._xp
+        parts = [b.map(b.gradient, x, p) for b in self.costs]
+        columns = np.concatenate([b.index.ravel("F") for b in self.costs])
+        gradient = scatter(self.n_x, 1, columns, np.zeros_like(columns), None, parts)
+        return ca.Function("grad_f", [x, p], [self.f(x, p), ca.densify(gradient)], ["x", "p"], ["f", "grad_f_x"])
+
+    @cached_property
+    def jac_g(self) -> ca.Function:
+        """(x, p) -> constraint rows, their sparse Jacobian."""
+        x, p = self._xp
+        parts = [b.map(b.jacobian, x, p) for b in self.constraints]
+        entries = [b.jacobian_entries(first) for b, first in zip(self.constraints, self.offsets, strict=False)]
+        rows, columns = _joined(entries)
+        jacobian = scatter(self.n_g, self.n_x, rows, columns, None, parts)
+        return ca.Function("jac_g", [x, p], [self.g(x, p), jacobian], ["x", "p"], ["g", "jac_g_x"])
+
+    @cached_property
+    def hess_lag(self) -> ca.Function:
+        """(x, p, lam_f, lam_g) -> sparse upper triangle of the Hessian of lam_f f + lam_g' g."""
+        x, p = self._xp
+        lam_f, lam_g = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.n_g)
+        parts, blocks = [], (*self.costs, *self.constraints)
+        for b in self.costs:
+            parts.append(b.map(b.hessian, x, p, lam_f * ca.DM.ones(b.n_rows, b.n_slices)))
+        for b, first, end in zip(self.constraints, self.offsets, self.offsets[1:], strict=False):
+            parts.append(b.map(b.hessian, x, p, ca.reshape(lam_g[first:end], b.n_rows, b.n_slices)))
+        rows, columns = _joined([b.hessian_entries() for b in blocks])
+        weights = np.concatenate([b.hessian_weights() for b in blocks])
+        hessian = scatter(self.n_x, self.n_x, rows, columns, weights, parts)
+        names = ["x", "p", "lam_f", "lam_g"]
+        return ca.Function("hess_lag", [x, p, lam_f, lam_g], [hessian], names, ["triu_hess_gamma_x_x"])
+
+    def row_name(self, row: int, duration: float | None = None) -> str:
+        """Constraint, joint and time of a row of g; time in seconds when the duration is given."""
+        k = int(np.searchsorted(self.offsets, row, side="right")) - 1
+        block = self.constraints[k]
+        site, line = divmod(row - int(self.offsets[k]), block.n_rows)
+        when = f"s = {block.s[site]:.4g}" if duration is None else f"t = {block.s[site] * duration:.4g} s"
+        return f"{block.labels[line]} at {when}"
+
+    def first_undefined(self, x: np.ndarray, p: np.ndarray) -> str | None:
+        """Name of the first cost or constraint row that is not a finite number at x; None when all are."""
+        for block in self.costs:
+            values = block.evaluate(x, p)
+            for row, site in np.argwhere(~np.isfinite(values))[:1]:
+                return f"cost term {block.labels[row]!r} is {values[row, site]} at s = {block.s[site]:.4g}"
+        values = np.array(self.g(x, p)).ravel()
+        for row in np.flatnonzero(~np.isfinite(values))[:1]:
+            return f"constraint {self.row_name(int(row))} is {values[row]}"
+        return None
+
+    def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
+        """Value of every cost term by name, weights included."""
+        return {
+            label: float(value)
+            for block in self.costs
+            for label, value in zip(block.labels, block.evaluate(x, p).sum(axis=1), strict=True)
+        }
+
+    def check_derivatives(
+        self, x: np.ndarray, p: np.ndarray | Sequence[float] = (), *, directions: int = 3, seed: int = 0
+    ) -> dict[str, float]:
+        """Largest relative error of the derivatives against central differences along random directions.
+
+        Parameters
+        ----------
+        x : ndarray, shape (n_x,)
+        p : sequence of float
+            Parameter values.
+        directions, seed : int
+
+        Returns
+        -------
+        dict
+            Keys "gradient", "jacobian", "hessian": ||error|| / max(1, ||derivative||).
+        """
+        rng = np.random.default_rng(seed)
+        lam = rng.standard_normal(self.n_g)
+
+        def value(y: np.ndarray) -> np.ndarray:
+            return np.array(self.f(y, p)).ravel()
+
+        def rows(y: np.ndarray) -> np.ndarray:
+            return np.array(self.g(y, p)).ravel()
+
+        def slope(y: np.ndarray) -> np.ndarray:
+            """Gradient of f + lam' g."""
+            return np.array(self.grad_f(y, p)[1] + self.jac_g(y, p)[1].T @ lam).ravel()
+
+        upper = self.hess_lag(x, p, 1.0, lam)
+        exact = {
+            "gradient": (self.grad_f(x, p)[1].T, value),
+            "jacobian": (self.jac_g(x, p)[1], rows),
+            "hessian": (upper + ca.triu(upper, False).T, slope),
+        }
+        worst = dict.fromkeys(exact, 0.0)
+        for _ in range(directions):
+            v = rng.standard_normal(self.n_x)
+            for name, (matrix, function) in exact.items():
+                along = np.array(matrix @ v).ravel()
+                error = np.linalg.norm(along - _central(function, x, v)) / max(1.0, float(np.linalg.norm(along)))
+                worst[name] = max(worst[name], float(error))
+        return worst
+
+    def spy(self) -> str:
+        """Counts of variables, rows and nonzeros."""
+        jacobian, hessian = self.jac_g.sparsity_out(1), self.hess_lag.sparsity_out(0)
+        return f"{self.n_x} variables, {self.n_g} rows, {jacobian.nnz()} Jacobian and {hessian.nnz()} Hessian nonzeros"
+
+    def __repr__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+    def _table(self) -> Table:
+        lines = [("variables", name, str(index.size), "") for name, index in self.grid.segments.items()]
+        lines += [("cost", ", ".join(b.labels), str(b.n_slices), "") for b in self.costs]
+        for b in self.constraints:
+            equal = int((b.lower == b.upper).sum())
+            kind = "equality" if equal == b.n_rows else "inequality" if equal == 0 else "mixed"
+            lines.append(("constraint", b.name, f"{b.n_rows} x {b.n_slices}", f"{kind}, scale {short(b.scale.max())}"))
+        return Table(f"NLP: {self.spy()}", ("", "name", "count", ""), lines)
+
+
+def scatter(
+    rows: int, columns: int, row: np.ndarray, column: np.ndarray, weights: np.ndarray | None, parts: Sequence[ca.MX]
+) -> ca.MX:
+    """Sparse matrix with given entries at given places; entries at the same place add up.
+
+    A pure re-ordering of nonzeros when no place repeats, a product with a constant sparse matrix when some do.
+
+    Parameters
+    ----------
+    rows, columns : int
+        Shape of the matrix.
+    row, column : ndarray of int, shape (K,)
+    weights : ndarray, shape (K,), or None
+        Constant factors of the entries.
+    parts : sequence of MX columns
+        The K entries.
+    """
+    entries = ca.vertcat(ca.MX(0, 1), *parts)
+    places, target = np.unique(column * rows + row, return_inverse=True)
+    starts = np.searchsorted(places, np.arange(columns + 1) * rows)
+    sparsity = ca.Sparsity(rows, columns, starts.tolist(), (places % rows if rows else places).tolist())
+    if places.size == target.size:
+        order = np.argsort(target)
+        values = entries[order.tolist()]
+        values = values if weights is None or (weights == 1).all() else values * ca.DM(weights[order])
+    else:
+        source = ca.Sparsity(places.size, target.size, list(range(target.size + 1)), target.tolist())
+        values = ca.DM(source, np.ones(target.size) if weights is None else weights) @ entries
+    return ca.MX(sparsity, values)
+
+
+def _joined(entries: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    none = np.zeros(0, dtype=int)
+    return np.concatenate([none, *(row for row, _ in entries)]), np.concatenate([none, *(col for _, col in entries)])
+
+
+def _central(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Derivative along v by central differences, Richardson-extrapolated to fourth order."""
+    step = 1e-3 / max(1.0, float(np.abs(v).max()))
+    coarse, fine = ((function(x + h * v) - function(x - h * v)) / (2 * h) for h in (step, step / 2))
+    return (4 * fine - coarse) / 3

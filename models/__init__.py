@@ -1,0 +1,1 @@
+"""Ready-made mechanisms: numbers with their sources, no optimisation."""
