@@ -37,5 +37,7 @@ def unknown_name(what: str, name: object, legal: Iterable[str]) -> InputError:
     legal = list(legal)
     close = get_close_matches(str(name), legal, n=3)
     hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+    if close and len(legal) > 20:
+        return InputError(f"no {what} named {name!r}{hint}")
     listed = ", ".join(legal[:20]) + (", ..." if len(legal) > 20 else "")
     return InputError(f"no {what} named {name!r}{hint} (known: {listed or 'none'})")

@@ -119,11 +119,10 @@ def _transcribed(problem: Problem, curve: Transcription, dynamics: Dynamics) -> 
 
 
 def _solver(nlp: NLP, options: dict[str, Any]) -> Ipopt:
-    key = (Ipopt, nlp.curve, tuple(sorted(options.items())))
-    memo = nlp.problem.memo
-    if key not in memo or memo[key].nlp is not nlp:
-        memo[key] = Ipopt(nlp, options)
-    return memo[key]
+    key = repr(sorted(options.items()))
+    if key not in nlp.memo:
+        nlp.memo[key] = Ipopt(nlp, options)
+    return nlp.memo[key]
 
 
 def _start(nlp: NLP, guess: Keyframes | Guess | Solution | None) -> tuple[np.ndarray, dict[str, np.ndarray] | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.polynomial import Legendre, Polynomial
+from numpy.polynomial import Legendre
 from numpy.polynomial.legendre import leggauss
 
 
@@ -22,18 +22,13 @@ def radau(points: int) -> np.ndarray:
     return np.append(np.sort(roots.real)[:-1] / 2 + 0.5, 1.0)
 
 
-def lagrange_basis(points: np.ndarray) -> list[Polynomial]:
-    """Polynomials that are 1 at one of the points and 0 at the others."""
-    basis = []
+def lagrange_values(points: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """Polynomials that are 1 at one of the points and 0 at the others, at u; shape (len(u), len(points))."""
+    columns = []
     for k, point in enumerate(points):
         others = np.delete(points, k)
-        basis.append(Polynomial.fromroots(others) / np.prod(point - others) if others.size else Polynomial([1.0]))
-    return basis
-
-
-def lagrange_values(points: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """Lagrange basis of the points at u, shape (len(u), len(points))."""
-    return np.column_stack([p(u) for p in lagrange_basis(points)])
+        columns.append(np.prod((u[:, None] - others) / (point - others), axis=1))
+    return np.column_stack(columns)
 
 
 def lagrange_integrals(points: np.ndarray, u: np.ndarray) -> np.ndarray:
@@ -42,4 +37,7 @@ def lagrange_integrals(points: np.ndarray, u: np.ndarray) -> np.ndarray:
     At u = points this is the Runge-Kutta matrix A of the collocation method, at u = 1 its weights b (Hairer,
     Norsett and Wanner 1993, theorem II.7.7).
     """
-    return np.column_stack([p.integ()(u) for p in lagrange_basis(points)])
+    # Gauss quadrature of the product form is exact here and, unlike monomial coefficients, does not cancel.
+    nodes, weights = gauss(points.size // 2 + 1)
+    values = lagrange_values(points, (u[:, None] * nodes).ravel()).reshape(u.size, nodes.size, points.size)
+    return u[:, None] * np.einsum("g,ugj->uj", weights, values)

@@ -1,19 +1,8 @@
 """The problem layer: what to find, what to minimise, what must hold."""
 
 from colloc.problem.constraints import (
-    At,
-    Boundary,
-    Bounds,
-    Constraint,
-    Path,
-    Rows,
-    State,
-    at,
-    boundary,
-    bounds,
-    final,
-    initial,
-    path,
+    QUANTITIES, At, Boundary, Bounds, Constraint, Path, Rows, State, at, boundary, bounds, final, initial, path,
+    per_joint,
 )  # fmt: skip
 from colloc.problem.cost import Cost, duration, integral
 from colloc.problem.instant import Instant
@@ -21,7 +10,7 @@ from colloc.problem.problem import SHARED, Dynamics, Problem
 from colloc.problem.unknowns import Free, Parameter, Unknown
 
 __all__ = [
-    "SHARED", "At", "Boundary", "Bounds", "Constraint", "Cost", "Dynamics", "Free", "Instant", "Parameter", "Path",
-    "Problem", "Rows", "State", "Unknown", "at", "boundary", "bounds", "duration", "final", "initial", "integral",
-    "path",
+    "QUANTITIES", "SHARED", "At", "Boundary", "Bounds", "Constraint", "Cost", "Dynamics", "Free", "Instant",
+    "Parameter", "Path", "Problem", "Rows", "State", "Unknown", "at", "boundary", "bounds", "duration", "final",
+    "initial", "integral", "path", "per_joint",
 ]  # fmt: skip

@@ -37,7 +37,7 @@ class State:
     def rows(self, now: Instant) -> Rows:
         expressions, values, labels = [], [], []
         for quantity, value in self.values.items():
-            joints, numbers = _per_joint(f"{self.name} {quantity}", value, now.model)
+            joints, numbers = per_joint(f"{self.name} {quantity}", value, now.model)
             expressions.append(getattr(now, quantity)[joints])
             values.append(numbers)
             labels += [f"{self.name} {quantity}[{now.model.joint_names[j]}]" for j in joints]
@@ -67,13 +67,17 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Path:
-    """A function of the instant held within bounds during a part of the motion; made by `path`."""
+    """A function of the instant held within bounds during a part of the motion; made by `path`.
+
+    `quantity` is the joint quantity that bounds and joint limits limit, with a label for every row.
+    """
 
     name: str
     fn: Callable[[Instant], Any]
     lower: Any
     upper: Any
     during: tuple[float, float] = (0.0, 1.0)
+    quantity: str | None = None
     labels: tuple[str, ...] | None = None
 
     def rows(self, now: Instant) -> Rows:
@@ -225,7 +229,9 @@ def _limits(what: str, lower: Any, upper: Any, equals: Any) -> tuple[Any, Any]:
         return (value := finite_array(f"{what} equals", equals, np.shape(equals))), value
     if lower is None and upper is None:
         raise InputError(f"{what} needs lower, upper or equals")
-    return interval(what, -np.inf if lower is None else lower, np.inf if upper is None else upper)
+    low, high = (-np.inf if lower is None else lower), (np.inf if upper is None else upper)
+    interval(what, low, high)
+    return low, high
 
 
 def _rows(constraint: Path | At | Boundary, value: Any) -> Rows:
@@ -242,7 +248,8 @@ def _rows(constraint: Path | At | Boundary, value: Any) -> Rows:
     return Rows(ca.densify(expression), lower, upper, labels)
 
 
-def _per_joint(name: str, value: Any, model: Model) -> tuple[list[int], np.ndarray]:
+def per_joint(name: str, value: Any, model: Model) -> tuple[list[int], np.ndarray]:
+    """Joint numbers and their values, from a scalar, an array or a mapping by joint name."""
     if isinstance(value, Mapping):
         return [_joint(model, joint) for joint in value], finite_array(name, list(value.values()), (len(value),))
     return list(range(model.n)), finite_array(name, value, (model.n,))

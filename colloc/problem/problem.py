@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import casadi as ca
@@ -15,7 +15,7 @@ from colloc.display import Table, short, shown
 from colloc.dynamics import newton_euler
 from colloc.errors import InputError, unknown_name
 from colloc.model import Load, Model, check_loads
-from colloc.problem.constraints import At, Boundary, Bounds, Constraint, Path, Rows, State
+from colloc.problem.constraints import QUANTITIES, At, Boundary, Bounds, Constraint, Path, Rows, State, per_joint
 from colloc.problem.cost import Cost
 from colloc.problem.instant import Instant
 from colloc.problem.unknowns import Free, Parameter, Unknown
@@ -82,6 +82,7 @@ class Problem:
         for name in names:
             if names.count(name) > 1:
                 raise InputError(f"two unknowns or parameters are named {name!r}; names must be unique")
+        self._check_states()
         # Everything symbolic is formed once here, so that mistakes surface at construction.
         _ = self.inverse_dynamics, self.integrands, self.rows
 
@@ -176,29 +177,41 @@ class Problem:
 
     def limits(self, quantity: str) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper bounds, each shape (n,), on q, qd, qdd or tau: joint limits and `bounds` together."""
-        stated = [c.limits_of(quantity, self.model) for c in self.subject_to if isinstance(c, Bounds)]
+        n = self.model.n
+        stated = [(np.full(n, -np.inf), np.full(n, np.inf))]
+        stated += [c.limits_of(quantity, self.model) for c in self.subject_to if isinstance(c, Bounds)]
         if quantity in _LIMITED:
             stated.append(self.model.limits(_LIMITED[quantity]))
-        lower = np.max([low for low, _ in stated], axis=0, initial=-np.inf)
-        upper = np.min([high for _, high in stated], axis=0, initial=np.inf)
-        for joint, low, high in zip(self.model.joint_names, lower, upper, strict=False):
+        lower, upper = np.max([low for low, _ in stated], axis=0), np.min([high for _, high in stated], axis=0)
+        for joint, low, high in zip(self.model.joint_names, lower, upper, strict=True):
             if low > high:
                 raise InputError(f"bounds on {quantity}[{joint}] contradict each other: lower {low} > upper {high}")
-        return np.broadcast_to(lower, self.model.n), np.broadcast_to(upper, self.model.n)
+        return lower, upper
 
     def _limits(self) -> list[Path]:
+        """Bounds and joint limits as path constraints, one for each quantity that has any."""
         paths = []
-        for quantity in ("q", "qd", "qdd", "tau"):
+        for quantity in QUANTITIES:
             lower, upper = self.limits(quantity)
-            bounded = [j for j in range(self.model.n) if np.isfinite([lower[j], upper[j]]).any()]
-            if bounded:
-                labels = tuple(f"{quantity}[{self.model.joint_names[j]}]" for j in bounded)
-                paths.append(Path(
-                    f"{quantity} bounds",
-                    lambda now, quantity=quantity, bounded=bounded: getattr(now, quantity)[bounded],
-                    lower[bounded], upper[bounded], labels=labels,
-                ))  # fmt: skip
+            joints = [j for j in range(self.model.n) if np.isfinite([lower[j], upper[j]]).any()]
+            if joints:
+                labels = tuple(f"{quantity}[{self.model.joint_names[j]}]" for j in joints)
+                fn = partial(_components, quantity, joints)
+                paths.append(Path(f"{quantity} bounds", fn, lower[joints], upper[joints], (0.0, 1.0), quantity, labels))
         return paths
+
+    def _check_states(self) -> None:
+        """InputError for a stated value outside its bounds: no solver could meet it."""
+        for state in (c for c in self.subject_to if isinstance(c, State)):
+            for quantity, value in state.values.items():
+                lower, upper = self.limits(quantity)
+                joints, numbers = per_joint(f"{state.name} {quantity}", value, self.model)
+                for j, number in zip(joints, numbers, strict=True):
+                    if not lower[j] - 1e-9 <= number <= upper[j] + 1e-9:
+                        raise InputError(
+                            f"{state.name} {quantity}[{self.model.joint_names[j]}] = {number:g} lies outside its "
+                            f"bounds [{lower[j]:g}, {upper[j]:g}]"
+                        )
 
     def function(self, what: str, expression: ca.SX, end: Instant | None = None) -> ca.Function:
         """Function of the instant's inputs; InputError when symbols are left that the problem does not know."""
@@ -243,6 +256,10 @@ class Problem:
         lines += [("parameter", f"{p.name} = {shown(list(map(short, p.value)))}") for p in self.parameters]
         lines += [("load", f"on {load.body}") for load in self.loads]
         return Table(f"Problem: {len(self.rows)} constraints", ("", ""), lines)
+
+
+def _components(quantity: str, joints: list[int], now: Instant) -> ca.SX:
+    return getattr(now, quantity)[joints]
 
 
 def _unique(name: str, taken: Mapping[str, object]) -> str:

@@ -30,6 +30,38 @@ def violated_rows(nlp: NLP, x: np.ndarray, p: np.ndarray, limit: int = 5) -> lis
     return list(lines.values())
 
 
+def conflicting_rows(nlp: NLP, x: np.ndarray, p: np.ndarray, limit: int = 3) -> list[str]:
+    """Rows that hold at x and stand in the way of the violated ones, strongest first; each label once.
+
+    At a point of least violation the pull of the violated rows is balanced by rows at their bounds (Farkas): the
+    multipliers of that balance, found by least squares, tell which.
+    """
+    values = np.array(nlp.g(x, p)).ravel() / nlp.scale_g
+    lower, upper = (side / nlp.scale_g for side in nlp.bounds_g)
+    pull = np.where(values > upper + 1e-6, 1.0, np.where(values < lower - 1e-6, -1.0, 0.0))
+    held = np.flatnonzero((pull == 0) & (np.minimum(values - lower, upper - values) < 1e-4))
+    if held.size == 0 or held.size * nlp.n_x > _DENSE_ENTRIES:
+        return []
+    jacobian = ca.diag(1 / nlp.scale_g) @ nlp.jac_g(x, p)[1] @ ca.diag(nlp.scale_x)
+    rows = np.array(ca.densify(jacobian[held.tolist(), :]))
+    multipliers = np.linalg.lstsq(rows.T, -np.array(jacobian.T @ pull).ravel(), rcond=None)[0]
+    equal = lower[held] == upper[held]
+    # A row at its lower bound can only push up, one at its upper bound only down; equalities are not the culprits
+    # a reader looks for: they hold the motion together.
+    at_upper = upper[held] - values[held] < values[held] - lower[held]
+    strength = np.where(equal, 0.0, np.where(at_upper, multipliers, -multipliers))
+    T = float(x[nlp.grid.segments["duration"][0]])
+    names: dict[str, str] = {}
+    for k in np.argsort(-strength):
+        if strength[k] < 1e-3 * max(1.0, strength.max()) or len(names) == limit:
+            break
+        name = nlp.row_name(int(held[k]), T)
+        side, bound = ("upper", upper) if at_upper[k] else ("lower", lower)
+        limit_value = float(bound[held[k]] * nlp.scale_g[held[k]])
+        names.setdefault(name.split(" at t =")[0], f"{name}, at its {side} bound {limit_value:.6g}")
+    return list(names.values())
+
+
 def dependent_rows(nlp: NLP, x: np.ndarray, p: np.ndarray, limit: int = 6) -> list[str]:
     """Names of equality rows whose gradients are linearly dependent at x; empty when they are independent."""
     lower, upper = nlp.bounds_g
@@ -52,8 +84,12 @@ def dependent_rows(nlp: NLP, x: np.ndarray, p: np.ndarray, limit: int = 6) -> li
 def explain(nlp: NLP, start: np.ndarray, x: np.ndarray, p: np.ndarray) -> str:
     """Why no optimum was found, in a few lines."""
     lines: list[str] = []
+    if undefined := nlp.first_undefined(x, p):
+        return f"not finite at the last iterate: {undefined}"
     if violated := violated_rows(nlp, x, p):
         lines += ["constraints violated at the last iterate:", *_indented(violated)]
+        if conflicting := conflicting_rows(nlp, x, p):
+            lines += ["they cannot be met together with:", *_indented(conflicting)]
     if dependent := dependent_rows(nlp, start, p):
         lines += [
             "equality constraints linearly dependent at the guess (a fact stated twice, or a singular posture):",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from colloc.errors import unknown_name
+from colloc.errors import InputError, unknown_name
 from colloc.solver.monitor import Interruptible, Monitor
 from colloc.transcription import NLP
 
@@ -33,7 +33,7 @@ class Run:
 @cache
 def option_names() -> frozenset[str]:
     """Names of IPOPT's options."""
-    return frozenset(files("colloc.solver").joinpath("ipopt_options.txt").read_text().split())
+    return frozenset(Path(__file__).with_name("ipopt_options.txt").read_text().split())
 
 
 def check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -71,7 +71,10 @@ class Ipopt:
         }
         if options.get("hessian_approximation") != "limited-memory":
             given["hess_lag"] = self._hess_lag()
-        self._solver = ca.nlpsol("ipopt", "ipopt", self._problem(), given)
+        try:
+            self._solver = ca.nlpsol("ipopt", "ipopt", self._problem(), given)
+        except RuntimeError as error:
+            raise InputError(f"IPOPT refuses these options: {dict(options)!r}") from error
 
     def __call__(
         self, x: np.ndarray, p: np.ndarray, multipliers: Mapping[str, np.ndarray] | None, progress: bool | None

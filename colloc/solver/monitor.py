@@ -32,12 +32,12 @@ class Monitor(ca.Callback):
         self._lower, self._upper = lower, upper
         self._progress = sys.stderr.isatty() if progress is None else progress
         self._patience = 1.0 if progress is None else 0.0  # a quick solve shows nothing unless asked to
-        self._start, self._shown, self.count = time.perf_counter(), 0.0, 0
+        self._start, self._shown, self.count = time.perf_counter(), -np.inf, 0
         self.stop, self.best, self._merit = False, None, (np.inf, np.inf)
 
     def end(self) -> None:
         """Finish the progress line."""
-        if self._shown:
+        if self._shown > 0:
             sys.stderr.write("\n")
 
     def get_n_in(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import casadi as ca
@@ -48,6 +48,11 @@ class Block:
 
     def __post_init__(self):
         object.__setattr__(self, "scale", row_scale(self.lower, self.upper))
+
+    def folded(self) -> Block:
+        """The same block with its data as numbers in the rows, for a single slice: zero weights drop out."""
+        rows = ca.substitute(self.rows, self.d, ca.DM(self.data[:, 0]))
+        return replace(self, d=ca.SX(0, 1), rows=rows, data=np.zeros((0, 1)))
 
     @property
     def n_slices(self) -> int:

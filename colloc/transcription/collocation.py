@@ -179,7 +179,9 @@ class CollocationGrid:
 
     def anywhere(self, s: np.ndarray) -> Sites:
         """The collocation polynomials at any normalised times; torques and signals go as the accelerations do."""
-        interval = np.clip(np.floor(s * self.intervals + 1e-9).astype(int), 0, self.intervals - 1)
+        # A Radau mesh point belongs to the interval it ends, where it is collocated; rounding must not move it.
+        place = np.ceil(s * self.intervals - 1e-9) - 1 if self._late else np.floor(s * self.intervals + 1e-9)
+        interval = np.clip(place.astype(int), 0, self.intervals - 1)
         u = s * self.intervals - interval
         weights = [lagrange_values(self._c, u).T, lagrange_integrals(self._c, u).T / self.intervals]
         return Sites(self._interval, self._interval_index(interval), np.vstack([*weights, s]), s)

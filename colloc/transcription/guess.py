@@ -10,7 +10,7 @@ import numpy as np
 
 from colloc.checks import finite_array, finite_number
 from colloc.errors import InputError
-from colloc.problem import Problem, State
+from colloc.problem import Problem, State, per_joint
 from colloc.transcription.grid import Motion
 
 Guess = Callable[[float], Any]
@@ -110,9 +110,8 @@ def _end_postures(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     known = np.full((2, n), np.nan)
     for constraint in problem.subject_to:
         if isinstance(constraint, State) and "q" in constraint.values:
-            value = constraint.values["q"]
-            joints = [problem.model.joint_names.index(j) for j in value] if isinstance(value, Mapping) else slice(None)
-            known[int(constraint.s), joints] = list(value.values()) if isinstance(value, Mapping) else value
+            joints, values = per_joint("q", constraint.values["q"], problem.model)
+            known[int(constraint.s), joints] = values
     filled = np.where(np.isnan(known), known[::-1], known)
     start, end = np.where(np.isnan(filled), rest, filled)
     return start, end

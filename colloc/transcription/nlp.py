@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -128,6 +129,11 @@ class NLP:
         hessian = scatter(self.n_x, self.n_x, rows, columns, weights, parts)
         names = ["x", "p", "lam_f", "lam_g"]
         return ca.Function("hess_lag", [x, p, lam_f, lam_g], [hessian], names, ["triu_hess_gamma_x_x"])
+
+    @cached_property
+    def memo(self) -> dict[str, Any]:
+        """Solvers built for this NLP, for the next solve to reuse."""
+        return {}
 
     def row_name(self, row: int, duration: float | None = None) -> str:
         """Constraint, joint and time of a row of g; time in seconds when the duration is given."""

@@ -14,8 +14,6 @@ from colloc.transcription.block import Block
 from colloc.transcription.grid import Grid, Local, Sites, Transcription, parameter_symbols
 from colloc.transcription.nlp import NLP
 
-_VARIABLE_BOUNDS = {"q bounds": "q", "qd bounds": "qd", "qdd bounds": "qdd"}
-
 
 def transcribe(problem: Problem, curve: Transcription, dynamics: Dynamics = newton_euler) -> NLP:
     """The nonlinear program of a problem on a transcription, ready to be counted, checked or solved.
@@ -41,8 +39,8 @@ def transcribe(problem: Problem, curve: Transcription, dynamics: Dynamics = newt
         if isinstance(constraint, Boundary):
             constraints.append(_boundary(name, grid, rows, function))
         elif isinstance(constraint, At | State):
-            constraints.append(block_at(name, grid.anywhere(np.array([constraint.s])), rows, function))
-        elif isinstance(constraint, Path) and _VARIABLE_BOUNDS.get(name) not in grid.bounded:
+            constraints.append(block_at(name, _moment(grid, constraint.s, function), rows, function).folded())
+        elif isinstance(constraint, Path) and constraint.quantity not in grid.bounded:
             constraints += _along_path(name, grid, constraint, rows, function)
     return NLP(problem, curve, grid, [_cost(problem, grid)], constraints)
 
@@ -77,9 +75,18 @@ def _along_path(name: str, grid: Grid, constraint: Path, rows: Rows, function: c
         sites = grid.anywhere(np.array([sum(constraint.during) / 2]))
     blocks = [block_at(name, sites, rows, function)]
     early = grid.early_nodes()
-    if early is not None and early.restrict(constraint.during).s.size and not _needs_acceleration(function):
-        blocks.insert(0, block_at(name, early, rows, function))
+    if early is not None and constraint.during[0] == 0 and not _needs_acceleration(function):
+        blocks.insert(0, block_at(name, early, rows, function).folded())
     return blocks
+
+
+def _moment(grid: Grid, s: float, function: ca.Function) -> Sites:
+    """The node at s where there is one, which has fewer variables than the curve in general."""
+    early = grid.early_nodes()
+    if s == 0 and early is not None and not _needs_acceleration(function):
+        return early
+    node = grid.nodes().restrict((s, s))
+    return node if node.s.size == 1 else grid.anywhere(np.array([s]))
 
 
 def _needs_acceleration(function: ca.Function) -> bool:
@@ -103,7 +110,7 @@ def _boundary(name: str, grid: Grid, rows: Rows, function: ca.Function) -> Block
         rows.upper,
         rows.labels,
         np.ones(1),
-    )
+    ).folded()
 
 
 def _renamed(local: Local, other: Local) -> Local:

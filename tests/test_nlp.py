@@ -1,0 +1,134 @@
+"""The NLP: exact derivatives, structure that grows linearly, names of rows."""
+
+import casadi as ca
+import numpy as np
+import pytest
+from problems import everything, time_optimal
+
+import colloc as co
+from colloc.transcription.block import Block
+from colloc.transcription.nlp import scatter
+
+CURVES = [
+    co.BSpline(6), co.BSpline(2), co.BSpline(4, degree=5), co.HermiteSimpson(4), co.Radau(5, 3), co.Radau(1, 2),
+    co.Radau(6, 1), co.Radau(2, 9),
+]  # fmt: skip
+
+
+def point(nlp: co.NLP, seed: int = 0) -> np.ndarray:
+    """A decision vector away from any special point."""
+    rng = np.random.default_rng(seed)
+    x = 0.5 + 0.3 * rng.standard_normal(nlp.n_x)
+    return np.clip(x, np.maximum(nlp.lower, -10) + 0.01, np.minimum(nlp.upper, 10) - 0.01)
+
+
+@pytest.mark.parametrize("curve", CURVES, ids=str)
+def test_derivatives_equal_central_differences(curve: co.BSpline):
+    nlp = co.transcribe(everything(), curve)
+    errors = nlp.check_derivatives(point(nlp), [1.5])
+    assert max(errors.values()) < 1e-8, errors
+
+
+@pytest.mark.parametrize("curve", CURVES, ids=str)
+def test_derivatives_equal_automatic_differentiation_of_the_whole_graph(curve: co.BSpline):
+    """CasADi differentiating f and g through their maps: slow, and independent of the blocks' derivatives."""
+    nlp = co.transcribe(everything(), curve)
+    x, p, lam = ca.MX.sym("x", nlp.n_x), ca.MX.sym("p", 1), ca.MX.sym("lam", nlp.n_g)
+    f, g = nlp.f(x, p), nlp.g(x, p)
+    hessian, gradient = ca.hessian(1.3 * f + ca.dot(lam, g), x)
+    reference = ca.Function("reference", [x, p, lam], [ca.gradient(f, x), ca.jacobian(g, x), ca.triu(hessian)])
+    at, multipliers = point(nlp), np.random.default_rng(1).standard_normal(nlp.n_g)
+    ours = [nlp.grad_f(at, 1.5)[1], nlp.jac_g(at, 1.5)[1], nlp.hess_lag(at, 1.5, 1.3, multipliers)]
+    for mine, theirs in zip(ours, reference(at, 1.5, multipliers), strict=True):
+        a, b = np.array(ca.densify(mine)), np.array(ca.densify(theirs))
+        np.testing.assert_allclose(a, b, atol=1e-11 * max(1.0, np.abs(b).max()))
+
+
+def test_a_wrong_block_jacobian_is_caught(monkeypatch: pytest.MonkeyPatch):
+    exact = Block._jacobian_sx.func  # pyright: ignore[reportAttributeAccessIssue]
+    monkeypatch.setattr(Block, "_jacobian_sx", property(lambda self: 1.001 * exact(self)))
+    nlp = co.transcribe(everything(), co.BSpline(4))
+    assert nlp.check_derivatives(point(nlp), [1.5])["jacobian"] > 1e-4
+
+
+def test_ipopt_really_uses_the_blocks_derivatives(monkeypatch: pytest.MonkeyPatch):
+    """A deliberately wrong Jacobian must change the outcome; were it silently replaced by AD, nothing would."""
+    right = co.solve(time_optimal(), co.BSpline(10))
+    exact = Block._jacobian_sx.func  # pyright: ignore[reportAttributeAccessIssue]
+    monkeypatch.setattr(Block, "_jacobian_sx", property(lambda self: exact(self) * (1 + 0.5 * ca.sin(self.z[0]))))
+    wrong = co.solve(time_optimal(), co.BSpline(10), raise_on_failure=False, ipopt={"max_iter": 100})
+    assert not (wrong.success and abs(wrong.duration - right.duration) < 1e-6 and wrong.iterations == right.iterations)
+
+
+@pytest.mark.parametrize("make", [co.BSpline, co.HermiteSimpson, co.Radau])
+def test_nonzeros_grow_linearly(make: type[co.BSpline]):
+    def counts(intervals: int) -> np.ndarray:
+        nlp = co.transcribe(everything(), make(intervals))
+        return np.array([nlp.n_x, nlp.n_g, nlp.jac_g.nnz_out(1), nlp.hess_lag.nnz_out(0)])
+
+    first, second, third = counts(20), counts(40), counts(60)
+    assert np.abs((third - second) - (second - first)).max() <= 0.02 * (second - first).max()
+
+
+@pytest.mark.parametrize("curve", [co.BSpline(1000), co.HermiteSimpson(1000), co.Radau(1000)], ids=str)
+def test_a_thousand_intervals_make_no_dense_matrices(curve: co.BSpline):
+    nlp = co.transcribe(time_optimal(), curve)
+    rows = nlp.jac_g.sparsity_out(1).row()
+    assert max(np.bincount(rows)) <= 4 * 2 + 1 + 8  # a slice, not the trajectory
+    assert nlp.hess_lag.nnz_out(0) < 25 * nlp.n_x
+
+
+def test_rows_are_named_with_joint_and_time():
+    nlp = co.transcribe(everything(), co.BSpline(4))
+    names = [nlp.row_name(row, duration=2.0) for row in range(nlp.n_g)]
+    assert "initial q[arm] at t = 0 s" in names
+    assert "final tau[slide] at t = 2 s" in names
+    assert "tau[slide] at t = 1 s" in names
+    assert "qd[arm] at t = 0.5 s" in names
+    assert "passing at t = 0.74 s" in names
+
+
+def test_bounds_on_positions_are_bounds_on_control_points():
+    problem = everything()
+    nlp = co.transcribe(problem, co.BSpline(5))
+    index = nlp.grid.segments["q control points"]
+    np.testing.assert_array_equal(nlp.lower[index], np.tile([-3.0, -np.inf, -0.5], (8, 1)))
+    assert not any(block.name == "q bounds" for block in nlp.constraints)
+
+
+def test_a_users_constraint_may_be_called_like_a_built_in_one():
+    problem = co.Problem(
+        two := time_optimal().model, 1.0, co.integral(lambda now: ca.sumsqr(now.qdd)),
+        [co.path(lambda now: now.q[0], upper=2.0, name="q bounds"), co.bounds(q=(-3, 3))],
+    )  # fmt: skip
+    assert two.n == 2
+    assert "q bounds" in [block.name for block in co.transcribe(problem, co.BSpline(3)).constraints]
+
+
+def test_path_windows_select_nodes():
+    nlp = co.transcribe(everything(), co.HermiteSimpson(4))
+    (power,) = [block for block in nlp.constraints if block.name == "power"]
+    np.testing.assert_allclose(power.s, [0.25, 0.375, 0.5, 0.625, 0.75])
+
+
+def test_states_are_constrained_at_the_start_of_a_radau_mesh_too():
+    nlp = co.transcribe(everything(), co.Radau(3))
+    reach = [block for block in nlp.constraints if block.name == "reach"]
+    assert [block.s[0] for block in reach][0] == 0
+    power = [block for block in nlp.constraints if block.name == "tau bounds"]
+    assert len(power) == 1
+    assert power[0].s[0] > 0
+
+
+def test_scatter_adds_entries_that_meet():
+    values = ca.MX.sym("v", 4)
+    matrix = scatter(2, 2, np.array([0, 1, 0, 0]), np.array([0, 1, 0, 1]), np.array([1.0, 1, 2, 1]), [values])
+    dense = ca.Function("dense", [values], [ca.densify(matrix)])([1, 2, 3, 4])
+    np.testing.assert_array_equal(np.array(dense), [[7, 4], [0, 2]])
+
+
+def test_repr_counts_blocks():
+    text = repr(co.transcribe(everything(), co.BSpline(4)))
+    assert "variables" in text
+    assert "tau bounds" in text
+    assert "<table>" in co.transcribe(everything(), co.BSpline(4))._repr_html_()

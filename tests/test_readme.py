@@ -1,0 +1,45 @@
+"""What the README says is true."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import colloc as co
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+
+
+def test_the_script_in_the_readme_runs_as_printed(monkeypatch: pytest.MonkeyPatch):
+    import matplotlib.pyplot as plt
+
+    (script,) = re.findall(r"```python\n(.*?)```", README, re.S)
+    monkeypatch.chdir(ROOT)
+    names: dict[str, object] = {}
+    exec(compile(script, "README.md", "exec"), names)
+    plt.close("all")
+    solution = names["solution"]
+    assert isinstance(solution, co.Solution)
+    assert solution.status is co.Status.SOLVED
+    assert solution.duration == pytest.approx(0.39314, abs=1e-5)
+    assert solution.q.shape == solution.tau.shape == (101, 2)
+
+
+def test_there_are_exactly_two_set_up_commands():
+    commands = re.findall(r"```sh\n(.*?)```", README, re.S)
+    assert len(commands) == 2
+    assert all(len(command.strip().splitlines()) == 1 for command in commands)
+    assert commands[1].strip().endswith("-m pytest")
+
+
+def test_names_in_the_readme_exist():
+    for name in re.findall(r"\bco\.(\w+)", README):
+        assert hasattr(co, name), name
+
+
+def test_nothing_names_a_place_a_user_does_not_have():
+    pattern = re.compile(r"\.\./shared|/(?:work|farm|tmp|root|home)/")
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("*.toml"), *ROOT.rglob("colloc/**/*.py"), *ROOT.rglob("models/**/*")]:
+        if path.is_file() and path.suffix in {".py", ".md", ".toml", ".csv"}:
+            assert not pattern.search(path.read_text()), path

@@ -1,0 +1,133 @@
+"""The solution: samples, reactions, violations, text; and verification."""
+
+import dataclasses
+import re
+
+import numpy as np
+import pytest
+from problems import effort, everything, time_optimal
+
+import colloc as co
+from colloc.verify import kkt
+from models.two_link import two_link
+
+CURVES = [co.BSpline(12), co.HermiteSimpson(12), co.Radau(12)]
+
+
+@pytest.fixture(scope="module", params=CURVES, ids=str)
+def solution(request: pytest.FixtureRequest) -> co.Solution:
+    return co.solve(everything(), request.param)
+
+
+def test_samples_are_node_by_joint(solution: co.Solution):
+    for name in ("q", "qd", "qdd", "tau"):
+        assert getattr(solution, name).shape == (solution.t.size, 3)
+    assert solution.t[0] == 0
+    assert solution.t[-1] == pytest.approx(solution.duration)
+    assert solution.nodes.wind.shape == (solution.t.size, 2)
+
+
+def test_one_time_or_many(solution: co.Solution):
+    one, many = solution.at(0.1), solution.at([0.1, 0.2])
+    assert one.q.shape == (3,)
+    np.testing.assert_array_equal(many.q[0], one.q)
+    np.testing.assert_array_equal(solution.at(solution.t).tau, solution.tau)
+
+
+def test_rates_are_derivatives_of_the_curve(solution: co.Solution):
+    h, t = 1e-5, np.linspace(0.05, 0.9, 9) * solution.duration
+    ahead, behind, now = solution.at(t + h), solution.at(t - h), solution.at(t)
+    # A collocation state is (q, v) with q' = v at the collocation points only.
+    atol = 1e-6 if isinstance(solution.curve, co.BSpline) else 2e-2
+    np.testing.assert_allclose((ahead.q - behind.q) / (2 * h), now.qd, atol=atol)
+    np.testing.assert_allclose((ahead.qd - behind.qd) / (2 * h), now.qdd, atol=1e-3)
+
+
+@pytest.mark.parametrize("t", [-0.1, 99.0, [0.0, 99.0], [[0.0]], "now", np.nan])
+def test_times_outside_the_motion_are_refused(solution: co.Solution, t):
+    with pytest.raises(co.InputError, match="t must be"):
+        solution.at(t)
+
+
+def test_a_typo_on_a_sample_is_explained(solution: co.Solution):
+    with pytest.raises(AttributeError, match="no quantity of a sample named 'wnd'; did you mean 'wind'"):
+        _ = solution.at(0.1).wnd
+
+
+def test_the_cost_is_the_sum_of_its_terms(solution: co.Solution):
+    assert list(solution.terms) == ["duration", "effort", "integral"]
+    assert solution.terms["duration"] == pytest.approx(0.5 * solution.duration, rel=1e-12)
+    assert solution.cost == pytest.approx(sum(solution.terms.values()))
+
+
+def test_actuation_is_the_axis_component_of_the_reaction(solution: co.Solution):
+    """Joint "base" turns about z of its own frame, "slide" moves along y: the reaction's component is the torque."""
+    reaction = solution.reactions()
+    bodies = [body.name for body in solution.problem.model.bodies]
+    assert reaction.force.shape == (solution.t.size, 4, 3)
+    interior = solution.t > 0
+    for body, joint, component in (("base", 0, reaction.moment[..., 2]), ("slide", 2, reaction.force[..., 1])):
+        got = component[interior, bodies.index(body)]
+        np.testing.assert_allclose(got, solution.tau[interior, joint], atol=1e-9)
+
+
+def test_violations_are_measured_between_nodes():
+    with pytest.warns(co.SolutionWarning):
+        solution = co.solve(time_optimal(), co.HermiteSimpson(30))
+    worst = solution.violations[0]
+    assert worst.constraint == "tau bounds"
+    assert worst.row in ("tau[shoulder]", "tau[elbow]")
+    joint = ("tau[shoulder]", "tau[elbow]").index(worst.row)
+    assert abs(solution.at(worst.t).tau[joint]) == pytest.approx(10 + worst.amount)
+    assert worst.relative == pytest.approx(worst.amount / 10)
+    assert np.abs(solution.tau).max() < 10 + 1e-6  # at the nodes the bounds hold
+
+
+def test_text_and_html_fit_a_screen(solution: co.Solution):
+    text = repr(solution)
+    assert len(text.splitlines()) <= 24
+    assert re.search(r"status +solved", text)
+    assert f"{solution.duration:.8g} s" in text
+    assert "<table>" in solution._repr_html_()
+
+
+# --- verification ---
+
+
+@pytest.mark.parametrize("curve", [co.BSpline(20), co.HermiteSimpson(120), co.Radau(40)], ids=str)
+def test_the_torques_produce_the_motion(curve):
+    ends = [co.initial(q=(0, -1), qd=0), co.final(q=(1, 0.5), qd=0)]
+    problem = co.Problem(
+        two_link(9.81), 1.0, co.integral(effort), ends, loads=[co.Load("elbow", (0, -5, 0), (0, 0, 1))]
+    )
+    solution = co.solve(problem, curve)
+    checks = co.verify(solution)
+    assert checks.forward_error < 1e-5
+    assert checks.terminal_miss <= checks.forward_error
+    assert checks.kkt.stationarity < 1e-6
+    assert max(checks.kkt.feasibility, checks.kkt.complementarity, checks.kkt.sign) < 1e-7
+    assert "forward simulation" in repr(checks)
+
+
+def test_a_wrong_motion_does_not_verify():
+    solution = co.solve(time_optimal(), co.BSpline(20))
+    bent = solution.x.copy()
+    bent[solution.nlp.grid.segments["q control points"][10, 0]] += 0.01
+    checks = co.verify(dataclasses.replace(solution, x=bent))
+    assert checks.kkt.stationarity + checks.kkt.feasibility > 1e-3
+    # An inverse-dynamics spline is a motion whatever its control points, so forward simulation still agrees ...
+    assert checks.forward_error < 1e-6
+    # ... and a collocation motion is one only when its defects vanish.
+    collocated = co.solve(time_optimal(), co.Radau(20), violation_tolerance=2.0)
+    bent = collocated.x.copy()
+    bent[collocated.nlp.grid.segments["qdd"][30, 0]] += 1.0
+    assert co.verify(dataclasses.replace(collocated, x=bent)).forward_error > 1e-4
+
+
+def test_kkt_residuals_notice_a_multiplier_of_the_wrong_sign():
+    solution = co.solve(time_optimal(), co.BSpline(10))
+    nlp, x, p = solution.nlp, solution.x, solution.parameters
+    good = kkt(nlp, x, p, solution.multipliers["g"], solution.multipliers["x"])
+    wrong = kkt(nlp, x, p, -solution.multipliers["g"], solution.multipliers["x"])
+    assert good.stationarity < 1e-7 < 1e-2 < wrong.stationarity
+    assert wrong.complementarity > 1e-2

@@ -1,0 +1,113 @@
+"""The published two-link problems against independently converged optima.
+
+The references were found without this library: exact switching times and indirect solution of the maximum principle
+with 8th-order integration, confirmed by fine direct collocation.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from problems import time_optimal
+
+import colloc as co
+import studies.prismatic_revolute
+import studies.two_link_lifting
+import studies.two_link_time_optimal
+from studies.two_link_problems import lifting, run, slide_and_arm
+
+ROOT = Path(__file__).parent.parent
+T_OPTIMAL = 0.391854539516
+SWITCHES = {"shoulder": [0.195927269758], "elbow": [0.045709321233, 0.235300431370]}
+T_LIFTING, COST_LIFTING = 0.51886031, 0.84487800
+T_SLIDE, COST_SLIDE = 0.58578391, 0.77323476
+
+
+@pytest.mark.parametrize(
+    ("curve", "T"),
+    [(co.BSpline(19, nodes=20), 0.39218), (co.BSpline(19, nodes=21), 0.39203), (co.BSpline(20, nodes=21), 0.39266),
+     (co.BSpline(20), 0.39314), (co.BSpline(40, nodes=41), 0.39205), (co.BSpline(80, nodes=81), 0.39190)],
+    ids=str,
+)  # fmt: skip
+def test_splines_give_what_an_independent_script_gave(curve: co.BSpline, T: float):
+    solution = co.solve(time_optimal(), curve, violation_tolerance=0.5)
+    assert solution.success
+    assert solution.duration == pytest.approx(T, abs=6e-6)
+
+
+def test_torques_switch_where_the_maximum_principle_says():
+    solution = co.solve(time_optimal(), co.Radau(200), violation_tolerance=1.0)
+    t = np.linspace(0, solution.duration, 20_001)
+    tau = solution.at(t).tau
+    for joint, name in enumerate(solution.problem.model.joint_names):
+        crossings = t[1:][np.diff(np.sign(tau[:, joint])) != 0]
+        np.testing.assert_allclose(crossings, SWITCHES[name], atol=0.391 / 200)
+
+
+@pytest.mark.parametrize("dynamics", [co.newton_euler, co.lagrange])
+@pytest.mark.parametrize(
+    ("statement", "T", "cost"), [(lifting, T_LIFTING, COST_LIFTING), (slide_and_arm, T_SLIDE, COST_SLIDE)]
+)
+def test_mixed_criteria_converge(statement, T, cost, dynamics):
+    solution = co.solve(statement(), co.Radau(60), dynamics=dynamics, ipopt={"tol": 1e-10})
+    assert solution.success
+    assert solution.duration == pytest.approx(T, abs=2e-5)
+    assert solution.cost == pytest.approx(cost, abs=2e-7)
+    assert co.verify(solution).forward_error < 1e-6
+
+
+def test_the_hinge_convention_matters():
+    """With the link along the slide, or turned by +90 degrees, at q2 = 0 the problem is another one."""
+    stated = slide_and_arm()
+    for offset, T, cost in ((np.pi / 2, 0.71269488, 0.94075724), (-np.pi / 2, 0.64625971, 0.85306281)):
+        slide, arm = stated.model.bodies
+        turned = co.Body(
+            "arm", co.dh_revolute(theta=offset, a=0.4), "slide", mass=arm.mass, com=arm.com, inertia=arm.inertia
+        )
+        problem = co.Problem(
+            co.Model([slide, turned], gravity=(0, 0, 0)), stated.duration, stated.minimize, stated.subject_to
+        )
+        solution = co.solve(problem, co.Radau(60), ipopt={"tol": 1e-10})
+        assert solution.duration == pytest.approx(T, abs=2e-5)
+        assert solution.cost == pytest.approx(cost, abs=2e-7)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("study", "T", "cost"),
+    [
+        (studies.two_link_time_optimal, T_OPTIMAL, None),
+        (studies.two_link_lifting, T_LIFTING, COST_LIFTING),
+        (studies.prismatic_revolute, T_SLIDE, COST_SLIDE),
+    ],
+    ids=["time_optimal", "lifting", "slide_and_arm"],
+)
+def test_studies_reach_the_converged_values(study, T, cost, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    figure, numbers_file = tmp_path / "figure.png", tmp_path / "numbers.json"
+    study.main(["--figure", str(figure), "--json", str(numbers_file)])
+    numbers = json.loads(numbers_file.read_text())
+    for key in ("converged.T", "bspline.T", "radau.T"):
+        assert numbers[key] == pytest.approx(T, abs=2e-5), key
+    if cost is not None:
+        assert numbers["converged.cost"] == pytest.approx(cost, abs=1e-6)
+    assert numbers["forward_error"] < 1e-4
+    assert numbers["violation"] < 1e-3
+    assert figure.stat().st_size > 20_000
+    shown = capsys.readouterr().out
+    assert "difference" in shown
+    assert "B-spline: BSpline(intervals=320" in shown
+
+
+def test_the_papers_setting_lies_where_it_should():
+    assert 0.3919 < run(time_optimal, quick=True).numbers["paper_setting.T"] < 0.3936
+
+
+def test_a_study_refuses_an_unwritable_path_before_it_computes(tmp_path: Path):
+    command = [sys.executable, "-m", "studies.two_link_time_optimal", "--json", str(tmp_path / "no" / "file.json")]
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert ended.returncode == 2
+    assert "does not exist" in ended.stderr
+    assert ended.stdout == ""
