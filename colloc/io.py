@@ -200,7 +200,8 @@ def _read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     if not path.is_file():
         raise InputError(f"no file {str(path)!r}")
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # Opened here, so that it is closed when NumPy refuses the content.
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
             arrays = dict(file)
         meta = json.loads(str(arrays.pop("meta")))
         schema = meta["schema"]

@@ -36,6 +36,7 @@ _WARM = {
     "warm_start_bound_push": 1e-9,
     "warm_start_slack_bound_push": 1e-9,
     "warm_start_mult_bound_push": 1e-9,
+    "mu_strategy": "monotone",
     "mu_init": 1e-7,
 }
 
@@ -99,7 +100,7 @@ def solve(
     start, multipliers = _start(nlp, guess)
     if undefined := nlp.first_undefined(start, p):
         raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")
-    solver = _solver(nlp, options if multipliers is None else _WARM | options)
+    solver = _solver(nlp, options if multipliers is None else options | _WARM | dict(ipopt or {}))
     built = time.perf_counter()
     run = solver(start, p, multipliers, progress)
     seconds = {"build": built - begin, "solve": time.perf_counter() - built}

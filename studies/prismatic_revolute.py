@@ -18,9 +18,8 @@ CONVERGED_T, CONVERGED_COST = 0.58578391, 0.77323476
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    return answer(
-        argv, __doc__, "prismatic_revolute", slide_and_arm, PUBLISHED, {"T": CONVERGED_T, "cost": CONVERGED_COST}
-    )
+    converged = {"T": CONVERGED_T, "cost": CONVERGED_COST}
+    return answer(argv, __doc__, "prismatic_revolute", slide_and_arm, PUBLISHED, converged, 160)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,9 @@ CONVERGED_T, CONVERGED_COST = 0.51886031, 0.84487800
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    return answer(argv, __doc__, "two_link_lifting", lifting, PUBLISHED, {"T": CONVERGED_T, "cost": CONVERGED_COST})
+    return answer(
+        argv, __doc__, "two_link_lifting", lifting, PUBLISHED, {"T": CONVERGED_T, "cost": CONVERGED_COST}, 160
+    )
 
 
 if __name__ == "__main__":

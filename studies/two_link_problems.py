@@ -110,14 +110,14 @@ class Runs:
         return [f"  {name}: {s.curve}: {s.status}, {s.iterations} iterations" for name, s in named.items()]
 
 
-def run(statement: Callable[[], co.Problem], quick: bool) -> Runs:
-    """Solve a problem in the paper's setting, then on fine grids (four times coarser when quick)."""
+def run(statement: Callable[[], co.Problem], intervals: int, quick: bool) -> Runs:
+    """Solve a problem in the paper's setting, then on fine grids (a quarter of `intervals` when quick)."""
     problem = statement()
     with warnings.catch_warnings():
         # Bang-bang torques overshoot between the nodes of a collocation mesh; the status and table say so.
         warnings.simplefilter("ignore", co.SolutionWarning)
         paper = co.solve(problem, co.BSpline(intervals=19, nodes=21))
-        bspline = co.solve(problem, co.BSpline(intervals=80 if quick else 320), ipopt=TIGHT)
+        bspline = co.solve(problem, co.BSpline(intervals=intervals // 4 if quick else intervals), ipopt=TIGHT)
         radau = co.solve(problem, co.Radau(intervals=50 if quick else 200), ipopt=TIGHT)
     return Runs(paper, bspline, radau, co.verify(bspline))
 
@@ -129,6 +129,7 @@ def answer(
     statement: Callable[[], co.Problem],
     published: Mapping[str, float],
     converged: Mapping[str, float],
+    intervals: int,
 ) -> dict[str, float]:
     """A whole study: solve, print ours beside the references, draw, write JSON.
 
@@ -146,9 +147,11 @@ def answer(
         Duration [s] by publication.
     converged : mapping of str to float
         "T" [s] and, where it says more, "cost", found independently of this library.
+    intervals : int
+        Of the fine spline.
     """
     args = arguments(doc, f"{name}.png", argv)
-    runs = run(statement, args.quick)
+    runs = run(statement, intervals, args.quick)
     rows = [Row("T, paper's setting [s]", runs.paper.duration, T, source) for source, T in published.items()]
     for quantity, value in converged.items():
         for kind in ("bspline", "radau"):

@@ -17,7 +17,7 @@ EXACT = 0.391854539516
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    return answer(argv, __doc__, "two_link_time_optimal", time_optimal, PUBLISHED, {"T": EXACT})
+    return answer(argv, __doc__, "two_link_time_optimal", time_optimal, PUBLISHED, {"T": EXACT}, 320)
 
 
 if __name__ == "__main__":

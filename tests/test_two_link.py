@@ -60,9 +60,9 @@ def test_mixed_criteria_converge(statement, T, cost, dynamics):
 
 
 def test_the_hinge_convention_matters():
-    """With the link along the slide, or turned by +90 degrees, at q2 = 0 the problem is another one."""
+    """With the link along the slide at q2 = 0, or turned by another 90 degrees, the problem is another one."""
     stated = slide_and_arm()
-    for offset, T, cost in ((np.pi / 2, 0.71269488, 0.94075724), (-np.pi / 2, 0.64625971, 0.85306281)):
+    for offset, T, cost in ((np.pi / 2, 0.64625971, 0.85306281), (np.pi, 0.71269488, 0.94075724)):
         slide, arm = stated.model.bodies
         turned = co.Body(
             "arm", co.dh_revolute(theta=offset, a=0.4), "slide", mass=arm.mass, com=arm.com, inertia=arm.inertia
@@ -98,11 +98,11 @@ def test_studies_reach_the_converged_values(study, T, cost, tmp_path: Path, caps
     assert figure.stat().st_size > 20_000
     shown = capsys.readouterr().out
     assert "difference" in shown
-    assert "B-spline: BSpline(intervals=320" in shown
+    assert "B-spline: BSpline(intervals=" in shown
 
 
 def test_the_papers_setting_lies_where_it_should():
-    assert 0.3919 < run(time_optimal, quick=True).numbers["paper_setting.T"] < 0.3936
+    assert 0.3919 < run(time_optimal, 80, quick=True).numbers["paper_setting.T"] < 0.3936
 
 
 def test_a_study_refuses_an_unwritable_path_before_it_computes(tmp_path: Path):

@@ -1,0 +1,1 @@
+"""Benchmarks: alternatives paired in one run, quoted as ratios."""
