@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from colloc.dynamics import lagrange, newton_euler
-from colloc.errors import InputError, SolutionWarning, SolveError
+from colloc.errors import InputError, SolutionWarning, SolveError, unknown_name
 from colloc.model import (
     Body,
     Joint,
@@ -55,11 +55,15 @@ __all__ = [
 ]  # fmt: skip
 
 
+__version__ = "0.1.0"
+
+
 def __getattr__(name: str) -> Any:
     # Loaded on first use: importing matplotlib takes longer than solving a small problem.
     if name in ("io", "plot"):
         return import_module(f"colloc.{name}")
-    raise AttributeError(f"module 'colloc' has no attribute {name!r}")
+    # AttributeError by Python's rules; the text is the library's usual one.
+    raise AttributeError(str(unknown_name("public name in colloc", name, __all__)))
 
 
 def __dir__() -> list[str]:

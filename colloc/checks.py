@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Real
 from typing import Any
 
@@ -33,6 +33,13 @@ def _float_array(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
     return array
 
 
+def as_tuple(name: str, value: Any) -> tuple[Any, ...]:
+    """A tuple of the items of a list or another iterable."""
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return tuple(value)
+    raise InputError(f"{name} must be a list, got {value!r}")
+
+
 def symbolic(name: str, value: Any, shape: tuple[int, int]) -> ca.SX:
     """SX matrix of `shape` from numbers, symbols or nested sequences of both; numbers must be finite."""
     try:
@@ -44,14 +51,19 @@ def symbolic(name: str, value: Any, shape: tuple[int, int]) -> ca.SX:
         else:
             matrix = ca.SX(np.asarray(value, dtype=float))
     except (TypeError, ValueError, RuntimeError, NotImplementedError):
-        raise InputError(f"{name} must be numbers or SX symbols of shape {shape}, got {value!r}") from None
+        raise InputError(f"{name} must be {_wanted(shape)}, numbers or SX symbols, got {value!r}") from None
     if matrix.shape != shape:
-        raise InputError(f"{name} must have shape {shape}, got shape {matrix.shape}: {value!r}")
-    # Symbols are replaced by zeros, which leaves the numbers.
-    numbers = ca.evalf(ca.substitute(matrix, ca.vertcat(*ca.symvar(matrix)), ca.DM.zeros(len(ca.symvar(matrix)))))
-    if not numbers.is_regular():
+        raise InputError(f"{name} must be {_wanted(shape)}, got {value!r}")
+    entries = [matrix.nz[k] for k in range(matrix.nnz())]
+    if not all(math.isfinite(float(entry)) for entry in entries if entry.is_constant()):
         raise InputError(f"{name} must be finite, got {value!r}")
     return matrix
+
+
+def _wanted(shape: tuple[int, int]) -> str:
+    if shape == (1, 1):
+        return "a scalar"
+    return f"of shape {(shape[0],) if shape[1] == 1 else shape}"
 
 
 def finite_number(name: str, value: Any, *, positive: bool = False) -> float:

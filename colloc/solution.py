@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.checks import finite_array
 from colloc.display import Table, short
 from colloc.dynamics import joint_reactions
 from colloc.errors import InputError, unknown_name
@@ -221,11 +220,8 @@ class Solution:
         InputError
             For times outside the motion.
         """
-        times = finite_array("t", t, np.shape(t))
-        flat, T = np.atleast_1d(times), self.duration
-        if flat.ndim != 1 or flat.size == 0 or flat.min() < -1e-9 * T or flat.max() > T * (1 + 1e-9):
-            raise InputError(f"t must be one or more times within [0, {T:.6g}] s, got {t!r}")
-        sites = self.nlp.grid.anywhere(np.clip(flat / T, 0, 1))
+        times = self._times(t)
+        sites = self.nlp.grid.anywhere(np.clip(np.atleast_1d(times) / self.duration, 0, 1))
         stacked = evaluate(sites, sites.local.inputs[2:7], self.x, self.parameters, self.problem)
         sizes = [u.size for u in self.problem.signals]
         parts = np.split(stacked[4], np.cumsum(sizes)[:-1], axis=1) if sizes else []
@@ -240,8 +236,9 @@ class Solution:
         Parameters
         ----------
         t : shape (N,) [s], optional
+            Within 0 .. duration.
         """
-        times = self.t if t is None else np.atleast_1d(finite_array("t", t, np.shape(t)))
+        times = self.t if t is None else np.atleast_1d(self._times(t))
         sites = self.nlp.grid.anywhere(np.clip(times / self.duration, 0, 1))
         now = self.problem.instant
         found = joint_reactions(self.problem.model, now.q, now.qd, now.qdd, self.problem.loads)
@@ -250,6 +247,18 @@ class Solution:
         force, moment = evaluate(sites, outputs, self.x, self.parameters, self.problem)
         bodies = len(self.problem.model.bodies)
         return JointReactions(times, force.reshape(-1, bodies, 3), moment.reshape(-1, bodies, 3))
+
+    def _times(self, t: Any) -> np.ndarray:
+        T = self.duration
+        wanted = f"t must be one or more times within [0, {T:.6g}] s, got {t!r}"
+        try:
+            times = np.asarray(t, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(wanted) from None
+        inside = (times >= -1e-9 * T) & (times <= T * (1 + 1e-9))  # False for NaN
+        if times.ndim > 1 or times.size == 0 or not inside.all():
+            raise InputError(wanted)
+        return times
 
     def motion(self, problem: Problem) -> Motion:
         """The solution as a guess for another problem; unknowns it does not have take their own guesses."""

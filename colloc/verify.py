@@ -11,6 +11,7 @@ from numpy.polynomial import chebyshev
 from colloc.checks import finite_number
 from colloc.display import Table, short
 from colloc.dynamics import equations_of_motion
+from colloc.errors import InputError
 from colloc.solution import Solution, Violation
 from colloc.transcription import NLP
 
@@ -76,7 +77,9 @@ class Verification:
             ),
             ("KKT residuals", ", ".join(f"{name} {value:.1e}" for name, value in vars(self.kkt).items())),
         ]
-        rows += [("violation", f"{v.row}: {short(v.amount)} at t = {short(v.t)} s") for v in self.violations]
+        worst = [v for v in self.violations if v.relative > 1e-6][:8]
+        rows += [("violation", f"{v.row}: {short(v.amount)} at t = {short(v.t)} s") for v in worst]
+        rows.append(("", f"{len(self.violations) - len(worst)} constraint rows {'more ' if worst else ''}hold to 1e-6"))
         return Table("Verification", ("", ""), rows)
 
 
@@ -97,6 +100,8 @@ def verify(solution: Solution, *, tolerance: float = 1e-10) -> Verification:
     -------
     Verification
     """
+    if not isinstance(solution, Solution):
+        raise InputError(f"verify needs a Solution (see co.solve), got {solution!r}")
     tolerance = finite_number("tolerance", tolerance, positive=True)
     deviation = _forward(solution, tolerance)
     joint_errors = deviation.max(axis=0)

@@ -26,12 +26,20 @@ def everything() -> co.Problem:
     wind = co.Unknown("wind", size=2, lower=-3.0, upper=3.0, guess=0.1)
     payload = co.Unknown("payload", lower=0.1, upper=2.0, guess=0.5, constant=True)
     gain = co.Parameter("gain", 1.5)
-    link = {"com": (-0.2, 0.01, 0.0), "inertia": (0.01, 0.1, 0.1)}
+    com, inertia = (-0.2, 0.01, 0.0), (0.01, 0.1, 0.1)
     model = co.Model(
         [
-            co.Body("base", co.revolute(axis=(0, 0, 1), limits=co.Limits(position=(-3, 3))), mass=0.4, **link),
+            co.Body(
+                "base",
+                co.revolute(axis=(0, 0, 1), limits=co.Limits(position=(-3, 3))),
+                mass=0.4,
+                com=com,
+                inertia=inertia,
+            ),
             co.Body("hub", co.fixed(co.placement((0.3, 0, 0))), parent="base"),
-            co.Body("arm", co.dh_revolute(a=0.4, alpha=0.3), parent="hub", mass=payload.symbol, **link),
+            co.Body(
+                "arm", co.dh_revolute(a=0.4, alpha=0.3), parent="hub", mass=payload.symbol, com=com, inertia=inertia
+            ),
             co.Body("slide", co.prismatic(axis=(0, 1, 0)), parent="hub", mass=0.2),
         ]
     )

@@ -34,7 +34,8 @@ def test_imports_point_down():
 
 
 def test_import_loads_neither_matplotlib_nor_io():
-    code = "import sys, colloc; print([m for m in ('matplotlib', 'scipy', 'colloc.plot', 'colloc.io') if m in sys.modules])"
+    heavy = ("matplotlib", "scipy", "colloc.plot", "colloc.io")
+    code = f"import sys, colloc; print([m for m in {heavy} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT.parent, check=True)
     assert out.stdout.strip() == "[]"
 

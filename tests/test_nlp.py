@@ -35,7 +35,7 @@ def test_derivatives_equal_automatic_differentiation_of_the_whole_graph(curve: c
     nlp = co.transcribe(everything(), curve)
     x, p, lam = ca.MX.sym("x", nlp.n_x), ca.MX.sym("p", 1), ca.MX.sym("lam", nlp.n_g)
     f, g = nlp.f(x, p), nlp.g(x, p)
-    hessian, gradient = ca.hessian(1.3 * f + ca.dot(lam, g), x)
+    hessian, _ = ca.hessian(1.3 * f + ca.dot(lam, g), x)
     reference = ca.Function("reference", [x, p, lam], [ca.gradient(f, x), ca.jacobian(g, x), ca.triu(hessian)])
     at, multipliers = point(nlp), np.random.default_rng(1).standard_normal(nlp.n_g)
     ours = [nlp.grad_f(at, 1.5)[1], nlp.jac_g(at, 1.5)[1], nlp.hess_lag(at, 1.5, 1.3, multipliers)]
@@ -114,7 +114,7 @@ def test_path_windows_select_nodes():
 def test_states_are_constrained_at_the_start_of_a_radau_mesh_too():
     nlp = co.transcribe(everything(), co.Radau(3))
     reach = [block for block in nlp.constraints if block.name == "reach"]
-    assert [block.s[0] for block in reach][0] == 0
+    assert reach[0].s[0] == 0
     power = [block for block in nlp.constraints if block.name == "tau bounds"]
     assert len(power) == 1
     assert power[0].s[0] > 0

@@ -1,5 +1,8 @@
 """The problem layer: what is stated is what is meant, and bad statements are refused where they are made."""
 
+# Wrong types are what this file is about.
+# pyright: reportArgumentType=false, reportOperatorIssue=false
+
 import math
 import re
 
@@ -69,7 +72,7 @@ def stated(**changes) -> co.Problem:
         (lambda: co.integral(2.0), "integral needs a function of the instant, got 2.0"),
         (lambda: co.duration() + 1.0, "a cost can be added to a cost only, got 1.0"),
         (lambda: co.duration() * math.nan, "cost factor must be finite"),
-        (lambda: stated(minimize=co.integral(lambda now: now.tau, name="torques")), "'torques' must return an SX scalar"),
+        (lambda: stated(minimize=co.integral(lambda now: now.tau, name="all")), "'all' must return an SX scalar"),
         (lambda: stated(minimize=co.integral(lambda now: None)), "must return an SX scalar, got None"),
         (lambda: stated(subject_to=[co.path(lambda now: None, upper=1, name="gap")]), "'gap' must return an SX scalar"),
         (

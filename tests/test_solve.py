@@ -50,7 +50,11 @@ def test_torque_limits_below_gravity_end_in_an_error_that_names_them(curve):
 def test_a_fact_stated_twice_is_named_when_the_solve_fails():
     problem = co.Problem(
         two_link(), 1.0, co.integral(effort),
-        [co.initial(q=(0, 0), qd=0), co.at(0, lambda now: now.q[0], equals=0.5, name="again"), co.final(q=(1, 0), qd=0)],
+        [
+            co.initial(q=(0, 0), qd=0),
+            co.at(0, lambda now: now.q[0], equals=0.5, name="again"),
+            co.final(q=(1, 0), qd=0),
+        ],
     )  # fmt: skip
     with pytest.raises(co.SolveError, match="linearly dependent") as caught:
         co.solve(problem, co.HermiteSimpson(10))
@@ -159,7 +163,7 @@ def test_bad_guesses_are_refused(guess, message):
 def test_bad_keyframes_are_refused():
     with pytest.raises(co.InputError, match="keyframes must run from 0 to 1"):
         co.keyframes({0: (0, 0), 0.5: (1, 1)})
-    with pytest.raises(co.InputError, match="must all have shape"):
+    with pytest.raises(co.InputError, match="guess postures must all have shape"):
         co.keyframes({0: (0, 0), 1: (1, 1, 1)})
 
 

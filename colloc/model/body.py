@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,12 +104,13 @@ class Load:
 
 
 def _tensor(name: str, value: Any) -> ca.SX:
-    try:
-        return symbolic(name, value, (3, 3))
-    except InputError:
-        if np.shape(value) in ((3, 3), (3,)) or (isinstance(value, ca.SX) and value.shape == (3, 1)):
-            return ca.diag(symbolic(name, value, (3, 1)))
-        raise
+    """Inertia as a 3x3 tensor, from a tensor or its diagonal."""
+    if isinstance(value, ca.SX | ca.DM | np.ndarray):
+        diagonal = value.shape in ((3,), (3, 1))
+    else:
+        flat = isinstance(value, Sequence) and not any(isinstance(row, Sequence | np.ndarray) for row in value)
+        diagonal = flat and len(value) == 3
+    return ca.diag(symbolic(name, value, (3, 1))) if diagonal else symbolic(name, value, (3, 3))
 
 
 def _check_inertia(name: str, tensor: np.ndarray) -> None:
@@ -117,7 +119,7 @@ def _check_inertia(name: str, tensor: np.ndarray) -> None:
         raise InputError(f"{name} must be symmetric, got\n{tensor}")
     principal = np.linalg.eigvalsh(tensor)
     # The largest principal moment cannot exceed the sum of the other two for any mass distribution.
-    if principal[0] < -1e-9 * size or principal[2] > principal[0] + principal[1] + 1e-9 * size:
+    if principal[2] > principal[0] + principal[1] + 1e-9 * size:  # which a negative moment violates too
         raise InputError(
             f"{name} is physically impossible: principal moments {principal} must be >= 0 and no one may exceed "
             f"the sum of the other two, got\n{tensor}"

@@ -11,7 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import finite_array
+from colloc.checks import as_tuple, finite_array
 from colloc.display import Table, short
 from colloc.errors import InputError, unknown_name
 from colloc.model.body import Body, Load
@@ -42,7 +42,7 @@ class Model:
     name: str = "model"
 
     def __post_init__(self):
-        bodies = tuple(self.bodies)
+        bodies = as_tuple("bodies", self.bodies)
         if not bodies:
             raise InputError("a model needs at least one body")
         for body in bodies:
@@ -50,7 +50,9 @@ class Model:
                 raise InputError(f"bodies must be Body objects, got {body!r}")
         _check_tree(bodies)
         object.__setattr__(self, "bodies", bodies)
-        object.__setattr__(self, "gravity", finite_array("gravity", self.gravity, (3,)))
+        if np.ndim(self.gravity) == 0:
+            raise InputError(f"gravity must be a vector of shape (3,), got {self.gravity!r}")
+        object.__setattr__(self, "gravity", finite_array("gravity", self.gravity, (3,)) + 0.0)  # no -0
         if not any(body.joint.moves for body in bodies):
             raise InputError(f"model {self.name!r} has no joint that moves")
 

@@ -1,7 +1,20 @@
 """The problem layer: what to find, what to minimise, what must hold."""
 
 from colloc.problem.constraints import (
-    QUANTITIES, At, Boundary, Bounds, Constraint, Path, Rows, State, at, boundary, bounds, final, initial, path,
+    QUANTITIES,
+    At,
+    Boundary,
+    Bounds,
+    Constraint,
+    Path,
+    Rows,
+    State,
+    at,
+    boundary,
+    bounds,
+    final,
+    initial,
+    path,
     per_joint,
 )  # fmt: skip
 from colloc.problem.cost import Cost, duration, integral

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import finite_array, finite_number
+from colloc.checks import as_tuple, finite_array, finite_number
 from colloc.display import Table, short, shown
 from colloc.dynamics import newton_euler
 from colloc.errors import InputError, unknown_name
@@ -72,7 +73,7 @@ class Problem:
             raise InputError(f"minimize must be a Cost (see co.duration, co.integral), got {self.minimize!r}")
         kinds = {"subject_to": Constraint, "unknowns": Unknown, "parameters": Parameter, "loads": Load}
         for name, kind in kinds.items():
-            items = tuple(getattr(self, name))
+            items = as_tuple(name, getattr(self, name))
             for item in items:
                 if not isinstance(item, kind):
                     raise InputError(f"{name} cannot contain {item!r}")
@@ -145,8 +146,9 @@ class Problem:
         """
         found: dict[str, tuple[float, ca.Function]] = {}
         for term in self.minimize.terms:
-            value = 1.0 if term.integrand is None else term.integrand(self.instant)
             name = _unique(term.name, found)
+            with _blamed(f"cost term {name!r}"):
+                value = 1.0 if term.integrand is None else term.integrand(self.instant)
             if not isinstance(value, ca.SX | ca.DM | int | float) or ca.SX(value).shape != (1, 1):
                 shape = f"shape {value.shape}" if isinstance(value, ca.SX) else repr(value)
                 raise InputError(f"cost term {name!r} must return an SX scalar, got {shape}")
@@ -167,10 +169,12 @@ class Problem:
             name = _unique(constraint.name, found)
             if isinstance(constraint, Boundary):
                 end = self._instant(" end")
-                rows = constraint.rows(self.instant, end)
+                with _blamed(f"constraint {name!r}"):
+                    rows = constraint.rows(self.instant, end)
                 function = self.function(f"constraint {name!r}", rows.expression, end)
             else:
-                rows = constraint.rows(self.instant)
+                with _blamed(f"constraint {name!r}"):
+                    rows = constraint.rows(self.instant)
                 function = self.function(f"constraint {name!r}", rows.expression)
             found[name] = (constraint, rows, function)
         return found
@@ -260,6 +264,16 @@ class Problem:
 
 def _components(quantity: str, joints: list[int], now: Instant) -> ca.SX:
     return getattr(now, quantity)[joints]
+
+
+@contextmanager
+def _blamed(what: str) -> Iterator[None]:
+    """Errors inside a user's function say which cost or constraint it belongs to."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"while evaluating the function of {what}")
+        raise
 
 
 def _unique(name: str, taken: Mapping[str, object]) -> str:

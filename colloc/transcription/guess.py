@@ -47,7 +47,7 @@ def keyframes(postures: Mapping[float, Any]) -> Keyframes:
         raise InputError(f"keyframes must run from 0 to 1 (fractions of the duration), got times {times}")
     rows = [finite_array(f"keyframe at {s:g}", postures[s], np.shape(postures[s])) for s in times]
     if len({row.shape for row in rows}) > 1 or rows[0].ndim != 1:
-        raise InputError(f"keyframes must all have shape (n,), got shapes {[row.shape for row in rows]}")
+        raise InputError(f"guess postures must all have shape (n,), got shapes {[row.shape for row in rows]}")
     return Keyframes(np.array(times), np.array(rows))
 
 

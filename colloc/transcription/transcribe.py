@@ -31,7 +31,7 @@ def transcribe(problem: Problem, curve: Transcription, dynamics: Dynamics = newt
     """
     if not isinstance(problem, Problem):
         raise InputError(f"problem must be a Problem, got {problem!r}")
-    if not hasattr(curve, "grid"):
+    if isinstance(curve, type) or not hasattr(curve, "grid"):
         raise InputError(f"transcription must be BSpline, HermiteSimpson or Radau, got {curve!r}")
     grid = curve.grid(problem, problem.dynamics(dynamics))
     constraints = grid.defects()

@@ -4,6 +4,7 @@ The same nonlinear programs as ``BSpline(20)`` and ``HermiteSimpson(100)``: clos
 equations 69 and 70), basis matrices, CasADi's own derivatives. Run as a script: prints seconds as JSON.
 """
 
+import itertools
 import json
 import sys
 import time
@@ -48,19 +49,13 @@ def spline(intervals=20, degree=3, nodes=101):
     start = np.append(np.concatenate([Q0[j] + greville * (Q1 - Q0)[j] for j in (0, 1)]), 1.0)
     lower, upper = [-INF] * (2 * count) + [0.1], [INF] * (2 * count) + [5.0]
     g = ca.vertcat(ends, ca.vec(tau))
-    return (
-        {"x": x, "f": T, "g": g},
-        start,
-        lower,
-        upper,
-        [0.0] * 8 + [-10.0] * (2 * nodes),
-        [0.0] * 8 + [10.0] * (2 * nodes),
-    )
+    limit = [10.0] * (2 * nodes)
+    return {"x": x, "f": T, "g": g}, start, lower, upper, [0.0] * 8 + [-b for b in limit], [0.0] * 8 + limit
 
 
 def basis_matrix(knots, degree, s):
     """B-spline basis functions at s, dense."""
-    values = [((s >= a) & (s < b)) | ((s == 1) & (a < 1) & (b == 1)) for a, b in zip(knots, knots[1:], strict=False)]
+    values = [((s >= a) & (s < b)) | ((s == 1) & (a < 1) & (b == 1)) for a, b in itertools.pairwise(knots)]
     values = [value.astype(float) for value in values]
     for p in range(1, degree + 1):
         raised = []
@@ -99,11 +94,9 @@ def hermite_simpson(intervals=100):
     s = np.linspace(0, 1, nodes)
     line = (Q0[:, None] + (Q1 - Q0)[:, None] * s).ravel("F")
     start = np.concatenate([line, np.tile(Q1 - Q0, nodes), np.zeros(2 * nodes), [1.0]])
-    free = 6 * nodes
-    return (
-        {"x": ca.vertcat(ca.vec(q), ca.vec(v), ca.vec(a), T), "f": T, "g": g}, start, [-INF] * free + [0.1],
-        [INF] * free + [5.0], [0.0] * equal.shape[0] + [-10.0] * (2 * nodes), [0.0] * equal.shape[0] + [10.0] * (2 * nodes),
-    )  # fmt: skip
+    free, zero, limit = [INF] * (6 * nodes), [0.0] * equal.shape[0], [10.0] * (2 * nodes)
+    nlp = {"x": ca.vertcat(ca.vec(q), ca.vec(v), ca.vec(a), T), "f": T, "g": g}
+    return nlp, start, [-b for b in free] + [0.1], [*free, 5.0], zero + [-b for b in limit], zero + limit
 
 
 def main(kind):
