@@ -17,8 +17,9 @@ import numpy as np
 
 from colloc.errors import InputError
 from colloc.problem import Problem
-from colloc.solution import Solution, Status, measure_violations
+from colloc.solution import Solution, Status
 from colloc.transcription import BSpline, HermiteSimpson, Radau, Transcription, transcribe
+from colloc.violations import measure_violations
 
 SCHEMA = 1
 _CURVES = {curve.__name__: curve for curve in (BSpline, HermiteSimpson, Radau)}

@@ -14,11 +14,9 @@ import numpy as np
 from colloc.display import Table, short
 from colloc.dynamics import joint_reactions
 from colloc.errors import InputError, unknown_name
-from colloc.problem import Boundary, Path, Problem, State
-from colloc.problem.constraints import At
-from colloc.transcription import NLP, Motion, Sites, Transcription, block_at
-
-FINE = 20  # points per interval of the grid on which violations are measured
+from colloc.problem import Problem
+from colloc.transcription import NLP, Motion, Transcription
+from colloc.violations import Violation
 
 
 class Status(StrEnum):
@@ -33,28 +31,6 @@ class Status(StrEnum):
     INTERRUPTED = "interrupted"
     DIVERGED = "diverged"
     FAILED = "failed"
-
-
-class Violation(NamedTuple):
-    """The worst place of one constraint row on a fine grid.
-
-    Parameters
-    ----------
-    constraint : str
-    row : str
-        With its joint, where it has one.
-    amount : float
-        How far outside its bounds, in the row's own unit; zero when satisfied.
-    relative : float
-        The same over the row's natural size: half its range, or the size of its one bound, or 1.
-    t : float [s]
-    """
-
-    constraint: str
-    row: str
-    amount: float
-    relative: float
-    t: float
 
 
 @dataclass(frozen=True)
@@ -222,7 +198,7 @@ class Solution:
         """
         times = self._times(t)
         sites = self.nlp.grid.anywhere(np.clip(np.atleast_1d(times) / self.duration, 0, 1))
-        stacked = evaluate(sites, sites.local.inputs[2:7], self.x, self.parameters, self.problem)
+        stacked = sites.evaluate(sites.local.inputs[2:7], self.x, self.parameters)
         sizes = [u.size for u in self.problem.signals]
         parts = np.split(stacked[4], np.cumsum(sizes)[:-1], axis=1) if sizes else []
         signals = {u.name: part for u, part in zip(self.problem.signals, parts, strict=True)}
@@ -244,7 +220,7 @@ class Solution:
         found = joint_reactions(self.problem.model, now.q, now.qd, now.qdd, self.problem.loads)
         function = ca.Function("reactions", now.inputs, [ca.vec(found.force), ca.vec(found.moment)])
         outputs = list(function(*sites.local.inputs))
-        force, moment = evaluate(sites, outputs, self.x, self.parameters, self.problem)
+        force, moment = sites.evaluate(outputs, self.x, self.parameters)
         bodies = len(self.problem.model.bodies)
         return JointReactions(times, force.reshape(-1, bodies, 3), moment.reshape(-1, bodies, 3))
 
@@ -297,39 +273,3 @@ class Solution:
         for v in [v for v in self.violations if v.relative > 1e-6][:5]:
             rows.append(("", f"{v.row}: by {short(v.amount)} at t = {short(v.t)} s"))
         return Table(f"Solution of {self.problem.model.name} by {self.curve}", ("", ""), rows)
-
-
-def evaluate(
-    sites: Sites, expressions: list[ca.SX], x: np.ndarray, parameters: np.ndarray, problem: Problem
-) -> list[np.ndarray]:
-    """Values of expressions in a local view at all of its sites, each ndarray, shape (N, rows)."""
-    local = sites.local
-    function = ca.Function("at", [local.z, local.d, problem.instant.inputs[8]], [ca.densify(e) for e in expressions])
-    mapped = function.map("at", "serial", sites.s.size, [2], [])
-    results = mapped.call([x[sites.index], sites.data, parameters])
-    return [np.array(r).T.reshape(sites.s.size, -1) for r in results]
-
-
-def measure_violations(nlp: NLP, x: np.ndarray, p: np.ndarray) -> list[Violation]:
-    """The worst place of every constraint row on a grid FINE times as dense as the intervals, worst first."""
-    grid = nlp.grid
-    T = float(x[grid.segments["duration"][0]])
-    points = max(FINE * (grid.breakpoints.size - 1), 4 * grid.nodes().s.size) + 1
-    fine = grid.anywhere(np.linspace(0, 1, points))
-    found = []
-    for name, (constraint, rows, function) in nlp.problem.rows.items():
-        if isinstance(constraint, Path):
-            blocks = [block_at(name, fine.restrict(constraint.during), rows, function)]
-        elif isinstance(constraint, At | State | Boundary):
-            blocks = [b for b in nlp.constraints if b.name == name]
-        else:
-            continue
-        for block in blocks:
-            values = block.evaluate(x, p)
-            outside = np.maximum(block.lower[:, None] - values, values - block.upper[:, None]).clip(min=0)
-            outside = np.where(np.isnan(values), np.inf, outside)
-            for row, site in enumerate(outside.argmax(axis=1)):
-                amount = float(outside[row, site])
-                relative = amount / float(block.scale[row])
-                found.append(Violation(name, block.labels[row], amount, relative, float(block.s[site] * T)))
-    return sorted(found, key=lambda v: -v.relative)

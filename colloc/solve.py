@@ -13,10 +13,11 @@ from colloc.checks import finite_number
 from colloc.dynamics import newton_euler
 from colloc.errors import InputError, SolutionWarning, SolveError
 from colloc.problem import Dynamics, Problem
-from colloc.solution import Solution, Status, measure_violations
+from colloc.solution import Solution, Status
 from colloc.solver.diagnosis import explain
 from colloc.solver.ipopt import Ipopt, Run, check_options
 from colloc.transcription import NLP, Guess, Keyframes, Transcription, motion_from, transcribe
+from colloc.violations import measure_violations
 
 _STATUS = {
     "Solve_Succeeded": Status.SOLVED,

@@ -12,8 +12,9 @@ from colloc.checks import finite_number
 from colloc.display import Table, short
 from colloc.dynamics import equations_of_motion
 from colloc.errors import InputError
-from colloc.solution import Solution, Violation
+from colloc.solution import Solution
 from colloc.transcription import NLP
+from colloc.violations import Violation
 
 _DEGREE = 9  # of the polynomial that hands an interval's torque to the integrator
 

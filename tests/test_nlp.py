@@ -111,6 +111,21 @@ def test_path_windows_select_nodes():
     np.testing.assert_allclose(power.s, [0.25, 0.375, 0.5, 0.625, 0.75])
 
 
+@pytest.mark.parametrize("curve", [co.BSpline(4, nodes=5), co.HermiteSimpson(2), co.Radau(3)], ids=str)
+def test_a_window_between_nodes_still_holds(curve: co.BSpline):
+    """Two windows that contain no node of the grid, one of them a single moment."""
+    problem = co.Problem(
+        time_optimal().model, 1.0, co.integral(lambda now: ca.sumsqr(now.qdd)),
+        [co.initial(q=0.0, qd=0.0), co.final(q=0.0, qd=0.0),
+         co.path(lambda now: now.q[0], lower=0.3, during=(0.41, 0.43), name="hump"),
+         co.path(lambda now: now.q[1], lower=0.2, during=(0.6, 0.6), name="peak")],
+    )  # fmt: skip
+    solution = co.solve(problem, curve)
+    assert solution.at(0.42).q[0] == pytest.approx(0.3, abs=1e-2)
+    assert solution.at(0.6).q[1] > 0.2 - 1e-7
+    assert {violation.constraint for violation in solution.violations} >= {"hump", "peak"}
+
+
 def test_states_are_constrained_at_the_start_of_a_radau_mesh_too():
     nlp = co.transcribe(everything(), co.Radau(3))
     reach = [block for block in nlp.constraints if block.name == "reach"]

@@ -47,6 +47,13 @@ class Sites:
         inside = (self.s >= during[0] - 1e-9) & (self.s <= during[1] + 1e-9)
         return Sites(self.local, self.index[:, inside], self.data[:, inside], self.s[inside])
 
+    def evaluate(self, expressions: list[ca.SX], x: np.ndarray, parameters: np.ndarray) -> list[np.ndarray]:
+        """Values of expressions in the local view at all sites, each ndarray, shape (N, rows)."""
+        inputs = [self.local.z, self.local.d, self.local.inputs[8]]
+        function = ca.Function("at", inputs, [ca.densify(expression) for expression in expressions])
+        results = function.map("at", "serial", self.s.size, [2], []).call([x[self.index], self.data, parameters])
+        return [np.array(result).T.reshape(self.s.size, -1) for result in results]
+
 
 @dataclass(frozen=True)
 class Motion:

@@ -69,15 +69,18 @@ def block_at(name: str, sites: Sites, rows: Rows, function: ca.Function) -> Bloc
 
 
 def _along_path(name: str, grid: Grid, constraint: Path, rows: Rows, function: ca.Function) -> list[Block]:
-    sites = grid.nodes().restrict(constraint.during)
-    if sites.s.size == 0:
-        # A window between two nodes still means something: hold at its middle.
-        sites = grid.anywhere(np.array([sum(constraint.during) / 2]))
+    sites = window(grid, grid.nodes(), constraint.during)
     blocks = [block_at(name, sites, rows, function)]
     early = grid.early_nodes()
     if early is not None and constraint.during[0] == 0 and not _needs_acceleration(function):
         blocks.insert(0, block_at(name, early, rows, function).folded())
     return blocks
+
+
+def window(grid: Grid, sites: Sites, during: tuple[float, float]) -> Sites:
+    """The sites within a part of the motion; where it lies between two of them, its ends and middle."""
+    inside = sites.restrict(during)
+    return inside if inside.s.size else grid.anywhere(np.unique(np.linspace(*during, 3)))
 
 
 def _moment(grid: Grid, s: float, function: ca.Function) -> Sites:
