@@ -25,7 +25,7 @@ SCHEMA = 1
 _CURVES = {curve.__name__: curve for curve in (BSpline, HermiteSimpson, Radau)}
 
 
-def check_writable(path: str | Path, suffixes: tuple[str, ...] = ()) -> Path:
+def check_writable(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:
     """The path, if a file can be written there; for use before a long computation.
 
     Raises
@@ -33,7 +33,10 @@ def check_writable(path: str | Path, suffixes: tuple[str, ...] = ()) -> Path:
     InputError
         For a suffix other than those given, a missing directory, or one that cannot be written to.
     """
-    target = Path(path)
+    try:
+        target = Path(path)
+    except TypeError:
+        raise InputError(f"path must be a file name, got {path!r}") from None
     if suffixes and target.suffix.lower() not in suffixes:
         raise InputError(f"file name must end in {' or '.join(suffixes)}, got {str(path)!r}")
     if target.is_dir():

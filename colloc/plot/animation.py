@@ -1,0 +1,151 @@
+"""The moving stick figure, as a GIF or as a page that plays it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from PIL import Image
+
+from colloc.checks import finite_number
+from colloc.errors import InputError
+from colloc.io import check_writable
+from colloc.plot.motion import Stick, draw_paths
+from colloc.plot.player import write_gif, write_html
+from colloc.plot.sampling import checked, fine_times
+from colloc.plot.scene import Scene, make_scene
+from colloc.plot.skeleton import Skeleton, skeleton
+from colloc.plot.style import END, styled
+from colloc.solution import Solution
+
+_SHORT, _COMFORTABLE = 1.0, 3.0  # s; motions shorter than the first are slowed down to last about the second
+_FASTEST_GIF = 50.0  # frames per second; browsers do not play GIFs faster
+_COLORS = 256
+
+
+@styled
+def animate(solution: Solution, path: str | os.PathLike[str], fps: float = 30, slow: float | None = None) -> Path:
+    """The moving stick figure with the path of every tip and the time, written to a file.
+
+    Parameters
+    ----------
+    solution : Solution
+    path : str or PathLike
+        A .gif, or a .html page with a player that needs no network. An existing file is replaced.
+    fps : float [1/s]
+        Frames per second, at most 50 in a GIF.
+    slow : float, optional
+        Duration of the animation over that of the motion; the frame tells when it is not 1. By default real time,
+        except that motions shorter than a second are slowed down to about three seconds.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    InputError
+        Before anything is drawn: for anything but a Solution, a path that cannot be written, another suffix, or a
+        rate or factor that is not positive.
+    """
+    T = checked(solution).duration
+    file = check_writable(path, (".gif", ".html"))
+    rate = _rate(fps, file)
+    factor = slowdown(T) if slow is None else finite_number("slow", slow, positive=True)
+    times = np.linspace(0, T, max(2, round(T * factor * rate) + 1))
+    images = list(_images(solution, times, factor))
+    pace = (times.size - 1) / (T * factor)  # the rate at which whole frames fill the duration
+    if file.suffix.lower() == ".gif":
+        write_gif(file, images, pace)
+    else:
+        write_html(file, images, pace, solution.problem.model.name)
+    return file
+
+
+class _Film:
+    """A figure in which only the mechanism, the paths behind it and the time are redrawn from frame to frame."""
+
+    def __init__(self, solution: Solution, frames: Skeleton, heading: str):
+        self.frames, self.fine = frames, skeleton(solution, fine_times(solution))
+        self.figure = Figure(figsize=(6.4, 5.8))
+        self.canvas = FigureCanvasAgg(self.figure)
+        self.scene: Scene = make_scene(self.figure, 111, self.fine)
+        ahead = draw_paths(self.scene, self.fine)
+        self.behind = draw_paths(self.scene, self.fine)
+        for line in ahead:
+            line.set_alpha(0.3)
+        self.stick = Stick(self.scene, frames, 0, color=END, width=2.8)
+        self.scene.ax.set_title(heading, loc="left")
+        self.clock = self.scene.ax.set_title("t = 0", loc="right")
+        self.canvas.draw()  # settles the layout, which then stays
+        self.figure.set_layout_engine("none")
+        self.moving: list[Any] = [*self.behind, *self.stick.lines, self.clock]
+        for artist in self.moving:
+            artist.set_animated(True)
+        self.canvas.draw()
+        self.still = self.canvas.copy_from_bbox(self.figure.bbox)
+
+    def image(self, frame: int) -> Image.Image:
+        """One frame."""
+        t = self.frames.t[frame]
+        passed = int(np.searchsorted(self.fine.t, t, side="right"))
+        for line, tip in zip(self.behind, self.fine.tips, strict=True):
+            trace = np.vstack([self.fine.end[:passed, tip], self.frames.end[frame, tip]])
+            self.scene.move(line, trace)
+        self.stick.show(self.frames, frame)
+        self.clock.set_text(f"t = {t:.{_digits(self.frames.t)}f} s")
+        self.canvas.restore_region(self.still)
+        for artist in self.moving:
+            self.figure.draw_artist(artist)
+        return Image.fromarray(np.asarray(self.canvas.buffer_rgba())).convert("RGB")
+
+
+def _images(solution: Solution, times: np.ndarray, factor: float) -> Iterator[Image.Image]:
+    """All frames, in the colours of the last one, which has them all."""
+    film = _Film(solution, skeleton(solution, times), solution.problem.model.name + remark(factor))
+    palette = _palette(film.image(times.size - 1))
+    for frame in range(times.size):
+        yield film.image(frame).quantize(palette=palette, dither=Image.Dither.NONE)
+
+
+def remark(factor: float) -> str:
+    """What the frame says of the pace; nothing in real time."""
+    if factor == 1:
+        return ""
+    return f", {factor:.3g}× slower" if factor > 1 else f", {1 / factor:.3g}× faster"
+
+
+def _palette(image: Image.Image) -> Image.Image:
+    """The most frequent colours of an image as they are, so that white stays white.
+
+    One of each cell of 8 levels: within a cell, Pillow does not look for the nearest.
+    """
+    colors, counts = np.unique(np.asarray(image).reshape(-1, 3), axis=0, return_counts=True)
+    colors = colors[np.argsort(-counts)]
+    _, first = np.unique(colors // 8, axis=0, return_index=True)
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(colors[np.sort(first)[:_COLORS]].ravel().tolist())
+    return palette
+
+
+def slowdown(duration: float) -> float:
+    """Default duration of the animation over that of the motion."""
+    return 1.0 if duration >= _SHORT else float(round(_COMFORTABLE / duration))
+
+
+def _digits(times: np.ndarray) -> int:
+    """Decimals that tell one frame from the next."""
+    return max(2, int(np.ceil(-np.log10(times[1] - times[0]))))
+
+
+def _rate(fps: float, file: Path) -> float:
+    rate = finite_number("fps", fps, positive=True)
+    if file.suffix.lower() == ".gif" and rate > _FASTEST_GIF:
+        raise InputError(f"fps must be at most {_FASTEST_GIF:g} in a .gif, got {fps!r}; a .html has no such limit")
+    return rate

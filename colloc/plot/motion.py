@@ -1,0 +1,110 @@
+"""The stick figure over time."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.gridspec import SubplotSpec
+from matplotlib.lines import Line2D
+
+from colloc.checks import count
+from colloc.plot.sampling import checked, fine_times
+from colloc.plot.scene import Scene, make_scene
+from colloc.plot.skeleton import Skeleton, skeleton
+from colloc.plot.style import END, FADE, START, TIPS, legend_below, styled
+from colloc.solution import Solution
+
+
+@styled
+def motion(solution: Solution, frames: int = 9) -> Figure:
+    """The stick figure over time, with the path of every tip.
+
+    Joints and link origins connected from parent to child in the world frame. Snapshots equally spaced in time fade
+    from light to dark; start and end are drawn heavier. A mechanism that moves in the x-y, x-z or y-z plane is drawn
+    in it, any other in space. The cross is the world's origin, squares are attachments to the world, slides are
+    dotted.
+
+    Parameters
+    ----------
+    solution : Solution
+    frames : int
+        Number of snapshots, start and end included.
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    InputError
+        For anything but a Solution, or fewer than two frames.
+    """
+    checked(solution)
+    count("frames", frames, at_least=2)
+    figure = plt.figure(figsize=(7.0, 6.4))
+    legend_below(figure, draw_motion(figure, 111, solution, frames))
+    return figure
+
+
+def draw_motion(figure: Figure | SubFigure, place: SubplotSpec | int, solution: Solution, frames: int) -> list[Line2D]:
+    """Snapshots and tip paths in a part of a figure; returns what a legend should name."""
+    fine = skeleton(solution, fine_times(solution))
+    shown = skeleton(solution, np.linspace(0, solution.duration, frames))
+    scene = make_scene(figure, place, fine)
+    paths = draw_paths(scene, fine)
+    between = [Stick(scene, shown, k, color=FADE(k / (frames - 1)), width=1.4) for k in range(1, frames - 1)]
+    start = Stick(scene, shown, 0, color=START, width=2.8)
+    end = Stick(scene, shown, frames - 1, color=END, width=2.8)
+    for frame in (0, frames - 1):
+        scene.shadow(np.concatenate([shown.links(frame), shown.rails(frame)]), shown.vertical)
+    start.links.set_label("start, t = 0")
+    end.links.set_label(f"end, t = {solution.duration:.3g} s")
+    middle = [stick.links for stick in between[len(between) // 2 :][:1]]  # stands for all in the legend
+    for line in middle:
+        line.set_label(f"every {shown.t[1]:.3g} s")
+    return [start.links, *middle, end.links, *paths]
+
+
+def draw_paths(scene: Scene, figure_of: Skeleton) -> list[Line2D]:
+    """The path of every tip."""
+    lines = []
+    for k, tip in enumerate(figure_of.tips):
+        label = f"path of {figure_of.model.bodies[tip].name}"
+        scene.shadow(figure_of.end[:, tip], figure_of.vertical)
+        color = TIPS[k % len(TIPS)]
+        lines.append(scene.line(figure_of.end[:, tip], color=color, linewidth=1.3, label=label, zorder=1.9))
+    return lines
+
+
+class Stick:
+    """The lines that draw a mechanism at one time: links, slides, joints and tips; `show` moves them to another."""
+
+    def __init__(self, scene: Scene, figure_of: Skeleton, frame: int, *, color: object, width: float):
+        self.scene = scene
+        size = 3.0 + width
+        look = {"linestyle": "", "markeredgecolor": color, "markeredgewidth": 0.6 * width}
+        none = np.full((1, 3), np.nan)
+        self.links = scene.line(none, "-", color=color, linewidth=width)
+        self.rails = scene.line(none, ":", color=color, linewidth=1.3)  # one width, so that dots of snapshots coincide
+        self.carriages = scene.line(none, marker="s", markersize=1.5 * size, markerfacecolor="white", **look)
+        self.joints = scene.line(none, marker="o", markersize=size, markerfacecolor="white", **look)
+        self.tips = scene.line(none, marker="o", markersize=0.8 * size, markerfacecolor=color, **look)
+        self.show(figure_of, frame)
+
+    @property
+    def lines(self) -> list[Line2D]:
+        """From back to front."""
+        return [self.rails, self.links, self.carriages, self.joints, self.tips]
+
+    def show(self, figure_of: Skeleton, frame: int) -> None:
+        """Move to the posture at one time."""
+        places = (
+            figure_of.rails(frame),
+            figure_of.links(frame),
+            figure_of.slid[frame, figure_of.slides],
+            figure_of.root[frame, figure_of.hinges],
+            figure_of.end[frame, figure_of.tips],
+        )
+        for line, points in zip(self.lines, places, strict=True):
+            self.scene.move(line, points)

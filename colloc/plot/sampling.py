@@ -1,0 +1,29 @@
+"""A solution's own curve, on a time grid fine enough to draw."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from colloc.errors import InputError
+from colloc.solution import Solution
+
+_POINTS = 400  # over the whole motion, at least
+
+
+def checked(solution: Any) -> Solution:
+    """The argument, or InputError if it is not a Solution."""
+    if not isinstance(solution, Solution):
+        raise InputError(f"solution must be a Solution (see co.solve), got {solution!r}")
+    return solution
+
+
+def fine_times(solution: Solution) -> np.ndarray:
+    """Times on every interval, up to its very end, so that a jump between intervals is drawn upright."""
+    edges = solution.nlp.grid.breakpoints * solution.duration
+    per_interval = max(5, -(-_POINTS // (edges.size - 1)))
+    u = np.linspace(0, 1, per_interval)
+    u[-1] -= 1e-9  # still on this interval, not on the next one
+    times = edges[:-1, None] + u * np.diff(edges)[:, None]
+    return np.append(times.ravel(), solution.duration)

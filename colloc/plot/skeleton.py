@@ -1,0 +1,152 @@
+"""The stick figure of a mechanism: where its joints and link origins are in the world."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from colloc.kinematics import frames
+from colloc.model import Model
+from colloc.model.joint import PRISMATIC
+from colloc.problem import Problem
+from colloc.solution import Solution
+
+_FLAT = 1e-9  # m; closer than this is the same place
+
+
+@dataclass(frozen=True, eq=False)
+class Skeleton:
+    """The stick figure at N times; all places in the world frame, ndarray, shape (N, n_bodies, 3) [m].
+
+    A link runs from its parent's origin to its joint's root, along the slide if the joint is prismatic, on to its own
+    origin. With standard DH that is the far end of the link. Where the origin is at the joint instead, and no child
+    sits elsewhere on the link, nothing is known of its far end: its centre of mass stands for it.
+
+    Parameters
+    ----------
+    model : Model
+    t : ndarray, shape (N,) [s]
+    start : ndarray
+        Origin of the parent; the root for a body on the world.
+    root : ndarray
+        Where the joint sits: its axis starts here.
+    slid : ndarray
+        End of the slide; the root for a joint that does not slide.
+    origin : ndarray
+        Origin of the link frame.
+    end : ndarray
+        Origin, or centre of mass as told above.
+    """
+
+    model: Model
+    t: np.ndarray
+    start: np.ndarray
+    root: np.ndarray
+    slid: np.ndarray
+    origin: np.ndarray
+    end: np.ndarray
+
+    @cached_property
+    def floats(self) -> list[int]:
+        """Massless bodies by which a floating base slides through the world: coordinates, nothing to be drawn."""
+        massless: list[bool] = []
+        for body, parent in zip(self.model.bodies, self.model.parents, strict=True):
+            massless.append(body.mass.is_zero() and (parent < 0 or massless[parent]))
+        return [k for k, b in enumerate(self.model.bodies) if b.joint.kind == PRISMATIC and massless[k]]
+
+    @cached_property
+    def slides(self) -> list[int]:
+        """Bodies with a prismatic joint that is part of the mechanism."""
+        slides = [k for k, body in enumerate(self.model.bodies) if body.joint.kind == PRISMATIC]
+        return [k for k in slides if k not in self.floats]
+
+    @cached_property
+    def hinges(self) -> list[int]:
+        """Bodies with a revolute joint."""
+        return [k for k, body in enumerate(self.model.bodies) if body.joint.moves and body.joint.kind != PRISMATIC]
+
+    @cached_property
+    def tips(self) -> list[int]:
+        """Bodies without children."""
+        return [k for k in range(len(self.model.bodies)) if k not in self.model.parents]
+
+    @cached_property
+    def bases(self) -> np.ndarray:
+        """Where the mechanism is attached to the world, shape (attachments, 3) [m]; empty for a floating base."""
+        return self.root[0, [k for k, p in enumerate(self.model.parents) if p < 0 and k not in self.floats]]
+
+    def links(self, frame: int) -> np.ndarray:
+        """All links at one time, as one line with gaps, shape (points, 3) [m]."""
+        gap = np.full_like(self.root[frame], np.nan)
+        parts = [self.start, self.root, None, self.slid, self.origin, self.end, None]
+        lines = np.stack([gap if part is None else part[frame] for part in parts], axis=1)
+        return np.delete(lines, self.floats, axis=0).reshape(-1, 3)
+
+    def rails(self, frame: int) -> np.ndarray:
+        """All slides at one time, as one line with gaps, shape (points, 3) [m]."""
+        root, slid = self.root[frame, self.slides], self.slid[frame, self.slides]
+        return np.stack([root, slid, np.full_like(root, np.nan)], axis=1).reshape(-1, 3)
+
+    @cached_property
+    def extent(self) -> tuple[np.ndarray, np.ndarray]:
+        """Corners of the box that holds everything drawn, each shape (3,) [m]."""
+        drawn = [k for k in range(len(self.model.bodies)) if k not in self.floats]
+        every = np.stack([self.start, self.root, self.slid, self.origin, self.end])[:, :, drawn]
+        return every.min(axis=(0, 1, 2)), every.max(axis=(0, 1, 2))
+
+    @cached_property
+    def plane(self) -> tuple[int, int] | None:
+        """World axes (right, up) of the coordinate plane the mechanism moves in; None in space."""
+        low, high = self.extent
+        flat = [axis for axis in (2, 1, 0) if high[axis] - low[axis] < _FLAT]
+        if not flat:
+            return None
+        # A motion along a line lies in two planes: take the one that shows the vertical.
+        normal = next((axis for axis in flat if axis != self.vertical), flat[0])
+        right, up = (axis for axis in range(3) if axis != normal)
+        return (up, right) if right == self.vertical else (right, up)
+
+    @property
+    def vertical(self) -> int:
+        """The world axis closest to gravity; z without gravity."""
+        gravity = np.abs(self.model.gravity)
+        return int(gravity.argmax()) if gravity.any() else 2
+
+
+def skeleton(solution: Solution, t: np.ndarray) -> Skeleton:
+    """The stick figure of a solution at times t, shape (N,) [s]."""
+    model, sample = solution.problem.model, solution.at(t)
+    constants = np.concatenate([np.zeros(0), *solution.constants.values()])
+    signals = np.column_stack([np.zeros((t.size, 0)), *sample.signals.values()])
+    columns = [t, np.full(t.size, solution.duration), sample.q, sample.qd, sample.qdd, sample.tau, signals]
+    columns += [np.tile(vector, (t.size, 1)) for vector in (constants, solution.parameters)]
+    bodies = len(model.bodies)
+    function = solution.problem.function("stick figure", _places(solution.problem))
+    values = np.array(function.map(t.size)(*(np.reshape(column, (t.size, -1)).T for column in columns)))
+    start, root, slid, origin, com = values.T.reshape(t.size, 5, bodies, 3).transpose(1, 0, 2, 3)
+    # Measured rather than read off the joints, whose lengths may be unknowns of the problem.
+    point_like = (np.abs(origin - root).max(axis=(0, 2)) < _FLAT).tolist()
+    for body, parent in enumerate(model.parents):
+        if parent >= 0 and np.abs(root[:, body] - origin[:, parent]).max() >= _FLAT:
+            point_like[parent] = False
+    return Skeleton(model, t, start, root, slid, origin, np.where(np.array(point_like)[:, None], com, origin))
+
+
+def _places(problem: Problem) -> ca.SX:
+    """Starts, roots, ends of slides, origins and centres of mass of all bodies, SX, shape (15 n_bodies,) [m]."""
+    model, q, zero = problem.model, problem.instant.q, ca.SX(problem.model.n, 1)
+    transforms = frames(model, q, zero, zero).position
+    columns = []
+    for body, parent, own in zip(model.bodies, model.parents, transforms, strict=True):
+        above = ca.SX.eye(4) if parent < 0 else transforms[parent]
+        placed = above @ body.joint.before
+        root, origin = placed[:3, 3], own[:3, 3]
+        slid = root
+        if body.joint.kind == PRISMATIC:
+            axis = placed[:3, :3] @ body.joint.axis
+            slid = root + axis * ca.dot(axis, origin - root)
+        columns.append([root if parent < 0 else above[:3, 3], root, slid, origin, origin + own[:3, :3] @ body.com])
+    return ca.densify(ca.vertcat(*(place for places in zip(*columns, strict=True) for place in places)))

@@ -1,0 +1,91 @@
+"""The look of the figures: colours, fonts, grid, legends. matplotlib's global settings are never touched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.lines import Line2D
+
+from colloc.model import Model
+
+# Okabe and Ito's palette, distinguishable with every common colour vision; its yellow is too pale for a line.
+BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
+_CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, "#000000")
+_DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
+_LEGEND: dict[str, Any] = {"frameon": False, "handlelength": 2.2}
+_ENTRY = 0.21  # height of a legend entry [inch]
+INK, MUTED, GRID = "#262626", "#8c8c8c", "#e4e4e4"
+FADE = LinearSegmentedColormap.from_list("time", ["#c6dbef", "#6baed6", "#2878b5", "#08306b"])
+
+START, END = ORANGE, "#08306b"  # postures at both ends
+TIPS = (PURPLE, GREEN, SKY, VERMILLION, INK)  # paths of the tips
+
+STYLE: dict[Any, Any] = {
+    "font.size": 10.0,
+    "axes.titlesize": 10.0,
+    "axes.labelsize": 10.0,
+    "legend.fontsize": 9.0,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.facecolor": "white",
+    "axes.axisbelow": True,
+    "grid.color": GRID,  # of axes in space, which take it from here only
+    "grid.linewidth": 0.8,
+    "figure.facecolor": "white",
+    "figure.dpi": 110.0,
+    "figure.constrained_layout.use": True,
+    "figure.constrained_layout.w_pad": 0.08,
+    "figure.constrained_layout.h_pad": 0.08,
+    "lines.linewidth": 1.8,
+    "lines.solid_capstyle": "round",
+    "lines.solid_joinstyle": "round",
+}
+styled = mpl.rc_context(STYLE)  # a decorator: the function draws under STYLE
+
+
+class Look(NamedTuple):
+    """Colour and dash pattern of one joint, the same in every figure."""
+
+    color: str
+    linestyle: Any
+
+
+def looks(model: Model) -> list[Look]:
+    """The look of every body's joint; the joints that move take the palette first, in the order of q."""
+    fixed = iter(range(model.n, len(model.bodies)))
+    order = [next(fixed) if dof is None else dof for dof in model.dofs]
+    return [Look(_CYCLE[k % len(_CYCLE)], _DASHES[k // len(_CYCLE) % len(_DASHES)]) for k in order]
+
+
+def dress(ax: Axes, xlabel: str = "", ylabel: str = "") -> None:
+    """Labels, a light grid and no more spines than needed.
+
+    Ticks are made when a figure is drawn, after STYLE is gone: what they look like is set explicitly.
+    """
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    ax.grid(True, color=GRID, linewidth=0.8, linestyle="-")
+    ax.tick_params(which="major", color=MUTED, labelcolor=INK, labelsize=9, length=3)
+    ax.tick_params(which="minor", length=0)
+    for side, spine in ax.spines.items():
+        spine.set_visible(side in ("left", "bottom"))
+        spine.set_color(MUTED)
+
+
+def legend_beside(figure: Figure, handles: Sequence[Line2D]) -> None:
+    """A legend to the right of all panels, where it cannot cover a curve; long ones take several columns."""
+    rows = max(1, int((figure.get_figheight() - 0.4) / _ENTRY))
+    figure.legend(handles=list(handles), loc="outside right upper", ncols=-(-len(handles) // rows), **_LEGEND)
+
+
+def legend_below(figure: Figure | SubFigure, handles: Sequence[Line2D]) -> None:
+    """A legend under all panels, in rows."""
+    widest = 0.5 + 0.065 * max(len(str(handle.get_label())) for handle in handles)  # inch
+    ncols = min(len(handles), max(1, int(figure.bbox.width / figure.get_dpi() / widest)))
+    figure.legend(handles=list(handles), loc="outside lower center", ncols=ncols, **_LEGEND)
