@@ -217,7 +217,7 @@ class Solution:
         times = self.t if t is None else np.atleast_1d(self._times(t))
         sites = self.nlp.grid.anywhere(np.clip(times / self.duration, 0, 1))
         now = self.problem.instant
-        found = joint_reactions(self.problem.model, now.q, now.qd, now.qdd, self.problem.loads)
+        found = joint_reactions(self.problem.model, now.q, now.qd, now.qdd, self.problem.wrenches)
         function = ca.Function("reactions", now.inputs, [ca.vec(found.force), ca.vec(found.moment)])
         outputs = list(function(*sites.local.inputs))
         force, moment = sites.evaluate(outputs, self.x, self.parameters)

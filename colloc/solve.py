@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from colloc.checks import finite_number
-from colloc.dynamics import newton_euler
+from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.errors import InputError, SolutionWarning, SolveError
-from colloc.problem import Dynamics, Problem
+from colloc.problem import Problem
 from colloc.solution import Solution, Status
 from colloc.solver.diagnosis import explain
 from colloc.solver.ipopt import Ipopt, Run, check_options
@@ -48,7 +48,8 @@ def solve(
     *,
     guess: Keyframes | Guess | Solution | None = None,
     parameters: Mapping[str, Any] | None = None,
-    dynamics: Dynamics = newton_euler,
+    dynamics: InverseDynamics = newton_euler,
+    sensitivities: DerivativeRecursion | None = None,
     ipopt: Mapping[str, Any] | None = None,
     progress: bool | None = None,
     violation_tolerance: float = 1e-2,
@@ -69,8 +70,11 @@ def solve(
         stated end postures.
     parameters : mapping of str to value, optional
         Replaces default parameter values by name.
-    dynamics : newton_euler or lagrange
+    dynamics : newton_euler, lagrange or lie
         Formulation of the inverse dynamics; it changes no physics.
+    sensitivities : optional
+        Analytic recursion for the derivatives of the torques, such as `composite_sensitivities`. By default CasADi
+        differentiates the formulation.
     ipopt : mapping, optional
         IPOPT's own options.
     progress : bool, optional
@@ -96,7 +100,7 @@ def solve(
     tolerance = finite_number("violation_tolerance", violation_tolerance, positive=True)
     options = check_options(ipopt)
     begin = time.perf_counter()
-    nlp = _transcribed(problem, curve, dynamics)
+    nlp = _transcribed(problem, curve, dynamics, sensitivities)
     p = problem.parameter_values(parameters)
     start, multipliers = _start(nlp, guess)
     if undefined := nlp.first_undefined(start, p):
@@ -110,13 +114,15 @@ def solve(
     return solution
 
 
-def _transcribed(problem: Problem, curve: Transcription, dynamics: Dynamics) -> NLP:
+def _transcribed(
+    problem: Problem, curve: Transcription, dynamics: InverseDynamics, sensitivities: DerivativeRecursion | None
+) -> NLP:
     """The NLP, kept with the problem so that solves with other parameter values do not build it again."""
     if not isinstance(problem, Problem):
         raise InputError(f"problem must be a Problem, got {problem!r}")
-    key = (curve, dynamics)
+    key = (curve, dynamics, sensitivities)
     if key not in problem.memo:
-        problem.memo[key] = transcribe(problem, curve, dynamics)
+        problem.memo[key] = transcribe(problem, curve, dynamics, sensitivities)
     return problem.memo[key]
 
 

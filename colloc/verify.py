@@ -145,8 +145,9 @@ def _integrator(solution: Solution, tolerance: float) -> ca.Function:
     problem, n = solution.problem, solution.problem.model.n
     now = problem.instant
     signals, constants, parameters = now.inputs[6:9]
-    mass, bias = equations_of_motion(problem.model, now.q, now.qd, problem.loads)
-    terms = ca.Function("terms", [now.q, now.qd, signals, constants, parameters], [mass, bias])
+    mass, bias = equations_of_motion(problem.model, now.q, now.qd, problem.wrenches)
+    given = [now.t, now.duration, now.q, now.qd, signals, constants, parameters]
+    terms = ca.Function("terms", given, [mass, bias])
     q, qd, u = ca.MX.sym("q", n), ca.MX.sym("qd", n), ca.MX.sym("u")
     columns = n + signals.shape[0]
     coefficients = ca.MX.sym("c", _DEGREE + 1, columns)
@@ -154,7 +155,8 @@ def _integrator(solution: Solution, tolerance: float) -> ca.Function:
         ca.MX.sym(name, size) for name, size in (("k", constants.shape[0]), ("p", parameters.shape[0]), ("t", 2))
     )
     applied = coefficients.T @ _chebyshev_basis(2 * u - 1)
-    m, b = terms(q, qd, applied[n:], c, p)
+    t = ends[0] + u * (ends[1] - ends[0])
+    m, b = terms(t, solution.duration, q, qd, applied[n:], c, p)
     qdd = ca.solve(m, applied[:n] - b, "ldl")
     rate = (ends[1] - ends[0]) * ca.vertcat(qd, qdd)
     ode = {"x": ca.vertcat(q, qd), "t": u, "p": ca.vertcat(ca.vec(coefficients), c, p, ends), "ode": rate}

@@ -58,5 +58,9 @@ def everything() -> co.Problem:
         ],
         unknowns=[wind, payload],
         parameters=[gain],
-        loads=[co.Load("arm", force=ca.vertcat(wind.symbol, gain.symbol), point=(0.0, 0.1, 0.0))],
+        loads=[
+            co.Load("arm", force=ca.vertcat(wind.symbol, gain.symbol), point=(0.0, 0.1, 0.0)),
+            co.Load("slide", force=lambda now: -0.3 * now.gain * now.point("slide").velocity),  # drag
+            co.Load("base", moment=lambda now: ca.vertcat(0, 0, ca.sin(3 * now.t) - 0.7 * now.q[0])),  # driven spring
+        ],
     )

@@ -6,6 +6,7 @@ import pytest
 from problems import everything, time_optimal
 
 import colloc as co
+from colloc.dynamics import Sensitivities, by_differentiation
 from colloc.transcription.block import Block
 from colloc.transcription.nlp import scatter
 
@@ -13,6 +14,9 @@ CURVES = [
     co.BSpline(6), co.BSpline(2), co.BSpline(4, degree=5), co.HermiteSimpson(4), co.Radau(5, 3), co.Radau(1, 2),
     co.Radau(6, 1), co.Radau(2, 9),
 ]  # fmt: skip
+
+
+RECURSIONS = [None, by_differentiation(co.newton_euler)]
 
 
 def point(nlp: co.NLP, seed: int = 0) -> np.ndarray:
@@ -29,10 +33,11 @@ def test_derivatives_equal_central_differences(curve: co.BSpline):
     assert max(errors.values()) < 1e-8, errors
 
 
+@pytest.mark.parametrize("recursion", RECURSIONS)
 @pytest.mark.parametrize("curve", CURVES, ids=str)
-def test_derivatives_equal_automatic_differentiation_of_the_whole_graph(curve: co.BSpline):
+def test_derivatives_equal_automatic_differentiation_of_the_whole_graph(curve: co.BSpline, recursion):
     """CasADi differentiating f and g through their maps: slow, and independent of the blocks' derivatives."""
-    nlp = co.transcribe(everything(), curve)
+    nlp = co.transcribe(everything(), curve, sensitivities=recursion)
     x, p, lam = ca.MX.sym("x", nlp.n_x), ca.MX.sym("p", 1), ca.MX.sym("lam", nlp.n_g)
     f, g = nlp.f(x, p), nlp.g(x, p)
     hessian, _ = ca.hessian(1.3 * f + ca.dot(lam, g), x)
@@ -58,6 +63,33 @@ def test_ipopt_really_uses_the_blocks_derivatives(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(Block, "_jacobian_sx", property(lambda self: exact(self) * (1 + 0.5 * ca.sin(self.z[0]))))
     wrong = co.solve(time_optimal(), co.BSpline(10), raise_on_failure=False, ipopt={"max_iter": 100})
     assert not (wrong.success and abs(wrong.duration - right.duration) < 1e-6 and wrong.iterations == right.iterations)
+
+
+def test_a_wrong_recursion_changes_the_outcome():
+    """The recursion is what IPOPT gets: dropping dtau/dqd must show, in the derivative check and in the solve."""
+    right = by_differentiation(co.newton_euler)
+
+    def careless(model, q, qd, qdd, loads=()) -> Sensitivities:
+        return right(model, q, qd, qdd, loads)._replace(dqd=ca.SX(model.n, model.n))
+
+    good, bad = (co.transcribe(everything(), co.BSpline(4), sensitivities=recursion) for recursion in (right, careless))
+    assert good.check_derivatives(point(good), [1.5])["jacobian"] < 1e-8
+    assert bad.check_derivatives(point(bad), [1.5])["jacobian"] > 1e-3
+    answers = [
+        co.solve(
+            time_optimal(), co.BSpline(10), sensitivities=recursion, raise_on_failure=False, ipopt={"max_iter": 100}
+        )
+        for recursion in (right, careless)
+    ]
+    assert answers[0].success
+    assert not answers[1].success or abs(answers[1].duration - answers[0].duration) > 1e-6
+
+
+def test_the_nlp_shows_which_derivatives_it_uses():
+    nlp = co.transcribe(time_optimal(), co.BSpline(4), co.lagrange, by_differentiation(co.newton_euler))
+    assert "lagrange" in repr(nlp)
+    assert "derivatives by differentiation of newton_euler" in repr(nlp)
+    assert "derivatives by automatic differentiation" in repr(co.transcribe(time_optimal(), co.BSpline(4)))
 
 
 @pytest.mark.parametrize("make", [co.BSpline, co.HermiteSimpson, co.Radau])

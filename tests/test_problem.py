@@ -171,3 +171,10 @@ def test_repr_states_the_problem():
     for phrase in ("free in [0.2, 3] s", "0.1 * effort", "power: 1 row in [-40, 60] during s = 0.25 .. 0.75", "wind"):
         assert phrase in text
     assert "<table>" in everything()._repr_html_()
+
+
+def test_a_load_may_not_depend_on_what_depends_on_it():
+    with pytest.raises(co.InputError, match="the load on 'elbow' must not depend on accelerations or torques"):
+        stated(loads=[co.Load("elbow", force=lambda now: ca.vertcat(now.tau[0], 0, 0))])
+    with pytest.raises(co.InputError, match="force of the load on 'elbow' must be of shape"):
+        stated(loads=[co.Load("elbow", force=lambda now: now.q)])

@@ -3,6 +3,7 @@
 import dataclasses
 import re
 
+import casadi as ca
 import numpy as np
 import pytest
 from problems import effort, everything, time_optimal
@@ -107,6 +108,19 @@ def test_the_torques_produce_the_motion(curve):
     assert checks.kkt.stationarity < 1e-6
     assert max(checks.kkt.feasibility, checks.kkt.complementarity, checks.kkt.sign) < 1e-7
     assert "forward simulation" in repr(checks)
+
+
+def test_springs_and_drag_are_part_of_the_forward_simulation():
+    loads = [
+        co.Load("elbow", force=lambda now: -8.0 * now.point("elbow").velocity),
+        co.Load("shoulder", moment=lambda now: ca.vertcat(0, 0, -5.0 * now.q[0] + ca.cos(9 * now.t))),
+    ]
+    ends = [co.initial(q=(0, -1), qd=0), co.final(q=(1, 0.5), qd=0)]
+    free, loaded = (
+        co.solve(co.Problem(two_link(), 1.0, co.integral(effort), ends, loads=w), co.BSpline(20)) for w in ([], loads)
+    )
+    assert co.verify(loaded).forward_error < 1e-6
+    assert abs(loaded.cost - free.cost) > 1.0
 
 
 def test_a_wrong_motion_does_not_verify():

@@ -1,4 +1,4 @@
-"""First-order sensitivities of the inverse dynamics: what every derivative recursion returns."""
+"""First-order sensitivities of the inverse dynamics: what every derivative recursion returns, and what loads add."""
 
 from __future__ import annotations
 
@@ -26,3 +26,57 @@ class Sensitivities(NamedTuple):
     dq: ca.SX
     dqd: ca.SX
     dqdd: ca.SX
+
+
+DerivativeRecursion = Callable[[Model, ca.SX, ca.SX, ca.SX, Sequence[Load]], Sensitivities]
+
+
+def total_sensitivities(
+    recursion: DerivativeRecursion, model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()
+) -> Sensitivities:
+    """A recursion's sensitivities with those of loads that depend on the state (springs, drag) added.
+
+    The recursions take loads as given: constant in the world frame. Here the wrench of a load that depends on q or qd
+    becomes a symbol w, and dtau/dq gains dtau/dw dw/dq.
+
+    Parameters
+    ----------
+    recursion : callable
+        Such as `composite_sensitivities`.
+    model : Model
+    q, qd, qdd : SX symbols, shape (n,)
+    loads : sequence of Load
+
+    Returns
+    -------
+    Sensitivities
+    """
+    state = ca.vertcat(q, qd)
+    varying = [load for load in loads if ca.depends_on(load.wrench, state)]
+    if not varying:
+        return recursion(model, q, qd, qdd, loads)
+    given = [ca.SX.sym("w", 9) for _ in varying]
+    held = [Load(load.body, w[:3], w[3:6], w[6:]) for load, w in zip(varying, given, strict=True)]
+    others = [load for load in loads if not ca.depends_on(load.wrench, state)]
+    found = recursion(model, q, qd, qdd, [*others, *held])
+    symbols, wrenches = ca.vertcat(*given), ca.vertcat(*(load.wrench for load in varying))
+    slope = ca.jacobian(found.tau, symbols)
+    dq = found.dq + slope @ ca.jacobian(wrenches, q)
+    dqd = found.dqd + slope @ ca.jacobian(wrenches, qd)
+    return Sensitivities(*ca.substitute([found.tau, dq, dqd, found.dqdd], [symbols], [wrenches]))
+
+
+def by_differentiation(formulation: InverseDynamics) -> DerivativeRecursion:
+    """The sensitivities of a formulation by CasADi's automatic differentiation, as a recursion to compare with.
+
+    The recursion it returns takes symbols for q, qd and qdd.
+    """
+
+    def differentiated(
+        model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()
+    ) -> Sensitivities:
+        tau = formulation(model, q, qd, qdd, loads)
+        return Sensitivities(tau, *(ca.jacobian(tau, x) for x in (q, qd, qdd)))
+
+    differentiated.__name__ = f"differentiation of {formulation.__name__}"
+    return differentiated

@@ -78,17 +78,19 @@ class Body:
 class Load:
     """The wrench that the environment applies to a link.
 
-    It enters the actuator torque as -J' w.
+    It enters the actuator torque as -J' w. Each part may be numbers, SX, or a function of the instant that returns
+    either (a spring, a drag); such a function may use time, positions, velocities, unknowns and parameters, but
+    neither accelerations nor torques, which depend on the load.
 
     Parameters
     ----------
     body : str
         Name of the loaded body.
-    force : shape (3,) [N]
-        In the world frame; numbers or SX.
-    moment : shape (3,) [N m]
+    force : shape (3,) or callable [N]
         In the world frame.
-    point : shape (3,) [m]
+    moment : shape (3,) or callable [N m]
+        In the world frame.
+    point : shape (3,) or callable [m]
         Where the force acts, in the link frame.
     """
 
@@ -99,8 +101,27 @@ class Load:
 
     def __post_init__(self):
         for name in ("force", "moment", "point"):
-            label = f"{name} of the load on {self.body!r}"
-            object.__setattr__(self, name, symbolic(label, getattr(self, name), (3, 1)))
+            if not callable(value := getattr(self, name)):
+                object.__setattr__(self, name, symbolic(f"{name} of the load on {self.body!r}", value, (3, 1)))
+
+    def at(self, now: Any) -> Load:
+        """The load with its functions evaluated at an instant.
+
+        Raises
+        ------
+        InputError
+            For a function that depends on accelerations or torques.
+        """
+        parts = [part(now) if callable(part) else part for part in (self.force, self.moment, self.point)]
+        load = Load(self.body, *parts)
+        if ca.depends_on(load.wrench, ca.vertcat(now.qdd, now.tau)):
+            raise InputError(f"the load on {self.body!r} must not depend on accelerations or torques")
+        return load
+
+    @property
+    def wrench(self) -> ca.SX:
+        """Force, moment and point in one column, SX, shape (9,); of a load without functions."""
+        return ca.vertcat(self.force, self.moment, self.point)
 
 
 def _tensor(name: str, value: Any) -> ca.SX:

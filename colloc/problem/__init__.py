@@ -19,11 +19,11 @@ from colloc.problem.constraints import (
 )  # fmt: skip
 from colloc.problem.cost import Cost, duration, integral
 from colloc.problem.instant import Instant
-from colloc.problem.problem import SHARED, Dynamics, Problem
+from colloc.problem.problem import SHARED, Problem
 from colloc.problem.unknowns import Free, Parameter, Unknown
 
 __all__ = [
-    "QUANTITIES", "SHARED", "At", "Boundary", "Bounds", "Constraint", "Cost", "Dynamics", "Free", "Instant",
+    "QUANTITIES", "SHARED", "At", "Boundary", "Bounds", "Constraint", "Cost", "Free", "Instant",
     "Parameter", "Path", "Problem", "Rows", "State", "Unknown", "at", "boundary", "bounds", "duration", "final",
     "initial", "integral", "path", "per_joint",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -13,15 +13,13 @@ import numpy as np
 
 from colloc.checks import as_tuple, finite_array, finite_number
 from colloc.display import Table, short, shown
-from colloc.dynamics import newton_euler
+from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler, total_sensitivities
 from colloc.errors import InputError, unknown_name
 from colloc.model import Load, Model, check_loads
 from colloc.problem.constraints import QUANTITIES, At, Boundary, Bounds, Constraint, Path, Rows, State, per_joint
 from colloc.problem.cost import Cost
 from colloc.problem.instant import Instant
 from colloc.problem.unknowns import Free, Parameter, Unknown
-
-Dynamics = Callable[[Model, ca.SX, ca.SX, ca.SX, Sequence[Load]], ca.SX]
 
 # Places in an instant's inputs of what does not vary along the motion: duration, constants, parameters.
 SHARED = (1, 7, 8)
@@ -133,10 +131,31 @@ class Problem:
         """Actuator torque as a function of the instant's inputs (its own tau unused)."""
         return self.dynamics(newton_euler)
 
-    def dynamics(self, formulation: Dynamics) -> ca.Function:
+    def dynamics(self, formulation: InverseDynamics) -> ca.Function:
         """Actuator torque by the given formulation, as a function of the instant's inputs."""
         now = self.instant
-        return self.function("model", formulation(self.model, now.q, now.qd, now.qdd, self.loads))
+        return self.function("model", formulation(self.model, now.q, now.qd, now.qdd, self.wrenches))
+
+    def torque_sensitivities(self, recursion: DerivativeRecursion) -> ca.Function:
+        """Derivatives of the torque, (n, all of the instant's inputs stacked), as a function of the inputs.
+
+        Positions, velocities and accelerations by the recursion; time, unknowns and what else a load or the model
+        may contain, by automatic differentiation of the torque that the recursion returns.
+        """
+        now = self.instant
+        found = total_sensitivities(recursion, self.model, now.q, now.qd, now.qdd, self.wrenches)
+        own = {2: found.dq, 3: found.dqd, 4: found.dqdd}
+        columns = [own[k] if k in own else ca.jacobian(found.tau, part) for k, part in enumerate(now.inputs)]
+        return self.function("model", ca.horzcat(*columns))
+
+    @cached_property
+    def wrenches(self) -> tuple[Load, ...]:
+        """The loads in the symbols of `instant`."""
+        found = []
+        for load in self.loads:
+            with _blamed(f"the load on {load.body!r}"):
+                found.append(load.at(self.instant))
+        return tuple(found)
 
     @cached_property
     def integrands(self) -> dict[str, tuple[float, ca.Function]]:

@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
+
+
+class Lifted(NamedTuple):
+    """Torques as symbols of their own, whose derivatives come from a recursion.
+
+    Parameters
+    ----------
+    symbols, values : SX, shape (k,)
+        The torques, and what they stand for as expressions of the slice.
+    slopes : SX, shape (k, len(z)), sparse
+        Derivatives of the values with respect to the slice.
+    """
+
+    symbols: ca.SX
+    values: ca.SX
+    slopes: ca.SX
+
+    def resolve(self, expressions: Sequence[ca.SX]) -> list[ca.SX]:
+        """Expressions with the values in place of the symbols."""
+        return list(ca.substitute(list(expressions), [self.symbols], [self.values]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +53,8 @@ class Block:
         Name of every row, with its joint where it has one.
     s : ndarray, shape (N,)
         Normalised time of every slice.
+    lifted : Lifted, optional
+        Torques in the rows that bring their own derivatives; without it CasADi differentiates the rows whole.
     """
 
     name: str
@@ -44,6 +68,7 @@ class Block:
     upper: np.ndarray
     labels: tuple[str, ...]
     s: np.ndarray
+    lifted: Lifted | None = None
     scale: np.ndarray = field(init=False)
 
     def __post_init__(self):
@@ -51,8 +76,11 @@ class Block:
 
     def folded(self) -> Block:
         """The same block with its data as numbers in the rows, for a single slice: zero weights drop out."""
-        rows = ca.substitute(self.rows, self.d, ca.DM(self.data[:, 0]))
-        return replace(self, d=ca.SX(0, 1), rows=rows, data=np.zeros((0, 1)))
+        data = ca.DM(self.data[:, 0])
+        rows, lifted = ca.substitute(self.rows, self.d, data), None
+        if self.lifted:
+            lifted = Lifted(self.lifted.symbols, *ca.substitute(list(self.lifted[1:]), [self.d], [data]))
+        return replace(self, d=ca.SX(0, 1), rows=rows, data=np.zeros((0, 1)), lifted=lifted)
 
     @property
     def n_slices(self) -> int:
@@ -67,11 +95,16 @@ class Block:
     @cached_property
     def value(self) -> ca.Function:
         """(z, d, p) -> rows."""
-        return ca.Function("value", [self.z, self.d, self.p], [self.rows])
+        rows = self.lifted.resolve([self.rows])[0] if self.lifted else self.rows
+        return ca.Function("value", [self.z, self.d, self.p], [rows])
 
     @cached_property
     def _jacobian_sx(self) -> ca.SX:
-        return ca.jacobian(self.rows, self.z)
+        direct = ca.jacobian(self.rows, self.z)
+        if self.lifted is None:
+            return direct
+        total = direct + ca.jacobian(self.rows, self.lifted.symbols) @ self.lifted.slopes
+        return self.lifted.resolve([total])[0]
 
     @cached_property
     def jacobian(self) -> ca.Function:
@@ -81,12 +114,21 @@ class Block:
     @cached_property
     def gradient(self) -> ca.Function:
         """(z, d, p) -> gradient of the summed rows, dense."""
-        return ca.Function("gradient", [self.z, self.d, self.p], [ca.densify(ca.gradient(ca.sum1(self.rows), self.z))])
+        slope = self._slope(ca.SX.ones(self.n_rows))
+        return ca.Function("gradient", [self.z, self.d, self.p], [ca.densify(slope)])
+
+    def _slope(self, multipliers: ca.SX) -> ca.SX:
+        """Gradient of multipliers' rows: in reverse mode, or from the Jacobian where that is given."""
+        if self.lifted is None:
+            return ca.gradient(ca.dot(multipliers, self.rows), self.z)
+        return self._jacobian_sx.T @ multipliers
 
     @cached_property
     def _hessian_sx(self) -> tuple[ca.SX, ca.SX]:
         multipliers = ca.SX.sym("lam", self.n_rows)
-        return ca.triu(ca.hessian(ca.dot(multipliers, self.rows), self.z)[0]), multipliers
+        symmetric = {"symmetric": self.lifted is None}
+        slope = ca.densify(self._slope(multipliers))
+        return ca.triu(ca.jacobian(slope, self.z, symmetric)), multipliers
 
     @cached_property
     def hessian(self) -> ca.Function:

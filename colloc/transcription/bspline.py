@@ -16,6 +16,7 @@ from colloc.transcription.grid import (
     Local,
     Motion,
     Sites,
+    Torques,
     pack_shared,
     parameter_symbols,
     sampled_signals,
@@ -54,9 +55,9 @@ class BSpline:
             object.__setattr__(self, "nodes", self.intervals * max(5, 2 * self.degree - 1) + 1)
         count("BSpline nodes", self.nodes, at_least=2)
 
-    def grid(self, problem: Problem, dynamics: ca.Function) -> BSplineGrid:
+    def grid(self, problem: Problem, torques: Torques) -> BSplineGrid:
         """The problem's variables and sites on these splines."""
-        return BSplineGrid(self, problem, dynamics)
+        return BSplineGrid(self, problem, torques)
 
 
 class BSplineGrid:
@@ -64,7 +65,7 @@ class BSplineGrid:
 
     bounded = frozenset({"q"})
 
-    def __init__(self, curve: BSpline, problem: Problem, dynamics: ca.Function):
+    def __init__(self, curve: BSpline, problem: Problem, torques: Torques):
         self.curve, self.problem = curve, problem
         T, constants, shared_lower, shared_upper = shared_unknowns(problem)
         signal_lower, signal_upper = signal_bounds(problem)
@@ -77,9 +78,9 @@ class BSplineGrid:
         self._shared = np.arange(self._points.size, self.lower.size)
         self.segments = {"q control points": self._points[:, :n], "duration": self._shared[:1]}
         self.breakpoints = np.linspace(0, 1, curve.intervals + 1)
-        self._local = self._make_local(T, constants, n, extra, dynamics)
+        self._local = self._make_local(T, constants, n, extra, torques)
 
-    def _make_local(self, T: ca.SX, constants: ca.SX, n: int, extra: int, dynamics: ca.Function) -> Local:
+    def _make_local(self, T: ca.SX, constants: ca.SX, n: int, extra: int, torques: Torques) -> Local:
         width = self.curve.degree + 1
         control = ca.SX.sym("c", n + extra, width)
         b0, b1, b2, s = (
@@ -88,8 +89,9 @@ class BSplineGrid:
         q, qd, qdd = control[:n, :] @ b0, control[:n, :] @ b1 / T, control[:n, :] @ b2 / T**2
         signals = control[n:, :] @ b0
         inputs = [s * T, T, q, qd, qdd, ca.SX(n, 1), signals, constants, parameter_symbols(self.problem)]
-        inputs[5] = dynamics(*inputs)
-        return Local(ca.vertcat(ca.vec(control), T, constants), ca.vertcat(b0, b1, b2, s), inputs)
+        z = ca.vertcat(ca.vec(control), T, constants)
+        lifted = torques.put(inputs, z)
+        return Local(z, ca.vertcat(b0, b1, b2, s), inputs, lifted)
 
     def anywhere(self, s: np.ndarray) -> Sites:
         """The splines at any normalised times."""

@@ -26,6 +26,8 @@ from colloc.transcription.grid import (
     Local,
     Motion,
     Sites,
+    Torques,
+    join,
     pack_shared,
     parameter_symbols,
     sampled_signals,
@@ -55,9 +57,9 @@ class HermiteSimpson:
         """Collocation points on [0, 1]."""
         return np.array([0.0, 0.5, 1.0])
 
-    def grid(self, problem: Problem, dynamics: ca.Function) -> CollocationGrid:
+    def grid(self, problem: Problem, torques: Torques) -> CollocationGrid:
         """The problem's variables and sites on this mesh."""
-        return CollocationGrid(self, problem, dynamics)
+        return CollocationGrid(self, problem, torques)
 
 
 @dataclass(frozen=True)
@@ -86,9 +88,9 @@ class Radau:
         """Collocation points on (0, 1]."""
         return radau(self.degree)
 
-    def grid(self, problem: Problem, dynamics: ca.Function) -> CollocationGrid:
+    def grid(self, problem: Problem, torques: Torques) -> CollocationGrid:
         """The problem's variables and sites on this mesh."""
-        return CollocationGrid(self, problem, dynamics)
+        return CollocationGrid(self, problem, torques)
 
 
 class CollocationGrid:
@@ -100,8 +102,8 @@ class CollocationGrid:
 
     bounded = frozenset({"q", "qd", "qdd"})
 
-    def __init__(self, curve: HermiteSimpson | Radau, problem: Problem, dynamics: ca.Function):
-        self.problem, self._dynamics = problem, dynamics
+    def __init__(self, curve: HermiteSimpson | Radau, problem: Problem, torques: Torques):
+        self.problem, self._torques = problem, torques
         self.intervals, self._c = curve.intervals, curve.points
         self._late = int(self._c[0] > 0)  # 1 when the first node is not collocated
         per_interval = self._c.size - 1 + self._late
@@ -133,16 +135,16 @@ class CollocationGrid:
         self._interval = self._interval_local(T, constants)
 
     def _inputs(self, s: ca.SX, T: ca.SX, constants: ca.SX, q: ca.SX, v: ca.SX, a: ca.SX) -> list[ca.SX]:
-        """The instant's inputs from a state and a column of accelerations and signals, torques by inverse dynamics."""
+        """The instant's inputs from a state and a column of accelerations and signals, torques yet to be put in."""
         n = self.problem.model.n
-        inputs = [s * T, T, q, v, a[:n], ca.SX(n, 1), a[n:], constants, parameter_symbols(self.problem)]
-        inputs[5] = self._dynamics(*inputs)
-        return inputs
+        return [s * T, T, q, v, a[:n], ca.SX(n, 1), a[n:], constants, parameter_symbols(self.problem)]
 
     def _node_local(self, T: ca.SX, constants: ca.SX) -> Local:
         s, q, v = ca.SX.sym("s"), ca.SX.sym("q", self._q.shape[1]), ca.SX.sym("v", self._q.shape[1])
         a = ca.SX.sym("a", self._a.shape[1])
-        return Local(ca.vertcat(q, v, a, T, constants), s, self._inputs(s, T, constants, q, v, a))
+        z, inputs = ca.vertcat(q, v, a, T, constants), self._inputs(s, T, constants, q, v, a)
+        lifted = self._torques.put(inputs, z)
+        return Local(z, s, inputs, lifted)
 
     def _early_local(self, T: ca.SX, constants: ca.SX) -> Local:
         """The state alone; what depends on accelerations, torques or signals is not a number there."""
@@ -159,14 +161,16 @@ class CollocationGrid:
         q, v = (ca.SX.sym(name, n, self._members.shape[1]) for name in "qv")
         a = ca.SX.sym("a", self._a.shape[1], m)
         ell, b, s = ca.SX.sym("ell", m), ca.SX.sym("b", m), ca.SX.sym("s")
+        z = ca.vertcat(ca.vec(q), ca.vec(v), ca.vec(a), T, constants)
         own = [self._inputs(s, T, constants, q[:, k + self._late], v[:, k + self._late], a[:, k]) for k in range(m)]
+        lifted = join([self._torques.put(inputs, z) for inputs in own])
         values = a @ ell
         inputs = own[0][:]
         inputs[2] = q[:, 0] + T * (v[:, self._late :] @ b)
         inputs[3] = v[:, 0] + T * (a[:n, :] @ b)
         inputs[4], inputs[6] = values[:n], values[n:]
         inputs[5] = ca.horzcat(*(node[5] for node in own)) @ ell
-        return Local(ca.vertcat(ca.vec(q), ca.vec(v), ca.vec(a), T, constants), ca.vertcat(ell, b, s), inputs)
+        return Local(z, ca.vertcat(ell, b, s), inputs, lifted)
 
     def _interval_index(self, interval: np.ndarray) -> np.ndarray:
         parts = (

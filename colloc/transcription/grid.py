@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import casadi as ca
 import numpy as np
 
+from colloc.dynamics import DerivativeRecursion, InverseDynamics
 from colloc.problem import Problem
-from colloc.transcription.block import Block
+from colloc.transcription.block import Block, Lifted
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,12 +23,50 @@ class Local:
     z, d : SX columns
         The slice and its constant data (basis weights, normalised time).
     inputs : list of SX
-        The instant's inputs (see `Instant.inputs`) as expressions in z and d.
+        The instant's inputs (see `Instant.inputs`) as expressions in z and d, and in the torques if they are lifted.
+    lifted : Lifted, optional
     """
 
     z: ca.SX
     d: ca.SX
     inputs: list[ca.SX]
+    lifted: Lifted | None = None
+
+
+class Torques:
+    """How torques and their derivatives enter an NLP.
+
+    Parameters
+    ----------
+    problem : Problem
+    dynamics : callable
+        Formulation of the inverse dynamics: newton_euler, lagrange, lie.
+    sensitivities : callable, optional
+        Derivative recursion; automatic differentiation by default.
+    """
+
+    def __init__(self, problem: Problem, dynamics: InverseDynamics, sensitivities: DerivativeRecursion | None):
+        self.names = (dynamics.__name__, sensitivities.__name__ if sensitivities else "automatic differentiation")
+        self._value = problem.dynamics(dynamics)
+        self._slope = problem.torque_sensitivities(sensitivities) if sensitivities else None
+
+    def put(self, inputs: list[ca.SX], z: ca.SX) -> Lifted | None:
+        """Put the torque into the inputs of an instant, as an expression or as symbols with slopes in z."""
+        inputs[5] = ca.SX(*inputs[5].shape)
+        value = self._value(*inputs)
+        if self._slope is None:
+            inputs[5] = value
+            return None
+        symbols = ca.SX.sym("tau", value.shape[0])
+        slopes = self._slope(*inputs) @ ca.jacobian(ca.vertcat(*inputs), z)
+        inputs[5] = symbols
+        return Lifted(symbols, value, slopes)
+
+
+def join(parts: Sequence[Lifted | None]) -> Lifted | None:
+    """Lifted torques of several instants of one slice."""
+    found = [part for part in parts if part is not None]
+    return Lifted(*(ca.vertcat(*columns) for columns in zip(*found, strict=True))) if found else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +89,8 @@ class Sites:
     def evaluate(self, expressions: list[ca.SX], x: np.ndarray, parameters: np.ndarray) -> list[np.ndarray]:
         """Values of expressions in the local view at all sites, each ndarray, shape (N, rows)."""
         inputs = [self.local.z, self.local.d, self.local.inputs[8]]
-        function = ca.Function("at", inputs, [ca.densify(expression) for expression in expressions])
+        resolved = self.local.lifted.resolve(expressions) if self.local.lifted else expressions
+        function = ca.Function("at", inputs, [ca.densify(expression) for expression in resolved])
         results = function.map("at", "serial", self.s.size, [2], []).call([x[self.index], self.data, parameters])
         return [np.array(result).T.reshape(self.s.size, -1) for result in results]
 
@@ -119,8 +159,8 @@ class Grid(Protocol):
 class Transcription(Protocol):
     """How a motion becomes finitely many numbers: BSpline, HermiteSimpson or Radau."""
 
-    def grid(self, problem: Problem, dynamics: ca.Function) -> Grid:
-        """The grid of a problem, its torques by the given inverse dynamics (a function of the instant's inputs)."""
+    def grid(self, problem: Problem, torques: Torques) -> Grid:
+        """The grid of a problem."""
         ...
 
 

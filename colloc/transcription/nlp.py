@@ -26,12 +26,15 @@ class NLP:
     curve : BSpline, HermiteSimpson or Radau
     grid : Grid
         The variables and evaluation sites.
+    torques : (str, str)
+        Names of the formulation that gives the torques and of what gives their derivatives.
     costs, constraints : sequence of Block
     """
 
     problem: Problem
     curve: Transcription
     grid: Grid
+    torques: tuple[str, str]
     costs: Sequence[Block]
     constraints: Sequence[Block]
 
@@ -219,7 +222,8 @@ class NLP:
         return self._table().html()
 
     def _table(self) -> Table:
-        lines = [("variables", name, str(index.size), "") for name, index in self.grid.segments.items()]
+        lines = [("torques", self.torques[0], "", f"derivatives by {self.torques[1]}")]
+        lines += [("variables", name, str(index.size), "") for name, index in self.grid.segments.items()]
         lines += [("cost", ", ".join(b.labels), str(b.n_slices), "") for b in self.costs]
         for b in self.constraints:
             equal = int((b.lower == b.upper).sum())

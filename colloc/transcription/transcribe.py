@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import casadi as ca
 import numpy as np
 
-from colloc.dynamics import newton_euler
+from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.errors import InputError
-from colloc.problem import SHARED, At, Boundary, Dynamics, Path, Problem, Rows, State
-from colloc.transcription.block import Block
-from colloc.transcription.grid import Grid, Local, Sites, Transcription, parameter_symbols
+from colloc.problem import SHARED, At, Boundary, Path, Problem, Rows, State
+from colloc.transcription.block import Block, Lifted
+from colloc.transcription.grid import Grid, Local, Sites, Torques, Transcription, join, parameter_symbols
 from colloc.transcription.nlp import NLP
 
 
-def transcribe(problem: Problem, curve: Transcription, dynamics: Dynamics = newton_euler) -> NLP:
+def transcribe(
+    problem: Problem,
+    curve: Transcription,
+    dynamics: InverseDynamics = newton_euler,
+    sensitivities: DerivativeRecursion | None = None,
+) -> NLP:
     """The nonlinear program of a problem on a transcription, ready to be counted, checked or solved.
 
     Parameters
     ----------
     problem : Problem
     curve : BSpline, HermiteSimpson or Radau
-    dynamics : newton_euler or lagrange
+    dynamics : newton_euler, lagrange or lie
         Formulation of the inverse dynamics; it changes no physics.
+    sensitivities : optional
+        Analytic recursion for the derivatives of the torques, such as `composite_sensitivities`. By default CasADi
+        differentiates the formulation.
 
     Returns
     -------
@@ -33,7 +39,8 @@ def transcribe(problem: Problem, curve: Transcription, dynamics: Dynamics = newt
         raise InputError(f"problem must be a Problem, got {problem!r}")
     if isinstance(curve, type) or not hasattr(curve, "grid"):
         raise InputError(f"transcription must be BSpline, HermiteSimpson or Radau, got {curve!r}")
-    grid = curve.grid(problem, problem.dynamics(dynamics))
+    torques = Torques(problem, dynamics, sensitivities)
+    grid = curve.grid(problem, torques)
     constraints = grid.defects()
     for name, (constraint, rows, function) in problem.rows.items():
         if isinstance(constraint, Boundary):
@@ -42,7 +49,7 @@ def transcribe(problem: Problem, curve: Transcription, dynamics: Dynamics = newt
             constraints.append(block_at(name, _moment(grid, constraint.s, function), rows, function).folded())
         elif isinstance(constraint, Path) and constraint.quantity not in grid.bounded:
             constraints += _along_path(name, grid, constraint, rows, function)
-    return NLP(problem, curve, grid, [_cost(problem, grid)], constraints)
+    return NLP(problem, curve, grid, torques.names, [_cost(problem, grid)], constraints)
 
 
 def _cost(problem: Problem, grid: Grid) -> Block:
@@ -55,7 +62,7 @@ def _cost(problem: Problem, grid: Grid) -> Block:
     none = np.zeros(len(terms))
     return Block(
         "cost", local.z, ca.vertcat(local.d, w), parameter_symbols(problem), ca.vertcat(*terms),
-        sites.index, np.vstack([sites.data, weights]), none, none, tuple(problem.integrands), sites.s,
+        sites.index, np.vstack([sites.data, weights]), none, none, tuple(problem.integrands), sites.s, local.lifted,
     )  # fmt: skip
 
 
@@ -64,7 +71,7 @@ def block_at(name: str, sites: Sites, rows: Rows, function: ca.Function) -> Bloc
     local = sites.local
     return Block(
         name, local.z, local.d, local.inputs[8], function(*local.inputs),
-        sites.index, sites.data, rows.lower, rows.upper, rows.labels, sites.s,
+        sites.index, sites.data, rows.lower, rows.upper, rows.labels, sites.s, local.lifted,
     )  # fmt: skip
 
 
@@ -99,25 +106,30 @@ def _needs_acceleration(function: ca.Function) -> bool:
 
 def _boundary(name: str, grid: Grid, rows: Rows, function: ca.Function) -> Block:
     start, end = grid.anywhere(np.array([0.0])), grid.anywhere(np.array([1.0]))
-    far = _renamed(end.local, start.local)
-    inputs = [*start.local.inputs, *far.inputs]
+    near, far = start.local, _renamed(end.local)
+    # What does not vary along the motion is read from the start.
+    shared = [near.inputs[k] if k in SHARED else expression for k, expression in enumerate(far.inputs)]
+    lifted = join([_widened(near.lifted, 0, far.z.shape[0]), _widened(far.lifted, near.z.shape[0], 0)])
     return Block(
-        name,
-        ca.vertcat(start.local.z, far.z),
-        ca.vertcat(start.local.d, far.d),
-        start.local.inputs[8],
-        function(*inputs),
-        np.vstack([start.index, end.index]),
-        np.vstack([start.data, end.data]),
-        rows.lower,
-        rows.upper,
-        rows.labels,
-        np.ones(1),
-    ).folded()
+        name, ca.vertcat(near.z, far.z), ca.vertcat(near.d, far.d), near.inputs[8], function(*near.inputs, *shared),
+        np.vstack([start.index, end.index]), np.vstack([start.data, end.data]),
+        rows.lower, rows.upper, rows.labels, np.ones(1), lifted,
+    ).folded()  # fmt: skip
 
 
-def _renamed(local: Local, other: Local) -> Local:
-    """The same local view in symbols of its own; what does not vary along the motion is read from the other."""
-    z, d = ca.SX.sym("z end", local.z.shape[0]), ca.SX.sym("d end", local.d.shape[0])
-    inputs: Sequence[ca.SX] = ca.substitute(local.inputs, [local.z, local.d], [z, d])
-    return Local(z, d, [other.inputs[k] if k in SHARED else expression for k, expression in enumerate(inputs)])
+def _renamed(local: Local) -> Local:
+    """The same local view in symbols of its own."""
+    old, new = [local.z, local.d], [ca.SX.sym("z end", local.z.shape[0]), ca.SX.sym("d end", local.d.shape[0])]
+    lifted = None
+    if local.lifted:
+        old, new = [*old, local.lifted.symbols], [*new, ca.SX.sym("tau end", local.lifted.symbols.shape[0])]
+        lifted = Lifted(new[2], *ca.substitute(list(local.lifted[1:]), old[:2], new[:2]))
+    return Local(new[0], new[1], list(ca.substitute(local.inputs, old, new)), lifted)
+
+
+def _widened(lifted: Lifted | None, before: int, after: int) -> Lifted | None:
+    """Slopes in a slice that has other variables before and after."""
+    if lifted is None:
+        return None
+    k = lifted.symbols.shape[0]
+    return lifted._replace(slopes=ca.horzcat(ca.SX(k, before), lifted.slopes, ca.SX(k, after)))
