@@ -38,21 +38,33 @@ def frames(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> Frames:
     model : Model
     q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
     """
-    a, b, c = [], [], []
-    root = (ca.SX.eye(4), ca.SX(4, 4), ca.SX(4, 4))
+    world = (ca.SX.eye(4), ca.SX(4, 4), ca.SX(4, 4))
+    found: list[tuple[ca.SX, ca.SX, ca.SX]] = []
     for body, parent, dof in zip(model.bodies, model.parents, model.dofs, strict=True):
-        above = root if parent < 0 else (a[parent], b[parent], c[parent])
-        t = body.joint.transform(ca.SX(0) if dof is None else q[dof])
-        position, velocity, acceleration = (m @ t for m in above)
-        if dof is not None:
-            # dT/dq = T Xi and d2T/dq2 = T Xi Xi with the joint's constant body twist Xi.
-            xi = body.joint.twist
-            acceleration += (2 * qd[dof] * velocity + position @ (qd[dof] ** 2 * xi + qdd[dof] * ca.SX.eye(4))) @ xi
-            velocity += qd[dof] * (position @ xi)
-        a.append(position)
-        b.append(velocity)
-        c.append(acceleration)
-    return Frames(a, b, c)
+        coordinate, rate, change = (ca.SX(1, 1) if dof is None else x[dof] for x in (q, qd, qdd))
+        above = world if parent < 0 else found[parent]
+        found.append(carry(above, body.joint.transform(coordinate), body.joint.twist, rate, change))
+    return Frames(*map(list, zip(*found, strict=True)))
+
+
+def carry(
+    above: tuple[ca.SX, ca.SX, ca.SX], transform: ca.SX, twist: ca.SX, rate: ca.SX, change: ca.SX
+) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """A, B, C of a link from those of its parent, or their derivatives by a coordinate of an ancestor.
+
+    Parameters
+    ----------
+    above : three SX, each shape (4, 4)
+        A, B, C of the parent.
+    transform, twist : SX, shape (4, 4)
+        T of the joint at its coordinate, and its constant body twist Xi: dT/dq = T Xi, d2T/dq2 = T Xi Xi.
+    rate, change : SX, scalar
+        First and second derivative of the coordinate; structural zeros for a fixed joint.
+    """
+    position, velocity, acceleration = (x @ transform for x in above)
+    faster = velocity + rate * (position @ twist)
+    # 2 qd B T Xi + qd^2 A T Xi Xi + qdd A T Xi, of which the first two are qd (B T + B_i) Xi.
+    return position, faster, acceleration + (rate * (velocity + faster) + change * position) @ twist
 
 
 def point_motion(
