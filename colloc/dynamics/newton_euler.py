@@ -36,7 +36,9 @@ class Reactions(NamedTuple):
     moment: ca.SX
 
 
-class _Link(NamedTuple):
+class Link(NamedTuple):
+    """A link's geometry and motion; vectors in its own axes unless said otherwise."""
+
     rotation: ca.SX  # link axes -> parent axes
     root: ca.SX  # joint origin in the parent frame, parent axes
     arm: ca.SX  # joint origin -> link origin, link axes
@@ -65,8 +67,8 @@ def newton_euler(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[
 
 def joint_reactions(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Reactions:
     """Actuation and the internal force and moment of every joint; parameters as in `newton_euler`."""
-    links = _outward(model, q, qd, qdd)
-    force, moment = _link_wrenches(model, links)
+    links = outward(model, q, qd, qdd)
+    force, moment = link_wrenches(model, links)
     _subtract_loads(model, q, links, loads, force, moment)
     tau: list[ca.SX] = [ca.SX(0)] * model.n
     for j in reversed(range(len(links))):
@@ -81,10 +83,11 @@ def joint_reactions(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequen
     return Reactions(ca.vertcat(*tau), ca.horzcat(*force), ca.horzcat(*moment))
 
 
-def _outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[_Link]:
+def outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[Link]:
+    """The outward pass: every link with its motion (Barman 2020, steps 2 to 7)."""
     zero = ca.SX(3, 1)
-    world = _Link(ca.SX.eye(3), zero, zero, zero, zero, zero, ca.SX(-model.gravity))
-    links: list[_Link] = []
+    world = Link(ca.SX.eye(3), zero, zero, zero, zero, zero, ca.SX(-model.gravity))
+    links: list[Link] = []
     for body, parent, dof in zip(model.bodies, model.parents, model.dofs, strict=True):
         p = world if parent < 0 else links[parent]
         rotation, root, arm, axis = _geometry(body, ca.SX(0) if dof is None else q[dof])
@@ -99,7 +102,7 @@ def _outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[_Link]:
                 alpha += ca.cross(omega, rate) + change
                 omega += rate
         acceleration += ca.cross(alpha, arm) + ca.cross(omega, ca.cross(omega, arm))
-        links.append(_Link(rotation, root, arm, axis, omega, alpha, acceleration))
+        links.append(Link(rotation, root, arm, axis, omega, alpha, acceleration))
     return links
 
 
@@ -113,7 +116,7 @@ def _geometry(body: Body, q: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
     return joint.transform(q)[:3, :3], joint.before[:3, 3], arm, axis
 
 
-def _link_wrenches(model: Model, links: list[_Link]) -> tuple[list[ca.SX], list[ca.SX]]:
+def link_wrenches(model: Model, links: list[Link]) -> tuple[list[ca.SX], list[ca.SX]]:
     """Inertial force of every link and its moment about the joint origin, in link axes."""
     force, moment = [], []
     for body, link in zip(model.bodies, links, strict=True):
@@ -127,7 +130,7 @@ def _link_wrenches(model: Model, links: list[_Link]) -> tuple[list[ca.SX], list[
 
 
 def _subtract_loads(
-    model: Model, q: ca.SX, links: list[_Link], loads: Sequence[Load], force: list[ca.SX], moment: list[ca.SX]
+    model: Model, q: ca.SX, links: list[Link], loads: Sequence[Load], force: list[ca.SX], moment: list[ca.SX]
 ) -> None:
     if not loads:
         return

@@ -72,11 +72,10 @@ def by_differentiation(formulation: InverseDynamics) -> DerivativeRecursion:
     The recursion it returns takes symbols for q, qd and qdd.
     """
 
-    def differentiated(
-        model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()
-    ) -> Sensitivities:
+    def differentiated(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Sensitivities:
         tau = formulation(model, q, qd, qdd, loads)
-        return Sensitivities(tau, *(ca.jacobian(tau, x) for x in (q, qd, qdd)))
+        # One Jacobian shares more between its columns than three would.
+        return Sensitivities(tau, *ca.horzsplit(ca.jacobian(tau, ca.vertcat(q, qd, qdd)), model.n))
 
     differentiated.__name__ = f"differentiation of {formulation.__name__}"
     return differentiated
