@@ -7,8 +7,29 @@ State a mechanism (`Model`), a motion problem (`Problem`), pick a transcription 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from colloc.dynamics import lagrange, newton_euler
+from colloc.dynamics import (
+    center_of_mass,
+    composite_sensitivities,
+    forward_dynamics,
+    joint_reactions,
+    kinetic_energy,
+    lagrange,
+    lagrange_sensitivities,
+    lie,
+    lie_hessian,
+    lie_sensitivities,
+    mass_matrix,
+    momentum,
+    newton_euler,
+    newton_euler_sensitivities,
+    point_jacobian,
+    point_jacobian_rate,
+    potential_energy,
+    reaction_sensitivities,
+    regular_lagrange,
+)  # fmt: skip
 from colloc.errors import InputError, SolutionWarning, SolveError, unknown_name
+from colloc.evaluator import Evaluator, TorqueSensitivities
 from colloc.model import (
     Body,
     Joint,
@@ -47,11 +68,15 @@ if TYPE_CHECKING:
     from colloc import io, plot
 
 __all__ = [
-    "NLP", "BSpline", "Body", "Cost", "Free", "HermiteSimpson", "InputError", "Instant", "Joint", "Limits", "Load",
-    "Model", "Parameter", "Problem", "Radau", "Solution", "SolutionWarning", "SolveError", "Status", "Unknown",
-    "Verification", "at", "boundary", "bounds", "dh_prismatic", "dh_revolute", "duration", "final", "fixed", "initial",
-    "integral", "io", "keyframes", "lagrange", "line", "newton_euler", "path", "placement", "plot", "prismatic",
-    "revolute", "solve", "transcribe", "verify",
+    "NLP", "BSpline", "Body", "Cost", "Evaluator", "Free", "HermiteSimpson", "InputError", "Instant", "Joint",
+    "Limits", "Load", "Model", "Parameter", "Problem", "Radau", "Solution", "SolutionWarning", "SolveError", "Status",
+    "TorqueSensitivities", "Unknown", "Verification", "at", "boundary", "bounds", "center_of_mass",
+    "composite_sensitivities", "dh_prismatic", "dh_revolute", "duration", "final", "fixed", "forward_dynamics",
+    "initial", "integral", "io", "joint_reactions", "keyframes", "kinetic_energy", "lagrange",
+    "lagrange_sensitivities", "lie", "lie_hessian", "lie_sensitivities", "line", "mass_matrix", "momentum",
+    "newton_euler", "newton_euler_sensitivities", "path", "placement", "plot", "point_jacobian",
+    "point_jacobian_rate", "potential_energy", "prismatic", "reaction_sensitivities", "regular_lagrange", "revolute",
+    "solve", "transcribe", "verify",
 ]  # fmt: skip
 
 

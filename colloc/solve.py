@@ -73,8 +73,8 @@ def solve(
     dynamics : newton_euler, lagrange or lie
         Formulation of the inverse dynamics; it changes no physics.
     sensitivities : optional
-        Analytic recursion for the derivatives of the torques, such as `composite_sensitivities`. By default CasADi
-        differentiates the formulation.
+        Analytic recursion for the first derivatives of the torques, such as `composite_sensitivities`. By default
+        CasADi differentiates the formulation, as it does for second derivatives in any case.
     ipopt : mapping, optional
         IPOPT's own options.
     progress : bool, optional

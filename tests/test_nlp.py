@@ -16,7 +16,10 @@ CURVES = [
 ]  # fmt: skip
 
 
-RECURSIONS = [None, by_differentiation(co.newton_euler)]
+RECURSIONS = [
+    None, by_differentiation(co.newton_euler), co.composite_sensitivities, co.newton_euler_sensitivities,
+    co.lagrange_sensitivities, co.lie_sensitivities,
+]  # fmt: skip
 
 
 def point(nlp: co.NLP, seed: int = 0) -> np.ndarray:
@@ -88,8 +91,8 @@ def test_a_wrong_recursion_changes_the_outcome():
 def test_the_nlp_shows_which_derivatives_it_uses():
     nlp = co.transcribe(time_optimal(), co.BSpline(4), co.lagrange, by_differentiation(co.newton_euler))
     assert "lagrange" in repr(nlp)
-    assert "derivatives by differentiation of newton_euler" in repr(nlp)
-    assert "derivatives by automatic differentiation" in repr(co.transcribe(time_optimal(), co.BSpline(4)))
+    assert "first derivatives by differentiation of newton_euler" in repr(nlp)
+    assert "first derivatives by automatic differentiation" in repr(co.transcribe(time_optimal(), co.BSpline(4)))
 
 
 @pytest.mark.parametrize("make", [co.BSpline, co.HermiteSimpson, co.Radau])

@@ -1,4 +1,4 @@
-"""Forward dynamics from the inverse dynamics: qdd = M(q)^-1 (tau - bias)."""
+"""The equations of motion M(q) qdd + bias(q, qd) = tau."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import casadi as ca
 
+from colloc.dynamics.composite import mass_matrix
 from colloc.dynamics.newton_euler import newton_euler
 from colloc.model import Load, Model
 
@@ -13,14 +14,18 @@ from colloc.model import Load, Model
 def equations_of_motion(model: Model, q: ca.SX, qd: ca.SX, loads: Sequence[Load] = ()) -> tuple[ca.SX, ca.SX]:
     """Mass matrix and bias of M(q) qdd + bias(q, qd) = tau.
 
-    The torque is affine in qdd, so M is its Jacobian and the bias its value at qdd = 0.
+    The mass matrix by composite inertias, the bias by the Newton-Euler recursion at qdd = 0.
+
+    Parameters
+    ----------
+    model : Model
+    q, qd : SX, shape (n,) [rad, m] and per s
+    loads : sequence of Load
 
     Returns
     -------
-    mass : SX, shape (n, n) [kg m2, kg m, kg]
+    mass : SX, shape (n, n), sparse [kg m2, kg m, kg]
     bias : SX, shape (n,) [N m, N]
         Coriolis, centrifugal and gravity torques, less the torques of the loads.
     """
-    qdd = ca.SX.sym("qdd", model.n)
-    mass = ca.jacobian(newton_euler(model, q, qd, qdd, loads), qdd)
-    return mass, newton_euler(model, q, qd, ca.SX(model.n, 1), loads)
+    return mass_matrix(model, q), newton_euler(model, q, qd, ca.SX(model.n, 1), loads)

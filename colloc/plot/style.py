@@ -15,7 +15,7 @@ from colloc.model import Model
 
 # Okabe and Ito's palette, distinguishable with every common colour vision; its yellow is too pale for a line.
 BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
-_CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, "#000000")
+PALETTE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, "#000000")
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
 _LEGEND: dict[str, Any] = {"frameon": False, "handlelength": 2.2}
 _ENTRY = 0.21  # height of a legend entry [inch]
@@ -60,7 +60,7 @@ def looks(model: Model) -> list[Look]:
     """The look of every body's joint; the joints that move take the palette first, in the order of q."""
     fixed = iter(range(model.n, len(model.bodies)))
     order = [next(fixed) if dof is None else dof for dof in model.dofs]
-    return [Look(_CYCLE[k % len(_CYCLE)], _DASHES[k // len(_CYCLE) % len(_DASHES)]) for k in order]
+    return [Look(PALETTE[k % len(PALETTE)], _DASHES[k // len(PALETTE) % len(_DASHES)]) for k in order]
 
 
 def dress(ax: Axes, xlabel: str = "", ylabel: str = "") -> None:

@@ -222,7 +222,7 @@ class NLP:
         return self._table().html()
 
     def _table(self) -> Table:
-        lines = [("torques", self.torques[0], "", f"derivatives by {self.torques[1]}")]
+        lines = [("torques", self.torques[0], "", f"first derivatives by {self.torques[1]}")]
         lines += [("variables", name, str(index.size), "") for name, index in self.grid.segments.items()]
         lines += [("cost", ", ".join(b.labels), str(b.n_slices), "") for b in self.costs]
         for b in self.constraints:

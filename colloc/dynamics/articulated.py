@@ -1,0 +1,119 @@
+"""Forward dynamics by the articulated-body algorithm (Featherstone 2008, chapter 7).
+
+All quantities are in world axes about the reference point of the tree, as in `composite`, so that articulated inertias
+add without any transformation. Velocity-product accelerations and gravity are in the wrench of each link, taken at
+qdd = 0; what is propagated outward afterwards is only the acceleration that the joints' qdd add.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+
+from colloc.dynamics.composite import Composite, outward, own_integrals, symmetric
+from colloc.errors import InputError
+from colloc.model import Load, Model
+
+_VANISHING = 1e-10  # articulated inertia along a joint, relative to what rounding can tell from zero
+
+
+def forward_dynamics(model: Model, q: ca.SX, qd: ca.SX, tau: ca.SX, loads: Sequence[Load] = ()) -> ca.SX:
+    """Accelerations that the actuator torques produce.
+
+    Parameters
+    ----------
+    model : Model
+    q, qd : SX, shape (n,) [rad, m] and per s
+    tau : SX, shape (n,) [N m, N]
+    loads : sequence of Load
+
+    Returns
+    -------
+    SX, shape (n,) [rad/s2, m/s2]
+
+    Raises
+    ------
+    InputError
+        When a joint has no inertia of its own in any configuration, as one that carries only massless links: the mass
+        matrix is then singular and the accelerations are not determined.
+    """
+    _check_inertia(model)
+    links = outward(model, q, qd, ca.SX(model.n, 1))
+    own = own_integrals(model, links, loads)
+    articulated = [_spatial(integrals) for integrals in own]
+    wrench = [integrals.wrench for integrals in own]
+    # Per joint: acceleration by its net torque alone, and per unit acceleration of the link above.
+    drive: list[ca.SX] = [ca.SX(0)] * len(links)
+    drag: list[ca.SX] = [ca.SX(6, 1)] * len(links)
+    for k in reversed(range(len(links))):
+        screw, dof, parent = links[k].screw.value, model.dofs[k], model.parents[k]
+        if dof is not None:
+            resisted = symmetric(articulated[k]) @ screw
+            inverse = 1 / ca.dot(screw, resisted)
+            net = tau[dof] - ca.dot(screw, wrench[k])
+            drive[k], drag[k] = inverse * net, inverse * resisted
+            articulated[k] -= ca.tril(resisted @ drag[k].T)
+            wrench[k] += drag[k] * net
+        if parent >= 0:
+            articulated[parent] += articulated[k]
+            wrench[parent] += wrench[k]
+    qdd: list[ca.SX] = [ca.SX(0)] * model.n
+    acceleration: list[ca.SX] = []
+    for k, (parent, dof) in enumerate(zip(model.parents, model.dofs, strict=True)):
+        acceleration.append(ca.SX(6, 1) if parent < 0 else acceleration[parent])
+        if dof is not None:
+            qdd[dof] = drive[k] - ca.dot(drag[k], acceleration[k])
+            acceleration[k] += qdd[dof] * links[k].screw.value
+    return ca.vertcat(*qdd)
+
+
+def _spatial(integrals: Composite) -> ca.SX:
+    """Spatial inertia about the reference point, SX, shape (6, 6), lower triangle."""
+    return ca.vertcat(
+        ca.horzcat(-integrals.inertia, ca.SX(3, 3)),
+        ca.horzcat(ca.skew(integrals.moment).T, integrals.mass * ca.SX.eye(3)),
+    )
+
+
+def _check_inertia(model: Model) -> None:
+    """InputError naming the joints along which the articulated inertia vanishes identically.
+
+    The recursion runs on numbers at one configuration without symmetries, symbols of the model included: what is zero
+    there is zero everywhere, and rounding decides the rest.
+    """
+    screws, inertias = _generic_numbers(model)
+    total = [np.abs(inertia) for inertia in inertias]  # a bound of the sums from which a small inertia comes out
+    without = []
+    for k in reversed(range(len(model.bodies))):
+        if model.dofs[k] is not None:
+            screw = screws[k]
+            resisted = inertias[k] @ screw
+            along = screw @ resisted
+            if along <= _VANISHING * (np.abs(screw) @ total[k] @ np.abs(screw)):
+                without.append(model.bodies[k].name)
+            else:
+                inertias[k] = inertias[k] - np.outer(resisted, resisted) / along
+        if model.parents[k] >= 0:
+            inertias[model.parents[k]] = inertias[model.parents[k]] + inertias[k]
+            total[model.parents[k]] = total[model.parents[k]] + total[k]
+    if without:
+        names = ", ".join(map(repr, reversed(without)))
+        raise InputError(
+            f"forward dynamics of model {model.name!r} is singular: with the joints beyond free, no inertia resists "
+            f"joint {names}; give a link there inertia, or fix the joint (inverse dynamics needs neither)"
+        )
+
+
+def _generic_numbers(model: Model) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Screw of every joint and spatial inertia of every link at an arbitrary configuration."""
+    rng = np.random.default_rng(0)
+    q, rest = ca.SX.sym("q", model.n), ca.SX(model.n, 1)
+    symbols = ca.vertcat(q, *model.symbols)
+    links = outward(model, q, rest, rest)
+    screws = [link.screw.value for link in links]
+    inertias = [symmetric(_spatial(integrals)) for integrals in own_integrals(model, links)]
+    numbers = ca.Function("generic", [symbols], [ca.horzcat(*screws), ca.horzcat(*inertias)])
+    columns, blocks = (np.array(value) for value in numbers(rng.uniform(0.5, 1.5, symbols.shape[0])))
+    return list(columns.T), np.hsplit(blocks, len(links))

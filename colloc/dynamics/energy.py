@@ -1,0 +1,138 @@
+"""Energies, momentum and centre of mass of the whole tree.
+
+Everything follows from the transforms of the links and their pseudo-inertias, the integrals of r r' over the mass in
+homogeneous link coordinates.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import casadi as ca
+
+from colloc.errors import InputError
+from colloc.kinematics import frames
+from colloc.model import Model
+
+
+class Momentum(NamedTuple):
+    """Momentum of the whole tree, in world axes, SX, each shape (3,).
+
+    Parameters
+    ----------
+    linear : SX [kg m/s]
+    angular : SX [kg m2/s]
+        About the world origin.
+    centroidal : SX [kg m2/s]
+        Angular momentum about the centre of mass.
+    """
+
+    linear: ca.SX
+    angular: ca.SX
+    centroidal: ca.SX
+
+
+def kinetic_energy(model: Model, q: ca.SX, qd: ca.SX) -> ca.SX:
+    """Kinetic energy, the sum of tr(B I B') / 2 over the links.
+
+    Parameters
+    ----------
+    model : Model
+    q, qd : SX, shape (n,) [rad, m] and per s
+
+    Returns
+    -------
+    SX, scalar [J]
+    """
+    velocity = frames(model, q, qd, ca.SX(model.n, 1)).velocity
+    doubled = ca.SX(0)
+    for body, b in zip(model.bodies, velocity, strict=True):
+        doubled += ca.dot(b[:3, :] @ body.pseudo_inertia, b[:3, :])
+    return doubled / 2
+
+
+def potential_energy(model: Model, q: ca.SX) -> ca.SX:
+    """Potential energy of gravity, zero for a mass at the world origin.
+
+    Parameters
+    ----------
+    model : Model
+    q : SX, shape (n,) [rad, m]
+
+    Returns
+    -------
+    SX, scalar [J]
+    """
+    return -ca.dot(ca.SX(model.gravity), _mass_moment(model, q))
+
+
+def total_mass(model: Model) -> ca.SX:
+    """Mass of all links, SX, scalar [kg]."""
+    return ca.sum1(ca.vertcat(*(body.mass for body in model.bodies)))
+
+
+def center_of_mass(model: Model, q: ca.SX) -> ca.SX:
+    """Centre of mass of the whole tree.
+
+    Parameters
+    ----------
+    model : Model
+    q : SX, shape (n,) [rad, m]
+
+    Returns
+    -------
+    SX, shape (3,) [m]
+        In the world frame.
+
+    Raises
+    ------
+    InputError
+        For a model without mass.
+    """
+    return _mass_moment(model, q) / _some_mass(model)
+
+
+def momentum(model: Model, q: ca.SX, qd: ca.SX) -> Momentum:
+    """Linear and angular momentum of the whole tree.
+
+    Parameters
+    ----------
+    model : Model
+    q, qd : SX, shape (n,) [rad, m] and per s
+
+    Returns
+    -------
+    Momentum
+
+    Raises
+    ------
+    InputError
+        For a model without mass, which has no centre of mass.
+    """
+    mass = _some_mass(model)
+    moving = frames(model, q, qd, ca.SX(model.n, 1))
+    # Sum of A I B': the integral of r v' with r = (x, y, z, 1), so that its last row is that of v.
+    integral = ca.SX(4, 4)
+    for body, a, b in zip(model.bodies, moving.position, moving.velocity, strict=True):
+        integral += a @ body.pseudo_inertia @ b.T
+    angular = ca.vertcat(
+        integral[1, 2] - integral[2, 1], integral[2, 0] - integral[0, 2], integral[0, 1] - integral[1, 0]
+    )
+    linear = integral[3, :3].T
+    return Momentum(linear, angular, angular - ca.cross(_mass_moment(model, q) / mass, linear))
+
+
+def _mass_moment(model: Model, q: ca.SX) -> ca.SX:
+    """Sum of mass times position of the centre of mass, SX, shape (3,) [kg m]."""
+    rest = ca.SX(model.n, 1)
+    moment = ca.SX(3, 1)
+    for body, a in zip(model.bodies, frames(model, q, rest, rest).position, strict=True):
+        moment += a[:3, :] @ body.pseudo_inertia[:, 3]
+    return moment
+
+
+def _some_mass(model: Model) -> ca.SX:
+    mass = total_mass(model)
+    if mass.is_zero():
+        raise InputError(f"model {model.name!r} has no mass, so it has no centre of mass")
+    return mass

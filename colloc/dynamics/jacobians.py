@@ -1,0 +1,84 @@
+"""Jacobians of points fixed in a link, and their time derivatives."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import casadi as ca
+
+from colloc.kinematics import frames, point_in
+from colloc.model import Model
+from colloc.model.joint import PRISMATIC
+
+
+class PointJacobian(NamedTuple):
+    """Jacobian of a point and of the link that carries it, or its time derivative, in world axes.
+
+    Parameters
+    ----------
+    linear : SX, shape (3, n), sparse
+        Velocity of the point per joint rate; only joints that carry the body have a column.
+    angular : SX, shape (3, n), sparse
+        Angular velocity of the link per joint rate.
+    """
+
+    linear: ca.SX
+    angular: ca.SX
+
+
+def point_jacobian(model: Model, body: str, point: Any, q: ca.SX) -> PointJacobian:
+    """Jacobian of a point fixed in a link.
+
+    Parameters
+    ----------
+    model : Model
+    body : str
+    point : shape (3,) [m]
+        In the link frame.
+    q : SX, shape (n,) [rad, m]
+
+    Returns
+    -------
+    PointJacobian
+
+    Raises
+    ------
+    InputError
+        For a body that does not exist or a point of another shape.
+    """
+    return _jacobians(model, body, point, q, ca.SX(model.n, 1))[0]
+
+
+def point_jacobian_rate(model: Model, body: str, point: Any, q: ca.SX, qd: ca.SX) -> PointJacobian:
+    """Time derivative of the Jacobian of a point fixed in a link; parameters as in `point_jacobian`.
+
+    The point accelerates by J qdd + (dJ/dt) qd.
+    """
+    return _jacobians(model, body, point, q, qd)[1]
+
+
+def _jacobians(model: Model, body: str, point: Any, q: ca.SX, qd: ca.SX) -> tuple[PointJacobian, PointJacobian]:
+    """The Jacobian and its time derivative, joint by joint from the body to the base."""
+    moving = frames(model, q, qd, ca.SX(model.n, 1))
+    k = model.index(body)
+    at = point_in(moving, k, point)
+    linear, angular, linear_rate, angular_rate = (ca.SX(3, model.n) for _ in range(4))
+    while k >= 0:
+        joint, dof, parent = model.bodies[k].joint, model.dofs[k], model.parents[k]
+        if dof is not None:
+            # The joint's frame before it moves, and its time derivative.
+            placed = joint.before if parent < 0 else moving.position[parent] @ joint.before
+            placed_rate = ca.SX(4, 4) if parent < 0 else moving.velocity[parent] @ joint.before
+            axis, axis_rate = placed[:3, :3] @ joint.axis, placed_rate[:3, :3] @ joint.axis
+            if joint.kind == PRISMATIC:
+                linear[:, dof], linear_rate[:, dof] = axis, axis_rate
+            else:
+                arm, arm_rate = at.position - placed[:3, 3], at.velocity - placed_rate[:3, 3]
+                linear[:, dof] = ca.cross(axis, arm)
+                linear_rate[:, dof] = ca.cross(axis_rate, arm) + ca.cross(axis, arm_rate)
+                angular[:, dof], angular_rate[:, dof] = axis, axis_rate
+        k = parent
+    return (
+        PointJacobian(ca.sparsify(linear), ca.sparsify(angular)),
+        PointJacobian(ca.sparsify(linear_rate), ca.sparsify(angular_rate)),
+    )

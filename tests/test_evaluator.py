@@ -1,0 +1,109 @@
+"""The numeric face: shapes, single samples, state-dependent loads, and errors."""
+
+import casadi as ca
+import numpy as np
+import pytest
+from random_trees import coordinates, random_loads, random_tree
+
+import colloc as co
+from models.two_link import two_link
+
+
+@pytest.fixture(scope="module")
+def tree() -> tuple[co.Model, list[co.Load]]:
+    rng = np.random.default_rng(5)
+    model = random_tree(rng, 9, virtual=False)
+    return model, random_loads(rng, model)
+
+
+def samples(model: co.Model, count: int) -> list[np.ndarray]:
+    rng = np.random.default_rng(1)
+    return [rng.standard_normal((count, model.n)) for _ in range(3)]
+
+
+def test_batches_equal_samples_one_by_one(tree):
+    model, loads = tree
+    evaluator = co.Evaluator(model, loads=loads)
+    q, qd, qdd = samples(model, 7)
+    together = evaluator.sensitivities(q, qd, qdd)
+    assert [part.shape for part in together] == [(7, model.n)] + 3 * [(7, model.n, model.n)]
+    for k in range(7):
+        for part, one in zip(together, evaluator.sensitivities(q[k], qd[k], qdd[k]), strict=True):
+            np.testing.assert_array_equal(part[k], one)
+
+
+@pytest.mark.parametrize("dynamics", [co.newton_euler, co.lagrange, co.lie])
+def test_torque_is_the_formulations(tree, dynamics):
+    model, loads = tree
+    q, qd, qdd = samples(model, 4)
+    symbols = coordinates(model)
+    function = ca.Function("f", list(symbols), [dynamics(model, *symbols, loads)])
+    expected = [np.array(function(*row)).ravel() for row in zip(q, qd, qdd, strict=True)]
+    found = co.Evaluator(model, dynamics=dynamics, loads=loads).torque(q, qd, qdd)
+    np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13)
+
+
+def test_derivatives_of_springs_and_drag_are_included():
+    """Against central differences of the torque."""
+    loads = [
+        co.Load("elbow", force=lambda now: -2.0 * now.point("elbow").velocity, point=(0.0, 0.1, 0.0)),
+        co.Load("shoulder", moment=lambda now: ca.vertcat(0, 0, now.t - 3.0 * now.q[0] ** 3)),
+    ]
+    evaluator = co.Evaluator(two_link(9.81), loads=loads)
+    state = samples(evaluator.model, 3)
+    found = evaluator.sensitivities(*state, t=[0.0, 0.5, 1.0])
+    h = 1e-6
+    for block, part in enumerate((found.dq, found.dqd, found.dqdd)):
+        for m in range(2):
+            sides = []
+            for sign in (1, -1):
+                moved = [array.copy() for array in state]
+                moved[block][:, m] += sign * h
+                sides.append(evaluator.torque(*moved, t=[0.0, 0.5, 1.0]))
+            np.testing.assert_allclose(part[:, :, m], (sides[0] - sides[1]) / (2 * h), atol=1e-7)
+
+
+def test_forward_after_inverse_is_the_identity(tree):
+    model, loads = tree
+    evaluator = co.Evaluator(model, loads=loads)
+    q, qd, qdd = samples(model, 6)
+    np.testing.assert_allclose(evaluator.forward_dynamics(q, qd, evaluator.torque(q, qd, qdd)), qdd, atol=1e-8)
+    mass = evaluator.mass_matrix(q)
+    np.testing.assert_allclose(mass, evaluator.sensitivities(q, qd, qdd).dqdd, atol=1e-11)
+    assert np.linalg.eigvalsh(mass).min() > 0
+
+
+def test_reactions_have_the_torque_along_the_axis():
+    evaluator = co.Evaluator(two_link(9.81))
+    q, qd, qdd = samples(evaluator.model, 5)
+    found = evaluator.reactions(q, qd, qdd)
+    assert found.force.shape == found.moment.shape == (5, 2, 3)
+    np.testing.assert_allclose(found.moment[:, :, 2], evaluator.torque(q, qd, qdd), atol=1e-12)
+
+
+def test_points_in_closed_form():
+    evaluator = co.Evaluator(two_link())
+    q, qd, _ = samples(evaluator.model, 5)
+    tip = evaluator.point("elbow", q=q, qd=qd)
+    angles = np.cumsum(q, axis=1)
+    np.testing.assert_allclose(tip.position[:, 0], 0.4 * np.cos(angles).sum(axis=1), atol=1e-14)
+    rates = np.cumsum(qd, axis=1)
+    np.testing.assert_allclose(tip.velocity[:, 1], (0.4 * np.cos(angles) * rates).sum(axis=1), atol=1e-14)
+    assert evaluator.point("elbow", q=(0.1, 0.2)).position.shape == (3,)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda e: e.torque(np.zeros((3, 3)), 0.0, 0.0), r"q must have shape \(3, 2\), got shape \(3, 3\)"),
+        (lambda e: e.torque(np.zeros((3, 2)), np.zeros((4, 2)), 0.0), r"shape \(4, 2\)"),
+        (lambda e: e.torque((0, 0, 0), 0.0, 0.0), r"q must have shape \(2,\), got shape \(3,\)"),
+        (lambda e: e.torque((0, np.nan), 0.0, 0.0), "q must be finite"),
+        (lambda e: e.point("hand", q=(0, 0)), "no body named 'hand'"),
+        (lambda e: co.Evaluator(e.model, loads=[co.Load("hand")]), "no body named 'hand'"),
+        (lambda e: co.Evaluator(co.Model([co.Body("a", co.revolute(), mass=ca.SX.sym("m"))])), "contains symbols"),
+    ],
+)
+def test_bad_input_is_refused(call, message):
+    with pytest.raises(co.InputError, match=message):
+        call(co.Evaluator(two_link()))

@@ -1,0 +1,80 @@
+"""Every formulation of torque and sensitivities against every other, and Pinocchio, on 200 random trees."""
+
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pinocchio
+import pytest
+from random_trees import coordinates, pinocchio_tree, random_loads, random_state, random_tree
+
+import colloc as co
+from colloc.dynamics import by_differentiation
+
+pin: Any = pinocchio
+
+RECURSIONS = {
+    "composite": co.composite_sensitivities,
+    "newton_euler": co.newton_euler_sensitivities,
+    "lie": co.lie_sensitivities,
+    "lagrange": co.lagrange_sensitivities,
+    "ad": by_differentiation(co.newton_euler),
+}
+TORQUES = {"newton_euler": co.newton_euler, "lagrange": co.lagrange, "lie": co.lie}
+
+
+def relative(found: np.ndarray, expected: np.ndarray) -> float:
+    """Largest error over the size of the block, at least 1."""
+    return float(np.abs(found - expected).max() / max(1.0, np.abs(expected).max()))
+
+
+def blocks(recursion, model: co.Model, state, loads=()) -> list[np.ndarray]:
+    """tau, dq, dqd, dqdd as numbers."""
+    symbols = coordinates(model)
+    function = ca.Function("f", list(symbols), [ca.densify(part) for part in recursion(model, *symbols, loads)])
+    return [np.array(part) for part in function(*state)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("group", range(20))
+def test_formulations_ad_and_pinocchio_agree(group: int):
+    """Ten trees a group, 1 to 40 bodies: all joint kinds, virtual massless links, loads, any gravity."""
+    rng = np.random.default_rng(100 + group)
+    for k in range(10):
+        size = 1 + int(39 * rng.random() ** 2) if k else 40 - group
+        model = random_tree(rng, size)
+        state, loads = random_state(rng, model), random_loads(rng, model)
+        expected = blocks(RECURSIONS["ad"], model, state, loads)
+        for name, recursion in RECURSIONS.items():
+            for found, reference in zip(blocks(recursion, model, state, loads), expected, strict=True):
+                assert relative(found, reference) < 1e-9, (group, k, name)
+        symbols = coordinates(model)
+        for name, formulation in TORQUES.items():
+            torque = ca.Function("f", list(symbols), [formulation(model, *symbols, loads)])(*state)
+            assert relative(np.array(torque), expected[0]) < 1e-9, (group, k, name)
+        for found, reference in zip(
+            blocks(RECURSIONS["composite"], model, state), pinocchio_blocks(model, state), strict=True
+        ):
+            assert relative(found, reference) < 1e-9, (group, k, "pinocchio")
+
+
+def pinocchio_blocks(model: co.Model, state) -> list[np.ndarray]:
+    """tau, dq, dqd, dqdd of Pinocchio's analytical derivatives, in our order of joints."""
+    tree = pinocchio_tree(model)
+    data = tree.model.createData()
+    pin.computeRNEADerivatives(tree.model, data, *(tree.into(vector) for vector in state))
+    mass = np.triu(data.M) + np.triu(data.M, 1).T
+    derivatives = (np.apply_along_axis(tree.back, 1, block) for block in (data.dtau_dq, data.dtau_dv, mass))
+    return [tree.back(data.tau)[:, None], *(np.apply_along_axis(tree.back, 0, block) for block in derivatives)]
+
+
+@pytest.mark.parametrize("name", RECURSIONS)
+def test_only_structural_nonzeros_are_stored(name: str):
+    """An entry needs one joint to be an ancestor of the other; AD's pattern is never exceeded."""
+    rng = np.random.default_rng(7)
+    model = random_tree(rng, 15)
+    symbols = coordinates(model)
+    automatic = RECURSIONS["ad"](model, *symbols, ())
+    for block, reference in zip(RECURSIONS[name](model, *symbols, ())[1:], automatic[1:], strict=True):
+        extra = ca.Sparsity.nnz(block.sparsity() + reference.sparsity()) - reference.nnz()
+        assert extra <= 0.05 * reference.nnz(), (name, block.nnz(), reference.nnz())
