@@ -9,9 +9,24 @@ import colloc
 
 ROOT = Path(colloc.__file__).parent
 RANK = {
-    "errors": 0, "checks": 1, "display": 0, "numerics": 1, "model": 2, "kinematics": 3, "dynamics": 4, "problem": 5,
-    "transcription": 6, "evaluator": 6, "solver": 7, "violations": 7, "solution": 8, "solve": 9, "verify": 9, "io": 10, "plot": 11,
-}  # fmt: skip
+    "errors": 0,
+    "checks": 1,
+    "display": 0,
+    "numerics": 1,
+    "model": 2,
+    "kinematics": 3,
+    "dynamics": 4,
+    "problem": 5,
+    "transcription": 6,
+    "evaluator": 6,
+    "solver": 7,
+    "violations": 7,
+    "solution": 8,
+    "solve": 9,
+    "verify": 9,
+    "io": 10,
+    "plot": 11,
+}
 
 
 def imports(path: Path) -> list[str]:

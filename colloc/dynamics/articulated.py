@@ -12,7 +12,8 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from colloc.dynamics.composite import Composite, outward, own_integrals, symmetric
+from colloc.dynamics.integrals import Composite, own_integrals, symmetric
+from colloc.dynamics.world_links import outward
 from colloc.errors import InputError
 from colloc.model import Load, Model
 

@@ -118,10 +118,8 @@ class Block:
     @cached_property
     def gradient(self) -> ca.Function:
         """(z, d, p) -> gradient of the summed rows, dense."""
-        if self.lifted is None:
-            slope = ca.gradient(ca.sum1(self.rows), self.z)  # one reverse sweep
-        else:
-            slope = ca.sum1(self._jacobian_sx).T
+        # By AD one reverse sweep, which is cheaper than the sum of the Jacobian's rows.
+        slope = ca.sum1(self._jacobian_sx).T if self.lifted else ca.gradient(ca.sum1(self.rows), self.z)
         return ca.Function("gradient", [self.z, self.d, self.p], [ca.densify(slope)])
 
     @cached_property
