@@ -21,12 +21,12 @@ from random_trees import (
 )
 
 import colloc as co
-from colloc.dynamics.lie import Ad, ad, ad_dual, lie, screw, spatial_inertia, wrench_at_origin, wrench_turning
-from colloc.dynamics.lie_derivatives import _coriolis, lie_hessian, lie_sensitivities
-from colloc.dynamics.newton_euler import newton_euler
+from colloc.dynamics.liegroup.lie import Ad, ad, ad_dual, lie, screw, spatial_inertia, wrench_at_origin, wrench_turning
+from colloc.dynamics.liegroup.lie_derivatives import _coriolis, lie_hessian, lie_sensitivities
+from colloc.dynamics.newton.newton_euler import newton_euler
 
 # The function `lie` hides the module of that name in the package.
-MODULES = {name: import_module(f"colloc.dynamics.{name}") for name in ("lie", "lie_derivatives")}
+MODULES = {name: import_module(f"colloc.dynamics.liegroup.{name}") for name in ("lie", "lie_derivatives")}
 SIZES = (*range(1, 16), 20, 25, 30, 40, 40)  # bodies of tree number 0, 1, ...
 Symbols = tuple[ca.SX, ca.SX, ca.SX]
 every_seed = pytest.mark.parametrize("seed", range(len(SIZES)))

@@ -22,7 +22,7 @@ from random_trees import (
 
 import colloc as co
 from colloc.dynamics import joint_reactions, newton_euler
-from colloc.dynamics.newton_euler_sensitivities import newton_euler_sensitivities, reaction_sensitivities
+from colloc.dynamics.newton.newton_euler_sensitivities import newton_euler_sensitivities, reaction_sensitivities
 from colloc.model.joint import FIXED, PRISMATIC, REVOLUTE
 
 SEEDS = range(40)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from colloc.dynamics.composite import mass_matrix
-from colloc.dynamics.newton_euler import newton_euler
+from colloc.dynamics.newton.newton_euler import newton_euler
+from colloc.dynamics.spatial.composite import mass_matrix
 from colloc.model import Load, Model
 
 

@@ -27,9 +27,9 @@ from collections.abc import Iterator, Sequence
 
 import casadi as ca
 
-from colloc.dynamics.integrals import Composite, composites, symmetric
 from colloc.dynamics.sensitivities import Sensitivities
-from colloc.dynamics.world_links import Motion, outward
+from colloc.dynamics.spatial.integrals import Composite, composites, symmetric
+from colloc.dynamics.spatial.world_links import Motion, outward
 from colloc.model import Load, Model
 
 Entries = dict[tuple[int, int], ca.SX]  # (row, column) -> value

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from colloc.dynamics.integrals import Composite, own_integrals, symmetric
-from colloc.dynamics.world_links import outward
+from colloc.dynamics.spatial.integrals import Composite, own_integrals, symmetric
+from colloc.dynamics.spatial.world_links import outward
 from colloc.errors import InputError
 from colloc.model import Load, Model
 

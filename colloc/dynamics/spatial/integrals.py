@@ -8,7 +8,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.dynamics.world_links import Link, added, fixed_in
+from colloc.dynamics.spatial.world_links import Link, added, fixed_in
 from colloc.model import Body, Load, Model, check_loads
 
 

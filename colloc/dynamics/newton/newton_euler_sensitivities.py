@@ -33,7 +33,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from colloc.dynamics.newton_euler import Link, Reactions, link_wrenches, outward
+from colloc.dynamics.newton.newton_euler import Link, Reactions, link_wrenches, outward
 from colloc.dynamics.sensitivities import Sensitivities
 from colloc.kinematics import frames
 from colloc.model import Load, Model

@@ -47,7 +47,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from colloc.dynamics.lie import (
+from colloc.dynamics.liegroup.lie import (
     Ad,
     _inward,
     _Link,

@@ -1,0 +1,1 @@
+"""Dynamics on SE(3), with first and second derivatives."""

@@ -1,0 +1,1 @@
+"""Newton-Euler dynamics in moving coordinates, with joint reactions, and its sensitivities."""
