@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import colloc as co
@@ -14,7 +15,7 @@ README = (ROOT / "README.md").read_text()
 def test_the_script_in_the_readme_runs_as_printed(monkeypatch: pytest.MonkeyPatch):
     import matplotlib.pyplot as plt
 
-    (script,) = re.findall(r"```python\n(.*?)```", README, re.S)
+    script = re.findall(r"```python\n(.*?)```", README, re.S)[0]
     monkeypatch.chdir(ROOT)
     names: dict[str, object] = {}
     exec(compile(script, "README.md", "exec"), names)
@@ -24,6 +25,14 @@ def test_the_script_in_the_readme_runs_as_printed(monkeypatch: pytest.MonkeyPatc
     assert solution.status is co.Status.SOLVED
     assert solution.duration == pytest.approx(0.39314, abs=1e-5)
     assert solution.q.shape == solution.tau.shape == (101, 2)
+
+
+def test_the_evaluator_in_the_readme_runs_as_printed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(ROOT)
+    names = dict(zip(("q", "qd", "qdd"), np.random.default_rng(0).standard_normal((3, 5, 43)), strict=True))
+    exec(compile(re.findall(r"```python\n(.*?)```", README, re.S)[1], "README.md", "exec"), names)
+    assert names["tau"].shape == (5, 43)
+    assert names["dqdd"].shape == (5, 43, 43)
 
 
 def test_there_are_exactly_two_set_up_commands():

@@ -1,0 +1,43 @@
+"""The sensitivity studies in their quick form: what they claim holds, and their numbers have the agreed names."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import studies.formulations
+import studies.human43_sensitivity
+import studies.sensitivity_agreement
+
+
+def run(study, tmp_path: Path) -> dict[str, float]:
+    """Numbers of a quick run, from the JSON file."""
+    study.main(["--quick", "--figure", str(tmp_path / "figure.png"), "--json", str(tmp_path / "numbers.json")])
+    assert (tmp_path / "figure.png").stat().st_size > 20_000
+    return json.loads((tmp_path / "numbers.json").read_text())
+
+
+def test_recursions_agree_with_the_closed_form_at_the_optimum(tmp_path):
+    numbers = run(studies.sensitivity_agreement, tmp_path)
+    assert len(numbers) == 12
+    assert all(key.startswith("max_error.") for key in numbers)
+    assert max(numbers.values()) < 1e-12
+
+
+def test_the_humans_sensitivities(tmp_path):
+    numbers = run(studies.human43_sensitivity, tmp_path)
+    analytic = [v for k, v in numbers.items() if k.startswith("max_error.") and "central" not in k]
+    assert max(analytic) < 1e-12
+    assert max(v for k, v in numbers.items() if "central" in k and k.startswith("max_error")) < 1e-7
+    assert numbers["operations.composite"] <= 50_000 < numbers["operations.ad"]
+    assert numbers["spike.at_zeros_of_q"] > 100 > 1e-5 > numbers["spike.elsewhere"]
+
+
+def test_costs_grow_with_the_textbook_orders(tmp_path):
+    numbers = run(studies.formulations, tmp_path)
+    for name in ("newton_euler", "lagrange", "lie"):
+        assert numbers[f"growth.torque.{name}"] == pytest.approx(1, abs=0.15)
+    assert numbers["growth.torque.regular"] == pytest.approx(4, abs=0.4)
+    for name in ("newton_euler", "lie", "lagrange", "ad"):
+        assert numbers[f"growth.sensitivities.{name}"] == pytest.approx(2, abs=0.25)
+    assert numbers["operations.sensitivities.composite.20"] < 0.5 * numbers["operations.sensitivities.ad.20"]
