@@ -10,7 +10,7 @@ from numpy.polynomial import chebyshev
 
 from colloc.checks import finite_number
 from colloc.display import Table, short
-from colloc.dynamics import equations_of_motion
+from colloc.dynamics import forward_dynamics
 from colloc.errors import InputError
 from colloc.solution import Solution
 from colloc.transcription import NLP
@@ -100,6 +100,11 @@ def verify(solution: Solution, *, tolerance: float = 1e-10) -> Verification:
     Returns
     -------
     Verification
+
+    Raises
+    ------
+    InputError
+        For a mechanism with joints that carry no inertia, which cannot be simulated forward; names the joints.
     """
     if not isinstance(solution, Solution):
         raise InputError(f"verify needs a Solution (see co.solve), got {solution!r}")
@@ -145,19 +150,17 @@ def _integrator(solution: Solution, tolerance: float) -> ca.Function:
     problem, n = solution.problem, solution.problem.model.n
     now = problem.instant
     signals, constants, parameters = now.inputs[6:9]
-    mass, bias = equations_of_motion(problem.model, now.q, now.qd, problem.wrenches)
-    given = [now.t, now.duration, now.q, now.qd, signals, constants, parameters]
-    terms = ca.Function("terms", given, [mass, bias])
+    acceleration = forward_dynamics(problem.model, now.q, now.qd, now.tau, problem.wrenches)
+    given = [now.t, now.duration, now.q, now.qd, now.tau, signals, constants, parameters]
+    simulate = ca.Function("simulate", given, [acceleration])
     q, qd, u = ca.MX.sym("q", n), ca.MX.sym("qd", n), ca.MX.sym("u")
     columns = n + signals.shape[0]
     coefficients = ca.MX.sym("c", _DEGREE + 1, columns)
-    c, p, ends = (
-        ca.MX.sym(name, size) for name, size in (("k", constants.shape[0]), ("p", parameters.shape[0]), ("t", 2))
-    )
+    sizes = (("k", constants.shape[0]), ("p", parameters.shape[0]), ("t", 2))
+    c, p, ends = (ca.MX.sym(name, size) for name, size in sizes)
     applied = coefficients.T @ _chebyshev_basis(2 * u - 1)
     t = ends[0] + u * (ends[1] - ends[0])
-    m, b = terms(t, solution.duration, q, qd, applied[n:], c, p)
-    qdd = ca.solve(m, applied[:n] - b, "ldl")
+    qdd = simulate(t, solution.duration, q, qd, applied[:n], applied[n:], c, p)
     rate = (ends[1] - ends[0]) * ca.vertcat(qd, qdd)
     ode = {"x": ca.vertcat(q, qd), "t": u, "p": ca.vertcat(ca.vec(coefficients), c, p, ends), "ode": rate}
     options = {"abstol": tolerance, "reltol": tolerance, "max_num_steps": 100_000}
