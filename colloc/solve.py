@@ -140,7 +140,9 @@ def _start(nlp: NLP, guess: Keyframes | Guess | Solution | None) -> tuple[np.nda
     if guess.problem.model.n != nlp.problem.model.n:
         raise InputError(f"guess has {guess.problem.model.n} joints, the problem {nlp.problem.model.n}")
     if guess.curve == nlp.curve and guess.x.size == nlp.n_x and guess.multipliers["g"].size == nlp.n_g:
-        return guess.x, guess.multipliers
+        # Multipliers of an iterate that is no optimum would mislead.
+        optimal = guess.status in (Status.SOLVED, Status.VIOLATED, Status.ACCEPTABLE)
+        return guess.x, guess.multipliers if optimal else None
     return np.clip(nlp.grid.pack(guess.motion(nlp.problem)), nlp.lower, nlp.upper), None
 
 

@@ -176,6 +176,13 @@ def test_a_warm_start_is_a_matter_of_an_iteration_or_two(curve):
     assert warm.cost == pytest.approx(cold.cost, rel=1e-7)
 
 
+def test_a_failed_solve_can_be_continued_from_its_last_iterate():
+    problem = time_optimal()
+    stopped = co.solve(problem, co.BSpline(20), ipopt={"max_iter": 5}, raise_on_failure=False)
+    continued = co.solve(problem, co.BSpline(20), guess=stopped)
+    assert continued.duration == pytest.approx(co.solve(problem, co.BSpline(20)).duration, rel=1e-6)
+
+
 def test_parameters_change_without_rebuilding():
     load = co.Parameter("load", 0.0)
     problem = smooth([load], [co.Load("elbow", force=ca.vertcat(0, -load.symbol, 0))])
