@@ -28,6 +28,20 @@ def test_samples_are_node_by_joint(solution: co.Solution):
     assert solution.nodes.wind.shape == (solution.t.size, 2)
 
 
+@pytest.mark.parametrize("curve", [co.HermiteSimpson(3), co.Radau(3)], ids=str)
+def test_collocation_torques_are_polynomials_through_the_nodes(curve):
+    """Also where loads depend on time: a node's torque is taken at the node's own time."""
+    loads = [co.Load("elbow", moment=lambda now: ca.vertcat(0, 0, 5 * ca.sin(9 * now.t)))]
+    ends = [co.initial(q=(0, -1), qd=0), co.final(q=(1, 0.5), qd=0)]
+    solution = co.solve(co.Problem(two_link(), 1.0, co.integral(effort), ends, loads=loads), curve)
+    inside = curve.points
+    for k in range(3):
+        nodes, between = (k + inside) / 3, (k + np.array([0.21, 0.77])) / 3
+        for j in range(2):
+            fitted = np.polyval(np.polyfit(nodes, solution.at(nodes).tau[:, j], 2), between)
+            np.testing.assert_allclose(solution.at(between).tau[:, j], fitted, atol=1e-9)
+
+
 def test_one_time_or_many(solution: co.Solution):
     one, many = solution.at(0.1), solution.at([0.1, 0.2])
     assert one.q.shape == (3,)

@@ -109,8 +109,13 @@ class CollocationGrid:
         per_interval = self._c.size - 1 + self._late
         T, constants, shared_lower, shared_upper = shared_unknowns(problem)
         signal_lower, signal_upper = signal_bounds(problem)
-        n, count_ = problem.model.n, self.intervals * per_interval + 1
-        pieces = [(count_, n), (count_, n), (count_ - self._late, n + signal_lower.size), (1, shared_lower.size)]
+        n, node_count = problem.model.n, self.intervals * per_interval + 1
+        pieces = [
+            (node_count, n),
+            (node_count, n),
+            (node_count - self._late, n + signal_lower.size),
+            (1, shared_lower.size),
+        ]
         starts = np.cumsum([0] + [rows * columns for rows, columns in pieces])
         self._q, self._v, self._a, self._shared = (
             start + np.arange(rows * columns).reshape(rows, columns)
@@ -119,7 +124,9 @@ class CollocationGrid:
         limits = zip(problem.limits("q"), problem.limits("qd"), problem.limits("qdd"), strict=True)
         ends = ((signal_lower, shared_lower), (signal_upper, shared_upper))
         self.lower, self.upper = (
-            np.concatenate([np.tile(q, count_), np.tile(v, count_), np.tile([*a, *sig], count_ - self._late), shared])
+            np.concatenate(
+                [np.tile(q, node_count), np.tile(v, node_count), np.tile([*a, *sig], node_count - self._late), shared]
+            )
             for (q, v, a), (sig, shared) in zip(limits, ends, strict=True)
         )
         # Row k: the nodes of interval k, both ends included; the same for collocated nodes, numbered by rows of _a.
@@ -160,17 +167,21 @@ class CollocationGrid:
         n, m = self.problem.model.n, self._c.size
         q, v = (ca.SX.sym(name, n, self._members.shape[1]) for name in "qv")
         a = ca.SX.sym("a", self._a.shape[1], m)
-        ell, b, s = ca.SX.sym("ell", m), ca.SX.sym("b", m), ca.SX.sym("s")
+        ell, b, s, start = (ca.SX.sym(name, size) for name, size in (("ell", m), ("b", m), ("s", 1), ("start", 1)))
         z = ca.vertcat(ca.vec(q), ca.vec(v), ca.vec(a), T, constants)
-        own = [self._inputs(s, T, constants, q[:, k + self._late], v[:, k + self._late], a[:, k]) for k in range(m)]
+        own = [
+            self._inputs(start + c / self.intervals, T, constants, q[:, k + self._late], v[:, k + self._late], a[:, k])
+            for k, c in enumerate(self._c)
+        ]
         lifted = join([self._torques.put(inputs, z) for inputs in own])
         values = a @ ell
         inputs = own[0][:]
+        inputs[0] = s * T
         inputs[2] = q[:, 0] + T * (v[:, self._late :] @ b)
         inputs[3] = v[:, 0] + T * (a[:n, :] @ b)
         inputs[4], inputs[6] = values[:n], values[n:]
         inputs[5] = ca.horzcat(*(node[5] for node in own)) @ ell
-        return Local(z, ca.vertcat(ell, b, s), inputs, lifted)
+        return Local(z, ca.vertcat(ell, b, s, start), inputs, lifted)
 
     def _interval_index(self, interval: np.ndarray) -> np.ndarray:
         parts = (
@@ -188,7 +199,8 @@ class CollocationGrid:
         interval = np.clip(place.astype(int), 0, self.intervals - 1)
         u = s * self.intervals - interval
         weights = [lagrange_values(self._c, u).T, lagrange_integrals(self._c, u).T / self.intervals]
-        return Sites(self._interval, self._interval_index(interval), np.vstack([*weights, s]), s)
+        start = interval / self.intervals
+        return Sites(self._interval, self._interval_index(interval), np.vstack([*weights, s, start]), s)
 
     def nodes(self) -> Sites:
         """The collocated nodes."""
