@@ -97,7 +97,7 @@ def _axes_in_space(
     side = np.maximum(side, _THINNEST * side.max()) * (1 + _MARGIN)
     for name, centre, length in zip(_NAMES, (low + high) / 2, side, strict=True):
         getattr(ax, f"set_{name}lim")(centre - length / 2, centre + length / 2)
-        getattr(ax, f"set_{name}label")(f"{name} [m]")
+        getattr(ax, f"set_{name}label")(f"{name} [m]", labelpad=16 if name == _NAMES[vertical] else 0)
         axis = getattr(ax, f"{name}axis")
         axis.set_rotate_label(False)
         axis.set_major_locator(MaxNLocator(max(2, round(6 * length / side.max())), steps=[1, 2, 5, 10]))
@@ -105,5 +105,5 @@ def _axes_in_space(
         axis.set_pane_color("white")
     # With y or x up, the axes trade places in cyclic order: seen from here, x (or z) still runs to the right.
     ax.view_init(elev=22, azim=-60 if vertical == 2 else 30, vertical_axis=_NAMES[vertical])
-    cast(Any, ax).set_box_aspect(side, zoom=1.1)  # after the view, which it depends on; the stubs want whole numbers
+    cast(Any, ax).set_box_aspect(side, zoom=0.9)  # after the view, which it depends on; the stubs want whole numbers
     return ax
