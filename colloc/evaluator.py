@@ -13,6 +13,7 @@ from colloc.checks import finite_array
 from colloc.dynamics import (
     DerivativeRecursion,
     InverseDynamics,
+    check_formulation,
     composite_sensitivities,
     forward_dynamics,
     joint_reactions,
@@ -81,7 +82,10 @@ class Evaluator:
         sensitivities: DerivativeRecursion = composite_sensitivities,
         loads: Sequence[Load] = (),
     ):
+        if not isinstance(model, Model):
+            raise InputError(f"model must be a Model, got {model!r}")
         check_loads(model, loads)
+        check_formulation(dynamics, sensitivities)
         if model.symbols:
             raise InputError(f"model {model.name!r} contains symbols, an evaluator needs numbers: {model.symbols}")
         self.model = model
@@ -89,6 +93,10 @@ class Evaluator:
         q, qd, qdd, tau = (ca.SX.sym(name, model.n) for name in ("q", "qd", "qdd", "tau"))
         self._now = Instant(model, ca.SX.sym("t"), ca.SX.nan(), q, qd, qdd, tau)
         self._loads = [load.at(self._now) for load in loads]
+
+    def __repr__(self) -> str:
+        names = f"torque by {self._dynamics.__name__}, derivatives by {self._recursion.__name__}"
+        return f"Evaluator of {self.model.name}, {self.model.n} DOF: {names}"
 
     def torque(self, q: Any, qd: Any, qdd: Any, t: Any = 0.0) -> np.ndarray:
         """Actuator torques that produce a motion.
@@ -239,7 +247,6 @@ def arithmetic(function: ca.Function) -> int:
 
 def _rows(name: str, value: Any, samples: int, shape: tuple[int, ...]) -> np.ndarray:
     """Samples as contiguous rows, (N, size); a single sample or a scalar is repeated."""
-    array = np.asarray(value, dtype=float)
-    if array.ndim == len(shape) + 1:
-        return np.ascontiguousarray(finite_array(name, array, (samples, *shape)).reshape(samples, -1))
-    return np.tile(finite_array(name, array, shape).reshape(1, -1), (samples, 1))
+    if np.ndim(value) == len(shape) + 1:
+        return np.ascontiguousarray(finite_array(name, value, (samples, *shape)).reshape(samples, -1))
+    return np.tile(finite_array(name, value, shape).reshape(1, -1), (samples, 1))

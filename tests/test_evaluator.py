@@ -1,5 +1,8 @@
 """The numeric face: shapes, single samples, state-dependent loads, and errors."""
 
+# Wrong types are among what is tested.
+# pyright: reportArgumentType=false
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -99,6 +102,13 @@ def test_points_in_closed_form():
         (lambda e: e.torque(np.zeros((3, 2)), np.zeros((4, 2)), 0.0), r"shape \(4, 2\)"),
         (lambda e: e.torque((0, 0, 0), 0.0, 0.0), r"q must have shape \(2,\), got shape \(3,\)"),
         (lambda e: e.torque((0, np.nan), 0.0, 0.0), "q must be finite"),
+        (lambda e: e.torque((0, 0), (0, 0), "fast"), r"qdd must be numbers of shape \(2,\), got 'fast'"),
+        (lambda e: co.Evaluator("arm"), "model must be a Model, got 'arm'"),
+        (lambda e: co.Evaluator(e.model, dynamics="lie"), "dynamics must be newton_euler, lagrange, lie .* got 'lie'"),
+        (
+            lambda e: co.Evaluator(e.model, sensitivities=co.lie).sensitivities((0, 0), (0, 0), (0, 0)),
+            "sensitivities must return Sensitivities",
+        ),
         (lambda e: e.point("hand", q=(0, 0)), "no body named 'hand'"),
         (lambda e: co.Evaluator(e.model, loads=[co.Load("hand")]), "no body named 'hand'"),
         (lambda e: co.Evaluator(co.Model([co.Body("a", co.revolute(), mass=ca.SX.sym("m"))])), "contains symbols"),

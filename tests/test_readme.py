@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,7 +30,8 @@ def test_the_script_in_the_readme_runs_as_printed(monkeypatch: pytest.MonkeyPatc
 
 def test_the_evaluator_in_the_readme_runs_as_printed(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(ROOT)
-    names = dict(zip(("q", "qd", "qdd"), np.random.default_rng(0).standard_normal((3, 5, 43)), strict=True))
+    samples = np.random.default_rng(0).standard_normal((3, 5, 43))
+    names: dict[str, Any] = dict(zip(("q", "qd", "qdd"), samples, strict=True))
     exec(compile(re.findall(r"```python\n(.*?)```", README, re.S)[1], "README.md", "exec"), names)
     assert names["tau"].shape == (5, 43)
     assert names["dqdd"].shape == (5, 43, 43)

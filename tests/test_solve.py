@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import warnings
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -158,6 +159,15 @@ def test_a_solution_packed_on_its_own_grid_is_itself(curve):
 def test_bad_guesses_are_refused(guess, message):
     with pytest.raises(co.InputError, match=message):
         co.solve(smooth(), co.BSpline(5), guess=guess)
+
+
+def test_formulations_are_functions():
+    wrongs: list[dict[str, Any]] = [
+        {"dynamics": "lagrange"}, {"sensitivities": "composite"}, {"sensitivities": co.newton_euler},
+    ]  # fmt: skip
+    for wrong in wrongs:
+        with pytest.raises(co.InputError, match=next(iter(wrong))):
+            co.solve(smooth(), co.BSpline(5), **wrong)
 
 
 def test_bad_keyframes_are_refused():

@@ -13,8 +13,9 @@ from colloc.dynamics.sensitivities import (
     InverseDynamics,
     Sensitivities,
     by_differentiation,
+    check_formulation,
     total_sensitivities,
-)  # fmt: skip
+)
 from colloc.dynamics.spatial.articulated import forward_dynamics
 from colloc.dynamics.spatial.composite import composite_sensitivities, mass_matrix
 from colloc.dynamics.spatial.energy import center_of_mass, kinetic_energy, momentum, potential_energy, total_mass
@@ -22,8 +23,8 @@ from colloc.dynamics.spatial.jacobians import point_jacobian, point_jacobian_rat
 
 __all__ = [
     "DerivativeRecursion", "InverseDynamics", "Reactions", "Sensitivities", "by_differentiation", "center_of_mass",
-    "composite_sensitivities", "equations_of_motion", "forward_dynamics", "joint_reactions", "kinetic_energy",
-    "lagrange", "lagrange_sensitivities", "lie", "lie_hessian", "lie_sensitivities", "mass_matrix", "momentum",
-    "newton_euler", "newton_euler_sensitivities", "point_jacobian", "point_jacobian_rate", "potential_energy",
-    "reaction_sensitivities", "regular_lagrange", "total_mass", "total_sensitivities",
+    "check_formulation", "composite_sensitivities", "equations_of_motion", "forward_dynamics", "joint_reactions",
+    "kinetic_energy", "lagrange", "lagrange_sensitivities", "lie", "lie_hessian", "lie_sensitivities", "mass_matrix",
+    "momentum", "newton_euler", "newton_euler_sensitivities", "point_jacobian", "point_jacobian_rate",
+    "potential_energy", "reaction_sensitivities", "regular_lagrange", "total_mass", "total_sensitivities",
 ]  # fmt: skip

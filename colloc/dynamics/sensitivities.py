@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from colloc.errors import InputError
 from colloc.model import Load, Model
 
 InverseDynamics = Callable[[Model, ca.SX, ca.SX, ca.SX, Sequence[Load]], ca.SX]
@@ -29,6 +30,14 @@ class Sensitivities(NamedTuple):
 
 
 DerivativeRecursion = Callable[[Model, ca.SX, ca.SX, ca.SX, Sequence[Load]], Sensitivities]
+
+
+def check_formulation(dynamics: object, sensitivities: object = None) -> None:
+    """InputError unless these can be a formulation of the inverse dynamics and a derivative recursion (or None)."""
+    if not callable(dynamics):
+        raise InputError(f"dynamics must be newton_euler, lagrange, lie or a function like them, got {dynamics!r}")
+    if sensitivities is not None and not callable(sensitivities):
+        raise InputError(f"sensitivities must be composite_sensitivities or a function like it, got {sensitivities!r}")
 
 
 def total_sensitivities(
@@ -54,16 +63,22 @@ def total_sensitivities(
     state = ca.vertcat(q, qd)
     varying = [load for load in loads if ca.depends_on(load.wrench, state)]
     if not varying:
-        return recursion(model, q, qd, qdd, loads)
+        return _checked(recursion, recursion(model, q, qd, qdd, loads))
     given = [ca.SX.sym("w", 9) for _ in varying]
     held = [Load(load.body, w[:3], w[3:6], w[6:]) for load, w in zip(varying, given, strict=True)]
     others = [load for load in loads if not ca.depends_on(load.wrench, state)]
-    found = recursion(model, q, qd, qdd, [*others, *held])
+    found = _checked(recursion, recursion(model, q, qd, qdd, [*others, *held]))
     symbols, wrenches = ca.vertcat(*given), ca.vertcat(*(load.wrench for load in varying))
     slope = ca.jacobian(found.tau, symbols)
     dq = found.dq + slope @ ca.jacobian(wrenches, q)
     dqd = found.dqd + slope @ ca.jacobian(wrenches, qd)
     return Sensitivities(*ca.substitute([found.tau, dq, dqd, found.dqdd], [symbols], [wrenches]))
+
+
+def _checked(recursion: object, found: object) -> Sensitivities:
+    if not isinstance(found, Sensitivities):
+        raise InputError(f"sensitivities must return Sensitivities, as composite_sensitivities does, not {recursion!r}")
+    return found
 
 
 def by_differentiation(formulation: InverseDynamics) -> DerivativeRecursion:

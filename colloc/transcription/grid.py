@@ -9,7 +9,7 @@ from typing import Protocol
 import casadi as ca
 import numpy as np
 
-from colloc.dynamics import DerivativeRecursion, InverseDynamics
+from colloc.dynamics import DerivativeRecursion, InverseDynamics, check_formulation
 from colloc.problem import Problem
 from colloc.transcription.block import Block, Lifted
 
@@ -46,6 +46,7 @@ class Torques:
     """
 
     def __init__(self, problem: Problem, dynamics: InverseDynamics, sensitivities: DerivativeRecursion | None):
+        check_formulation(dynamics, sensitivities)
         self.names = (dynamics.__name__, sensitivities.__name__ if sensitivities else "automatic differentiation")
         self._value = problem.dynamics(dynamics)
         self._slope = problem.torque_sensitivities(sensitivities) if sensitivities else None
