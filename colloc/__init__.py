@@ -30,6 +30,7 @@ from colloc.dynamics import (
 )  # fmt: skip
 from colloc.errors import InputError, SolutionWarning, SolveError, unknown_name
 from colloc.evaluator import Evaluator, TorqueSensitivities
+from colloc.kinematics import PointMotion, point_motion
 from colloc.model import (
     Body,
     Joint,
@@ -69,14 +70,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NLP", "BSpline", "Body", "Cost", "Evaluator", "Free", "HermiteSimpson", "InputError", "Instant", "Joint",
-    "Limits", "Load", "Model", "Parameter", "Problem", "Radau", "Solution", "SolutionWarning", "SolveError", "Status",
-    "TorqueSensitivities", "Unknown", "Verification", "at", "boundary", "bounds", "center_of_mass",
-    "composite_sensitivities", "dh_prismatic", "dh_revolute", "duration", "final", "fixed", "forward_dynamics",
-    "initial", "integral", "io", "joint_reactions", "keyframes", "kinetic_energy", "lagrange",
+    "Limits", "Load", "Model", "Parameter", "PointMotion", "Problem", "Radau", "Solution", "SolutionWarning",
+    "SolveError", "Status", "TorqueSensitivities", "Unknown", "Verification", "at", "boundary", "bounds",
+    "center_of_mass", "composite_sensitivities", "dh_prismatic", "dh_revolute", "duration", "final", "fixed",
+    "forward_dynamics", "initial", "integral", "io", "joint_reactions", "keyframes", "kinetic_energy", "lagrange",
     "lagrange_sensitivities", "lie", "lie_hessian", "lie_sensitivities", "line", "mass_matrix", "momentum",
     "newton_euler", "newton_euler_sensitivities", "path", "placement", "plot", "point_jacobian",
-    "point_jacobian_rate", "potential_energy", "prismatic", "reaction_sensitivities", "regular_lagrange", "revolute",
-    "solve", "transcribe", "verify",
+    "point_jacobian_rate", "point_motion", "potential_energy", "prismatic", "reaction_sensitivities",
+    "regular_lagrange", "revolute", "solve", "transcribe", "verify",
 ]  # fmt: skip
 
 

@@ -83,7 +83,7 @@ class Problem:
                 raise InputError(f"two unknowns or parameters are named {name!r}; names must be unique")
         self._check_states()
         # Everything symbolic is formed once here, so that mistakes surface at construction.
-        _ = self.inverse_dynamics, self.integrands, self.rows
+        _ = self.dynamics(newton_euler), self.integrands, self.rows
 
     @property
     def horizon(self) -> Free:
@@ -93,7 +93,7 @@ class Problem:
 
     @cached_property
     def memo(self) -> dict[Any, Any]:
-        """What solves of this problem have built, for the next solve to reuse."""
+        """What has been built from this problem, for the next solve to reuse."""
         return {}
 
     @property
@@ -126,15 +126,13 @@ class Problem:
             parameters={p.name: p.symbol for p in self.parameters},
         )
 
-    @cached_property
-    def inverse_dynamics(self) -> ca.Function:
-        """Actuator torque as a function of the instant's inputs (its own tau unused)."""
-        return self.dynamics(newton_euler)
-
     def dynamics(self, formulation: InverseDynamics) -> ca.Function:
-        """Actuator torque by the given formulation, as a function of the instant's inputs."""
-        now = self.instant
-        return self.function("model", formulation(self.model, now.q, now.qd, now.qdd, self.wrenches))
+        """Actuator torque by the given formulation, as a function of the instant's inputs; built once."""
+        if formulation not in self.memo:
+            now = self.instant
+            tau = formulation(self.model, now.q, now.qd, now.qdd, self.wrenches)
+            self.memo[formulation] = self.function("model", tau)
+        return self.memo[formulation]
 
     def torque_sensitivities(self, recursion: DerivativeRecursion) -> ca.Function:
         """Derivatives of the torque, (n, all of the instant's inputs stacked), as a function of the inputs.
