@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from colloc.dynamics import (
+    by_differentiation,
     center_of_mass,
     composite_sensitivities,
     forward_dynamics,
@@ -28,8 +29,9 @@ from colloc.dynamics import (
     reaction_sensitivities,
     regular_lagrange,
 )  # fmt: skip
-from colloc.errors import InputError, SolutionWarning, SolveError, unknown_name
+from colloc.errors import CompileWarning, InputError, SolutionWarning, SolveError, unknown_name
 from colloc.evaluator import Evaluator, TorqueSensitivities
+from colloc.kernels import Compile
 from colloc.kinematics import PointMotion, point_motion
 from colloc.model import (
     Body,
@@ -62,6 +64,7 @@ from colloc.problem import (
 )  # fmt: skip
 from colloc.solution import Solution, Status
 from colloc.solve import solve
+from colloc.solver.ipopt import Hessian
 from colloc.transcription import NLP, BSpline, HermiteSimpson, Radau, keyframes, line, transcribe
 from colloc.verify import Verification, verify
 
@@ -69,15 +72,15 @@ if TYPE_CHECKING:
     from colloc import io, plot
 
 __all__ = [
-    "NLP", "BSpline", "Body", "Cost", "Evaluator", "Free", "HermiteSimpson", "InputError", "Instant", "Joint",
-    "Limits", "Load", "Model", "Parameter", "PointMotion", "Problem", "Radau", "Solution", "SolutionWarning",
-    "SolveError", "Status", "TorqueSensitivities", "Unknown", "Verification", "at", "boundary", "bounds",
-    "center_of_mass", "composite_sensitivities", "dh_prismatic", "dh_revolute", "duration", "final", "fixed",
-    "forward_dynamics", "initial", "integral", "io", "joint_reactions", "keyframes", "kinetic_energy", "lagrange",
-    "lagrange_sensitivities", "lie", "lie_hessian", "lie_sensitivities", "line", "mass_matrix", "momentum",
-    "newton_euler", "newton_euler_sensitivities", "path", "placement", "plot", "point_jacobian",
-    "point_jacobian_rate", "point_motion", "potential_energy", "prismatic", "reaction_sensitivities",
-    "regular_lagrange", "revolute", "solve", "transcribe", "verify",
+    "NLP", "BSpline", "Body", "Compile", "CompileWarning", "Cost", "Evaluator", "Free", "HermiteSimpson", "Hessian",
+    "InputError", "Instant", "Joint", "Limits", "Load", "Model", "Parameter", "PointMotion", "Problem", "Radau",
+    "Solution", "SolutionWarning", "SolveError", "Status", "TorqueSensitivities", "Unknown", "Verification", "at",
+    "boundary", "bounds", "by_differentiation", "center_of_mass", "composite_sensitivities", "dh_prismatic",
+    "dh_revolute", "duration", "final", "fixed", "forward_dynamics", "initial", "integral", "io", "joint_reactions",
+    "keyframes", "kinetic_energy", "lagrange", "lagrange_sensitivities", "lie", "lie_hessian", "lie_sensitivities",
+    "line", "mass_matrix", "momentum", "newton_euler", "newton_euler_sensitivities", "path", "placement", "plot",
+    "point_jacobian", "point_jacobian_rate", "point_motion", "potential_energy", "prismatic",
+    "reaction_sensitivities", "regular_lagrange", "revolute", "solve", "transcribe", "verify",
 ]  # fmt: skip
 
 

@@ -32,6 +32,10 @@ class SolutionWarning(UserWarning):
     """The answer comes with a reservation, such as a constraint violated between the nodes."""
 
 
+class CompileWarning(UserWarning):
+    """Kernels could not be compiled; the answers are the same, and slower to come by."""
+
+
 def unknown_name(what: str, name: object, legal: Iterable[str]) -> InputError:
     """Error for a name that does not exist: quotes it, guesses what was meant, lists the legal ones."""
     legal = list(legal)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from colloc.checks import finite_array
+from colloc.batch import Batch, arithmetic, compiled, sample_rows, spread
 from colloc.dynamics import (
     DerivativeRecursion,
     InverseDynamics,
@@ -22,24 +23,55 @@ from colloc.dynamics import (
     total_sensitivities,
 )
 from colloc.errors import InputError
+from colloc.kernels import Compile
 from colloc.model import Load, Model, check_loads
 from colloc.problem import Instant
 
+INPUTS = ("t", "q", "qd", "qdd", "tau")
 
-class TorqueSensitivities(NamedTuple):
+
+@dataclass(frozen=True, eq=False)
+class TorqueSensitivities:
     """Actuator torques of N samples and their derivatives.
+
+    Derivatives come as the nonzeros that a tree leaves; dq, dqd and dqdd are filled in on first use, which on a long
+    batch takes longer than to compute them.
 
     Parameters
     ----------
     tau : ndarray, shape (N, n) [N m, N]
-    dq, dqd, dqdd : ndarray, shape (N, n, n)
-        Entry (k, i, m) is dtau_i/dq_m, dtau_i/dqd_m, dtau_i/dqdd_m at sample k.
+    nonzeros : tuple of three ndarray, shape (N, structural nonzeros)
+        Of dq, dqd and dqdd.
+    places : tuple of three ndarray of int
+        Where they stand in the rows, one after another, of an (n, n) matrix.
     """
 
     tau: np.ndarray
-    dq: np.ndarray
-    dqd: np.ndarray
-    dqdd: np.ndarray
+    nonzeros: tuple[np.ndarray, np.ndarray, np.ndarray]
+    places: tuple[np.ndarray, np.ndarray, np.ndarray]
+
+    @cached_property
+    def dq(self) -> np.ndarray:
+        """dtau_i/dq_m at (k, i, m), ndarray, shape (N, n, n)."""
+        return self._matrices(0)
+
+    @cached_property
+    def dqd(self) -> np.ndarray:
+        """dtau_i/dqd_m at (k, i, m), ndarray, shape (N, n, n)."""
+        return self._matrices(1)
+
+    @cached_property
+    def dqdd(self) -> np.ndarray:
+        """dtau_i/dqdd_m at (k, i, m), ndarray, shape (N, n, n)."""
+        return self._matrices(2)
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """tau, dq, dqd, dqdd."""
+        return iter((self.tau, self.dq, self.dqd, self.dqdd))
+
+    def _matrices(self, k: int) -> np.ndarray:
+        *samples, n = self.tau.shape
+        return spread(self.nonzeros[k], self.places[k], n * n).reshape(*samples, n, n)
 
 
 class Reactions(NamedTuple):
@@ -72,6 +104,9 @@ class Evaluator:
         Derivative recursion.
     loads : sequence of Load
         They may be functions of t, q and qd.
+    compile : bool or Compile
+        Whether functions run as machine code, made by a C compiler (GCC or Clang) on their first use and kept in a
+        cache. Without a compiler CasADi's virtual machine does the same work, after a CompileWarning.
     """
 
     def __init__(
@@ -81,15 +116,19 @@ class Evaluator:
         dynamics: InverseDynamics = newton_euler,
         sensitivities: DerivativeRecursion = composite_sensitivities,
         loads: Sequence[Load] = (),
+        compile: bool | Compile = False,
     ):
         if not isinstance(model, Model):
             raise InputError(f"model must be a Model, got {model!r}")
         check_loads(model, loads)
         check_formulation(dynamics, sensitivities)
+        if not isinstance(compile, bool | Compile):
+            raise InputError(f"compile must be True, False or a Compile, got {compile!r}")
         if model.symbols:
             raise InputError(f"model {model.name!r} contains symbols, an evaluator needs numbers: {model.symbols}")
         self.model = model
         self._dynamics, self._recursion = dynamics, sensitivities
+        self._options = Compile() if compile is True else compile or None
         q, qd, qdd, tau = (ca.SX.sym(name, model.n) for name in ("q", "qd", "qdd", "tau"))
         self._now = Instant(model, ca.SX.sym("t"), ca.SX.nan(), q, qd, qdd, tau)
         self._loads = [load.at(self._now) for load in loads]
@@ -115,9 +154,11 @@ class Evaluator:
 
     def sensitivities(self, q: Any, qd: Any, qdd: Any, t: Any = 0.0) -> TorqueSensitivities:
         """Actuator torques and their derivatives; parameters as in `torque`."""
-        n = self.model.n
-        shapes = [(n,), (n, n), (n, n), (n, n)]
-        return TorqueSensitivities(*self._evaluate(self._sensitivities, shapes, q=q, qd=qd, qdd=qdd, t=t))
+        batch = self._sensitivities
+        values, single = self._values(batch, q=q, qd=qd, qdd=qdd, t=t)
+        tau, dq, dqd, dqdd = (array[0] for array in values) if single else values
+        tau = spread(tau, batch.places[0], self.model.n)
+        return TorqueSensitivities(tau, (dq, dqd, dqdd), (batch.places[1], batch.places[2], batch.places[3]))
 
     @property
     def operations(self) -> int:
@@ -172,81 +213,57 @@ class Evaluator:
         return Motion(*self._evaluate(function, [(3,)] * 3, q=q, qd=qd, qdd=qdd))
 
     @cached_property
-    def _torque(self) -> _Batch:
+    def _torque(self) -> Batch:
         now = self._now
         return self._function([self._dynamics(self.model, now.q, now.qd, now.qdd, self._loads)])
 
     @cached_property
-    def _sensitivities(self) -> _Batch:
+    def _sensitivities(self) -> Batch:
         now = self._now
         return self._function([*total_sensitivities(self._recursion, self.model, now.q, now.qd, now.qdd, self._loads)])
 
     @cached_property
-    def _reactions(self) -> _Batch:
+    def _reactions(self) -> Batch:
         now = self._now
         found = joint_reactions(self.model, now.q, now.qd, now.qdd, self._loads)
         return self._function([found.force.T, found.moment.T])
 
     @cached_property
-    def _mass_matrix(self) -> _Batch:
+    def _mass_matrix(self) -> Batch:
         return self._function([mass_matrix(self.model, self._now.q)])
 
     @cached_property
-    def _forward_dynamics(self) -> _Batch:
+    def _forward_dynamics(self) -> Batch:
         now = self._now
         return self._function([forward_dynamics(self.model, now.q, now.qd, now.tau, self._loads)])
 
-    def _function(self, expressions: list[ca.SX]) -> _Batch:
+    def _function(self, expressions: list[ca.SX]) -> Batch:
         now = self._now
         values = [expression.nz[:] for expression in expressions]  # entries that are always zero are not computed
-        function = ca.Function("f", [now.t, now.q, now.qd, now.qdd, now.tau], values)
+        together = ca.vertcat(*values)
+        inputs = {name: getattr(now, name) for name in INPUTS if ca.depends_on(together, getattr(now, name))}
+        function = ca.Function("f", list(inputs.values()), [ca.densify(value) for value in values])
         triplets = [(np.array(e.sparsity().get_triplet(), dtype=int), e.shape[1]) for e in expressions]
-        return _Batch(function, [row * width + column for (row, column), width in triplets])
+        places = [row * width + column for (row, column), width in triplets]
+        return Batch(function, tuple(inputs), places, compiled(function, self._options))
 
-    def _evaluate(self, batch: _Batch, shapes: list[tuple[int, ...]], **given: Any) -> list[np.ndarray]:
-        """The one place where numbers go in and come out: map a function over samples."""
+    def _evaluate(self, batch: Batch, shapes: list[tuple[int, ...]], **given: Any) -> list[np.ndarray]:
+        """Dense results of a function at given samples."""
+        values, single = self._values(batch, **given)
+        arrays = [
+            spread(array, places, int(np.prod(shape))).reshape(-1, *shape)
+            for array, places, shape in zip(values, batch.places, shapes, strict=True)
+        ]
+        return [array[0] for array in arrays] if single else arrays
+
+    def _values(self, batch: Batch, **given: Any) -> tuple[list[np.ndarray], bool]:
+        """The one place where numbers go in and come out: nonzeros of results, and whether samples lack an axis."""
         count = max(
             (np.shape(value)[0] for name, value in given.items() if name != "t" and np.ndim(value) == 2), default=None
         )
-        samples = 1 if count is None else count
-        inputs = [_rows("t", given.get("t", 0.0), samples, ())]
-        inputs += [_rows(name, given.get(name, 0.0), samples, (self.model.n,)) for name in ("q", "qd", "qdd", "tau")]
-        arrays = []
-        for values, places, shape in zip(batch.evaluate(inputs), batch.places, shapes, strict=True):
-            array = np.zeros((samples, int(np.prod(shape))))
-            array[:, places] = values
-            arrays.append(array.reshape(samples, *shape))
-        return [array[0] for array in arrays] if count is None else arrays
-
-
-class _Batch(NamedTuple):
-    """A function of the instant that returns nonzeros, and where they belong in each (row-major) result."""
-
-    function: ca.Function
-    places: list[np.ndarray]
-
-    def evaluate(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
-        """Nonzeros of every result, each ndarray, shape (N, nonzeros), from inputs of shape (N, size)."""
-        samples = inputs[0].shape[0]
-        results = [np.zeros((samples, places.size)) for places in self.places]
-        # Through buffers: converting to and from CasADi's own matrices takes as long as the dynamics.
-        buffer, trigger = self.function.map(samples).buffer()
-        for k, array in enumerate(inputs):
-            buffer.set_arg(k, array.data)  # pyright: ignore[reportCallIssue]
-        for k, array in enumerate(results):
-            buffer.set_res(k, array.data)  # pyright: ignore[reportCallIssue]
-        trigger()
-        return results
-
-
-def arithmetic(function: ca.Function) -> int:
-    """Number of arithmetic instructions of an SX function: loads of inputs and constants, and stores, not counted."""
-    silent = (ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST)
-    return sum(function.instruction_id(k) not in silent for k in range(function.n_instructions()))
-
-
-def _rows(name: str, value: Any, samples: int, shape: tuple[int, ...]) -> np.ndarray:
-    """Samples as contiguous rows, (N, size); a single sample or a scalar is repeated."""
-    if np.ndim(value) == len(shape) + 1:
-        return np.ascontiguousarray(finite_array(name, value, (samples, *shape)).reshape(samples, -1))
-    return np.tile(finite_array(name, value, shape).reshape(1, -1), (samples, 1))
+        shapes = {name: () if name == "t" else (self.model.n,) for name in INPUTS}
+        inputs = {
+            name: sample_rows(name, given.get(name, 0.0), 1 if count is None else count, shapes[name])
+            for name in INPUTS
+        }
+        return batch.evaluate(inputs, 1 if count is None else count), count is None

@@ -12,10 +12,11 @@ import numpy as np
 from colloc.checks import finite_number
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.errors import InputError, SolutionWarning, SolveError
+from colloc.kernels import Compile
 from colloc.problem import Problem
 from colloc.solution import Solution, Status
 from colloc.solver.diagnosis import explain
-from colloc.solver.ipopt import Ipopt, Run, check_options
+from colloc.solver.ipopt import Hessian, Ipopt, Run, check_hessian, check_options
 from colloc.transcription import NLP, Guess, Keyframes, Transcription, motion_from, transcribe
 from colloc.violations import measure_violations
 
@@ -37,8 +38,6 @@ _WARM = {
     "warm_start_bound_push": 1e-9,
     "warm_start_slack_bound_push": 1e-9,
     "warm_start_mult_bound_push": 1e-9,
-    "mu_strategy": "monotone",
-    "mu_init": 1e-7,
 }
 
 
@@ -50,6 +49,8 @@ def solve(
     parameters: Mapping[str, Any] | None = None,
     dynamics: InverseDynamics = newton_euler,
     sensitivities: DerivativeRecursion | None = None,
+    hessian: Hessian = Hessian.EXACT,
+    compile: bool | Compile | None = None,
     ipopt: Mapping[str, Any] | None = None,
     progress: bool | None = None,
     violation_tolerance: float = 1e-2,
@@ -73,8 +74,15 @@ def solve(
     dynamics : newton_euler, lagrange or lie
         Formulation of the inverse dynamics; it changes no physics.
     sensitivities : optional
-        Analytic recursion for the first derivatives of the torques, such as `composite_sensitivities`. By default
-        CasADi differentiates the formulation, as it does for second derivatives in any case.
+        Recursion for the first derivatives of the torques. By default `composite_sensitivities` from eight joints on,
+        `by_differentiation(dynamics)` below.
+    hessian : Hessian
+        EXACT, GAUSS_NEWTON or LIMITED_MEMORY.
+    compile : bool or Compile, optional
+        Whether values and derivatives run as machine code, which a C compiler (GCC or Clang) makes once and a cache
+        keeps; Compile chooses threads, compiler and cache. Without a compiler CasADi's virtual machine does the same
+        work, after a CompileWarning. By default compiled code is used if the cache has it or if making it is expected
+        to take less time than a hundred iterations without it, and not at all if those would take less than a second.
     ipopt : mapping, optional
         IPOPT's own options.
     progress : bool, optional
@@ -100,12 +108,13 @@ def solve(
     tolerance = finite_number("violation_tolerance", violation_tolerance, positive=True)
     options = check_options(ipopt)
     begin = time.perf_counter()
-    nlp = _transcribed(problem, curve, dynamics, sensitivities)
+    nlp = _transcribed(problem, curve, dynamics, sensitivities, compile)
     p = problem.parameter_values(parameters)
     start, multipliers = _start(nlp, guess)
     if undefined := nlp.first_undefined(start, p):
         raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")
-    solver = _solver(nlp, options if multipliers is None else options | _WARM | dict(ipopt or {}))
+    check_hessian(hessian, nlp)
+    solver = _solver(nlp, options if multipliers is None else options | _WARM | dict(ipopt or {}), hessian)
     built = time.perf_counter()
     run = solver(start, p, multipliers, progress)
     seconds = {"build": built - begin, "solve": time.perf_counter() - built}
@@ -115,21 +124,25 @@ def solve(
 
 
 def _transcribed(
-    problem: Problem, curve: Transcription, dynamics: InverseDynamics, sensitivities: DerivativeRecursion | None
+    problem: Problem,
+    curve: Transcription,
+    dynamics: InverseDynamics,
+    sensitivities: DerivativeRecursion | None,
+    compile: bool | Compile | None,
 ) -> NLP:
     """The NLP, kept with the problem so that solves with other parameter values do not build it again."""
     if not isinstance(problem, Problem):
         raise InputError(f"problem must be a Problem, got {problem!r}")
-    key = (curve, dynamics, sensitivities)
+    key = (curve, dynamics, sensitivities, repr(compile))
     if key not in problem.memo:
-        problem.memo[key] = transcribe(problem, curve, dynamics, sensitivities)
+        problem.memo[key] = transcribe(problem, curve, dynamics, sensitivities, compile=compile)
     return problem.memo[key]
 
 
-def _solver(nlp: NLP, options: dict[str, Any]) -> Ipopt:
-    key = repr(sorted(options.items()))
+def _solver(nlp: NLP, options: dict[str, Any], hessian: Hessian) -> Ipopt:
+    key = repr((sorted(options.items()), hessian))
     if key not in nlp.memo:
-        nlp.memo[key] = Ipopt(nlp, options)
+        nlp.memo[key] = Ipopt(nlp, options, hessian)
     return nlp.memo[key]
 
 
@@ -142,7 +155,7 @@ def _start(nlp: NLP, guess: Keyframes | Guess | Solution | None) -> tuple[np.nda
     if guess.curve == nlp.curve and guess.x.size == nlp.n_x and guess.multipliers["g"].size == nlp.n_g:
         # Multipliers of an iterate that is no optimum would mislead.
         optimal = guess.status in (Status.SOLVED, Status.VIOLATED, Status.ACCEPTABLE)
-        return guess.x, guess.multipliers if optimal else None
+        return np.clip(guess.x, nlp.lower, nlp.upper), guess.multipliers if optimal else None
     return np.clip(nlp.grid.pack(guess.motion(nlp.problem)), nlp.lower, nlp.upper), None
 
 

@@ -192,7 +192,7 @@ def kkt(nlp: NLP, x: np.ndarray, p: np.ndarray, lam_g: np.ndarray, lam_x: np.nda
         pull[np.isfinite(gap)] * gap[np.isfinite(gap)] for pull, gap in ((above, gap_above), (below, gap_below))
     ]
     return KKT(
-        float(np.abs(gradient * nlp.scale_x).max()),
+        float(np.abs(gradient * nlp.scale_x)[nlp.free].max(initial=0.0)),
         float(np.maximum(lower - values, values - upper).max(initial=0.0).clip(min=0.0)),
         float(np.abs(np.concatenate(products)).max(initial=0.0)),
         float(wrong.max(initial=0.0)),

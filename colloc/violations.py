@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.problem import Path
+from colloc.problem import Path, State
 from colloc.transcription import NLP, block_at, window
 
 FINE = 20  # points per interval
@@ -44,6 +44,8 @@ def measure_violations(nlp: NLP, x: np.ndarray, p: np.ndarray) -> list[Violation
     for name, (constraint, rows, function) in nlp.problem.rows.items():
         if isinstance(constraint, Path):
             blocks = [block_at(name, window(grid, fine, constraint.during), rows, function)]
+        elif isinstance(constraint, State):
+            blocks = [block_at(name, grid.anywhere(np.array([constraint.s])), rows, function)]
         else:
             blocks = [block for block in nlp.constraints if block.name == name]
         for block in blocks:

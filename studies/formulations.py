@@ -17,7 +17,7 @@ import numpy as np
 
 import colloc as co
 from colloc.dynamics import by_differentiation
-from colloc.evaluator import arithmetic
+from colloc.batch import arithmetic
 from colloc.plot.style import MUTED, PALETTE, dress, styled
 from models.chain import spatial_chain
 from models.human43 import human43

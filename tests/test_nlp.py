@@ -3,12 +3,13 @@
 import casadi as ca
 import numpy as np
 import pytest
-from problems import everything, time_optimal
+from problems import effort, everything, time_optimal
 
 import colloc as co
 from colloc.dynamics import Sensitivities, by_differentiation
 from colloc.transcription.block import Block
-from colloc.transcription.nlp import scatter
+from colloc.transcription.torques import RECURSIVE_FROM
+from models.chain import spatial_chain
 
 CURVES = [
     co.BSpline(6), co.BSpline(2), co.BSpline(4, degree=5), co.HermiteSimpson(4), co.Radau(5, 3), co.Radau(1, 2),
@@ -40,21 +41,57 @@ def test_derivatives_equal_central_differences(curve: co.BSpline):
 @pytest.mark.parametrize("curve", CURVES, ids=str)
 def test_derivatives_equal_automatic_differentiation_of_the_whole_graph(curve: co.BSpline, recursion):
     """CasADi differentiating f and g through their maps: slow, and independent of the blocks' derivatives."""
-    nlp = co.transcribe(everything(), curve, sensitivities=recursion)
-    x, p, lam = ca.MX.sym("x", nlp.n_x), ca.MX.sym("p", 1), ca.MX.sym("lam", nlp.n_g)
+    compare_with_automatic_differentiation(co.transcribe(everything(), curve, sensitivities=recursion), [1.5])
+
+
+def compare_with_automatic_differentiation(nlp: co.NLP, parameters: list[float]) -> None:
+    x, p, lam = ca.MX.sym("x", nlp.n_x), ca.MX.sym("p", len(parameters)), ca.MX.sym("lam", nlp.n_g)
     f, g = nlp.f(x, p), nlp.g(x, p)
     hessian, _ = ca.hessian(1.3 * f + ca.dot(lam, g), x)
     reference = ca.Function("reference", [x, p, lam], [ca.gradient(f, x), ca.jacobian(g, x), ca.triu(hessian)])
     at, multipliers = point(nlp), np.random.default_rng(1).standard_normal(nlp.n_g)
-    ours = [nlp.grad_f(at, 1.5)[1], nlp.jac_g(at, 1.5)[1], nlp.hess_lag(at, 1.5, 1.3, multipliers)]
-    for mine, theirs in zip(ours, reference(at, 1.5, multipliers), strict=True):
-        a, b = np.array(ca.densify(mine)), np.array(ca.densify(theirs))
+    ours = [nlp.grad_f(at, parameters)[1], nlp.jac_g(at, parameters)[1]]
+    ours.append(nlp.hess_lag(at, parameters, 1.3, multipliers))
+    free = nlp.free.astype(float)  # derivatives with respect to fixed variables are left out
+    kept = [free[:, None], free[None, :], free[:, None] * free]
+    for mine, theirs, mask in zip(ours, reference(at, parameters, multipliers), kept, strict=True):
+        a, b = np.array(ca.densify(mine)), np.array(ca.densify(theirs)) * mask
         np.testing.assert_allclose(a, b, atol=1e-11 * max(1.0, np.abs(b).max()))
 
 
+def long_chain(**given) -> co.Problem:
+    """Enough joints for the recursions, first and second derivatives; an unknown force and mass, a spring if asked."""
+    force, payload = co.Unknown("force", size=3), co.Unknown("payload", lower=0.1, upper=2.0, guess=1.0, constant=True)
+    chain = spatial_chain(RECURSIVE_FROM)
+    last = chain.bodies[-1]
+    tip = co.Body("tip", co.fixed(), parent=last.name, mass=payload.symbol, com=(0.1, 0.0, 0.05))
+    return co.Problem(
+        co.Model([*chain.bodies, tip]),
+        given.get("duration", co.Free(0.5, 2.0, 1.0)),
+        co.integral(effort) + 0.1 * co.integral(lambda now: ca.sqrt(1 + (now.tau[0] * now.qd[0]) ** 2)),
+        [
+            co.initial(q=0.1, qd=0.0),
+            co.bounds(tau=(-100, 100)),
+            co.path(lambda now: now.tau[1] * now.qd[1] + now.force[0], upper=50, name="power"),
+            co.boundary(lambda start, end: end.tau[0] - start.tau[0], equals=0.0),
+        ],
+        unknowns=[force, payload],
+        loads=[co.Load("tip", force=force.symbol, point=(0.0, 0.1, 0.0)), *given.get("loads", [])],
+    )
+
+
+SPRING = co.Load("tip", force=lambda now: -3.0 * now.point("tip").position - 0.2 * now.point("tip").velocity)
+
+
+@pytest.mark.parametrize("given", [{}, {"duration": 1.2}, {"loads": [SPRING]}], ids=["free", "fixed", "spring"])
+@pytest.mark.parametrize("curve", [co.BSpline(2), co.HermiteSimpson(1), co.Radau(1, 2)], ids=str)
+def test_derivatives_of_a_long_chain_equal_automatic_differentiation(curve: co.BSpline, given: dict):
+    compare_with_automatic_differentiation(co.transcribe(long_chain(**given), curve), [])
+
+
 def test_a_wrong_block_jacobian_is_caught(monkeypatch: pytest.MonkeyPatch):
-    exact = Block._jacobian_sx.func  # pyright: ignore[reportAttributeAccessIssue]
-    monkeypatch.setattr(Block, "_jacobian_sx", property(lambda self: 1.001 * exact(self)))
+    exact = Block.slopes.func  # pyright: ignore[reportAttributeAccessIssue]
+    monkeypatch.setattr(Block, "slopes", property(lambda self: 1.001 * exact(self)))
     nlp = co.transcribe(everything(), co.BSpline(4))
     assert nlp.check_derivatives(point(nlp), [1.5])["jacobian"] > 1e-4
 
@@ -62,8 +99,8 @@ def test_a_wrong_block_jacobian_is_caught(monkeypatch: pytest.MonkeyPatch):
 def test_ipopt_really_uses_the_blocks_derivatives(monkeypatch: pytest.MonkeyPatch):
     """A deliberately wrong Jacobian must change the outcome; were it silently replaced by AD, nothing would."""
     right = co.solve(time_optimal(), co.BSpline(10))
-    exact = Block._jacobian_sx.func  # pyright: ignore[reportAttributeAccessIssue]
-    monkeypatch.setattr(Block, "_jacobian_sx", property(lambda self: exact(self) * (1 + 0.5 * ca.sin(self.z[0]))))
+    exact = Block.slopes.func  # pyright: ignore[reportAttributeAccessIssue]
+    monkeypatch.setattr(Block, "slopes", property(lambda self: exact(self) * (1 + 0.5 * ca.sin(self.w[0]))))
     wrong = co.solve(time_optimal(), co.BSpline(10), raise_on_failure=False, ipopt={"max_iter": 100})
     assert not (wrong.success and abs(wrong.duration - right.duration) < 1e-6 and wrong.iterations == right.iterations)
 
@@ -92,7 +129,8 @@ def test_the_nlp_shows_which_derivatives_it_uses():
     nlp = co.transcribe(time_optimal(), co.BSpline(4), co.lagrange, by_differentiation(co.newton_euler))
     assert "lagrange" in repr(nlp)
     assert "first derivatives by differentiation of newton_euler" in repr(nlp)
-    assert "first derivatives by automatic differentiation" in repr(co.transcribe(time_optimal(), co.BSpline(4)))
+    assert "first derivatives by differentiation of newton_euler" in repr(co.transcribe(time_optimal(), co.BSpline(4)))
+    assert "first derivatives by composite_sensitivities" in repr(co.transcribe(long_chain(), co.BSpline(2)))
 
 
 @pytest.mark.parametrize("make", [co.BSpline, co.HermiteSimpson, co.Radau])
@@ -116,7 +154,7 @@ def test_a_thousand_intervals_make_no_dense_matrices(curve: co.BSpline):
 def test_rows_are_named_with_joint_and_time():
     nlp = co.transcribe(everything(), co.BSpline(4))
     names = [nlp.row_name(row, duration=2.0) for row in range(nlp.n_g)]
-    assert "initial q[arm] at t = 0 s" in names
+    assert "initial qd[arm] at t = 0 s" in names
     assert "final tau[slide] at t = 2 s" in names
     assert "tau[slide] at t = 1 s" in names
     assert "qd[arm] at t = 0.5 s" in names
@@ -127,7 +165,8 @@ def test_bounds_on_positions_are_bounds_on_control_points():
     problem = everything()
     nlp = co.transcribe(problem, co.BSpline(5))
     index = nlp.grid.segments["q control points"]
-    np.testing.assert_array_equal(nlp.lower[index], np.tile([-3.0, -np.inf, -0.5], (8, 1)))
+    np.testing.assert_array_equal(nlp.grid.lower[index], np.tile([-3.0, -np.inf, -0.5], (8, 1)))
+    np.testing.assert_array_equal(nlp.lower[index][1:-2], nlp.grid.lower[index][1:-2])
     assert not any(block.name == "q bounds" for block in nlp.constraints)
 
 
@@ -168,13 +207,6 @@ def test_states_are_constrained_at_the_start_of_a_radau_mesh_too():
     power = [block for block in nlp.constraints if block.name == "tau bounds"]
     assert len(power) == 1
     assert power[0].s[0] > 0
-
-
-def test_scatter_adds_entries_that_meet():
-    values = ca.MX.sym("v", 4)
-    matrix = scatter(2, 2, np.array([0, 1, 0, 0]), np.array([0, 1, 0, 1]), np.array([1.0, 1, 2, 1]), [values])
-    dense = ca.Function("dense", [values], [ca.densify(matrix)])([1, 2, 3, 4])
-    np.testing.assert_array_equal(np.array(dense), [[7, 4], [0, 2]])
 
 
 def test_repr_counts_blocks():

@@ -44,7 +44,7 @@ def test_torque_limits_below_gravity_end_in_an_error_that_names_them(curve):
     assert last.status is co.Status.INFEASIBLE
     assert not last.success
     assert last.q.shape[1] == 2
-    assert last.violation > 0.1
+    assert last.violation > 0.05
     assert co.solve(problem, curve, raise_on_failure=False).status is co.Status.INFEASIBLE
 
 
@@ -59,8 +59,7 @@ def test_a_fact_stated_twice_is_named_when_the_solve_fails():
     )  # fmt: skip
     with pytest.raises(co.SolveError, match="linearly dependent") as caught:
         co.solve(problem, co.HermiteSimpson(10))
-    assert "again at s = 0" in str(caught.value)
-    assert "initial q[shoulder] at s = 0" in str(caught.value)
+    assert "again at s = 0, whose variables the end conditions have fixed" in str(caught.value)
 
 
 def test_sparse_nodes_are_not_called_solved():
@@ -119,7 +118,7 @@ def test_bad_ipopt_options_are_refused(options, message, capfd):
 
 
 def test_ipopt_options_reach_ipopt():
-    limited = co.solve(smooth(), co.BSpline(8), ipopt={"hessian_approximation": "limited-memory"})
+    limited = co.solve(smooth(), co.BSpline(8), hessian=co.Hessian.LIMITED_MEMORY)
     exact = co.solve(smooth(), co.BSpline(8))
     assert limited.iterations > exact.iterations
     assert limited.cost == pytest.approx(exact.cost, rel=1e-6)

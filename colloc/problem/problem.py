@@ -13,7 +13,7 @@ import numpy as np
 
 from colloc.checks import as_tuple, finite_array, finite_number
 from colloc.display import Table, short, shown
-from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler, total_sensitivities
+from colloc.dynamics import InverseDynamics, newton_euler
 from colloc.errors import InputError, unknown_name
 from colloc.model import Load, Model, check_loads
 from colloc.problem.constraints import QUANTITIES, At, Boundary, Bounds, Constraint, Path, Rows, State, per_joint
@@ -133,18 +133,6 @@ class Problem:
             tau = formulation(self.model, now.q, now.qd, now.qdd, self.wrenches)
             self.memo[formulation] = self.function("model", tau)
         return self.memo[formulation]
-
-    def torque_sensitivities(self, recursion: DerivativeRecursion) -> ca.Function:
-        """Derivatives of the torque, (n, all of the instant's inputs stacked), as a function of the inputs.
-
-        Positions, velocities and accelerations by the recursion; time, unknowns and what else a load or the model
-        may contain, by automatic differentiation of the torque that the recursion returns.
-        """
-        now = self.instant
-        found = total_sensitivities(recursion, self.model, now.q, now.qd, now.qdd, self.wrenches)
-        own = {2: found.dq, 3: found.dqd, 4: found.dqdd}
-        columns = [own[k] if k in own else ca.jacobian(found.tau, part) for k, part in enumerate(now.inputs)]
-        return self.function("model", ca.horzcat(*columns))
 
     @cached_property
     def wrenches(self) -> tuple[Load, ...]:

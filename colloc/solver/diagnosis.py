@@ -63,7 +63,10 @@ def conflicting_rows(nlp: NLP, x: np.ndarray, p: np.ndarray, limit: int = 3) -> 
 
 
 def dependent_rows(nlp: NLP, x: np.ndarray, p: np.ndarray, limit: int = 6) -> list[str]:
-    """Names of equality rows whose gradients are linearly dependent at x; empty when they are independent."""
+    """Names of equality rows whose gradients are linearly dependent at x; empty when they are independent.
+
+    A row that has no free variable is said to be so: what fixes its variables are the end conditions.
+    """
     lower, upper = nlp.bounds_g
     equal = np.flatnonzero(lower == upper)
     free = np.flatnonzero(nlp.lower < nlp.upper)
@@ -78,7 +81,8 @@ def dependent_rows(nlp: NLP, x: np.ndarray, p: np.ndarray, limit: int = 6) -> li
     dependent = u[:, sizes < 1e-9 * max(sizes[0], 1e-300)]
     shares = np.abs(dependent).max(axis=1, initial=0.0)
     worst = np.argsort(-shares)[:limit]
-    return [nlp.row_name(int(equal[k])) for k in worst if shares[k] > 1e-3]
+    alone = np.where(norms.ravel() == 0, ", whose variables the end conditions have fixed", "")
+    return [f"{nlp.row_name(int(equal[k]))}{alone[k]}" for k in worst if shares[k] > 1e-3]
 
 
 def explain(nlp: NLP, start: np.ndarray, x: np.ndarray, p: np.ndarray) -> str:

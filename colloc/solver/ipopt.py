@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,35 @@ from colloc.solver.monitor import Interruptible, Monitor
 from colloc.transcription import NLP
 
 # The adaptive barrier took 20 to 40 % fewer iterations than the monotone one on 270 runs of the two-link problems from
-# random guesses, and failed as rarely (never).
-_DEFAULTS = {"print_level": 0, "sb": "yes", "linear_solver": "mumps", "mu_strategy": "adaptive"}
+# random guesses, and failed as rarely (never). MUMPS is quickest, by a quarter on splines and up to twofold on long
+# meshes, if it neither permutes nor scales what is scaled already and orders by QAMD.
+_DEFAULTS = {
+    "print_level": 0,
+    "sb": "yes",
+    "linear_solver": "mumps",
+    "mu_strategy": "adaptive",
+    "mumps_permuting_scaling": 0,
+    "mumps_pivot_order": 6,
+    "mumps_scaling": 0,
+}
+
+
+class Hessian(Enum):
+    """What IPOPT takes for the second derivatives of the Lagrangian.
+
+    EXACT
+        All of them.
+    GAUSS_NEWTON
+        J'J of the costs that are sums of squares (sums, differences and constant multiples of squares in the integrand,
+        such as ``ca.sumsqr(now.tau)``); the curvature of residuals and constraints is left out. Never indefinite, and
+        first derivatives are all it takes; converges linearly where residuals or multipliers are large.
+    LIMITED_MEMORY
+        IPOPT's own quasi-Newton approximation (L-BFGS), from gradients alone.
+    """
+
+    EXACT = "exact"
+    GAUSS_NEWTON = "Gauss-Newton"
+    LIMITED_MEMORY = "limited memory"
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +69,20 @@ def option_names() -> frozenset[str]:
 def check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
     """IPOPT options on top of the defaults; InputError names close matches of an unknown key."""
     for key in options or {}:
+        if key == "hessian_approximation":
+            raise InputError("say hessian=co.Hessian.LIMITED_MEMORY or EXACT in place of IPOPT's hessian_approximation")
         if key not in option_names():
             raise unknown_name("IPOPT option", key, sorted(option_names()))
     return _DEFAULTS | dict(options or {})
+
+
+def check_hessian(hessian: object, nlp: NLP) -> None:
+    """InputError for what is no Hessian, or one that this problem does not have."""
+    if not isinstance(hessian, Hessian):
+        raise InputError(f"hessian must be one of {', '.join(map(str, Hessian))}, got {hessian!r}")
+    if hessian is Hessian.GAUSS_NEWTON and all(block.weights is None for block in nlp.costs):
+        terms = ", ".join(nlp.problem.integrands)
+        raise InputError(f"Gauss-Newton needs a cost that contains squares, such as ca.sumsqr(now.tau); got {terms}")
 
 
 class Ipopt:
@@ -57,9 +96,10 @@ class Ipopt:
     nlp : NLP
     options : dict
         IPOPT's own options, checked.
+    hessian : Hessian
     """
 
-    def __init__(self, nlp: NLP, options: Mapping[str, Any]):
+    def __init__(self, nlp: NLP, options: Mapping[str, Any], hessian: Hessian):
         self.nlp = nlp
         self._monitor = Monitor(nlp.n_x, nlp.n_g, nlp.f.size1_in(1))
         given = {
@@ -71,8 +111,10 @@ class Ipopt:
             "jac_g": self._jac_g(),
             "ipopt": dict(options),
         }
-        if options.get("hessian_approximation") != "limited-memory":
-            given["hess_lag"] = self._hess_lag()
+        if hessian is Hessian.LIMITED_MEMORY:
+            given["ipopt"]["hessian_approximation"] = "limited-memory"
+        else:
+            given["hess_lag"] = self._hess_lag(nlp.hess_lag if hessian is Hessian.EXACT else nlp.gauss_newton)
         try:
             self._solver = ca.nlpsol("ipopt", "ipopt", self._problem(), given)
         except RuntimeError as error:
@@ -122,15 +164,15 @@ class Ipopt:
         x, p, own = self._symbols()
         g, jacobian = self.nlp.jac_g(own, p)
         factors = _entry_scale(jacobian.sparsity(), 1 / self.nlp.scale_g, self.nlp.scale_x)
-        scaled = ca.MX(jacobian.sparsity(), jacobian.nz[:] * factors)
+        scaled = ca.MX(jacobian.sparsity(), ca.vec(jacobian).nz[:] * factors)
         return ca.Function("jac_g", [x, p], [g / self.nlp.scale_g, scaled], ["x", "p"], ["g", "jac_g_x"])
 
-    def _hess_lag(self) -> ca.Function:
+    def _hess_lag(self, own_hessian: ca.Function) -> ca.Function:
         x, p, own = self._symbols()
         lam_f, lam_g = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.nlp.n_g)
-        hessian = self.nlp.hess_lag(own, p, lam_f, lam_g / self.nlp.scale_g)
+        hessian = own_hessian(own, p, lam_f, lam_g / self.nlp.scale_g)
         factors = _entry_scale(hessian.sparsity(), self.nlp.scale_x, self.nlp.scale_x)
-        scaled = ca.MX(hessian.sparsity(), hessian.nz[:] * factors)
+        scaled = ca.MX(hessian.sparsity(), ca.vec(hessian).nz[:] * factors)
         names = ["x", "p", "lam_f", "lam_g"]
         return ca.Function("hess_lag", [x, p, lam_f, lam_g], [scaled], names, ["triu_hess_gamma_x_x"])
 

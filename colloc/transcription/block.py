@@ -2,90 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
 
-
-class Lifted(NamedTuple):
-    """Torques as symbols of their own, whose derivatives come from a recursion.
-
-    Parameters
-    ----------
-    symbols, values : SX, shape (k,)
-        The torques, and what they stand for as expressions of the slice.
-    slopes : SX, shape (k, len(z)), sparse
-        Derivatives of the values with respect to the slice.
-    """
-
-    symbols: ca.SX
-    values: ca.SX
-    slopes: ca.SX
-
-    def resolve(self, expressions: Sequence[ca.SX]) -> list[ca.SX]:
-        """Expressions with the values in place of the symbols."""
-        return list(ca.substitute(list(expressions), [self.symbols], [self.values]))
+from colloc.transcription.slices import Slices
+from colloc.transcription.torques import Lifted
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Rows f(z_k, d_k, p) for N slices z_k = x[index[:, k]] of the decision vector x.
+    """Rows f(w_k, d_k, p) for the local variables w_k of N slices of the decision vector x.
 
-    Values are mapped over the slices. Derivatives are taken of the small function, on SX, and scattered: nothing
-    differentiates through the map.
+    Derivatives are taken of the small function in w, on SX, and scattered through the slices' constant maps: nothing
+    differentiates through the trajectory. A constraint has bounds on its rows. A cost is the sum of its rows, or with
+    weights the sum of weighted squares of them.
 
     Parameters
     ----------
     name : str
         The constraint or cost the rows belong to.
-    z, d, p : SX columns
-        Symbols of a slice, its constant data and the problem's parameters.
+    w, d, p : SX columns
+        Symbols of the local variables, a slice's constant data and the problem's parameters.
     rows : SX, shape (r,)
-    index : ndarray of int, shape (len(z), N)
+        Expressions in w, d, p and the lifted torques.
+    slices : Slices
     data : ndarray, shape (len(d), N)
     lower, upper : ndarray, shape (r,)
-        Bounds of a constraint; unused by a cost, whose rows are all summed.
+        Bounds of a constraint; unused by a cost.
     labels : tuple of str, r of them
         Name of every row, with its joint where it has one.
     s : ndarray, shape (N,)
         Normalised time of every slice.
     lifted : Lifted, optional
-        Torques in the rows that bring their own derivatives; without it CasADi differentiates the rows whole.
+        Torques in the rows that bring their own derivatives.
+    weights : SX, shape (r,), optional
+        Expressions in d and p: makes the block a sum of squares, whose rows are the residuals.
     """
 
     name: str
-    z: ca.SX
+    w: ca.SX
     d: ca.SX
     p: ca.SX
     rows: ca.SX
-    index: np.ndarray
+    slices: Slices
     data: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
     labels: tuple[str, ...]
     s: np.ndarray
     lifted: Lifted | None = None
+    weights: ca.SX | None = None
     scale: np.ndarray = field(init=False)
 
     def __post_init__(self):
         object.__setattr__(self, "scale", row_scale(self.lower, self.upper))
+        if self.lifted is not None and not ca.depends_on(self.rows, self.lifted.symbols):
+            object.__setattr__(self, "lifted", None)
 
     def folded(self) -> Block:
-        """The same block with its data as numbers in the rows, for a single slice: zero weights drop out."""
-        data = ca.DM(self.data[:, 0])
-        rows, lifted = ca.substitute(self.rows, self.d, data), None
-        if self.lifted:
-            lifted = Lifted(self.lifted.symbols, *ca.substitute(list(self.lifted[1:]), [self.d], [data]))
-        return replace(self, d=ca.SX(0, 1), rows=rows, data=np.zeros((0, 1)), lifted=lifted)
+        """The same block with its data as numbers in the rows, for a single slice: what is zero drops out."""
+        rows = self.lifted.resolve([self.rows])[0] if self.lifted else self.rows
+        rows = ca.substitute(rows, self.d, ca.DM(self.data[:, 0]))
+        none = np.zeros((0, 1))
+        return replace(self, d=ca.SX(0, 1), rows=rows, slices=self.slices.pruned(), data=none, lifted=None)
 
     @property
     def n_slices(self) -> int:
         """N, the number of slices."""
-        return self.index.shape[1]
+        return self.slices.size
 
     @property
     def n_rows(self) -> int:
@@ -93,81 +80,116 @@ class Block:
         return self.rows.shape[0]
 
     @cached_property
-    def _resolved(self) -> ca.SX:
-        """The rows as functions of the slice alone."""
-        return self.lifted.resolve([self.rows])[0] if self.lifted else self.rows
-
-    @cached_property
     def value(self) -> ca.Function:
-        """(z, d, p) -> rows."""
-        return ca.Function("value", [self.z, self.d, self.p], [self._resolved])
-
-    @cached_property
-    def _jacobian_sx(self) -> ca.SX:
-        direct = ca.jacobian(self.rows, self.z)
-        if self.lifted is None:
-            return direct
-        total = direct + ca.jacobian(self.rows, self.lifted.symbols) @ self.lifted.slopes
-        return self.lifted.resolve([total])[0]
+        """(w, d, p) -> rows; of a cost what each adds to it."""
+        rows = self.rows if self.weights is None else self.weights * self.rows**2
+        return ca.Function("value", [self.w, self.d, self.p], self._resolve([rows]))
 
     @cached_property
     def jacobian(self) -> ca.Function:
-        """(z, d, p) -> structural nonzeros of the Jacobian of the rows."""
-        return ca.Function("jacobian", [self.z, self.d, self.p], [self._jacobian_sx.nz[:]])
+        """(w, d, p) -> sparse Jacobian of the rows."""
+        return ca.Function("jacobian", [self.w, self.d, self.p], self._resolve([self.slopes]))
 
     @cached_property
     def gradient(self) -> ca.Function:
-        """(z, d, p) -> gradient of the summed rows, dense."""
-        # By AD one reverse sweep, which is cheaper than the sum of the Jacobian's rows.
-        slope = ca.sum1(self._jacobian_sx).T if self.lifted else ca.gradient(ca.sum1(self.rows), self.z)
-        return ca.Function("gradient", [self.z, self.d, self.p], [ca.densify(slope)])
-
-    @cached_property
-    def _hessian_sx(self) -> tuple[ca.SX, ca.SX]:
-        # Second derivatives are CasADi's, whatever gives the first: differentiating a recursion's Jacobian once more
-        # took five times the operations on a 43-DOF human.
-        multipliers = ca.SX.sym("lam", self.n_rows)
-        return ca.triu(ca.hessian(ca.dot(multipliers, self._resolved), self.z)[0]), multipliers
+        """(w, d, p) -> gradient of the cost, dense."""
+        # One reverse sweep through the torque, whatever gives Jacobians: it takes half the operations of a recursion.
+        total = ca.sum1(self.value(self.w, self.d, self.p))
+        return ca.Function("gradient", [self.w, self.d, self.p], [ca.densify(ca.gradient(total, self.w))])
 
     @cached_property
     def hessian(self) -> ca.Function:
-        """(z, d, p, lam) -> structural nonzeros of the upper triangle of the Hessian of lam' rows."""
-        upper, multipliers = self._hessian_sx
-        return ca.Function("hessian", [self.z, self.d, self.p, multipliers], [upper.nz[:]])
+        """(w, d, p, lam) -> sparse upper triangle of the Hessian.
 
-    def jacobian_entries(self, first_row: int) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and columns in the NLP's Jacobian of all slices' nonzeros, slice after slice."""
-        row, col = map(np.asarray, self._jacobian_sx.sparsity().get_triplet())
-        rows = first_row + row.astype(int)[:, None] + self.n_rows * np.arange(self.n_slices)
-        return rows.ravel("F"), self.index[col.astype(int)].ravel("F")
+        Of lam' rows for a constraint, shape (r,); of lam times the cost for a cost, a scalar.
+        """
+        return self._function([self._curvature + self._gauss])
 
-    def hessian_entries(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and columns in the NLP's Hessian, upper triangle, of all slices' nonzeros, slice after slice."""
-        row, col = map(np.asarray, self._hessian_sx[0].sparsity().get_triplet())
-        a, b = self.index[row.astype(int)].ravel("F"), self.index[col.astype(int)].ravel("F")
-        return np.minimum(a, b), np.maximum(a, b)
+    @cached_property
+    def gauss_newton(self) -> ca.Function:
+        """The part of `hessian` that holds first derivatives only, nothing for what is no sum of squares."""
+        return self._function([self._gauss])
 
-    def hessian_weights(self) -> np.ndarray:
-        """2 for an off-diagonal entry of a slice that falls on the NLP's diagonal (one variable twice), else 1."""
-        row, col = map(np.asarray, self._hessian_sx[0].sparsity().get_triplet())
-        a, b = self.index[row.astype(int)], self.index[col.astype(int)]
-        return np.where((row != col)[:, None] & (a == b), 2.0, 1.0).ravel("F")
+    @cached_property
+    def second_order(self) -> ca.Function:
+        """What `hessian` is made of: curvature (upper triangle), and for a sum of squares also slopes J and factors f.
+
+        (w, d, p, lam) -> C, J, f with the Hessian C + J' diag(f) J.
+        """
+        return self._function([self._curvature, *self._parts])
+
+    @cached_property
+    def first_order(self) -> ca.Function:
+        """What `gauss_newton` is made of: (w, d, p, lam) -> J, f."""
+        return self._function(self._parts)
+
+    @cached_property
+    def slopes(self) -> ca.SX:
+        """Jacobian of the rows in w, sparse, torques still as symbols."""
+        direct = ca.jacobian(self.rows, self.w)
+        if self.lifted is None:
+            return direct
+        return direct + ca.jacobian(self.rows, self.lifted.symbols) @ self.lifted.slopes
+
+    @cached_property
+    def multipliers(self) -> ca.SX:
+        """Symbols of what the second derivatives are weighted by."""
+        return ca.SX.sym("lam", 1 if self.is_cost else self.n_rows)
+
+    def has(self, kind: str) -> bool:
+        """Whether one of the functions means anything here: gradients are for costs, Jacobians for constraints."""
+        needs = {"gradient": self.is_cost, "jacobian": not self.is_cost, "gauss_newton": self.weights is not None}
+        return needs.get(kind, True)
+
+    @property
+    def is_cost(self) -> bool:
+        """Whether the rows are summed."""
+        return self.lower.size == 0
+
+    @cached_property
+    def _curvature(self) -> ca.SX:
+        """Upper triangle of the rows' second derivatives, weighted."""
+        pull = ca.repmat(self.multipliers, self.n_rows) if self.is_cost else self.multipliers
+        if self.weights is not None:
+            pull = 2 * self.weights * self.rows * pull
+        fixed = ca.SX.sym("pull", self.n_rows)
+        weighted = ca.dot(fixed, self.rows)
+        if self.lifted is None:
+            second = ca.hessian(weighted, self.w)[0]
+        else:
+            second = self._lifted_curvature(weighted, self.lifted)
+        return ca.triu(ca.substitute(second, fixed, pull))
+
+    def _lifted_curvature(self, weighted: ca.SX, lifted: Lifted) -> ca.SX:
+        """Second derivatives of a function of w and of torques that depend on w."""
+        size, both = self.w.shape[0], ca.vertcat(self.w, lifted.symbols)
+        hessian, gradient = ca.hessian(weighted, both)
+        mixed = hessian[:size, size:] @ lifted.slopes
+        bent = lifted.slopes.T @ hessian[size:, size:] @ lifted.slopes
+        return hessian[:size, :size] + mixed + mixed.T + bent + lifted.curvature(gradient[size:])
+
+    @property
+    def _parts(self) -> list[ca.SX]:
+        return [] if self.weights is None else [self.slopes, 2 * self.weights * self.multipliers]
+
+    @property
+    def _gauss(self) -> ca.SX:
+        """Upper triangle of what first derivatives add to the Hessian of a sum of squares."""
+        if self.weights is None:
+            return ca.SX(self.w.shape[0], self.w.shape[0])
+        slopes, factors = self._parts
+        return ca.triu(slopes.T @ ca.diag(factors) @ slopes)
+
+    def _function(self, results: list[ca.SX]) -> ca.Function:
+        return ca.Function("second", [self.w, self.d, self.p, self.multipliers], self._resolve(results))
+
+    def _resolve(self, expressions: list[ca.SX]) -> list[ca.SX]:
+        return self.lifted.resolve(expressions) if self.lifted else expressions
 
     def evaluate(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
-        """The rows at every slice, ndarray, shape (r, N)."""
+        """Values of the rows at every slice, ndarray, shape (r, N)."""
         mapped = self.value.map("map", "serial", self.n_slices, [2], []) if self.n_slices > 1 else self.value
-        return np.array(mapped(x[self.index], self.data, p))
-
-    def gather(self, x: ca.MX) -> ca.MX:
-        """All slices of x, shape (len(z), N)."""
-        return ca.reshape(x[self.index.ravel("F").tolist()], *self.index.shape)
-
-    def map(self, function: ca.Function, x: ca.MX, p: ca.MX, *multipliers: ca.MX) -> ca.MX:
-        """Apply one of the block's functions to every slice; the results as one column, slice after slice."""
-        if function.nnz_out() == 0:
-            return ca.MX(0, 1)
-        mapped = function.map("map", "serial", self.n_slices, [2], []) if self.n_slices > 1 else function
-        return ca.vec(mapped(self.gather(x), ca.DM(self.data), p, *multipliers))
+        return np.array(mapped(self.slices.local(x), self.data, p))
 
 
 def row_scale(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

@@ -13,16 +13,19 @@ from colloc.numerics.quadrature import gauss
 from colloc.problem import Problem
 from colloc.transcription.block import Block
 from colloc.transcription.grid import (
+    End,
     Local,
     Motion,
+    Shared,
     Sites,
-    Torques,
     pack_shared,
     parameter_symbols,
     sampled_signals,
     shared_unknowns,
     signal_bounds,
 )  # fmt: skip
+from colloc.transcription.slices import Slices
+from colloc.transcription.torques import Torques
 
 
 @dataclass(frozen=True)
@@ -67,41 +70,49 @@ class BSplineGrid:
 
     def __init__(self, curve: BSpline, problem: Problem, torques: Torques):
         self.curve, self.problem = curve, problem
-        T, constants, shared_lower, shared_upper = shared_unknowns(problem)
+        shared = shared_unknowns(problem)
         signal_lower, signal_upper = signal_bounds(problem)
         n, extra = problem.model.n, signal_lower.size
         points = curve.intervals + curve.degree
         q_lower, q_upper = problem.limits("q")
-        self.lower = np.append(np.tile(np.append(q_lower, signal_lower), points), shared_lower)
-        self.upper = np.append(np.tile(np.append(q_upper, signal_upper), points), shared_upper)
+        self.lower = np.append(np.tile(np.append(q_lower, signal_lower), points), shared.lower)
+        self.upper = np.append(np.tile(np.append(q_upper, signal_upper), points), shared.upper)
         self._points = np.arange(points * (n + extra)).reshape(points, n + extra)
         self._shared = np.arange(self._points.size, self.lower.size)
         self.segments = {"q control points": self._points[:, :n], "duration": self._shared[:1]}
         self.breakpoints = np.linspace(0, 1, curve.intervals + 1)
-        self._local = self._make_local(T, constants, n, extra, torques)
+        self._seen = shared.visible(self._shared)
+        self._local = self._make_local(shared, n, extra, torques)
 
-    def _make_local(self, T: ca.SX, constants: ca.SX, n: int, extra: int, torques: Torques) -> Local:
-        width = self.curve.degree + 1
-        control = ca.SX.sym("c", n + extra, width)
-        b0, b1, b2, s = (
-            ca.SX.sym(name, size) for name, size in (("b", width), ("bd", width), ("bdd", width), ("s", 1))
-        )
-        q, qd, qdd = control[:n, :] @ b0, control[:n, :] @ b1 / T, control[:n, :] @ b2 / T**2
-        signals = control[n:, :] @ b0
-        inputs = [s * T, T, q, qd, qdd, ca.SX(n, 1), signals, constants, parameter_symbols(self.problem)]
-        z = ca.vertcat(ca.vec(control), T, constants)
-        lifted = torques.put(inputs, z)
-        return Local(z, ca.vertcat(b0, b1, b2, s), inputs, lifted)
+    def _make_local(self, shared: Shared, n: int, extra: int, torques: Torques) -> Local:
+        """Local variables: the joints and their derivatives in s, the signals, and what is shared."""
+        T, s = shared.T, ca.SX.sym("s")
+        q, q1, q2, signals = (ca.SX.sym(name, size) for name, size in (("q", n), ("q1", n), ("q2", n), ("u", extra)))
+        w = ca.vertcat(q, q1, q2, signals, shared.symbols)
+        parameters = parameter_symbols(self.problem)
+        inputs = [s * T, T, q, q1 / T, q2 / T**2, ca.SX(n, 1), signals, shared.constants, parameters]
+        lifted = torques.put(inputs, w)
+        return Local(w, s, inputs, lifted)
 
     def anywhere(self, s: np.ndarray) -> Sites:
         """The splines at any normalised times."""
         intervals, degree = self.curve.intervals, self.curve.degree
+        n, columns, seen = self.problem.model.n, self._points.shape[1], self._seen
         first = bspline.span(s, intervals)
-        index = np.vstack(
-            [self._points[first + k].T for k in range(degree + 1)] + [np.tile(self._shared, (s.size, 1)).T]
+        index = [self._points[first + k].T for k in range(degree + 1)] + [np.tile(seen, (s.size, 1)).T]
+        # Every local variable but the shared ones is a sum over the control points k of its joint or signal.
+        joint = np.concatenate([np.tile(np.arange(n), 3), np.arange(n, columns)])
+        order = np.concatenate([np.repeat([0, 1, 2], n), np.zeros(columns - n, dtype=int)])
+        basis = np.stack([bspline.basis(s, intervals, degree, derivative).T for derivative in (0, 1, 2)])
+        # A function that ends at a breakpoint is zero there, up to rounding.
+        basis[np.abs(basis) < 1e-13 * np.abs(basis).max(axis=(1, 2), keepdims=True)] = 0.0
+        own = joint.size + np.arange(seen.size)
+        row = np.append(np.repeat(np.arange(joint.size), degree + 1), own)
+        column = np.append(
+            (joint[:, None] + columns * np.arange(degree + 1)).ravel(), (degree + 1) * columns + np.arange(seen.size)
         )
-        data = [bspline.basis(s, intervals, degree, derivative).T for derivative in (0, 1, 2)]
-        return Sites(self._local, index, np.vstack([*data, s]), s)
+        weight = np.vstack([basis[order].reshape(-1, s.size), np.ones((seen.size, s.size))])
+        return Sites(self._local, Slices(np.vstack(index), row, column, weight), s[None], s)
 
     def nodes(self) -> Sites:
         """Equally spaced nodes, both ends included."""
@@ -111,6 +122,14 @@ class BSplineGrid:
     def early_nodes(self) -> None:
         """None: the splines have accelerations everywhere."""
         return
+
+    def end(self, s: float) -> End:
+        """The three control points next to the start or end."""
+        n, degree = self.problem.model.n, self.curve.degree
+        at = np.array([float(s)])
+        weight = np.vstack([bspline.basis(at, self.curve.intervals, degree, derivative) for derivative in (0, 1, 2)])
+        inward = slice(None) if s == 0 else slice(None, None, -1)
+        return End(self._points[inward, :n][:3], weight[:, inward][:, :3], normalised=True)
 
     def quadrature(self) -> tuple[Sites, np.ndarray]:
         """Gauss points on every interval, degree + 1 of them (four for cubics)."""

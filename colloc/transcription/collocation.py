@@ -23,17 +23,19 @@ from colloc.numerics.quadrature import lagrange_integrals, lagrange_values, rada
 from colloc.problem import Problem
 from colloc.transcription.block import Block
 from colloc.transcription.grid import (
+    End,
     Local,
     Motion,
+    Shared,
     Sites,
-    Torques,
-    join,
     pack_shared,
     parameter_symbols,
     sampled_signals,
     shared_unknowns,
     signal_bounds,
 )  # fmt: skip
+from colloc.transcription.slices import Slices
+from colloc.transcription.torques import Torques, join
 
 
 @dataclass(frozen=True)
@@ -107,14 +109,14 @@ class CollocationGrid:
         self.intervals, self._c = curve.intervals, curve.points
         self._late = int(self._c[0] > 0)  # 1 when the first node is not collocated
         per_interval = self._c.size - 1 + self._late
-        T, constants, shared_lower, shared_upper = shared_unknowns(problem)
+        shared = shared_unknowns(problem)
         signal_lower, signal_upper = signal_bounds(problem)
         n, node_count = problem.model.n, self.intervals * per_interval + 1
         pieces = [
             (node_count, n),
             (node_count, n),
             (node_count - self._late, n + signal_lower.size),
-            (1, shared_lower.size),
+            (1, shared.lower.size),
         ]
         starts = np.cumsum([0] + [rows * columns for rows, columns in pieces])
         self._q, self._v, self._a, self._shared = (
@@ -122,12 +124,12 @@ class CollocationGrid:
             for start, (rows, columns) in zip(starts, pieces, strict=False)
         )
         limits = zip(problem.limits("q"), problem.limits("qd"), problem.limits("qdd"), strict=True)
-        ends = ((signal_lower, shared_lower), (signal_upper, shared_upper))
+        ends = ((signal_lower, shared.lower), (signal_upper, shared.upper))
         self.lower, self.upper = (
             np.concatenate(
-                [np.tile(q, node_count), np.tile(v, node_count), np.tile([*a, *sig], node_count - self._late), shared]
+                [np.tile(q, node_count), np.tile(v, node_count), np.tile([*a, *sig], node_count - self._late), end]
             )
-            for (q, v, a), (sig, shared) in zip(limits, ends, strict=True)
+            for (q, v, a), (sig, end) in zip(limits, ends, strict=True)
         )
         # Row k: the nodes of interval k, both ends included; the same for collocated nodes, numbered by rows of _a.
         first = per_interval * np.arange(self.intervals)[:, None]
@@ -137,60 +139,63 @@ class CollocationGrid:
         self._s = np.append(0.0, ((np.arange(self.intervals)[:, None] + inside) / self.intervals).ravel())
         self.segments = {"q": self._q, "qd": self._v, "qdd": self._a[:, :n], "duration": self._shared[0, :1]}
         self.breakpoints = np.linspace(0, 1, self.intervals + 1)
-        self._node = self._node_local(T, constants)
-        self._early = self._early_local(T, constants)
-        self._interval = self._interval_local(T, constants)
+        self._seen = shared.visible(self._shared[0])
+        self._node, self._early, self._interval = (
+            make(shared) for make in (self._node_local, self._early_local, self._interval_local)
+        )
 
-    def _inputs(self, s: ca.SX, T: ca.SX, constants: ca.SX, q: ca.SX, v: ca.SX, a: ca.SX) -> list[ca.SX]:
+    def _inputs(self, s: ca.SX, shared: Shared, q: ca.SX, v: ca.SX, a: ca.SX) -> list[ca.SX]:
         """The instant's inputs from a state and a column of accelerations and signals, torques yet to be put in."""
         n = self.problem.model.n
-        return [s * T, T, q, v, a[:n], ca.SX(n, 1), a[n:], constants, parameter_symbols(self.problem)]
+        T, parameters = shared.T, parameter_symbols(self.problem)
+        return [s * T, T, q, v, a[:n, :], ca.SX(n, 1), a[n:, :], shared.constants, parameters]
 
-    def _node_local(self, T: ca.SX, constants: ca.SX) -> Local:
+    def _node_local(self, shared: Shared) -> Local:
         s, q, v = ca.SX.sym("s"), ca.SX.sym("q", self._q.shape[1]), ca.SX.sym("v", self._q.shape[1])
         a = ca.SX.sym("a", self._a.shape[1])
-        z, inputs = ca.vertcat(q, v, a, T, constants), self._inputs(s, T, constants, q, v, a)
-        lifted = self._torques.put(inputs, z)
-        return Local(z, s, inputs, lifted)
+        w, inputs = ca.vertcat(q, v, a, shared.symbols), self._inputs(s, shared, q, v, a)
+        lifted = self._torques.put(inputs, w)
+        return Local(w, s, inputs, lifted)
 
-    def _early_local(self, T: ca.SX, constants: ca.SX) -> Local:
+    def _early_local(self, shared: Shared) -> Local:
         """The state alone; what depends on accelerations, torques or signals is not a number there."""
         n = self.problem.model.n
         s, q, v = ca.SX.sym("s"), ca.SX.sym("q", n), ca.SX.sym("v", n)
         undefined = ca.SX.nan(n, 1)
         signals = ca.SX.nan(self._a.shape[1] - n, 1)
-        inputs = [s * T, T, q, v, undefined, undefined, signals, constants, parameter_symbols(self.problem)]
-        return Local(ca.vertcat(q, v, T, constants), s, inputs)
+        T, parameters = shared.T, parameter_symbols(self.problem)
+        inputs = [s * T, T, q, v, undefined, undefined, signals, shared.constants, parameters]
+        return Local(ca.vertcat(q, v, shared.symbols), s, inputs)
 
-    def _interval_local(self, T: ca.SX, constants: ca.SX) -> Local:
+    def _interval_local(self, shared: Shared) -> Local:
         """All of an interval, evaluated anywhere on it by its polynomials (weights in d)."""
         n, m = self.problem.model.n, self._c.size
         q, v = (ca.SX.sym(name, n, self._members.shape[1]) for name in "qv")
         a = ca.SX.sym("a", self._a.shape[1], m)
         ell, b, s, start = (ca.SX.sym(name, size) for name, size in (("ell", m), ("b", m), ("s", 1), ("start", 1)))
-        z = ca.vertcat(ca.vec(q), ca.vec(v), ca.vec(a), T, constants)
+        w, T = ca.vertcat(ca.vec(q), ca.vec(v), ca.vec(a), shared.symbols), shared.T
         own = [
-            self._inputs(start + c / self.intervals, T, constants, q[:, k + self._late], v[:, k + self._late], a[:, k])
+            self._inputs(start + c / self.intervals, shared, q[:, k + self._late], v[:, k + self._late], a[:, k])
             for k, c in enumerate(self._c)
         ]
-        lifted = join([self._torques.put(inputs, z) for inputs in own])
+        lifted = join([self._torques.put(inputs, w) for inputs in own])
         values = a @ ell
         inputs = own[0][:]
         inputs[0] = s * T
         inputs[2] = q[:, 0] + T * (v[:, self._late :] @ b)
         inputs[3] = v[:, 0] + T * (a[:n, :] @ b)
-        inputs[4], inputs[6] = values[:n], values[n:]
+        inputs[4], inputs[6] = values[:n, :], values[n:, :]
         inputs[5] = ca.horzcat(*(node[5] for node in own)) @ ell
-        return Local(z, ca.vertcat(ell, b, s, start), inputs, lifted)
+        return Local(w, ca.vertcat(ell, b, s, start), inputs, lifted)
 
-    def _interval_index(self, interval: np.ndarray) -> np.ndarray:
+    def _interval_slices(self, interval: np.ndarray) -> Slices:
         parts = (
             self._q[self._members[interval]],
             self._v[self._members[interval]],
             self._a[self._collocated[interval]],
         )
         own = [part.reshape(interval.size, -1) for part in parts]
-        return np.hstack([*own, np.tile(self._shared, (interval.size, 1))]).T
+        return Slices.of(np.hstack([*own, np.tile(self._seen, (interval.size, 1))]).T)
 
     def anywhere(self, s: np.ndarray) -> Sites:
         """The collocation polynomials at any normalised times; torques and signals go as the accelerations do."""
@@ -200,21 +205,29 @@ class CollocationGrid:
         u = s * self.intervals - interval
         weights = [lagrange_values(self._c, u).T, lagrange_integrals(self._c, u).T / self.intervals]
         start = interval / self.intervals
-        return Sites(self._interval, self._interval_index(interval), np.vstack([*weights, s, start]), s)
+        return Sites(self._interval, self._interval_slices(interval), np.vstack([*weights, s, start]), s)
 
     def nodes(self) -> Sites:
         """The collocated nodes."""
         k = np.arange(self._late, self._s.size)
-        shared = np.tile(self._shared, (k.size, 1))
-        index = np.hstack([self._q[k], self._v[k], self._a, shared]).T
-        return Sites(self._node, index, self._s[None, k], self._s[k])
+        shared = np.tile(self._seen, (k.size, 1))
+        slices = Slices.of(np.hstack([self._q[k], self._v[k], self._a, shared]).T)
+        return Sites(self._node, slices, self._s[None, k], self._s[k])
 
     def early_nodes(self) -> Sites | None:
         """The start of a Radau mesh, which has no acceleration of its own."""
         if not self._late:
             return None
-        index = np.concatenate([self._q[0], self._v[0], self._shared[0]])[:, None]
-        return Sites(self._early, index, np.zeros((1, 1)), np.zeros(1))
+        slices = Slices.of(np.concatenate([self._q[0], self._v[0], self._seen])[:, None])
+        return Sites(self._early, slices, np.zeros((1, 1)), np.zeros(1))
+
+    def end(self, s: float) -> End:
+        """State at the start or end, and the acceleration unless it is the start of a Radau mesh."""
+        n, node = self.problem.model.n, 0 if s == 0 else -1
+        orders = [self._q[node], self._v[node]]
+        if s != 0 or not self._late:
+            orders.append(self._a[node, :n])
+        return End(np.array(orders), np.eye(len(orders)), normalised=False)
 
     def quadrature(self) -> tuple[Sites, np.ndarray]:
         """The nodes with the weights of the collocation method (Simpson, Radau)."""
@@ -227,9 +240,9 @@ class CollocationGrid:
         """X(c_i) - X(0) - h sum_j A_ij X'(c_j) = 0 at every collocation point but the interval's start."""
         local, n = self._interval, self.problem.model.n
         members = self._members.shape[1]
-        q, v = (ca.reshape(local.z[k * n * members : (k + 1) * n * members], n, members) for k in (0, 1))
-        a = ca.reshape(local.z[2 * n * members : -self._shared.size], self._a.shape[1], self._c.size)[:n, :]
-        T = local.z[-self._shared.size]
+        q, v = (ca.reshape(local.w[k * n * members : (k + 1) * n * members], n, members) for k in (0, 1))
+        a = ca.reshape(local.w[2 * n * members :][: self._a.shape[1] * self._c.size], -1, self._c.size)[:n, :]
+        T = local.inputs[1]
         width = ca.SX.sym("h")
         # The Runge-Kutta matrix without the trivial row of a collocation point at the interval's start.
         matrix = lagrange_integrals(self._c, self._c)[1 - self._late :]
@@ -238,11 +251,11 @@ class CollocationGrid:
         labels = tuple(f"{x}[{name}]" for x in ("q' = qd", "qd' = qdd") for _ in matrix for name in names)
         expression = ca.vertcat(*map(ca.vec, rows))
         zero = np.zeros(expression.shape[0])
-        index = self._interval_index(np.arange(self.intervals))
+        slices = self._interval_slices(np.arange(self.intervals))
         data = np.full((1, self.intervals), 1 / self.intervals)
         p = parameter_symbols(self.problem)
         s = self.breakpoints[:-1]
-        return [Block("defects", local.z, width, p, expression, index, data, zero, zero, labels, s)]
+        return [Block("defects", local.w, width, p, expression, slices, data, zero, zero, labels, s)]
 
     def pack(self, motion: Motion) -> np.ndarray:
         """A motion's state, accelerations and signals at the nodes."""

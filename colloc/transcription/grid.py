@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import casadi as ca
 import numpy as np
 
-from colloc.dynamics import DerivativeRecursion, InverseDynamics, check_formulation
 from colloc.problem import Problem
-from colloc.transcription.block import Block, Lifted
+from colloc.transcription.block import Block
+from colloc.transcription.slices import Slices
+from colloc.transcription.torques import Lifted, Torques
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,79 +21,43 @@ class Local:
 
     Parameters
     ----------
-    z, d : SX columns
-        The slice and its constant data (basis weights, normalised time).
+    w, d : SX columns
+        The slice's local variables and its constant data (such as the normalised time).
     inputs : list of SX
-        The instant's inputs (see `Instant.inputs`) as expressions in z and d, and in the torques if they are lifted.
+        The instant's inputs (see `Instant.inputs`) as expressions in w and d, and in the torques if they are lifted.
     lifted : Lifted, optional
     """
 
-    z: ca.SX
+    w: ca.SX
     d: ca.SX
     inputs: list[ca.SX]
     lifted: Lifted | None = None
-
-
-class Torques:
-    """How torques and their derivatives enter an NLP.
-
-    Parameters
-    ----------
-    problem : Problem
-    dynamics : callable
-        Formulation of the inverse dynamics: newton_euler, lagrange, lie.
-    sensitivities : callable, optional
-        Derivative recursion; automatic differentiation by default.
-    """
-
-    def __init__(self, problem: Problem, dynamics: InverseDynamics, sensitivities: DerivativeRecursion | None):
-        check_formulation(dynamics, sensitivities)
-        self.names = (dynamics.__name__, sensitivities.__name__ if sensitivities else "automatic differentiation")
-        self._value = problem.dynamics(dynamics)
-        self._slope = problem.torque_sensitivities(sensitivities) if sensitivities else None
-
-    def put(self, inputs: list[ca.SX], z: ca.SX) -> Lifted | None:
-        """Put the torque into the inputs of an instant, as an expression or as symbols with slopes in z."""
-        inputs[5] = ca.SX(*inputs[5].shape)
-        value = self._value(*inputs)
-        if self._slope is None:
-            inputs[5] = value
-            return None
-        symbols = ca.SX.sym("tau", value.shape[0])
-        slopes = self._slope(*inputs) @ ca.jacobian(ca.vertcat(*inputs), z)
-        inputs[5] = symbols
-        return Lifted(symbols, value, slopes)
-
-
-def join(parts: Sequence[Lifted | None]) -> Lifted | None:
-    """Lifted torques of several instants of one slice."""
-    found = [part for part in parts if part is not None]
-    return Lifted(*(ca.vertcat(*columns) for columns in zip(*found, strict=True))) if found else None
 
 
 @dataclass(frozen=True, eq=False)
 class Sites:
     """A local view at N normalised times s, with the slices and data that go with them.
 
-    index : ndarray of int, shape (len(local.z), N);  data : ndarray, shape (len(local.d), N)
+    slices : Slices;  data : ndarray, shape (len(local.d), N)
     """
 
     local: Local
-    index: np.ndarray
+    slices: Slices
     data: np.ndarray
     s: np.ndarray
 
     def restrict(self, during: tuple[float, float]) -> Sites:
         """The sites within a part of the motion."""
         inside = (self.s >= during[0] - 1e-9) & (self.s <= during[1] + 1e-9)
-        return Sites(self.local, self.index[:, inside], self.data[:, inside], self.s[inside])
+        return Sites(self.local, self.slices.take(inside), self.data[:, inside], self.s[inside])
 
     def evaluate(self, expressions: list[ca.SX], x: np.ndarray, parameters: np.ndarray) -> list[np.ndarray]:
         """Values of expressions in the local view at all sites, each ndarray, shape (N, rows)."""
-        inputs = [self.local.z, self.local.d, self.local.inputs[8]]
+        inputs = [self.local.w, self.local.d, self.local.inputs[8]]
         resolved = self.local.lifted.resolve(expressions) if self.local.lifted else expressions
         function = ca.Function("at", inputs, [ca.densify(expression) for expression in resolved])
-        results = function.map("at", "serial", self.s.size, [2], []).call([x[self.index], self.data, parameters])
+        mapped = function.map("at", "serial", self.s.size, [2], [])
+        results = mapped.call([self.slices.local(x), self.data, parameters])
         return [np.array(result).T.reshape(self.s.size, -1) for result in results]
 
 
@@ -117,6 +82,25 @@ class Motion:
     duration: float
     signal: Callable[[str, np.ndarray], np.ndarray]
     constant: Callable[[str], np.ndarray]
+
+
+class End(NamedTuple):
+    """Which variables the motion depends on at its start or end.
+
+    Derivative k of joint j is the sum over i of weight[k, i] x[index[i, j]], weight being lower triangular.
+
+    Parameters
+    ----------
+    index : ndarray of int, shape (orders, n)
+        For q, qd and, if there are three orders, qdd.
+    weight : ndarray, shape (orders, orders)
+    normalised : bool
+        Whether derivatives are meant with respect to the normalised time.
+    """
+
+    index: np.ndarray
+    weight: np.ndarray
+    normalised: bool
 
 
 class Grid(Protocol):
@@ -144,6 +128,10 @@ class Grid(Protocol):
         """The transcription's own curve at any normalised times."""
         ...
 
+    def end(self, s: float) -> End:
+        """The variables at the start (s = 0) or end (s = 1)."""
+        ...
+
     def quadrature(self) -> tuple[Sites, np.ndarray]:
         """Sites and weights (summing to 1) for integrals over the normalised time."""
         ...
@@ -165,13 +153,39 @@ class Transcription(Protocol):
         ...
 
 
-def shared_unknowns(problem: Problem) -> tuple[ca.SX, ca.SX, np.ndarray, np.ndarray]:
-    """What every slice ends with: the duration and the constants, as symbols, and their bounds."""
-    T = ca.SX.sym("T")
+class Shared(NamedTuple):
+    """The unknowns that every slice sees, at the end of the decision vector: the duration and the constants.
+
+    Parameters
+    ----------
+    T, constants : SX
+    lower, upper : ndarray
+        Bounds of duration and constants.
+    symbols : SX column
+        Those that are really unknown. A fixed duration is a number: it stays in the decision vector, where everyone
+        can read it, but nothing depends on it.
+    """
+
+    T: ca.SX
+    constants: ca.SX
+    lower: np.ndarray
+    upper: np.ndarray
+    symbols: ca.SX
+
+    def visible(self, index: np.ndarray) -> np.ndarray:
+        """Those of all shared entries of the decision vector that the symbols stand for."""
+        return index[index.size - self.symbols.shape[0] :]
+
+
+def shared_unknowns(problem: Problem) -> Shared:
+    """The shared unknowns of a problem, as symbols, and their bounds."""
+    horizon = problem.horizon
+    free = horizon.lower < horizon.upper
+    T = ca.SX.sym("T") if free else ca.SX(horizon.lower)
     constants = ca.SX.sym("constants", sum(u.size for u in problem.constants))
-    lower = np.concatenate([[problem.horizon.lower], *(u.lower for u in problem.constants)])
-    upper = np.concatenate([[problem.horizon.upper], *(u.upper for u in problem.constants)])
-    return T, constants, lower, upper
+    lower = np.concatenate([[horizon.lower], *(u.lower for u in problem.constants)])
+    upper = np.concatenate([[horizon.upper], *(u.upper for u in problem.constants)])
+    return Shared(T, constants, lower, upper, ca.vertcat(T, constants) if free else constants)
 
 
 def signal_bounds(problem: Problem) -> tuple[np.ndarray, np.ndarray]:

@@ -11,14 +11,19 @@ import casadi as ca
 import numpy as np
 
 from colloc.display import Table, short
+from colloc.kernels import Compile
 from colloc.problem import Problem
 from colloc.transcription.block import Block, row_scale
 from colloc.transcription.grid import Grid, Transcription, parameter_symbols
+from colloc.transcription.machine import Machine
+from colloc.transcription.slices import scatter
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NLP:
     """minimise the summed rows of the costs, subject to bounds on x and on the rows of the constraints.
+
+    Variables with equal bounds are fixed: derivatives with respect to them are left out.
 
     Parameters
     ----------
@@ -29,6 +34,10 @@ class NLP:
     torques : (str, str)
         Names of the formulation that gives the torques and of what gives their derivatives.
     costs, constraints : sequence of Block
+    lower, upper : ndarray, shape (n_x,)
+        Bounds of the variables.
+    compile : bool, Compile or None
+        Whether the blocks' functions run as compiled kernels; None where that pays, see `solve`.
     """
 
     problem: Problem
@@ -37,16 +46,9 @@ class NLP:
     torques: tuple[str, str]
     costs: Sequence[Block]
     constraints: Sequence[Block]
-
-    @property
-    def lower(self) -> np.ndarray:
-        """Lower bounds of the variables, shape (n_x,)."""
-        return self.grid.lower
-
-    @property
-    def upper(self) -> np.ndarray:
-        """Upper bounds of the variables, shape (n_x,)."""
-        return self.grid.upper
+    lower: np.ndarray
+    upper: np.ndarray
+    compile: bool | Compile | None = None
 
     @property
     def n_x(self) -> int:
@@ -81,56 +83,86 @@ class NLP:
         return np.concatenate([np.zeros(0), *(np.tile(b.scale, b.n_slices) for b in self.constraints)])
 
     @cached_property
+    def free(self) -> np.ndarray:
+        """Which variables are not fixed, ndarray of bool, shape (n_x,)."""
+        return self.lower < self.upper
+
+    @cached_property
     def _xp(self) -> tuple[ca.MX, ca.MX]:
         return ca.MX.sym("x", self.n_x), ca.MX.sym("p", parameter_symbols(self.problem).shape[0])
+
+    @cached_property
+    def _first(self) -> Machine:
+        """Values and first derivatives."""
+        return Machine((*self.costs, *self.constraints), ("value", "gradient", "jacobian"), self.compile)
 
     @cached_property
     def f(self) -> ca.Function:
         """(x, p) -> cost."""
         x, p = self._xp
-        total = sum((ca.sum1(b.map(b.value, x, p)) for b in self.costs), ca.MX(0))
+        total = sum((ca.sum1(self._first.apply(b, "value", x, p)[0]) for b in self.costs), ca.MX(0))
         return ca.Function("f", [x, p], [total], ["x", "p"], ["f"])
 
     @cached_property
     def g(self) -> ca.Function:
         """(x, p) -> constraint rows."""
         x, p = self._xp
-        rows = ca.vertcat(ca.MX(0, 1), *(b.map(b.value, x, p) for b in self.constraints))
+        rows = ca.vertcat(ca.MX(0, 1), *(self._first.apply(b, "value", x, p)[0] for b in self.constraints))
         return ca.Function("g", [x, p], [rows], ["x", "p"], ["g"])
 
     @cached_property
     def grad_f(self) -> ca.Function:
         """(x, p) -> cost, its gradient."""
         x, p = self._xp
-        parts = [b.map(b.gradient, x, p) for b in self.costs]
-        columns = np.concatenate([b.index.ravel("F") for b in self.costs])
-        gradient = scatter(self.n_x, 1, columns, np.zeros_like(columns), None, parts)
-        return ca.Function("grad_f", [x, p], [self.f(x, p), ca.densify(gradient)], ["x", "p"], ["f", "grad_f_x"])
+        parts = []
+        for b in self.costs:
+            values, _, slices = self._first.apply(b, "gradient", x, p)
+            entries = slices.gradient()
+            rows = slices.index[entries.row]
+            parts.append((values, entries, rows, np.zeros_like(rows)))
+        gradient = ca.densify(scatter(self.n_x, 1, parts, rows=self.free))
+        return ca.Function("grad_f", [x, p], [self.f(x, p), gradient], ["x", "p"], ["f", "grad_f_x"])
 
     @cached_property
     def jac_g(self) -> ca.Function:
         """(x, p) -> constraint rows, their sparse Jacobian."""
         x, p = self._xp
-        parts = [b.map(b.jacobian, x, p) for b in self.constraints]
-        entries = [b.jacobian_entries(first) for b, first in zip(self.constraints, self.offsets, strict=False)]
-        rows, columns = _joined(entries)
-        jacobian = scatter(self.n_g, self.n_x, rows, columns, None, parts)
+        parts = []
+        for b, first in zip(self.constraints, self.offsets, strict=False):
+            values, pattern, slices = self._first.apply(b, "jacobian", x, p)
+            entries = slices.jacobian(pattern)
+            rows = first + entries.row[:, None] + b.n_rows * np.arange(b.n_slices)
+            parts.append((values, entries, rows, slices.index[entries.column]))
+        jacobian = scatter(self.n_g, self.n_x, parts, columns=self.free)
         return ca.Function("jac_g", [x, p], [self.g(x, p), jacobian], ["x", "p"], ["g", "jac_g_x"])
 
     @cached_property
     def hess_lag(self) -> ca.Function:
         """(x, p, lam_f, lam_g) -> sparse upper triangle of the Hessian of lam_f f + lam_g' g."""
+        return self._hessian("hessian")
+
+    @cached_property
+    def gauss_newton(self) -> ca.Function:
+        """As `hess_lag`, with J'J of the costs that are sums of squares only: no second derivatives at all."""
+        return self._hessian("gauss_newton")
+
+    def _hessian(self, kind: str) -> ca.Function:
+        # Machines of their own: who asks for no second derivatives need not wait until they are compiled.
+        machine = Machine((*self.costs, *self.constraints), (kind,), self._first.choice)
         x, p = self._xp
         lam_f, lam_g = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.n_g)
-        parts, blocks = [], (*self.costs, *self.constraints)
-        for b in self.costs:
-            parts.append(b.map(b.hessian, x, p, lam_f * ca.DM.ones(b.n_rows, b.n_slices)))
+        weighted = [(b, ca.repmat(lam_f, 1, b.n_slices)) for b in self.costs]
         for b, first, end in zip(self.constraints, self.offsets, self.offsets[1:], strict=False):
-            parts.append(b.map(b.hessian, x, p, ca.reshape(lam_g[first:end], b.n_rows, b.n_slices)))
-        rows, columns = _joined([b.hessian_entries() for b in blocks])
-        weights = np.concatenate([b.hessian_weights() for b in blocks])
-        hessian = scatter(self.n_x, self.n_x, rows, columns, weights, parts)
+            weighted.append((b, ca.reshape(lam_g[first:end], b.n_rows, b.n_slices)))
+        parts = []
+        for b, multipliers in weighted:
+            if b.has(kind):
+                values, pattern, slices = machine.apply(b, kind, x, p, multipliers)
+                entries = slices.hessian(pattern)
+                i, j = slices.index[entries.row], slices.index[entries.column]
+                parts.append((values, entries, np.minimum(i, j), np.maximum(i, j)))
         names = ["x", "p", "lam_f", "lam_g"]
+        hessian = scatter(self.n_x, self.n_x, parts, rows=self.free, columns=self.free)
         return ca.Function("hess_lag", [x, p, lam_f, lam_g], [hessian], names, ["triu_hess_gamma_x_x"])
 
     @cached_property
@@ -159,11 +191,11 @@ class NLP:
 
     def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
         """Value of every cost term by name, weights included."""
-        return {
-            label: float(value)
-            for block in self.costs
-            for label, value in zip(block.labels, block.evaluate(x, p).sum(axis=1), strict=True)
-        }
+        found = dict.fromkeys(self.problem.integrands, 0.0)
+        for block in self.costs:
+            for label, value in zip(block.labels, block.evaluate(x, p).sum(axis=1), strict=True):
+                found[label] += float(value)
+        return found
 
     def check_derivatives(
         self, x: np.ndarray, p: np.ndarray | Sequence[float] = (), *, directions: int = 3, seed: int = 0
@@ -203,7 +235,7 @@ class NLP:
         }
         worst = dict.fromkeys(exact, 0.0)
         for _ in range(directions):
-            v = rng.standard_normal(self.n_x)
+            v = rng.standard_normal(self.n_x) * self.free
             for name, (matrix, function) in exact.items():
                 along = np.array(matrix @ v).ravel()
                 error = np.linalg.norm(along - _central(function, x, v)) / max(1.0, float(np.linalg.norm(along)))
@@ -223,49 +255,17 @@ class NLP:
 
     def _table(self) -> Table:
         lines = [("torques", self.torques[0], "", f"first derivatives by {self.torques[1]}")]
-        lines += [("variables", name, str(index.size), "") for name, index in self.grid.segments.items()]
-        lines += [("cost", ", ".join(b.labels), str(b.n_slices), "") for b in self.costs]
+        for name, index in self.grid.segments.items():
+            fixed = int((~self.free[index]).sum())
+            lines.append(("variables", name, str(index.size), f"{fixed} fixed" if fixed else ""))
+        for b in self.costs:
+            kind = "" if b.weights is None else f"sum of {b.n_rows * b.n_slices} squares"
+            lines.append(("cost", ", ".join(dict.fromkeys(b.labels)), str(b.n_slices), kind))
         for b in self.constraints:
             equal = int((b.lower == b.upper).sum())
             kind = "equality" if equal == b.n_rows else "inequality" if equal == 0 else "mixed"
             lines.append(("constraint", b.name, f"{b.n_rows} x {b.n_slices}", f"{kind}, scale {short(b.scale.max())}"))
         return Table(f"NLP: {self.spy()}", ("", "name", "count", ""), lines)
-
-
-def scatter(
-    rows: int, columns: int, row: np.ndarray, column: np.ndarray, weights: np.ndarray | None, parts: Sequence[ca.MX]
-) -> ca.MX:
-    """Sparse matrix with given entries at given places; entries at the same place add up.
-
-    A pure re-ordering of nonzeros when no place repeats, a product with a constant sparse matrix when some do.
-
-    Parameters
-    ----------
-    rows, columns : int
-        Shape of the matrix.
-    row, column : ndarray of int, shape (K,)
-    weights : ndarray, shape (K,), or None
-        Constant factors of the entries.
-    parts : sequence of MX columns
-        The K entries.
-    """
-    entries = ca.vertcat(ca.MX(0, 1), *parts)
-    places, target = np.unique(column * rows + row, return_inverse=True)
-    starts = np.searchsorted(places, np.arange(columns + 1) * rows)
-    sparsity = ca.Sparsity(rows, columns, starts.tolist(), (places % rows if rows else places).tolist())
-    if places.size == target.size:
-        order = np.argsort(target)
-        values = entries[order.tolist()]
-        values = values if weights is None or (weights == 1).all() else values * ca.DM(weights[order])
-    else:
-        source = ca.Sparsity(places.size, target.size, list(range(target.size + 1)), target.tolist())
-        values = ca.DM(source, np.ones(target.size) if weights is None else weights) @ entries
-    return ca.MX(sparsity, values)
-
-
-def _joined(entries: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-    none = np.zeros(0, dtype=int)
-    return np.concatenate([none, *(row for row, _ in entries)]), np.concatenate([none, *(col for _, col in entries)])
 
 
 def _central(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import casadi as ca
 import numpy as np
 
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.errors import InputError
+from colloc.kernels import Compile
 from colloc.problem import SHARED, At, Boundary, Path, Problem, Rows, State
-from colloc.transcription.block import Block, Lifted
-from colloc.transcription.grid import Grid, Local, Sites, Torques, Transcription, join, parameter_symbols
+from colloc.transcription.block import Block
+from colloc.transcription.ends import settle
+from colloc.transcription.grid import Grid, Local, Sites, Transcription, parameter_symbols
 from colloc.transcription.nlp import NLP
+from colloc.transcription.squares import split_squares
+from colloc.transcription.torques import Torques
 
 
 def transcribe(
@@ -18,6 +24,8 @@ def transcribe(
     curve: Transcription,
     dynamics: InverseDynamics = newton_euler,
     sensitivities: DerivativeRecursion | None = None,
+    *,
+    compile: bool | Compile | None = None,
 ) -> NLP:
     """The nonlinear program of a problem on a transcription, ready to be counted, checked or solved.
 
@@ -28,8 +36,11 @@ def transcribe(
     dynamics : newton_euler, lagrange or lie
         Formulation of the inverse dynamics; it changes no physics.
     sensitivities : optional
-        Analytic recursion for the first derivatives of the torques, such as `composite_sensitivities`. By default
-        CasADi differentiates the formulation, as it does for second derivatives in any case.
+        Recursion for the first derivatives of the torques. By default `composite_sensitivities` from eight joints on,
+        `by_differentiation(dynamics)` below. Second derivatives follow the same rule: by `lie_hessian`, or by
+        differentiation.
+    compile : bool or Compile, optional
+        As in `solve`.
 
     Returns
     -------
@@ -39,39 +50,62 @@ def transcribe(
         raise InputError(f"problem must be a Problem, got {problem!r}")
     if isinstance(curve, type) or not hasattr(curve, "grid"):
         raise InputError(f"transcription must be BSpline, HermiteSimpson or Radau, got {curve!r}")
+    if not (compile is None or isinstance(compile, bool | Compile)):
+        raise InputError(f"compile must be True, False, None or a Compile, got {compile!r}")
     torques = Torques(problem, dynamics, sensitivities)
     grid = curve.grid(problem, torques)
     constraints = grid.defects()
+    settled = settle(problem, grid)
     for name, (constraint, rows, function) in problem.rows.items():
-        if isinstance(constraint, Boundary):
+        if isinstance(constraint, State):
+            if chosen := settled.open[name]:
+                constraints.append(
+                    block_at(name, _moment(grid, constraint.s, function), rows, function, chosen).folded()
+                )
+        elif isinstance(constraint, Boundary):
             constraints.append(_boundary(name, grid, rows, function))
-        elif isinstance(constraint, At | State):
+        elif isinstance(constraint, At):
             constraints.append(block_at(name, _moment(grid, constraint.s, function), rows, function).folded())
         elif isinstance(constraint, Path) and constraint.quantity not in grid.bounded:
             constraints += _along_path(name, grid, constraint, rows, function)
-    return NLP(problem, curve, grid, torques.names, [_cost(problem, grid)], constraints)
+    return NLP(problem, curve, grid, torques.names, _costs(problem, grid), constraints, *settled[:2], compile)
 
 
-def _cost(problem: Problem, grid: Grid) -> Block:
-    """All cost terms in one block, one row each: duration times weight times quadrature weight times integrand."""
-    sites, weights = grid.quadrature()
+def _costs(problem: Problem, grid: Grid) -> list[Block]:
+    """All sums of squares in one block, what remains of the integrands in another."""
+    sites, quadrature = grid.quadrature()
+    local, parameters = sites.local, parameter_symbols(problem)
+    share, duration = ca.SX.sym("share"), local.inputs[1]
+    varying = local.w if local.lifted is None else ca.vertcat(local.w, local.lifted.symbols)
+    residuals, weights, squared, rest, remaining = [], [], [], [], []
+    for name, (factor, fn) in problem.integrands.items():
+        found = split_squares(fn(*local.inputs), varying)
+        # The duration, the integral's measure, belongs into the residuals: it may be unknown.
+        residuals += [ca.sqrt(duration) * residual for residual in found.residuals]
+        weights += [factor * share * weight for weight in found.weights]
+        squared += [name] * len(found.residuals)
+        if not found.rest.is_zero():
+            rest.append(factor * share * duration * found.rest)
+            remaining.append(name)
+    data, none = (ca.vertcat(local.d, share), np.vstack([sites.data, quadrature])), np.zeros(0)
+    given = (local.w, data[0], parameters)
+    ends = (sites.slices, data[1], none, none)
+    blocks = []
+    if rest:
+        blocks.append(Block("cost", *given, ca.vertcat(*rest), *ends, tuple(remaining), sites.s, local.lifted))
+    if residuals:
+        rows, factors = ca.vertcat(*residuals), ca.vertcat(*weights)
+        blocks.append(Block("squares", *given, rows, *ends, tuple(squared), sites.s, local.lifted, factors))
+    return blocks
+
+
+def block_at(name: str, sites: Sites, rows: Rows, function: ca.Function, chosen: Sequence[int] | None = None) -> Block:
+    """Rows of a constraint, all or some, at given sites."""
     local = sites.local
-    w = ca.SX.sym("w")
-    duration = local.inputs[1]
-    terms = [weight * w * duration * fn(*local.inputs) for weight, fn in problem.integrands.values()]
-    none = np.zeros(len(terms))
+    k = list(range(len(rows.labels)) if chosen is None else chosen)
     return Block(
-        "cost", local.z, ca.vertcat(local.d, w), parameter_symbols(problem), ca.vertcat(*terms),
-        sites.index, np.vstack([sites.data, weights]), none, none, tuple(problem.integrands), sites.s, local.lifted,
-    )  # fmt: skip
-
-
-def block_at(name: str, sites: Sites, rows: Rows, function: ca.Function) -> Block:
-    """Rows of a constraint at given sites."""
-    local = sites.local
-    return Block(
-        name, local.z, local.d, local.inputs[8], function(*local.inputs),
-        sites.index, sites.data, rows.lower, rows.upper, rows.labels, sites.s, local.lifted,
+        name, local.w, local.d, local.inputs[8], function(*local.inputs)[k],
+        sites.slices, sites.data, rows.lower[k], rows.upper[k], tuple(rows.labels[i] for i in k), sites.s, local.lifted,
     )  # fmt: skip
 
 
@@ -105,31 +139,23 @@ def _needs_acceleration(function: ca.Function) -> bool:
 
 
 def _boundary(name: str, grid: Grid, rows: Rows, function: ca.Function) -> Block:
+    """Rows between the two ends, which automatic differentiation takes whole: there is only one slice of them."""
     start, end = grid.anywhere(np.array([0.0])), grid.anywhere(np.array([1.0]))
-    near, far = start.local, _renamed(end.local)
+    near, far = start.local, end.local
+    w, d = ca.SX.sym("w end", far.w.shape[0]), ca.SX.sym("d end", far.d.shape[0])
+    inputs = _resolved(near)
     # What does not vary along the motion is read from the start.
-    shared = [near.inputs[k] if k in SHARED else expression for k, expression in enumerate(far.inputs)]
-    lifted = join([_widened(near.lifted, 0, far.z.shape[0]), _widened(far.lifted, near.z.shape[0], 0)])
+    other = [
+        inputs[k] if k in SHARED else expression
+        for k, expression in enumerate(ca.substitute(_resolved(far), [far.w, far.d], [w, d]))
+    ]
     return Block(
-        name, ca.vertcat(near.z, far.z), ca.vertcat(near.d, far.d), near.inputs[8], function(*near.inputs, *shared),
-        np.vstack([start.index, end.index]), np.vstack([start.data, end.data]),
-        rows.lower, rows.upper, rows.labels, np.ones(1), lifted,
+        name, ca.vertcat(near.w, w), ca.vertcat(near.d, d), near.inputs[8], function(*inputs, *other),
+        start.slices.beside(end.slices), np.vstack([start.data, end.data]),
+        rows.lower, rows.upper, rows.labels, np.ones(1),
     ).folded()  # fmt: skip
 
 
-def _renamed(local: Local) -> Local:
-    """The same local view in symbols of its own."""
-    old, new = [local.z, local.d], [ca.SX.sym("z end", local.z.shape[0]), ca.SX.sym("d end", local.d.shape[0])]
-    lifted = None
-    if local.lifted:
-        old, new = [*old, local.lifted.symbols], [*new, ca.SX.sym("tau end", local.lifted.symbols.shape[0])]
-        lifted = Lifted(new[2], *ca.substitute(list(local.lifted[1:]), old[:2], new[:2]))
-    return Local(new[0], new[1], list(ca.substitute(local.inputs, old, new)), lifted)
-
-
-def _widened(lifted: Lifted | None, before: int, after: int) -> Lifted | None:
-    """Slopes in a slice that has other variables before and after."""
-    if lifted is None:
-        return None
-    k = lifted.symbols.shape[0]
-    return lifted._replace(slopes=ca.horzcat(ca.SX(k, before), lifted.slopes, ca.SX(k, after)))
+def _resolved(local: Local) -> list[ca.SX]:
+    """The inputs of an instant as expressions in the local variables alone."""
+    return local.lifted.resolve(local.inputs) if local.lifted else local.inputs

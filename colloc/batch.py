@@ -1,0 +1,68 @@
+"""Functions of samples: how NumPy arrays go in and come out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from colloc.checks import finite_array
+from colloc.errors import CompileWarning
+from colloc.kernels import Compile, CompileError, Kernel, Library, build
+
+
+class Batch(NamedTuple):
+    """A function of some inputs that returns nonzeros, and where they belong in each (row-major) result."""
+
+    function: ca.Function
+    inputs: tuple[str, ...]
+    places: list[np.ndarray]
+    library: Library | None
+
+    def evaluate(self, given: Mapping[str, np.ndarray], samples: int) -> list[np.ndarray]:
+        """Nonzeros of every result, each ndarray, shape (N, nonzeros), from inputs of shape (N, size)."""
+        inputs = [given[name] for name in self.inputs]
+        if self.library is not None and inputs:
+            return self.library.evaluate("f", inputs)
+        results = [np.zeros((samples, places.size)) for places in self.places]
+        # Through buffers: converting to and from CasADi's own matrices takes as long as the dynamics.
+        buffer, trigger = self.function.map(samples).buffer()
+        for k, array in enumerate(inputs):
+            buffer.set_arg(k, array.data)  # pyright: ignore[reportCallIssue]
+        for k, array in enumerate(results):
+            buffer.set_res(k, array.data)  # pyright: ignore[reportCallIssue]
+        trigger()
+        return results
+
+
+def compiled(function: ca.Function, options: Compile | None) -> Library | None:
+    if options is None:
+        return None
+    try:
+        return build({"f": Kernel(function)}, options)
+    except CompileError as error:
+        warnings.warn(f"{error}; CasADi's virtual machine is used instead", CompileWarning, stacklevel=2)
+        return None
+
+
+def spread(nonzeros: np.ndarray, places: np.ndarray, size: int) -> np.ndarray:
+    """Rows of the given size with nonzeros at their places."""
+    array = np.zeros((*nonzeros.shape[:-1], size))
+    array[..., places] = nonzeros
+    return array
+
+
+def arithmetic(function: ca.Function) -> int:
+    """Number of arithmetic instructions of an SX function: loads of inputs and constants, and stores, not counted."""
+    silent = (ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST)
+    return sum(function.instruction_id(k) not in silent for k in range(function.n_instructions()))
+
+
+def sample_rows(name: str, value: Any, samples: int, shape: tuple[int, ...]) -> np.ndarray:
+    """Samples as contiguous rows, (N, size); a single sample or a scalar is repeated."""
+    if np.ndim(value) == len(shape) + 1:
+        return np.ascontiguousarray(finite_array(name, value, (samples, *shape)).reshape(samples, -1))
+    return np.tile(finite_array(name, value, shape).reshape(1, -1), (samples, 1))

@@ -1,0 +1,117 @@
+"""Compiled libraries on disk.
+
+An entry is one file, <key>-<checksum>.so: the key is the hash of what was compiled and how, the checksum that of the
+file's own content. It appears by a rename, so that it is complete or absent, and it is never written to again: whoever
+has loaded it keeps the file it loaded. Two processes that want the same library may both compile it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from colloc.kernels.kernel import CompileError
+
+LIMIT = 500  # MB
+ABANDONED = 24 * 3600.0  # s, age of the directory of a compilation that was killed
+RECENT = 60.0  # s; a library used so recently may be about to be loaded by another process
+
+
+def find(directory: Path, key: str) -> Path | None:
+    """The intact library of a key; one that is damaged is removed.
+
+    Raises
+    ------
+    CompileError
+        If others than the user could have written it.
+    """
+    try:
+        if not directory.is_dir():
+            return None
+        _check_owner(directory)
+        entries = sorted(directory.glob(f"{key}-*.so"))
+    except OSError as error:
+        raise CompileError(f"cannot read compiled kernels in {directory}: {error}; see $COLLOC_CACHE_DIR") from error
+    for path in entries:
+        with suppress(OSError):  # gone meanwhile, or damaged and not to be removed
+            _check_owner(path)
+            if path.name == _name(key, path):
+                with suppress(OSError):
+                    os.utime(path)  # the time of its last use
+                return path
+            path.unlink()
+    return None
+
+
+@contextmanager
+def workshop(directory: Path) -> Iterator[Path]:
+    """An empty directory inside the cache to compile in, removed at the end.
+
+    Raises
+    ------
+    CompileError
+        If the cache cannot be written, also by what is done inside.
+    """
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _check_owner(directory)
+        with tempfile.TemporaryDirectory(prefix="build-", dir=directory, ignore_cleanup_errors=True) as inside:
+            yield Path(inside)
+    except OSError as error:
+        raise CompileError(f"cannot write compiled kernels to {directory}: {error}; see $COLLOC_CACHE_DIR") from error
+
+
+def store(directory: Path, key: str, library: Path) -> Path:
+    """Make a compiled library an entry of the cache."""
+    library.chmod(0o700)
+    path = directory / _name(key, library)
+    os.replace(library, path)
+    return path
+
+
+def evict(directory: Path, kept: Path) -> None:
+    """Remove what killed compilations left behind, and the libraries used longest ago beyond $COLLOC_CACHE_MB."""
+    for path in directory.glob("build-*"):
+        if _age(path) > ABANDONED:
+            shutil.rmtree(path, ignore_errors=True)
+    room = _limit() * 1e6 - kept.stat().st_size
+    for path in sorted(set(directory.glob("*.so")) - {kept}, key=_age):
+        with suppress(OSError):
+            room -= path.stat().st_size
+            if room < 0 and _age(path) > RECENT:
+                path.unlink()
+
+
+def _age(path: Path) -> float:
+    """Seconds since the last use; none of a file that is gone."""
+    try:
+        return time.time() - path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _name(key: str, library: Path) -> str:
+    return f"{key}-{hashlib.sha256(library.read_bytes()).hexdigest()[:32]}.so"
+
+
+def _limit() -> float:
+    given = os.environ.get("COLLOC_CACHE_MB", "")
+    try:
+        return float(given) if given else LIMIT
+    except ValueError:
+        raise CompileError(f"COLLOC_CACHE_MB must be a number of megabytes, got {given!r}") from None
+
+
+def _check_owner(path: Path) -> None:
+    """Code is only loaded from files that nobody but the user can have written."""
+    status = path.stat()
+    if status.st_uid != os.geteuid():
+        raise CompileError(f"{path} belongs to another user; name a directory of your own in $COLLOC_CACHE_DIR")
+    if status.st_mode & 0o022:
+        raise CompileError(f"{path} is writable by others; forbid that (chmod go-w) or set $COLLOC_CACHE_DIR")

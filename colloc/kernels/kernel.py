@@ -1,0 +1,129 @@
+"""What is compiled: a function of one slice, and sums of products of what it reads and returns."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from colloc.checks import count
+from colloc.errors import InputError
+
+
+class CompileError(RuntimeError):
+    """Kernels that cannot be compiled, stored or loaded here."""
+
+
+class Pass(NamedTuple):
+    """Sums of products over the pool: target t becomes the sum over k of pool[left[k]] * pool[right[k]].
+
+    Parameters
+    ----------
+    starts : ndarray of int, shape (targets + 1,)
+        The terms of target t are starts[t] <= k < starts[t + 1].
+    left, right : ndarray of int, shape (terms,)
+        Places in the pool, before the pass's own targets.
+    """
+
+    starts: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+
+    @property
+    def targets(self) -> int:
+        """Number of sums."""
+        return len(self.starts) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """A function that is evaluated at many slices at once.
+
+    The pool of a slice is all inputs one after another (the function's, then the extra ones), the function's outputs,
+    and the targets of every pass. The results are the function's outputs, or the targets of the last pass if there is
+    one.
+
+    Parameters
+    ----------
+    function : Function
+        Of SX; inputs and outputs are dense columns, possibly empty.
+    extra : tuple of int
+        Sizes of further inputs, which only the passes read.
+    shared : frozenset of int
+        Numbers of the inputs that are the same for every slice.
+    passes : tuple of Pass
+
+    Raises
+    ------
+    InputError
+        For another kind of function, and for places outside the pool.
+    """
+
+    function: ca.Function
+    extra: tuple[int, ...] = ()
+    shared: frozenset[int] = frozenset()
+    passes: tuple[Pass, ...] = ()
+
+    def __post_init__(self) -> None:
+        function = self.function
+        if not isinstance(function, ca.Function) or not function.is_a("SXFunction") or function.has_free():
+            raise InputError(f"function must be a Function of SX without free symbols, got {function!r}")
+        shapes = [function.sparsity_in(k) for k in range(function.n_in())]
+        shapes += [function.sparsity_out(k) for k in range(function.n_out())]
+        if not all(shape.is_dense() and (shape.is_column() or shape.is_empty()) for shape in shapes):
+            raise InputError(f"inputs and outputs of {function!r} must be dense columns")
+        for size in self.extra:
+            count("extra", size, at_least=0)
+        if not self.shared <= set(range(len(self.inputs))):
+            raise InputError(f"shared must be numbers of the {len(self.inputs)} inputs, got {sorted(self.shared)}")
+        start = sum(self.inputs) + sum(self.outputs)
+        for number, one in enumerate(self.passes):
+            _check_pass(number, one, start)
+            start += one.targets
+
+    @cached_property
+    def inputs(self) -> tuple[int, ...]:
+        """Sizes of all inputs."""
+        return tuple(self.function.numel_in(k) for k in range(self.function.n_in())) + tuple(self.extra)
+
+    @cached_property
+    def outputs(self) -> tuple[int, ...]:
+        """Sizes of the function's outputs."""
+        return tuple(self.function.numel_out(k) for k in range(self.function.n_out()))
+
+    @property
+    def results(self) -> tuple[int, ...]:
+        """Sizes of the kernel's results."""
+        return (self.passes[-1].targets,) if self.passes else self.outputs
+
+    @property
+    def pool(self) -> int:
+        """Values of one slice."""
+        return sum(self.inputs) + sum(self.outputs) + sum(one.targets for one in self.passes)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """Hash of everything that the compiled code depends on."""
+        found = hashlib.sha256(self.function.serialize().encode())
+        found.update(repr((self.extra, sorted(self.shared), len(self.passes))).encode())
+        for array in (array for one in self.passes for array in one):
+            values = np.ascontiguousarray(array, dtype=np.int64)
+            found.update(repr(values.shape).encode() + values.tobytes())
+        return found.digest()
+
+
+def _check_pass(number: int, one: Pass, start: int) -> None:
+    """Check a pass whose first target has place `start` in the pool."""
+    starts, left, right = arrays = [np.asarray(array) for array in one]
+    terms = len(left)
+    if any(array.ndim != 1 or not np.issubdtype(array.dtype, np.integer) for array in arrays) or terms != len(right):
+        raise InputError(f"pass {number} must be vectors of integers, left as long as right")
+    if starts.size == 0 or starts[0] != 0 or starts[-1] != terms or (np.diff(starts) < 0).any():
+        raise InputError(f"starts of pass {number} must rise from 0 to the {terms} terms, got {starts}")
+    places = np.concatenate([left, right])
+    if terms and (places.min() < 0 or places.max() >= start):
+        raise InputError(f"pass {number} reads places {places.min()} to {places.max()}, legal are 0 to {start - 1}")

@@ -1,0 +1,205 @@
+"""Compiled kernels: built or loaded, and called from CasADi and from NumPy."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+
+from colloc.checks import count
+from colloc.errors import InputError, unknown_name
+from colloc.kernels.cache import evict, find, store, workshop
+from colloc.kernels.compiler import Compiler, compile_library, inspect
+from colloc.kernels.kernel import CompileError, Kernel
+from colloc.kernels.operations import vector_names
+from colloc.kernels.options import Compile, cache_directory, compiler_command, lane_count, processors, thread_count
+from colloc.kernels.source import sources
+
+
+class Library:
+    """Compiled kernels in memory.
+
+    Parameters
+    ----------
+    path : Path
+        Of the shared library.
+    kernels : mapping of str to Kernel
+        In the order in which they were compiled.
+    threads : int
+        Most threads of an evaluation.
+    """
+
+    def __init__(self, path: Path, kernels: Mapping[str, Kernel], threads: int):
+        self.path, self.threads, self.kernels = path, threads, dict(kernels)
+        self._symbols = {name: f"kernel_{number}" for number, name in enumerate(self.kernels)}
+        self._code = ctypes.CDLL(str(path))
+        self._set_shape = self._code.set_shape
+        self._scratch = threading.local()
+
+    def __repr__(self) -> str:
+        return f"Library of {', '.join(self.kernels)}: {self.threads} threads, {self.path.name}"
+
+    def external(self, name: str, slices: int) -> ca.Function:
+        """A kernel as a CasADi function.
+
+        Parameters
+        ----------
+        name : str
+        slices : int
+
+        Returns
+        -------
+        Function
+            Inputs and outputs are matrices with a column per slice; shared inputs have one column.
+        """
+        symbol = self._symbol(name)
+        count("slices", slices, at_least=1)
+        # The library answers the questions for shapes that CasADi asks in this thread. That it could have been
+        # removed from the cache meanwhile does not matter: it is in memory, under this path.
+        self._set_shape(ctypes.c_longlong(slices), ctypes.c_longlong(self.threads))
+        raw = ca.external(symbol, str(self.path))
+        inputs = [ca.MX.sym(f"x{k}", raw.sparsity_in(k)) for k in range(raw.n_in() - 1)]
+        outputs = raw.call([*inputs, ca.MX([slices, self.threads])])
+        # Inlined, so that a graph that calls it holds the external itself, and nothing is copied on the way.
+        return ca.Function(name, inputs, outputs, {"always_inline": True})
+
+    def evaluate(
+        self, name: str, inputs: Sequence[np.ndarray], out: Sequence[np.ndarray] | None = None
+    ) -> list[np.ndarray]:
+        """Values of a kernel at N slices.
+
+        Parameters
+        ----------
+        name : str
+        inputs : sequence of ndarray, each shape (N, size), or (size,) for shared ones
+            C-contiguous.
+        out : sequence of ndarray, each shape (N, size), optional
+            C-contiguous, to be filled.
+
+        Returns
+        -------
+        list of ndarray, each shape (N, size)
+            `out` if it was given.
+
+        Raises
+        ------
+        InputError
+            For other shapes and types.
+        """
+        symbol, kernel = self._symbol(name), self.kernels[name]
+        varying = [x for k, x in enumerate(inputs) if k not in kernel.shared] or out or [np.empty((1, 0))]
+        slices = np.shape(varying[0])[0] if np.ndim(varying[0]) else 1
+        shapes = [(n,) if k in kernel.shared else (slices, n) for k, n in enumerate(kernel.inputs)]
+        _check_arrays("inputs", inputs, shapes)
+        shapes = [(slices, n) for n in kernel.results]
+        results = [np.empty(shape) for shape in shapes] if out is None else list(out)
+        _check_arrays("out", results, shapes)
+        if not all(array.flags.writeable for array in results):
+            raise InputError("out must be writeable")
+        sizes = ctypes.c_longlong(slices), ctypes.c_longlong(self.threads)
+        status = getattr(self._code, f"{symbol}_evaluate")(
+            _pointers(inputs), _pointers(results), *sizes, self._work(symbol, *sizes)
+        )
+        if status:
+            raise RuntimeError(f"kernel {name!r} failed with status {status}")
+        return results
+
+    def _symbol(self, name: str) -> str:
+        if name not in self._symbols:
+            raise unknown_name("kernel", name, self._symbols)
+        return self._symbols[name]
+
+    def _work(self, symbol: str, slices: ctypes.c_longlong, threads: ctypes.c_longlong) -> ctypes.c_void_p:
+        """Work memory of the calling thread, kept from call to call: fresh memory costs a page fault every 4 kB."""
+        size = getattr(self._code, f"{symbol}_doubles")
+        size.restype = ctypes.c_longlong
+        needed = size(slices, threads)
+        if getattr(self._scratch, "array", np.empty(0)).size < needed:
+            self._scratch.array = np.empty(needed)
+        return ctypes.c_void_p(self._scratch.array.ctypes.data)
+
+
+def build(kernels: Mapping[str, Kernel], options: Compile) -> Library:
+    """Kernels compiled to machine code, or loaded if the cache has them.
+
+    Parameters
+    ----------
+    kernels : mapping of str to Kernel
+    options : Compile
+
+    Raises
+    ------
+    CompileError
+        Without a compiler that works, a cache directory that can be written and belongs to the user alone, or a
+        translation of an operation.
+    """
+    compiler, lanes = _target(options)
+    directory, key = cache_directory(options), _key(kernels, compiler, lanes)
+    path = find(directory, key)
+    if path is None:
+        with workshop(directory) as inside:
+            texts = sources(list(kernels.values()), lanes, vector_names(lanes, compiler.macros))
+            path = store(directory, key, compile_library(compiler, texts, inside, processors()))
+        evict(directory, path)
+    try:
+        return Library(path, kernels, thread_count(options))
+    except (OSError, AttributeError) as error:
+        with suppress(OSError):
+            path.unlink()
+        raise CompileError(f"compiled kernels cannot be loaded: {error}") from error
+
+
+def cached(kernels: Mapping[str, Kernel], options: Compile) -> bool:
+    """Whether `build` would find these kernels compiled; never raises CompileError."""
+    try:
+        compiler, lanes = _target(options)
+        return find(cache_directory(options), _key(kernels, compiler, lanes)) is not None
+    except CompileError:
+        return False
+
+
+def _target(options: Compile) -> tuple[Compiler, int]:
+    if os.name != "posix":
+        raise CompileError(f"kernels are compiled on POSIX systems only, not on {os.name!r}")
+    compiler = inspect(compiler_command(options))
+    return compiler, lane_count(options, compiler.macros)
+
+
+def _key(kernels: Mapping[str, Kernel], compiler: Compiler, lanes: int) -> str:
+    """Hash of all that a library depends on, from the kernels to this package."""
+    parts = compiler.identity, lanes, sorted(vector_names(lanes, compiler.macros).items()), _own_code()
+    found = hashlib.sha256(repr(parts).encode())
+    for kernel in kernels.values():
+        found.update(kernel.digest)
+    return found.hexdigest()[:32]
+
+
+@cache
+def _own_code() -> str:
+    found = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.iterdir()):
+        if path.suffix in (".py", ".c", ".h"):
+            found.update(path.read_bytes())
+    return found.hexdigest()
+
+
+def _check_arrays(what: str, arrays: Sequence[np.ndarray], shapes: Sequence[tuple[int, ...]]) -> None:
+    fits = len(arrays) == len(shapes) and all(
+        isinstance(array, np.ndarray) and array.dtype == np.float64 and array.flags.c_contiguous
+        and array.shape == shape for array, shape in zip(arrays, shapes, strict=True)
+    )  # fmt: skip
+    if not fits:
+        found = [f"{getattr(array, 'dtype', type(array))} {np.shape(array)}" for array in arrays]
+        raise InputError(f"{what} must be C-contiguous float64 of shapes {list(shapes)}, got {found}")
+
+
+def _pointers(arrays: Sequence[np.ndarray]) -> ctypes.Array[ctypes.c_void_p]:
+    return (ctypes.c_void_p * len(arrays))(*[array.ctypes.data for array in arrays])

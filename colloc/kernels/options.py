@@ -1,0 +1,112 @@
+"""How kernels are compiled and run: the user's choices, and what is chosen otherwise."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from colloc.checks import count
+from colloc.errors import InputError
+from colloc.kernels.kernel import CompileError
+
+LANES = (1, 2, 4, 8)
+MOST_THREADS = 256  # the driver's
+
+
+@dataclass(frozen=True)
+class Compile:
+    """Choices for kernels compiled to machine code.
+
+    Parameters
+    ----------
+    threads : int, optional
+        Most threads of an evaluation; by default $OMP_NUM_THREADS, or the CPUs that this process may use.
+    compiler : str, optional
+        Command of a GCC or Clang, which may have options; by default $CC, or the first of gcc, clang and cc.
+    lanes : int, optional
+        Slices in one vector: 1, 2, 4 or 8; by default as many as the CPU's registers hold.
+    cache : path, optional
+        Directory of compiled libraries; by default $COLLOC_CACHE_DIR, or colloc in the user's directory of caches.
+
+    Raises
+    ------
+    InputError
+        For values other than these.
+    """
+
+    threads: int | None = None
+    compiler: str | None = None
+    lanes: int | None = None
+    cache: str | os.PathLike[str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.threads is not None:
+            count("threads", self.threads, at_least=1, at_most=MOST_THREADS)
+        if self.compiler is not None and not (isinstance(self.compiler, str) and _words(self.compiler)):
+            raise InputError(f"compiler must be a command such as 'gcc', got {self.compiler!r}")
+        if self.lanes is not None and count("lanes", self.lanes, at_least=1) not in LANES:
+            raise InputError(f"lanes must be 1, 2, 4 or 8, got {self.lanes!r}")
+        if self.cache is not None and not (isinstance(self.cache, str | os.PathLike) and os.fspath(self.cache)):
+            raise InputError(f"cache must be a directory, got {self.cache!r}")
+
+
+def thread_count(options: Compile) -> int:
+    """Most threads of an evaluation."""
+    if options.threads is not None:
+        return options.threads
+    wished = os.environ.get("OMP_NUM_THREADS", "")
+    if wished.isascii() and wished.isdigit() and int(wished) > 0:
+        return min(int(wished), MOST_THREADS)
+    return min(processors(), MOST_THREADS)
+
+
+def processors() -> int:
+    """CPUs that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def lane_count(options: Compile, macros: Mapping[str, str]) -> int:
+    """Slices in one vector, by the compiler's macros for this CPU."""
+    if options.lanes is not None:
+        return options.lanes
+    return 8 if "__AVX512F__" in macros else 4 if "__AVX__" in macros else 2
+
+
+def compiler_command(options: Compile) -> tuple[str, ...]:
+    """Command of the C compiler, found on the PATH.
+
+    Raises
+    ------
+    CompileError
+        If there is none.
+    """
+    wished = options.compiler or os.environ.get("CC")
+    for command in [wished] if wished else ["gcc", "clang", "cc"]:
+        words = _words(command)
+        found = shutil.which(words[0]) if words else None
+        if found:
+            return (os.path.abspath(found), *words[1:])
+    raise CompileError(f"no C compiler found: {wished or 'neither gcc, clang nor cc'}")
+
+
+def cache_directory(options: Compile) -> Path:
+    """Directory of compiled libraries."""
+    chosen = options.cache or os.environ.get("COLLOC_CACHE_DIR")
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    if xdg := os.environ.get("XDG_CACHE_HOME"):
+        return Path(xdg).absolute() / "colloc"
+    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "colloc"
+
+
+def _words(command: str) -> list[str]:
+    """Words of a command; none if its quotes do not match."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []

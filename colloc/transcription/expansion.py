@@ -1,0 +1,166 @@
+"""A block's functions as kernels that carry derivatives over to the slices' own entries of x.
+
+In a graph of CasADi's that is one product with a constant sparse matrix over all slices. Compiled it is a few loops
+over index tables, the same for all slices, so that a new mesh needs no new code: with the pattern's nonzeros stored one
+after another, every step is a list of sums of products.
+
+    Jacobian             J A
+    Hessian              A' (C A)            C the rows' curvature
+    sum of squares       A' (C A) + (F J A)' (J A)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import casadi as ca
+import numpy as np
+
+from colloc.kernels import Kernel, Pass
+from colloc.transcription.block import Block
+from colloc.transcription.slices import Slices, triplet
+
+
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """A kernel of a block.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Its first inputs are those of the block's function.
+    extra : tuple of ndarray
+        Values of the others.
+    pattern : Sparsity
+        Of the results, in every slice.
+    slices : Slices
+        Those in whose local variables the results are.
+    """
+
+    kernel: Kernel
+    extra: tuple[np.ndarray, ...]
+    pattern: ca.Sparsity
+    slices: Slices
+
+
+def expansion(block: Block, kind: str) -> Expansion:
+    """The kernel of one of a block's functions: value, gradient, jacobian, hessian or gauss_newton."""
+    if kind in ("hessian", "gauss_newton"):
+        return _second(block, exact=kind == "hessian")
+    if kind == "jacobian" and not block.slices.plain:
+        return _jacobian(block)
+    return _direct(block, getattr(block, kind))
+
+
+def _direct(block: Block, function: ca.Function) -> Expansion:
+    """Results as they are."""
+    return Expansion(Kernel(_nonzeros(function), shared=_SHARED), (), function.sparsity_out(0), block.slices)
+
+
+def _jacobian(block: Block) -> Expansion:
+    function, weight = block.jacobian, block.slices.weight
+    pool = _Pool(function, weight.shape[0])
+    row, slot, _ = pool.times_map(block.slices, *triplet(function.sparsity_out(0)), pool.outputs[0])
+    kernel = Kernel(_nonzeros(function), (weight.shape[0],), _SHARED, tuple(pool.passes))
+    slots = block.slices.index.shape[0]
+    return Expansion(kernel, (weight,), _pattern(block.n_rows, slots, row, slot), Slices.of(block.slices.index))
+
+
+def _second(block: Block, *, exact: bool) -> Expansion:
+    function = block.second_order if exact else block.first_order
+    if block.weights is None and block.slices.plain:
+        return _direct(block, block.hessian)
+    slices, slots = block.slices, block.slices.index.shape[0]
+    weight = np.ones((1, block.n_slices)) if slices.plain else slices.weight
+    pool = _Pool(function, weight.shape[0])
+    patterns = [triplet(function.sparsity_out(k)) for k in range(function.n_out())]
+    terms = []
+    if exact:
+        terms += _congruence(pool, slices, *patterns[0], pool.outputs[0])
+    if block.weights is not None:
+        terms += _gauss(pool, slices, *patterns[-2], pool.outputs[-2], pool.outputs[-1])
+    key, left, right = (np.concatenate(k) for k in zip(*terms, strict=True))
+    found, _ = pool.add(key, left, right)
+    kernel = Kernel(_nonzeros(function), (weight.shape[0],), _SHARED, tuple(pool.passes))
+    return Expansion(kernel, (weight,), _pattern(slots, slots, found % slots, found // slots), Slices.of(slices.index))
+
+
+def _congruence(pool: _Pool, slices: Slices, row: np.ndarray, column: np.ndarray, places: np.ndarray) -> list[_Terms]:
+    """Terms of the upper triangle of A' C A, given that of C."""
+    slots = slices.index.shape[0]
+    if slices.plain:
+        return [(column * slots + row, places, np.full(row.size, pool.extra))]
+    mirrored = row != column
+    row, column = np.append(row, column[mirrored]), np.append(column, row[mirrored])
+    row, right, places = pool.times_map(slices, row, column, np.append(places, places[mirrored]))
+    source, a = slices.expand(row)
+    upper = slices.column[a] <= right[source]
+    source, a = source[upper], a[upper]
+    return [(right[source] * slots + slices.column[a], pool.extra + a, places[source])]
+
+
+def _gauss(
+    pool: _Pool, slices: Slices, row: np.ndarray, column: np.ndarray, places: np.ndarray, factors: np.ndarray
+) -> list[_Terms]:
+    """Terms of the upper triangle of (F J A)' (J A)."""
+    slots = slices.index.shape[0]
+    if not slices.plain:
+        row, column, places = pool.times_map(slices, row, column, places)
+    _, scaled = pool.add(np.arange(row.size), factors[row], places)
+    terms = []
+    for one in range(factors.size):
+        own = np.flatnonzero(row == one)
+        a, b = np.meshgrid(own, own, indexing="ij")
+        a, b = a[column[a] <= column[b]], b[column[a] <= column[b]]
+        terms.append((column[b] * slots + column[a], scaled[a], places[b]))
+    return terms
+
+
+_Terms = tuple[np.ndarray, np.ndarray, np.ndarray]  # keys of the sums, places of the left and the right factors
+_SHARED = frozenset({2})  # the parameters, of (w, d, p, lam)
+
+
+class _Pool:
+    """Numbers the values that a kernel's passes read, and collects the passes."""
+
+    def __init__(self, function: ca.Function, extra: int):
+        self.extra = sum(function.numel_in(k) for k in range(function.n_in()))
+        ends = self.extra + extra + np.cumsum([0] + [function.nnz_out(k) for k in range(function.n_out())])
+        self.outputs = [np.arange(start, end) for start, end in pairwise(ends)]
+        self.passes: list[Pass] = []
+        self._end = int(ends[-1])
+
+    def add(self, key: np.ndarray, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """One more pass: sums of products with equal keys; the keys that occur, rising, and the places of the sums."""
+        order = np.argsort(key, kind="stable")
+        found, first = np.unique(key[order], return_index=True)
+        self.passes.append(Pass(np.append(first, key.size), left[order], right[order]))
+        places = self._end + np.arange(found.size)
+        self._end += found.size
+        return found, places
+
+    def times_map(
+        self, slices: Slices, row: np.ndarray, column: np.ndarray, places: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """A pass that multiplies a sparse matrix by the slices' map: rows, columns and places of the product."""
+        slots = slices.index.shape[0]
+        source, a = slices.expand(column)
+        found, products = self.add(row[source] + slices.column[a] * _ROWS, places[source], self.extra + a)
+        assert slots < _ROWS
+        return found % _ROWS, found // _ROWS, products
+
+
+_ROWS = 1 << 24  # more than any matrix here has
+
+
+def _pattern(rows: int, columns: int, row: np.ndarray, column: np.ndarray) -> ca.Sparsity:
+    """Pattern of places that come sorted by column, then row."""
+    starts = np.searchsorted(column, np.arange(columns + 1))
+    return ca.Sparsity(rows, columns, starts.tolist(), row.tolist())
+
+
+def _nonzeros(function: ca.Function) -> ca.Function:
+    """The same function with its results as dense columns of nonzeros."""
+    inputs = function.sx_in()
+    return ca.Function("nonzeros", inputs, [ca.vec(result).nz[:] for result in function.call(inputs)])

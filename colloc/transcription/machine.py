@@ -1,0 +1,82 @@
+"""Where a block's functions run: on CasADi's virtual machine, or compiled for several slices at once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+import casadi as ca
+
+from colloc.errors import CompileWarning
+from colloc.kernels import Compile, CompileError, Library, build, cached
+from colloc.transcription.block import Block
+from colloc.transcription.expansion import Expansion, expansion
+from colloc.transcription.slices import Slices
+
+# What the automatic rule expects: iterations of a solve, and seconds per instruction of a function.
+ITERATIONS = 100
+INTERPRETED = 4e-9
+COMPILED = 60e-6
+
+
+class Machine:
+    """Evaluates functions of some blocks at all their slices, inside CasADi graphs.
+
+    Parameters
+    ----------
+    blocks : sequence of Block
+    kinds : sequence of str
+        Which of every block's functions: "value", "gradient", "jacobian", "hessian", "gauss_newton".
+    choice : bool, Compile or None
+        Whether to compile, and how. None uses what the cache has from an earlier time, and compiles where that is
+        expected to take less time than ITERATIONS evaluations on the virtual machine; if those take less than a
+        second it does not even look.
+    """
+
+    def __init__(self, blocks: Sequence[Block], kinds: Sequence[str], choice: bool | Compile | None):
+        # A block with one slice would leave all lanes but one idle.
+        self._wanted = [(b, kind) for kind in kinds for b in blocks if b.n_slices > 1 and b.has(kind)]
+        self._found: dict[tuple[Block, str], tuple[str, Expansion]] = {}
+        self.choice = choice
+        self.library = None if choice is False else self._compiled()
+
+    def _compiled(self) -> Library | None:
+        choice = self.choice
+        options = choice if isinstance(choice, Compile) else Compile()
+        counts = [(getattr(b, kind).n_instructions(), b.n_slices) for b, kind in self._wanted] if choice is None else []
+        interpreted = ITERATIONS * INTERPRETED * sum(n * slices for n, slices in counts)
+        if not self._wanted or (choice is None and interpreted < 1.0):
+            return None
+        self._found = {
+            (b, kind): (f"{kind}_{number}", expansion(b, kind)) for number, (b, kind) in enumerate(self._wanted)
+        }
+        kernels = {name: found.kernel for name, found in self._found.values()}
+        if choice is None and interpreted < COMPILED * sum(n for n, _ in counts) and not cached(kernels, options):
+            return None
+        try:
+            return build(kernels, options)
+        except CompileError as error:
+            warnings.warn(f"{error}; CasADi's virtual machine is used instead", CompileWarning, stacklevel=2)
+            self.choice = False  # who asks the next machine need not hear it again
+            return None
+
+    def apply(
+        self, block: Block, kind: str, x: ca.MX, p: ca.MX, *multipliers: ca.MX
+    ) -> tuple[ca.MX, ca.Sparsity, Slices]:
+        """One of a block's functions at every slice.
+
+        Returns
+        -------
+        MX column, Sparsity, Slices
+            The nonzeros, slice after slice; their pattern in a slice; the slices in whose local variables it is meant.
+        """
+        function = getattr(block, kind)
+        if function.nnz_out() == 0:
+            return ca.MX(0, 1), function.sparsity_out(0), block.slices
+        given = [block.slices.gather(x), ca.DM(block.data), p, *multipliers]
+        if self.library is not None and (block, kind) in self._found:
+            name, found = self._found[block, kind]
+            values = self.library.external(name, block.n_slices)(*given, *map(ca.DM, found.extra))
+            return ca.vec(values), found.pattern, found.slices
+        mapped = function.map("map", "serial", block.n_slices, [2], []) if block.n_slices > 1 else function
+        return ca.vec(mapped(*given)).nz[:], function.sparsity_out(0), block.slices

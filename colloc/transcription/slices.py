@@ -1,0 +1,206 @@
+"""Slices: many overlapping local views of the decision vector, each a constant linear map of a few entries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+
+
+class Entries(NamedTuple):
+    """Where the nonzeros of a block's matrix go in terms of a slice's entries, the same way in all slices.
+
+    Term number e adds weight[e, k] times nonzero source[e] of slice k to the place (row[e], column[e]).
+
+    Parameters
+    ----------
+    source, row, column : ndarray of int, shape (E,)
+        Rows are those of the block (Jacobian) or places in the slice (Hessian); columns are places in the slice.
+    weight : ndarray, shape (E, N)
+    """
+
+    source: np.ndarray
+    row: np.ndarray
+    column: np.ndarray
+    weight: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Slices:
+    """Local variables w_k = A_k x[index[:, k]] of N slices, with a pattern of A that all share.
+
+    Parameters
+    ----------
+    index : ndarray of int, shape (m, N)
+        Entries of x that each slice reads.
+    row, column : ndarray of int, shape (K,)
+        Places of the nonzeros of A_k: local variable, place in the slice; sorted by row.
+    weight : ndarray, shape (K, N)
+        Their values.
+    """
+
+    index: np.ndarray
+    row: np.ndarray
+    column: np.ndarray
+    weight: np.ndarray
+
+    @classmethod
+    def of(cls, index: np.ndarray) -> Slices:
+        """Slices whose local variables are the entries themselves."""
+        diagonal = np.arange(index.shape[0])
+        return cls(index, diagonal, diagonal, np.ones(index.shape))
+
+    @property
+    def size(self) -> int:
+        """N, the number of slices."""
+        return self.index.shape[1]
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether the local variables are the entries themselves."""
+        same = np.array_equal(self.row, np.arange(self.index.shape[0])) and np.array_equal(self.row, self.column)
+        return same and bool((self.weight == 1).all())
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """First nonzero of A in every row, and their number at the end."""
+        return np.searchsorted(self.row, np.arange(self.row[-1] + 2 if self.row.size else 1))
+
+    def take(self, chosen: np.ndarray) -> Slices:
+        """Some of the slices."""
+        return Slices(self.index[:, chosen], self.row, self.column, self.weight[:, chosen])
+
+    def pruned(self) -> Slices:
+        """The same without entries of A that are zero in every slice, such as basis functions at the ends."""
+        alive = self.weight.any(axis=1)
+        return self if alive.all() else Slices(self.index, self.row[alive], self.column[alive], self.weight[alive])
+
+    def beside(self, other: Slices) -> Slices:
+        """Slices that see what both see, this one's local variables first."""
+        rows, places = self.row[-1] + 1, self.index.shape[0]
+        return Slices(
+            np.vstack([self.index, other.index]),
+            np.append(self.row, other.row + rows),
+            np.append(self.column, other.column + places),
+            np.vstack([self.weight, other.weight]),
+        )
+
+    def local(self, x: np.ndarray) -> np.ndarray:
+        """The local variables at x, ndarray, shape (len(w), N)."""
+        terms = self.weight * x[self.index[self.column]]
+        return terms if self.plain else np.add.reduceat(terms, self.starts[:-1], axis=0)
+
+    def gather(self, x: ca.MX) -> ca.MX:
+        """The local variables as a function of x, MX, shape (len(w), N)."""
+        if self.plain:
+            return ca.reshape(x[self.index.ravel("F").tolist()], *self.index.shape)
+        count = self.starts.size - 1
+        row = self.row[:, None] + count * np.arange(self.size)
+        matrix = sparse(
+            count * self.size, x.shape[0], row.ravel(), self.index[self.column].ravel(), self.weight.ravel()
+        )
+        return ca.reshape(ca.densify(matrix @ x), count, self.size)
+
+    def gradient(self) -> Entries:
+        """Entries of a dense column of derivatives in w as a column of derivatives in x: A' g."""
+        return Entries(self.row, self.column, np.zeros_like(self.row), self.weight)
+
+    def jacobian(self, pattern: ca.Sparsity) -> Entries:
+        """Entries of a matrix of derivatives in w (rows, len(w)) as derivatives in x: J A."""
+        row, local = triplet(pattern)
+        source, a = self.expand(local)
+        return Entries(source, row[source], self.column[a], self.weight[a])
+
+    def hessian(self, pattern: ca.Sparsity) -> Entries:
+        """Entries of an upper triangle in w as the upper triangle in x: A' H A."""
+        first, second = triplet(pattern)
+        source, a = self.expand(first)
+        again, b = self.expand(second[source])
+        source, a = source[again], a[again]
+        diagonal = first[source] == second[source]
+        once = ~diagonal | (a <= b)  # the two halves of a symmetric product meet in the upper triangle
+        source, a, b, diagonal = source[once], a[once], b[once], diagonal[once]
+        weight = self.weight[a] * self.weight[b]
+        i, j = self.column[a], self.column[b]
+        # What is off the diagonal in w or A but falls on the diagonal of x stands for itself and its mirror image.
+        meets = (self.index[i] == self.index[j]) & ~(diagonal & (a == b))[:, None]
+        weight = np.where(meets, 2 * weight, weight)
+        i, j = np.minimum(i, j), np.maximum(i, j)
+        order = np.lexsort((i, j, source))  # so that what is assembled from them need rarely be sorted
+        return Entries(source[order], i[order], j[order], weight[order])
+
+    def expand(self, local: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """For every local variable in a list all nonzeros of its row of A: place in the list, place in A."""
+        counts = np.diff(self.starts)[local]
+        source = np.repeat(np.arange(local.size), counts)
+        within = np.arange(source.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        return source, self.starts[local][source] + within
+
+
+def triplet(pattern: ca.Sparsity) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of a pattern's nonzeros, in their order."""
+    row, column = pattern.get_triplet()
+    return np.asarray(row, dtype=int), np.asarray(column, dtype=int)
+
+
+def sparse(rows: int, columns: int, row: np.ndarray, column: np.ndarray, value: np.ndarray) -> ca.DM:
+    """Constant sparse matrix from entries that add up where they meet; zeros are not stored."""
+    alive = value != 0
+    place, value = (column * rows + row)[alive], value[alive]
+    if (np.diff(place) < 0).any():
+        order = np.argsort(place, kind="stable")
+        place, value = place[order], value[order]
+    first = np.flatnonzero(np.diff(place, prepend=-1))
+    if first.size < place.size:
+        place, value = place[first], np.add.reduceat(value, first)
+    starts = np.searchsorted(place, np.arange(columns + 1) * rows)
+    return ca.DM(ca.Sparsity(rows, columns, starts.tolist(), (place % max(rows, 1)).tolist()), value)
+
+
+def scatter(
+    n_rows: int,
+    n_columns: int,
+    parts: Sequence[tuple[ca.MX, Entries, np.ndarray, np.ndarray]],
+    *,
+    rows: np.ndarray | None = None,
+    columns: np.ndarray | None = None,
+) -> ca.MX:
+    """Sparse matrix assembled from the nonzeros of many slices; what meets at one place adds up.
+
+    A pure re-ordering of nonzeros when nothing meets and all weights are one, else one product with a constant
+    sparse matrix.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+        Shape of the matrix.
+    parts : sequence of (values, entries, row, column)
+        Nonzeros of all slices in one MX column, slice after slice; how they enter; and the rows and columns of the
+        matrix, ndarray of int, shape (E, N), where they do.
+    rows, columns : ndarray of bool, optional
+        Which rows and columns to fill; all by default.
+    """
+    sources, places, weights, offset = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0)], 0
+    for values, entries, row, column in parts:
+        slices = entries.weight.shape[1]
+        nonzeros = values.shape[0] // max(slices, 1)
+        source = offset + entries.source[:, None] + nonzeros * np.arange(slices)
+        sources.append(source.ravel("F"))
+        places.append((column * n_rows + row).ravel("F"))
+        weight = entries.weight if rows is None else entries.weight * rows[row]
+        weights.append((weight if columns is None else weight * columns[column]).ravel("F"))
+        offset += values.shape[0]
+    source, place, weight = (np.concatenate(k) for k in (sources, places, weights))
+    alive = weight != 0
+    source, place, weight = source[alive], place[alive], weight[alive]
+    found, target = np.unique(place, return_inverse=True)
+    starts = np.searchsorted(found, np.arange(n_columns + 1) * n_rows)
+    sparsity = ca.Sparsity(n_rows, n_columns, starts.tolist(), (found % max(n_rows, 1)).tolist())
+    nonzeros = ca.vertcat(ca.MX(0, 1), *(values for values, *_ in parts))
+    if found.size == target.size and (weight == 1).all():
+        return ca.MX(sparsity, nonzeros[source[np.argsort(target)].tolist()])
+    return ca.MX(sparsity, ca.densify(sparse(found.size, offset, target, source, weight) @ nonzeros))
