@@ -170,10 +170,30 @@ def test_passes(sums, name, slices):
     np.testing.assert_allclose(found, pooled(kernel, inputs, slices), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("lanes", LANES)
+@pytest.mark.parametrize("rows", [3, 8, 29])
+def test_neighbouring_slices_added_up(lanes, rows):
+    rng = np.random.default_rng(rows)
+    x = ca.SX.sym("x", rows)
+    kernel = Kernel(ca.Function("f", [x], [ca.sin(x)]))
+    library = build({"sin": kernel}, Compile(lanes=lanes, threads=2))
+    for slices in (1, 7, 8, 9, 30):
+        (inputs,) = random_inputs(rng, kernel, slices)
+        alike = rng.random(slices - 1) < 0.7
+        place = library.sums(alike)
+        assert place[-1] + 1 >= -(-slices // lanes)
+        assert (alike | (np.diff(place) == 1)).all()
+        found = np.array(library.external("sin", slices, place)(inputs.T))
+        expected = [np.sin(inputs[place == k]).sum(axis=0) for k in range(place[-1] + 1)]
+        np.testing.assert_allclose(found, np.array(expected).T, rtol=0, atol=1e-14)
+
+
 def test_threads_change_no_bit(sums):
     kernel = sums.kernels["small"]
     inputs = random_inputs(np.random.default_rng(0), kernel, 5003)
-    results = [Library(sums.path, sums.kernels, threads).evaluate("small", inputs)[0] for threads in (1, 2, 7, 256)]
+    results = [
+        Library(sums.path, sums.kernels, sums.lanes, threads).evaluate("small", inputs)[0] for threads in (1, 2, 7, 256)
+    ]
     for found in results[1:]:
         np.testing.assert_array_equal(found, results[0])
 
@@ -189,7 +209,7 @@ def test_evaluations_at_the_same_time(sums):
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the memory as Linux does")
 def test_evaluation_when_no_thread_can_be_had(sums):
     """Nor as many as were wished; a few find the stacks of threads that have ended."""
-    library = Library(sums.path, sums.kernels, 30)
+    library = Library(sums.path, sums.kernels, sums.lanes, 30)
     inputs = random_inputs(np.random.default_rng(0), sums.kernels["small"], 50_000)
     out = library.evaluate("small", inputs)
     expected = out[0].copy()

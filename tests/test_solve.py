@@ -235,15 +235,15 @@ def test_formulations_give_the_same_optimum(curve):
 
 def test_ctrl_c_returns_the_best_iterate(monkeypatch: pytest.MonkeyPatch):
     """The signal arrives during the fourth iteration, as from a keyboard."""
-    watch, seen = Monitor.eval, []
+    watch, seen = Monitor.eval_buffer, []
 
-    def interrupted(self: Monitor, arg: Any) -> list[int]:
-        seen.append(np.array(arg[0]).ravel())
+    def interrupted(self: Monitor, arg: Any, res: Any) -> int:
+        seen.append(np.frombuffer(arg[0]).copy())
         if len(seen) == 4:
             os.kill(os.getpid(), signal.SIGINT)
-        return watch(self, arg)
+        return watch(self, arg, res)
 
-    monkeypatch.setattr(Monitor, "eval", interrupted)
+    monkeypatch.setattr(Monitor, "eval_buffer", interrupted)
     before = signal.getsignal(signal.SIGINT)
     solution = co.solve(time_optimal(), co.BSpline(20))
     assert solution.status is co.Status.INTERRUPTED

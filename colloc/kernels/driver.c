@@ -82,6 +82,27 @@ static void unpack(double *y, const V *pool, casadi_int rows, int count)
     }
 }
 
+/* The same with neighbouring slices of one column added up: column numbers, and the first row of column 0. */
+static void unpack_sums(double *y, const V *pool, casadi_int rows, int count, const double *column)
+{
+    for (casadi_int r = 0; r < rows; r += LANES) {
+        V v[LANES];
+        int width = LANES;
+        if (rows < LANES) width = (int)rows;
+        else if (r > rows - LANES) r = rows - LANES;
+        for (int l = 0; l < width; l++) v[l] = pool[r + l];
+        for (int l = width; l < LANES; l++) v[l] = K(0.0);
+        transpose(v);
+        for (int l = 0; l < count;) {
+            double *to = y + rows * (casadi_int)column[l] + r;
+            V sum = v[l];
+            for (l++; l < count && column[l] == column[l - 1]; l++) sum += v[l];
+            if (width == LANES) *(U *)to = sum;
+            else for (int k = 0; k < width; k++) to[k] = sum[k];
+        }
+    }
+}
+
 static void broadcast(V *pool, const double *x, casadi_int rows)
 {
     for (casadi_int r = 0; r < rows; r++) pool[r] = K(x ? x[r] : 0.0);
@@ -125,6 +146,7 @@ struct call {
     const struct kernel *kernel;
     const double **arg;
     double **res;
+    const double *column;     /* of every slice in the results; null if each has its own */
     casadi_int slices, grain; /* batches of LANES slices that a thread takes at a time */
     casadi_int next;          /* the first batch that nobody has taken */
 };
@@ -147,8 +169,11 @@ static void evaluate_batch(const struct call *call, casadi_int batch, V *pool)
     kernel->evaluate(pool);
     place = pool + kernel->result;
     rows += kernel->n_in;
+    int count = rest < LANES ? (int)rest : LANES;
     for (casadi_int i = 0; i < kernel->n_out; place += rows[i++])
-        if (call->res[i]) unpack(call->res[i] + first * rows[i], place, rows[i], rest < LANES ? (int)rest : LANES);
+        if (!call->res[i]) continue;
+        else if (call->column) unpack_sums(call->res[i], place, rows[i], count, call->column + first);
+        else unpack(call->res[i] + first * rows[i], place, rows[i], count);
 }
 
 /* Batches are taken until there are none: a thread whose core is shared with others takes fewer. */
@@ -183,13 +208,13 @@ static casadi_int work_size(const struct kernel *kernel, casadi_int slices, casa
 }
 
 static int evaluate(const struct kernel *kernel, const double **arg, double **res, casadi_int slices,
-                    casadi_int threads, double *work)
+                    casadi_int threads, const double *column, double *work)
 {
     pthread_t thread[MOST_THREADS];
     struct worker worker[MOST_THREADS];
     V *pool = (V *)(((uintptr_t)work + sizeof(V) - 1) / sizeof(V) * sizeof(V));
     casadi_int n = useful_threads(kernel, slices, threads), created = 0;
-    struct call call = {kernel, arg, res, slices, 1 + batches(slices) / (16 * n), 0};
+    struct call call = {kernel, arg, res, column, slices, 1 + batches(slices) / (16 * n), 0};
     for (casadi_int k = 0; k < n; k++) worker[k] = (struct worker){&call, pool + kernel->size * k};
     while (created + 1 < n && !pthread_create(&thread[created], 0, run, &worker[created + 1])) created++;
     run(&worker[0]); /* also what no thread could be had for */
@@ -199,11 +224,15 @@ static int evaluate(const struct kernel *kernel, const double **arg, double **re
 
 /* Faces ---------------------------------------------------------------------------------------------------------- */
 
-/* CasADi asks for shapes once, in the thread that constructs an external, and copies the answers. The number of
-slices and of threads come back as the last argument of every evaluation. */
-static _Thread_local casadi_int shape_slices, shape_threads, shape[3];
+/* CasADi asks for shapes once, in the thread that constructs an external, and copies the answers. The numbers of
+slices, of threads and of columns to add up to come back as the last argument of every evaluation, followed by the
+column of every slice unless there are no columns. */
+static _Thread_local casadi_int shape_slices, shape_threads, shape_columns, shape[3];
 
-EXPORT void set_shape(casadi_int slices, casadi_int threads) { shape_slices = slices, shape_threads = threads; }
+EXPORT void set_shape(casadi_int slices, casadi_int threads, casadi_int columns)
+{
+    shape_slices = slices, shape_threads = threads, shape_columns = columns;
+}
 
 static const casadi_int *dense(casadi_int rows, casadi_int columns)
 {
@@ -213,13 +242,13 @@ static const casadi_int *dense(casadi_int rows, casadi_int columns)
 
 static const casadi_int *shape_in(const struct kernel *kernel, casadi_int i)
 {
-    if (i == kernel->n_in) return dense(2, 1);
+    if (i == kernel->n_in) return dense(3 + (shape_columns ? shape_slices : 0), 1);
     return dense(kernel->rows[i], kernel->shared[i] ? 1 : shape_slices);
 }
 
 static const casadi_int *shape_out(const struct kernel *kernel, casadi_int i)
 {
-    return dense(kernel->rows[kernel->n_in + i], shape_slices);
+    return dense(kernel->rows[kernel->n_in + i], shape_columns ? shape_columns : shape_slices);
 }
 
 static int work(const struct kernel *kernel, casadi_int *sz_arg, casadi_int *sz_res, casadi_int *sz_iw,
@@ -233,7 +262,8 @@ static int work(const struct kernel *kernel, casadi_int *sz_arg, casadi_int *sz_
 static int evaluate_external(const struct kernel *kernel, const double **arg, double **res, double *w)
 {
     const double *sizes = arg[kernel->n_in];
-    return sizes ? evaluate(kernel, arg, res, (casadi_int)sizes[0], (casadi_int)sizes[1], w) : 1;
+    if (!sizes) return 1;
+    return evaluate(kernel, arg, res, (casadi_int)sizes[0], (casadi_int)sizes[1], sizes[2] ? sizes + 3 : 0, w);
 }
 
 #define FACES(name)                                                                                               \
@@ -255,5 +285,5 @@ static int evaluate_external(const struct kernel *kernel, const double **arg, do
     }                                                                                                             \
     EXPORT int name##_evaluate(const double **arg, double **res, casadi_int slices, casadi_int threads, double *w) \
     {                                                                                                             \
-        return evaluate(&name##_kernel, arg, res, slices, threads, w);                                            \
+        return evaluate(&name##_kernel, arg, res, slices, threads, 0, w);                                         \
     }

@@ -33,12 +33,14 @@ class Library:
         Of the shared library.
     kernels : mapping of str to Kernel
         In the order in which they were compiled.
+    lanes : int
+        Slices in one vector.
     threads : int
         Most threads of an evaluation.
     """
 
-    def __init__(self, path: Path, kernels: Mapping[str, Kernel], threads: int):
-        self.path, self.threads, self.kernels = path, threads, dict(kernels)
+    def __init__(self, path: Path, kernels: Mapping[str, Kernel], lanes: int, threads: int):
+        self.path, self.lanes, self.threads, self.kernels = path, lanes, threads, dict(kernels)
         self._symbols = {name: f"kernel_{number}" for number, name in enumerate(self.kernels)}
         self._code = ctypes.CDLL(str(path))
         self._set_shape = self._code.set_shape
@@ -47,13 +49,16 @@ class Library:
     def __repr__(self) -> str:
         return f"Library of {', '.join(self.kernels)}: {self.threads} threads, {self.path.name}"
 
-    def external(self, name: str, slices: int) -> ca.Function:
+    def external(self, name: str, slices: int, columns: np.ndarray | None = None) -> ca.Function:
         """A kernel as a CasADi function.
 
         Parameters
         ----------
         name : str
         slices : int
+        columns : ndarray of int, shape (slices,), optional
+            Column of the results that each slice is added to, rising from 0; only slices in the same `lanes` may share
+            one, see `sums`. By default each has its own.
 
         Returns
         -------
@@ -64,12 +69,25 @@ class Library:
         count("slices", slices, at_least=1)
         # The library answers the questions for shapes that CasADi asks in this thread. That it could have been
         # removed from the cache meanwhile does not matter: it is in memory, under this path.
-        self._set_shape(ctypes.c_longlong(slices), ctypes.c_longlong(self.threads))
+        width = 0 if columns is None else int(columns[-1]) + 1
+        self._set_shape(*map(ctypes.c_longlong, (slices, self.threads, width)))
         raw = ca.external(symbol, str(self.path))
         inputs = [ca.MX.sym(f"x{k}", raw.sparsity_in(k)) for k in range(raw.n_in() - 1)]
-        outputs = raw.call([*inputs, ca.MX([slices, self.threads])])
+        sizes = np.concatenate([[slices, self.threads, width], [] if columns is None else columns])
+        outputs = raw.call([*inputs, ca.MX(ca.DM(sizes))])
         # Inlined, so that a graph that calls it holds the external itself, and nothing is copied on the way.
         return ca.Function(name, inputs, outputs, {"always_inline": True})
+
+    def sums(self, alike: np.ndarray) -> np.ndarray:
+        """Columns for `external` that add up neighbouring slices, as far as they are evaluated together.
+
+        Parameters
+        ----------
+        alike : ndarray, shape (slices - 1,)
+            Whether each slice may be added to the one before it.
+        """
+        together = np.arange(1, alike.size + 1) % self.lanes != 0
+        return np.append(0, np.cumsum(~(alike & together)))
 
     def evaluate(
         self, name: str, inputs: Sequence[np.ndarray], out: Sequence[np.ndarray] | None = None
@@ -150,7 +168,7 @@ def build(kernels: Mapping[str, Kernel], options: Compile) -> Library:
             path = store(directory, key, compile_library(compiler, texts, inside, processors()))
         evict(directory, path)
     try:
-        return Library(path, kernels, thread_count(options))
+        return Library(path, kernels, lanes, thread_count(options))
     except (OSError, AttributeError) as error:
         with suppress(OSError):
             path.unlink()

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from colloc.checks import as_tuple, finite_array
+from colloc.checks import as_tuple, finite_array, symbolic
 from colloc.display import Table, short
 from colloc.errors import InputError, unknown_name
 from colloc.model.body import Body, Load
-from colloc.model.joint import PRISMATIC
+from colloc.model.joint import PRISMATIC, fixed
 from colloc.model.topology import Topology, find_topology
 
 
@@ -105,6 +105,30 @@ class Model:
                 return k
         raise unknown_name("body", body, [b.name for b in self.bodies])
 
+    def frozen(self, values: Mapping[str, Any]) -> Model:
+        """The same mechanism with some joints held: they are coordinates no more, and their limits are gone.
+
+        Every body stays, also the massless ones, with its name, its mass and its link frame, so that loads and points
+        keep their meaning. Limits of the other joints stay; whether a value lies within its joint's limits is not
+        looked at.
+
+        Parameters
+        ----------
+        values : mapping of joint name to number or SX [rad, m]
+            Where each of these joints is held.
+
+        Raises
+        ------
+        InputError
+            For a joint that does not exist or does not move, or if no joint is left that moves.
+        """
+        if not isinstance(values, Mapping):
+            raise InputError(f"values must be a mapping of joint name to coordinate, got {values!r}")
+        for name in values:
+            if name not in self.joint_names:
+                raise unknown_name("joint that moves", name, self.joint_names)
+        return replace(self, bodies=[_held(b, values[b.name]) if b.name in values else b for b in self.bodies])
+
     @cached_property
     def symbols(self) -> list[ca.SX]:
         """The symbols in masses, lengths and inertias."""
@@ -129,6 +153,12 @@ class Model:
             rows.append((*cells, _range(limits.position), _range(limits.torque)))
         gravity = ", ".join(map(short, self.gravity))
         return Table(f"{self.name}: {self.n} DOF, {len(self.bodies)} bodies, gravity ({gravity}) m/s2", header, rows)
+
+
+def _held(body: Body, value: Any) -> Body:
+    """The body with its joint fixed at a coordinate."""
+    coordinate = symbolic(f"value of joint {body.name!r}", value, (1, 1))
+    return replace(body, joint=fixed(body.joint.transform(coordinate)))
 
 
 def _check_tree(bodies: tuple[Body, ...]) -> None:

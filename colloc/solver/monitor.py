@@ -52,14 +52,18 @@ class Monitor(ca.Callback):
     def get_sparsity_in(self, i: int) -> ca.Sparsity:
         return ca.Sparsity.dense(self._sizes[ca.nlpsol_out(i)])
 
-    def eval(self, arg: Any) -> list[int]:
-        x, f, g = (np.array(arg[k]).ravel() for k in range(3))
+    def has_eval_buffer(self) -> bool:
+        return True
+
+    def eval_buffer(self, arg: Any, res: Any) -> int:
+        # Buffers, since converting CasADi's matrices takes longer than the callbacks of a small problem.
+        x, f, g = (np.frombuffer(arg[k]) for k in range(3))
         outside = np.maximum(self._lower - g, g - self._upper)
         infeasibility = max(0.0, float(outside.max(initial=0.0)))
         # Feasible iterates are compared by cost, others by their infeasibility.
         merit = (0.0, float(f[0])) if infeasibility < 1e-6 else (infeasibility, 0.0)
         if merit <= self._merit:
-            self.best, self._merit = x, merit
+            self.best, self._merit = x.copy(), merit
         now = time.perf_counter() - self._start
         if self._progress and now > self._patience and now - self._shown > 0.1:
             self._shown = now
@@ -67,7 +71,8 @@ class Monitor(ca.Callback):
             sys.stderr.write(f"\r{line:<78}")
             sys.stderr.flush()
         self.count += 1
-        return [int(self.stop)]
+        np.frombuffer(res[0])[0] = self.stop
+        return 0
 
 
 class Interruptible:

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 
 import casadi as ca
+import numpy as np
 
 from colloc.errors import CompileWarning
 from colloc.kernels import Compile, CompileError, Library, build, cached
@@ -76,7 +77,12 @@ class Machine:
         given = [block.slices.gather(x), ca.DM(block.data), p, *multipliers]
         if self.library is not None and (block, kind) in self._found:
             name, found = self._found[block, kind]
-            values = self.library.external(name, block.n_slices)(*given, *map(ca.DM, found.extra))
-            return ca.vec(values), found.pattern, found.slices
+            columns, slices = None, found.slices
+            if kind in ("hessian", "gauss_newton"):
+                # What belongs to the same entries of x is added up where it is computed: less to write and to carry.
+                columns = self.library.sums((slices.index[:, 1:] == slices.index[:, :-1]).all(axis=0))
+                slices = slices.take(np.unique(columns, return_index=True)[1])
+            values = self.library.external(name, block.n_slices, columns)(*given, *map(ca.DM, found.extra))
+            return ca.vec(values), found.pattern, slices
         mapped = function.map("map", "serial", block.n_slices, [2], []) if block.n_slices > 1 else function
         return ca.vec(mapped(*given)).nz[:], function.sparsity_out(0), block.slices

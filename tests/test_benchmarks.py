@@ -1,0 +1,95 @@
+"""The benchmarks in their quick form: what they time agrees, and their numbers have the agreed names.
+
+Nothing is asked of the times themselves.
+"""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import studies.benchmarks.compile
+import studies.benchmarks.evaluate
+import studies.benchmarks.nlp_callbacks
+import studies.benchmarks.scaling
+from studies.benchmarks.timing import alternately
+
+
+def run(benchmark, tmp_path: Path) -> dict[str, float]:
+    """Numbers of a quick run, from the JSON file."""
+    file = tmp_path / "numbers.json"
+    returned = benchmark.main(["--quick", "--json", str(file)])
+    numbers = json.loads(file.read_text())
+    assert numbers == returned
+    assert all(math.isfinite(value) for value in numbers.values())
+    return numbers
+
+
+@pytest.mark.slow
+def test_evaluations_agree_and_ratios_are_those_of_the_microseconds(tmp_path):
+    numbers = run(studies.benchmarks.evaluate, tmp_path)
+    assert numbers["evaluate.difference"] < 1e-11
+    for key in ("torque.pinocchio", "sensitivities.pinocchio", "sensitivities.ad_vm", "hessian.ad_vm", "hessian.vm"):
+        assert numbers[f"evaluate.difference.{key}"] < 1e-11
+    us = {who: numbers[f"evaluate.sensitivities.us.{who}.301"] for who in ("ad_vm", "compiled", "pinocchio")}
+    assert numbers["evaluate.speedup_vs_pinocchio"] == pytest.approx(us["pinocchio"] / us["compiled"])
+    assert numbers["evaluate.speedup_vs_ad_vm"] == pytest.approx(us["ad_vm"] / us["compiled"])
+    assert numbers["evaluate.speedup_vs_pinocchio.301"] == numbers["evaluate.speedup_vs_pinocchio"]
+    assert {"evaluate.torque_speedup_vs_pinocchio", "evaluate.dense.speedup_vs_pinocchio"} <= numbers.keys()
+
+
+def test_evaluate_does_without_pinocchio(monkeypatch):
+    monkeypatch.setattr(studies.benchmarks.evaluate, "pinocchio", None)
+    model = studies.benchmarks.evaluate.human43()
+    given = studies.benchmarks.evaluate.samples(model.n, 3)
+    calls = studies.benchmarks.evaluate.work({}, {}, given)
+    assert all("pinocchio" not in callers for callers in calls.values())
+
+
+def test_callbacks_are_those_of_plain_casadi(tmp_path):
+    numbers = run(studies.benchmarks.nlp_callbacks, tmp_path)
+    assert numbers["nlp_callbacks.difference"] < 1e-11
+    for name in ("f", "g", "gradient", "jacobian", "hessian"):
+        for way in ("vm", "compiled"):
+            assert numbers[f"nlp_callbacks.difference.{name}.{way}"] < 1e-11
+            assert {f"nlp_callbacks.{name}.speedup_{way}", f"nlp_callbacks.{name}.ms_{way}"} <= numbers.keys()
+    assert numbers["nlp_callbacks.solved_vm"] == numbers["nlp_callbacks.solved_compiled"] == 1
+    assert numbers["nlp_callbacks.cost_compiled"] == pytest.approx(numbers["nlp_callbacks.cost_vm"])
+    assert all(0 < numbers[f"nlp_callbacks.share_{way}"] < 1 for way in ("vm", "compiled"))
+
+
+def test_growth_is_measured_where_all_is_solved(tmp_path):
+    numbers = run(studies.benchmarks.scaling, tmp_path)
+    for kind in ("radau", "bspline", "hermite_simpson"):
+        assert numbers[f"scaling.{kind}.unsolved"] == 0
+        assert numbers[f"scaling.{kind}.200.T"] == pytest.approx(0.391855, abs=1e-3)
+        assert {f"scaling.{kind}.slope", f"scaling.{kind}.slope_per_iteration"} <= numbers.keys()
+    assert {"scaling.dof.2.build", "scaling.dof.12.hessian_ms", "scaling.dof.slope_hessian_ms"} <= numbers.keys()
+
+
+def test_slopes_are_exponents():
+    points = {size: {"time": 3.0 * size**1.5} for size in (10, 100, 300, 1000)} | {50: {"time": 7.0}}
+    assert studies.benchmarks.scaling.slope(points, "time", 100) == pytest.approx(1.5)
+    assert np.isnan(studies.benchmarks.scaling.slope(points, "time", 1000))
+
+
+def test_the_second_process_compiles_nothing(tmp_path):
+    numbers = run(studies.benchmarks.compile, tmp_path)
+    assert numbers["compile.libraries"] == 4
+    assert numbers["compile.compiled_again"] == 0
+    assert numbers["compile.size_MB"] > 0
+    assert numbers["compile.peak_memory_MB.compilers"] > 1
+    assert {"compile.first", "compile.cached", "compile.peak_memory_MB"} <= numbers.keys()
+
+
+def test_calls_take_turns():
+    order: list[str] = []
+
+    def call(name: str):
+        return lambda: order.append(name)
+
+    timings = alternately({"a": call("a"), "b": call("b")}, rounds=4, visit=0.0)
+    assert order == ["a", "b"] * 5  # once to see how long it takes
+    assert all(0 <= timing.minimum <= timing.median for timing in timings.values())
