@@ -69,17 +69,17 @@ from colloc.transcription import NLP, BSpline, HermiteSimpson, Radau, keyframes,
 from colloc.verify import Verification, verify
 
 if TYPE_CHECKING:
-    from colloc import io, plot
+    from colloc import ground, io, plot
 
 __all__ = [
     "NLP", "BSpline", "Body", "Compile", "CompileWarning", "Cost", "Evaluator", "Free", "HermiteSimpson", "Hessian",
     "InputError", "Instant", "Joint", "Limits", "Load", "Model", "Parameter", "PointMotion", "Problem", "Radau",
     "Solution", "SolutionWarning", "SolveError", "Status", "TorqueSensitivities", "Unknown", "Verification", "at",
     "boundary", "bounds", "by_differentiation", "center_of_mass", "composite_sensitivities", "dh_prismatic",
-    "dh_revolute", "duration", "final", "fixed", "forward_dynamics", "initial", "integral", "io", "joint_reactions",
-    "keyframes", "kinetic_energy", "lagrange", "lagrange_sensitivities", "lie", "lie_hessian", "lie_sensitivities",
-    "line", "mass_matrix", "momentum", "newton_euler", "newton_euler_sensitivities", "path", "placement", "plot",
-    "point_jacobian", "point_jacobian_rate", "point_motion", "potential_energy", "prismatic",
+    "dh_revolute", "duration", "final", "fixed", "forward_dynamics", "ground", "initial", "integral", "io",
+    "joint_reactions", "keyframes", "kinetic_energy", "lagrange", "lagrange_sensitivities", "lie", "lie_hessian",
+    "lie_sensitivities", "line", "mass_matrix", "momentum", "newton_euler", "newton_euler_sensitivities", "path",
+    "placement", "plot", "point_jacobian", "point_jacobian_rate", "point_motion", "potential_energy", "prismatic",
     "reaction_sensitivities", "regular_lagrange", "revolute", "solve", "transcribe", "verify",
 ]  # fmt: skip
 
@@ -88,8 +88,8 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded on first use: importing matplotlib takes longer than solving a small problem.
-    if name in ("io", "plot"):
+    # Loaded on first use: importing matplotlib takes longer than solving a small problem, and ground is for walkers.
+    if name in ("ground", "io", "plot"):
         return import_module(f"colloc.{name}")
     # AttributeError by Python's rules; the text is the library's usual one.
     raise AttributeError(str(unknown_name("public name in colloc", name, __all__)))

@@ -22,12 +22,14 @@ class Batch(NamedTuple):
     places: list[np.ndarray]
     library: Library | None
 
-    def evaluate(self, given: Mapping[str, np.ndarray], samples: int) -> list[np.ndarray]:
+    def evaluate(
+        self, given: Mapping[str, np.ndarray], samples: int, out: list[np.ndarray] | None = None
+    ) -> list[np.ndarray]:
         """Nonzeros of every result, each ndarray, shape (N, nonzeros), from inputs of shape (N, size)."""
         inputs = [given[name] for name in self.inputs]
         if self.library is not None and inputs:
-            return self.library.evaluate("f", inputs)
-        results = [np.zeros((samples, places.size)) for places in self.places]
+            return self.library.evaluate("f", inputs, out)
+        results = out or [np.zeros((samples, places.size)) for places in self.places]
         # Through buffers: converting to and from CasADi's own matrices takes as long as the dynamics.
         buffer, trigger = self.function.map(samples).buffer()
         for k, array in enumerate(inputs):
@@ -50,9 +52,11 @@ def compiled(function: ca.Function, options: Compile | None) -> Library | None:
 
 def spread(nonzeros: np.ndarray, places: np.ndarray, size: int) -> np.ndarray:
     """Rows of the given size with nonzeros at their places."""
-    array = np.zeros((*nonzeros.shape[:-1], size))
-    array[..., places] = nonzeros
-    return array
+    # Taking from the values with a zero at their end is three times as fast as assigning to places in zeros.
+    source = np.full(size, nonzeros.shape[-1])
+    source[places] = np.arange(places.size)
+    padded = np.concatenate([nonzeros, np.zeros((*nonzeros.shape[:-1], 1))], axis=-1)
+    return np.take(padded, source, axis=-1)
 
 
 def arithmetic(function: ca.Function) -> int:

@@ -24,7 +24,7 @@ from colloc.dynamics import (
 )
 from colloc.errors import InputError
 from colloc.kernels import Compile
-from colloc.model import Load, Model, check_loads
+from colloc.model import Load, Model, check_forward, check_loads
 from colloc.problem import Instant
 
 INPUTS = ("t", "q", "qd", "qdd", "tau")
@@ -152,10 +152,19 @@ class Evaluator:
         """
         return self._evaluate(self._torque, [(self.model.n,)], q=q, qd=qd, qdd=qdd, t=t)[0]
 
-    def sensitivities(self, q: Any, qd: Any, qdd: Any, t: Any = 0.0) -> TorqueSensitivities:
-        """Actuator torques and their derivatives; parameters as in `torque`."""
+    def sensitivities(
+        self, q: Any, qd: Any, qdd: Any, t: Any = 0.0, *, out: TorqueSensitivities | None = None
+    ) -> TorqueSensitivities:
+        """Actuator torques and their derivatives; parameters as in `torque`.
+
+        Parameters
+        ----------
+        out : TorqueSensitivities, optional
+            An earlier result for as many samples, whose memory is used again: on a long batch fresh memory takes as
+            long as the computation. What was read from it before is overwritten.
+        """
         batch = self._sensitivities
-        values, single = self._values(batch, q=q, qd=qd, qdd=qdd, t=t)
+        values, single = self._values(batch, None if out is None else out.nonzeros, q=q, qd=qd, qdd=qdd, t=t)
         tau, dq, dqd, dqdd = (array[0] for array in values) if single else values
         tau = spread(tau, batch.places[0], self.model.n)
         return TorqueSensitivities(tau, (dq, dqd, dqdd), (batch.places[1], batch.places[2], batch.places[3]))
@@ -235,6 +244,7 @@ class Evaluator:
     @cached_property
     def _forward_dynamics(self) -> Batch:
         now = self._now
+        check_forward(self._loads, now.qdd)
         return self._function([forward_dynamics(self.model, now.q, now.qd, now.tau, self._loads)])
 
     def _function(self, expressions: list[ca.SX]) -> Batch:
@@ -249,14 +259,14 @@ class Evaluator:
 
     def _evaluate(self, batch: Batch, shapes: list[tuple[int, ...]], **given: Any) -> list[np.ndarray]:
         """Dense results of a function at given samples."""
-        values, single = self._values(batch, **given)
+        values, single = self._values(batch, None, **given)
         arrays = [
             spread(array, places, int(np.prod(shape))).reshape(-1, *shape)
             for array, places, shape in zip(values, batch.places, shapes, strict=True)
         ]
         return [array[0] for array in arrays] if single else arrays
 
-    def _values(self, batch: Batch, **given: Any) -> tuple[list[np.ndarray], bool]:
+    def _values(self, batch: Batch, memory: Sequence[np.ndarray] | None, **given: Any) -> tuple[list[np.ndarray], bool]:
         """The one place where numbers go in and come out: nonzeros of results, and whether samples lack an axis."""
         count = max(
             (np.shape(value)[0] for name, value in given.items() if name != "t" and np.ndim(value) == 2), default=None
@@ -266,4 +276,12 @@ class Evaluator:
             name: sample_rows(name, given.get(name, 0.0), 1 if count is None else count, shapes[name])
             for name in INPUTS
         }
-        return batch.evaluate(inputs, 1 if count is None else count), count is None
+        samples = 1 if count is None else count
+        if memory is None:
+            return batch.evaluate(inputs, samples), count is None
+        # The memory of all results but the first, which is small.
+        arrays = [np.zeros((samples, batch.places[0].size)), *map(np.atleast_2d, memory)]
+        for array, places in zip(arrays, batch.places, strict=True):
+            if array.shape != (samples, places.size):
+                raise InputError(f"out must hold {samples} samples of this evaluator, got shape {array.shape}")
+        return batch.evaluate(inputs, samples, arrays), count is None

@@ -117,7 +117,7 @@ def solve(
     solver = _solver(nlp, options if multipliers is None else options | _WARM | dict(ipopt or {}), hessian)
     built = time.perf_counter()
     run = solver(start, p, multipliers, progress)
-    seconds = {"build": built - begin, "solve": time.perf_counter() - built}
+    seconds = {"build": built - begin, "solve": time.perf_counter() - built, "callbacks": run.callbacks}
     solution = _solution(nlp, run, p, tolerance, seconds)
     _judge(solution, start, tolerance, raise_on_failure)
     return solution

@@ -12,6 +12,7 @@ from colloc.checks import finite_number
 from colloc.display import Table, short
 from colloc.dynamics import forward_dynamics
 from colloc.errors import InputError
+from colloc.model import check_forward
 from colloc.solution import Solution
 from colloc.transcription import NLP
 from colloc.violations import Violation
@@ -150,6 +151,7 @@ def _integrator(solution: Solution, tolerance: float) -> ca.Function:
     problem, n = solution.problem, solution.problem.model.n
     now = problem.instant
     signals, constants, parameters = now.inputs[6:9]
+    check_forward(problem.wrenches, now.qdd)
     acceleration = forward_dynamics(problem.model, now.q, now.qd, now.tau, problem.wrenches)
     given = [now.t, now.duration, now.q, now.qd, now.tau, signals, constants, parameters]
     simulate = ca.Function("simulate", given, [acceleration])

@@ -16,8 +16,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import colloc as co
-from colloc.dynamics import by_differentiation
 from colloc.batch import arithmetic
+from colloc.dynamics import by_differentiation
 from colloc.plot.style import MUTED, PALETTE, dress, styled
 from models.chain import spatial_chain
 from models.human43 import human43

@@ -117,3 +117,45 @@ def test_points_in_closed_form():
 def test_bad_input_is_refused(call, message):
     with pytest.raises(co.InputError, match=message):
         call(co.Evaluator(two_link()))
+
+
+@pytest.mark.parametrize("choice", [False, True])
+def test_memory_of_an_earlier_result_is_used_again(choice: bool):
+    evaluator = co.Evaluator(two_link(), compile=choice)
+    rng = np.random.default_rng(0)
+    first, second = rng.standard_normal((2, 3, 20, 2))
+    found = evaluator.sensitivities(*first)
+    again = evaluator.sensitivities(*second, out=found)
+    assert all(np.shares_memory(a, b) for a, b in zip(found.nonzeros, again.nonzeros, strict=True))
+    for mine, expected in zip(again, evaluator.sensitivities(*second), strict=True):
+        np.testing.assert_array_equal(mine, expected)
+    with pytest.raises(co.InputError, match="out must hold 5 samples"):
+        evaluator.sensitivities(*first[:, :5], out=found)
+
+
+def test_compiled_evaluations_equal_interpreted_ones():
+    loads = [co.Load("elbow", force=lambda now: -0.3 * now.point("elbow").velocity, point=(0.1, 0.0, 0.0))]
+    ours, other = (co.Evaluator(two_link(9.81), loads=loads, compile=choice) for choice in (True, False))
+    q, qd, qdd = np.random.default_rng(0).standard_normal((3, 11, 2))
+    calls = [
+        lambda e: [e.torque(q, qd, qdd)],
+        lambda e: list(e.sensitivities(q, qd, qdd)),
+        lambda e: list(e.reactions(q, qd, qdd)),
+        lambda e: [e.mass_matrix(q)],
+        lambda e: [e.forward_dynamics(q, qd, qdd)],
+        lambda e: list(e.point("elbow", (0.1, 0.2, 0.0), q=q, qd=qd, qdd=qdd)),
+        lambda e: [e.torque(q[0], qd[0], qdd[0])],
+    ]
+    for call in calls:
+        for mine, expected in zip(call(ours), call(other), strict=True):
+            assert mine.shape == expected.shape
+            np.testing.assert_allclose(mine, expected, rtol=0, atol=1e-13)
+
+
+def test_an_evaluator_without_a_compiler_warns_and_works(monkeypatch: pytest.MonkeyPatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    state = (0.1, 0.2), (0.3, 0.4), (0.5, 0.6)
+    with pytest.warns(co.CompileWarning, match="no C compiler found"):
+        found = co.Evaluator(two_link(), compile=True).torque(*state)
+    np.testing.assert_array_equal(found, co.Evaluator(two_link()).torque(*state))

@@ -18,6 +18,7 @@ RANK = {
     "kinematics": 3,
     "dynamics": 4,
     "problem": 5,
+    "ground": 6,
     "transcription": 6,
     "batch": 5,
     "evaluator": 6,

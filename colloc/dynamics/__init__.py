@@ -8,6 +8,7 @@ from colloc.dynamics.liegroup.lie import lie
 from colloc.dynamics.liegroup.lie_derivatives import lie_hessian, lie_sensitivities
 from colloc.dynamics.newton.newton_euler import Reactions, joint_reactions, newton_euler
 from colloc.dynamics.newton.newton_euler_sensitivities import newton_euler_sensitivities, reaction_sensitivities
+from colloc.dynamics.newton.support import Wrench, support_wrench
 from colloc.dynamics.sensitivities import (
     DerivativeRecursion,
     InverseDynamics,
@@ -22,9 +23,10 @@ from colloc.dynamics.spatial.energy import center_of_mass, kinetic_energy, momen
 from colloc.dynamics.spatial.jacobians import point_jacobian, point_jacobian_rate
 
 __all__ = [
-    "DerivativeRecursion", "InverseDynamics", "Reactions", "Sensitivities", "by_differentiation", "center_of_mass",
-    "check_formulation", "composite_sensitivities", "equations_of_motion", "forward_dynamics", "joint_reactions",
-    "kinetic_energy", "lagrange", "lagrange_sensitivities", "lie", "lie_hessian", "lie_sensitivities", "mass_matrix",
-    "momentum", "newton_euler", "newton_euler_sensitivities", "point_jacobian", "point_jacobian_rate",
-    "potential_energy", "reaction_sensitivities", "regular_lagrange", "total_mass", "total_sensitivities",
+    "DerivativeRecursion", "InverseDynamics", "Reactions", "Sensitivities", "Wrench", "by_differentiation",
+    "center_of_mass", "check_formulation", "composite_sensitivities", "equations_of_motion", "forward_dynamics",
+    "joint_reactions", "kinetic_energy", "lagrange", "lagrange_sensitivities", "lie", "lie_hessian",
+    "lie_sensitivities", "mass_matrix", "momentum", "newton_euler", "newton_euler_sensitivities", "point_jacobian",
+    "point_jacobian_rate", "potential_energy", "reaction_sensitivities", "regular_lagrange", "support_wrench",
+    "total_mass", "total_sensitivities",
 ]  # fmt: skip

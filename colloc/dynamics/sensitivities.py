@@ -45,8 +45,8 @@ def total_sensitivities(
 ) -> Sensitivities:
     """A recursion's sensitivities with those of loads that depend on the state (springs, drag) added.
 
-    The recursions take loads as given: constant in the world frame. Here the wrench of a load that depends on q or qd
-    becomes a symbol w, and dtau/dq gains dtau/dw dw/dq.
+    The recursions take loads as given: constant in the world frame. Here the wrench of a load that depends on q, qd or
+    qdd (as a ground reaction does that follows from the motion) becomes a symbol w, and dtau/dq gains dtau/dw dw/dq.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def total_sensitivities(
     -------
     Sensitivities
     """
-    state = ca.vertcat(q, qd)
+    state = ca.vertcat(q, qd, qdd)
     varying = [load for load in loads if ca.depends_on(load.wrench, state)]
     if not varying:
         return _checked(recursion, recursion(model, q, qd, qdd, loads))
@@ -70,9 +70,10 @@ def total_sensitivities(
     found = _checked(recursion, recursion(model, q, qd, qdd, [*others, *held]))
     symbols, wrenches = ca.vertcat(*given), ca.vertcat(*(load.wrench for load in varying))
     slope = ca.jacobian(found.tau, symbols)
-    dq = found.dq + slope @ ca.jacobian(wrenches, q)
-    dqd = found.dqd + slope @ ca.jacobian(wrenches, qd)
-    return Sensitivities(*ca.substitute([found.tau, dq, dqd, found.dqdd], [symbols], [wrenches]))
+    # One Jacobian shares more between its columns than three would.
+    added = ca.horzsplit(slope @ ca.jacobian(wrenches, state), model.n)
+    totals = [own + more for own, more in zip(found[1:], added, strict=True)]
+    return Sensitivities(*ca.substitute([found.tau, *totals], [symbols], [wrenches]))
 
 
 def _checked(recursion: object, found: object) -> Sensitivities:

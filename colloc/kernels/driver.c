@@ -6,7 +6,7 @@ and to ctypes. Nothing here keeps state between two evaluations, nor allocates m
 typedef long long casadi_int;
 #define EXPORT __attribute__((visibility("default")))
 #define MOST_THREADS 256
-#define WORTH_A_THREAD 50e3 /* ns; creating one takes about 15e3 */
+#define WORTH_A_THREAD 200e3 /* ns; creating one takes about 15e3, but on a busy machine it is long in coming */
 
 struct kernel {
     casadi_int n_in, n_out;

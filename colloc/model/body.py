@@ -80,7 +80,8 @@ class Load:
 
     It enters the actuator torque as -J' w. Each part may be numbers, SX, or a function of the instant that returns
     either (a spring, a drag); such a function may use time, positions, velocities, unknowns and parameters, but
-    neither accelerations nor torques, which depend on the load.
+    not torques, which depend on the load. One that uses accelerations (a ground reaction that follows from the motion)
+    serves inverse dynamics only.
 
     Parameters
     ----------
@@ -110,18 +111,25 @@ class Load:
         Raises
         ------
         InputError
-            For a function that depends on accelerations or torques.
+            For a function that depends on torques.
         """
         parts = [part(now) if callable(part) else part for part in (self.force, self.moment, self.point)]
         load = Load(self.body, *parts)
-        if ca.depends_on(load.wrench, ca.vertcat(now.qdd, now.tau)):
-            raise InputError(f"the load on {self.body!r} must not depend on accelerations or torques")
+        if ca.depends_on(load.wrench, now.tau):
+            raise InputError(f"the load on {self.body!r} must not depend on torques")
         return load
 
     @property
     def wrench(self) -> ca.SX:
         """Force, moment and point in one column, SX, shape (9,); of a load without functions."""
         return ca.vertcat(self.force, self.moment, self.point)
+
+
+def check_forward(loads: Sequence[Load], qdd: ca.SX) -> None:
+    """InputError for loads that need the accelerations which forward dynamics is to find."""
+    for load in loads:
+        if ca.depends_on(load.wrench, qdd):
+            raise InputError(f"no forward dynamics: the load on {load.body!r} depends on accelerations")
 
 
 def _tensor(name: str, value: Any) -> ca.SX:

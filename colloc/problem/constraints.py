@@ -18,12 +18,13 @@ QUANTITIES = ("q", "qd", "qdd", "tau")
 
 
 class Rows(NamedTuple):
-    """A constraint in symbols: lower <= expression <= upper, with a label for every row."""
+    """A constraint in symbols: lower <= expression <= upper, with a label and a natural size (or NaN) for every row."""
 
     expression: ca.SX
     lower: np.ndarray
     upper: np.ndarray
     labels: tuple[str, ...]
+    scale: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class State:
             values.append(numbers)
             labels += [f"{self.name} {quantity}[{now.model.joint_names[j]}]" for j in joints]
         fixed = np.concatenate(values)
-        return Rows(ca.vertcat(*expressions), fixed, fixed, tuple(labels))
+        return Rows(ca.vertcat(*expressions), fixed, fixed, tuple(labels), np.full(fixed.size, np.nan))
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ class Path:
     lower: Any
     upper: Any
     during: tuple[float, float] = (0.0, 1.0)
+    scale: Any = None
     quantity: str | None = None
     labels: tuple[str, ...] | None = None
 
@@ -94,6 +96,7 @@ class At:
     fn: Callable[[Instant], Any]
     lower: Any
     upper: Any
+    scale: Any = None
 
     def rows(self, now: Instant) -> Rows:
         return _rows(self, self.fn(now))
@@ -107,6 +110,7 @@ class Boundary:
     fn: Callable[[Instant, Instant], Any]
     lower: Any
     upper: Any
+    scale: Any = None
 
     def rows(self, start: Instant, end: Instant) -> Rows:
         return _rows(self, self.fn(start, end))
@@ -156,6 +160,7 @@ def path(
     upper: Any = None,
     equals: Any = None,
     during: tuple[float, float] = (0.0, 1.0),
+    scale: Any = None,
     name: str | None = None,
 ) -> Path:
     """Hold a function of the instant within bounds.
@@ -167,6 +172,9 @@ def path(
     lower, upper, equals : float or shape (rows,)
     during : (float, float)
         Part of the motion, as fractions of its duration.
+    scale : float or shape (rows,), optional
+        Natural size of the rows, in their own unit: what a solver and reports of violations measure them by. By
+        default half the range between the bounds, else the size of the one there is; a narrow band wants another.
     name : str, optional
     """
     low, high = _limits("path", lower, upper, equals)
@@ -174,12 +182,12 @@ def path(
     a, b = finite_number("path during start", a), finite_number("path during end", b)
     if not 0 <= a <= b <= 1:
         raise InputError(f"path during must satisfy 0 <= start <= end <= 1, got {during!r}")
-    return Path(_named(fn, name, "path"), fn, low, high, (a, b))
+    return Path(_named(fn, name, "path"), fn, low, high, (a, b), _size("path", scale))
 
 
 def at(
     s: float, fn: Callable[[Instant], Any], *, lower: Any = None, upper: Any = None, equals: Any = None,
-    name: str | None = None,
+    scale: Any = None, name: str | None = None,
 ) -> At:  # fmt: skip
     """Hold a function of the instant within bounds at one moment.
 
@@ -187,18 +195,19 @@ def at(
     ----------
     s : float
         The moment as a fraction of the duration, 0 to 1.
-    fn, lower, upper, equals, name :
+    fn, lower, upper, equals, scale, name :
         As in `path`.
     """
     moment = finite_number("at s", s)
     if not 0 <= moment <= 1:
         raise InputError(f"at s must lie in [0, 1] (a fraction of the duration), got {s!r}")
-    return At(_named(fn, name, f"at {moment:g}"), moment, fn, *_limits("at", lower, upper, equals))
+    limits = _limits("at", lower, upper, equals)
+    return At(_named(fn, name, f"at {moment:g}"), moment, fn, *limits, _size("at", scale))
 
 
 def boundary(
     fn: Callable[[Instant, Instant], Any], *, lower: Any = None, upper: Any = None, equals: Any = None,
-    name: str | None = None,
+    scale: Any = None, name: str | None = None,
 ) -> Boundary:  # fmt: skip
     """Hold a function of the first and the last instant within bounds.
 
@@ -206,10 +215,11 @@ def boundary(
     ----------
     fn : callable
         (start, end) -> SX, scalar or column.
-    lower, upper, equals, name :
+    lower, upper, equals, scale, name :
         As in `path`.
     """
-    return Boundary(_named(fn, name, "boundary"), fn, *_limits("boundary", lower, upper, equals))
+    limits = _limits("boundary", lower, upper, equals)
+    return Boundary(_named(fn, name, "boundary"), fn, *limits, _size("boundary", scale))
 
 
 def _state(name: str, s: float, *values: Any) -> State:
@@ -220,6 +230,12 @@ def _state(name: str, s: float, *values: Any) -> State:
         numbers = list(value.values()) if isinstance(value, Mapping) else value
         finite_array(f"{name} {quantity}", numbers, np.shape(numbers))
     return State(name, s, given)
+
+
+def _size(what: str, scale: Any) -> Any:
+    if scale is not None and not (finite_array(f"{what} scale", scale, np.shape(scale)) > 0).all():
+        raise InputError(f"{what} scale must be positive, got {scale!r}")
+    return scale
 
 
 def _limits(what: str, lower: Any, upper: Any, equals: Any) -> tuple[Any, Any]:
@@ -245,7 +261,10 @@ def _rows(constraint: Path | At | Boundary, value: Any) -> Rows:
     rows = expression.shape[0]
     lower, upper = interval(f"constraint {name!r}", constraint.lower, constraint.upper, (rows,))
     labels = (name,) if rows == 1 else tuple(f"{name}[{k}]" for k in range(rows))
-    return Rows(ca.densify(expression), lower, upper, labels)
+    given = np.nan if constraint.scale is None else constraint.scale
+    if np.shape(given) not in ((), (rows,)):
+        raise InputError(f"constraint {name!r} needs one scale or {rows}, got {given!r}")
+    return Rows(ca.densify(expression), lower, upper, labels, np.broadcast_to(given, (rows,)))
 
 
 def per_joint(name: str, value: Any, model: Model) -> tuple[list[int], np.ndarray]:

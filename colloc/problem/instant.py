@@ -9,6 +9,7 @@ from typing import Any
 
 import casadi as ca
 
+from colloc.dynamics import Wrench, support_wrench
 from colloc.errors import unknown_name
 from colloc.kinematics import Frames, PointMotion, frames, point_in
 from colloc.model import Model
@@ -45,7 +46,7 @@ class Instant:
             raise AttributeError(name)
         named = {**self.signals, **self.constants, **self.parameters}
         if name not in named:
-            legal = ["t", "duration", "q", "qd", "qdd", "tau", "point", *named]
+            legal = ["t", "duration", "q", "qd", "qdd", "tau", "point", "support", *named]
             # AttributeError keeps hasattr and tab completion working; the text is the usual one.
             raise AttributeError(str(unknown_name("quantity of an instant", name, legal)))
         return named[name]
@@ -64,6 +65,11 @@ class Instant:
             In the link frame; its origin by default.
         """
         return point_in(self._frames, self.model.index(body), point)
+
+    @cached_property
+    def support(self) -> Wrench:
+        """What must act on the mechanism with no loads, about the world's origin; see `support_wrench`."""
+        return support_wrench(self.model, self.q, self.qd, self.qdd)
 
     @property
     def inputs(self) -> list[ca.SX]:

@@ -206,7 +206,9 @@ class Problem:
             if joints:
                 labels = tuple(f"{quantity}[{self.model.joint_names[j]}]" for j in joints)
                 fn = partial(_components, quantity, joints)
-                paths.append(Path(f"{quantity} bounds", fn, lower[joints], upper[joints], (0.0, 1.0), quantity, labels))
+                paths.append(
+                    Path(f"{quantity} bounds", fn, lower[joints], upper[joints], (0.0, 1.0), None, quantity, labels)
+                )
         return paths
 
     def _check_states(self) -> None:

@@ -18,12 +18,14 @@ from colloc.transcription import NLP
 
 # The adaptive barrier took 20 to 40 % fewer iterations than the monotone one on 270 runs of the two-link problems from
 # random guesses, and failed as rarely (never). MUMPS is quickest, by a quarter on splines and up to twofold on long
-# meshes, if it neither permutes nor scales what is scaled already and orders by QAMD.
+# meshes, if it neither permutes nor scales what is scaled already, orders by QAMD, and keeps to twice the memory it
+# estimates: `python -m studies.benchmarks.kkt`.
 _DEFAULTS = {
     "print_level": 0,
     "sb": "yes",
     "linear_solver": "mumps",
     "mu_strategy": "adaptive",
+    "mumps_mem_percent": 100,
     "mumps_permuting_scaling": 0,
     "mumps_pivot_order": 6,
     "mumps_scaling": 0,
@@ -58,6 +60,7 @@ class Run:
     return_status: str
     history: dict[str, list[float]]
     iterations: int
+    callbacks: float  # s, in functions and derivatives
 
 
 @cache
@@ -144,6 +147,7 @@ class Ipopt:
             stats["return_status"],
             {key: list(map(float, values)) for key, values in stats.get("iterations", {}).items()},
             int(stats.get("iter_count", 0)),
+            sum(float(seconds) for key, seconds in stats.items() if key.startswith("t_wall_nlp_")),
         )
 
     def _symbols(self) -> tuple[ca.MX, ca.MX, ca.MX]:
@@ -164,7 +168,7 @@ class Ipopt:
         x, p, own = self._symbols()
         g, jacobian = self.nlp.jac_g(own, p)
         factors = _entry_scale(jacobian.sparsity(), 1 / self.nlp.scale_g, self.nlp.scale_x)
-        scaled = ca.MX(jacobian.sparsity(), ca.vec(jacobian).nz[:] * factors)
+        scaled = jacobian * ca.DM(jacobian.sparsity(), factors)
         return ca.Function("jac_g", [x, p], [g / self.nlp.scale_g, scaled], ["x", "p"], ["g", "jac_g_x"])
 
     def _hess_lag(self, own_hessian: ca.Function) -> ca.Function:
@@ -172,11 +176,11 @@ class Ipopt:
         lam_f, lam_g = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.nlp.n_g)
         hessian = own_hessian(own, p, lam_f, lam_g / self.nlp.scale_g)
         factors = _entry_scale(hessian.sparsity(), self.nlp.scale_x, self.nlp.scale_x)
-        scaled = ca.MX(hessian.sparsity(), ca.vec(hessian).nz[:] * factors)
+        scaled = hessian * ca.DM(hessian.sparsity(), factors)
         names = ["x", "p", "lam_f", "lam_g"]
         return ca.Function("hess_lag", [x, p, lam_f, lam_g], [scaled], names, ["triu_hess_gamma_x_x"])
 
 
-def _entry_scale(sparsity: ca.Sparsity, rows: np.ndarray, columns: np.ndarray) -> ca.DM:
+def _entry_scale(sparsity: ca.Sparsity, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     row, column = (np.asarray(k, dtype=int) for k in sparsity.get_triplet())
-    return ca.DM(rows[row] * columns[column])
+    return rows[row] * columns[column]

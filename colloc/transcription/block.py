@@ -36,6 +36,8 @@ class Block:
         Name of every row, with its joint where it has one.
     s : ndarray, shape (N,)
         Normalised time of every slice.
+    natural : ndarray, shape (r,), optional
+        Natural size of the rows, NaN where it shall follow from the bounds.
     lifted : Lifted, optional
         Torques in the rows that bring their own derivatives.
     weights : SX, shape (r,), optional
@@ -54,11 +56,15 @@ class Block:
     labels: tuple[str, ...]
     s: np.ndarray
     lifted: Lifted | None = None
+    natural: np.ndarray | None = None
     weights: ca.SX | None = None
     scale: np.ndarray = field(init=False)
 
     def __post_init__(self):
-        object.__setattr__(self, "scale", row_scale(self.lower, self.upper))
+        scale = row_scale(self.lower, self.upper)
+        if self.natural is not None:
+            scale = np.where(np.isnan(self.natural), scale, self.natural)
+        object.__setattr__(self, "scale", scale)
         if self.lifted is not None and not ca.depends_on(self.rows, self.lifted.symbols):
             object.__setattr__(self, "lifted", None)
 

@@ -12,7 +12,7 @@ from colloc.errors import CompileWarning
 from colloc.kernels import Compile, CompileError, Library, build, cached
 from colloc.transcription.block import Block
 from colloc.transcription.expansion import Expansion, expansion
-from colloc.transcription.slices import Slices
+from colloc.transcription.slices import Slices, nonzeros
 
 # What the automatic rule expects: iterations of a solve, and seconds per instruction of a function.
 ITERATIONS = 100
@@ -85,4 +85,4 @@ class Machine:
             values = self.library.external(name, block.n_slices, columns)(*given, *map(ca.DM, found.extra))
             return ca.vec(values), found.pattern, slices
         mapped = function.map("map", "serial", block.n_slices, [2], []) if block.n_slices > 1 else function
-        return ca.vec(mapped(*given)).nz[:], function.sparsity_out(0), block.slices
+        return nonzeros(mapped(*given)), function.sparsity_out(0), block.slices

@@ -141,6 +141,13 @@ class Slices:
         return source, self.starts[local][source] + within
 
 
+def nonzeros(matrix: ca.MX) -> ca.MX:
+    """Nonzeros in one column."""
+    # Those of a single row come as a row; `vec` would take time and memory by the size of the whole matrix.
+    found = matrix.nz[:]
+    return found.T if matrix.shape[0] == 1 else found
+
+
 def triplet(pattern: ca.Sparsity) -> tuple[np.ndarray, np.ndarray]:
     """Rows and columns of a pattern's nonzeros, in their order."""
     row, column = pattern.get_triplet()

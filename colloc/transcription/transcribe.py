@@ -95,7 +95,7 @@ def _costs(problem: Problem, grid: Grid) -> list[Block]:
         blocks.append(Block("cost", *given, ca.vertcat(*rest), *ends, tuple(remaining), sites.s, local.lifted))
     if residuals:
         rows, factors = ca.vertcat(*residuals), ca.vertcat(*weights)
-        blocks.append(Block("squares", *given, rows, *ends, tuple(squared), sites.s, local.lifted, factors))
+        blocks.append(Block("squares", *given, rows, *ends, tuple(squared), sites.s, local.lifted, None, factors))
     return blocks
 
 
@@ -105,7 +105,8 @@ def block_at(name: str, sites: Sites, rows: Rows, function: ca.Function, chosen:
     k = list(range(len(rows.labels)) if chosen is None else chosen)
     return Block(
         name, local.w, local.d, local.inputs[8], function(*local.inputs)[k],
-        sites.slices, sites.data, rows.lower[k], rows.upper[k], tuple(rows.labels[i] for i in k), sites.s, local.lifted,
+        sites.slices, sites.data, rows.lower[k], rows.upper[k], tuple(rows.labels[i] for i in k), sites.s,
+        local.lifted, rows.scale[k],
     )  # fmt: skip
 
 
@@ -152,7 +153,7 @@ def _boundary(name: str, grid: Grid, rows: Rows, function: ca.Function) -> Block
     return Block(
         name, ca.vertcat(near.w, w), ca.vertcat(near.d, d), near.inputs[8], function(*inputs, *other),
         start.slices.beside(end.slices), np.vstack([start.data, end.data]),
-        rows.lower, rows.upper, rows.labels, np.ones(1),
+        rows.lower, rows.upper, rows.labels, np.ones(1), natural=rows.scale,
     ).folded()  # fmt: skip
 
 

@@ -1,0 +1,56 @@
+"""The wrench that the environment must apply to a mechanism for it to move as it does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import casadi as ca
+
+from colloc.dynamics.newton.newton_euler import joint_reactions
+from colloc.model import Load, Model
+
+
+class Wrench(NamedTuple):
+    """A force and its moment about the origin of the world, in world axes, SX, each shape (3,) [N], [N m]."""
+
+    force: ca.SX
+    moment: ca.SX
+
+    def about(self, point: ca.SX) -> ca.SX:
+        """Moment about another point, shape (3,) [N m]."""
+        return self.moment - ca.cross(point, self.force)
+
+    def __add__(self, other: Wrench) -> Wrench:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return Wrench(self.force + other.force, self.moment + other.moment)
+
+    def __sub__(self, other: Wrench) -> Wrench:
+        return Wrench(self.force - other.force, self.moment - other.moment)
+
+    def scaled(self, factor: ca.SX | float) -> Wrench:
+        """Force and moment times a factor."""
+        return Wrench(factor * self.force, factor * self.moment)
+
+
+def support_wrench(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Wrench:
+    """What must act on the mechanism beside the loads: rate of its momentum less gravity, about the world's origin.
+
+    It is what the joints between the world and the mechanism transmit when nothing else does, the resultant of the
+    active forces of Xiang et al. (2009, Int. J. Numer. Meth. Engng 79).
+
+    Parameters
+    ----------
+    model : Model
+    q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
+    loads : sequence of Load
+        Known ones, such as a payload.
+    """
+    found = joint_reactions(model, q, qd, qdd, loads)
+    total = Wrench(ca.SX(3, 1), ca.SX(3, 1))
+    for k, (body, parent, dof) in enumerate(zip(model.bodies, model.parents, model.dofs, strict=True)):
+        if parent < 0:
+            rotation = body.joint.transform(ca.SX(0) if dof is None else q[dof])[:3, :3]
+            force = rotation @ found.force[:, k]
+            root = body.joint.before[:3, 3]
+            total += Wrench(force, rotation @ found.moment[:, k] + ca.cross(root, force))
+    return total

@@ -1,0 +1,146 @@
+"""Ground reactions on the plane y = 0, y pointing up: how the wrench that a motion needs is shared between feet.
+
+Two steps (Xiang et al. 2009, Int. J. Numer. Meth. Engng 79): inverse dynamics without the ground gives the wrench that
+must act on the whole mechanism (`Instant.support`); the feet then pass it on as loads, and the joints between the world
+and the mechanism have nothing left to carry, whatever the shares, as long as these add up to the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import casadi as ca
+
+from colloc.dynamics import Wrench
+from colloc.model import Load
+from colloc.problem import Instant
+
+
+class Contact(NamedTuple):
+    """Where a wrench meets the ground.
+
+    Parameters
+    ----------
+    x, z : SX [m]
+        Point of the ground plane about which the horizontal moments vanish: the zero moment point of the whole, the
+        centre of pressure of one foot.
+    free : SX [N m]
+        Moment about the vertical through it.
+    """
+
+    x: ca.SX
+    z: ca.SX
+    free: ca.SX
+
+
+def zero_moment_point(wrench: Wrench) -> Contact:
+    """Where a wrench meets the ground; not a number where it has no vertical force."""
+    (fx, fy, fz), (mx, my, mz) = ca.vertsplit(wrench.force), ca.vertsplit(wrench.moment)
+    x, z = mz / fy, -mx / fy
+    return Contact(x, z, my - fx * z + fz * x)
+
+
+def by_distance(wrench: Wrench, points: Sequence[ca.SX]) -> list[Wrench]:
+    """Shares of two feet by the distance of the zero moment point: the nearer foot carries more.
+
+    Each share keeps its line through the common zero moment point, so that the shares add up exactly; the moment that
+    this transports to a foot is large while the point lies between the feet. The ratio is that of the point's
+    projection on the line between the feet, which is smooth where distances are not.
+
+    Parameters
+    ----------
+    wrench : Wrench
+        The whole.
+    points : two SX, each shape (3,) [m]
+        A reference point of each foot, in the world.
+    """
+    first, second = points
+    contact, line = zero_moment_point(wrench), second - first
+    along = (contact.x - first[0]) * line[0] + (contact.z - first[2]) * line[2]
+    ratio = ca.fmin(ca.fmax(along / (line[0] ** 2 + line[2] ** 2), 0.0), 1.0)
+    return [wrench.scaled(1 - ratio), wrench.scaled(ratio)]
+
+
+def by_partition(wrench: Wrench, points: Sequence[ca.SX], shares: ca.SX) -> list[Wrench]:
+    """Shares of contact points by a partition of unity (Xiang 2019, J. Biomech. Engng 141).
+
+    The point's share of the force acts in the point, with its share of the free moment. The shares add up to the whole
+    if they sum to one and their mean position is the zero moment point: `partition_rows`.
+
+    Parameters
+    ----------
+    wrench : Wrench
+    points : sequence of SX, each shape (3,) [m]
+    shares : SX, shape (len(points),)
+        Unknown signals, 0 to 1.
+    """
+    free = zero_moment_point(wrench).free
+    vertical = ca.SX([0.0, 1.0, 0.0])
+    return [
+        Wrench(share * wrench.force, ca.cross(point, share * wrench.force) + share * free * vertical)
+        for point, share in zip(points, ca.vertsplit(shares), strict=True)
+    ]
+
+
+def partition_rows(wrench: Wrench, points: Sequence[ca.SX], shares: ca.SX) -> ca.SX:
+    """What must vanish for `by_partition` to add up: shape (3,) [1, m, m].
+
+    With shares between 0 and 1 it also keeps the zero moment point within the convex hull of the points.
+    """
+    contact, places = zero_moment_point(wrench), ca.horzcat(*points)
+    mean = places @ shares
+    return ca.vertcat(ca.sum1(shares) - 1, mean[0] - contact.x, mean[2] - contact.z)
+
+
+def applied(body: str, at: Sequence[float], wrench: Callable[[Instant], Wrench]) -> Load:
+    """A wrench on a body as a load.
+
+    Parameters
+    ----------
+    body : str
+    at : shape (3,) [m]
+        Point in the link frame about which the moment is taken; any point of the body will do.
+    wrench : callable
+        Function of the instant.
+    """
+
+    def moment(now: Instant) -> ca.SX:
+        return wrench(now).about(now.point(body, at).position)
+
+    return Load(body, lambda now: wrench(now).force, moment, at)
+
+
+def friction_rows(wrench: Wrench, friction: float) -> ca.SX:
+    """What must not be negative for a foot not to slip: the four sides of a pyramid inside the friction cone [N].
+
+    Parameters
+    ----------
+    wrench : Wrench
+    friction : float
+        Coefficient of friction; the pyramid's edges lie on the cone.
+    """
+    x, y, z = ca.vertsplit(wrench.force)
+    limit = friction / 2**0.5 * y
+    return ca.vertcat(limit - x, limit + x, limit - z, limit + z)
+
+
+def pressure_rows(wrench: Wrench, corners: Sequence[tuple[Any, Any]]) -> ca.SX:
+    """What must not be negative for the centre of pressure to lie in a convex polygon, one row a side [N m].
+
+    Written as moments about the sides, linear in the wrench, so that an unloaded foot is no exception; it makes the
+    vertical force unilateral as well.
+
+    Parameters
+    ----------
+    wrench : Wrench
+    corners : sequence of (x, z) [m]
+        Counter-clockwise seen from above with z forward and x to the left, that is from z to x to -z.
+    """
+    rows = []
+    for (x0, z0), (x1, z1) in zip(corners, [*corners[1:], corners[0]], strict=True):
+        # Fy times the distance of the centre of pressure from the side, times the side's length, inside positive:
+        # with Fy cop_x = Mz and Fy cop_z = -Mx.
+        fy = wrench.force[1]
+        rows.append((z1 - z0) * (wrench.moment[2] - x0 * fy) + (x1 - x0) * (wrench.moment[0] + z0 * fy))
+    return ca.vertcat(*rows)

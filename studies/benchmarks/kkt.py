@@ -1,0 +1,155 @@
+"""How should a problem be posed so that IPOPT's linear algebra is cheap?
+
+The library's own choices against the alternatives, one at a time, on inverse-dynamics splines (few variables, many
+bounded torque rows) and on collocation meshes (many variables, banded): end states as constraint rows instead of fixed
+variables, MUMPS as IPOPT sets it up by itself, the monotone barrier, torques lifted to variables of their own,
+Gauss-Newton. Linear algebra is what a solve takes beside its callbacks.
+
+CasADi's fatrop was tried on stage-wise collocation and is not offered: a step took a fifth of the time of MUMPS, but at
+a tolerance of 1e-8 it needed three to ten times the iterations, and at 1e-6 it stopped short of the optimum.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from statistics import median
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+import colloc as co
+from colloc.display import Table
+from colloc.problem import At, Bounds, State
+from colloc.transcription import Transcription
+from models.chain import spatial_chain
+from studies.benchmarks.effort import effort
+from studies.benchmarks.timing import arguments
+from studies.reporting import write_json
+from studies.two_link_problems import time_optimal
+
+MUMPS_ALONE = {"mumps_permuting_scaling": 7, "mumps_pivot_order": 7, "mumps_scaling": 77}  # IPOPT's defaults
+
+
+class Case(NamedTuple):
+    """A problem on a transcription."""
+
+    name: str
+    problem: co.Problem
+    curve: Transcription
+
+
+class Choice(NamedTuple):
+    """How a problem is posed, and with what it is solved."""
+
+    name: str
+    pose: Callable[[co.Problem], co.Problem]
+    options: dict[str, Any]
+
+
+def unchanged(problem: co.Problem) -> co.Problem:
+    """As it is."""
+    return problem
+
+
+def ends_as_rows(problem: co.Problem) -> co.Problem:
+    """End states as general constraints, which fix no variables."""
+    return replace(problem, subject_to=[_row(one) if isinstance(one, State) else one for one in problem.subject_to])
+
+
+def _row(state: State) -> At:
+    def difference(now: co.Instant) -> ca.SX:
+        return ca.vertcat(*(getattr(now, quantity) - ca.DM(value) for quantity, value in state.values.items()))
+
+    return co.at(state.s, difference, equals=0.0, name=state.name)
+
+
+def torques_lifted(problem: co.Problem) -> co.Problem:
+    """Bounded signals that equal the torques at the nodes, in place of bounds on the torques themselves."""
+    lower, upper = problem.limits("tau")
+    lifted = co.Unknown("lifted", size=problem.model.n, lower=lower, upper=upper)
+    kept = [one for one in problem.subject_to if not isinstance(one, Bounds)]
+    equal = co.path(lambda now: now.tau - now.lifted, equals=0.0, name="lifted torques")
+    return replace(problem, subject_to=[*kept, equal], unknowns=[lifted])
+
+
+OURS = Choice("as it is", unchanged, {})
+CHOICES = [
+    Choice("end states as rows", ends_as_rows, {}),
+    Choice("MUMPS by itself", unchanged, {"ipopt": MUMPS_ALONE}),
+    Choice("monotone barrier", unchanged, {"ipopt": {"mu_strategy": "monotone"}}),
+    Choice("Gauss-Newton", unchanged, {"hessian": co.Hessian.GAUSS_NEWTON}),
+    Choice("torques lifted", torques_lifted, {}),
+]
+
+
+def cases(quick: bool) -> list[Case]:
+    """Problems of both kinds, small and large."""
+    arm = time_optimal()
+    found = [Case("spline, 2 joints", arm, co.BSpline(20)), Case("Radau 50, 2 joints", arm, co.Radau(50))]
+    if quick:
+        return found
+    n = 7
+    reach = [co.initial(q=0.0, qd=0.0), co.final(q=np.linspace(0.8, 0.4, n), qd=0.0), co.bounds(tau=(-60.0, 60.0))]
+    chain = co.Problem(spatial_chain(n), co.Free(0.1, 3.0, 1.0), co.duration(), reach)
+    human = effort(small=False)
+    return [
+        *found,
+        Case("Radau 1000, 2 joints", arm, co.Radau(1000)),
+        Case("Radau 30, 7 joints", chain, co.Radau(30)),
+        Case("spline, 43 joints", human.problem(), human.curve),
+    ]
+
+
+def applies(choice: Choice, case: Case) -> bool:
+    """Gauss-Newton needs squares; a signal of a spline is no torque at a node."""
+    if choice.name == "Gauss-Newton":
+        return "duration" not in case.problem.integrands
+    return choice.name != "torques lifted" or not isinstance(case.curve, co.BSpline)
+
+
+def measure(case: Case, choice: Choice, turns: int) -> dict[str, float]:
+    """Iterations, milliseconds of linear algebra in each, and the cost; the median of several solves."""
+    problem, found = choice.pose(case.problem), []
+    for _ in range(turns):
+        options = {"max_iter": 500} | choice.options.get("ipopt", {})
+        given = choice.options | {"ipopt": options, "raise_on_failure": False, "progress": False}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", co.SolutionWarning)
+            found.append(co.solve(problem, case.curve, **given))
+    algebra = median(one.seconds["solve"] - one.seconds["callbacks"] for one in found)
+    last = found[-1]
+    return {
+        "iterations": last.iterations,
+        "ms_per_iteration": 1e3 * algebra / max(1, last.iterations),
+        "seconds": algebra,
+        "cost": last.cost,
+        "solved": float(last.message == "Solve_Succeeded"),
+    }
+
+
+def main(argv: Sequence[str] | None = None) -> dict[str, float]:
+    """Run the benchmark; see --help."""
+    args = arguments(__doc__, argv, "two small problems")
+    numbers: dict[str, float] = {}
+    rows = []
+    for case in cases(args.quick):
+        ours = measure(case, OURS, turns=3)
+        for choice in [OURS, *(choice for choice in CHOICES if applies(choice, case))]:
+            one = ours if choice is OURS else measure(case, choice, turns=3)
+            ratio = one["seconds"] / ours["seconds"]
+            key = f"kkt.{case.name}.{choice.name}".replace(" ", "_").replace(",", "")
+            numbers |= {f"{key}.{name}": value for name, value in one.items()} | {f"{key}.ratio": ratio}
+            solved = "" if one["solved"] else "not solved"
+            figures = (f"{one['iterations']:.0f}", f"{one['ms_per_iteration']:.2f}", f"{one['seconds']:.3f}")
+            rows.append((case.name, choice.name, *figures, f"{ratio:.2f}", f"{one['cost']:.8g}", solved))
+    header = ("", "", "iterations", "ms each", "s in all", "against ours", "cost", "")
+    print(Table("Linear algebra of IPOPT, without callbacks", header, rows).text())
+    write_json(args.json, numbers)
+    return numbers
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,254 @@
+"""One step of steady walking as a problem: what the gait studies solve.
+
+The formulation of Barman (2020, chapter V, after Xiang et al. 2009) for any `Human`, from the strike of the right heel
+to that of the left, s = 0 to 1. The mirror image of the end is the beginning of the next step. World axes: x to the
+left, y up, z forward; the right heel strikes at z = 0.
+
+    s                0        0.2              0.8       1
+    right foot       heel ----|---- flat ------|---- forefoot
+    left foot        forefoot | swing
+    support          double   | single
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import radians
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+import colloc as co
+from colloc import ground
+from colloc.dynamics import Wrench
+from models.human import Human, Point
+
+DOUBLE, FLAT_UNTIL, MID_SWING = 0.2, 0.8, 0.45  # fractions of the step
+SIGNAL = "leading"  # wrench of the leading foot during double support, over body weight (and 1 m)
+Share = Callable[[Any], Wrench]
+NATURAL = {"ankle": 0.2, "toe": 0.3, "spine": 3.0}  # weights of squared torques over their limits; others 1
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """Parameters of a step.
+
+    Parameters
+    ----------
+    human : Human
+    speed : float [m/s]
+    length : float [m]
+        Of the step.
+    half_width : float [m]
+        Between the middle and each foot.
+    weights : mapping of str to float
+        Of squared torques by the beginning of the joint's name.
+    smooth : float
+        Weight of the squared acceleration of the pelvis over gravity.
+    friction : float
+    band : float [m]
+        How far a contact point may be from where it touches.
+    slip : float [m/s]
+        How fast it may be.
+    clearance : float [m]
+        Of the toe of the swinging foot at mid swing.
+    """
+
+    human: Human
+    speed: float = 1.2
+    length: float = 0.6
+    half_width: float = 0.06
+    weights: Mapping[str, float] = field(default_factory=lambda: NATURAL)
+    smooth: float = 0.05
+    friction: float = 0.7
+    band: float = 1e-3
+    slip: float = 0.01
+    clearance: float = 0.01
+
+    @property
+    def duration(self) -> float:
+        """Of the step [s]."""
+        return self.length / self.speed
+
+    @property
+    def weight(self) -> float:
+        """Body weight [N]."""
+        return self.human.mass * float(np.linalg.norm(self.human.model.gravity))
+
+    @property
+    def sole(self) -> tuple[float, float]:
+        """Distance of ball and toe from the heel [m] when the foot is flat."""
+        place = {name: self._standing(getattr(self.human.feet["r"], name)) for name in ("heel", "ball", "toe")}
+        return place["ball"][2] - place["heel"][2], place["toe"][2] - place["heel"][2]
+
+    def _standing(self, point: Point) -> np.ndarray:
+        q = ca.DM(self.human.standing)
+        return np.array(ca.DM(co.point_motion(self.human.model, *point, q=ca.SX(q)).position)).ravel()
+
+    # Ground reactions ------------------------------------------------------------------------------------------------
+
+    def right(self, now: Any) -> Wrench:
+        """Wrench on the right foot: a free one during double support, all that is needed afterwards."""
+        return _switched(now, self.share(now), now.support)
+
+    def left(self, now: Any) -> Wrench:
+        """Wrench on the left foot: what the right one leaves during double support, nothing afterwards."""
+        nothing = Wrench(ca.SX(3, 1), ca.SX(3, 1))
+        return _switched(now, now.support - self.share(now), nothing)
+
+    def share(self, now: Any) -> Wrench:
+        """Wrench of the leading foot while both are on the ground."""
+        signal = self.weight * now.leading
+        return Wrench(signal[:3], signal[3:])
+
+    def corners(self, now: Any, side: str) -> list[tuple[Any, Any]]:
+        """Where the centre of pressure of a foot may be: (x, z) of a rectangle that moves with the roll of the foot."""
+        ball, toe = self.sole
+        s, half = now.t / self.duration, 0.04
+        if side == "l":  # the trailing forefoot, one step behind
+            x, back, front = self.half_width, ball - self.length, toe - self.length
+        else:
+            x = -self.half_width
+            back = ball * _ramp(s, 0.55, FLAT_UNTIL)
+            front = 0.02 + (toe - 0.02) * _ramp(s, 0.05, 0.35)
+        return [(x - half, back), (x - half, front), (x + half, front), (x + half, back)]
+
+    # The problem -----------------------------------------------------------------------------------------------------
+
+    def problem(self) -> co.Problem:
+        """The step as a problem."""
+        feet = self.human.feet
+        return co.Problem(
+            model=self.human.model,
+            duration=self.duration,
+            minimize=co.integral(self.effort) + co.integral(self.regular, name="regularisation"),
+            subject_to=[*self.contacts(), *self.forces(), *self.posture(), self.symmetry()],
+            unknowns=[co.Unknown(SIGNAL, size=6, lower=-3.0, upper=3.0)],
+            loads=[
+                ground.applied(feet["r"].ball.body, (0, 0, 0), self.right),
+                ground.applied(feet["l"].ball.body, (0, 0, 0), self.left),
+            ],
+        )
+
+    def effort(self, now: co.Instant) -> ca.SX:
+        """Weighted squares of torques over their limits."""
+        lower, upper = self.human.model.limits("torque")
+        total = ca.SX(0)
+        for j, name in enumerate(self.human.model.joint_names):
+            if np.isfinite(upper[j]):
+                weight = next((w for start, w in self.weights.items() if name.startswith(start)), 1.0)
+                total += weight * (now.tau[j] / ((upper[j] - lower[j]) / 2)) ** 2
+        return total
+
+    def regular(self, now: co.Instant) -> ca.SX:
+        """Smoothness of the pelvis; and a little of the leading wrench, which nothing else decides after its time."""
+        return self.smooth * ca.sumsqr(now.qdd[:3] / 9.81) + 1e-4 * ca.sumsqr(now.leading)
+
+    def contacts(self) -> list[Any]:
+        """Where the feet touch, that they stay there, and that all else is above the ground."""
+        ball, _ = self.sole
+        feet, left = self.human.feet, ball - self.length
+        x = self.half_width
+        return [
+            *self._held("right heel", feet["r"].heel, (-x, 0.0), (0.0, FLAT_UNTIL)),
+            *self._held("right ball", feet["r"].ball, (-x, ball), (DOUBLE, 1.0)),
+            *self._held("left ball", feet["l"].ball, (x, left), (0.0, DOUBLE)),
+            self._flat("right toe", feet["r"].toe, (DOUBLE, 1.0)),
+            self._flat("left toe", feet["l"].toe, (0.0, DOUBLE)),
+            self._above("right ball above", feet["r"].ball, (0.0, DOUBLE)),
+            self._above("right toe above", feet["r"].toe, (0.0, DOUBLE)),
+            self._above("right heel above", feet["r"].heel, (FLAT_UNTIL, 1.0)),
+            self._above("left heel above", feet["l"].heel, (0.0, 1.0)),
+            self._above("left ball above", feet["l"].ball, (DOUBLE, 1.0)),
+            self._above("left toe above", feet["l"].toe, (DOUBLE, 1.0)),
+            self._above("left toe clear", feet["l"].toe, (0.35, 0.75), self.clearance),
+        ]
+
+    def _held(self, name: str, point: Point, place: tuple[float, float], during: tuple[float, float]) -> list[Any]:
+        target = np.array([place[0], 0.0, place[1]])
+        where = co.path(
+            lambda now: now.point(*point).position,
+            lower=target - self.band, upper=target + self.band, during=during, scale=0.1, name=name,
+        )  # fmt: skip
+        still = co.path(
+            lambda now: now.point(*point).velocity,
+            lower=-self.slip, upper=self.slip, during=during, scale=1.0, name=f"{name} still",
+        )  # fmt: skip
+        return [where, still]
+
+    def _flat(self, name: str, point: Point, during: tuple[float, float]) -> Any:
+        return co.path(
+            lambda now: now.point(*point).position[1],
+            lower=-self.band, upper=self.band, during=during, scale=0.1, name=name,
+        )  # fmt: skip
+
+    def _above(self, name: str, point: Point, during: tuple[float, float], height: float = 0.0) -> Any:
+        return co.path(
+            lambda now: now.point(*point).position[1],
+            lower=height - self.band, during=during, scale=0.1, name=name,
+        )  # fmt: skip
+
+    def forces(self) -> list[Any]:
+        """Centres of pressure, friction, and that the leading wrench begins at nothing and ends as the whole."""
+        whole = co.at(DOUBLE, lambda now: _stack(now.support) / self.weight - now.leading, equals=0.0, name="hand over")
+        none = co.at(0.0, lambda now: now.leading, equals=0.0, name="first touch")
+        phases = {"r": (0.0, 1.0), "l": (0.0, DOUBLE)}
+        found = [none, whole]
+        for side, wrench in (("r", self.right), ("l", self.left)):
+            found.append(self._rows(f"pressure {side}", side, wrench, self._pressure, phases[side]))
+            found.append(self._rows(f"friction {side}", side, wrench, self._friction, phases[side]))
+        return found
+
+    def _rows(self, name: str, side: str, wrench: Share, rows: Any, during: tuple[float, float]) -> Any:
+        return co.path(lambda now: rows(now, side, wrench(now)) / self.weight, lower=0.0, during=during, name=name)
+
+    def _pressure(self, now: Any, side: str, wrench: Wrench) -> ca.SX:
+        return ground.pressure_rows(wrench, self.corners(now, side))
+
+    def _friction(self, now: Any, side: str, wrench: Wrench) -> ca.SX:
+        # The free moment about the foot's middle is limited by the friction of a small patch.
+        corners = self.corners(now, side)
+        middle = ca.vertcat(corners[0][0] + 0.04, 0, (corners[0][1] + corners[1][1]) / 2)
+        twist, limit = wrench.about(middle)[1], 0.08 * wrench.force[1]
+        return ca.vertcat(ground.friction_rows(wrench, self.friction), limit - twist, limit + twist)
+
+    def posture(self) -> list[Any]:
+        """Knee at mid swing, and arms against legs."""
+        knee = self._joint("knee_flexion_l")
+        return [
+            co.at(MID_SWING, lambda now: now.q[knee], lower=radians(55), upper=radians(65), name="knee at mid swing"),
+        ]
+
+    def symmetry(self) -> Any:
+        """The end is the mirror image of the start, a step further."""
+        mirror, shift = self.human.mirror, np.zeros(self.human.model.n)
+        shift[self._joint("pelvis_tz_forward")] = self.length
+
+        def difference(start: Any, end: Any) -> ca.SX:
+            return ca.vertcat(
+                end.q - mirror(start.q) - shift,
+                self.duration * (end.qd - mirror(start.qd)),
+                self.duration**2 * (end.qdd - mirror(start.qdd)),
+            )
+
+        return co.boundary(difference, equals=0.0, name="symmetry")
+
+    def _joint(self, name: str) -> int:
+        return self.human.model.joint_names.index(name)
+
+
+def _switched(now: Any, double: Wrench, single: Wrench) -> Wrench:
+    """One wrench during double support, another afterwards."""
+    both = now.t <= (DOUBLE + 1e-6) * now.duration
+    return Wrench(*(ca.if_else(both, a, b) for a, b in zip(double, single, strict=True)))
+
+
+def _stack(wrench: Wrench) -> ca.SX:
+    return ca.vertcat(*wrench)
+
+
+def _ramp(s: Any, start: float, end: float) -> Any:
+    """0 before, 1 after, linear between."""
+    return ca.fmin(ca.fmax((s - start) / (end - start), 0.0), 1.0)
