@@ -9,26 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from colloc.dynamics import (
     by_differentiation,
-    center_of_mass,
     composite_sensitivities,
     forward_dynamics,
     joint_reactions,
-    kinetic_energy,
-    lagrange,
-    lagrange_sensitivities,
-    lie,
-    lie_hessian,
-    lie_sensitivities,
     mass_matrix,
-    momentum,
     newton_euler,
-    newton_euler_sensitivities,
-    point_jacobian,
-    point_jacobian_rate,
-    potential_energy,
-    reaction_sensitivities,
-    regular_lagrange,
-)  # fmt: skip
+)
 from colloc.errors import CompileWarning, InputError, SolutionWarning, SolveError, unknown_name
 from colloc.evaluator import Evaluator, TorqueSensitivities
 from colloc.kernels import Compile
@@ -70,6 +56,22 @@ from colloc.verify import Verification, verify
 
 if TYPE_CHECKING:
     from colloc import ground, io, plot
+    from colloc.dynamics import (
+        center_of_mass,
+        kinetic_energy,
+        lagrange,
+        lagrange_sensitivities,
+        lie,
+        lie_hessian,
+        lie_sensitivities,
+        momentum,
+        newton_euler_sensitivities,
+        point_jacobian,
+        point_jacobian_rate,
+        potential_energy,
+        reaction_sensitivities,
+        regular_lagrange,
+    )  # fmt: skip
 
 __all__ = [
     "NLP", "BSpline", "Body", "Compile", "CompileWarning", "Cost", "Evaluator", "Free", "HermiteSimpson", "Hessian",
@@ -91,6 +93,8 @@ def __getattr__(name: str) -> Any:
     # Loaded on first use: importing matplotlib takes longer than solving a small problem, and ground is for walkers.
     if name in ("ground", "io", "plot"):
         return import_module(f"colloc.{name}")
+    if name in __all__:
+        return getattr(import_module("colloc.dynamics"), name)
     # AttributeError by Python's rules; the text is the library's usual one.
     raise AttributeError(str(unknown_name("public name in colloc", name, __all__)))
 

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
+from colloc import kernels
 from colloc.checks import finite_array
 from colloc.errors import CompileWarning
-from colloc.kernels import Compile, CompileError, Kernel, Library, build
+from colloc.kernels import Compile, CompileError, Kernel
 
 
 class Batch(NamedTuple):
@@ -20,7 +21,7 @@ class Batch(NamedTuple):
     function: ca.Function
     inputs: tuple[str, ...]
     places: list[np.ndarray]
-    library: Library | None
+    library: kernels.Library | None
 
     def evaluate(
         self, given: Mapping[str, np.ndarray], samples: int, out: list[np.ndarray] | None = None
@@ -40,11 +41,11 @@ class Batch(NamedTuple):
         return results
 
 
-def compiled(function: ca.Function, options: Compile | None) -> Library | None:
+def compiled(function: ca.Function, options: Compile | None) -> kernels.Library | None:
     if options is None:
         return None
     try:
-        return build({"f": Kernel(function)}, options)
+        return kernels.build({"f": Kernel(function)}, options)
     except CompileError as error:
         warnings.warn(f"{error}; CasADi's virtual machine is used instead", CompileWarning, stacklevel=2)
         return None

@@ -1,7 +1,20 @@
 """SX functions compiled to machine code that works on as many slices at once as a vector register holds."""
 
+from typing import TYPE_CHECKING, Any
+
 from colloc.kernels.kernel import CompileError, Kernel, Pass
-from colloc.kernels.library import Library, build, cached
 from colloc.kernels.options import Compile
 
+if TYPE_CHECKING:
+    from colloc.kernels.library import Library, build, cached
+
 __all__ = ["Compile", "CompileError", "Kernel", "Library", "Pass", "build", "cached"]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded on first use: what runs compilers takes longer to import than a small problem to solve.
+    if name in __all__:
+        from colloc.kernels import library
+
+        return getattr(library, name)
+    raise AttributeError(f"module 'colloc.kernels' has no attribute {name!r}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -108,6 +107,8 @@ class Kernel:
     @cached_property
     def digest(self) -> bytes:
         """Hash of everything that the compiled code depends on."""
+        import hashlib
+
         found = hashlib.sha256(self.function.serialize().encode())
         found.update(repr((self.extra, sorted(self.shared), len(self.passes))).encode())
         for array in (array for one in self.passes for array in one):

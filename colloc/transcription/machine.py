@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
+from colloc import kernels
 from colloc.errors import CompileWarning
-from colloc.kernels import Compile, CompileError, Library, build, cached
+from colloc.kernels import Compile, CompileError
 from colloc.transcription.block import Block
 from colloc.transcription.expansion import Expansion, expansion
 from colloc.transcription.slices import Slices, nonzeros
@@ -41,7 +42,7 @@ class Machine:
         self.choice = choice
         self.library = None if choice is False else self._compiled()
 
-    def _compiled(self) -> Library | None:
+    def _compiled(self) -> kernels.Library | None:
         choice = self.choice
         options = choice if isinstance(choice, Compile) else Compile()
         counts = [(getattr(b, kind).n_instructions(), b.n_slices) for b, kind in self._wanted] if choice is None else []
@@ -51,11 +52,15 @@ class Machine:
         self._found = {
             (b, kind): (f"{kind}_{number}", expansion(b, kind)) for number, (b, kind) in enumerate(self._wanted)
         }
-        kernels = {name: found.kernel for name, found in self._found.values()}
-        if choice is None and interpreted < COMPILED * sum(n for n, _ in counts) and not cached(kernels, options):
+        wanted = {name: found.kernel for name, found in self._found.values()}
+        if (
+            choice is None
+            and interpreted < COMPILED * sum(n for n, _ in counts)
+            and not kernels.cached(wanted, options)
+        ):
             return None
         try:
-            return build(kernels, options)
+            return kernels.build(wanted, options)
         except CompileError as error:
             warnings.warn(f"{error}; CasADi's virtual machine is used instead", CompileWarning, stacklevel=2)
             self.choice = False  # who asks the next machine need not hear it again

@@ -14,7 +14,6 @@ from colloc.dynamics import (
     by_differentiation,
     check_formulation,
     composite_sensitivities,
-    lie_hessian,
     total_sensitivities,
 )
 from colloc.problem import Problem
@@ -116,6 +115,8 @@ def _curvature(problem: Problem, dynamics: InverseDynamics, *, recursive: bool) 
     torque = problem.dynamics(dynamics)(*now.inputs)
     gradient = ca.gradient(ca.dot(multipliers, torque), inputs)
     if recursive and not any(ca.depends_on(load.wrench, state) for load in problem.wrenches):
+        from colloc.dynamics import lie_hessian  # few problems need it
+
         hessian = lie_hessian(problem.model, now.q, now.qd, now.qdd, multipliers, problem.wrenches)
         first = now.t.shape[0] + now.duration.shape[0]
         around = [ca.vertcat(*now.inputs[:2]), ca.vertcat(*now.inputs[5:])]
