@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
 from math import radians
 from typing import Any
 
@@ -26,9 +28,26 @@ from colloc.dynamics import Wrench
 from models.human import Human, Point
 
 DOUBLE, FLAT_UNTIL, MID_SWING = 0.2, 0.8, 0.45  # fractions of the step
+SLIDES = ("pelvis_tx", "pelvis_ty", "pelvis_tz")
 SIGNAL = "leading"  # wrench of the leading foot during double support, over body weight (and 1 m)
 Share = Callable[[Any], Wrench]
 NATURAL = {"ankle": 0.2, "toe": 0.3, "spine": 3.0}  # weights of squared torques over their limits; others 1
+
+
+class Sharing(Enum):
+    """What the leading foot carries of the wrench during double support.
+
+    FREE
+        A wrench of its own, an unknown signal.
+    DISTANCE
+        By the distance of the zero moment point from the trailing ball and the leading heel.
+    PARTITION
+        By a partition of unity over the contact points, unknown signals.
+    """
+
+    FREE = "free"
+    DISTANCE = "by distance"
+    PARTITION = "by partition"
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +66,16 @@ class Step:
         Of squared torques by the beginning of the joint's name.
     smooth : float
         Weight of the squared acceleration of the pelvis over gravity.
+    even : float
+        Weight of how far the force on the leading foot is from a share that grows evenly in time, over body weight.
     friction : float
     band : float [m]
         How far a contact point may be from where it touches.
     slip : float [m/s]
         How fast it may be.
     clearance : float [m]
-        Of the toe of the swinging foot at mid swing.
+        Of the foremost point of the swinging foot at mid swing.
+    sharing : Sharing
     """
 
     human: Human
@@ -61,11 +83,13 @@ class Step:
     length: float = 0.6
     half_width: float = 0.06
     weights: Mapping[str, float] = field(default_factory=lambda: NATURAL)
-    smooth: float = 0.05
+    smooth: float = 0.2
+    even: float = 0.3
     friction: float = 0.7
     band: float = 1e-3
     slip: float = 0.01
     clearance: float = 0.01
+    sharing: Sharing = Sharing.FREE
 
     @property
     def duration(self) -> float:
@@ -78,6 +102,16 @@ class Step:
         return self.human.mass * float(np.linalg.norm(self.human.model.gravity))
 
     @property
+    def planar(self) -> bool:
+        """Whether the human moves in the plane x = 0, on feet that do not bend."""
+        return "pelvis_tx_lateral" not in self.human.model.joint_names
+
+    @property
+    def side(self) -> float:
+        """How far each foot is from the middle [m]."""
+        return 0.0 if self.planar else self.half_width
+
+    @cached_property
     def sole(self) -> tuple[float, float]:
         """Distance of ball and toe from the heel [m] when the foot is flat."""
         place = {name: self._standing(getattr(self.human.feet["r"], name)) for name in ("heel", "ball", "toe")}
@@ -100,19 +134,44 @@ class Step:
 
     def share(self, now: Any) -> Wrench:
         """Wrench of the leading foot while both are on the ground."""
+        if self.sharing is Sharing.DISTANCE:
+            return ground.by_distance(now.support, [self.places["l"][0], self.places["r"][0]])[1]
+        if self.sharing is Sharing.PARTITION:
+            parts = ground.by_partition(now.support, [*self.places["l"], *self.places["r"]], now.leading)
+            return parts[2] + parts[3]
         signal = self.weight * now.leading
+        if self.planar:
+            return Wrench(ca.vertcat(0, signal[:2]), ca.vertcat(signal[2], 0, 0))
         return Wrench(signal[:3], signal[3:])
+
+    @cached_property
+    def places(self) -> dict[str, list[ca.SX]]:
+        """Where each foot touches during double support: the trailing ball and toe, the leading heel and ball."""
+        ball, toe = self.sole
+        return {
+            "l": [ca.SX([self.side, 0, z - self.length]) for z in (ball, toe)],
+            "r": [ca.SX([-self.side, 0, z]) for z in (0.0, ball)],
+        }
+
+    def unknowns(self) -> list[co.Unknown]:
+        """Signals of the sharing."""
+        if self.sharing is Sharing.DISTANCE:
+            return []
+        if self.sharing is Sharing.PARTITION:
+            return [co.Unknown(SIGNAL, size=4, lower=-0.01, upper=1.01, guess=0.25)]
+        return [co.Unknown(SIGNAL, size=3 if self.planar else 6, lower=-3.0, upper=3.0)]
 
     def corners(self, now: Any, side: str) -> list[tuple[Any, Any]]:
         """Where the centre of pressure of a foot may be: (x, z) of a rectangle that moves with the roll of the foot."""
         ball, toe = self.sole
         s, half = now.t / self.duration, 0.04
+        reach = min(ball + 0.03, toe)  # the rear foot carries the wrench, which cannot act far beyond its end
         if side == "l":  # the trailing forefoot, one step behind
-            x, back, front = self.half_width, ball - self.length, toe - self.length
+            x, back, front = self.side, ball - 0.01 - self.length, reach - self.length
         else:
-            x = -self.half_width
-            back = ball * _ramp(s, 0.55, FLAT_UNTIL)
-            front = 0.02 + (toe - 0.02) * _ramp(s, 0.05, 0.35)
+            x = -self.side
+            back = (ball - 0.01) * _ramp(s, 0.55, FLAT_UNTIL)
+            front = 0.02 + (reach - 0.02) * _ramp(s, 0.05, 0.35)
         return [(x - half, back), (x - half, front), (x + half, front), (x + half, back)]
 
     # The problem -----------------------------------------------------------------------------------------------------
@@ -125,7 +184,7 @@ class Step:
             duration=self.duration,
             minimize=co.integral(self.effort) + co.integral(self.regular, name="regularisation"),
             subject_to=[*self.contacts(), *self.forces(), *self.posture(), self.symmetry()],
-            unknowns=[co.Unknown(SIGNAL, size=6, lower=-3.0, upper=3.0)],
+            unknowns=self.unknowns(),
             loads=[
                 ground.applied(feet["r"].ball.body, (0, 0, 0), self.right),
                 ground.applied(feet["l"].ball.body, (0, 0, 0), self.left),
@@ -143,37 +202,49 @@ class Step:
         return total
 
     def regular(self, now: co.Instant) -> ca.SX:
-        """Smoothness of the pelvis; and a little of the leading wrench, which nothing else decides after its time."""
-        return self.smooth * ca.sumsqr(now.qdd[:3] / 9.81) + 1e-4 * ca.sumsqr(now.leading)
+        """Smoothness of the pelvis and of the transfer between the feet."""
+        slides = [j for j, name in enumerate(now.model.joint_names) if name.startswith(SLIDES)]
+        smooth = self.smooth * ca.sumsqr(now.qdd[slides] / 9.81)
+        if self.sharing is not Sharing.FREE:
+            return smooth
+        grown = now.t / (DOUBLE * self.duration)
+        uneven = _while_both(now, (self.share(now).force - grown * now.support.force) / self.weight, ca.SX(3, 1))
+        # After its time the signal means nothing, and a little of its square keeps it at zero.
+        return smooth + self.even * ca.sumsqr(uneven) + 1e-4 * ca.sumsqr(now.leading)
 
     def contacts(self) -> list[Any]:
         """Where the feet touch, that they stay there, and that all else is above the ground."""
         ball, _ = self.sole
-        feet, left = self.human.feet, ball - self.length
-        x = self.half_width
-        return [
+        feet, left, x = self.human.feet, ball - self.length, self.side
+        found = [
             *self._held("right heel", feet["r"].heel, (-x, 0.0), (0.0, FLAT_UNTIL)),
             *self._held("right ball", feet["r"].ball, (-x, ball), (DOUBLE, 1.0)),
             *self._held("left ball", feet["l"].ball, (x, left), (0.0, DOUBLE)),
-            self._flat("right toe", feet["r"].toe, (DOUBLE, 1.0)),
-            self._flat("left toe", feet["l"].toe, (0.0, DOUBLE)),
             self._above("right ball above", feet["r"].ball, (0.0, DOUBLE)),
-            self._above("right toe above", feet["r"].toe, (0.0, DOUBLE)),
             self._above("right heel above", feet["r"].heel, (FLAT_UNTIL, 1.0)),
             self._above("left heel above", feet["l"].heel, (0.0, 1.0)),
             self._above("left ball above", feet["l"].ball, (DOUBLE, 1.0)),
+        ]
+        if self.planar:  # feet that do not bend roll over the ball, without toes
+            return [*found, self._above("left ball clear", feet["l"].ball, (0.35, 0.75), self.clearance)]
+        return [
+            *found,
+            self._flat("right toe", feet["r"].toe, (DOUBLE, 1.0)),
+            self._flat("left toe", feet["l"].toe, (0.0, DOUBLE)),
+            self._above("right toe above", feet["r"].toe, (0.0, DOUBLE)),
             self._above("left toe above", feet["l"].toe, (DOUBLE, 1.0)),
             self._above("left toe clear", feet["l"].toe, (0.35, 0.75), self.clearance),
         ]
 
     def _held(self, name: str, point: Point, place: tuple[float, float], during: tuple[float, float]) -> list[Any]:
-        target = np.array([place[0], 0.0, place[1]])
+        target = np.array([0.0, place[1]] if self.planar else [place[0], 0.0, place[1]])
+        seen = slice(3 - target.size, 3)
         where = co.path(
-            lambda now: now.point(*point).position,
+            lambda now: now.point(*point).position[seen],
             lower=target - self.band, upper=target + self.band, during=during, scale=0.1, name=name,
         )  # fmt: skip
         still = co.path(
-            lambda now: now.point(*point).velocity,
+            lambda now: now.point(*point).velocity[seen],
             lower=-self.slip, upper=self.slip, during=during, scale=1.0, name=f"{name} still",
         )  # fmt: skip
         return [where, still]
@@ -191,15 +262,46 @@ class Step:
         )  # fmt: skip
 
     def forces(self) -> list[Any]:
-        """Centres of pressure, friction, and that the leading wrench begins at nothing and ends as the whole."""
-        whole = co.at(DOUBLE, lambda now: _stack(now.support) / self.weight - now.leading, equals=0.0, name="hand over")
-        none = co.at(0.0, lambda now: now.leading, equals=0.0, name="first touch")
-        phases = {"r": (0.0, 1.0), "l": (0.0, DOUBLE)}
-        found = [none, whole]
+        """Centres of pressure, friction, and how the wrench passes from one foot to the other."""
+        found = self._passing()
+        # By distance both feet share one centre of pressure, somewhere between them.
+        whole = self.sharing is Sharing.DISTANCE
+        phases = {"r": (DOUBLE if whole else 0.0, 1.0), "l": (0.0, DOUBLE)}
         for side, wrench in (("r", self.right), ("l", self.left)):
-            found.append(self._rows(f"pressure {side}", side, wrench, self._pressure, phases[side]))
+            if not (whole and side == "l"):
+                found.append(self._rows(f"pressure {side}", side, wrench, self._pressure, phases[side]))
             found.append(self._rows(f"friction {side}", side, wrench, self._friction, phases[side]))
         return found
+
+    def _passing(self) -> list[Any]:
+        """That the leading foot begins with nothing and ends with the whole."""
+        if self.sharing is Sharing.DISTANCE:
+            return [co.path(self._between, lower=0.0, during=(0.0, DOUBLE), scale=0.1, name="pressure of both")]
+        if self.sharing is Sharing.PARTITION:
+            points, rows = [*self.places["l"], *self.places["r"]], [0, 2] if self.planar else [0, 1, 2]
+            return [
+                co.path(
+                    lambda now: ground.partition_rows(now.support, points, now.leading)[rows],
+                    equals=0.0, during=(0.0, DOUBLE), scale=[1.0, 0.1, 0.1][: len(rows)], name="partition",
+                ),
+                co.at(0.0, lambda now: now.leading[2:], lower=-1e-3, upper=1e-3, scale=1.0, name="first touch"),
+                co.at(DOUBLE, lambda now: now.leading[:2], lower=-1e-3, upper=1e-3, scale=1.0, name="hand over"),
+            ]  # fmt: skip
+        kept = [1, 2, 3] if self.planar else list(range(6))
+        return [
+            co.at(0.0, lambda now: now.leading, equals=0.0, name="first touch"),
+            co.at(
+                DOUBLE, lambda now: ca.vertcat(*now.support)[kept] / self.weight - now.leading,
+                equals=0.0, name="hand over",
+            ),
+        ]  # fmt: skip
+
+    def _between(self, now: Any) -> ca.SX:
+        """Zero moment point of the whole between the outer sides of the feet, from the trailing ball to the heel."""
+        back, front = float(self.places["l"][0][2]), self.sole[0]
+        half = self.side + 0.04
+        corners = [(-half, back), (-half, front), (half, front), (half, back)]
+        return ground.pressure_rows(now.support, corners) / self.weight
 
     def _rows(self, name: str, side: str, wrench: Share, rows: Any, during: tuple[float, float]) -> Any:
         return co.path(lambda now: rows(now, side, wrench(now)) / self.weight, lower=0.0, during=during, name=name)
@@ -241,12 +343,11 @@ class Step:
 
 def _switched(now: Any, double: Wrench, single: Wrench) -> Wrench:
     """One wrench during double support, another afterwards."""
-    both = now.t <= (DOUBLE + 1e-6) * now.duration
-    return Wrench(*(ca.if_else(both, a, b) for a, b in zip(double, single, strict=True)))
+    return Wrench(*(_while_both(now, a, b) for a, b in zip(double, single, strict=True)))
 
 
-def _stack(wrench: Wrench) -> ca.SX:
-    return ca.vertcat(*wrench)
+def _while_both(now: Any, double: ca.SX, single: ca.SX) -> ca.SX:
+    return ca.if_else(now.t <= (DOUBLE + 1e-6) * now.duration, double, single)
 
 
 def _ramp(s: Any, start: float, end: float) -> Any:

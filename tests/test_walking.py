@@ -1,0 +1,86 @@
+"""The step of walking as a problem, on the planar walker: sharings, transcriptions, Hessians, and the ground."""
+
+import warnings
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import colloc as co
+from models.walker2d import VIRTUAL, walker2d
+from studies.walking import Sharing, Step
+
+OPTIONS = {"tol": 1e-3, "constr_viol_tol": 1e-4, "mu_strategy": "monotone", "max_iter": 300}
+
+
+def walk(step: Step, curve: co.BSpline | co.Radau, hessian: co.Hessian = co.Hessian.GAUSS_NEWTON, **options):
+    start = step.human.standing
+    end = start + step.length * np.array([name == "pelvis_tz_forward" for name in step.human.model.joint_names])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", co.SolutionWarning)
+        return co.solve(
+            step.problem(), curve, guess=co.line(start, end), hessian=hessian, compile=False, ipopt=OPTIONS | options
+        )
+
+
+def sampled(solution: co.Solution, step: Step, count: int = 61) -> dict[str, np.ndarray]:
+    """Times, wrenches over body weight, torques and the foremost contact points along the motion."""
+    now, feet = solution.problem.instant, step.human.feet
+    wanted = {
+        "right": ca.vertcat(*step.right(now)) / step.weight,
+        "left": ca.vertcat(*step.left(now)) / step.weight,
+        "whole": ca.vertcat(*now.support) / step.weight,
+        "tau": now.tau,
+        "heel": now.point(*feet["r"].heel).position,
+        "ball": now.point(*feet["r"].ball).position,
+    }
+    function = ca.Function("sampled", now.inputs, [ca.densify(value) for value in wanted.values()])
+    s = np.linspace(0, 1, count)[1:]
+    sites = solution.nlp.grid.anywhere(s)
+    values = sites.evaluate(list(function(*sites.local.inputs)), solution.x, solution.parameters)
+    return dict(zip(wanted, values, strict=True)) | {"s": s}
+
+
+@pytest.mark.parametrize("sharing", [Sharing.FREE, Sharing.DISTANCE])
+@pytest.mark.parametrize("curve", [co.BSpline(10, nodes=21), co.Radau(10, 3)], ids=str)
+def test_the_planar_walker_walks(curve, sharing: Sharing):
+    step = Step(walker2d(), sharing=sharing)
+    # On a mesh the exact Hessian needs fewer iterations; Gauss-Newton does not always get there.
+    solution = walk(step, curve, co.Hessian.GAUSS_NEWTON if isinstance(curve, co.BSpline) else co.Hessian.EXACT)
+    assert solution.message == "Solve_Succeeded"
+    found = sampled(solution, step)
+    virtual = [step.human.model.joint_names.index(name) for name in VIRTUAL]
+    if isinstance(curve, co.BSpline):  # between the nodes of a mesh torques are interpolated
+        assert np.abs(found["tau"][:, virtual]).max() < 1e-6 * step.weight
+    np.testing.assert_allclose(found["right"] + found["left"], found["whole"], atol=1e-9)
+    assert found["right"][:, 1].min() > -0.02
+    assert found["left"][:, 1].min() > -0.02
+    flat = (found["s"] > 0.2) & (found["s"] < 0.8)
+    np.testing.assert_allclose(found["heel"][flat, 1:], 0.0, atol=2e-3)
+    np.testing.assert_allclose(found["ball"][flat, 1:] - [0.0, step.sole[0]], 0.0, atol=2e-3)
+    assert found["right"][:, 1].mean() > 0.7
+
+
+def test_the_end_is_the_mirror_image_of_the_start_a_step_further():
+    step = Step(walker2d())
+    solution = walk(step, co.BSpline(10, nodes=21))
+    start, end = solution.at(0.0), solution.at(solution.duration)
+    shift = step.length * np.array([name == "pelvis_tz_forward" for name in step.human.model.joint_names])
+    np.testing.assert_allclose(end.q, step.human.mirror(start.q) + shift, atol=1e-4)
+    np.testing.assert_allclose(end.qd, step.human.mirror(start.qd), atol=1e-3)
+    knee = solution.at(0.45 * solution.duration).q[step.human.model.joint_names.index("knee_flexion_l")]
+    assert 55 - 0.1 <= np.degrees(knee) <= 65 + 0.1
+
+
+def test_gauss_newton_and_exact_hessian_find_the_same_step():
+    step = Step(walker2d())
+    costs = [
+        walk(step, co.BSpline(10, nodes=21), h, tol=1e-6).cost for h in (co.Hessian.GAUSS_NEWTON, co.Hessian.EXACT)
+    ]
+    assert costs[0] == pytest.approx(costs[1], rel=1e-4)
+
+
+def test_a_heavier_walker_needs_the_same_shares_of_its_strength():
+    """Strength is proportional to weight times stature: at one stature the predicted step is the same."""
+    costs = [walk(Step(walker2d(mass=mass)), co.BSpline(8, nodes=21)).cost for mass in (60.0, 90.0)]
+    assert costs[0] == pytest.approx(costs[1], rel=1e-3)
