@@ -203,6 +203,24 @@ def test_parameters_change_without_rebuilding():
     assert heavy.cost > first.cost
 
 
+@pytest.mark.parametrize("choice", [False, True])
+def test_a_sweep_pays_the_build_once_and_starts_warm(monkeypatch: pytest.MonkeyPatch, choice: bool):
+    """Ten payloads: nothing is transcribed again, and each start is the optimum before, multipliers included."""
+    load = co.Parameter("load", 0.0)
+    problem = smooth([load], [co.Load("elbow", force=ca.vertcat(0, -load.symbol, 0))])
+    last = co.solve(problem, co.BSpline(10), compile=choice)
+    loads = np.linspace(2.0, 20.0, 10)
+    cold = [co.solve(problem, co.BSpline(10), parameters={"load": value}, compile=choice) for value in loads]
+    monkeypatch.setattr("colloc.solve.transcribe", lambda *_, **__: pytest.fail("transcribed again"))
+    warm = []
+    for value in loads:
+        last = co.solve(problem, co.BSpline(10), parameters={"load": value}, guess=last, compile=choice)
+        warm.append(last)
+    for a, b in zip(warm, cold, strict=True):
+        assert a.cost == pytest.approx(b.cost, rel=1e-7)
+    assert 2 * sum(a.iterations for a in warm) < sum(b.iterations for b in cold)
+
+
 def test_an_unknown_signal_and_an_unknown_constant():
     """An assisting force with a price, and a payload to be chosen as small as allowed."""
     push = co.Unknown("push", lower=-50, upper=50)
