@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import warnings
 from typing import Any
 
@@ -211,7 +212,8 @@ def test_a_sweep_pays_the_build_once_and_starts_warm(monkeypatch: pytest.MonkeyP
     last = co.solve(problem, co.BSpline(10), compile=choice)
     loads = np.linspace(2.0, 20.0, 10)
     cold = [co.solve(problem, co.BSpline(10), parameters={"load": value}, compile=choice) for value in loads]
-    monkeypatch.setattr("colloc.solve.transcribe", lambda *_, **__: pytest.fail("transcribed again"))
+    module = sys.modules["colloc.solve"]  # of the name that the function hides
+    monkeypatch.setattr(module, "transcribe", lambda *_, **__: pytest.fail("transcribed again"))
     warm = []
     for value in loads:
         last = co.solve(problem, co.BSpline(10), parameters={"load": value}, guess=last, compile=choice)
