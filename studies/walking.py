@@ -75,6 +75,8 @@ class Step:
         How fast it may be.
     clearance : float [m]
         Of the foremost point of the swinging foot at mid swing.
+    wrist_room : float [m]
+        Between each wrist and the hip beside it.
     sharing : Sharing
     """
 
@@ -87,8 +89,9 @@ class Step:
     even: float = 0.3
     friction: float = 0.7
     band: float = 1e-3
-    slip: float = 0.01
+    slip: float = 0.005
     clearance: float = 0.01
+    wrist_room: float = 0.09
     sharing: Sharing = Sharing.FREE
 
     @property
@@ -317,11 +320,32 @@ class Step:
         return ca.vertcat(ground.friction_rows(wrench, self.friction), limit - twist, limit + twist)
 
     def posture(self) -> list[Any]:
-        """Knee at mid swing, and arms against legs."""
+        """Knee at mid swing; arms that swing with the opposite leg, and clear of the hips."""
         knee = self._joint("knee_flexion_l")
+        bent = co.at(MID_SWING, lambda now: now.q[knee], lower=radians(55), upper=radians(65), name="knee at mid swing")
+        if self.planar:
+            return [bent]
         return [
-            co.at(MID_SWING, lambda now: now.q[knee], lower=radians(55), upper=radians(65), name="knee at mid swing"),
+            bent,
+            co.path(self._coupling, lower=-0.01, scale=0.1, name="arm-leg coupling"),
+            co.path(self._wrists, lower=self.wrist_room, scale=0.1, name="wrist clear of hip"),
         ]
+
+    def _coupling(self, now: Any) -> ca.SX:
+        """Forward reach of each arm times that of the opposite leg [m2]: hardly negative if they swing together."""
+
+        def reach(end: str, root: str) -> ca.SX:
+            marks = self.human.landmarks
+            return now.point(*marks[end]).position[2] - now.point(*marks[root]).position[2]
+
+        pairs = (("l", "r"), ("r", "l"))
+        return ca.vertcat(*(reach(f"wrist_{a}", f"shoulder_{a}") * reach(f"ankle_{b}", f"hip_{b}") for a, b in pairs))
+
+    def _wrists(self, now: Any) -> ca.SX:
+        """Distance of each wrist from the hip beside it [m]."""
+        marks = self.human.landmarks
+        gaps = (now.point(*marks[f"wrist_{k}"]).position - now.point(*marks[f"hip_{k}"]).position for k in "rl")
+        return ca.vertcat(*(ca.sqrt(ca.sumsqr(gap)) for gap in gaps))
 
     def symmetry(self) -> Any:
         """The end is the mirror image of the start, a step further."""
