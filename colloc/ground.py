@@ -128,6 +128,8 @@ def friction_rows(wrench: Wrench, friction: float) -> ca.SX:
 def pressure_rows(wrench: Wrench, corners: Sequence[tuple[Any, Any]]) -> ca.SX:
     """What must not be negative for the centre of pressure to lie in a convex polygon, one row a side [N m].
 
+    Vertical force times the distance of the centre of pressure from the side.
+
     Written as moments about the sides, linear in the wrench, so that an unloaded foot is no exception; it makes the
     vertical force unilateral as well.
 
@@ -139,8 +141,8 @@ def pressure_rows(wrench: Wrench, corners: Sequence[tuple[Any, Any]]) -> ca.SX:
     """
     rows = []
     for (x0, z0), (x1, z1) in zip(corners, [*corners[1:], corners[0]], strict=True):
-        # Fy times the distance of the centre of pressure from the side, times the side's length, inside positive:
-        # with Fy cop_x = Mz and Fy cop_z = -Mx.
-        fy = wrench.force[1]
-        rows.append((z1 - z0) * (wrench.moment[2] - x0 * fy) + (x1 - x0) * (wrench.moment[0] + z0 * fy))
+        # The centre of pressure is where Fy x = Mz and Fy z = -Mx.
+        fy, length = wrench.force[1], ca.sqrt((x1 - x0) ** 2 + (z1 - z0) ** 2)
+        area = (z1 - z0) * (wrench.moment[2] - x0 * fy) + (x1 - x0) * (wrench.moment[0] + z0 * fy)
+        rows.append(area / length)
     return ca.vertcat(*rows)

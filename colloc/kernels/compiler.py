@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -102,12 +102,23 @@ def _run_all(runs: Sequence[Sequence[str]], directory: Path, jobs: int) -> None:
             if len(running) == jobs:
                 _finish(running[0])
                 del running[0]
-            running.append(_start(words, directory))
+            with _uninterrupted():  # between a process that runs and a list that knows it
+                running.append(_start(words, directory))
         for process in running:
             _finish(process)
     finally:
         for process in running:
             _kill(process)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Put off Ctrl-C."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _start(words: Sequence[str], directory: Path) -> subprocess.Popen[str]:

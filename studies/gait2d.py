@@ -1,0 +1,83 @@
+"""Does a planar walker of seven links walk, and does it matter how?
+
+The step of `studies.walking` on nine degrees of freedom: fast enough to compare what the 55-DOF study takes as given.
+B-splines against Radau collocation, a free wrench of the leading foot against the distance rule of Xiang et al. (2009)
+and a partition of unity.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from math import radians
+
+import numpy as np
+
+import colloc as co
+from colloc.display import Table
+from colloc.transcription import Transcription
+from models.walker2d import walker2d
+from studies.gait_figures import gait_figure
+from studies.gait_report import Report
+from studies.reporting import write_json
+from studies.walking import Sharing, Step
+
+# rad; wider than for the 55 degrees of freedom, whose toes bend
+ANKLES = {f"ankle_dorsiflexion_{side}": (-radians(30), radians(20)) for side in "rl"}
+IPOPT = {"tol": 1e-4, "constr_viol_tol": 1e-5, "mu_strategy": "monotone", "max_iter": 500}
+SPLINE, MESH = co.BSpline(10, nodes=21), co.Radau(10, 3)
+WAYS: dict[str, tuple[Sharing, Transcription, co.Hessian]] = {
+    "spline": (Sharing.FREE, SPLINE, co.Hessian.GAUSS_NEWTON),
+    "radau": (Sharing.FREE, MESH, co.Hessian.EXACT),  # where Gauss-Newton does not always converge
+    "distance": (Sharing.DISTANCE, SPLINE, co.Hessian.GAUSS_NEWTON),
+    "partition": (Sharing.PARTITION, SPLINE, co.Hessian.EXACT),
+}
+SHOWN = ("vertical.peak_1", "vertical.valley", "vertical.peak_2", "fore_aft.braking", "fore_aft.propulsion")
+
+
+def walk(step: Step, way: str) -> Report:
+    """Solve a step in one of the ways, from standing still."""
+    sharing, curve, hessian = WAYS[way]
+    human = step.human
+    ahead = human.standing + step.length * np.equal(human.model.joint_names, "pelvis_tz_forward")
+    posed = replace(step, sharing=sharing)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", co.SolutionWarning)  # the table says it
+        solution = co.solve(
+            posed.problem(), curve, guess=co.line(human.standing, ahead), hessian=hessian, ipopt=IPOPT,
+            raise_on_failure=False,
+        )  # fmt: skip
+    return Report(posed, solution)
+
+
+def main(argv: Sequence[str] | None = None) -> dict[str, float]:
+    """Run the study; see --help."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--json", metavar="FILE", help="write the study's numbers as flat JSON")
+    parser.add_argument("--figure", metavar="FILE", default="gait2d.png", help="the figure (default %(default)s)")
+    parser.add_argument("--quick", action="store_true", help="the spline and the mesh only")
+    parser.add_argument("--speed", metavar="V", type=float, default=1.2, help="m/s (default %(default)s)")
+    parser.add_argument("--step-length", metavar="L", type=float, default=0.6, help="m (default %(default)s)")
+    args = parser.parse_args(argv)
+    walker = walker2d()
+    step = Step(walker.ranged(ANKLES), speed=args.speed, length=args.step_length)
+    reports = {way: walk(step, way) for way in list(WAYS)[: 2 if args.quick else None]}
+    rows, numbers = [], {}
+    for way, report in reports.items():
+        solution = report.solution
+        peaks = [f"{report.peaks[name].value:.2f} @ {report.peaks[name].percent:.0f}" for name in SHOWN]
+        effort = (f"{solution.iterations}", f"{solution.seconds['solve']:.2f} s", f"{solution.cost:.5f}")
+        rows.append((way, str(solution.status), *effort, *peaks, f"{report.virtual_torque:.0e}"))
+        numbers |= {f"{way}.{name}": value for name, value in report.numbers.items()}
+    header = ("", "", "iterations", "", "cost", *(name.replace("_", " ") for name in SHOWN), "virtual torque")
+    print(Table(f"Planar walker at {step.speed:g} m/s, forces over body weight @ % of the stride", header, rows).text())
+    gait_figure({"spline": reports["spline"]}).savefig(args.figure, dpi=130)
+    print(f"  figure: {args.figure}")
+    write_json(args.json, numbers)
+    return numbers
+
+
+if __name__ == "__main__":
+    main()

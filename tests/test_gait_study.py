@@ -1,0 +1,176 @@
+"""The predicted step of the 55-DOF human, solved once: what its equations promise, and that it looks like walking."""
+
+import re
+import warnings
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import colloc as co
+from models.human55 import human55, walking
+from studies.gait import LABELS, LOOSER, PACK, POINTS, comparison, loaded, walk
+from studies.gait_animation import write_animation
+from studies.gait_body import NAMES, capsule, film, strides
+from studies.gait_figures import gait_figure
+from studies.gait_norms import bands, fact, facts
+from studies.gait_report import COMPARED, EVENTS, PROMISED, Report, ground_reactions, pressing_outside
+from studies.gait_speeds import SPEEDS, published, step_length, trend
+from studies.walking import DOUBLE, MID_SWING, Step
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return walk(Step(walking(human55())), compile=False, tolerance=1e-2)
+
+
+def test_the_step_is_found(report):
+    assert report.solution.status in (co.Status.SOLVED, co.Status.VIOLATED)
+    for kind in ("position_mm", "velocity_m_per_s", "angle_deg"):
+        assert report.violations[kind] <= PROMISED[kind], report.worst[kind]
+
+
+def test_nothing_holds_the_pelvis(report):
+    assert report.virtual_torque < 1e-6
+    assert report.wrench_sum_error < 1e-12
+
+
+def test_the_ground_only_pushes(report):
+    ground = report.ground
+    both = ground.s <= DOUBLE
+    assert ground.right[:, 1].min() > -0.01
+    assert ground.left[both, 1].min() > -0.01
+    np.testing.assert_array_equal(ground.left[~both], 0.0)
+
+
+def test_feet_press_where_they_may(report):
+    nodes = report.solution.t / report.solution.duration
+    held = pressing_outside(report.step, ground_reactions(report.step, report.solution, nodes))
+    assert held.moment < 0.1  # % of body weight times 1 m
+    assert report.outside.moment < 5.0  # between the nodes; the study says how much
+    moved = report.ground.right + np.array([0, 0, 0, 0, 0, 0.1]) * report.ground.right[:, 1:2]  # 0.1 m to the left
+    wrong = pressing_outside(report.step, replace(report.ground, right=moved))
+    assert wrong.mm > 60 - report.outside.mm
+
+
+def test_it_looks_like_walking(report):
+    peaks, curves = report.peaks, report.curves
+    assert peaks["vertical.peak_1"].value > peaks["vertical.valley"].value < peaks["vertical.peak_2"].value
+    assert peaks["vertical.peak_1"].percent < peaks["vertical.valley"].percent < peaks["vertical.peak_2"].percent
+    assert peaks["fore_aft.braking"].value < -0.1 < 0.1 < peaks["fore_aft.propulsion"].value
+    knee = np.interp(50 * (1 + MID_SWING), report.percent, curves["knee"])
+    assert knee == pytest.approx(60, abs=5.1)
+    assert curves["vertical"][report.percent > 50 * (1 + DOUBLE)] == pytest.approx(0)
+    for name in ("hip", "knee", "ankle"):
+        assert curves[name][0] == pytest.approx(curves[name][-1], abs=0.01)  # a stride closes
+        assert curves[name][200] == pytest.approx(np.degrees(report.solution.q[-1, _joint(report, name)]))
+
+
+def _joint(report: Report, name: str) -> int:
+    names = {"hip": "hip_flexion_r", "knee": "knee_flexion_r", "ankle": "ankle_dorsiflexion_r"}
+    return report.step.human.model.joint_names.index(names[name])
+
+
+def test_mean_force_is_body_weight(report):
+    # Over a periodic step the vertical acceleration averages to zero.
+    whole = report.ground.whole[:, 1]
+    assert ((whole[1:] + whole[:-1]) / 2).mean() == pytest.approx(1.0, abs=2e-3)
+
+
+def test_numbers_are_flat_and_finite(report):
+    numbers = report.numbers
+    assert all(isinstance(value, float) and np.isfinite(value) for value in numbers.values())
+    assert {f"peaks.{name}" for name in EVENTS} | {f"rms_vs_winter.{name}" for name in COMPARED} <= set(numbers)
+    assert {"cost", "virtual_torque_max", "violation", "seconds.solve", "iterations.total"} <= set(numbers)
+    paper = numbers["objective.paper"]
+    lower, upper = report.step.human.model.limits("torque")
+    largest = np.maximum(np.abs(lower), np.abs(upper))
+    fine = report.solution.at(np.linspace(0, report.solution.duration, 2001))
+    squares = ((fine.tau / largest) ** 2)[:, np.isfinite(upper)].sum(axis=1)
+    assert paper == pytest.approx(squares.mean() * report.solution.duration, rel=1e-2)
+
+
+def test_internal_forces_agree_with_the_ground(report):
+    # In single support the ankle passes on all of the ground's force but the weight of the foot.
+    middle = np.searchsorted(report.percent, 25)
+    force = np.linalg.norm([report.curves[name][middle] for name in ("vertical", "fore_aft", "lateral")])
+    assert report.internal["ankle"][middle] == pytest.approx(force, abs=0.03)
+
+
+def test_comparison_names_every_event(report):
+    text = comparison(report).text()
+    assert all(label in text for label in LABELS.values())
+    assert set(LABELS) == set(report.peaks)
+
+
+def test_figure_and_page(report, tmp_path):
+    figure = gait_figure({"one": report, "the same": report})
+    assert isinstance(figure, Figure)
+    figure.canvas.draw()
+    assert len(figure.axes) == 11
+    write_animation(report, tmp_path / "gait.html")
+    page = (tmp_path / "gait.html").read_text()
+    assert len(page) < 2_000_000
+    assert not re.search(r"https?:|url\(|<link|@import|src=|fetch\(|\$|NaN", page)  # $: all filled in
+
+
+def test_strides_go_on_without_a_jump(report):
+    two = strides(report.step, report.solution, 2, 25)
+    one = film(report.step, report.solution, np.array([0.0, 1.0]))
+    for name in NAMES:
+        moved = np.abs(np.diff(two.points[name], axis=0))
+        assert moved.max() < 6.0 * report.solution.duration / 25  # slower than 6 m/s
+        assert two.points[name][50] == pytest.approx(one.points[name][0] + [0, 0, 2 * report.step.length], abs=1e-9)
+    assert two.t == pytest.approx(np.arange(100) * report.solution.duration / 25)
+
+
+def test_a_pack_is_carried():
+    human = walking(human55())
+    heavy = loaded(human, 15.0)
+    assert heavy.model.n == human.model.n
+    assert heavy.mass == human.mass
+    assert loaded(human, 0.0) is human
+    stand = ca.SX(ca.DM(human.standing))
+    pack = heavy.model.bodies[-1]
+    x, y, z = np.array(ca.DM(co.point_motion(heavy.model, "backpack", tuple(ca.DM(pack.com).full()[:, 0]), q=stand)[0]))
+    assert float(x[0]) == pytest.approx(0, abs=1e-9)
+    assert 1.1 < float(y[0]) < 1.5
+    assert -0.4 < float(z[0]) < -0.1
+    assert np.trace(np.array(ca.DM(pack.inertia))) == pytest.approx(2 * 15 / 12 * np.square(PACK).sum())
+
+
+def test_published_facts_are_in_order():
+    assert set(bands()) == set(COMPARED)
+    for band in bands().values():
+        np.testing.assert_array_equal(band.percent, np.arange(0, 100, 5))
+        assert (band.sd > 0).all()
+        assert band.rms(band.percent, band.mean) == 0.0
+        assert band.rms(band.percent, band.mean + 2) == pytest.approx(2)
+    assert set(facts()) >= set(LABELS)
+    winter = fact("vertical.peak_1", "Winter 1991")
+    assert winter is not None
+    assert winter.value == 1.1
+    assert fact("vertical.peak_1", "nobody") is None
+
+
+def test_trends_and_step_lengths():
+    assert [trend(x) for x in ((1, 2, 3), (3, 2, 1), (1, 1, 1), (1, 2, 1), (-1, -2, -3))] == [
+        "rises", "falls", "steady", "turns", "falls",
+    ]  # fmt: skip
+    assert step_length(1.2) == pytest.approx(0.6)
+    assert [round(step_length(v), 3) for v in SPEEDS] == [0.52, 0.6, 0.671]
+    assert set(published("knee.swing")) == {"Schwartz 2008", "Fukuchi 2018"}
+    assert max(most for most, *_ in LOOSER) < POINTS
+
+
+@pytest.mark.parametrize(("p", "q", "rp", "rq"), [((0, 0), (1, 0), 0.2, 0.1), ((0, 0), (0, 0.05), 0.3, 0.1)])
+def test_outline_of_a_limb_encloses_its_ends(p, q, rp, rq):
+    outline = capsule(np.array(p, float), np.array(q, float), rp, rq)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        low, high = outline.min(axis=0), outline.max(axis=0)
+    for centre, radius in ((p, rp), (q, rq)):
+        assert (low <= np.array(centre) - radius + 0.01).all()
+        assert (high >= np.array(centre) + radius - 0.01).all()
