@@ -36,12 +36,15 @@ class Expansion:
         Of the results, in every slice.
     slices : Slices
         Those in whose local variables the results are.
+    additive : bool
+        Whether results of slices that see the same entries of x may be added up: those of Hessians.
     """
 
     kernel: Kernel
     extra: tuple[np.ndarray, ...]
     pattern: ca.Sparsity
     slices: Slices
+    additive: bool = False
 
 
 def expansion(block: Block, kind: str) -> Expansion:
@@ -83,7 +86,8 @@ def _second(block: Block, *, exact: bool) -> Expansion:
     key, left, right = (np.concatenate(k) for k in zip(*terms, strict=True))
     found, _ = pool.add(key, left, right)
     kernel = Kernel(_nonzeros(function), (weight.shape[0],), _SHARED, tuple(pool.passes))
-    return Expansion(kernel, (weight,), _pattern(slots, slots, found % slots, found // slots), Slices.of(slices.index))
+    pattern = _pattern(slots, slots, found % slots, found // slots)
+    return Expansion(kernel, (weight,), pattern, Slices.of(slices.index), additive=True)
 
 
 def _congruence(pool: _Pool, slices: Slices, row: np.ndarray, column: np.ndarray, places: np.ndarray) -> list[_Terms]:

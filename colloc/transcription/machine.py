@@ -76,18 +76,25 @@ class Machine:
         MX column, Sparsity, Slices
             The nonzeros, slice after slice; their pattern in a slice; the slices in whose local variables it is meant.
         """
+        given = [block.slices.gather(x), ca.DM(block.data), p, *multipliers]
+        if self.library is not None and (block, kind) in self._found:
+            return self._call(self.library, *self._found[block, kind], given)
         function = getattr(block, kind)
         if function.nnz_out() == 0:
             return ca.MX(0, 1), function.sparsity_out(0), block.slices
-        given = [block.slices.gather(x), ca.DM(block.data), p, *multipliers]
-        if self.library is not None and (block, kind) in self._found:
-            name, found = self._found[block, kind]
-            columns, slices = None, found.slices
-            if kind in ("hessian", "gauss_newton"):
-                # What belongs to the same entries of x is added up where it is computed: less to write and to carry.
-                columns = self.library.sums((slices.index[:, 1:] == slices.index[:, :-1]).all(axis=0))
-                slices = slices.take(np.unique(columns, return_index=True)[1])
-            values = self.library.external(name, block.n_slices, columns)(*given, *map(ca.DM, found.extra))
-            return ca.vec(values), found.pattern, slices
         mapped = function.map("map", "serial", block.n_slices, [2], []) if block.n_slices > 1 else function
         return nonzeros(mapped(*given)), function.sparsity_out(0), block.slices
+
+    def _call(
+        self, library: kernels.Library, name: str, found: Expansion, given: list[ca.MX]
+    ) -> tuple[ca.MX, ca.Sparsity, Slices]:
+        """The compiled function."""
+        slices, columns = found.slices, None
+        if found.pattern.nnz() == 0:
+            return ca.MX(0, 1), found.pattern, slices
+        if found.additive:
+            # What belongs to the same entries of x is added up where it is computed: less to write and to carry.
+            columns = library.sums((slices.index[:, 1:] == slices.index[:, :-1]).all(axis=0))
+            slices = slices.take(np.unique(columns, return_index=True)[1])
+        values = library.external(name, found.slices.size, columns)(*given, *map(ca.DM, found.extra))
+        return ca.vec(values), found.pattern, slices
