@@ -16,7 +16,8 @@ from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, VERMILLIO
 from studies.gait_body import LEFT, RIGHT, Camera, Film, draw_walker, film, project
 from studies.gait_norms import bands
 from studies.gait_report import ANGLES, Ground, Moment, Report, ground_reactions
-from studies.walking import DOUBLE, Step
+from studies.walking import Step
+from studies.walking_rows import DOUBLE
 
 BAND = "#d9dee4"
 FORCE = GREEN

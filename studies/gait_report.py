@@ -19,7 +19,8 @@ import colloc as co
 from colloc.problem.constraints import Path, State
 from colloc.transcription import Block, block_at, window
 from studies.gait_norms import bands
-from studies.walking import DOUBLE, Sharing, Step
+from studies.walking import Sharing, Step
+from studies.walking_rows import DOUBLE
 
 SAMPLES = 201  # of the step
 LOADED = 0.03  # of body weight: below, a foot has no centre of pressure worth drawing

@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from math import radians
 from typing import Any
 
 import casadi as ca
@@ -26,8 +25,8 @@ import colloc as co
 from colloc import ground
 from colloc.dynamics import Wrench
 from models.human import Human, Point
+from studies.walking_rows import DOUBLE, FLAT_UNTIL, contacts, posture, symmetry
 
-DOUBLE, FLAT_UNTIL, MID_SWING = 0.2, 0.8, 0.45  # fractions of the step
 SLIDES = ("pelvis_tx", "pelvis_ty", "pelvis_tz")
 SIGNAL = "leading"  # wrench of the leading foot during double support, over body weight (and 1 m)
 Share = Callable[[Any], Wrench]
@@ -186,7 +185,7 @@ class Step:
             model=self.human.model,
             duration=self.duration,
             minimize=co.integral(self.effort) + co.integral(self.regular, name="regularisation"),
-            subject_to=[*self.contacts(), *self.forces(), *self.posture(), self.symmetry()],
+            subject_to=[*contacts(self), *self.forces(), *posture(self), symmetry(self)],
             unknowns=self.unknowns(),
             loads=[
                 ground.applied(feet["r"].ball.body, (0, 0, 0), self.right),
@@ -214,55 +213,6 @@ class Step:
         uneven = _while_both(now, (self.share(now).force - grown * now.support.force) / self.weight, ca.SX(3, 1))
         # After its time the signal means nothing, and a little of its square keeps it at zero.
         return smooth + self.even * ca.sumsqr(uneven) + 1e-4 * ca.sumsqr(now.leading)
-
-    def contacts(self) -> list[Any]:
-        """Where the feet touch, that they stay there, and that all else is above the ground."""
-        ball, _ = self.sole
-        feet, left, x = self.human.feet, ball - self.length, self.side
-        found = [
-            *self._held("right heel", feet["r"].heel, (-x, 0.0), (0.0, FLAT_UNTIL)),
-            *self._held("right ball", feet["r"].ball, (-x, ball), (DOUBLE, 1.0)),
-            *self._held("left ball", feet["l"].ball, (x, left), (0.0, DOUBLE)),
-            self._above("right ball above", feet["r"].ball, (0.0, DOUBLE)),
-            self._above("right heel above", feet["r"].heel, (FLAT_UNTIL, 1.0)),
-            self._above("left heel above", feet["l"].heel, (0.0, 1.0)),
-            self._above("left ball above", feet["l"].ball, (DOUBLE, 1.0)),
-        ]
-        if self.planar:  # feet that do not bend roll over the ball, without toes
-            return [*found, self._above("left ball clear", feet["l"].ball, (0.35, 0.75), self.clearance)]
-        return [
-            *found,
-            self._flat("right toe", feet["r"].toe, (DOUBLE, 1.0)),
-            self._flat("left toe", feet["l"].toe, (0.0, DOUBLE)),
-            self._above("right toe above", feet["r"].toe, (0.0, DOUBLE)),
-            self._above("left toe above", feet["l"].toe, (DOUBLE, 1.0)),
-            self._above("left toe clear", feet["l"].toe, (0.35, 0.75), self.clearance),
-        ]
-
-    def _held(self, name: str, point: Point, place: tuple[float, float], during: tuple[float, float]) -> list[Any]:
-        target = np.array([0.0, place[1]] if self.planar else [place[0], 0.0, place[1]])
-        seen = slice(3 - target.size, 3)
-        where = co.path(
-            lambda now: now.point(*point).position[seen],
-            lower=target - self.band, upper=target + self.band, during=during, scale=0.1, name=name,
-        )  # fmt: skip
-        still = co.path(
-            lambda now: now.point(*point).velocity[seen],
-            lower=-self.slip, upper=self.slip, during=during, scale=1.0, name=f"{name} still",
-        )  # fmt: skip
-        return [where, still]
-
-    def _flat(self, name: str, point: Point, during: tuple[float, float]) -> Any:
-        return co.path(
-            lambda now: now.point(*point).position[1],
-            lower=-self.band, upper=self.band, during=during, scale=0.1, name=name,
-        )  # fmt: skip
-
-    def _above(self, name: str, point: Point, during: tuple[float, float], height: float = 0.0) -> Any:
-        return co.path(
-            lambda now: now.point(*point).position[1],
-            lower=height - self.band, during=during, scale=0.1, name=name,
-        )  # fmt: skip
 
     def forces(self) -> list[Any]:
         """Centres of pressure, friction, and how the wrench passes from one foot to the other."""
@@ -318,51 +268,6 @@ class Step:
         middle = ca.vertcat(corners[0][0] + 0.04, 0, (corners[0][1] + corners[1][1]) / 2)
         twist, limit = wrench.about(middle)[1], 0.08 * wrench.force[1]
         return ca.vertcat(ground.friction_rows(wrench, self.friction), limit - twist, limit + twist)
-
-    def posture(self) -> list[Any]:
-        """Knee at mid swing; arms that swing with the opposite leg, and clear of the hips."""
-        knee = self._joint("knee_flexion_l")
-        bent = co.at(MID_SWING, lambda now: now.q[knee], lower=radians(55), upper=radians(65), name="knee at mid swing")
-        if self.planar:
-            return [bent]
-        return [
-            bent,
-            co.path(self._coupling, lower=-0.01, scale=0.1, name="arm-leg coupling"),
-            co.path(self._wrists, lower=self.wrist_room, scale=0.1, name="wrist clear of hip"),
-        ]
-
-    def _coupling(self, now: Any) -> ca.SX:
-        """Forward reach of each arm times that of the opposite leg [m2]: hardly negative if they swing together."""
-
-        def reach(end: str, root: str) -> ca.SX:
-            marks = self.human.landmarks
-            return now.point(*marks[end]).position[2] - now.point(*marks[root]).position[2]
-
-        pairs = (("l", "r"), ("r", "l"))
-        return ca.vertcat(*(reach(f"wrist_{a}", f"shoulder_{a}") * reach(f"ankle_{b}", f"hip_{b}") for a, b in pairs))
-
-    def _wrists(self, now: Any) -> ca.SX:
-        """Distance of each wrist from the hip beside it [m]."""
-        marks = self.human.landmarks
-        gaps = (now.point(*marks[f"wrist_{k}"]).position - now.point(*marks[f"hip_{k}"]).position for k in "rl")
-        return ca.vertcat(*(ca.sqrt(ca.sumsqr(gap)) for gap in gaps))
-
-    def symmetry(self) -> Any:
-        """The end is the mirror image of the start, a step further."""
-        mirror, shift = self.human.mirror, np.zeros(self.human.model.n)
-        shift[self._joint("pelvis_tz_forward")] = self.length
-
-        def difference(start: Any, end: Any) -> ca.SX:
-            return ca.vertcat(
-                end.q - mirror(start.q) - shift,
-                self.duration * (end.qd - mirror(start.qd)),
-                self.duration**2 * (end.qdd - mirror(start.qdd)),
-            )
-
-        return co.boundary(difference, equals=0.0, name="symmetry")
-
-    def _joint(self, name: str) -> int:
-        return self.human.model.joint_names.index(name)
 
 
 def _switched(now: Any, double: Wrench, single: Wrench) -> Wrench:

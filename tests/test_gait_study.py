@@ -18,7 +18,8 @@ from studies.gait_figures import gait_figure
 from studies.gait_norms import bands, fact, facts
 from studies.gait_report import COMPARED, EVENTS, PROMISED, Report, ground_reactions, pressing_outside
 from studies.gait_speeds import SPEEDS, published, step_length, trend
-from studies.walking import DOUBLE, MID_SWING, Step
+from studies.walking import Step
+from studies.walking_rows import DOUBLE, MID_SWING
 
 
 @pytest.fixture(scope="module")
