@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -11,8 +10,6 @@ import numpy as np
 
 from colloc import kernels
 from colloc.checks import finite_array
-from colloc.errors import CompileWarning
-from colloc.kernels import Compile, CompileError, Kernel
 
 
 class Batch(NamedTuple):
@@ -22,6 +19,14 @@ class Batch(NamedTuple):
     inputs: tuple[str, ...]
     places: list[np.ndarray]
     library: kernels.Library | None
+
+    @classmethod
+    def of(
+        cls, function: ca.Function, inputs: tuple[str, ...], places: list[np.ndarray], options: kernels.Compile | None
+    ) -> Batch:
+        """A batch that is compiled if options are given and a compiler is found."""
+        library = kernels.build_or_warn({"f": kernels.Kernel(function)}, options) if options else None
+        return cls(function, inputs, places, library)
 
     def evaluate(
         self, given: Mapping[str, np.ndarray], samples: int, out: list[np.ndarray] | None = None
@@ -39,16 +44,6 @@ class Batch(NamedTuple):
             buffer.set_res(k, array.data)  # pyright: ignore[reportCallIssue]
         trigger()
         return results
-
-
-def compiled(function: ca.Function, options: Compile | None) -> kernels.Library | None:
-    if options is None:
-        return None
-    try:
-        return kernels.build({"f": Kernel(function)}, options)
-    except CompileError as error:
-        warnings.warn(f"{error}; CasADi's virtual machine is used instead", CompileWarning, stacklevel=2)
-        return None
 
 
 def spread(nonzeros: np.ndarray, places: np.ndarray, size: int) -> np.ndarray:

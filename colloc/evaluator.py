@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.batch import Batch, arithmetic, compiled, sample_rows, spread
+from colloc.batch import Batch, arithmetic, sample_rows, spread
 from colloc.dynamics import (
     DerivativeRecursion,
     InverseDynamics,
@@ -255,7 +255,7 @@ class Evaluator:
         function = ca.Function("f", list(inputs.values()), [ca.densify(value) for value in values])
         triplets = [(np.array(e.sparsity().get_triplet(), dtype=int), e.shape[1]) for e in expressions]
         places = [row * width + column for (row, column), width in triplets]
-        return Batch(function, tuple(inputs), places, compiled(function, self._options))
+        return Batch.of(function, tuple(inputs), places, self._options)
 
     def _evaluate(self, batch: Batch, shapes: list[tuple[int, ...]], **given: Any) -> list[np.ndarray]:
         """Dense results of a function at given samples."""
@@ -272,11 +272,8 @@ class Evaluator:
             (np.shape(value)[0] for name, value in given.items() if name != "t" and np.ndim(value) == 2), default=None
         )
         shapes = {name: () if name == "t" else (self.model.n,) for name in INPUTS}
-        inputs = {
-            name: sample_rows(name, given.get(name, 0.0), 1 if count is None else count, shapes[name])
-            for name in INPUTS
-        }
         samples = 1 if count is None else count
+        inputs = {name: sample_rows(name, given.get(name, 0.0), samples, shapes[name]) for name in INPUTS}
         if memory is None:
             return batch.evaluate(inputs, samples), count is None
         # The memory of all results but the first, which is small.

@@ -72,8 +72,8 @@ def human55(
     in "_r" and "_l", and positive is the same anatomical direction on both (models/data/human55_joints.csv).
 
     Position limits are wide ranges, see `WALKING` and `walking` for narrow ones. Torque limits are proportional to
-    mass times stature, the normalisation of Anderson et al. (2007); those of the virtual joints are zero, so that a
-    ground has to carry the human.
+    mass times stature, the normalisation of Anderson et al. (2007). The virtual joints have none: nothing drives them,
+    and ground reactions that add up to what the motion needs leave nothing to them.
 
     Parameters
     ----------

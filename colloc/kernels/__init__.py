@@ -6,9 +6,9 @@ from colloc.kernels.kernel import CompileError, Kernel, Pass
 from colloc.kernels.options import Compile
 
 if TYPE_CHECKING:
-    from colloc.kernels.library import Library, build, cached
+    from colloc.kernels.library import Library, build, build_or_warn, cached
 
-__all__ = ["Compile", "CompileError", "Kernel", "Library", "Pass", "build", "cached"]
+__all__ = ["Compile", "CompileError", "Kernel", "Library", "Pass", "build", "build_or_warn", "cached"]
 
 
 def __getattr__(name: str) -> Any:

@@ -6,6 +6,7 @@ import ctypes
 import hashlib
 import os
 import threading
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -15,7 +16,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.checks import count
-from colloc.errors import InputError, unknown_name
+from colloc.errors import CompileWarning, InputError, unknown_name
 from colloc.kernels.cache import evict, find, store, workshop
 from colloc.kernels.compiler import Compiler, compile_library, inspect
 from colloc.kernels.kernel import CompileError, Kernel
@@ -173,6 +174,15 @@ def build(kernels: Mapping[str, Kernel], options: Compile) -> Library:
         with suppress(OSError):
             path.unlink()
         raise CompileError(f"compiled kernels cannot be loaded: {error}") from error
+
+
+def build_or_warn(kernels: Mapping[str, Kernel], options: Compile) -> Library | None:
+    """As `build`, but without a library, after a CompileWarning, what cannot be compiled is left to the caller."""
+    try:
+        return build(kernels, options)
+    except CompileError as error:
+        warnings.warn(f"{error}; CasADi's virtual machine is used instead", CompileWarning, stacklevel=3)
+        return None
 
 
 def cached(kernels: Mapping[str, Kernel], options: Compile) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 from colloc.errors import InputError, unknown_name
 from colloc.solver.monitor import Interruptible, Monitor
 from colloc.transcription import NLP
+from colloc.transcription.slices import triplet
 
 # The adaptive barrier took 20 to 40 % fewer iterations than the monotone one on 270 runs of the two-link problems from
 # random guesses, and failed as rarely (never). MUMPS is quickest, by a quarter on splines and up to twofold on long
@@ -182,5 +183,5 @@ class Ipopt:
 
 
 def _entry_scale(sparsity: ca.Sparsity, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    row, column = (np.asarray(k, dtype=int) for k in sparsity.get_triplet())
+    row, column = triplet(sparsity)
     return rows[row] * columns[column]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import casadi as ca
 import numpy as np
 
 from colloc import kernels
-from colloc.errors import CompileWarning
-from colloc.kernels import Compile, CompileError
+from colloc.kernels import Compile
 from colloc.transcription.block import Block
 from colloc.transcription.expansion import Expansion, expansion
 from colloc.transcription.slices import Slices, nonzeros
@@ -59,12 +57,10 @@ class Machine:
             and not kernels.cached(wanted, options)
         ):
             return None
-        try:
-            return kernels.build(wanted, options)
-        except CompileError as error:
-            warnings.warn(f"{error}; CasADi's virtual machine is used instead", CompileWarning, stacklevel=2)
+        library = kernels.build_or_warn(wanted, options)
+        if library is None:
             self.choice = False  # who asks the next machine need not hear it again
-            return None
+        return library
 
     def apply(
         self, block: Block, kind: str, x: ca.MX, p: ca.MX, *multipliers: ca.MX

@@ -119,8 +119,7 @@ def _curvature(problem: Problem, dynamics: InverseDynamics, *, recursive: bool) 
 
         hessian = lie_hessian(problem.model, now.q, now.qd, now.qdd, multipliers, problem.wrenches)
         first = now.t.shape[0] + now.duration.shape[0]
-        around = [ca.vertcat(*now.inputs[:2]), ca.vertcat(*now.inputs[5:])]
-        others = ca.vertcat(*around)
+        others = ca.vertcat(*now.inputs[:2], *now.inputs[5:])
         rows = ca.jacobian(ca.gradient(ca.dot(multipliers, torque), others), inputs)
         above, below = rows[:first, :], rows[first:, :]
         inner = slice(first, first + state.shape[0])

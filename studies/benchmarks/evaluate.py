@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc.batch import Batch, compiled, spread
+from colloc.batch import Batch, spread
 from colloc.display import Table
 from colloc.kernels.options import thread_count
 from models.human43 import human43
@@ -48,7 +48,7 @@ def hessians(model: co.Model) -> dict[str, Batch]:
         function = ca.Function("f", inputs, [ca.densify(hessian.nz[:])])
         row, column = (np.array(k, dtype=int) for k in hessian.sparsity().get_triplet())
         places = [row * hessian.shape[1] + column]
-        found[name] = Batch(function, names, places, compiled(function, CHOICES.get(name)))
+        found[name] = Batch.of(function, names, places, CHOICES.get(name))
     return found
 
 
