@@ -74,8 +74,8 @@ def solve(
     dynamics : newton_euler, lagrange or lie
         Formulation of the inverse dynamics; it changes no physics.
     sensitivities : optional
-        Recursion for the first derivatives of the torques. By default `composite_sensitivities` from eight joints on,
-        `by_differentiation(dynamics)` below.
+        Recursion for the derivatives of the torques, as in `transcribe`. By default `composite_sensitivities` from
+        eight joints on, `by_differentiation(dynamics)` below.
     hessian : Hessian
         EXACT, GAUSS_NEWTON or LIMITED_MEMORY.
     compile : bool or Compile, optional

@@ -7,6 +7,7 @@ from colloc.dynamics.newton.newton_euler import Reactions, joint_reactions, newt
 from colloc.dynamics.newton.support import Wrench, support_wrench
 from colloc.dynamics.sensitivities import (
     DerivativeRecursion,
+    Differentiation,
     InverseDynamics,
     Sensitivities,
     by_differentiation,
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
     from colloc.dynamics.spatial.jacobians import point_jacobian, point_jacobian_rate
 
 __all__ = [
-    "DerivativeRecursion", "InverseDynamics", "Reactions", "Sensitivities", "Wrench", "by_differentiation",
-    "center_of_mass", "check_formulation", "composite_sensitivities", "equations_of_motion", "forward_dynamics",
-    "joint_reactions", "kinetic_energy", "lagrange", "lagrange_sensitivities", "lie", "lie_hessian",
+    "DerivativeRecursion", "Differentiation", "InverseDynamics", "Reactions", "Sensitivities", "Wrench",
+    "by_differentiation", "center_of_mass", "check_formulation", "composite_sensitivities", "equations_of_motion",
+    "forward_dynamics", "joint_reactions", "kinetic_energy", "lagrange", "lagrange_sensitivities", "lie", "lie_hessian",
     "lie_sensitivities", "mass_matrix", "momentum", "newton_euler", "newton_euler_sensitivities", "point_jacobian",
     "point_jacobian_rate", "potential_energy", "reaction_sensitivities", "regular_lagrange", "support_wrench",
     "total_mass", "total_sensitivities",

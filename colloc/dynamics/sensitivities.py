@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import casadi as ca
@@ -82,16 +83,25 @@ def _checked(recursion: object, found: object) -> Sensitivities:
     return found
 
 
-def by_differentiation(formulation: InverseDynamics) -> DerivativeRecursion:
+@dataclass(frozen=True)
+class Differentiation:
+    """The sensitivities of a formulation by CasADi's automatic differentiation; made by `by_differentiation`."""
+
+    formulation: InverseDynamics
+
+    @property
+    def __name__(self) -> str:
+        return f"differentiation of {self.formulation.__name__}"
+
+    def __call__(self, model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Sensitivities:
+        tau = self.formulation(model, q, qd, qdd, loads)
+        # One Jacobian shares more between its columns than three would.
+        return Sensitivities(tau, *ca.horzsplit(ca.jacobian(tau, ca.vertcat(q, qd, qdd)), model.n))
+
+
+def by_differentiation(formulation: InverseDynamics) -> Differentiation:
     """The sensitivities of a formulation by CasADi's automatic differentiation, as a recursion to compare with.
 
     The recursion it returns takes symbols for q, qd and qdd.
     """
-
-    def differentiated(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Sensitivities:
-        tau = formulation(model, q, qd, qdd, loads)
-        # One Jacobian shares more between its columns than three would.
-        return Sensitivities(tau, *ca.horzsplit(ca.jacobian(tau, ca.vertcat(q, qd, qdd)), model.n))
-
-    differentiated.__name__ = f"differentiation of {formulation.__name__}"
-    return differentiated
+    return Differentiation(formulation)

@@ -1,14 +1,20 @@
-"""How IPOPT got there."""
+"""How a solver got there."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from colloc.descent import Descent
 from colloc.errors import InputError
 from colloc.plot.sampling import checked
-from colloc.plot.style import BLUE, GREEN, INK, VERMILLION, dress, styled
+from colloc.plot.style import BLUE, GREEN, INK, MUTED, PALETTE, VERMILLION, dress, legend_below, styled
 from colloc.solution import Solution
 
 _RESIDUALS = (
@@ -16,13 +22,17 @@ _RESIDUALS = (
     ("inf_du", "dual infeasibility", VERMILLION),
     ("mu", "barrier parameter", GREEN),
 )
+_MARKED = 100  # iterations of a curve with markers
+_ROUNDING = 1e-14  # of the cost: differences below it mean nothing
+_ITERATIONS = (0, 2, 4, 6, 8, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)  # ticks
 
 
 @styled
 def convergence(solution: Solution) -> Figure:
     """Cost, primal and dual infeasibility and barrier parameter at every iteration.
 
-    As IPOPT reports them, in its scaled variables; a value of zero falls off the logarithmic axis.
+    As IPOPT reports them, in its scaled variables; a value of zero falls off the logarithmic axis. Of a descent without
+    constraints the gradient norm stands for the dual infeasibility.
 
     Parameters
     ----------
@@ -44,7 +54,7 @@ def convergence(solution: Solution) -> Figure:
     marker = {"marker": ".", "markersize": 5, "linewidth": 1.5}
     above.plot(range(len(history["obj"])), history["obj"], color=INK, **marker)
     dress(above, ylabel="cost")
-    for key, label, color in _RESIDUALS:
+    for key, label, color in (residual for residual in _RESIDUALS if residual[0] in history):
         below.plot(range(len(history[key])), history[key], color=color, label=label, **marker)
     below.set_yscale("log", nonpositive="clip")
     dress(below, xlabel="iteration", ylabel="infeasibility and barrier")
@@ -52,3 +62,60 @@ def convergence(solution: Solution) -> Figure:
     below.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     below.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
     return figure
+
+
+@styled
+def descents(runs: Sequence[Descent]) -> Figure:
+    """Several methods on one objective: cost and gradient norm over iterations and over time.
+
+    The cost is drawn as its distance from the lowest that any of them found; where that is reached, and beyond its
+    rounding error, there is nothing to draw on a logarithmic axis.
+
+    Parameters
+    ----------
+    runs : sequence of Descent
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    InputError
+        For an empty sequence, or what is no Descent.
+    """
+    if not runs or not all(isinstance(run, Descent) for run in runs):
+        raise InputError(f"descents needs one or more Descents, as co.descent.bfgs returns, got {runs!r}")
+    figure, axes = plt.subplots(2, 2, figsize=(9.0, 6.0), sharex="col", sharey="row")
+    legend_below(figure, draw_descents(axes, runs))
+    return figure
+
+
+def draw_descents(axes: np.ndarray, runs: Sequence[Descent]) -> list[Line2D]:
+    """Cost and gradient norm (rows) over iterations and time (columns) into axes, shape (2, 2); what a legend names."""
+    best = min(float(run.history.value.min()) for run in runs)
+    rounding = _ROUNDING * abs(best)
+    for k, run in enumerate(runs):
+        history = run.history
+        excess = np.where(history.value - best > rounding, history.value - best, np.nan)
+        look: dict[str, Any] = {"color": PALETTE[k % len(PALETTE)], "linewidth": 1.4, "markersize": 4}
+        look["marker"] = "." if run.iterations < _MARKED else ""
+        look["label"] = run.method if run.success else f"{run.method} ({run.status})"
+        for column, along in zip(axes.T, (np.arange(excess.size), history.seconds), strict=True):
+            for ax, values in zip(column, (excess, history.gradient_norm), strict=True):
+                ax.semilogy(along, values, **look)
+    for tolerance in {run.stop.gradient for run in runs}:
+        for ax in axes[1]:
+            ax.axhline(tolerance, color=MUTED, linestyle="--", linewidth=1.0)
+    dress(axes[0, 0], ylabel="cost above the lowest found")
+    dress(axes[0, 1])
+    dress(axes[1, 0], "iteration", "gradient norm")
+    dress(axes[1, 1], "time [s]")
+    # Some methods take ten iterations and others hundreds: linear up to ten, logarithmic beyond.
+    axes[1, 0].set_xscale("symlog", linthresh=10, linscale=1.5)
+    longest = max(run.iterations for run in runs)
+    ticks = [k for k in _ITERATIONS if k <= longest] or [0]
+    axes[1, 0].set_xticks(ticks, list(map(str, ticks)))
+    axes[1, 0].set_xlim(-0.5, 1.1 * max(longest, 2))
+    axes[1, 1].set_xscale("log")
+    return axes[0, 0].get_lines()

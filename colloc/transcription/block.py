@@ -99,7 +99,11 @@ class Block:
     @cached_property
     def gradient(self) -> ca.Function:
         """(w, d, p) -> gradient of the cost, dense."""
-        # One reverse sweep through the torque, whatever gives Jacobians: it takes half the operations of a recursion.
+        if self.lifted is not None and self.lifted.recursive:
+            factors = ca.SX.ones(self.n_rows) if self.weights is None else 2 * self.weights * self.rows
+            gradient = ca.densify(self.slopes.T @ factors)
+            return ca.Function("gradient", [self.w, self.d, self.p], self._resolve([gradient]))
+        # One reverse sweep through the torque takes half the operations of a recursion.
         total = ca.sum1(self.value(self.w, self.d, self.p))
         return ca.Function("gradient", [self.w, self.d, self.p], [ca.densify(ca.gradient(total, self.w))])
 

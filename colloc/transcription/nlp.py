@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 
 from colloc.display import Table, short
 from colloc.kernels import Compile
+from colloc.numerics.differences import central_difference
 from colloc.problem import Problem
 from colloc.transcription.block import Block, row_scale
 from colloc.transcription.grid import Grid, Transcription, parameter_symbols
@@ -238,8 +239,8 @@ class NLP:
             v = rng.standard_normal(self.n_x) * self.free
             for name, (matrix, function) in exact.items():
                 along = np.array(matrix @ v).ravel()
-                error = np.linalg.norm(along - _central(function, x, v)) / max(1.0, float(np.linalg.norm(along)))
-                worst[name] = max(worst[name], float(error))
+                error = np.linalg.norm(along - central_difference(function, x, v))
+                worst[name] = max(worst[name], float(error / max(1.0, float(np.linalg.norm(along)))))
         return worst
 
     def spy(self) -> str:
@@ -266,10 +267,3 @@ class NLP:
             kind = "equality" if equal == b.n_rows else "inequality" if equal == 0 else "mixed"
             lines.append(("constraint", b.name, f"{b.n_rows} x {b.n_slices}", f"{kind}, scale {short(b.scale.max())}"))
         return Table(f"NLP: {self.spy()}", ("", "name", "count", ""), lines)
-
-
-def _central(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Derivative along v by central differences, Richardson-extrapolated to fourth order."""
-    step = 1e-3 / max(1.0, float(np.abs(v).max()))
-    coarse, fine = ((function(x + h * v) - function(x - h * v)) / (2 * h) for h in (step, step / 2))
-    return (4 * fine - coarse) / 3

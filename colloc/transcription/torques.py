@@ -10,6 +10,7 @@ import casadi as ca
 
 from colloc.dynamics import (
     DerivativeRecursion,
+    Differentiation,
     InverseDynamics,
     by_differentiation,
     check_formulation,
@@ -34,12 +35,15 @@ class Lifted:
     slopes : SX, shape (k, len(w)), sparse
     curvature : callable
         Multipliers, SX, shape (k,) -> Hessian in w of multipliers' values, SX, shape (len(w), len(w)), sparse.
+    recursive : bool
+        Whether gradients of sums, too, are to be made of the slopes, because a recursion was asked for.
     """
 
     symbols: ca.SX
     values: ca.SX
     slopes: ca.SX
     curvature: Callable[[ca.SX], ca.SX]
+    recursive: bool = False
 
     def resolve(self, expressions: Sequence[ca.SX]) -> list[ca.SX]:
         """Expressions with the values in place of the symbols."""
@@ -55,8 +59,8 @@ class Torques:
     dynamics : callable
         Formulation of the inverse dynamics: newton_euler, lagrange, lie.
     sensitivities : callable, optional
-        Derivative recursion. By default automatic differentiation of the formulation for few joints, the composite
-        recursion for many.
+        Derivative recursion, and with it `lie_hessian` for the second derivatives; or `by_differentiation` for both. By
+        default differentiation of the formulation for few joints, the composite recursion for many.
     """
 
     def __init__(self, problem: Problem, dynamics: InverseDynamics, sensitivities: DerivativeRecursion | None):
@@ -64,14 +68,16 @@ class Torques:
         many = problem.model.n >= RECURSIVE_FROM
         recursion = sensitivities or (composite_sensitivities if many else by_differentiation(dynamics))
         self.names = (dynamics.__name__, recursion.__name__)
-        self._problem, self._dynamics, self._many = problem, dynamics, many
+        self._problem, self._dynamics = problem, dynamics
+        self._recursive = not isinstance(recursion, Differentiation)
+        self._asked = sensitivities is not None and self._recursive
         self._value = problem.dynamics(dynamics)
         self._slope = _slopes(problem, recursion)
 
     @cached_property
     def _curvature(self) -> ca.Function:
         # Formed on first use: Gauss-Newton and quasi-Newton methods never ask.
-        return _curvature(self._problem, self._dynamics, recursive=self._many)
+        return _curvature(self._problem, self._dynamics, recursive=self._recursive)
 
     def put(self, inputs: list[ca.SX], w: ca.SX) -> Lifted:
         """Put torque symbols into the inputs of an instant, which are expressions in the local variables w."""
@@ -87,7 +93,7 @@ class Torques:
             bent = ca.substitute(ca.hessian(ca.dot(weight, stacked), w)[0], weight, gradient)
             return chain.T @ hessian @ chain + bent
 
-        return Lifted(inputs[5], self._value(*given), self._slope(*given) @ chain, curvature)
+        return Lifted(inputs[5], self._value(*given), self._slope(*given) @ chain, curvature, self._asked)
 
 
 def _slopes(problem: Problem, recursion: DerivativeRecursion) -> ca.Function:
@@ -143,4 +149,4 @@ def join(parts: Sequence[Lifted]) -> Lifted:
     symbols, values, slopes = (
         ca.vertcat(*(getattr(part, name) for part in parts)) for name in ("symbols", "values", "slopes")
     )
-    return Lifted(symbols, values, slopes, curvature)
+    return Lifted(symbols, values, slopes, curvature, any(part.recursive for part in parts))

@@ -36,9 +36,9 @@ def transcribe(
     dynamics : newton_euler, lagrange or lie
         Formulation of the inverse dynamics; it changes no physics.
     sensitivities : optional
-        Recursion for the first derivatives of the torques. By default `composite_sensitivities` from eight joints on,
-        `by_differentiation(dynamics)` below. Second derivatives follow the same rule: by `lie_hessian`, or by
-        differentiation.
+        Recursion for the first derivatives of the torques, and with it `lie_hessian` for the second;
+        `by_differentiation(dynamics)` for both. By default `composite_sensitivities` from eight joints on,
+        differentiation below, and for the gradient of the cost always, as one reverse sweep is cheapest.
     compile : bool or Compile, optional
         As in `solve`.
 

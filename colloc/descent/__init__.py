@@ -1,0 +1,22 @@
+"""Descent on smooth objectives without constraints, movements among them.
+
+    bowl = Objective(lambda x: (float(x @ x), 2 * x), lambda x: 2 * np.eye(x.size))
+    run = modified_newton(bowl, np.ones(3), Stop(gradient=1e-8, iterations=50))
+    run.x, run.value, run.status, run.history.gradient_norm
+
+`Movement` makes the objective of an NLP without constraints, `SplineMotion` that of any cost of a motion on clamped
+splines, given as NumPy functions.
+"""
+
+from colloc.descent.cholesky import ModifiedCholesky, modified_cholesky
+from colloc.descent.interior import ipopt
+from colloc.descent.line_search import Point, Step, wolfe_step
+from colloc.descent.methods import bfgs, modified_newton, steepest_descent
+from colloc.descent.movement import Movement
+from colloc.descent.objective import Descent, DescentStatus, History, Objective, Stop
+from colloc.descent.spline import SplineMotion
+
+__all__ = [
+    "Descent", "DescentStatus", "History", "ModifiedCholesky", "Movement", "Objective", "Point", "SplineMotion",
+    "Step", "Stop", "bfgs", "ipopt", "modified_cholesky", "modified_newton", "steepest_descent", "wolfe_step",
+]  # fmt: skip

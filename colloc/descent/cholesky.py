@@ -1,0 +1,79 @@
+"""A positive definite matrix near an indefinite one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from colloc.checks import finite_array
+from colloc.errors import InputError
+
+_LEAST = 1e-10  # pivots, relative to the matrix: bounds the condition number that a direction can see
+
+
+class ModifiedCholesky(NamedTuple):
+    """Factors L and D of a symmetric matrix A with a diagonal E added: P (A + E) P' = L D L'.
+
+    Parameters
+    ----------
+    order : ndarray of int, shape (n,)
+        The permutation: row k of P A P' is row order[k] of A.
+    lower : ndarray, shape (n, n)
+        L, with ones on its diagonal.
+    diagonal : ndarray, shape (n,)
+        D, all positive.
+    added : ndarray, shape (n,)
+        E, never negative, in the order of A; all zero where A is sufficiently positive definite.
+    """
+
+    order: np.ndarray
+    lower: np.ndarray
+    diagonal: np.ndarray
+    added: np.ndarray
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """The x of (A + E) x = b, both of shape (n,)."""
+        x = np.empty_like(b)
+        x[self.order] = np.linalg.solve(self.lower.T, np.linalg.solve(self.lower, b[self.order]) / self.diagonal)
+        return x
+
+
+def modified_cholesky(matrix: np.ndarray) -> ModifiedCholesky:
+    """Factorise a symmetric matrix, making its diagonal as much larger as it takes to be positive definite.
+
+    Gill, Murray and Wright (1981), section 4.4.2.2, with symmetric interchanges. Every pivot is at least so large that
+    no entry of L sqrt(D) exceeds beta, which leaves sufficiently positive definite matrices as they are, and keeps E
+    bounded for others.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (n, n)
+        Symmetric; its lower triangle is read.
+
+    Raises
+    ------
+    InputError
+        For a matrix that is not square or not finite.
+    """
+    if np.ndim(matrix) != 2 or np.shape(matrix)[0] != np.shape(matrix)[1]:
+        raise InputError(f"matrix must be square, got shape {np.shape(matrix)}")
+    matrix = finite_array("matrix", matrix, np.shape(matrix))
+    n, order = matrix.shape[0], np.arange(matrix.shape[0])
+    rest = np.tril(matrix) + np.tril(matrix, -1).T  # what is left to factorise, from row and column k on
+    lower, diagonal, added = np.eye(n), np.zeros(n), np.zeros(n)
+    on = np.abs(np.diag(matrix)).max(initial=0.0)
+    off = np.abs(np.tril(matrix, -1)).max(initial=0.0)
+    beta2 = max(on, off / max(1.0, np.sqrt(n**2 - 1.0)))
+    least = _LEAST * (on + off) or 1.0
+    for k in range(n):
+        pivot = k + int(np.abs(np.diag(rest)[k:]).argmax())
+        for array in (order, rest, rest.T, lower[:, :k]):
+            array[[k, pivot]] = array[[pivot, k]]
+        column = rest[k + 1 :, k].copy()
+        bound = np.abs(column).max(initial=0.0) ** 2 / beta2 if column.any() else 0.0
+        diagonal[k] = max(abs(rest[k, k]), bound, least)
+        added[order[k]] = diagonal[k] - rest[k, k]
+        lower[k + 1 :, k] = column / diagonal[k]
+        rest[k + 1 :, k + 1 :] -= np.outer(column, lower[k + 1 :, k])
+    return ModifiedCholesky(order, lower, diagonal, added)

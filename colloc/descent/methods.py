@@ -1,0 +1,140 @@
+"""Steepest descent, BFGS and modified Newton on any smooth objective.
+
+The methods that Lee, Kim, Park, Kim and Bobrow (2005), section V, compare. They share the stopping rule and the line
+search, and differ in the direction only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from colloc.descent.cholesky import modified_cholesky
+from colloc.descent.line_search import Point, wolfe_step
+from colloc.descent.objective import Descent, DescentStatus, Objective, Stop
+from colloc.descent.record import Record
+from colloc.errors import InputError
+
+
+class _Direction(NamedTuple):
+    """Where to go, and which multiple of it to try first."""
+
+    vector: np.ndarray
+    first: float
+
+
+class _Move(NamedTuple):
+    """The previous step: from where, and how many directions long."""
+
+    start: Point
+    length: float
+
+
+def steepest_descent(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Descent:
+    """Go against the gradient.
+
+    Converges linearly, at a rate that the condition number of the Hessian sets: on movements, hardly at all.
+
+    Parameters
+    ----------
+    objective : Objective
+    x0 : ndarray, shape (n,)
+        Where to start.
+    stop : Stop, optional
+        By default a gradient norm of 1e-2 or 200 iterations.
+
+    Returns
+    -------
+    Descent
+        Failure is a status, not an exception.
+
+    Raises
+    ------
+    InputError
+        For an x0 that is no finite vector.
+    """
+
+    def direction(now: Point, move: _Move | None) -> _Direction:
+        if move is None:
+            return _Direction(-now.gradient, _cautious(now))
+        # The same change to first order as last time: Nocedal and Wright (2006), equation 3.60.
+        before = move.start.gradient
+        return _Direction(-now.gradient, move.length * float(before @ before / (now.gradient @ now.gradient)))
+
+    return _descend("steepest descent", objective, x0, stop, direction, curvature=0.1)
+
+
+def bfgs(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Descent:
+    """Quasi-Newton directions from an inverse Hessian that the gradients build up.
+
+    The update of Broyden, Fletcher, Goldfarb and Shanno stays positive definite under the Wolfe conditions; started
+    from the identity, scaled after the first step (Nocedal and Wright 2006, equations 6.17 and 6.20). Converges
+    superlinearly.
+
+    Parameters, returned values and errors as of `steepest_descent`.
+    """
+    inverse: np.ndarray | None = None
+
+    def direction(now: Point, move: _Move | None) -> _Direction:
+        nonlocal inverse
+        if move is not None:
+            s, y = now.x - move.start.x, now.gradient - move.start.gradient
+            if (sy := float(s @ y)) > 0:  # always, but for rounding
+                scaled = inverse if inverse is not None else sy / float(y @ y) * np.eye(s.size)
+                bent, along = np.outer(scaled @ y, s) / sy, np.outer(s, s) / sy
+                inverse = scaled - bent - bent.T + (1 + float(y @ scaled @ y) / sy) * along
+        if inverse is None:
+            return _Direction(-now.gradient, _cautious(now))
+        return _Direction(-inverse @ now.gradient, 1.0)
+
+    return _descend("BFGS", objective, x0, stop, direction, curvature=0.9)
+
+
+def modified_newton(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Descent:
+    """Newton directions, from a Hessian that is made positive definite where it is not.
+
+    The modified Cholesky factorisation of Gill, Murray and Wright (1981): every direction leads downhill, and near a
+    minimum it is Newton's own. Converges quadratically.
+
+    Parameters, returned values and errors as of `steepest_descent`; also InputError for an objective without Hessian.
+    """
+    if (hessian := objective.hessian) is None:
+        raise InputError("modified Newton needs an objective with a hessian, got one without; use bfgs")
+
+    def direction(now: Point, move: _Move | None) -> _Direction:
+        matrix = hessian(now.x)
+        if not np.isfinite(matrix).all():
+            return _Direction(np.full_like(now.x, np.nan), 1.0)
+        return _Direction(-modified_cholesky(matrix).solve(now.gradient), 1.0)
+
+    return _descend("modified Newton", objective, x0, stop, direction, curvature=0.9)
+
+
+def _cautious(now: Point) -> float:
+    """A first step no longer than one, in units of x, where nothing is known of the curvature."""
+    return 1 / max(1.0, float(np.linalg.norm(now.gradient)))
+
+
+def _descend(
+    method: str,
+    objective: Objective,
+    x0: np.ndarray,
+    stop: Stop | None,
+    direction: Callable[[Point, _Move | None], _Direction],
+    curvature: float,
+) -> Descent:
+    """Step along directions until the stopping rule says so, or nothing leads on."""
+    record = Record(method, objective, x0, stop or Stop())
+    now, move = record.start, None
+    while (status := record.status) is None:
+        towards, first = direction(now, move)
+        if not np.isfinite(towards).all():
+            return record.result(DescentStatus.NOT_FINITE)
+        step = wolfe_step(record.evaluate, now, towards, first, curvature)
+        if step is None:
+            return record.result(DescentStatus.NO_STEP)
+        now, move = step.point, _Move(now, step.length)
+        record.append(now)
+    return record.result(status)

@@ -1,0 +1,133 @@
+"""Movements without constraints: the end conditions hold by construction, the other control points are free."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from colloc.descent.objective import Descent, DescentStatus, Objective
+from colloc.display import shown
+from colloc.errors import InputError
+from colloc.solution import Solution, Status
+from colloc.transcription import NLP, Guess, Keyframes, motion_from
+from colloc.transcription.slices import triplet
+from colloc.violations import measure_violations
+
+_STATUS = {
+    DescentStatus.CONVERGED: Status.SOLVED,
+    DescentStatus.ITERATION_LIMIT: Status.ITERATION_LIMIT,
+    DescentStatus.NO_STEP: Status.FAILED,
+    DescentStatus.NOT_FINITE: Status.FAILED,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Movement:
+    """An NLP without constraints as a smooth function of its free variables.
+
+    Positions, velocities and accelerations stated at the ends of a clamped spline fix the control points next to
+    them; any choice of the others is a movement that meets them (Lee et al. 2005, section II). Gradient and Hessian
+    (equations 8 and 9) are the NLP's own, exact: by recursions throughout if it was transcribed with one.
+
+        nlp = co.transcribe(problem, co.BSpline(6), sensitivities=co.lie_sensitivities)
+        movement = co.descent.Movement(nlp)
+        run = co.descent.modified_newton(movement.objective, movement.start())
+        solution = movement.solution(run)
+
+    Parameters
+    ----------
+    nlp : NLP
+        On a B-spline, of a problem without constraints beside the state at its ends.
+    parameters : mapping of str to value, optional
+        Replaces default parameter values by name.
+
+    Raises
+    ------
+    InputError
+        For an NLP with constraints or bounds; names them.
+    """
+
+    nlp: NLP
+    parameters: Mapping[str, Any] | None = None
+    _p: np.ndarray = field(init=False)
+
+    def __post_init__(self):
+        if not isinstance(self.nlp, NLP):
+            raise InputError(f"nlp must be an NLP, as co.transcribe returns, got {self.nlp!r}")
+        object.__setattr__(self, "_p", self.nlp.problem.parameter_values(self.parameters))
+        rows = dict.fromkeys(label for block in self.nlp.constraints for label in block.labels)
+        if found := [*_bounded(self.nlp), *rows]:
+            raise InputError(
+                f"a movement by descent knows no constraints but the state at its ends, got {shown(found)}; "
+                "use co.solve, or take them out"
+            )
+        if not self.nlp.free.any():
+            raise InputError("the end conditions fix all variables, there is nothing to choose; use more intervals")
+
+    @cached_property
+    def objective(self) -> Objective:
+        """The cost as a function of the free variables."""
+        nlp, free, p = self.nlp, self.nlp.free, self._p
+        n, own = int(free.sum()), np.cumsum(free) - 1
+        grad_f, hess_lag = nlp.grad_f, nlp.hess_lag
+        row, column = triplet(hess_lag.sparsity_out(0))
+        i, j = own[row], own[column]
+
+        def first(x: np.ndarray) -> tuple[float, np.ndarray]:
+            value, gradient = grad_f(self.whole(x), p)
+            return float(value), np.array(gradient).ravel()[free]
+
+        def hessian(x: np.ndarray) -> np.ndarray:
+            entries = np.array(hess_lag(self.whole(x), p, 1.0, ()).nonzeros())
+            matrix = np.zeros((n, n))
+            matrix[i, j] = matrix[j, i] = entries
+            return matrix
+
+        return Objective(first, hessian)
+
+    def whole(self, x: np.ndarray) -> np.ndarray:
+        """The NLP's decision vector: free variables x, ndarray, shape (n,), beside the fixed ones."""
+        variables = self.nlp.lower.copy()
+        variables[self.nlp.free] = x
+        return variables
+
+    def start(self, guess: Keyframes | Guess | Solution | None = None) -> np.ndarray:
+        """Free variables of a guess, ndarray, shape (n,).
+
+        Parameters
+        ----------
+        guess : optional
+            As in `solve`; by default the straight line between the stated end postures.
+        """
+        problem = self.nlp.problem
+        motion = guess.motion(problem) if isinstance(guess, Solution) else motion_from(problem, guess)
+        return self.nlp.grid.pack(motion)[self.nlp.free]
+
+    def solution(self, run: Descent) -> Solution:
+        """What a descent found, as a motion that can be sampled, verified and drawn."""
+        nlp, x, p = self.nlp, self.whole(run.x), self._p
+        terms = nlp.terms(x, p)
+        return Solution(
+            nlp, x, p, _STATUS[run.status], f"{run.method}: {run.status}", sum(terms.values()), terms,
+            measure_violations(nlp, x, p), {"g": np.zeros(0), "x": np.zeros(nlp.n_x)},
+            {"obj": list(run.history.value), "inf_du": list(run.history.gradient_norm)}, run.iterations,
+            {"solve": run.seconds},
+        )  # fmt: skip
+
+
+def _bounded(nlp: NLP) -> list[str]:
+    """Names of what has free variables with bounds."""
+    bounded = nlp.free & np.isfinite([nlp.lower, nlp.upper]).any(axis=0)
+    found, named = [], np.zeros(nlp.n_x, dtype=bool)
+    for name, index in nlp.grid.segments.items():
+        named[index] = True
+        if index.ndim == 1:
+            found += [f"bounds on {name}"] * int(bounded[index].any())
+        else:
+            joints = np.flatnonzero(bounded[index].any(axis=0))
+            found += [f"bounds on {name} of {nlp.problem.model.joint_names[j]}" for j in joints]
+    return found + ["bounds on unknowns"] * int(bounded[~named].any())

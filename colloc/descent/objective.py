@@ -1,0 +1,171 @@
+"""What is minimised, when to stop, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from colloc.checks import count, finite_number
+from colloc.display import Table, short
+from colloc.numerics.differences import central_difference
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A smooth function of a vector without constraints.
+
+    Where the function is not defined (a loop that cannot be closed, say) it returns a value that is not finite: line
+    searches then take shorter steps.
+
+    Parameters
+    ----------
+    first : callable
+        x, shape (n,) -> value, float, and gradient, shape (n,). Together, because both rest on the same torques.
+    hessian : callable, optional
+        x -> shape (n, n), symmetric. What needs none does not ask for it.
+    """
+
+    first: Callable[[np.ndarray], tuple[float, np.ndarray]]
+    hessian: Callable[[np.ndarray], np.ndarray] | None = None
+
+    def check_derivatives(self, x: np.ndarray, *, directions: int = 3, seed: int = 0) -> dict[str, float]:
+        """Largest relative error of the derivatives against central differences along random directions.
+
+        Parameters
+        ----------
+        x : ndarray, shape (n,)
+        directions, seed : int
+
+        Returns
+        -------
+        dict
+            Keys "gradient" and, where there is one, "hessian": ||error|| / max(1, ||derivative||).
+        """
+        rng = np.random.default_rng(seed)
+        exact = {"gradient": (self.first(x)[1], lambda y: np.array(self.first(y)[0]))}
+        if self.hessian is not None:
+            exact["hessian"] = (self.hessian(x), lambda y: self.first(y)[1])
+        worst = dict.fromkeys(exact, 0.0)
+        for _ in range(directions):
+            v = rng.standard_normal(x.size)
+            for name, (derivative, function) in exact.items():
+                along = derivative @ v
+                error = np.linalg.norm(along - central_difference(function, x, v))
+                worst[name] = max(worst[name], float(error / max(1.0, float(np.linalg.norm(along)))))
+        return worst
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When to end: ||gradient|| below a tolerance, as Lee et al. (2005), section VI, or too many iterations.
+
+    Parameters
+    ----------
+    gradient : float
+        Tolerance of the Euclidean norm of the gradient, in the units of the cost per unit of x.
+    iterations : int
+    """
+
+    gradient: float = 1e-2
+    iterations: int = 200
+
+    def __post_init__(self):
+        finite_number("Stop gradient", self.gradient, positive=True)
+        count("Stop iterations", self.iterations, at_least=0)
+
+
+class DescentStatus(StrEnum):
+    """How a descent ended. Only `CONVERGED` is success.
+
+    Without a step the gradient is wrong, or what it promises is lost in the rounding of the value.
+    """
+
+    CONVERGED = "converged"
+    ITERATION_LIMIT = "iteration limit"
+    NO_STEP = "no step lowers the value as its gradient promises"
+    NOT_FINITE = "value, gradient or Hessian is not finite"
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """One entry for the start and for every iteration; ndarrays of equal length.
+
+    Parameters
+    ----------
+    value, gradient_norm : float
+    step : float
+        Distance from the iterate before.
+    evaluations : int
+        Values and gradients computed so far.
+    seconds : float
+        Wall time so far.
+    """
+
+    value: np.ndarray
+    gradient_norm: np.ndarray
+    step: np.ndarray
+    evaluations: np.ndarray
+    seconds: np.ndarray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Descent:
+    """What a descent came to.
+
+    Parameters
+    ----------
+    method : str
+    x : ndarray, shape (n,)
+        The last iterate, whatever the status.
+    value : float
+    gradient : ndarray, shape (n,)
+    status : DescentStatus
+    stop : Stop
+    history : History
+    """
+
+    method: str
+    x: np.ndarray
+    value: float
+    gradient: np.ndarray
+    status: DescentStatus
+    stop: Stop
+    history: History
+
+    @property
+    def success(self) -> bool:
+        """Whether the status is `DescentStatus.CONVERGED`."""
+        return self.status is DescentStatus.CONVERGED
+
+    @property
+    def iterations(self) -> int:
+        """Number of steps taken."""
+        return self.history.value.size - 1
+
+    @property
+    def evaluations(self) -> int:
+        """How often the value and gradient were computed."""
+        return int(self.history.evaluations[-1])
+
+    @property
+    def seconds(self) -> float:
+        """Wall time."""
+        return float(self.history.seconds[-1])
+
+    def __repr__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+    def _table(self) -> Table:
+        rows = [
+            ("status", self.status),
+            ("value", f"{self.value:.10g}"),
+            ("gradient", f"{short(float(np.linalg.norm(self.gradient)))} (tolerance {short(self.stop.gradient)})"),
+            ("effort", f"{self.iterations} iterations, {self.evaluations} evaluations, {self.seconds:.3f} s"),
+        ]
+        return Table(f"Descent by {self.method} in {self.x.size} variables", ("", ""), rows)

@@ -1,0 +1,63 @@
+"""Counting, timing and stopping, the same for every method."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from colloc.checks import finite_array
+from colloc.descent.line_search import Point
+from colloc.descent.objective import Descent, DescentStatus, History, Objective, Stop
+from colloc.errors import InputError
+
+
+class Record:
+    """The iterates of one descent so far; the clock starts when it is made.
+
+    Parameters
+    ----------
+    method : str
+    objective : Objective
+    x0 : ndarray, shape (n,)
+    stop : Stop
+    """
+
+    def __init__(self, method: str, objective: Objective, x0: np.ndarray, stop: Stop):
+        if np.ndim(x0) != 1 or np.size(x0) == 0:
+            raise InputError(f"x0 must be a vector, shape (n,), got shape {np.shape(x0)}")
+        x0 = finite_array("x0", x0, np.shape(x0))
+        self._method, self._objective, self._stop = method, objective, stop
+        self._begin, self._evaluations = time.perf_counter(), 0
+        self._rows: list[tuple[float, float, float, int, float]] = []
+        self.start = self.evaluate(x0)
+        self.now = self.start
+        self.append(self.start)
+
+    def evaluate(self, x: np.ndarray) -> Point:
+        """The objective at x, counted."""
+        self._evaluations += 1
+        value, gradient = self._objective.first(x)
+        return Point(x, float(value), np.asarray(gradient, dtype=float))
+
+    def append(self, point: Point) -> None:
+        """One more iterate."""
+        norm, step = float(np.linalg.norm(point.gradient)), float(np.linalg.norm(point.x - self.now.x))
+        self._rows.append((point.value, norm, step, self._evaluations, time.perf_counter() - self._begin))
+        self.now = point
+
+    @property
+    def status(self) -> DescentStatus | None:
+        """Why to stop here; None if there is no reason."""
+        if not self.now.finite:
+            return DescentStatus.NOT_FINITE
+        if self._rows[-1][1] < self._stop.gradient:
+            return DescentStatus.CONVERGED
+        if len(self._rows) > self._stop.iterations:
+            return DescentStatus.ITERATION_LIMIT
+        return None
+
+    def result(self, status: DescentStatus) -> Descent:
+        """What it came to."""
+        now, history = self.now, History(*map(np.array, zip(*self._rows, strict=True)))
+        return Descent(self._method, now.x, now.value, now.gradient, status, self._stop, history)

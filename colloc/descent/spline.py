@@ -1,0 +1,151 @@
+"""Clamped splines as plain arrays, for integrals that no `Problem` states: closed chains solved inside, for one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from colloc.checks import count, finite_array, finite_number
+from colloc.descent.objective import Objective
+from colloc.errors import InputError
+from colloc.numerics import bspline
+from colloc.numerics.quadrature import gauss
+
+Running = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+Curvature = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class SplineMotion:
+    """Motions of n coordinates on clamped B-splines that meet given states at both ends.
+
+    k given derivatives (position, velocity, acceleration) settle the k control points next to an end; the others are
+    the unknowns x, point after point (Lee et al. 2005, section II). Whatever x is, the ends are met.
+
+    Parameters
+    ----------
+    start, end : shape (k, n), k from 1 to 3
+        Positions and, as far as they are given, velocities and accelerations.
+    duration : float [s]
+    intervals : int
+        Polynomial pieces; each coordinate has intervals + degree control points.
+    degree : int
+        At least 3 (cubic), so that accelerations are continuous.
+
+    Raises
+    ------
+    InputError
+        For numbers that do not fit, or ends that leave no control point free.
+    """
+
+    start: np.ndarray
+    end: np.ndarray
+    duration: float
+    intervals: int
+    degree: int = 3
+
+    def __post_init__(self):
+        for name in ("start", "end"):
+            shape = np.shape(getattr(self, name))
+            if len(shape) != 2 or not 1 <= shape[0] <= 3 or shape[1] == 0 or shape[1] != np.shape(self.start)[-1]:
+                raise InputError(f"{name} must be 1 to 3 rows (q, qd, qdd) of n columns, got shape {shape}")
+            object.__setattr__(self, name, finite_array(name, getattr(self, name), shape))
+        finite_number("duration", self.duration, positive=True)
+        count("intervals", self.intervals, at_least=1)
+        count("degree", self.degree, at_least=3)
+        if (points := self.intervals + self.degree) <= (given := len(self.start) + len(self.end)):
+            raise InputError(f"the ends settle {given} of {points} control points, nothing is free; use more intervals")
+
+    @property
+    def n(self) -> int:
+        """Number of coordinates."""
+        return self.start.shape[1]
+
+    @property
+    def size(self) -> int:
+        """Number of unknowns."""
+        return (self.intervals + self.degree - len(self.start) - len(self.end)) * self.n
+
+    @cached_property
+    def quadrature(self) -> tuple[np.ndarray, np.ndarray]:
+        """Times and weights, each shape (N,) [s]: degree + 1 Gauss points on every interval, as `BSpline` has."""
+        points, weights = gauss(self.degree + 1)
+        width = self.duration / self.intervals
+        times = (np.arange(self.intervals)[:, None] + points).ravel() * width
+        return times, np.tile(weights * width, self.intervals)
+
+    def basis(self, t: np.ndarray) -> np.ndarray:
+        """Basis functions and their two derivatives in time, shape (3, N, control points), at times t, shape (N,)."""
+        s = np.asarray(t) / self.duration
+        columns = bspline.span(s, self.intervals)[:, None] + np.arange(self.degree + 1)
+        found = np.zeros((3, s.size, self.intervals + self.degree))
+        for order in range(3):
+            values = bspline.basis(s, self.intervals, self.degree, order) / self.duration**order
+            np.put_along_axis(found[order], columns, values, axis=1)
+        return found
+
+    @cached_property
+    def _settled(self) -> np.ndarray:
+        """Control points with zeros where they are free."""
+        points = np.zeros((self.intervals + self.degree, self.n))
+        first, last = self.basis(np.array([0.0, self.duration])).swapaxes(0, 1)
+        i, j = len(self.start), len(self.end)
+        points[:i] = np.linalg.solve(first[:i, :i], self.start)
+        points[-j:] = np.linalg.solve(last[:j, -j:], self.end)
+        return points
+
+    def _free(self, points: np.ndarray) -> np.ndarray:
+        return points[..., len(self.start) : points.shape[-1] - len(self.end)]
+
+    def states(self, x: np.ndarray, t: np.ndarray | None = None) -> np.ndarray:
+        """Positions, velocities and accelerations, shape (3, N, n).
+
+        Parameters
+        ----------
+        x : ndarray, shape (size,)
+        t : ndarray, shape (N,) [s], optional
+            By default the times of the quadrature.
+        """
+        points = self._settled.copy()
+        points[len(self.start) : len(points) - len(self.end)] = np.reshape(x, (-1, self.n))
+        return self.basis(self.quadrature[0] if t is None else t) @ points
+
+    def line(self) -> np.ndarray:
+        """Unknowns of the motion that runs uniformly from one end to the other, as far as these let it."""
+        s = bspline.greville(self.intervals, self.degree)[:, None]
+        points = (1 - s) * self.start[0] + s * self.end[0]
+        return points[len(self.start) : len(points) - len(self.end)].ravel()
+
+    def objective(self, running: Running, curvature: Curvature | None = None) -> Objective:
+        """The time integral of a cost of the state.
+
+        Parameters
+        ----------
+        running : callable
+            States at all times of the quadrature, shape (3, N, n) -> costs, shape (N,), and their gradients in the
+            state, shape (3, N, n).
+        curvature : callable, optional
+            States -> Hessians of the costs in the state, shape (N, 3, n, 3, n).
+
+        Returns
+        -------
+        Objective
+            Of x, shape (size,); with a Hessian if there is a curvature.
+        """
+        times, weights = self.quadrature
+        basis = self._free(self.basis(times))
+
+        def first(x: np.ndarray) -> tuple[float, np.ndarray]:
+            costs, slopes = running(self.states(x))
+            return float(weights @ costs), np.einsum("ktf,t,ktj->fj", basis, weights, slopes, optimize=True).ravel()
+
+        def hessian(x: np.ndarray) -> np.ndarray:
+            assert curvature is not None
+            bent = curvature(self.states(x)) * weights[:, None, None, None, None]
+            found = np.einsum("ktf,tkjpl,pth->fjhl", basis, bent, basis, optimize=True)
+            return found.reshape(self.size, self.size)
+
+        return Objective(first, None if curvature is None else hessian)
