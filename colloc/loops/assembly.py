@@ -1,0 +1,106 @@
+"""Postures of a closed chain from its independent coordinates: Newton's method along a path of postures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from colloc.checks import finite_array
+from colloc.display import short, shown
+from colloc.errors import InputError
+from colloc.loops.mechanism import ClosedChain
+from colloc.loops.posture import CLOSED, assembled, check_closed, described_gap
+
+SHORTEST = 2.0**-16  # of the way between two samples: a shorter step means that there is no way on
+NEWTON = 8  # corrections of one step
+
+
+def assemble(chain: ClosedChain, u: Any, guess: Any = None) -> np.ndarray:
+    """All coordinates from the independent ones.
+
+    From the guess to the first sample and on from sample to sample, the independent coordinates move in a straight
+    line and the dependent ones follow on their branch: a step along the motion that the loops allow, corrected by
+    Newton's method, and halved until the correction is small against the step and the determinant of J_d keeps its
+    sign.
+
+    Parameters
+    ----------
+    chain : ClosedChain
+    u : shape (mobility,) or (N, mobility) [rad, m]
+        In the order of `chain.independent`.
+    guess : shape (n,), optional
+        A posture on the wanted branch, closed first where it is not; `chain.posture` by default.
+
+    Returns
+    -------
+    ndarray, shape (n,) or (N, n)
+
+    Raises
+    ------
+    InputError
+        For a guess that cannot be closed, or a sample that cannot be reached on the branch, with the gap that is left.
+    """
+    single = np.ndim(u) < 2
+    samples = np.atleast_2d(finite_array("u", u, (chain.mobility,) if single else (len(u), chain.mobility)))
+    q = chain.posture
+    if guess is not None:
+        q = assembled(chain.closures, finite_array("guess", guess, (chain.model.n,)))
+    found = np.empty((len(samples), chain.model.n))
+    for k, target in enumerate(samples):
+        q = found[k] = _follow(chain, q, target, "" if single else f" at sample {k}")
+        check_closed(chain.closures, q, "" if single else f" at sample {k}")
+    return found[0] if single else found
+
+
+def _follow(chain: ClosedChain, start: np.ndarray, target: np.ndarray, where: str) -> np.ndarray:
+    """From a closed posture to the one with the target's independent coordinates, on the same branch."""
+    way = target - start[chain.independent_dofs]
+    q, done, step = start, 0.0, 1.0
+    side = _side(chain, start)
+    while done < 1.0:
+        trial = q + chain.basis(q) @ (step * way)
+        trial[chain.independent_dofs] = start[chain.independent_dofs] + min(done + step, 1.0) * way
+        closed = _corrected(chain, trial, most=0.5 * float(np.linalg.norm(trial - q)))
+        if closed is not None and _side(chain, closed) == side:
+            q, done = closed, done + step
+            step = min(2 * step, 1.0 - done)
+        elif (step := step / 2) < SHORTEST:
+            raise _unreachable(chain, q, target, where)
+    return q
+
+
+def _corrected(chain: ClosedChain, q: np.ndarray, most: float) -> np.ndarray | None:
+    """The closed posture near q with the same independent coordinates; None if none is near enough."""
+    moved = np.zeros(len(chain.dependent_dofs))
+    for _ in range(NEWTON):
+        phi, J = (part[chain.rows] for part in chain.closures.at(q))
+        if np.abs(phi).max() < 1e-3 * CLOSED:
+            return q
+        step = np.linalg.lstsq(J[:, chain.dependent_dofs], -phi, rcond=None)[0]
+        moved += step
+        if np.linalg.norm(moved) > most:
+            return None
+        q = q.copy()
+        q[chain.dependent_dofs] += step
+    return q if np.abs(chain.closures.at(q)[0][chain.rows]).max() < CLOSED else None
+
+
+def _side(chain: ClosedChain, q: np.ndarray) -> float:
+    """Sign of the determinant of J_d, which differs between branches that meet."""
+    J = chain.closures.at(q)[1][chain.rows]
+    return float(np.sign(np.linalg.det(J[:, chain.dependent_dofs])))
+
+
+def _unreachable(chain: ClosedChain, q: np.ndarray, target: np.ndarray, where: str) -> InputError:
+    wanted = q.copy()
+    wanted[chain.independent_dofs] = target
+    wanted = chain.closures.close(wanted, joints=chain.dependent_dofs)
+    names = chain.independent
+    last = ", ".join(f"{name} = {short(q[k])}" for name, k in zip(names, chain.independent_dofs, strict=True))
+    gap = described_gap(chain.closures, wanted)
+    why = f"{gap} there" if gap else "only another branch closes there"
+    return InputError(
+        f"the chain cannot be closed{where} on the branch of the guess: the way to {shown(names)} = "
+        f"{', '.join(map(short, target))} ends at a singular posture with {last}; {why}"
+    )

@@ -1,0 +1,252 @@
+"""Residual of a loop, its Jacobian and their derivatives, from the screws of the joints between its two frames.
+
+Lee, Kim, Park, Kim and Bobrow (2005), appendix. The joints of the path from the first frame to the second have the
+screws z_1, z_2, ... in the first frame, numbered from there; joints on the first frame's side count backwards, with a
+minus. They are the columns of the paper's space Jacobian (equation 80), and G, the transform between the frames, has
+
+    dG/dq_l = Z_l G,    d2G/dq_l dq_m = Z_l Z_m G    for l <= m,    dz_m/dq_l = ad(z_l) z_m for l < m, else 0
+
+with Z the 4x4 matrix of z (equation 81; 82 is the same rule once more). Only time derivatives are formed: along a
+motion that has the twist V before joint l, seen from the first frame (equation 83),
+
+    z_l' = ad(V) z_l,    z_l'' = ad(V') z_l + ad(V) z_l',    G' = [V] G,    G'' = ([V'] + [V] [V]) G.
+
+They suffice, because a derivative by a coordinate commutes with that by time: those of phi'' by q, qd and qdd are the
+rows J'', 2 J' and J, and the Jacobian of J w for a given w is J' of the motion with the rates w.
+
+The rows are phi_k = tr(G M_k), so that tr(Z Y) = z . wrench(Y) gives
+
+    J_kl = z_l . f_k,  f_k = wrench(G M_k),    H_lm = z_l . wrench(Z_m G M)  for l <= m,  M = sum of mu_k M_k
+
+where H is the Hessian of mu' phi. The wrench f_k, in the first frame and about its origin, is the one that a unit
+multiplier of row k puts on the second body. The paper welds the frames (f_k constant).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import casadi as ca
+
+from colloc.dynamics.liegroup.lie import Ad, ad, screw
+from colloc.dynamics.spatial.world_links import Motion
+from colloc.loops.loop import Loop
+from colloc.model import Model
+from colloc.model.joint import inverse
+
+
+class Path(NamedTuple):
+    """The joints between the frames of a loop at one posture.
+
+    Parameters
+    ----------
+    dofs : tuple of int
+        Their coordinates, from the first frame to the second.
+    screws : list of SX, each shape (6,)
+        z, (angular; linear), in the first frame and about its origin.
+    transform : SX, shape (4, 4)
+        G, from the second frame to the first.
+    """
+
+    dofs: tuple[int, ...]
+    screws: list[ca.SX]
+    transform: ca.SX
+
+
+class MovingPath(NamedTuple):
+    """A path in motion.
+
+    Parameters
+    ----------
+    dofs : tuple of int
+    screws : Motion, SX, each shape (6, joints)
+    transform : Motion, SX, each shape (4, 4)
+    """
+
+    dofs: tuple[int, ...]
+    screws: Motion
+    transform: Motion
+
+
+def path(model: Model, loop: Loop, q: ca.SX) -> Path:
+    """The joints between the frames of a loop.
+
+    Parameters
+    ----------
+    model : Model
+    loop : Loop
+    q : SX, shape (n,) [rad, m]
+
+    Raises
+    ------
+    InputError
+        For a body that does not exist.
+    """
+    up, down = _branches(model, loop)
+    x = inverse(loop.first.placement)
+    dofs: list[int] = []
+    screws: list[ca.SX] = []
+    for k in up:
+        joint, dof = model.bodies[k].joint, model.dofs[k]
+        if dof is not None:
+            dofs.append(dof)
+            screws.append(-Ad(x) @ screw(joint))
+        x = x @ inverse(joint.transform(ca.SX(0) if dof is None else q[dof]))
+    for k in down:
+        joint, dof = model.bodies[k].joint, model.dofs[k]
+        x = x @ joint.transform(ca.SX(0) if dof is None else q[dof])
+        if dof is not None:
+            dofs.append(dof)
+            screws.append(Ad(x) @ screw(joint))
+    return Path(tuple(dofs), screws, x @ loop.second.placement)
+
+
+def _branches(model: Model, loop: Loop) -> tuple[list[int], list[int]]:
+    """Bodies from that of the first frame up to the common ancestor, and on down to that of the second."""
+    chains: list[list[int]] = []
+    for frame in (loop.first, loop.second):
+        k = -1 if frame.body is None else model.index(frame.body)
+        chain = []
+        while k >= 0:
+            chain.append(k)
+            k = model.parents[k]
+        chains.append(chain)
+    shared = set(chains[0]) & set(chains[1])
+    up, down = ([k for k in chain if k not in shared] for chain in chains)
+    return up, down[::-1]
+
+
+def moving(still: Path, qd: ca.SX, qdd: ca.SX) -> MovingPath:
+    """The path with the rates of its screws and of its transform.
+
+    Parameters
+    ----------
+    still : Path
+    qd, qdd : SX, shape (n,)
+    """
+    v, a = ca.SX(6, 1), ca.SX(6, 1)
+    rates, seconds = [], []
+    for dof, z in zip(still.dofs, still.screws, strict=True):
+        rate = ad(v) @ z
+        rates.append(rate)
+        seconds.append(ad(a) @ z + ad(v) @ rate)
+        v, a = v + z * qd[dof], a + z * qdd[dof] + rate * qd[dof]
+    columns = Motion(*(ca.horzcat(ca.SX(6, 0), *part) for part in (still.screws, rates, seconds)))
+    g, spin = still.transform, _matrix(v)
+    return MovingPath(still.dofs, columns, Motion(g, spin @ g, (_matrix(a) + spin @ spin) @ g))
+
+
+def residual(loop: Loop, transform: ca.SX) -> ca.SX:
+    """What is left of a closure, SX, shape (rows,) [m, rad]; zero where the loop is closed.
+
+    Parameters
+    ----------
+    loop : Loop
+    transform : SX, shape (4, 4)
+        G, see `Path`.
+    """
+    return ca.vertcat(*(ca.trace(transform @ ca.SX(form)) for form in loop.forms))
+
+
+def loop_jacobian(loop: Loop, n: int, moved: MovingPath) -> Motion:
+    """Jacobian of the residual and its time derivatives.
+
+    Parameters
+    ----------
+    loop : Loop
+    n : int
+        Number of coordinates of the model.
+    moved : MovingPath
+
+    Returns
+    -------
+    Motion, SX, each shape (rows, n), sparse
+    """
+    forms = [ca.sparsify(ca.SX(form)) for form in loop.forms]
+    wrenches = Motion(*(ca.horzcat(*(_wrench(g @ form) for form in forms)).T for g in moved.transform))
+    found = []
+    for part in _product(wrenches, moved.screws):
+        full = ca.SX(loop.rows, n)
+        full[:, list(moved.dofs)] = part
+        found.append(ca.sparsify(full))
+    return Motion(*found)
+
+
+def loop_hessian(loop: Loop, n: int, moved: MovingPath, multipliers: ca.SX) -> Motion:
+    """Hessian by q of multipliers' residual and its time derivatives; parameters as in `loop_jacobian`.
+
+    Parameters
+    ----------
+    multipliers : SX, shape (rows,)
+        Constant along the motion.
+
+    Returns
+    -------
+    Motion, SX, each shape (n, n), sparse, symmetric
+    """
+    form = _weighted(loop, multipliers)
+    held = Motion(*(g @ form for g in moved.transform))
+    columns: list[Motion] = []
+    for m in range(len(moved.dofs)):
+        z = Motion(*(_matrix(part[:, m]) for part in moved.screws))
+        columns.append(Motion(*map(_wrench, _product(z, held))))
+    wrenches = Motion(*(ca.horzcat(ca.SX(6, 0), *part) for part in zip(*columns, strict=True)))
+    found = []
+    for part in _product(Motion(*(z.T for z in moved.screws)), wrenches):
+        full = ca.SX(n, n)
+        full[list(moved.dofs), list(moved.dofs)] = ca.triu2symm(ca.triu(part))
+        found.append(ca.sparsify(full))
+    return Motion(*found)
+
+
+def loop_wrench(loop: Loop, transform: ca.SX, multipliers: ca.SX) -> ca.SX:
+    """Wrench that the first body exerts on the second.
+
+    Parameters
+    ----------
+    loop : Loop
+    transform : SX, shape (4, 4)
+        G, see `Path`.
+    multipliers : SX, shape (rows,) [N, N m]
+
+    Returns
+    -------
+    SX, shape (6,)
+        Moment [N m] about the origin of the second frame, then force [N]; both in the axes of the first frame.
+    """
+    found = _wrench(transform @ _weighted(loop, multipliers))
+    moment, force = found[:3], found[3:]
+    return ca.vertcat(moment - ca.cross(transform[:3, 3], force), force)
+
+
+def stacked(parts: Sequence[Motion]) -> Motion:
+    """Rows of several Jacobians below one another."""
+    return Motion(*(ca.vertcat(*part) for part in zip(*parts, strict=True)))
+
+
+def _weighted(loop: Loop, multipliers: ca.SX) -> ca.SX:
+    """Sum of mu_k M_k, SX, shape (4, 4)."""
+    total = ca.SX(4, 4)
+    for k, form in enumerate(loop.forms):
+        total += multipliers[k] * ca.sparsify(ca.SX(form))
+    return total
+
+
+def _product(x: Motion, y: Motion) -> Motion:
+    """Matrix product of two things that move."""
+    return Motion(
+        x.value @ y.value,
+        x.rate @ y.value + x.value @ y.rate,
+        x.second @ y.value + 2 * x.rate @ y.rate + x.value @ y.second,
+    )
+
+
+def _matrix(twist: ca.SX) -> ca.SX:
+    """Twist (6,) as a matrix (4, 4) (equation 11)."""
+    return ca.blockcat([[ca.sparsify(ca.skew(twist[:3])), twist[3:]], [ca.SX(1, 3), ca.SX(1, 1)]])
+
+
+def _wrench(y: ca.SX) -> ca.SX:
+    """The wrench (6,) whose product with every twist z is tr(Z y)."""
+    return ca.vertcat(y[1, 2] - y[2, 1], y[2, 0] - y[0, 2], y[0, 1] - y[1, 0], y[3, :3].T)

@@ -1,0 +1,146 @@
+"""Inverse dynamics of closed chains: actuator torques and loop forces of a motion.
+
+Lee, Kim, Park, Kim and Bobrow (2005), equations 26 to 46 and 64 to 73. The tree alone, with all joints driven, needs
+the torques tau_r (their reduced system). In the chain the loops carry part of them,
+
+    tau_r = B tau_a + J' mu,
+
+with B the columns of the actuated joints. No motion N of the chain works against the loops (J N = 0), so that
+
+    A tau_a = N' tau_r,    A = (N_a)',
+
+which are as many equations as there are freedoms. With as many actuators they determine the torques (equation 31; in
+its terms the independent joints are the actuated ones, A = 1). With more, those of least tau_a' W tau_a are
+tau_a = W^-1 A' nu, where A W^-1 A' nu = N' tau_r: equations 72 and 73, whose A is (1, phi') with q_v' = phi q_ea'.
+The dependent rows of the first equation then give mu (equation 37 with its transpose, J_p^-T).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import casadi as ca
+
+from colloc.checks import as_tuple
+from colloc.dynamics import InverseDynamics, check_formulation, newton_euler
+from colloc.loops.closure import loop_wrench, path
+from colloc.loops.mechanism import ClosedChain
+from colloc.loops.reduction import Reduction, all_multipliers, constraint_jacobian, reduce
+from colloc.model import Load, check_loads
+
+
+class Actuation(NamedTuple):
+    """What drives a closed chain and what its loops transmit.
+
+    Parameters
+    ----------
+    tau : SX, shape (n,) [N m, N]
+        Of all joints; zero at passive ones.
+    multipliers : SX, shape (r,) [N, N m]
+        Of the rows that count; see `loop_wrenches`.
+    """
+
+    tau: ca.SX
+    multipliers: ca.SX
+
+
+def inverse_dynamics(
+    chain: ClosedChain,
+    q: ca.SX,
+    qd: ca.SX,
+    qdd: ca.SX,
+    loads: Sequence[Load] = (),
+    dynamics: InverseDynamics = newton_euler,
+) -> Actuation:
+    """Actuator torques and loop forces that produce a motion.
+
+    Parameters
+    ----------
+    chain : ClosedChain
+    q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
+        Of all joints, and such that the loops stay closed: see `dependent_motion`.
+    loads : sequence of Load
+        What the environment applies; enters as -J' w.
+    dynamics : newton_euler, lagrange or lie
+        Formulation of the inverse dynamics of the tree.
+
+    Returns
+    -------
+    Actuation
+    """
+    check_formulation(dynamics)
+    check_loads(chain.model, as_tuple("loads", loads))
+    return actuation(reduce(chain, q), dynamics(chain.model, q, qd, qdd, loads))[0]
+
+
+def actuation(reduction: Reduction, torques: ca.SX) -> tuple[Actuation, ca.SX]:
+    """Actuation that replaces the torques (n,) of the tree alone, and nu (mobility,) of the module's docstring."""
+    chain = reduction.chain
+    nu = solve_actuators(reduction, reduction.basis.T @ torques)
+    tau = driven(chain, spread_torques(reduction, nu))
+    return Actuation(tau, reduction.multipliers(torques - tau)), nu
+
+
+def solve_actuators(reduction: Reduction, right: ca.SX) -> ca.SX:
+    """nu (mobility, k) with A W^-1 A' nu = right."""
+    A = reduction.basis[reduction.chain.actuator_dofs, :].T
+    if A.is_eye():
+        return ca.SX(ca.diag(reduction.chain.weights)) @ right
+    return ca.solve(A @ inverse_weights(reduction.chain) @ A.T, right)
+
+
+def spread_torques(reduction: Reduction, nu: ca.SX) -> ca.SX:
+    """Torques of the actuators, W^-1 A' nu."""
+    chain = reduction.chain
+    return inverse_weights(chain) @ (reduction.basis[chain.actuator_dofs, :] @ nu)
+
+
+def inverse_weights(chain: ClosedChain) -> ca.SX:
+    """W^-1, SX, shape (actuators, actuators), diagonal."""
+    return ca.SX(ca.diag(1 / chain.weights))
+
+
+def driven(chain: ClosedChain, torques: ca.SX) -> ca.SX:
+    """B x: torques (actuators, k) as rows of all joints, SX, shape (n, k), sparse."""
+    full = ca.SX(chain.model.n, torques.shape[1])
+    full[chain.actuator_dofs, :] = torques
+    return full
+
+
+def loop_torques(chain: ClosedChain, q: ca.SX, multipliers: ca.SX) -> ca.SX:
+    """Generalised forces J' mu of the loops on the tree, to be taken from its own torques.
+
+    The inverse dynamics of the tree less these are the actuator torques, zero at passive joints: the form with
+    cut-joint forces as unknowns (Xiang et al. 2009, equation 38).
+
+    Parameters
+    ----------
+    chain : ClosedChain
+    q : SX, shape (n,)
+    multipliers : SX, shape (r,) [N, N m]
+
+    Returns
+    -------
+    SX, shape (n,) [N m, N]
+    """
+    still = ca.SX(chain.model.n, 1)
+    return constraint_jacobian(chain, q, still, still).value.T @ multipliers
+
+
+def loop_wrenches(chain: ClosedChain, q: ca.SX, multipliers: ca.SX) -> list[ca.SX]:
+    """Wrench that the first body of every loop exerts on the second.
+
+    Parameters
+    ----------
+    chain : ClosedChain
+    q : SX, shape (n,)
+    multipliers : SX, shape (r,)
+
+    Returns
+    -------
+    list of SX, each shape (6,)
+        Moment [N m] about the origin of the second frame, then force [N]; both in the axes of the first frame.
+    """
+    shares = zip(chain.loops, all_multipliers(chain, multipliers), strict=True)
+    return [loop_wrench(loop, path(chain.model, loop, q).transform, share) for loop, share in shares]

@@ -1,0 +1,190 @@
+"""A loop: a frame on one body tied to a frame on another body or on the world, in some directions.
+
+The transform G = (R, p) from the second frame to the first is the product of the joint transforms on the path between
+the two. Every closure that the constructors make is a set of rows linear in G,
+
+    phi_k = tr(G M_k),    M_k constant, shape (4, 4),
+
+which are the basic constraints of Haug (1989, "Computer-aided kinematics and dynamics of mechanical systems", chapter
+9): components of p [m] that must vanish, and components of R [rad], namely e' R a, the sine of the angle by which an
+axis a leans, or the axial vector of R, the sine of the angle about each axis, where all turning is held.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from colloc.errors import InputError
+from colloc.model import placement as place
+from colloc.model.joint import _placed, _unit
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A frame fixed in a body or in the world.
+
+    Parameters
+    ----------
+    body : str or None
+        Name of the body; None is the world.
+    placement : shape (4, 4), or (3,) for a frame that is only shifted [m], optional
+        Transform from the frame to the link frame of the body, see `colloc.placement`; the identity by default.
+
+    Raises
+    ------
+    InputError
+        For a placement that is not a rigid transform of numbers.
+    """
+
+    body: str | None
+    placement: Any = None
+
+    def __post_init__(self):
+        given = self.placement
+        shape = given.shape if isinstance(given, ca.SX | ca.DM) else np.shape(given)
+        transform = place(given) if shape in ((3,), (3, 1)) else _placed(given)
+        if not transform.is_constant():
+            raise InputError(f"placement of the frame on {self.body or 'the world'!r} must be numbers, got {given!r}")
+        object.__setattr__(self, "placement", transform)
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """A closure; made by `weld`, `revolute`, `prismatic`, `cylindrical`, `spherical`, `planar`, `on_line`, `on_plane`.
+
+    Parameters
+    ----------
+    kind : str
+        Name of the constructor.
+    name : str
+    first, second : Frame
+    forms : ndarray, shape (rows, 4, 4)
+        M of every row, in the first frame: translations, then rotations.
+    translations : int
+        Number of rows that hold p [m]; the others hold R [rad].
+    upright : ndarray, shape (3, 3)
+        tr(R upright) is positive where the frames are aligned and negative at the other root of the rotation rows,
+        half a turn away; zero where no rotation is held.
+    """
+
+    kind: str
+    name: str
+    first: Frame
+    second: Frame
+    forms: np.ndarray
+    translations: int
+    upright: np.ndarray
+
+    @property
+    def rows(self) -> int:
+        """Number of directions held."""
+        return len(self.forms)
+
+
+def weld(name: str, first: Any, second: Any = None) -> Loop:
+    """The frames coincide: nothing is free.
+
+    Parameters
+    ----------
+    name : str
+    first, second : Frame, or str for the link frame of a body; None is the world's
+        The loop force is what the first exerts on the second.
+    """
+    return _loop("weld", name, first, second, np.eye(3), _no_turn(), np.eye(3))
+
+
+def revolute(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -> Loop:
+    """Origins coincide, and the second frame turns about an axis; frames as in `weld`.
+
+    Parameters
+    ----------
+    axis : shape (3,)
+        The same direction in both frames; normalised.
+    """
+    a = _unit(axis)
+    return _loop("revolute", name, first, second, np.eye(3), _no_lean(a), np.outer(a, a))
+
+
+def prismatic(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -> Loop:
+    """The second frame slides along an axis without turning; parameters as in `revolute`."""
+    return _loop("prismatic", name, first, second, _across(_unit(axis)), _no_turn(), np.eye(3))
+
+
+def cylindrical(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -> Loop:
+    """The second frame slides along an axis and turns about it; parameters as in `revolute`."""
+    a = _unit(axis)
+    return _loop("cylindrical", name, first, second, _across(a), _no_lean(a), np.outer(a, a))
+
+
+def spherical(name: str, first: Any, second: Any = None) -> Loop:
+    """Origins coincide, and the second frame turns freely; frames as in `weld`."""
+    return _loop("spherical", name, first, second, np.eye(3), np.zeros((0, 4, 4)), np.zeros((3, 3)))
+
+
+def planar(name: str, first: Any, second: Any = None, normal: Any = (0, 0, 1)) -> Loop:
+    """The second frame slides and turns in the plane through the first; parameters as in `revolute`."""
+    n = _unit(normal)
+    return _loop("planar", name, first, second, n[None, :], _no_lean(n), np.outer(n, n))
+
+
+def on_line(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -> Loop:
+    """The origin of the second frame lies on a line through that of the first and turns freely there.
+
+    With the normal of the plane as axis it is the pin of a planar mechanism, two rows. Parameters as in `revolute`;
+    the direction of the line is fixed in the first frame.
+    """
+    return _loop("on_line", name, first, second, _across(_unit(axis)), np.zeros((0, 4, 4)), np.zeros((3, 3)))
+
+
+def on_plane(name: str, first: Any, second: Any = None, normal: Any = (0, 0, 1)) -> Loop:
+    """The origin of the second frame lies on a plane through that of the first; parameters as in `on_line`."""
+    return _loop("on_plane", name, first, second, _unit(normal)[None, :], np.zeros((0, 4, 4)), np.zeros((3, 3)))
+
+
+def _loop(
+    kind: str, name: str, first: Any, second: Any, held: np.ndarray, turns: np.ndarray, upright: np.ndarray
+) -> Loop:
+    if not isinstance(name, str) or not name:
+        raise InputError(f"loop name must be a non-empty string, got {name!r}")
+    shifts = np.zeros((len(held), 4, 4))
+    shifts[:, 3, :3] = held  # tr(G M) = e . p
+    frames = [_frame(name, which, value) for which, value in (("first", first), ("second", second))]
+    if frames[0].body == frames[1].body:
+        raise InputError(f"loop {name!r} ties {frames[0].body or 'the world'!r} to itself; give two bodies")
+    return Loop(kind, name, frames[0], frames[1], np.concatenate([shifts, turns]), len(held), upright)
+
+
+def _frame(name: str, which: str, value: Any) -> Frame:
+    if value is None or isinstance(value, str):
+        return Frame(value)
+    if not isinstance(value, Frame):
+        raise InputError(f"{which} of loop {name!r} must be a Frame, the name of a body or None, got {value!r}")
+    return value
+
+
+def _across(axis: np.ndarray) -> np.ndarray:
+    """Two unit vectors that make a right-handed triad with an axis, shape (2, 3); unit axes where they can be."""
+    least = np.eye(3)[np.argmin(np.abs(axis))]
+    second = np.cross(axis, least)
+    second /= np.linalg.norm(second)
+    return np.array([np.cross(second, axis), second]) + 0.0  # no -0
+
+
+def _no_lean(axis: np.ndarray) -> np.ndarray:
+    """Rows by which an axis of the second frame stays along itself: turns about e1 and about e2."""
+    e1, e2 = _across(axis)
+    forms = np.zeros((2, 4, 4))
+    forms[0, :3, :3], forms[1, :3, :3] = -np.outer(axis, e2), np.outer(axis, e1)  # tr(R a e') = e' R a
+    return forms
+
+
+def _no_turn() -> np.ndarray:
+    """Rows by which the second frame does not turn: the axial vector of R."""
+    forms = np.zeros((3, 4, 4))
+    for k, (i, j) in enumerate(((2, 1), (0, 2), (1, 0))):
+        forms[k, j, i], forms[k, i, j] = 0.5, -0.5  # (R_ij - R_ji) / 2
+    return forms

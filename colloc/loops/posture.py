@@ -1,0 +1,176 @@
+"""Closing a chain numerically: residual and Jacobian of all rows at a posture, least squares, and which rows count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from colloc.display import short
+from colloc.errors import InputError
+from colloc.loops.closure import loop_jacobian, moving, path, residual
+from colloc.loops.loop import Loop
+from colloc.model import Model
+
+CLOSED = 1e-10  # m, rad: largest residual of a closed chain
+RANK = 1e-7  # of the longest column: what is shorter counts as none
+NEARBY = 0.02  # rad, m: how far postures are displaced that tell a singular posture from its neighbours
+PREFER = 1e-2  # likewise: what is longer is taken before others where it is asked for
+
+
+@dataclass(frozen=True, eq=False)
+class Closures:
+    """All rows of some loops, as functions of numbers.
+
+    Parameters
+    ----------
+    model : Model
+        Without symbols.
+    loops : sequence of Loop
+    """
+
+    model: Model
+    loops: Sequence[Loop]
+
+    @cached_property
+    def _function(self) -> ca.Function:
+        q, still = ca.SX.sym("q", self.model.n), ca.SX(self.model.n, 1)
+        paths = [path(self.model, loop, q) for loop in self.loops]
+        phi = [residual(loop, p.transform) for loop, p in zip(self.loops, paths, strict=True)]
+        J = [
+            loop_jacobian(loop, self.model.n, moving(p, still, still)).value
+            for loop, p in zip(self.loops, paths, strict=True)
+        ]
+        upright = [ca.trace(p.transform[:3, :3] @ loop.upright) for loop, p in zip(self.loops, paths, strict=True)]
+        outputs = [ca.vertcat(*phi), ca.vertcat(*J), ca.vertcat(*upright)]
+        return ca.Function("closures", [q], list(map(ca.densify, outputs)))
+
+    @cached_property
+    def row_loops(self) -> np.ndarray:
+        """Index of the loop of every row, shape (rows,)."""
+        return np.repeat(np.arange(len(self.loops)), [loop.rows for loop in self.loops])
+
+    def at(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Residual, shape (rows,), and Jacobian, shape (rows, n)."""
+        phi, J, _ = self._function(q)
+        return np.array(phi).ravel(), np.array(J)
+
+    def inverted(self, q: np.ndarray) -> list[str]:
+        """Names of the loops that are closed half a turn from where they belong."""
+        upright = np.array(self._function(q)[2]).ravel()
+        return [loop.name for loop, value in zip(self.loops, upright, strict=True) if value < 0]
+
+    def close(
+        self, q: np.ndarray, rows: np.ndarray | slice = slice(None), joints: Sequence[int] | slice = slice(None)
+    ) -> np.ndarray:
+        """The posture near q that leaves least of the residual (Levenberg-Marquardt, coordinates unscaled).
+
+        Parameters
+        ----------
+        q : ndarray, shape (n,)
+        rows : indices
+            Which rows of the residual.
+        joints : indices
+            Which coordinates may move.
+        """
+        damping = 1e-6
+        phi, J = (part[rows] for part in self.at(q))
+        for _ in range(100):
+            if np.abs(phi).max(initial=0.0) < 1e-3 * CLOSED:
+                break
+            columns, size = J[:, joints], phi @ phi
+            damped = np.vstack([columns, np.sqrt(damping) * np.eye(columns.shape[1])])
+            step = np.linalg.lstsq(damped, -np.concatenate([phi, np.zeros(columns.shape[1])]), rcond=None)[0]
+            trial = q.copy()
+            trial[joints] += step
+            phi_trial, J_trial = (part[rows] for part in self.at(trial))
+            if phi_trial @ phi_trial < size:
+                q, phi, J, damping = trial, phi_trial, J_trial, max(damping * min(0.1, size), 1e-14)
+            elif damping > 1e8 or np.abs(step).max(initial=0.0) < 1e-15:
+                break
+            else:
+                damping *= 10
+        return q
+
+
+def pivots(matrix: np.ndarray, preferred: Sequence[int] = ()) -> list[int]:
+    """Columns that span what all columns span, by QR with column pivoting.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (m, n)
+    preferred : sequence of int
+        Columns to take first, as long as they are well independent.
+    """
+    rest = np.array(matrix, dtype=float)
+    longest = np.linalg.norm(rest, axis=0).max(initial=0.0)
+    found: list[int] = []
+    for group, least in ((list(preferred), PREFER), (list(range(matrix.shape[1])), RANK)):
+        while group and len(found) < min(matrix.shape):
+            pivot = max(group, key=lambda k: 0.0 if k in found else float(np.linalg.norm(rest[:, k])))
+            length = np.linalg.norm(rest[:, pivot])
+            if pivot in found or length <= least * longest:
+                break
+            direction = rest[:, pivot] / length
+            rest -= np.outer(direction, direction @ rest)
+            rest -= np.outer(direction, direction @ rest)  # what rounding left
+            found.append(pivot)
+    return found
+
+
+def assembled(closures: Closures, guess: np.ndarray) -> np.ndarray:
+    """The closed posture near a guess; InputError if there is none."""
+    rng = np.random.default_rng(0)
+    q = closures.close(guess)
+    for _ in range(4):  # away from where least squares rests without a closure, such as links in one line
+        if np.abs(closures.at(q)[0]).max() <= CLOSED:
+            break
+        q = closures.close(guess + rng.uniform(-0.1, 0.1, guess.size))
+    check_closed(closures, q)
+    return q
+
+
+def check_closed(closures: Closures, q: np.ndarray, where: str = "") -> None:
+    """InputError that names the loop that is open widest, or closed half a turn from where it belongs."""
+    if gap := described_gap(closures, q):
+        raise InputError(f"the chain cannot be closed{where}: {gap}")
+    if inverted := closures.inverted(q):
+        raise InputError(f"loop {inverted[0]!r} closes half a turn from where it belongs{where}; give another guess")
+
+
+def described_gap(closures: Closures, q: np.ndarray) -> str:
+    """The loop that is open widest and by how much, in words; empty where all are closed."""
+    phi = closures.at(q)[0]
+    k = int(np.abs(phi).argmax())
+    if np.abs(phi[k]) <= CLOSED:
+        return ""
+    loop = closures.loops[closures.row_loops[k]]
+    own = phi[closures.row_loops == closures.row_loops[k]]
+    parts = [(np.linalg.norm(own[: loop.translations]), "m"), (np.linalg.norm(own[loop.translations :]), "rad")]
+    left = " and ".join(f"{short(float(size))} {unit}" for size, unit in parts if size > CLOSED)
+    return f"loop {loop.name!r} stays open by {left}"
+
+
+def independent_rows(closures: Closures, posture: np.ndarray) -> np.ndarray:
+    """Rows that count, ascending.
+
+    Those left out must follow from the others not only here: postures nearby in which the others are closed must
+    close them too. If not, the posture is a singular one.
+    """
+    rows = np.sort(np.array(pivots(closures.at(posture)[1].T), dtype=int))
+    left_out = np.setdiff1d(np.arange(closures.row_loops.size), rows)
+    rng = np.random.default_rng(0)
+    for _ in range(3 if left_out.size else 0):
+        q = closures.close(posture + rng.uniform(-NEARBY, NEARBY, posture.size), rows)
+        phi = closures.at(q)[0]
+        open_rows = left_out[np.abs(phi[left_out]) > 10 * CLOSED]
+        if open_rows.size or np.abs(phi[rows]).max(initial=0.0) > CLOSED:
+            names = {closures.loops[k].name for k in closures.row_loops[open_rows if open_rows.size else rows]}
+            raise InputError(
+                f"the assembly is singular: at this posture, and not near it, rows of loop "
+                f"{' and '.join(map(repr, sorted(names)))} depend on others; give another guess or posture"
+            )
+    return rows

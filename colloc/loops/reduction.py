@@ -1,0 +1,193 @@
+"""Dependent joints from independent ones at a closed posture: rates, accelerations, and how they change.
+
+Along every motion phi = 0, J qd = 0 and J qdd + J' qd = 0. With the rows split over the dependent (d) and independent
+(i) coordinates, J_d N_d = -J_i gives the basis N of all motions, qd = N ud. Its time derivatives follow from J N = 0:
+
+    J_d N_d' = -J' N,    J_d N_d'' = -(J'' N + 2 J' N').
+
+A derivative by a coordinate commutes with that by time, so that the change of the state with u, ud and udd is
+
+    q :    N
+    qd :   N'    N
+    qdd :  N''   2 N'   N
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import casadi as ca
+
+from colloc.dynamics.spatial.world_links import Motion
+from colloc.loops.closure import Path, loop_hessian, loop_jacobian, moving, path, residual, stacked
+from colloc.loops.mechanism import ClosedChain
+
+
+class Reduction(NamedTuple):
+    """A closed posture.
+
+    Parameters
+    ----------
+    chain : ClosedChain
+    paths : list of Path
+        Of every loop.
+    orthogonal, triangular : SX, shape (r, r)
+        J_d, as a product.
+    basis : SX, shape (n, mobility), sparse
+        N, all joint rates per rate of the independent joints.
+    """
+
+    chain: ClosedChain
+    paths: list[Path]
+    orthogonal: ca.SX
+    triangular: ca.SX
+    basis: ca.SX
+
+    def solve(self, right: ca.SX) -> ca.SX:
+        """x with J_d x = right."""
+        return ca.solve(self.triangular, self.orthogonal.T @ right)
+
+    def solve_transposed(self, right: ca.SX) -> ca.SX:
+        """x with J_d' x = right."""
+        return self.orthogonal @ ca.solve(self.triangular.T, right)
+
+    def dependent(self, right: ca.SX) -> ca.SX:
+        """Change (n, k) of all coordinates with J x = right and the independent ones held."""
+        full = ca.SX(self.chain.model.n, right.shape[1])
+        full[self.chain.dependent_dofs, :] = self.solve(right)
+        return ca.sparsify(full)
+
+    def multipliers(self, torques: ca.SX) -> ca.SX:
+        """Multipliers (r, k) whose loop forces equal generalised forces (n, k) at the dependent joints."""
+        return self.solve_transposed(torques[self.chain.dependent_dofs, :])
+
+
+class JointMotion(NamedTuple):
+    """Rates and accelerations of all joints, SX, each shape (n,)."""
+
+    qd: ca.SX
+    qdd: ca.SX
+
+
+def loop_residual(chain: ClosedChain, q: ca.SX) -> ca.SX:
+    """Residual of the rows that count.
+
+    Parameters
+    ----------
+    chain : ClosedChain
+    q : SX, shape (n,) [rad, m]
+
+    Returns
+    -------
+    SX, shape (r,) [m, rad]
+        Distances, and sines of angles; exactly zero where the loops are closed.
+    """
+    found = [residual(loop, path(chain.model, loop, q).transform) for loop in chain.loops]
+    return ca.vertcat(*found)[chain.rows.tolist(), :]
+
+
+def constraint_jacobian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> Motion:
+    """Jacobian of the residual of the rows that count, and its time derivatives.
+
+    Lee et al. (2005), equations 79 to 83, see `colloc.loops.closure`. The residual has the rate J qd and the
+    acceleration J qdd + J' qd. The derivatives of the latter by q, qd and qdd are J'', 2 J' and J.
+
+    Parameters
+    ----------
+    chain : ClosedChain
+    q, qd, qdd : SX, shape (n,)
+
+    Returns
+    -------
+    Motion, SX, each shape (r, n), sparse
+    """
+    return jacobians(chain, [path(chain.model, loop, q) for loop in chain.loops], qd, qdd)
+
+
+def constraint_hessian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX, multipliers: ca.SX) -> Motion:
+    """Hessian by q of multipliers' residual, and its time derivatives (equations 81 and 82).
+
+    Parameters
+    ----------
+    chain : ClosedChain
+    q, qd, qdd : SX, shape (n,)
+    multipliers : SX, shape (r,)
+
+    Returns
+    -------
+    Motion, SX, each shape (n, n), sparse, symmetric
+    """
+    return hessians(chain, [path(chain.model, loop, q) for loop in chain.loops], qd, qdd, multipliers)
+
+
+def reduce(chain: ClosedChain, q: ca.SX) -> Reduction:
+    """The linear algebra of a closed posture, done once.
+
+    Parameters
+    ----------
+    chain : ClosedChain
+    q : SX, shape (n,)
+        Of all joints, closed.
+    """
+    paths = [path(chain.model, loop, q) for loop in chain.loops]
+    still = ca.SX(chain.model.n, 1)
+    J = jacobians(chain, paths, still, still).value
+    factors = ca.qr(J[:, chain.dependent_dofs])
+    begun = Reduction(chain, paths, *factors, ca.SX())
+    basis = -begun.dependent(J[:, chain.independent_dofs])
+    basis[chain.independent_dofs, :] = ca.SX.eye(chain.mobility)
+    return begun._replace(basis=basis)
+
+
+def dependent_motion(chain: ClosedChain, q: ca.SX, ud: ca.SX, udd: ca.SX) -> JointMotion:
+    """Rates and accelerations of all joints from those of the independent ones.
+
+    Parameters
+    ----------
+    chain : ClosedChain
+    q : SX, shape (n,) [rad, m]
+        Of all joints, closed: see `colloc.loops.assemble`.
+    ud, udd : SX, shape (mobility,)
+        In the order of `chain.independent`.
+    """
+    return reduced_motion(reduce(chain, q), ud, udd)
+
+
+def reduced_motion(reduction: Reduction, ud: ca.SX, udd: ca.SX) -> JointMotion:
+    """`dependent_motion` of a posture already reduced."""
+    chain, qd = reduction.chain, ca.densify(reduction.basis @ ud)
+    rate = jacobians(chain, reduction.paths, qd, ca.SX(chain.model.n, 1)).rate
+    return JointMotion(qd, ca.densify(reduction.basis @ udd - reduction.dependent(rate @ qd)))
+
+
+def basis_motion(reduction: Reduction, J: Motion) -> Motion:
+    """N, N' and N'', SX, each shape (n, mobility)."""
+    N = reduction.basis
+    rate = -reduction.dependent(J.rate @ N)
+    return Motion(N, rate, -reduction.dependent(J.second @ N + 2 * J.rate @ rate))
+
+
+def jacobians(chain: ClosedChain, paths: list[Path], qd: ca.SX, qdd: ca.SX) -> Motion:
+    """`constraint_jacobian` of paths already computed."""
+    pairs = zip(chain.loops, paths, strict=True)
+    rows = chain.rows.tolist()
+    every = stacked([loop_jacobian(loop, chain.model.n, moving(p, qd, qdd)) for loop, p in pairs])
+    return Motion(*(part[rows, :] for part in every))
+
+
+def hessians(chain: ClosedChain, paths: list[Path], qd: ca.SX, qdd: ca.SX, multipliers: ca.SX) -> Motion:
+    """`constraint_hessian` of paths already computed."""
+    shares = all_multipliers(chain, multipliers)
+    total = [ca.SX(chain.model.n, chain.model.n) for _ in range(3)]
+    for loop, p, share in zip(chain.loops, paths, shares, strict=True):
+        found = loop_hessian(loop, chain.model.n, moving(p, qd, qdd), share)
+        total = [a + b for a, b in zip(total, found, strict=True)]
+    return Motion(*total)
+
+
+def all_multipliers(chain: ClosedChain, multipliers: ca.SX) -> list[ca.SX]:
+    """Multipliers of all rows of every loop; zero for rows that do not count."""
+    full = ca.SX(chain.closures.row_loops.size, 1)
+    full[chain.rows.tolist(), :] = multipliers
+    ends = [0, *(sum(loop.rows for loop in chain.loops[: k + 1]) for k in range(len(chain.loops)))]
+    return ca.vertsplit(full, ends)
