@@ -55,7 +55,7 @@ from colloc.transcription import NLP, BSpline, HermiteSimpson, Radau, keyframes,
 from colloc.verify import Verification, verify
 
 if TYPE_CHECKING:
-    from colloc import ground, io, plot
+    from colloc import control, cut_joints, descent, ground, io, loops, plot
     from colloc.dynamics import (
         center_of_mass,
         kinetic_energy,
@@ -77,12 +77,13 @@ __all__ = [
     "NLP", "BSpline", "Body", "Compile", "CompileWarning", "Cost", "Evaluator", "Free", "HermiteSimpson", "Hessian",
     "InputError", "Instant", "Joint", "Limits", "Load", "Model", "Parameter", "PointMotion", "Problem", "Radau",
     "Solution", "SolutionWarning", "SolveError", "Status", "TorqueSensitivities", "Unknown", "Verification", "at",
-    "boundary", "bounds", "by_differentiation", "center_of_mass", "composite_sensitivities", "dh_prismatic",
-    "dh_revolute", "duration", "final", "fixed", "forward_dynamics", "ground", "initial", "integral", "io",
-    "joint_reactions", "keyframes", "kinetic_energy", "lagrange", "lagrange_sensitivities", "lie", "lie_hessian",
-    "lie_sensitivities", "line", "mass_matrix", "momentum", "newton_euler", "newton_euler_sensitivities", "path",
-    "placement", "plot", "point_jacobian", "point_jacobian_rate", "point_motion", "potential_energy", "prismatic",
-    "reaction_sensitivities", "regular_lagrange", "revolute", "solve", "transcribe", "verify",
+    "boundary", "bounds", "by_differentiation", "center_of_mass", "composite_sensitivities", "control",
+    "cut_joints", "descent", "dh_prismatic", "dh_revolute", "duration", "final", "fixed", "forward_dynamics",
+    "ground", "initial", "integral", "io", "joint_reactions", "keyframes", "kinetic_energy", "lagrange",
+    "lagrange_sensitivities", "lie", "lie_hessian", "lie_sensitivities", "line", "loops", "mass_matrix", "momentum",
+    "newton_euler", "newton_euler_sensitivities", "path", "placement", "plot", "point_jacobian",
+    "point_jacobian_rate", "point_motion", "potential_energy", "prismatic", "reaction_sensitivities",
+    "regular_lagrange", "revolute", "solve", "transcribe", "verify",
 ]  # fmt: skip
 
 
@@ -91,7 +92,7 @@ __version__ = "0.1.0"
 
 def __getattr__(name: str) -> Any:
     # Loaded on first use: importing matplotlib takes longer than solving a small problem, and ground is for walkers.
-    if name in ("ground", "io", "plot"):
+    if name in ("control", "cut_joints", "descent", "ground", "io", "loops", "plot"):
         return import_module(f"colloc.{name}")
     if name in __all__:
         return getattr(import_module("colloc.dynamics"), name)

@@ -39,15 +39,23 @@ class Row:
         return (self.what, ours, _number(self.reference), f"{self.ours - self.reference:+.1e}", self.source)
 
 
-def arguments(description: str | None, figure: str, argv: Sequence[str] | None) -> argparse.Namespace:
-    """Parse --json, --figure and --quick; paths are checked before anything is computed."""
+def arguments(
+    description: str | None, figure: str, argv: Sequence[str] | None, animation: str | None = None
+) -> argparse.Namespace:
+    """Parse --json, --figure, --quick and, with a default given, --animation; paths are checked before all else."""
     parser = argparse.ArgumentParser(description=(description or "").strip().splitlines()[0])
     parser.add_argument("--json", metavar="FILE", help="write the study's numbers as flat JSON")
     parser.add_argument("--figure", metavar="FILE", default=figure, help="where the figure goes (default %(default)s)")
     parser.add_argument("--quick", action="store_true", help="coarser grids, for a first look")
+    if animation:
+        parser.add_argument(
+            "--animation", metavar="FILE", default=animation, help="a page or GIF (default %(default)s)"
+        )
     parsed = parser.parse_args(argv)
     try:
         check_writable(parsed.figure, (".png", ".pdf", ".svg"))
+        if animation:
+            check_writable(parsed.animation, (".html", ".gif"))
         if parsed.json:
             check_writable(parsed.json, (".json",))
     except InputError as error:

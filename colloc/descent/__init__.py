@@ -4,10 +4,11 @@
     run = modified_newton(bowl, np.ones(3), Stop(gradient=1e-8, iterations=50))
     run.x, run.value, run.status, run.history.gradient_norm
 
-`Movement` makes the objective of an NLP without constraints, `SplineMotion` that of any cost of a motion on clamped
-splines, given as NumPy functions.
+`Movement` makes the objective of an NLP without constraints, `ChainMovement` that of the torques of a closed chain, and
+`SplineMotion` that of any cost of a motion on clamped splines, given as NumPy functions.
 """
 
+from colloc.descent.chain import ChainMovement, ChainSample
 from colloc.descent.cholesky import ModifiedCholesky, modified_cholesky
 from colloc.descent.interior import ipopt
 from colloc.descent.line_search import Point, Step, wolfe_step
@@ -17,6 +18,7 @@ from colloc.descent.objective import Descent, DescentStatus, History, Objective,
 from colloc.descent.spline import SplineMotion
 
 __all__ = [
-    "Descent", "DescentStatus", "History", "ModifiedCholesky", "Movement", "Objective", "Point", "SplineMotion",
-    "Step", "Stop", "bfgs", "ipopt", "modified_cholesky", "modified_newton", "steepest_descent", "wolfe_step",
+    "ChainMovement", "ChainSample", "Descent", "DescentStatus", "History", "ModifiedCholesky", "Movement",
+    "Objective", "Point", "SplineMotion", "Step", "Stop", "bfgs", "ipopt", "modified_cholesky", "modified_newton",
+    "steepest_descent", "wolfe_step",
 ]  # fmt: skip

@@ -119,6 +119,18 @@ class SplineMotion:
         points = (1 - s) * self.start[0] + s * self.end[0]
         return points[len(self.start) : len(points) - len(self.end)].ravel()
 
+    def nearest(self, q: np.ndarray) -> np.ndarray:
+        """Unknowns of the motion of least squared distance from given positions: a coarser motion's, to go on from.
+
+        Parameters
+        ----------
+        q : ndarray, shape (N, n)
+            At the times of the quadrature.
+        """
+        basis = self.basis(self.quadrature[0])[0]
+        shape = (self.quadrature[0].size, self.n)
+        return np.linalg.lstsq(self._free(basis), finite_array("q", q, shape) - basis @ self._settled)[0].ravel()
+
     def objective(self, running: Running, curvature: Curvature | None = None) -> Objective:
         """The time integral of a cost of the state.
 

@@ -69,7 +69,7 @@ def total_sensitivities(
     held = [Load(load.body, w[:3], w[3:6], w[6:]) for load, w in zip(varying, given, strict=True)]
     others = [load for load in loads if not ca.depends_on(load.wrench, state)]
     found = _checked(recursion, recursion(model, q, qd, qdd, [*others, *held]))
-    symbols, wrenches = ca.vertcat(*given), ca.vertcat(*(load.wrench for load in varying))
+    symbols, wrenches = ca.vertcat(*given), ca.densify(ca.vertcat(*(load.wrench for load in varying)))
     slope = ca.jacobian(found.tau, symbols)
     # One Jacobian shares more between its columns than three would.
     added = ca.horzsplit(slope @ ca.jacobian(wrenches, state), model.n)

@@ -53,6 +53,23 @@ def assemble(chain: ClosedChain, u: Any, guess: Any = None) -> np.ndarray:
     return found[0] if single else found
 
 
+def closure_error(chain: ClosedChain, q: Any) -> np.ndarray:
+    """By how much the loops are open: the largest residual of all their rows.
+
+    Parameters
+    ----------
+    chain : ClosedChain
+    q : shape (N, n) [rad, m]
+
+    Returns
+    -------
+    ndarray, shape (N,) [m, rad]
+        Distances, and sines of angles.
+    """
+    postures = finite_array("q", q, (len(q), chain.model.n))
+    return np.array([np.abs(chain.closures.at(posture)[0]).max() for posture in postures])
+
+
 def _follow(chain: ClosedChain, start: np.ndarray, target: np.ndarray, where: str) -> np.ndarray:
     """From a closed posture to the one with the target's independent coordinates, on the same branch."""
     way = target - start[chain.independent_dofs]

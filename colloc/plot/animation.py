@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from colloc.plot.motion import Stick, draw_paths
 from colloc.plot.player import write_gif, write_html
 from colloc.plot.sampling import checked, fine_times
 from colloc.plot.scene import Scene, make_scene
-from colloc.plot.skeleton import Skeleton, skeleton
+from colloc.plot.skeleton import Pose, Skeleton, skeleton
 from colloc.plot.style import END, styled
 from colloc.solution import Solution
 
@@ -28,7 +29,6 @@ _FASTEST_GIF = 50.0  # frames per second; browsers do not play GIFs faster
 _COLORS = 256
 
 
-@styled
 def animate(solution: Solution, path: str | os.PathLike[str], fps: float = 30, slow: float | None = None) -> Path:
     """The moving stick figure with the path of every tip and the time, written to a file.
 
@@ -54,25 +54,34 @@ def animate(solution: Solution, path: str | os.PathLike[str], fps: float = 30, s
         Before anything is drawn: for anything but a Solution, a path that cannot be written, another suffix, or a
         rate or factor that is not positive.
     """
-    T = checked(solution).duration
+    name = checked(solution).problem.model.name
+    return write_film(partial(skeleton, solution), fine_times(solution), name, path, fps, slow)
+
+
+@styled
+def write_film(
+    pose: Pose, fine: np.ndarray, name: str, path: str | os.PathLike[str], fps: float = 30, slow: float | None = None
+) -> Path:
+    """The same for any stick figure, with paths through times `fine`, shape (N,) [s], from 0 to the end."""
+    T = float(fine[-1])
     file = check_writable(path, (".gif", ".html"))
     rate = _rate(fps, file)
     factor = slowdown(T) if slow is None else finite_number("slow", slow, positive=True)
     times = np.linspace(0, T, max(2, round(T * factor * rate) + 1))
-    images = list(_images(solution, times, factor))
+    images = list(_images(_Film(pose(times), pose(fine), name + remark(factor))))
     pace = (times.size - 1) / (T * factor)  # the rate at which whole frames fill the duration
     if file.suffix.lower() == ".gif":
         write_gif(file, images, pace)
     else:
-        write_html(file, images, pace, solution.problem.model.name)
+        write_html(file, images, pace, name)
     return file
 
 
 class _Film:
     """A figure in which only the mechanism, the paths behind it and the time are redrawn from frame to frame."""
 
-    def __init__(self, solution: Solution, frames: Skeleton, heading: str):
-        self.frames, self.fine = frames, skeleton(solution, fine_times(solution))
+    def __init__(self, frames: Skeleton, fine: Skeleton, heading: str):
+        self.frames, self.fine = frames, fine
         self.figure = Figure(figsize=(6.4, 5.8))
         self.canvas = FigureCanvasAgg(self.figure)
         self.scene: Scene = make_scene(self.figure, 111, self.fine)
@@ -106,11 +115,11 @@ class _Film:
         return Image.fromarray(np.asarray(self.canvas.buffer_rgba())).convert("RGB")
 
 
-def _images(solution: Solution, times: np.ndarray, factor: float) -> Iterator[Image.Image]:
+def _images(film: _Film) -> Iterator[Image.Image]:
     """All frames, in the colours of the last one, which has them all."""
-    film = _Film(solution, skeleton(solution, times), solution.problem.model.name + remark(factor))
-    palette = _palette(film.image(times.size - 1))
-    for frame in range(times.size):
+    count = film.frames.t.size
+    palette = _palette(film.image(count - 1))
+    for frame in range(count):
         yield film.image(frame).quantize(palette=palette, dither=Image.Dither.NONE)
 
 

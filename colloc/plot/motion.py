@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure, SubFigure
@@ -11,7 +13,7 @@ from matplotlib.lines import Line2D
 from colloc.checks import count
 from colloc.plot.sampling import checked, fine_times
 from colloc.plot.scene import Scene, make_scene
-from colloc.plot.skeleton import Skeleton, skeleton
+from colloc.plot.skeleton import Pose, Skeleton, skeleton
 from colloc.plot.style import END, FADE, START, TIPS, legend_below, styled
 from colloc.solution import Solution
 
@@ -49,8 +51,14 @@ def motion(solution: Solution, frames: int = 9) -> Figure:
 
 def draw_motion(figure: Figure | SubFigure, place: SubplotSpec | int, solution: Solution, frames: int) -> list[Line2D]:
     """Snapshots and tip paths in a part of a figure; returns what a legend should name."""
-    fine = skeleton(solution, fine_times(solution))
-    shown = skeleton(solution, np.linspace(0, solution.duration, frames))
+    return draw_poses(figure, place, partial(skeleton, solution), fine_times(solution), frames)
+
+
+def draw_poses(
+    figure: Figure | SubFigure, place: SubplotSpec | int, pose: Pose, times: np.ndarray, frames: int
+) -> list[Line2D]:
+    """The same for any stick figure, with paths through the times given."""
+    fine, shown = pose(times), pose(np.linspace(0, times[-1], frames))
     scene = make_scene(figure, place, fine)
     paths = draw_paths(scene, fine)
     between = [Stick(scene, shown, k, color=FADE(k / (frames - 1)), width=1.4) for k in range(1, frames - 1)]
@@ -59,7 +67,7 @@ def draw_motion(figure: Figure | SubFigure, place: SubplotSpec | int, solution: 
     for frame in (0, frames - 1):
         scene.shadow(np.concatenate([shown.links(frame), shown.rails(frame)]), shown.vertical)
     start.links.set_label("start, t = 0")
-    end.links.set_label(f"end, t = {solution.duration:.3g} s")
+    end.links.set_label(f"end, t = {times[-1]:.3g} s")
     middle = [stick.links for stick in between[len(between) // 2 :][:1]]  # stands for all in the legend
     for line in middle:
         line.set_label(f"every {shown.t[1]:.3g} s")
@@ -102,8 +110,8 @@ class Stick:
         places = (
             figure_of.rails(frame),
             figure_of.links(frame),
-            figure_of.slid[frame, figure_of.slides],
-            figure_of.root[frame, figure_of.hinges],
+            figure_of.carriages(frame),
+            figure_of.pins(frame),
             figure_of.end[frame, figure_of.tips],
         )
         for line, points in zip(self.lines, places, strict=True):

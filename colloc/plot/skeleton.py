@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +12,6 @@ import numpy as np
 from colloc.kinematics import frames
 from colloc.model import Model
 from colloc.model.joint import PRISMATIC
-from colloc.problem import Problem
 from colloc.solution import Solution
 
 _FLAT = 1e-9  # m; closer than this is the same place
@@ -39,6 +39,9 @@ class Skeleton:
         Origin of the link frame.
     end : ndarray
         Origin, or centre of mass as told above.
+    ties : tuple of (int, int, bool), optional
+        Of every loop that closes the mechanism: the bodies whose origins it ties together, and whether it lets one
+        slide along the other.
     """
 
     model: Model
@@ -48,6 +51,7 @@ class Skeleton:
     slid: np.ndarray
     origin: np.ndarray
     end: np.ndarray
+    ties: tuple[tuple[int, int, bool], ...] = ()
 
     @cached_property
     def floats(self) -> list[int]:
@@ -70,8 +74,9 @@ class Skeleton:
 
     @cached_property
     def tips(self) -> list[int]:
-        """Bodies without children."""
-        return [k for k in range(len(self.model.bodies)) if k not in self.model.parents]
+        """Bodies without children, and without a loop that ends there."""
+        taken = {*self.model.parents, *(k for first, second, _ in self.ties for k in (first, second))}
+        return [k for k in range(len(self.model.bodies)) if k not in taken]
 
     @cached_property
     def bases(self) -> np.ndarray:
@@ -87,8 +92,20 @@ class Skeleton:
 
     def rails(self, frame: int) -> np.ndarray:
         """All slides at one time, as one line with gaps, shape (points, 3) [m]."""
-        root, slid = self.root[frame, self.slides], self.slid[frame, self.slides]
-        return np.stack([root, slid, np.full_like(root, np.nan)], axis=1).reshape(-1, 3)
+        first, second = ([tie[side] for tie in self.ties] for side in (0, 1))
+        near = np.concatenate([self.root[frame, self.slides], self.origin[frame, first]])
+        far = np.concatenate([self.slid[frame, self.slides], self.origin[frame, second]])
+        return np.stack([near, far, np.full_like(near, np.nan)], axis=1).reshape(-1, 3)
+
+    def carriages(self, frame: int) -> np.ndarray:
+        """Ends of all slides at one time, shape (slides, 3) [m]."""
+        tied = [second for _, second, slides in self.ties if slides]
+        return np.concatenate([self.slid[frame, self.slides], self.origin[frame, tied]])
+
+    def pins(self, frame: int) -> np.ndarray:
+        """All hinges at one time, shape (hinges, 3) [m]."""
+        tied = [second for _, second, slides in self.ties if not slides]
+        return np.concatenate([self.root[frame, self.hinges], self.origin[frame, tied]])
 
     @cached_property
     def extent(self) -> tuple[np.ndarray, np.ndarray]:
@@ -116,6 +133,9 @@ class Skeleton:
         return int(gravity.argmax()) if gravity.any() else 2
 
 
+Pose = Callable[[np.ndarray], Skeleton]  # of times, shape (N,) [s]
+
+
 def skeleton(solution: Solution, t: np.ndarray) -> Skeleton:
     """The stick figure of a solution at times t, shape (N,) [s]."""
     model, sample = solution.problem.model, solution.at(t)
@@ -123,21 +143,29 @@ def skeleton(solution: Solution, t: np.ndarray) -> Skeleton:
     signals = np.column_stack([np.zeros((t.size, 0)), *sample.signals.values()])
     columns = [t, np.full(t.size, solution.duration), sample.q, sample.qd, sample.qdd, sample.tau, signals]
     columns += [np.tile(vector, (t.size, 1)) for vector in (constants, solution.parameters)]
+    function = solution.problem.function("stick figure", places(model, solution.problem.instant.q))
+    values = function.map(t.size)(*(np.reshape(column, (t.size, -1)).T for column in columns))
+    return assembled(model, t, np.array(values))
+
+
+def assembled(
+    model: Model, t: np.ndarray, values: np.ndarray, ties: tuple[tuple[int, int, bool], ...] = ()
+) -> Skeleton:
+    """The stick figure of the values of `places` at N times, shape (15 n_bodies, N)."""
     bodies = len(model.bodies)
-    function = solution.problem.function("stick figure", _places(solution.problem))
-    values = np.array(function.map(t.size)(*(np.reshape(column, (t.size, -1)).T for column in columns)))
     start, root, slid, origin, com = values.T.reshape(t.size, 5, bodies, 3).transpose(1, 0, 2, 3)
     # Measured rather than read off the joints, whose lengths may be unknowns of the problem.
     point_like = (np.abs(origin - root).max(axis=(0, 2)) < _FLAT).tolist()
     for body, parent in enumerate(model.parents):
         if parent >= 0 and np.abs(root[:, body] - origin[:, parent]).max() >= _FLAT:
             point_like[parent] = False
-    return Skeleton(model, t, start, root, slid, origin, np.where(np.array(point_like)[:, None], com, origin))
+    end = np.where(np.array(point_like)[:, None], com, origin)
+    return Skeleton(model, t, start, root, slid, origin, end, ties)
 
 
-def _places(problem: Problem) -> ca.SX:
+def places(model: Model, q: ca.SX) -> ca.SX:
     """Starts, roots, ends of slides, origins and centres of mass of all bodies, SX, shape (15 n_bodies,) [m]."""
-    model, q, zero = problem.model, problem.instant.q, ca.SX(problem.model.n, 1)
+    zero = ca.SX(model.n, 1)
     transforms = frames(model, q, zero, zero).position
     columns = []
     for body, parent, own in zip(model.bodies, model.parents, transforms, strict=True):

@@ -1,0 +1,154 @@
+"""A closed chain in a problem: all joints are coordinates, the loops are cut, and the forces there are unknowns.
+
+The tree moves under the forces that its loops transmit, a load on either side of every cut (Xiang et al. 2009,
+equation 38): the torques of the problem are then those of the actuators, and passive joints have none. What is left is
+to hold the loops closed. As differential-algebraic equations
+
+    q'' = f(q, q', tau, mu),    phi(q) = 0
+
+are of index 3: phi(q) = 0 says nothing of the loop forces mu until it has been differentiated twice. So the index is
+reduced to 1: J q'' + J' q' = 0 at every collocation point, which together with the torques determines q'' and mu there,
+and phi = 0, J q' = 0 once, at the start, from where the integration carries them on. Said again anywhere they would
+follow from the other rows, whose Jacobian would lose its rank.
+
+What opens the loops after that is the error of the integration alone: at mesh points of the order of the transcription
+(2 degree - 1 for `Radau`, 4 for `HermiteSimpson`), between them of that of the interpolant (above degree, and 4). A
+grid too coarse for the motion, which an optimum may well exploit, shows as an acceleration of the gap between nodes and
+makes the solution "violated between nodes"; `colloc.loops.closure_error` measures the gap itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import casadi as ca
+
+from colloc.errors import InputError
+from colloc.loops import ClosedChain, Frame, constraint_jacobian, loop_residual, loop_wrenches
+from colloc.model import Load
+from colloc.problem import Constraint, Instant, Unknown, at, bounds, path
+
+
+@dataclass(frozen=True, eq=False)
+class CutJoints:
+    """What a closed chain adds to a problem of its tree.
+
+        chain = four_bar()
+        cut = CutJoints(chain)
+        problem = co.Problem(
+            model=chain.model,
+            duration=1.0,
+            minimize=0.5 * co.integral(lambda now: ca.sumsqr(now.tau)),
+            subject_to=[
+                co.initial(q={"crank": 0.5}, qd={"crank": 0.0}),
+                co.final(q={"crank": 2.5}, qd={"crank": 0.0}),
+                co.bounds(tau={"crank": (-5.0, 5.0)}),
+                *cut.constraints,
+            ],
+            unknowns=[cut.multipliers],
+            loads=cut.loads,
+        )
+        closed = lambda t: co.loops.assemble(chain, [0.5 + 2.0 * t])
+        solution = co.solve(problem, co.Radau(20, degree=7), guess=closed)
+        solution.tau, solution.at(0.3).cut_forces, co.loops.closure_error(chain, solution.q)
+
+    States at the ends are given for the independent joints alone, since the others follow. The guess picks the branch.
+    Between nodes the loop forces are polynomials as torques and accelerations are: of one degree less than `Radau` has,
+    quadratic in `HermiteSimpson`. Actuators share a load as the cost wants them to, whatever the chain's weights.
+
+    Parameters
+    ----------
+    chain : ClosedChain
+    name : str
+        Of the signal with the multipliers.
+
+    Attributes
+    ----------
+    multipliers : Unknown, of size r [N, N m]
+        Of the chain's rows that count, see `colloc.loops.loop_wrenches`.
+    """
+
+    chain: ClosedChain
+    name: str = "cut_forces"
+    multipliers: Unknown = field(init=False)
+
+    def __post_init__(self):
+        if not isinstance(self.chain, ClosedChain):
+            raise InputError(f"chain must be a ClosedChain, got {self.chain!r}")
+        object.__setattr__(self, "multipliers", Unknown(self.name, self.chain.rows.size))
+
+    @property
+    def loads(self) -> tuple[Load, ...]:
+        """What the loops exert: on the second body of each, and the opposite on the first."""
+        sides = [
+            (frame, k, sign)
+            for k, loop in enumerate(self.chain.loops)
+            for frame, sign in ((loop.second, 1.0), (loop.first, -1.0))
+        ]
+        return tuple(
+            Load(
+                frame.body,
+                partial(self._force, loop, sign),
+                partial(self._moment, loop, sign, frame),
+                frame.placement[:3, 3],
+            )
+            for frame, loop, sign in sides
+            if frame.body is not None
+        )
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """Closure: in position and velocity at the start, in acceleration all along; passive joints without torque."""
+        chain = self.chain
+        loops = [chain.loops[k].name for k in chain.closures.row_loops[chain.rows]]
+        labels = tuple(f"loop {name} stays closed [{k}]" for k, name in enumerate(loops))
+        passive = [name for name in chain.model.joint_names if name not in chain.actuators]
+        idle = (bounds(tau=dict.fromkeys(passive, (0.0, 0.0))),) if passive else ()
+        return (
+            at(0.0, self.gap, equals=0.0, name="loops closed at the start"),
+            at(0.0, self.gap_rate, equals=0.0, name="loops closed in rate at the start"),
+            replace(path(self.gap_acceleration, equals=0.0, name="loops stay closed"), labels=labels),
+            *idle,
+        )
+
+    def gap(self, now: Instant) -> ca.SX:
+        """Residual phi of the rows that count, SX, shape (r,) [m, rad]; zero where the loops are closed."""
+        return loop_residual(self.chain, now.q)
+
+    def gap_rate(self, now: Instant) -> ca.SX:
+        """Rate J q' of `gap`."""
+        still = ca.SX(self.chain.model.n, 1)
+        return constraint_jacobian(self.chain, now.q, still, still).value @ now.qd
+
+    def gap_acceleration(self, now: Instant) -> ca.SX:
+        """Acceleration J q'' + J' q' of `gap`."""
+        J = constraint_jacobian(self.chain, now.q, now.qd, ca.SX(self.chain.model.n, 1))
+        return J.value @ now.qdd + J.rate @ now.qd
+
+    def _wrench(self, loop: int, now: Instant) -> tuple[ca.SX, ca.SX]:
+        """Force, and moment about the origin of the second frame, on the second body, in the axes of the world."""
+        wrench = loop_wrenches(self.chain, now.q, getattr(now, self.name))[loop]
+        rotation = _rotation(self.chain.loops[loop].first, now)
+        return rotation @ wrench[3:], rotation @ wrench[:3]
+
+    def _force(self, loop: int, sign: float, now: Instant) -> ca.SX:
+        return sign * self._wrench(loop, now)[0]
+
+    def _moment(self, loop: int, sign: float, frame: Frame, now: Instant) -> ca.SX:
+        """About the origin of one of the loop's frames."""
+        force, moment = self._wrench(loop, now)
+        arm = _origin(self.chain.loops[loop].second, now) - _origin(frame, now)
+        return sign * (moment + ca.cross(arm, force))
+
+
+def _origin(frame: Frame, now: Instant, shift: ca.SX | None = None) -> ca.SX:
+    """Where the origin of a frame is in the world, or a point that is shifted from it in the axes of its body."""
+    place = frame.placement[:3, 3] if shift is None else frame.placement[:3, 3] + shift
+    return place if frame.body is None else now.point(frame.body, place).position
+
+
+def _rotation(frame: Frame, now: Instant) -> ca.SX:
+    """Axes of a frame in those of the world, SX, shape (3, 3)."""
+    axes = ca.horzsplit(frame.placement[:3, :3])
+    return ca.horzcat(*(_origin(frame, now, axis) - _origin(frame, now) for axis in axes))

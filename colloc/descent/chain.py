@@ -1,0 +1,155 @@
+"""Movements of closed chains: splines of the independent coordinates, the loops solved at every instant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from colloc.descent.objective import Objective
+from colloc.descent.spline import SplineMotion
+from colloc.errors import InputError
+from colloc.kernels import Compile
+from colloc.loops import ChainEvaluator, ClosedChain, assemble, closure_error
+from colloc.model import Load
+
+
+class ChainSample(NamedTuple):
+    """A closed chain in motion at N times.
+
+    Parameters
+    ----------
+    t : ndarray, shape (N,) [s]
+    q, qd, qdd : ndarray, shape (N, n) [rad, m] and per s, per s2
+        Of all joints.
+    tau : ndarray, shape (N, n) [N m, N]
+        Zero at passive joints.
+    force, moment : ndarray, shape (N, loops, 3) [N], [N m]
+        Of the loops, see `colloc.loops.ChainForces`.
+    gap : ndarray, shape (N,) [m, rad]
+        By how much the loops are open, see `colloc.loops.closure_error`.
+    """
+
+    t: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    tau: np.ndarray
+    force: np.ndarray
+    moment: np.ndarray
+    gap: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class ChainMovement:
+    """Half the time integral of tau' W tau of a closed chain, as a function of the control points.
+
+    Splines move the independent coordinates; the others and their rates follow, then the torques, of least weighted
+    square where the actuation is redundant, and their derivatives (Lee et al. 2005, section V). W holds the weights of
+    the chain's actuators.
+
+        motion = SplineMotion(start, end, duration=1.0, intervals=6)  # rows q, qd, qdd of the independent joints
+        movement = ChainMovement(chain, motion)
+        run = modified_newton(movement.objective, movement.start())
+        movement.sample(run.x, t).tau
+
+    Parameters
+    ----------
+    chain : ClosedChain
+    motion : SplineMotion
+        Of the independent joints, in their order.
+    loads : sequence of Load
+        Of numbers.
+    compile : bool or Compile
+        Whether the dynamics run as machine code, see `colloc.Evaluator`.
+
+    Raises
+    ------
+    InputError
+        For a motion of another number of coordinates than the chain has freedoms, and as `colloc.loops.ChainEvaluator`.
+    """
+
+    chain: ClosedChain
+    motion: SplineMotion
+    loads: Sequence[Load] = ()
+    compile: bool | Compile = False
+    _dynamics: ChainEvaluator = field(init=False)
+
+    def __post_init__(self):
+        object.__setattr__(self, "_dynamics", ChainEvaluator(self.chain, loads=self.loads, compile=self.compile))
+        if not isinstance(self.motion, SplineMotion):
+            raise InputError(f"motion must be a SplineMotion, got {self.motion!r}")
+        if self.motion.n != self.chain.mobility:
+            raise InputError(
+                f"motion must have {self.chain.mobility} coordinates, those of joints "
+                f"{', '.join(self.chain.independent)}, got {self.motion.n}"
+            )
+
+    @cached_property
+    def objective(self) -> Objective:
+        """The cost, its gradient and Hessian; infinite where the loops cannot be closed."""
+        return self.motion.objective(self._running, self._curvature)
+
+    def start(self) -> np.ndarray:
+        """Unknowns of the motion that runs uniformly from one end to the other, see `SplineMotion.line`.
+
+        Raises
+        ------
+        InputError
+            If the loops cannot be closed along it.
+        """
+        line = self.motion.line()
+        assemble(self.chain, self.motion.states(line)[0])
+        return line
+
+    def sample(self, x: np.ndarray, t: np.ndarray | None = None) -> ChainSample:
+        """The movement at any times.
+
+        Parameters
+        ----------
+        x : ndarray, shape (size,)
+            Unknowns of the spline.
+        t : ndarray, shape (N,) [s], optional
+            By default the times of the quadrature.
+
+        Raises
+        ------
+        InputError
+            Where the loops cannot be closed.
+        """
+        times = self.motion.quadrature[0] if t is None else np.asarray(t, dtype=float)
+        u, ud, udd = self.motion.states(x, times)
+        q = assemble(self.chain, u)
+        forces = self._dynamics.forces(q, ud, udd)
+        return ChainSample(
+            times, q, *self._dynamics.motion(q, ud, udd), forces.tau, forces.force, forces.moment,
+            closure_error(self.chain, q),
+        )  # fmt: skip
+
+    @cached_property
+    def _weights(self) -> np.ndarray:
+        """Of all joints, shape (n,)."""
+        weights = np.zeros(self.chain.model.n)
+        weights[self.chain.actuator_dofs] = self.chain.weights
+        return weights
+
+    def _running(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        u, ud, udd = states
+        try:
+            found = self._dynamics.sensitivities(assemble(self.chain, u), ud, udd)
+        except InputError:  # open, singular, or not driven: the line search is to take a shorter step
+            return np.full(len(u), np.inf), np.zeros_like(states)
+        weighted = self._weights * found.tau
+        slopes = np.einsum("tn,tnc->tc", weighted, found.dtau)
+        return 0.5 * (weighted * found.tau).sum(axis=1), slopes.reshape(len(u), 3, -1).swapaxes(0, 1)
+
+    def _curvature(self, states: np.ndarray) -> np.ndarray:
+        u, ud, udd = states
+        q = assemble(self.chain, u)
+        found = self._dynamics.sensitivities(q, ud, udd)
+        squares = np.einsum("tnc,n,tnd->tcd", found.dtau, self._weights, found.dtau, optimize=True)
+        bent = squares + self._dynamics.hessian(q, ud, udd, self._weights * found.tau)
+        return bent.reshape(len(u), 3, self.motion.n, 3, self.motion.n)

@@ -1,0 +1,51 @@
+"""The stick figure of a closed chain, whose loops a tree does not show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from colloc.loops import ClosedChain, Frame
+from colloc.model import Body, Model, fixed, placement
+from colloc.plot.skeleton import Pose, Skeleton, assembled, places
+
+HINGED = ("weld", "revolute", "spherical")  # loops whose frames have a common origin
+
+Postures = Callable[[np.ndarray], np.ndarray]
+
+
+def chain_pose(chain: ClosedChain, postures: Postures, points: Mapping[str, tuple[str, Any]] | None = None) -> Pose:
+    """A closed chain as a stick figure that `draw_poses` and `write_film` can draw.
+
+    Links run to where the loops are cut, which are drawn as hinges, or as slides.
+
+    Parameters
+    ----------
+    chain : ClosedChain
+    postures : callable
+        Times, shape (N,) [s] -> q of all joints, shape (N, n).
+    points : mapping of str to (str, shape (3,)), optional
+        Further ends of links by name: a body and the point [m] in its frame. They leave a path.
+    """
+    bodies, ties = list(chain.model.bodies), []
+    for loop in chain.loops:
+        bodies += [_marked(loop.name, side, frame) for side, frame in (("first", loop.first), ("second", loop.second))]
+        ties.append((len(bodies) - 2, len(bodies) - 1, loop.kind not in HINGED))
+    for name, (body, place) in (points or {}).items():
+        bodies.append(Body(name, fixed(placement(place)), body))
+    model = Model(bodies, chain.model.gravity, chain.model.name)
+    q = ca.SX.sym("q", model.n)
+    function = ca.Function("places", [q], [places(model, q)])
+
+    def pose(t: np.ndarray) -> Skeleton:
+        return assembled(model, t, np.array(function.map(t.size)(postures(t).T)), tuple(ties))
+
+    return pose
+
+
+def _marked(loop: str, side: str, frame: Frame) -> Body:
+    """A massless body where a loop is cut."""
+    return Body(f"{loop}, {side}", fixed(frame.placement), frame.body)
