@@ -1,0 +1,114 @@
+"""A linearised trajectory all at once: dx = S_x dx[0] + S_u du.
+
+    dx[0]       1                          0
+    dx[1]       A_0                        B_0        0
+    dx[2]   =   A_1 A_0        dx[0]   +   A_1 B_0    B_1   0         du
+    ...         ...                        ...
+
+Calinon, "A practical guide to learning and control problems in robotics solved with second-order optimization",
+section 7.1 and equation 112. Matrices are built, and multiplied, by recursion over the steps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from colloc.control.residuals import Residuals
+from colloc.control.riccati import Policy
+
+
+def response_matrices(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """S_x and S_u, each block row from the one above.
+
+    Parameters
+    ----------
+    A : ndarray, shape (K, n_x, n_x)
+    B : ndarray, shape (K, n_x, n_u)
+
+    Returns
+    -------
+    S_x : ndarray, shape ((K + 1) n_x, n_x)
+    S_u : ndarray, shape ((K + 1) n_x, K n_u)
+        Its memory grows with the square of K; `response` and `response_transposed` do without it.
+    """
+    steps, n_x, n_u = B.shape
+    S_x, S_u = np.zeros((steps + 1, n_x, n_x)), np.zeros((steps + 1, n_x, steps, n_u))
+    S_x[0] = np.eye(n_x)
+    for k in range(steps):
+        S_x[k + 1] = A[k] @ S_x[k]
+        S_u[k + 1, :, :k] = (A[k] @ S_u[k, :, :k].reshape(n_x, -1)).reshape(n_x, k, n_u)
+        S_u[k + 1, :, k] = B[k]
+    return S_x.reshape(-1, n_x), S_u.reshape(-1, steps * n_u)
+
+
+def response(A: np.ndarray, B: np.ndarray, du: np.ndarray) -> np.ndarray:
+    """S_u du: changes of the states that changes of the controls make.
+
+    Parameters
+    ----------
+    A, B : ndarray, shapes (K, n_x, n_x), (K, n_x, n_u)
+    du : ndarray, shape (K, n_u)
+
+    Returns
+    -------
+    ndarray, shape (K + 1, n_x)
+    """
+    dx = np.zeros((len(du) + 1, A.shape[1]))
+    for k in range(len(du)):
+        dx[k + 1] = A[k] @ dx[k] + B[k] @ du[k]
+    return dx
+
+
+def response_transposed(A: np.ndarray, B: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """S_u' y, by the adjoint recursion: with y the gradient of a cost by the states, that by the controls.
+
+    Parameters
+    ----------
+    A, B : ndarray, shapes (K, n_x, n_x), (K, n_x, n_u)
+    y : ndarray, shape (K + 1, n_x)
+
+    Returns
+    -------
+    ndarray, shape (K, n_u)
+    """
+    adjoint, result = y[-1], np.zeros((len(B), B.shape[2]))
+    for k in reversed(range(len(B))):
+        result[k] = adjoint @ B[k]
+        adjoint = y[k] + adjoint @ A[k]
+    return result
+
+
+def least_squares_step(
+    A: np.ndarray, B: np.ndarray, residuals: Residuals, x: np.ndarray, u: np.ndarray, damping: float = 0.0
+) -> Policy | None:
+    """The change of all controls that the Riccati recursion finds, by least squares over S_u.
+
+    Minimises the sum of squares |r + J S_u du|^2 of the residuals linearised about a trajectory, plus damping |du|^2.
+
+    Parameters
+    ----------
+    A, B : ndarray, shapes (K, n_x, n_x), (K, n_x, n_u)
+    residuals : Residuals
+    x, u : ndarray, shapes (K + 1, n_x), (K, n_u)
+    damping : float
+
+    Returns
+    -------
+    Policy or None
+        Without feedback; None where the squares do not determine every control, or overflow.
+    """
+    S_u = response_matrices(A, B)[1].reshape(len(x), x.shape[1], u.size)
+    one = np.eye(u.size).reshape(*u.shape, u.size)
+    values, rows = [np.zeros(u.size)], [np.sqrt(damping) * np.eye(u.size)]
+    for parts, z, by_u in ((residuals.states, x, S_u), (residuals.controls, u, one)):
+        values += [part.value(z).ravel() for part in parts]
+        rows += [(part.jacobian(z) @ by_u[part.rows]).reshape(-1, u.size) for part in parts]
+    value, slope = np.concatenate(values), np.concatenate(rows)
+    if not np.isfinite(slope).all():  # the responses of an unstable system overflow before the recursion does
+        return None
+    du, _, rank, _ = np.linalg.lstsq(slope, -value)
+    if rank < u.size:
+        return None
+    change = slope @ du
+    no_gains = np.zeros((*u.shape, x.shape[1]))
+    return Policy(du.reshape(u.shape), no_gains, float(value @ change), float(change @ change))

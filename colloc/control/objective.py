@@ -1,0 +1,168 @@
+"""What a discrete trajectory is to minimise: half a sum of weighted squares, as the user states it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from colloc.checks import as_tuple
+from colloc.errors import InputError
+from colloc.model import Model
+from colloc.problem import Instant
+
+Rows = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """A function of the state, with its Jacobian.
+
+    Parameters
+    ----------
+    n_x, size : int
+        Numbers of states and of outputs, p.
+    value : callable
+        States (m, n_x) -> outputs (m, p).
+    jacobian : callable
+        States (m, n_x) -> (m, p, n_x).
+    """
+
+    n_x: int
+    size: int
+    value: Rows
+    jacobian: Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """(y - target)' W (y - target) / 2, summed over steps.
+
+    Parameters
+    ----------
+    targets : ndarray, shape (), (p,) or (m, p)
+    weights : ndarray, shape (), (p,) or (p, p)
+    steps : tuple of int, or None for all
+        Of m states, negative from the end; a control is at every step.
+    output : Output, optional
+        y as a function of the state; the state, or control, itself by default.
+    """
+
+    targets: np.ndarray
+    weights: np.ndarray
+    steps: tuple[int, ...] | None = None
+    output: Output | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """A sum of terms in the states and in the controls. Objectives add: ``output_cost(...) + control_cost(1e-3)``.
+
+    Made by `state_cost`, `output_cost` and `control_cost`.
+    """
+
+    states: tuple[Term, ...] = ()
+    controls: tuple[Term, ...] = ()
+
+    def __add__(self, other: Objective) -> Objective:
+        if not isinstance(other, Objective):
+            raise InputError(f"an objective can be added to an objective only, got {other!r}")
+        return Objective(self.states + other.states, self.controls + other.controls)
+
+
+def state_cost(targets: Any, weights: Any, steps: Sequence[int] | None = None) -> Objective:
+    """Distance of the state from targets: a reference to track, or via-points if it counts at some steps only.
+
+    Parameters
+    ----------
+    targets : shape (n_x,), or one row for each of the steps, (m, n_x)
+    weights : number, shape (n_x,) or (n_x, n_x)
+        Weight, weights of the components, or weight matrix W in (x - target)' W (x - target) / 2.
+    steps : sequence of int, optional
+        Where the cost counts, 0 .. K, or negative from the end; at all K + 1 states by default.
+    """
+    return Objective(states=(Term(_numbers("targets", targets), _weights(weights), _steps(steps)),))
+
+
+def output_cost(
+    model: Model, fn: Callable[[Instant], ca.SX], targets: Any, weights: Any, steps: Sequence[int] | None = (-1,)
+) -> Objective:
+    """Distance of a function of the state from targets, such as of the end-effector from a point to reach.
+
+    Parameters
+    ----------
+    model : Model
+        Its state is (q, qd).
+    fn : callable
+        Instant -> SX, shape (p,), of q and qd: ``lambda now: now.point("elbow").position[:2]``.
+    targets : shape (p,) or (m, p)
+    weights : number, shape (p,) or (p, p)
+    steps : sequence of int or None
+        As in `state_cost`; the last state by default.
+
+    Raises
+    ------
+    InputError
+        For a function that depends on anything but q and qd.
+    """
+    q, qd, qdd, tau = (ca.SX.sym(name, model.n) for name in ("q", "qd", "qdd", "tau"))
+    now = Instant(model, ca.SX.sym("t"), ca.SX.sym("duration"), q, qd, qdd, tau)
+    value, state = fn(now), ca.vertcat(q, qd)
+    others = ca.vertcat(now.t, now.duration, qdd, tau)
+    if not isinstance(value, ca.SX) or value.shape[1] != 1 or ca.depends_on(value, others):
+        raise InputError(f"fn must return an SX column that depends on now.q and now.qd only, got {value!r}")
+    value, size = ca.densify(value), value.shape[0]
+    outputs = ca.Function("outputs", [state], [value])
+    slopes = ca.Function("slopes", [state], [ca.densify(ca.vec(ca.jacobian(value, state).T))])
+    output = Output(
+        2 * model.n,
+        size,
+        lambda x: np.array(outputs(x.T)).T,
+        lambda x: np.array(slopes(x.T)).T.reshape(len(x), size, 2 * model.n),
+    )
+    return Objective(states=(Term(_numbers("targets", targets), _weights(weights), _steps(steps), output),))
+
+
+def control_cost(weights: Any, targets: Any = 0.0) -> Objective:
+    """Size of the controls, or their distance from targets.
+
+    Parameters
+    ----------
+    weights : number, shape (n_u,) or (n_u, n_u)
+    targets : number, shape (n_u,) or (K, n_u)
+    """
+    return Objective(controls=(Term(_numbers("targets", targets), _weights(weights)),))
+
+
+def _numbers(name: str, value: Any) -> np.ndarray:
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be numbers, got {value!r}") from None
+    if array.ndim > 2 or not np.isfinite(array).all():
+        raise InputError(f"{name} must be finite and have at most two axes, got {value!r}")
+    return array
+
+
+def _weights(value: Any) -> np.ndarray:
+    weights = _numbers("weights", value)
+    if weights.ndim < 2:
+        legal = (weights >= 0).all()
+    else:
+        square = weights.shape[0] == weights.shape[1] and np.allclose(weights, weights.T, rtol=1e-12, atol=0)
+        legal = square and np.linalg.eigvalsh(weights)[0] >= -1e-12 * np.abs(weights).max()
+    if not legal:
+        raise InputError(f"weights must be >= 0, or a symmetric positive semidefinite matrix, got {value!r}")
+    return weights
+
+
+def _steps(value: Sequence[int] | None) -> tuple[int, ...] | None:
+    if value is None:
+        return None
+    steps = as_tuple("steps", value)
+    if not steps or not all(isinstance(k, int | np.integer) for k in steps):
+        raise InputError(f"steps must be a list of integers, got {value!r}")
+    return tuple(map(int, steps))

@@ -1,0 +1,137 @@
+"""An objective on trajectories of known length: its value, its Gauss-Newton expansion, its rows of residuals.
+
+Every term is a vector r = F (y - target) per step, with F'F the weights, and counts r'r / 2. J'J of the residuals'
+Jacobians stands for the Hessian: the curvature of y is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from colloc.control.objective import Objective, Output, Term
+from colloc.errors import InputError
+
+
+class Expansion(NamedTuple):
+    """Gradient and Gauss-Newton Hessian of an objective at a trajectory.
+
+    Parameters
+    ----------
+    x, u : ndarray, shapes (K + 1, n_x), (K, n_u)
+    xx, uu : ndarray, shapes (K + 1, n_x, n_x), (K, n_u, n_u)
+    """
+
+    x: np.ndarray
+    u: np.ndarray
+    xx: np.ndarray
+    uu: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Residual:
+    """F (y - target) at some rows of an array of states, or of controls.
+
+    Parameters
+    ----------
+    rows : ndarray of int, shape (m,)
+        Every one once.
+    targets : ndarray, shape (p,) or (m, p)
+    factor : ndarray, shape (p, p)
+    output : Output, optional
+        y; the rows themselves by default.
+    """
+
+    rows: np.ndarray
+    targets: np.ndarray
+    factor: np.ndarray
+    output: Output | None
+
+    def value(self, z: np.ndarray) -> np.ndarray:
+        """Residuals, shape (m, p)."""
+        chosen = z[self.rows]
+        return ((chosen if self.output is None else self.output.value(chosen)) - self.targets) @ self.factor.T
+
+    def jacobian(self, z: np.ndarray) -> np.ndarray:
+        """Their derivatives by the row they belong to, shape (m, p, size)."""
+        if self.output is None:
+            return np.broadcast_to(self.factor, (len(self.rows), *self.factor.shape))
+        return self.factor @ self.output.jacobian(z[self.rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """An objective for trajectories of K steps.
+
+    Parameters
+    ----------
+    states, controls : tuple of Residual
+    """
+
+    states: tuple[Residual, ...]
+    controls: tuple[Residual, ...]
+
+    def value(self, x: np.ndarray, u: np.ndarray) -> float:
+        """Half the sum of squares; NaN or inf where it is undefined."""
+        with np.errstate(all="ignore"):
+            groups = ((self.states, x), (self.controls, u))
+            return sum(0.5 * float(np.sum(part.value(z) ** 2)) for parts, z in groups for part in parts)
+
+    def expand(self, x: np.ndarray, u: np.ndarray) -> Expansion:
+        """Gradient and Gauss-Newton Hessian."""
+        with np.errstate(all="ignore"):
+            (g_x, H_x), (g_u, H_u) = _expanded(self.states, x), _expanded(self.controls, u)
+        return Expansion(g_x, g_u, H_x, H_u)
+
+
+def _expanded(parts: tuple[Residual, ...], z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    gradient, hessian = np.zeros_like(z), np.zeros((*z.shape, z.shape[1]))
+    for part in parts:
+        jacobian = part.jacobian(z)
+        gradient[part.rows] += (part.value(z)[:, None] @ jacobian)[:, 0]
+        hessian[part.rows] += jacobian.swapaxes(1, 2) @ jacobian
+    return gradient, hessian
+
+
+def fitted(objective: Objective, steps: int, n_x: int, n_u: int) -> Residuals:
+    """The objective for trajectories of so many steps.
+
+    Raises
+    ------
+    InputError
+        For targets, weights or steps that do not fit.
+    """
+    states = tuple(_residual(term, steps + 1, n_x) for term in objective.states)
+    return Residuals(states, tuple(_residual(term, steps, n_u) for term in objective.controls))
+
+
+def _residual(term: Term, rows: int, size: int) -> Residual:
+    if term.output is not None and term.output.n_x != size:
+        raise InputError(f"output_cost is of a model with {term.output.n_x} states, the system has {size}")
+    chosen = np.arange(rows) if term.steps is None else _resolved(term.steps, rows)
+    p = size if term.output is None else term.output.size
+    targets = np.full(p, float(term.targets)) if term.targets.ndim == 0 else term.targets
+    if targets.shape not in ((p,), (len(chosen), p)):
+        raise InputError(f"targets must have shape {(p,)} or {(len(chosen), p)}, got shape {targets.shape}")
+    if term.weights.ndim and term.weights.shape not in ((p,), (p, p)):
+        raise InputError(f"weights must be a number or of shape {(p,)} or {(p, p)}, got shape {term.weights.shape}")
+    return Residual(chosen, targets, _root(term.weights, p), term.output)
+
+
+def _resolved(steps: tuple[int, ...], rows: int) -> np.ndarray:
+    if not all(-rows <= k < rows for k in steps):
+        raise InputError(f"steps must lie within {-rows} .. {rows - 1}, got {steps!r}")
+    chosen = np.array(steps) % rows
+    if len(set(chosen)) < len(chosen):
+        raise InputError(f"steps must differ from one another, got {steps!r}")
+    return chosen
+
+
+def _root(weights: np.ndarray, size: int) -> np.ndarray:
+    """F with F'F = W."""
+    if weights.ndim < 2:
+        return np.diag(np.sqrt(np.broadcast_to(weights, size)))
+    values, vectors = np.linalg.eigh(weights)
+    return np.sqrt(np.maximum(values, 0))[:, None] * vectors.T

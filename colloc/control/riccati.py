@@ -1,0 +1,100 @@
+"""The backward recursion: the best change of the controls of a linearised system, as feedback on its states.
+
+Li and Todorov (2004); limits as in Tassa, Mansard and Todorov (2014). Second derivatives of the dynamics do not enter:
+it is the Gauss-Newton step of the whole trajectory.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from colloc.control.box import box_minimum
+from colloc.control.residuals import Expansion
+
+
+class Policy(NamedTuple):
+    """du[k] = feedforward[k] + gains[k] dx[k], and what it promises.
+
+    Parameters
+    ----------
+    feedforward : ndarray, shape (K, n_u)
+    gains : ndarray, shape (K, n_u, n_x)
+        Zero in the rows of controls that a limit holds.
+    slope, curvature : float
+        The objective falls by -(slope a + curvature a^2 / 2) along a times the feedforward, to second order.
+    """
+
+    feedforward: np.ndarray
+    gains: np.ndarray
+    slope: float
+    curvature: float
+
+    def decrease(self, step: float) -> float:
+        """How much the objective is expected to fall."""
+        return -step * (self.slope + 0.5 * step * self.curvature)
+
+
+def backward(
+    A: np.ndarray,
+    B: np.ndarray,
+    objective: Expansion,
+    damping: float = 0.0,
+    room: tuple[np.ndarray, np.ndarray] | None = None,
+) -> Policy | None:
+    """Minimise the expanded objective, plus damping |du|^2 / 2, over the linearised system.
+
+    Parameters
+    ----------
+    A, B : ndarray, shapes (K, n_x, n_x), (K, n_x, n_u)
+    objective : Expansion
+    damping : float
+        Levenberg's; the weight of the change itself.
+    room : two ndarray, shape (K, n_u), optional
+        Lowest and highest change of the controls that their limits allow.
+
+    Returns
+    -------
+    Policy or None
+        None where the problem in some control is not convex, or not finite: more damping is needed.
+    """
+    steps, n_x, n_u = B.shape
+    feedforward, gains = np.zeros((steps, n_u)), np.zeros((steps, n_u, n_x))
+    slope = curvature = 0.0
+    gradient, hessian = objective.x[-1], objective.xx[-1]
+    extra = damping * np.eye(n_u)
+    for k in reversed(range(steps)):
+        carried = hessian @ B[k]
+        Q_x = objective.x[k] + gradient @ A[k]
+        Q_u = objective.u[k] + gradient @ B[k]
+        Q_xx = objective.xx[k] + A[k].T @ hessian @ A[k]
+        Q_ux = carried.T @ A[k]
+        Q_uu = objective.uu[k] + B[k].T @ carried + extra
+        found = _control_step(Q_uu, Q_u, Q_ux, None if room is None else (room[0][k], room[1][k]))
+        if found is None:
+            return None
+        j, G = feedforward[k], gains[k] = found
+        slope, curvature = slope + float(j @ Q_u), curvature + float(j @ Q_uu @ j)
+        # Also right where limits keep j and G from solving Q_uu j = -Q_u and Q_uu G = -Q_ux.
+        gradient = Q_x + G.T @ (Q_uu @ j + Q_u) + j @ Q_ux
+        hessian = Q_xx + G.T @ (Q_uu @ G + Q_ux) + Q_ux.T @ G
+        hessian = 0.5 * (hessian + hessian.T)
+    return Policy(feedforward, gains, slope, curvature) if np.isfinite(slope + curvature) else None
+
+
+def _control_step(
+    H: np.ndarray, g: np.ndarray, G: np.ndarray, room: tuple[np.ndarray, np.ndarray] | None
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The change of one control and its gain: minimum of j' H j / 2 + g' j within the room; None without one."""
+    try:
+        np.linalg.cholesky(H)  # raises for what is not positive definite, and for NaN
+        if room is None:
+            solved = -np.linalg.solve(H, np.column_stack([g, G]))
+            return solved[:, 0], solved[:, 1:]
+        j, free = box_minimum(H, g, *room)
+        gain = np.zeros_like(G)
+        gain[free] = -np.linalg.solve(H[np.ix_(free, free)], G[free])
+        return j, gain
+    except np.linalg.LinAlgError:
+        return None

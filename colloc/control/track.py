@@ -1,0 +1,161 @@
+"""Feedback around a predicted motion: the time-varying linear-quadratic regulator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.polynomial.legendre import leggauss
+
+from colloc.checks import count, finite_array, finite_number, interval
+from colloc.control.discrete import Scheme, System, simulate, system_at
+from colloc.control.residuals import Expansion
+from colloc.control.riccati import backward
+from colloc.errors import InputError
+from colloc.solution import Solution
+
+
+@dataclass(frozen=True, eq=False)
+class Tracking:
+    """A predicted motion, sampled, with feedback that keeps a mechanism on it.
+
+    Controls are held for the duration of a step, as a digital controller does:
+    tau[k] = u[k] + gains[k] (x - x[k]) with the state x = (q, qd) at the beginning of step k.
+
+    Parameters
+    ----------
+    t : ndarray, shape (K + 1,) [s]
+    x : ndarray, shape (K + 1, 2 n)
+        Predicted q [rad, m], then qd.
+    u : ndarray, shape (K, n) [N m, N]
+        Predicted torques, each the mean over its step.
+    gains : ndarray, shape (K, n, 2 n)
+    system : System
+        The predicted mechanism, one step of the controller after another.
+    """
+
+    t: np.ndarray
+    x: np.ndarray
+    u: np.ndarray
+    gains: np.ndarray
+    system: System
+
+    @property
+    def dt(self) -> float:
+        """Time step [s]."""
+        return float(self.t[1])
+
+    def run(
+        self,
+        system: System | None = None,
+        x0: np.ndarray | None = None,
+        *,
+        feedback: bool = True,
+        limits: tuple[Any, Any] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Execute the motion on a mechanism, which need not be the predicted one.
+
+        Parameters
+        ----------
+        system : System, optional
+            Of the same time step (see `discretise`); the predicted mechanism by default.
+        x0 : shape (2 n,), optional
+            The predicted state by default.
+        feedback : bool
+            False applies the predicted torques alone.
+        limits : (lower, upper), optional
+            Of the actuators; torques are clamped.
+
+        Returns
+        -------
+        x : ndarray, shape (K + 1, 2 n)
+            NaN from where the motion diverges.
+        u : ndarray, shape (K, n) [N m, N]
+            Torques applied.
+        """
+        system = system or self.system
+        start = finite_array("x0", self.x[0] if x0 is None else x0, (self.x.shape[1],))
+        bounds = None if limits is None else interval("limits", *limits, shape=(system.n_u,))
+        gains = self.gains if feedback else None
+        return simulate(system, start, self.u, reference=self.x, gains=gains, limits=bounds)
+
+
+def track(
+    solution: Solution,
+    *,
+    steps: int = 400,
+    q: Any = 0.01,
+    qd: Any = 0.1,
+    tau: Any = 1.0,
+    final: float = 10.0,
+) -> Tracking:
+    """Time-varying linear-quadratic regulator around a solution.
+
+    Minimises the sum over the steps of the squared deviations of positions, velocities and torques, each divided by
+    the deviation that counts as one (Bryson's rule), along the motion linearised at every step.
+
+    Parameters
+    ----------
+    solution : Solution
+    steps : int
+        Steps of the controller over the whole motion.
+    q, qd, tau : number or shape (n,) [rad, m], [rad/s, m/s], [N m, N]
+        Deviations that weigh alike.
+    final : float
+        How much more the last state weighs than any other.
+
+    Returns
+    -------
+    Tracking
+
+    Raises
+    ------
+    InputError
+        For loads that depend on accelerations or on unknown signals, whose values off the motion nobody knows, or a
+        joint without inertia.
+    """
+    if not isinstance(solution, Solution):
+        raise InputError(f"track needs a Solution (see co.solve), got {solution!r}")
+    steps, n = count("steps", steps, at_least=1), solution.problem.model.n
+    deviations = [finite_array(name, value, (n,)) for name, value in (("q", q), ("qd", qd), ("tau", tau))]
+    if any((deviation <= 0).any() for deviation in deviations):
+        raise InputError(f"deviations must be positive, got q={q!r}, qd={qd!r}, tau={tau!r}")
+    final = finite_number("final", final, positive=True)
+    t = np.linspace(0.0, solution.duration, steps + 1)
+    at = solution.at(t)
+    x, u = np.concatenate([at.q, at.qd], axis=1), _mean_torques(solution, t)
+    system = _system(solution, float(t[1]))
+    Q, R = np.diag(np.concatenate(deviations[:2]) ** -2), np.diag(deviations[2] ** -2)
+    weights = np.tile(Q, (steps + 1, 1, 1))
+    weights[-1] *= final
+    still = Expansion(np.zeros_like(x), np.zeros_like(u), weights, np.tile(R, (steps, 1, 1)))
+    try:
+        policy = backward(*system.linearise(x[:-1], u), still)
+    except np.linalg.LinAlgError:
+        policy = None
+    if policy is None:
+        raise InputError("no feedback: along this solution the mass matrix is singular")
+    return Tracking(t, x, u, policy.gains, system)
+
+
+def _mean_torques(solution: Solution, t: np.ndarray) -> np.ndarray:
+    """Mean of the torques over every step: what a held torque must be to bring about the same impulse."""
+    points, weights = leggauss(5)
+    times = t[:-1, None] + (points + 1) / 2 * np.diff(t)[:, None]
+    tau = solution.at(times.ravel()).tau.reshape(*times.shape, -1)
+    return np.einsum("kin,i->kn", tau, weights / 2)
+
+
+def _system(solution: Solution, dt: float) -> System:
+    """The solution's mechanism with its loads, constants and parameters at their values."""
+    problem, now = solution.problem, solution.problem.instant
+    used = ca.vertcat(*problem.model.symbols, *(load.wrench for load in problem.wrenches))
+    for name, symbol in now.signals.items():
+        if ca.depends_on(used, symbol):
+            raise InputError(f"no feedback: a load or the model depends on the unknown signal {name!r}")
+    constants = np.concatenate([np.zeros(0), *solution.constants.values()])
+    symbols = ca.vertcat(now.duration, *now.constants.values(), *now.parameters.values())
+    values = ca.SX(np.concatenate([[solution.duration], constants, solution.parameters]))
+    return system_at(now, problem.wrenches, dt, Scheme.RUNGE_KUTTA, [symbols], [values])

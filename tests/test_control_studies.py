@@ -1,0 +1,68 @@
+"""The control studies: what they claim holds, and their numbers have the agreed names."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import studies.benchmarks.ilqr
+import studies.planar_reaching
+import studies.tracking_feedback
+
+
+def run(study, tmp_path: Path, *options: str) -> dict[str, float]:
+    """Numbers of a run, from the JSON file."""
+    figure, file = tmp_path / "figure.png", tmp_path / "numbers.json"
+    returned = study.main([*options, "--figure", str(figure), "--json", str(file)])
+    assert figure.stat().st_size > 20_000
+    numbers = json.loads(file.read_text())
+    assert numbers == returned
+    return numbers
+
+
+def check_reaches(numbers: dict[str, float], links: tuple[int, ...]) -> None:
+    assert numbers["cost.difference"] < 1e-6
+    for n in links:
+        for plane in ("vertical", "horizontal"):
+            assert numbers[f"solved.{plane}.{n}"] == 1
+            ours, other = (numbers[f"cost.{solver}.{plane}.{n}"] for solver in ("ilqr", "ipopt"))
+            assert ours == pytest.approx(other, abs=1e-6)
+            for solver in ("ilqr", "ipopt"):
+                assert numbers[f"iterations.{solver}.{plane}.{n}"] > 1
+                assert numbers[f"seconds.{solver}.{plane}.{n}"] > 0
+        assert numbers[f"cost.ilqr.vertical.{n}"] > numbers[f"cost.ilqr.horizontal.{n}"]
+
+
+def test_ilqr_and_ipopt_reach_the_same_cost(tmp_path: Path):
+    check_reaches(run(studies.planar_reaching, tmp_path, "--quick"), (2, 3))
+
+
+@pytest.mark.slow
+def test_ilqr_and_ipopt_reach_the_same_cost_with_ten_links(tmp_path: Path):
+    check_reaches(run(studies.planar_reaching, tmp_path), (2, 3, 5, 10))
+
+
+@pytest.mark.parametrize("options", [("--quick",), pytest.param((), marks=pytest.mark.slow)], ids=["quick", "full"])
+def test_feedback_ends_ten_times_closer(tmp_path: Path, options: tuple[str, ...]):
+    numbers = run(studies.tracking_feedback, tmp_path, *options)
+    assert numbers["cost.time_optimal"] == pytest.approx(0.391855, abs=2e-3)
+    assert numbers["tip_error.tvlqr"] < 0.1 * numbers["tip_error.open_loop"]
+    assert 0.02 < numbers["tip_error.open_loop"] < 0.1
+    for motion in ("time_optimal", "lifting"):
+        assert {f"iterations.{motion}", f"seconds.solve.{motion}", f"seconds.track.{motion}"} <= numbers.keys()
+        for masses in ("light", "heavy"):
+            assert numbers[f"tip_error.ratio.{motion}.{masses}.reserve"] > 10
+            lost = numbers[f"tip_error.open_loop.{motion}.{masses}"]
+            assert numbers[f"tip_error.tvlqr.{motion}.{masses}.planned"] < lost / 5
+
+
+def test_what_an_iteration_takes_is_measured_where_it_converges(tmp_path: Path):
+    file = tmp_path / "numbers.json"
+    numbers = studies.benchmarks.ilqr.main(["--quick", "--json", str(file)])
+    assert json.loads(file.read_text()) == numbers
+    for plane in ("vertical", "horizontal"):
+        closed, tree = (f"ilqr.{plane}.{name}" for name in ("closed_form", "articulated"))
+        assert numbers[f"{closed}.converged"] == numbers[f"{tree}.converged"] == 1
+        assert numbers[f"{closed}.cost"] == pytest.approx(numbers[f"{tree}.cost"], rel=1e-9)
+        assert numbers[f"{closed}.solve"] > 0
+    assert {"ilqr.slope.all", "ilqr.slope.backward", "ilqr.1000.ms.all"} <= numbers.keys()
