@@ -115,6 +115,12 @@ class Human:
         """The same human with some joints held, see `Model.frozen`."""
         return replace(self, model=self.model.frozen(values))
 
+    @cached_property
+    def strengthless(self) -> Human:
+        """The same human without torque limits, whose joints bear whatever a motion asks of them."""
+        bodies = [_limited(body, torque=(-np.inf, np.inf)) for body in self.model.bodies]
+        return replace(self, model=replace(self.model, bodies=bodies))
+
     def ranged(self, ranges: Mapping[str, tuple[float, float]]) -> Human:
         """The same human with other position limits.
 
@@ -130,13 +136,12 @@ class Human:
         for name in ranges:
             if name not in self.model.joint_names:
                 raise co.unknown_name("joint that moves", name, self.model.joint_names)
-        bodies = [_limited(b, ranges[b.name]) if b.name in ranges else b for b in self.model.bodies]
+        bodies = [_limited(b, position=ranges[b.name]) if b.name in ranges else b for b in self.model.bodies]
         return replace(self, model=replace(self.model, bodies=bodies))
 
 
-def _limited(body: co.Body, position: tuple[float, float]) -> co.Body:
-    joint = body.joint
-    return replace(body, joint=replace(joint, limits=replace(joint.limits, position=position)))
+def _limited(body: co.Body, **limits: tuple[float, float]) -> co.Body:
+    return replace(body, joint=replace(body.joint, limits=replace(body.joint.limits, **limits)))
 
 
 def lump_in(frame: np.ndarray, lump: Lump) -> dict[str, Any]:

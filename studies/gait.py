@@ -23,22 +23,31 @@ import numpy as np
 import colloc as co
 from colloc.display import Table
 from colloc.io import check_writable
+from colloc.transcription import Keyframes
 from models.human import Human
 from models.human55 import human55, walking
 from studies.gait_animation import write_animation
+from studies.gait_errors import PROMISED
 from studies.gait_figures import gait_figure
 from studies.gait_norms import Fact, fact
-from studies.gait_report import PROMISED, Report
+from studies.gait_report import Report
 from studies.reporting import write_json
 from studies.walking import Step
 
-# Without second-order corrections the line search cycles less: 66 iterations for 102, and with a load 97 for over 500.
-# How many it takes depends on rounding, compiled code or not.
-IPOPT = {"constr_viol_tol": 1e-4, "mu_strategy": "monotone", "max_soc": 0, "max_iter": 500}
-POINTS = 18  # control points of every joint: cubic splines of fifteen pieces
-NODES = 31
-# Fewer control points cannot hold a foot as still: up to how many, distance [m] and speed [m/s] that are let pass.
-LOOSER = ((7, 0.010, 0.30), (9, 0.003, 0.10))
+# Without second-order corrections the line search cycles less; multipliers of a first stage mean nothing in the second;
+# with many nodes MUMPS orders these systems badly by its quasi-dense rows (110 ms an iteration, against 30).
+IPOPT = {
+    "constr_viol_tol": 1e-4, "max_soc": 0, "max_iter": 500, "warm_start_init_point": "no", "mumps_pivot_order": 0,
+}  # fmt: skip
+FIRST = {"constr_viol_tol": 1e-4, "tol": 1e-2, "max_iter": 300}
+POINTS = 13  # control points of every joint: cubic splines of ten pieces, with knots where phases begin
+DENSE = 4  # nodes of every piece
+# The paper's six control points cannot keep the trailing foot still: its constraints hold at eleven times only.
+COARSE, COARSE_NODES = 7, 11
+COARSE_IPOPT = {"mu_strategy": "monotone", "mu_init": 1e-3}
+ROUGHLY = 1e-4  # tolerance that Gauss-Newton meets there; beyond, only the exact Hessian gets any further
+COARSE_STEP = {"band": 0.010, "slip": 0.30, "rock": 0.03, "seamless": False}
+LOOSE, LOOSE_STEP = 12, {"band": 0.002, "slip": 0.02, "rock": 0.005}  # up to so many control points
 PACK = (0.30, 0.45, 0.18)  # m: width, height and depth of the backpack
 PACK_BEHIND, PACK_BELOW = 0.20, 0.12  # m: its middle from the base of the neck
 LABELS = {
@@ -67,18 +76,22 @@ OTHERS = (("Fukuchi 2018", "comfortable"), ("Bovi 2011", ""), ("Schwartz 2008", 
 def walk(
     step: Step,
     points: int = POINTS,
-    guess: co.Solution | None = None,
+    guess: Keyframes | co.Solution | None = None,
+    stages: int = 2,
     compile: bool | None = True,
     tolerance: float = 1e-3,
 ) -> Report:
-    """Solve a step, from gliding along upright or from another step, and measure the answer.
+    """Solve a step, from standing still on the right foot or from another step, and measure the answer.
 
     Parameters
     ----------
     step : Step
     points : int
         Control points of every joint.
-    guess : Solution, optional
+    guess : Keyframes or Solution, optional
+        By default all joints at zero all the time, where the paper starts.
+    stages : 1 or 2
+        Whether a motion that keeps to the constraints is sought first, without forces. Another step is one already.
     compile : bool, optional
         As in `co.solve`.
     tolerance : float
@@ -89,25 +102,30 @@ def walk(
     SolveError
         With the constraints that cannot be met together.
     """
-    for most, band, slip in LOOSER:
-        if points <= most:
-            step = replace(step, band=max(band, step.band), slip=max(slip, step.slip))
-            break
-    human = step.human
-    ahead = human.standing + step.length * np.equal(human.model.joint_names, "pelvis_tz_forward")
-    curve = co.BSpline(points - 3, nodes=max(NODES, 2 * (points - 3) + 1))
-    start = co.line(human.standing, ahead) if guess is None else guess
+    step, curve = posed(step, points)
+    start = co.line(step.stance.standing, step.stance.standing) if guess is None else guess
+    first = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.SolutionWarning)  # the table says it
-        solution = co.solve(
-            step.problem(),
-            curve,
-            guess=start,
-            hessian=co.Hessian.GAUSS_NEWTON,
-            compile=compile,
-            ipopt=IPOPT | {"tol": tolerance},
-        )
-    return Report(step, solution)
+        if stages == 2 and not isinstance(start, co.Solution):
+            start = first = co.solve(step.motion_only(), curve, guess=start, compile=compile, ipopt=FIRST)
+        problem, coarse = step.problem(), points <= COARSE
+        options = IPOPT | (COARSE_IPOPT if coarse else {})
+        loosely = options | {"tol": max(tolerance, ROUGHLY) if coarse else tolerance}
+        found = co.solve(
+            problem, curve, guess=start, hessian=co.Hessian.GAUSS_NEWTON, compile=compile, ipopt=loosely
+        )  # fmt: skip
+        if coarse and tolerance < ROUGHLY:  # few iterations: no compiling
+            found = co.solve(problem, curve, guess=found, compile=False, ipopt=IPOPT | {"tol": tolerance})
+    return Report(step, found, first)
+
+
+def posed(step: Step, points: int) -> tuple[Step, co.BSpline]:
+    """The step as so many control points can walk it, and the splines."""
+    if points <= COARSE:
+        return replace(step, **COARSE_STEP), co.BSpline(points - 3, nodes=COARSE_NODES)
+    tight = replace(step, **LOOSE_STEP) if points <= LOOSE else step
+    return tight, co.BSpline(points - 3, nodes=DENSE * (points - 3) + 1)
 
 
 def unweighted(step: Step) -> Step:

@@ -13,8 +13,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import radians
 
-import numpy as np
-
 import colloc as co
 from colloc.display import Table
 from colloc.transcription import Transcription
@@ -26,8 +24,8 @@ from studies.walking import Sharing, Step
 
 # rad; wider than for the 55 degrees of freedom, whose toes bend
 ANKLES = {f"ankle_dorsiflexion_{side}": (-radians(30), radians(20)) for side in "rl"}
-IPOPT = {"tol": 1e-4, "constr_viol_tol": 1e-5, "mu_strategy": "monotone", "max_iter": 500}
-SPLINE, MESH = co.BSpline(10, nodes=21), co.Radau(10, 3)
+IPOPT = {"tol": 1e-4, "constr_viol_tol": 1e-5, "max_iter": 500}
+SPLINE, MESH = co.BSpline(20, nodes=81), co.Radau(20, 3)
 WAYS: dict[str, tuple[Sharing, Transcription, co.Hessian]] = {
     "spline": (Sharing.FREE, SPLINE, co.Hessian.GAUSS_NEWTON),
     "radau": (Sharing.FREE, MESH, co.Hessian.EXACT),  # where Gauss-Newton does not always converge
@@ -40,13 +38,12 @@ SHOWN = ("vertical.peak_1", "vertical.valley", "vertical.peak_2", "fore_aft.brak
 def walk(step: Step, way: str) -> Report:
     """Solve a step in one of the ways, from standing still."""
     sharing, curve, hessian = WAYS[way]
-    human = step.human
-    ahead = human.standing + step.length * np.equal(human.model.joint_names, "pelvis_tz_forward")
     posed = replace(step, sharing=sharing)
+    stand = posed.stance.standing
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.SolutionWarning)  # the table says it
         solution = co.solve(
-            posed.problem(), curve, guess=co.line(human.standing, ahead), hessian=hessian, ipopt=IPOPT,
+            posed.problem(), curve, guess=co.line(stand, stand), hessian=hessian, ipopt=IPOPT,
             raise_on_failure=False,
         )  # fmt: skip
     return Report(posed, solution)

@@ -15,7 +15,7 @@ from matplotlib.patches import Polygon
 import colloc as co
 from colloc.plot.style import BLUE, VERMILLION
 from models.human import Human
-from studies.gait_report import Ground, ground_reactions
+from studies.gait_ground import Ground, ground_reactions
 from studies.walking import Step
 
 RIGHT, LEFT, TRUNK, HEAD = BLUE, VERMILLION, "#5f6b7a", "#8a95a3"
@@ -105,7 +105,7 @@ class Film:
 
 def film(step: Step, solution: co.Solution, s: np.ndarray) -> Film:
     """The walker at normalised times of a step."""
-    found, ground = _landmarks(step.human, solution, s), ground_reactions(step, solution, s)
+    found, ground = _landmarks(step.stance, solution, s), ground_reactions(step, solution, s)
     return Film(
         s * solution.duration,
         found | _padding(found),

@@ -14,8 +14,10 @@ from matplotlib.patches import Patch, Polygon, Rectangle
 
 from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, VERMILLION, dress, legend_below, styled
 from studies.gait_body import LEFT, RIGHT, Camera, Film, draw_walker, film, project
+from studies.gait_errors import Moment
+from studies.gait_ground import Ground, ground_reactions
 from studies.gait_norms import bands
-from studies.gait_report import ANGLES, Ground, Moment, Report, ground_reactions
+from studies.gait_report import ANGLES, Report
 from studies.walking import Step
 from studies.walking_rows import DOUBLE
 

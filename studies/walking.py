@@ -8,33 +8,44 @@ left, y up, z forward; the right heel strikes at z = 0.
     right foot       heel ----|---- flat ------|---- forefoot
     left foot        forefoot | swing
     support          double   | single
+
+The human is seen from the right foot (`models.stance`): a foot that stands needs no constraint to keep its place at all
+times, not only at nodes, and the ground's wrench on it is what the joints that carry it transmit, so that the two steps
+of the algorithm of Xiang et al., the wrench that the motion needs and then its effect on the joints, are one recursion.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
+from math import radians
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc import ground
+from colloc import ground, kinematics
 from colloc.dynamics import Wrench
 from models.human import Human, Point
+from models.stance import FORWARD, LATERAL, LIST, PITCH, ROLL, VERTICAL, YAW, on_foot
 from studies.walking_rows import DOUBLE, FLAT_UNTIL, contacts, posture, symmetry
 
-SLIDES = ("pelvis_tx", "pelvis_ty", "pelvis_tz")
-SIGNAL = "leading"  # wrench of the leading foot during double support, over body weight (and 1 m)
+TOUCHED = 0.01  # of the step
+SIGNAL = "trailing"  # wrench of the trailing foot during double support, over body weight (and 1 m), or shares
 Share = Callable[[Any], Wrench]
-NATURAL = {"ankle": 0.2, "toe": 0.3, "spine": 3.0}  # weights of squared torques over their limits; others 1
+NATURAL = {
+    "ankle": 0.05,
+    "hip": 0.5,
+    "toe": 0.3,
+    "spine": 3.0,
+}  # weights of squared torques over their limits; others 1
 
 
 class Sharing(Enum):
-    """What the leading foot carries of the wrench during double support.
+    """What the trailing foot carries of the wrench during double support.
 
     FREE
         A wrench of its own, an unknown signal.
@@ -69,9 +80,13 @@ class Step:
         Weight of how far the force on the leading foot is from a share that grows evenly in time, over body weight.
     friction : float
     band : float [m]
-        How far a contact point may be from where it touches.
+        How far a contact point of the trailing foot may be from where it touches.
     slip : float [m/s]
         How fast it may be.
+    rock : float [rad]
+        How far the leading foot may be from flat, and its heel from its ball, where they touch.
+    seamless : bool
+        Whether accelerations, too, go on from one step to the next without a jump, and with them the forces.
     clearance : float [m]
         Of the foremost point of the swinging foot at mid swing.
     wrist_room : float [m]
@@ -89,6 +104,8 @@ class Step:
     friction: float = 0.7
     band: float = 1e-3
     slip: float = 0.005
+    rock: float = 2e-4
+    seamless: bool = True
     clearance: float = 0.01
     wrist_room: float = 0.09
     sharing: Sharing = Sharing.FREE
@@ -114,6 +131,15 @@ class Step:
         return 0.0 if self.planar else self.half_width
 
     @cached_property
+    def stance(self) -> Human:
+        """The human on the right foot, which does not leave its place and rolls over heel and ball."""
+        held = {LATERAL: -self.side, VERTICAL: 0.0, FORWARD: 0.0, YAW: 0.0, LIST: 0.0}
+        ranges = {name: (at, at) for name, at in held.items()}
+        ranges |= {PITCH: (-radians(5), radians(45)), ROLL: (-radians(5), radians(75))}
+        seen = on_foot(self.human, "r")
+        return seen.ranged({name: ends for name, ends in ranges.items() if name in seen.virtual})
+
+    @cached_property
     def sole(self) -> tuple[float, float]:
         """Distance of ball and toe from the heel [m] when the foot is flat."""
         place = {name: self._standing(getattr(self.human.feet["r"], name)) for name in ("heel", "ball", "toe")}
@@ -123,25 +149,42 @@ class Step:
         q = ca.DM(self.human.standing)
         return np.array(ca.DM(co.point_motion(self.human.model, *point, q=ca.SX(q)).position)).ravel()
 
+    def direction(self, now: Any, body: str, axis: int) -> co.PointMotion:
+        """A world axis carried along by a body from standing on, with its derivatives, each shape (3,)."""
+        tip, root = now.point(body, self._axes[body][axis]), now.point(body)
+        return co.PointMotion(*(a - b for a, b in zip(tip, root, strict=True)))
+
+    @cached_property
+    def _axes(self) -> dict[str, np.ndarray]:
+        """World axes in every link frame of the standing human, as rows."""
+        model, rest = self.stance.model, ca.SX(self.stance.model.n, 1)
+        frames = kinematics.frames(model, ca.SX(ca.DM(self.stance.standing)), rest, rest).position
+        return {
+            body.name: np.round(np.array(ca.DM(frame))[:3, :3], 12)
+            for body, frame in zip(model.bodies, frames, strict=True)
+        }
+
     # Ground reactions ------------------------------------------------------------------------------------------------
 
     def right(self, now: Any) -> Wrench:
-        """Wrench on the right foot: a free one during double support, all that is needed afterwards."""
-        return _switched(now, self.share(now), now.support)
+        """Wrench on the right foot: what the joints between world and foot transmit."""
+        tau = dict(zip(self.stance.model.joint_names, ca.vertsplit(now.tau), strict=True))
+        force = ca.vertcat(tau.get(LATERAL, 0), tau[VERTICAL], tau[FORWARD])
+        about_heel = ca.vertcat(-tau[PITCH], tau.get(YAW, 0), tau.get(LIST, 0))
+        return Wrench(force, about_heel + ca.cross(ca.SX([-self.side, 0, 0]), force))
 
     def left(self, now: Any) -> Wrench:
-        """Wrench on the left foot: what the right one leaves during double support, nothing afterwards."""
-        nothing = Wrench(ca.SX(3, 1), ca.SX(3, 1))
-        return _switched(now, now.support - self.share(now), nothing)
+        """Wrench on the left foot: its share during double support, nothing afterwards."""
+        return Wrench(*(_while_both(now, part) for part in self.share(now)))
 
     def share(self, now: Any) -> Wrench:
-        """Wrench of the leading foot while both are on the ground."""
+        """Wrench of the trailing foot while both are on the ground."""
         if self.sharing is Sharing.DISTANCE:
-            return ground.by_distance(now.support, [self.places["l"][0], self.places["r"][0]])[1]
+            return ground.by_distance(now.support, [self.places["l"][0], self.places["r"][0]])[0]
         if self.sharing is Sharing.PARTITION:
-            parts = ground.by_partition(now.support, [*self.places["l"], *self.places["r"]], now.leading)
-            return parts[2] + parts[3]
-        signal = self.weight * now.leading
+            parts = ground.by_partition(now.support, [*self.places["l"], *self.places["r"]], now.trailing)
+            return parts[0] + parts[1]
+        signal = self.weight * now.trailing
         if self.planar:
             return Wrench(ca.vertcat(0, signal[:2]), ca.vertcat(signal[2], 0, 0))
         return Wrench(signal[:3], signal[3:])
@@ -172,7 +215,7 @@ class Step:
             x, back, front = self.side, ball - 0.01 - self.length, reach - self.length
         else:
             x = -self.side
-            back = (ball - 0.01) * _ramp(s, 0.55, FLAT_UNTIL)
+            back = (ball - 0.01) * _ramp(s, FLAT_UNTIL - 0.25, FLAT_UNTIL)
             front = 0.02 + (reach - 0.02) * _ramp(s, 0.05, 0.35)
         return [(x - half, back), (x - half, front), (x + half, front), (x + half, back)]
 
@@ -180,24 +223,37 @@ class Step:
 
     def problem(self) -> co.Problem:
         """The step as a problem."""
-        feet = self.human.feet
         return co.Problem(
-            model=self.human.model,
+            model=self.stance.model,
             duration=self.duration,
             minimize=co.integral(self.effort) + co.integral(self.regular, name="regularisation"),
             subject_to=[*contacts(self), *self.forces(), *posture(self), symmetry(self)],
             unknowns=self.unknowns(),
-            loads=[
-                ground.applied(feet["r"].ball.body, (0, 0, 0), self.right),
-                ground.applied(feet["l"].ball.body, (0, 0, 0), self.left),
-            ],
+            loads=[ground.applied(self.stance.feet["l"].ball.body, (0, 0, 0), self.left)],
+        )
+
+    def motion_only(self) -> co.Problem:
+        """The same without forces: a motion that keeps to its constraints with small angles and accelerations.
+
+        Where to start from, as the paper's first stage. Accelerations may jump from step to step.
+        """
+        free, T = replace(self, seamless=False), self.duration
+
+        def ease(now: co.Instant) -> ca.SX:
+            return ca.sumsqr(now.q) + 0.1 * ca.sumsqr(T * now.qd) + 1e-3 * ca.sumsqr(T**2 * now.qdd)
+
+        return co.Problem(
+            model=self.stance.strengthless.model,
+            duration=T,
+            minimize=co.integral(ease),
+            subject_to=[*contacts(free), *posture(free), symmetry(free)],
         )
 
     def effort(self, now: co.Instant) -> ca.SX:
         """Weighted squares of torques over their limits."""
-        lower, upper = self.human.model.limits("torque")
+        lower, upper = self.stance.model.limits("torque")
         total = ca.SX(0)
-        for j, name in enumerate(self.human.model.joint_names):
+        for j, name in enumerate(self.stance.model.joint_names):
             if np.isfinite(upper[j]):
                 weight = next((w for start, w in self.weights.items() if name.startswith(start)), 1.0)
                 total += weight * (now.tau[j] / ((upper[j] - lower[j]) / 2)) ** 2
@@ -205,21 +261,22 @@ class Step:
 
     def regular(self, now: co.Instant) -> ca.SX:
         """Smoothness of the pelvis and of the transfer between the feet."""
-        slides = [j for j, name in enumerate(now.model.joint_names) if name.startswith(SLIDES)]
-        smooth = self.smooth * ca.sumsqr(now.qdd[slides] / 9.81)
+        pelvis = now.point(*self.stance.landmarks["pelvis"])
+        smooth = self.smooth * ca.sumsqr(pelvis.acceleration / 9.81)
         if self.sharing is not Sharing.FREE:
             return smooth
-        grown = now.t / (DOUBLE * self.duration)
-        uneven = _while_both(now, (self.share(now).force - grown * now.support.force) / self.weight, ca.SX(3, 1))
+        grown, left = now.t / (DOUBLE * self.duration), self.share(now).force
+        uneven = _while_both(now, ((1 - grown) * self.right(now).force - grown * left) / self.weight)
         # After its time the signal means nothing, and a little of its square keeps it at zero.
-        return smooth + self.even * ca.sumsqr(uneven) + 1e-4 * ca.sumsqr(now.leading)
+        return smooth + self.even * ca.sumsqr(uneven) + 1e-4 * ca.sumsqr(now.trailing)
 
     def forces(self) -> list[Any]:
         """Centres of pressure, friction, and how the wrench passes from one foot to the other."""
         found = self._passing()
         # By distance both feet share one centre of pressure, somewhere between them.
         whole = self.sharing is Sharing.DISTANCE
-        phases = {"r": (DOUBLE if whole else 0.0, 1.0), "l": (0.0, DOUBLE)}
+        # Not where a foot carries nothing: a row that can only be zero leaves an interior-point method no interior.
+        phases = {"r": (DOUBLE if whole else TOUCHED, 1.0), "l": (0.0, DOUBLE - TOUCHED)}
         for side, wrench in (("r", self.right), ("l", self.left)):
             if not (whole and side == "l"):
                 found.append(self._rows(f"pressure {side}", side, wrench, self._pressure, phases[side]))
@@ -234,20 +291,17 @@ class Step:
             points, rows = [*self.places["l"], *self.places["r"]], [0, 2] if self.planar else [0, 1, 2]
             return [
                 co.path(
-                    lambda now: ground.partition_rows(now.support, points, now.leading)[rows],
+                    lambda now: ground.partition_rows(now.support, points, now.trailing)[rows],
                     equals=0.0, during=(0.0, DOUBLE), scale=[1.0, 0.1, 0.1][: len(rows)], name="partition",
                 ),
-                co.at(0.0, lambda now: now.leading[2:], lower=-1e-3, upper=1e-3, scale=1.0, name="first touch"),
-                co.at(DOUBLE, lambda now: now.leading[:2], lower=-1e-3, upper=1e-3, scale=1.0, name="hand over"),
+                co.at(0.0, lambda now: now.trailing[2:], lower=-1e-3, upper=1e-3, scale=1.0, name="first touch"),
+                co.at(DOUBLE, lambda now: now.trailing[:2], lower=-1e-3, upper=1e-3, scale=1.0, name="hand over"),
             ]  # fmt: skip
         kept = [1, 2, 3] if self.planar else list(range(6))
         return [
-            co.at(0.0, lambda now: now.leading, equals=0.0, name="first touch"),
-            co.at(
-                DOUBLE, lambda now: ca.vertcat(*now.support)[kept] / self.weight - now.leading,
-                equals=0.0, name="hand over",
-            ),
-        ]  # fmt: skip
+            co.at(0.0, lambda now: ca.vertcat(*self.right(now))[kept] / self.weight, equals=0.0, name="first touch"),
+            co.at(DOUBLE, lambda now: now.trailing, equals=0.0, name="hand over"),
+        ]
 
     def _between(self, now: Any) -> ca.SX:
         """Zero moment point of the whole between the outer sides of the feet, from the trailing ball to the heel."""
@@ -270,13 +324,9 @@ class Step:
         return ca.vertcat(ground.friction_rows(wrench, self.friction), limit - twist, limit + twist)
 
 
-def _switched(now: Any, double: Wrench, single: Wrench) -> Wrench:
-    """One wrench during double support, another afterwards."""
-    return Wrench(*(_while_both(now, a, b) for a, b in zip(double, single, strict=True)))
-
-
-def _while_both(now: Any, double: ca.SX, single: ca.SX) -> ca.SX:
-    return ca.if_else(now.t <= (DOUBLE + 1e-6) * now.duration, double, single)
+def _while_both(now: Any, double: ca.SX) -> ca.SX:
+    """Zero after double support."""
+    return ca.if_else(now.t <= (DOUBLE + 1e-6) * now.duration, double, ca.SX(*double.shape))
 
 
 def _ramp(s: Any, start: float, end: float) -> Any:

@@ -48,9 +48,10 @@ class State:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Bounds on joint quantities during the whole motion; made by `bounds`."""
+    """Bounds on joint quantities during the motion or a part of it; made by `bounds`."""
 
     limits: Mapping[str, tuple[Any, Any]]
+    during: tuple[float, float] = (0.0, 1.0)
 
     def limits_of(self, quantity: str, model: Model) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper bounds, each shape (n,), infinite where this states none."""
@@ -135,13 +136,18 @@ def final(*, q: Any = None, qd: Any = None, qdd: Any = None, tau: Any = None) ->
     return _state("final", 1.0, q, qd, qdd, tau)
 
 
-def bounds(*, q: Any = None, qd: Any = None, qdd: Any = None, tau: Any = None) -> Bounds:
-    """Bounds during the whole motion; joint limits of the model hold as well.
+def bounds(
+    *, q: Any = None, qd: Any = None, qdd: Any = None, tau: Any = None, during: tuple[float, float] = (0.0, 1.0)
+) -> Bounds:
+    """Bounds on joint quantities; joint limits of the model hold as well.
 
     Parameters
     ----------
     q, qd, qdd, tau : (lower, upper), or mapping of joint name to (lower, upper)
         Each bound a scalar for every joint or shape (n,).
+    during : (float, float)
+        Part of the motion, as fractions of its duration. Bounds on q hold for the control points of a spline, and so
+        at all times, in those of its intervals that lie within; in others at the nodes.
     """
     given = {k: v for k, v in zip(QUANTITIES, (q, qd, qdd, tau), strict=True) if v is not None}
     if not given:
@@ -150,7 +156,7 @@ def bounds(*, q: Any = None, qd: Any = None, qdd: Any = None, tau: Any = None) -
         for pair in value.values() if isinstance(value, Mapping) else [value]:
             lower, upper = _pair(f"bounds {quantity}", pair)
             interval(f"bounds {quantity}", lower, upper)
-    return Bounds(given)
+    return Bounds(given, _window("bounds during", during))
 
 
 def path(
@@ -178,11 +184,8 @@ def path(
     name : str, optional
     """
     low, high = _limits("path", lower, upper, equals)
-    a, b = _pair("path during", during)
-    a, b = finite_number("path during start", a), finite_number("path during end", b)
-    if not 0 <= a <= b <= 1:
-        raise InputError(f"path during must satisfy 0 <= start <= end <= 1, got {during!r}")
-    return Path(_named(fn, name, "path"), fn, low, high, (a, b), _size("path", scale))
+    span = _window("path during", during)
+    return Path(_named(fn, name, "path"), fn, low, high, span, _size("path", scale))
 
 
 def at(
@@ -284,6 +287,14 @@ def _pair(name: str, value: Any) -> tuple[Any, Any]:
     if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
         raise InputError(f"{name} must be (lower, upper), got {value!r}")
     return value[0], value[1]
+
+
+def _window(name: str, during: Any) -> tuple[float, float]:
+    a, b = _pair(name, during)
+    a, b = finite_number(f"{name} start", a), finite_number(f"{name} end", b)
+    if not 0 <= a <= b <= 1:
+        raise InputError(f"{name} must satisfy 0 <= start <= end <= 1, got {during!r}")
+    return a, b
 
 
 def _named(fn: Any, name: str | None, fallback: str) -> str:

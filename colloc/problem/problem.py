@@ -24,6 +24,7 @@ from colloc.problem.unknowns import Free, Parameter, Unknown
 # Places in an instant's inputs of what does not vary along the motion: duration, constants, parameters.
 SHARED = (1, 7, 8)
 
+_WHOLE = (0.0, 1.0)
 _LIMITED = {"q": "position", "qd": "velocity", "tau": "torque"}
 
 
@@ -185,10 +186,13 @@ class Problem:
         return found
 
     def limits(self, quantity: str) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper bounds, each shape (n,), on q, qd, qdd or tau: joint limits and `bounds` together."""
+        """Lower and upper bounds, each shape (n,), on q, qd, qdd or tau: joint limits and `bounds` together.
+
+        Those that hold all along; for bounds during a part of the motion, see `windows`.
+        """
         n = self.model.n
         stated = [(np.full(n, -np.inf), np.full(n, np.inf))]
-        stated += [c.limits_of(quantity, self.model) for c in self.subject_to if isinstance(c, Bounds)]
+        stated += [c.limits_of(quantity, self.model) for c in self._bounds if c.during == _WHOLE]
         if quantity in _LIMITED:
             stated.append(self.model.limits(_LIMITED[quantity]))
         lower, upper = np.max([low for low, _ in stated], axis=0), np.min([high for _, high in stated], axis=0)
@@ -197,18 +201,25 @@ class Problem:
                 raise InputError(f"bounds on {quantity}[{joint}] contradict each other: lower {low} > upper {high}")
         return lower, upper
 
+    def windows(self, quantity: str) -> list[tuple[tuple[float, float], np.ndarray, np.ndarray]]:
+        """Bounds during a part of the motion: when, and lower and upper bounds, each shape (n,)."""
+        parts = [c for c in self._bounds if c.during != _WHOLE and quantity in c.limits]
+        return [(c.during, *c.limits_of(quantity, self.model)) for c in parts]
+
+    @property
+    def _bounds(self) -> list[Bounds]:
+        return [c for c in self.subject_to if isinstance(c, Bounds)]
+
     def _limits(self) -> list[Path]:
-        """Bounds and joint limits as path constraints, one for each quantity that has any."""
+        """Bounds and joint limits as path constraints, one for each quantity and part of the motion that has any."""
         paths = []
         for quantity in QUANTITIES:
-            lower, upper = self.limits(quantity)
-            joints = [j for j in range(self.model.n) if np.isfinite([lower[j], upper[j]]).any()]
-            if joints:
-                labels = tuple(f"{quantity}[{self.model.joint_names[j]}]" for j in joints)
-                fn = partial(_components, quantity, joints)
-                paths.append(
-                    Path(f"{quantity} bounds", fn, lower[joints], upper[joints], (0.0, 1.0), None, quantity, labels)
-                )
+            for during, lower, upper in [(_WHOLE, *self.limits(quantity)), *self.windows(quantity)]:
+                joints = [j for j in range(self.model.n) if np.isfinite([lower[j], upper[j]]).any()]
+                if joints:
+                    labels = tuple(f"{quantity}[{self.model.joint_names[j]}]" for j in joints)
+                    fn, ends = partial(_components, quantity, joints), (lower[joints], upper[joints])
+                    paths.append(Path(f"{quantity} bounds", fn, *ends, during, None, quantity, labels))
         return paths
 
     def _check_states(self) -> None:

@@ -23,6 +23,7 @@ from colloc.transcription.grid import (
     sampled_signals,
     shared_unknowns,
     signal_bounds,
+    tighten,
 )  # fmt: skip
 from colloc.transcription.slices import Slices
 from colloc.transcription.torques import Torques
@@ -78,9 +79,13 @@ class BSplineGrid:
         self.lower = np.append(np.tile(np.append(q_lower, signal_lower), points), shared.lower)
         self.upper = np.append(np.tile(np.append(q_upper, signal_upper), points), shared.upper)
         self._points = np.arange(points * (n + extra)).reshape(points, n + extra)
+        self.breakpoints = np.linspace(0, 1, curve.intervals + 1)
+        for during, low, high in problem.windows("q"):
+            if (held := self.held(during)) is not None:
+                first, last = (round(s * curve.intervals) for s in held)
+                tighten(self, problem, "q", during, self._points[first : last + curve.degree, :n], low, high)
         self._shared = np.arange(self._points.size, self.lower.size)
         self.segments = {"q control points": self._points[:, :n], "duration": self._shared[:1]}
-        self.breakpoints = np.linspace(0, 1, curve.intervals + 1)
         self._seen = shared.visible(self._shared)
         self._local = self._make_local(shared, n, extra, torques)
 
@@ -113,6 +118,11 @@ class BSplineGrid:
         )
         weight = np.vstack([basis[order].reshape(-1, s.size), np.ones((seen.size, s.size))])
         return Sites(self._local, Slices(np.vstack(index), row, column, weight), s[None], s)
+
+    def held(self, during: tuple[float, float]) -> tuple[float, float] | None:
+        """The intervals that lie within: their curve stays in the hull of their control points."""
+        inside = self.breakpoints[(self.breakpoints >= during[0] - 1e-9) & (self.breakpoints <= during[1] + 1e-9)]
+        return (float(inside[0]), float(inside[-1])) if inside.size > 1 else None
 
     def nodes(self) -> Sites:
         """Equally spaced nodes, both ends included."""

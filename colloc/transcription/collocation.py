@@ -33,6 +33,7 @@ from colloc.transcription.grid import (
     sampled_signals,
     shared_unknowns,
     signal_bounds,
+    tighten,
 )  # fmt: skip
 from colloc.transcription.slices import Slices
 from colloc.transcription.torques import Torques, join
@@ -137,12 +138,23 @@ class CollocationGrid:
         self._collocated = first + np.arange(self._c.size)
         inside = self._c if self._late else self._c[1:]
         self._s = np.append(0.0, ((np.arange(self.intervals)[:, None] + inside) / self.intervals).ravel())
+        for quantity, index in (("q", self._q), ("qd", self._v), ("qdd", self._a[:, :n])):
+            for during, low, high in problem.windows(quantity):
+                inside = self._within(during)[-len(index) :]
+                tighten(self, problem, quantity, during, index[inside], low, high)
         self.segments = {"q": self._q, "qd": self._v, "qdd": self._a[:, :n], "duration": self._shared[0, :1]}
         self.breakpoints = np.linspace(0, 1, self.intervals + 1)
         self._seen = shared.visible(self._shared[0])
         self._node, self._early, self._interval = (
             make(shared) for make in (self._node_local, self._early_local, self._interval_local)
         )
+
+    def _within(self, during: tuple[float, float]) -> np.ndarray:
+        return (self._s >= during[0] - 1e-9) & (self._s <= during[1] + 1e-9)
+
+    def held(self, during: tuple[float, float]) -> tuple[float, float]:
+        """All of it: positions, velocities and accelerations at the nodes are variables."""
+        return during
 
     def _inputs(self, s: ca.SX, shared: Shared, q: ca.SX, v: ca.SX, a: ca.SX) -> list[ca.SX]:
         """The instant's inputs from a state and a column of accelerations and signals, torques yet to be put in."""

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 import casadi as ca
 import numpy as np
 
+from colloc.errors import InputError
 from colloc.problem import Problem
 from colloc.transcription.block import Block
 from colloc.transcription.slices import Slices
@@ -46,10 +47,10 @@ class Sites:
     data: np.ndarray
     s: np.ndarray
 
-    def restrict(self, during: tuple[float, float]) -> Sites:
-        """The sites within a part of the motion."""
-        inside = (self.s >= during[0] - 1e-9) & (self.s <= during[1] + 1e-9)
-        return Sites(self.local, self.slices.take(inside), self.data[:, inside], self.s[inside])
+    def restrict(self, during: tuple[float, float], *, outside: bool = False) -> Sites:
+        """The sites within a part of the motion, or the others."""
+        chosen = ((self.s >= during[0] - 1e-9) & (self.s <= during[1] + 1e-9)) != outside
+        return Sites(self.local, self.slices.take(chosen), self.data[:, chosen], self.s[chosen])
 
     def evaluate(self, expressions: list[ca.SX], x: np.ndarray, parameters: np.ndarray) -> list[np.ndarray]:
         """Values of expressions in the local view at all sites, each ndarray, shape (N, rows)."""
@@ -115,6 +116,10 @@ class Grid(Protocol):
     segments: dict[str, np.ndarray]
     breakpoints: np.ndarray
     bounded: frozenset[str]
+
+    def held(self, during: tuple[float, float]) -> tuple[float, float] | None:
+        """The part of a window in which bounds on variables see to bounds on `bounded` quantities."""
+        ...
 
     def nodes(self) -> Sites:
         """Where path constraints are imposed."""
@@ -195,6 +200,25 @@ def signal_bounds(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
         np.concatenate([none, *(u.lower for u in problem.signals)]),
         np.concatenate([none, *(u.upper for u in problem.signals)]),
     )
+
+
+def tighten(
+    grid: Grid, problem: Problem, quantity: str, during: tuple[float, float],
+    index: np.ndarray, lower: np.ndarray, upper: np.ndarray,
+) -> None:  # fmt: skip
+    """Narrow the bounds of the variables at index, shape (any, n), to those of the joints, each shape (n,).
+
+    Raises
+    ------
+    InputError
+        If nothing is left between them.
+    """
+    grid.lower[index], grid.upper[index] = np.maximum(grid.lower[index], lower), np.minimum(grid.upper[index], upper)
+    for joint, empty in zip(
+        problem.model.joint_names, (grid.lower[index] > grid.upper[index]).any(axis=0), strict=True
+    ):
+        if empty:
+            raise InputError(f"bounds on {quantity}[{joint}] during {during[0]:g} .. {during[1]:g} contradict others")
 
 
 def pack_shared(problem: Problem, motion: Motion) -> np.ndarray:

@@ -26,8 +26,8 @@ class Squares(NamedTuple):
 def split_squares(expression: ca.SX, varying: ca.SX) -> Squares:
     """Take the squares out of a sum.
 
-    What is added, subtracted, or multiplied or divided by something constant is followed to its terms; a term that is
-    a square gives its root, any other stays in the rest.
+    What is added, subtracted, multiplied or divided by something constant, or switched by a constant condition is
+    followed to its terms; a term that is a square gives its root, any other stays in the rest.
 
     Parameters
     ----------
@@ -57,6 +57,8 @@ def split_squares(expression: ca.SX, varying: ca.SX) -> Squares:
             waiting.append((left, weight * right))
         elif term.is_op(ca.OP_DIV) and not ca.depends_on(right, varying):
             waiting.append((left, weight / right))
+        elif term.is_op(ca.OP_IF_ELSE_ZERO) and not ca.depends_on(left, varying):
+            waiting.append((right, weight * left))  # a condition is 0 or 1
         else:
             rest += weight * term
     return found._replace(rest=rest)

@@ -68,6 +68,10 @@ def transcribe(
             constraints.append(block_at(name, _moment(grid, constraint.s, function), rows, function).folded())
         elif isinstance(constraint, Path) and constraint.quantity not in grid.bounded:
             constraints += _along_path(name, grid, constraint, rows, function)
+        elif isinstance(constraint, Path):
+            sites, held = window(grid, grid.nodes(), constraint.during), grid.held(constraint.during)
+            left = sites if held is None else sites.restrict(held, outside=True)
+            constraints += [block_at(name, left, rows, function)] if left.s.size else []
     return NLP(problem, curve, grid, torques.names, _costs(problem, grid), constraints, *settled[:2], compile)
 
 
