@@ -29,7 +29,7 @@ SPLINE, MESH = co.BSpline(20, nodes=81), co.Radau(20, 3)
 WAYS: dict[str, tuple[Sharing, Transcription, co.Hessian]] = {
     "spline": (Sharing.FREE, SPLINE, co.Hessian.GAUSS_NEWTON),
     "radau": (Sharing.FREE, MESH, co.Hessian.EXACT),  # where Gauss-Newton does not always converge
-    "distance": (Sharing.DISTANCE, SPLINE, co.Hessian.GAUSS_NEWTON),
+    "distance": (Sharing.DISTANCE, SPLINE, co.Hessian.EXACT),
     "partition": (Sharing.PARTITION, SPLINE, co.Hessian.EXACT),
 }
 SHOWN = ("vertical.peak_1", "vertical.valley", "vertical.peak_2", "fore_aft.braking", "fore_aft.propulsion")

@@ -11,12 +11,14 @@ from matplotlib.figure import Figure
 
 import colloc as co
 from models.human55 import human55, walking
-from studies.gait import LABELS, LOOSER, PACK, POINTS, comparison, loaded, walk
+from studies.gait import COARSE, LABELS, PACK, POINTS, comparison, loaded, posed, walk
 from studies.gait_animation import write_animation
 from studies.gait_body import NAMES, capsule, film, strides
+from studies.gait_errors import PROMISED, pressing_outside
 from studies.gait_figures import gait_figure
+from studies.gait_ground import ground_reactions
 from studies.gait_norms import bands, fact, facts
-from studies.gait_report import COMPARED, EVENTS, PROMISED, Report, ground_reactions, pressing_outside
+from studies.gait_report import COMPARED, EVENTS, Report
 from studies.gait_speeds import SPEEDS, published, step_length, trend
 from studies.walking import Step
 from studies.walking_rows import DOUBLE, MID_SWING
@@ -24,18 +26,39 @@ from studies.walking_rows import DOUBLE, MID_SWING
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    return walk(Step(walking(human55())), compile=False, tolerance=1e-2)
+    return walk(Step(walking(human55())), compile=False)
 
 
 def test_the_step_is_found(report):
-    assert report.solution.status in (co.Status.SOLVED, co.Status.VIOLATED)
-    for kind in ("position_mm", "velocity_m_per_s", "angle_deg"):
-        assert report.violations[kind] <= PROMISED[kind], report.worst[kind]
+    assert report.solution.status is co.Status.SOLVED
+    assert report.first.success
+    for kind, limit in PROMISED.items():  # between the nodes as well
+        assert report.worst[kind][0] <= limit, report.worst[kind]
 
 
 def test_nothing_holds_the_pelvis(report):
-    assert report.virtual_torque < 1e-6
+    assert report.virtual_torque < 1e-12
+    assert report.torque_difference < 1e-12
     assert report.wrench_sum_error < 1e-12
+
+
+def test_six_control_points_walk_too():
+    """The paper's setting and tolerance: constraints hold at its eleven times."""
+    step, curve = posed(Step(walking(human55())), 6)
+    assert (curve.intervals, curve.nodes, step.seamless) == (3, 11, False)
+    report = walk(step, 6, compile=False)
+    assert report.solution.message == "Solve_Succeeded"
+    assert report.solution.cost == pytest.approx(0.069, rel=0.03)
+    assert report.virtual_torque < 1e-12
+    assert report.worst["force_percent_of_weight"][0] < 3.0
+    assert 0.05 < report.stray.speed < 0.6  # the foot cannot be kept still
+
+
+def test_an_impossible_step_names_what_it_cannot_meet():
+    """Longer than the legs."""
+    with pytest.raises(co.SolveError, match=r"left ball") as failure:
+        walk(Step(walking(human55()), speed=4.0, length=2.2), COARSE, compile=False)
+    assert not failure.value.solution.success
 
 
 def test_the_ground_only_pushes(report):
@@ -49,8 +72,8 @@ def test_the_ground_only_pushes(report):
 def test_feet_press_where_they_may(report):
     nodes = report.solution.t / report.solution.duration
     held = pressing_outside(report.step, ground_reactions(report.step, report.solution, nodes))
-    assert held.moment < 0.1  # % of body weight times 1 m
-    assert report.outside.moment < 5.0  # between the nodes; the study says how much
+    assert held.moment < 0.05  # % of body weight times 1 m
+    assert report.outside.moment < 1.0  # between the nodes
     moved = report.ground.right + np.array([0, 0, 0, 0, 0, 0.1]) * report.ground.right[:, 1:2]  # 0.1 m to the left
     wrong = pressing_outside(report.step, replace(report.ground, right=moved))
     assert wrong.mm > 60 - report.outside.mm
@@ -71,7 +94,7 @@ def test_it_looks_like_walking(report):
 
 def _joint(report: Report, name: str) -> int:
     names = {"hip": "hip_flexion_r", "knee": "knee_flexion_r", "ankle": "ankle_dorsiflexion_r"}
-    return report.step.human.model.joint_names.index(names[name])
+    return report.step.stance.model.joint_names.index(names[name])
 
 
 def test_mean_force_is_body_weight(report):
@@ -86,7 +109,7 @@ def test_numbers_are_flat_and_finite(report):
     assert {f"peaks.{name}" for name in EVENTS} | {f"rms_vs_winter.{name}" for name in COMPARED} <= set(numbers)
     assert {"cost", "virtual_torque_max", "violation", "seconds.solve", "iterations.total"} <= set(numbers)
     paper = numbers["objective.paper"]
-    lower, upper = report.step.human.model.limits("torque")
+    lower, upper = report.step.stance.model.limits("torque")
     largest = np.maximum(np.abs(lower), np.abs(upper))
     fine = report.solution.at(np.linspace(0, report.solution.duration, 2001))
     squares = ((fine.tau / largest) ** 2)[:, np.isfinite(upper)].sum(axis=1)
@@ -163,7 +186,7 @@ def test_trends_and_step_lengths():
     assert step_length(1.2) == pytest.approx(0.6)
     assert [round(step_length(v), 3) for v in SPEEDS] == [0.52, 0.6, 0.671]
     assert set(published("knee.swing")) == {"Schwartz 2008", "Fukuchi 2018"}
-    assert max(most for most, *_ in LOOSER) < POINTS
+    assert COARSE < POINTS
 
 
 @pytest.mark.parametrize(("p", "q", "rp", "rq"), [((0, 0), (1, 0), 0.2, 0.1), ((0, 0), (0, 0.05), 0.3, 0.1)])

@@ -1,5 +1,7 @@
 """The NLP: exact derivatives, structure that grows linearly, names of rows."""
 
+import warnings
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -159,6 +161,52 @@ def test_rows_are_named_with_joint_and_time():
     assert "tau[slide] at t = 1 s" in names
     assert "qd[arm] at t = 0.5 s" in names
     assert "passing at t = 0.74 s" in names
+
+
+@pytest.mark.parametrize(
+    "curve", [co.BSpline(10, nodes=41), co.BSpline(7), co.HermiteSimpson(10), co.Radau(7, 3)], ids=str
+)
+def test_bounds_hold_during_their_part_of_the_motion(curve):
+    window = co.bounds(
+        q={"shoulder": (-0.3, -0.1)}, qd={"elbow": (-0.2, 0.2)}, tau={"elbow": (-9, 9)}, during=(0.2, 0.6)
+    )
+    ends = [co.initial(q=(0, 0), qd=0), co.final(q=(0, 0), qd=0)]
+    problem = co.Problem(time_optimal().model, 1.0, co.integral(effort), [*ends, window])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", co.SolutionWarning)  # a mesh keeps to bounds at its nodes
+        solution = co.solve(problem, curve, compile=False)
+    nodes = solution.t[(solution.t >= 0.2) & (solution.t <= 0.6)]
+    inside, outside = solution.at(nodes), solution.at(np.array([0.05, 0.95]))
+    assert -0.3 - 1e-7 < inside.q[:, 0].min() < inside.q[:, 0].max() < -0.1 + 1e-7
+    assert np.abs(inside.qd[:, 1]).max() < 0.2 + 1e-6
+    assert np.abs(inside.tau[:, 1]).max() < 9 + 1e-6
+    assert outside.q[:, 0].max() > -0.1
+    assert {v.constraint for v in solution.violations} >= {"q bounds", "qd bounds", "tau bounds"}
+
+
+def test_bounds_during_whole_intervals_need_no_rows():
+    stated = [co.bounds(q={"shoulder": (0.2, 0.2)}, during=during) for during in ((0.2, 0.6), (0.7, 0.95))]
+    nlp = co.transcribe(
+        co.Problem(time_optimal().model, 1.0, co.integral(effort), stated[:1]), co.BSpline(10, nodes=41)
+    )
+    assert "q bounds" not in [block.name for block in nlp.constraints]
+    points = nlp.grid.segments["q control points"][:, 0]
+    np.testing.assert_array_equal(nlp.lower[points] == nlp.upper[points], [2 <= k < 9 for k in range(13)])
+    # From 0.9 to 0.95 the window ends within an interval: its nodes there are rows.
+    nlp = co.transcribe(
+        co.Problem(time_optimal().model, 1.0, co.integral(effort), stated[1:]), co.BSpline(10, nodes=41)
+    )
+    rows = next(block for block in nlp.constraints if block.name == "q bounds")
+    np.testing.assert_allclose(rows.s, [0.925, 0.95])
+    on_mesh = co.transcribe(co.Problem(time_optimal().model, 1.0, co.integral(effort), stated), co.Radau(10, 2))
+    assert [block.name for block in on_mesh.constraints] == ["defects"]
+
+
+def test_bounds_that_leave_nothing_are_refused():
+    stated = [co.bounds(q=(-1, 1)), co.bounds(q={"elbow": (2, 3)}, during=(0.5, 1))]
+    for curve in (co.BSpline(4), co.Radau(4)):
+        with pytest.raises(co.InputError, match=r"bounds on q\[elbow\] during 0.5 .. 1 contradict others"):
+            co.transcribe(co.Problem(time_optimal().model, 1.0, co.integral(effort), stated), curve)
 
 
 def test_bounds_on_positions_are_bounds_on_control_points():

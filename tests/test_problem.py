@@ -51,6 +51,8 @@ def stated(**changes) -> co.Problem:
         (lambda: co.bounds(tau=(10, -10)), "lower bound exceeds upper bound, got lower=10, upper=-10"),
         (lambda: co.bounds(tau=(math.nan, 10)), "must not be NaN"),
         (lambda: co.bounds(q={"elbow": (2, 1)}), "lower bound exceeds upper bound"),
+        (lambda: co.bounds(q=(0, 1), during=(0.6, 0.2)), r"bounds during must satisfy 0 <= start <= end <= 1, got"),
+        (lambda: co.bounds(q=(0, 1), during=0.5), r"bounds during must be \(lower, upper\), got 0.5"),
         (lambda: stated(subject_to=[co.bounds(q={"wrist": (0, 1)})]), "no joint named 'wrist'"),
         (lambda: stated(subject_to=[co.bounds(tau=((1, 2, 3), 9))]), r"must have shape \(2,\)"),
         (
