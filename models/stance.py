@@ -39,7 +39,14 @@ def on_foot(human: Human, side: str) -> Human:
     -------
     Human
         Its `virtual` joints are those of the foot.
+
+    Raises
+    ------
+    InputError
+        For a side that is none.
     """
+    if side not in human.feet:
+        raise co.InputError(f"side must be one of {', '.join(human.feet)}, got {side!r}")
     bodies = {body.name: body for body in human.model.bodies}
     leg = [human.feet[side].ball.body]
     while leg[-1] != human.virtual[-1]:

@@ -6,6 +6,13 @@ internal joint forces of a stride, laid beside measured walking (studies/data). 
 paper's integral of squared torques over their limits and one with weights (`studies.walking.NATURAL`); the weights
 were chosen at 1.2 m/s with Winter's curves in sight, so that what agrees there is fitted. Other speeds
 (`studies.gait_speeds`), other bodies and loads are predicted with the same weights.
+
+What gives which feature, measured here. With the paper's objective the vertical force starts with a spike of 1.5 body
+weights, and the knee bends by 81 degrees in swing; weights (cheap ankles and hips) and some smoothness of the pelvis
+bring two peaks of 1.1 and 1.0 around a valley of 0.82. A heel that may rise only at 40 % of the stride instead of 30
+gives 1.4 to 1.6 at 45 %. Ankles with no stiffness of their own stay at their bound all through swing: 9 degrees from
+Winter's mean in the mean square, 6 with `Step.rest`. The knee bends by 16 degrees on loading, Winter's by 22, because
+the leg has no tissue that gives way; it is 10 at 0.9 m/s and 24 at 1.5.
 """
 
 from __future__ import annotations
@@ -129,8 +136,8 @@ def posed(step: Step, points: int) -> tuple[Step, co.BSpline]:
 
 
 def unweighted(step: Step) -> Step:
-    """The same step with the paper's objective: no weights, no smoothness."""
-    return replace(step, weights={}, smooth=0.0)
+    """The same step with the paper's objective: no weights, no smoothness, no ankles at rest."""
+    return replace(step, weights={}, smooth=0.0, rest=0.0)
 
 
 def loaded(human: Human, load: float) -> Human:

@@ -46,7 +46,7 @@ def write_animation(report: Report, path: Path) -> None:
     }
     subtitle = f"{step.speed:g} m/s, steps of {step.length:.3g} m in {solution.duration:.3g} s"
     page = Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
-        title=escape(f"{solution.problem.model.name}, predicted walking"),
+        title=escape(f"{report.step.human.model.name}, predicted walking"),
         subtitle=escape(subtitle),
         scene=json.dumps(scene, separators=(",", ":")),
     )

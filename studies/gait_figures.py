@@ -161,7 +161,7 @@ def draw_residuals(ax: Axes, report: Report) -> None:
         ax.plot(history[key], color=color, label=label, linewidth=1.5)
     ax.set_yscale("log", nonpositive="clip")
     dress(ax, xlabel="iteration", ylabel="infeasibility, barrier")
-    ax.legend(loc="upper right", frameon=False)
+    ax.legend(loc="lower left", frameon=False)
 
 
 def draw_path(ax: Axes, report: Report) -> None:
@@ -170,7 +170,7 @@ def draw_path(ax: Axes, report: Report) -> None:
     fine = ground_reactions(step, report.solution, np.linspace(0, 1, 401))
     both = fine.s <= DOUBLE + 1e-9
     for x, z, color in ((1, -step.length, LEFT), (-1, 0.0, RIGHT), (1, step.length, LEFT)):
-        _draw_foot(ax, step, x * step.half_width, z, color)
+        _draw_foot(ax, step, x * step.side, z, color)
     _draw_limits(ax, step)
     for wrench, color, label in (
         (fine.left, LEFT, "centre of pressure, left"),

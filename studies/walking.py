@@ -16,9 +16,8 @@ of the algorithm of Xiang et al., the wrench that the motion needs and then its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from functools import cached_property
 from math import radians
 from typing import Any
@@ -31,33 +30,16 @@ from colloc import ground, kinematics
 from colloc.dynamics import Wrench
 from models.human import Human, Point
 from models.stance import FORWARD, LATERAL, LIST, PITCH, ROLL, VERTICAL, YAW, on_foot
+from studies.walking_forces import Sharing, forces
 from studies.walking_rows import DOUBLE, FLAT_UNTIL, contacts, posture, symmetry
 
-TOUCHED = 0.01  # of the step
 SIGNAL = "trailing"  # wrench of the trailing foot during double support, over body weight (and 1 m), or shares
-Share = Callable[[Any], Wrench]
 NATURAL = {
     "ankle": 0.05,
     "hip": 0.5,
     "toe": 0.3,
     "spine": 3.0,
 }  # weights of squared torques over their limits; others 1
-
-
-class Sharing(Enum):
-    """What the trailing foot carries of the wrench during double support.
-
-    FREE
-        A wrench of its own, an unknown signal.
-    DISTANCE
-        By the distance of the zero moment point from the trailing ball and the leading heel.
-    PARTITION
-        By a partition of unity over the contact points, unknown signals.
-    """
-
-    FREE = "free"
-    DISTANCE = "by distance"
-    PARTITION = "by partition"
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +58,8 @@ class Step:
         Of squared torques by the beginning of the joint's name.
     smooth : float
         Weight of the squared acceleration of the pelvis over gravity.
+    rest : float
+        Weight of the squared angles of the ankles, whose passive tissue brings them back to neutral.
     even : float
         Weight of how far the force on the leading foot is from a share that grows evenly in time, over body weight.
     friction : float
@@ -100,6 +84,7 @@ class Step:
     half_width: float = 0.06
     weights: Mapping[str, float] = field(default_factory=lambda: NATURAL)
     smooth: float = 0.2
+    rest: float = 0.1
     even: float = 0.3
     friction: float = 0.7
     band: float = 1e-3
@@ -227,7 +212,7 @@ class Step:
             model=self.stance.model,
             duration=self.duration,
             minimize=co.integral(self.effort) + co.integral(self.regular, name="regularisation"),
-            subject_to=[*contacts(self), *self.forces(), *posture(self), symmetry(self)],
+            subject_to=[*contacts(self), *forces(self), *posture(self), symmetry(self)],
             unknowns=self.unknowns(),
             loads=[ground.applied(self.stance.feet["l"].ball.body, (0, 0, 0), self.left)],
         )
@@ -260,68 +245,16 @@ class Step:
         return total
 
     def regular(self, now: co.Instant) -> ca.SX:
-        """Smoothness of the pelvis and of the transfer between the feet."""
+        """Smoothness of the pelvis and of the transfer between the feet, ankles at rest."""
         pelvis = now.point(*self.stance.landmarks["pelvis"])
-        smooth = self.smooth * ca.sumsqr(pelvis.acceleration / 9.81)
+        ankles = [j for j, name in enumerate(now.model.joint_names) if name.startswith("ankle_dorsiflexion")]
+        smooth = self.smooth * ca.sumsqr(pelvis.acceleration / 9.81) + self.rest * ca.sumsqr(now.q[ankles])
         if self.sharing is not Sharing.FREE:
             return smooth
         grown, left = now.t / (DOUBLE * self.duration), self.share(now).force
         uneven = _while_both(now, ((1 - grown) * self.right(now).force - grown * left) / self.weight)
         # After its time the signal means nothing, and a little of its square keeps it at zero.
         return smooth + self.even * ca.sumsqr(uneven) + 1e-4 * ca.sumsqr(now.trailing)
-
-    def forces(self) -> list[Any]:
-        """Centres of pressure, friction, and how the wrench passes from one foot to the other."""
-        found = self._passing()
-        # By distance both feet share one centre of pressure, somewhere between them.
-        whole = self.sharing is Sharing.DISTANCE
-        # Not where a foot carries nothing: a row that can only be zero leaves an interior-point method no interior.
-        phases = {"r": (DOUBLE if whole else TOUCHED, 1.0), "l": (0.0, DOUBLE - TOUCHED)}
-        for side, wrench in (("r", self.right), ("l", self.left)):
-            if not (whole and side == "l"):
-                found.append(self._rows(f"pressure {side}", side, wrench, self._pressure, phases[side]))
-            found.append(self._rows(f"friction {side}", side, wrench, self._friction, phases[side]))
-        return found
-
-    def _passing(self) -> list[Any]:
-        """That the leading foot begins with nothing and ends with the whole."""
-        if self.sharing is Sharing.DISTANCE:
-            return [co.path(self._between, lower=0.0, during=(0.0, DOUBLE), scale=0.1, name="pressure of both")]
-        if self.sharing is Sharing.PARTITION:
-            points, rows = [*self.places["l"], *self.places["r"]], [0, 2] if self.planar else [0, 1, 2]
-            return [
-                co.path(
-                    lambda now: ground.partition_rows(now.support, points, now.trailing)[rows],
-                    equals=0.0, during=(0.0, DOUBLE), scale=[1.0, 0.1, 0.1][: len(rows)], name="partition",
-                ),
-                co.at(0.0, lambda now: now.trailing[2:], lower=-1e-3, upper=1e-3, scale=1.0, name="first touch"),
-                co.at(DOUBLE, lambda now: now.trailing[:2], lower=-1e-3, upper=1e-3, scale=1.0, name="hand over"),
-            ]  # fmt: skip
-        kept = [1, 2, 3] if self.planar else list(range(6))
-        return [
-            co.at(0.0, lambda now: ca.vertcat(*self.right(now))[kept] / self.weight, equals=0.0, name="first touch"),
-            co.at(DOUBLE, lambda now: now.trailing, equals=0.0, name="hand over"),
-        ]
-
-    def _between(self, now: Any) -> ca.SX:
-        """Zero moment point of the whole between the outer sides of the feet, from the trailing ball to the heel."""
-        back, front = float(self.places["l"][0][2]), self.sole[0]
-        half = self.side + 0.04
-        corners = [(-half, back), (-half, front), (half, front), (half, back)]
-        return ground.pressure_rows(now.support, corners) / self.weight
-
-    def _rows(self, name: str, side: str, wrench: Share, rows: Any, during: tuple[float, float]) -> Any:
-        return co.path(lambda now: rows(now, side, wrench(now)) / self.weight, lower=0.0, during=during, name=name)
-
-    def _pressure(self, now: Any, side: str, wrench: Wrench) -> ca.SX:
-        return ground.pressure_rows(wrench, self.corners(now, side))
-
-    def _friction(self, now: Any, side: str, wrench: Wrench) -> ca.SX:
-        # The free moment about the foot's middle is limited by the friction of a small patch.
-        corners = self.corners(now, side)
-        middle = ca.vertcat(corners[0][0] + 0.04, 0, (corners[0][1] + corners[1][1]) / 2)
-        twist, limit = wrench.about(middle)[1], 0.08 * wrench.force[1]
-        return ca.vertcat(ground.friction_rows(wrench, self.friction), limit - twist, limit + twist)
 
 
 def _while_both(now: Any, double: ca.SX) -> ca.SX:

@@ -227,6 +227,12 @@ def test_newton_asks_for_a_hessian():
         NEWTON(Objective(ROSENBROCK.first), START)
 
 
+@pytest.mark.parametrize("method", [BFGS, NEWTON, co.descent.steepest_descent, co.descent.ipopt])
+def test_a_bare_function_is_no_objective(method):
+    with pytest.raises(co.InputError, match=r"objective must be a co.descent.Objective, got <"):
+        method(ROSENBROCK.first, START)
+
+
 def test_a_descent_speaks_for_itself():
     text = repr(BFGS(ROSENBROCK, START, Stop(1e-3, 3)))
     assert "BFGS in 2 variables" in text

@@ -44,7 +44,7 @@ def test_lengths_and_masses_stay(human, side):
     q, p = (np.array([joints.get(name, 0.0) for name in who.model.joint_names]) for who in (human, stance))
     np.testing.assert_allclose(distances(points(stance, p)), distances(points(human, q)), rtol=0, atol=1e-14)
     masses = [sorted(float(b.mass) for b in who.model.bodies if not b.mass.is_zero()) for who in (human, stance)]
-    np.testing.assert_array_equal(*masses)
+    np.testing.assert_array_equal(masses[0], masses[1])
     for name in joints:
         before, after = (who.model.bodies[who.model.index(name)].joint.limits for who in (human, stance))
         assert before == after
@@ -106,6 +106,11 @@ def _foot(who: Human, state: list[np.ndarray]) -> list[np.ndarray]:
 def _slope(who: Human, q: np.ndarray) -> np.ndarray:
     symbols, rest = coordinates(who.model), np.zeros(who.model.n)
     return evaluate([ca.jacobian(_symbolic_foot(who, *symbols)[0], symbols[0])], symbols, (q, rest, rest))[0]
+
+
+def test_sides_are_right_and_left(human):
+    with pytest.raises(co.InputError, match="side must be one of r, l, got 'right'"):
+        on_foot(human, "right")
 
 
 def test_names_of_the_joints_of_the_foot():

@@ -13,7 +13,7 @@ import numpy as np
 
 from colloc.descent.cholesky import modified_cholesky
 from colloc.descent.line_search import Point, wolfe_step
-from colloc.descent.objective import Descent, DescentStatus, Objective, Stop
+from colloc.descent.objective import Descent, DescentStatus, Objective, Stop, check_objective
 from colloc.descent.record import Record
 from colloc.errors import InputError
 
@@ -100,6 +100,7 @@ def modified_newton(objective: Objective, x0: np.ndarray, stop: Stop | None = No
 
     Parameters, returned values and errors as of `steepest_descent`; also InputError for an objective without Hessian.
     """
+    check_objective(objective)
     if (hessian := objective.hessian) is None:
         raise InputError("modified Newton needs an objective with a hessian, got one without; use bfgs")
 

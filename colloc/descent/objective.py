@@ -10,6 +10,7 @@ import numpy as np
 
 from colloc.checks import count, finite_number
 from colloc.display import Table, short
+from colloc.errors import InputError
 from colloc.numerics.differences import central_difference
 
 
@@ -56,6 +57,12 @@ class Objective:
                 error = np.linalg.norm(along - central_difference(function, x, v))
                 worst[name] = max(worst[name], float(error / max(1.0, float(np.linalg.norm(along)))))
         return worst
+
+
+def check_objective(objective: object) -> None:
+    """InputError for what is no Objective."""
+    if not isinstance(objective, Objective):
+        raise InputError(f"objective must be a co.descent.Objective, got {objective!r}")
 
 
 @dataclass(frozen=True)

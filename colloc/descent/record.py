@@ -8,7 +8,7 @@ import numpy as np
 
 from colloc.checks import finite_array
 from colloc.descent.line_search import Point
-from colloc.descent.objective import Descent, DescentStatus, History, Objective, Stop
+from colloc.descent.objective import Descent, DescentStatus, History, Objective, Stop, check_objective
 from colloc.errors import InputError
 
 
@@ -24,6 +24,7 @@ class Record:
     """
 
     def __init__(self, method: str, objective: Objective, x0: np.ndarray, stop: Stop):
+        check_objective(objective)
         if np.ndim(x0) != 1 or np.size(x0) == 0:
             raise InputError(f"x0 must be a vector, shape (n,), got shape {np.shape(x0)}")
         x0 = finite_array("x0", x0, np.shape(x0))

@@ -214,11 +214,9 @@ def tighten(
         If nothing is left between them.
     """
     grid.lower[index], grid.upper[index] = np.maximum(grid.lower[index], lower), np.minimum(grid.upper[index], upper)
-    for joint, empty in zip(
-        problem.model.joint_names, (grid.lower[index] > grid.upper[index]).any(axis=0), strict=True
-    ):
-        if empty:
-            raise InputError(f"bounds on {quantity}[{joint}] during {during[0]:g} .. {during[1]:g} contradict others")
+    for k in np.flatnonzero((grid.lower[index] > grid.upper[index]).any(axis=0)):
+        joint = problem.model.joint_names[k]
+        raise InputError(f"bounds on {quantity}[{joint}] during {during[0]:g} .. {during[1]:g} contradict others")
 
 
 def pack_shared(problem: Problem, motion: Motion) -> np.ndarray:
