@@ -7,7 +7,6 @@ upright, legs straight, arms hanging, palms forward.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +16,11 @@ import numpy as np
 
 import colloc as co
 from colloc.checks import finite_number
+from models.segments import AXIAL, segments, table
 
-DATA = Path(__file__).parent / "data"
+TABLE = "human_segments.csv"  # of de Leva (1996)
 SAMPLES = {"male": (1.741, 73.0), "female": (1.735, 61.9)}  # mean stature [m] and mass [kg] of de Leva's subjects
 SIDES = {"r": -1.0, "l": 1.0}  # which way along x
-AXIAL = ("lower_trunk", "middle_trunk", "upper_trunk", "head")  # segments on the midline, upwards
 NECK_SHARE = 0.2  # of the mass of head and neck: our estimate
 FOREFOOT_SHARE = 0.14  # of the mass of the foot: toes against toes, calcaneus and talus in Rajagopal et al. (2016)
 
@@ -56,7 +55,9 @@ class Anatomy:
     landmarks: Mapping[str, tuple[str, np.ndarray]]
 
 
-def anatomy(stature: float | None = None, mass: float | None = None, sex: str = "male") -> Anatomy:
+def anatomy(
+    stature: float | None = None, mass: float | None = None, sex: str = "male", path: str | Path = TABLE
+) -> Anatomy:
     """A human in the proportions of de Leva (1996).
 
     All lengths are scaled by one factor, so that sole to vertex is the stature: his segments and our height of the
@@ -69,21 +70,25 @@ def anatomy(stature: float | None = None, mass: float | None = None, sex: str = 
         Those of de Leva's mean man or woman by default.
     sex : "male" or "female"
         Whose proportions.
+    path : str or Path
+        Another table of segments in place of de Leva's, see `models.segments`.
 
     Raises
     ------
     InputError
-        For a stature or a mass that is not positive, or an unknown sex.
+        For a stature or a mass that is not positive, an unknown sex, or a table that cannot be; says in which row.
     """
     if sex not in SAMPLES:
         raise co.unknown_name("sex in de Leva's tables", sex, SAMPLES)
     mean = SAMPLES[sex]
     stature = finite_number("stature", mean[0] if stature is None else stature, positive=True)
     mass = finite_number("mass", mean[1] if mass is None else mass, positive=True)
-    rows = {row["segment"]: row for row in table("human_segments.csv") if row["sex"] == sex}
+    rows = segments(sex, path)
     lengths = _lengths(rows, sex, stature)
-    percent = sum(float(row["mass_percent"]) * (1 if name in AXIAL else 2) for name, row in rows.items())
-    whole = {name: _segment(row, lengths[name], mass / percent) for name, row in rows.items()}  # women: 99.99 percent
+    percent = sum(row["mass_percent"] * (1 if name in AXIAL else 2) for name, row in rows.items())
+    whole = {
+        name: _segment(name, row, lengths[name], mass / percent) for name, row in rows.items()
+    }  # women: 99.99 percent
     parts = _axial_parts(whole, lengths)
     for side, sign in SIDES.items():
         parts |= {f"{name}_{side}": lump for name, lump in _limb_parts(whole, lengths, sign).items()}
@@ -98,15 +103,9 @@ def combined(*lumps: Lump) -> Lump:
     return Lump(mass, com, sum(about, np.zeros((3, 3))))
 
 
-def table(name: str) -> list[dict[str, Any]]:
-    """Rows of a file of models/data."""
-    with open(DATA / name, encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(line for line in file if not line.startswith("#")))
-
-
-def _lengths(rows: Mapping[str, Any], sex: str, stature: float) -> dict[str, float]:
+def _lengths(rows: Mapping[str, Mapping[str, float]], sex: str, stature: float) -> dict[str, float]:
     """All lengths, those of the tables and those between their points."""
-    printed = {name: float(row["length_m"]) for name, row in rows.items()}
+    printed = {name: row["length_m"] for name, row in rows.items()}
     printed |= {row["length"]: float(row[f"{sex}_m"]) for row in table("human_dimensions.csv")}
     upright = sum(printed[name] for name in ("ankle_height", "shank", "thigh", *AXIAL))
     lengths = {name: length * stature / upright for name, length in printed.items()}
@@ -119,12 +118,12 @@ def _lengths(rows: Mapping[str, Any], sex: str, stature: float) -> dict[str, flo
     }
 
 
-def _segment(row: Mapping[str, Any], length: float, per_percent: float) -> Lump:
+def _segment(name: str, row: Mapping[str, float], length: float, per_percent: float) -> Lump:
     """A segment of de Leva's table with its first endpoint at the origin, upright below it; a foot points forward."""
-    mass, along = float(row["mass_percent"]) * per_percent, float(row["com_percent"]) / 100 * length
+    mass, along = row["mass_percent"] * per_percent, row["com_percent"] / 100 * length
     names = ("transverse_percent", "longitudinal_percent", "sagittal_percent")
-    transverse, longitudinal, sagittal = (mass * (float(row[name]) / 100 * length) ** 2 for name in names)
-    if row["segment"] == "foot":  # heel to toes is fore-aft, so that its sagittal axis is the vertical one
+    transverse, longitudinal, sagittal = (mass * (row[radius] / 100 * length) ** 2 for radius in names)
+    if name == "foot":  # heel to toes is fore-aft, so that its sagittal axis is the vertical one
         return Lump(mass, np.array([0.0, 0.0, along]), np.diag([transverse, sagittal, longitudinal]))
     return Lump(mass, np.array([0.0, -along, 0.0]), np.diag([transverse, longitudinal, sagittal]))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from math import radians
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -17,8 +18,9 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from models.anatomy import SAMPLES, SIDES, anatomy, table
+from models.anatomy import SAMPLES, SIDES, TABLE, anatomy
 from models.human import Human, lump_in, points_in
+from models.segments import table
 
 VIRTUAL = (
     "pelvis_tx_lateral", "pelvis_ty_vertical", "pelvis_tz_forward", "pelvis_yaw", "pelvis_list", "pelvis_tilt",
@@ -63,6 +65,7 @@ def human55(
     mass: float | None = None,
     sex: str = "male",
     gravity: tuple[float, float, float] = (0.0, -9.81, 0.0),
+    segments: str | Path = TABLE,
 ) -> Human:
     """A human of 55 degrees of freedom: pelvis 6, spine 12, neck 5, arms 9 each, legs 7 each.
 
@@ -82,6 +85,8 @@ def human55(
     sex : "male" or "female"
         Whose proportions and strength.
     gravity : shape (3,) [m/s2]
+    segments : str or Path
+        Another table of segments than de Leva's (1996), a file as `models.segments` describes it.
 
     Returns
     -------
@@ -91,9 +96,9 @@ def human55(
     Raises
     ------
     InputError
-        For a stature or a mass that is not positive, or an unknown sex.
+        For a stature or a mass that is not positive, an unknown sex, or a table that cannot be; says in which row.
     """
-    body = anatomy(stature, mass, sex)
+    body = anatomy(stature, mass, sex, segments)
     rows = table("human55_joints.csv")
     joints = {row["name"]: _joint(row, body.lengths, joint_limits(row, body.stature, body.mass, sex)) for row in rows}
     parent = {row["name"]: rows[int(row["parent_joint"]) - 1]["name"] for row in rows if row["base"] != "global"}

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 import colloc as co
-from models.anatomy import SIDES, Anatomy, anatomy, combined, table
+from models.anatomy import SIDES, TABLE, Anatomy, anatomy, combined
 from models.human import Human, lump_in, points_in
 from models.human55 import joint_limits
+from models.segments import table
 
 VIRTUAL = ("pelvis_tz_forward", "pelvis_ty_vertical", "trunk_tilt")
 IN_PLANE = np.array([0.0, 1.0, 1.0])
@@ -28,6 +30,7 @@ def walker2d(
     mass: float | None = None,
     sex: str = "male",
     gravity: tuple[float, float, float] = (0.0, -9.81, 0.0),
+    segments: str | Path = TABLE,
 ) -> Human:
     """Trunk, two thighs, two shanks and two feet in the sagittal plane; 9 DOF.
 
@@ -42,6 +45,8 @@ def walker2d(
     stature, mass, sex
         As in `human55`.
     gravity : shape (3,) [m/s2]
+    segments : str or Path
+        Another table of segments than de Leva's (1996), a file as `models.segments` describes it.
 
     Returns
     -------
@@ -52,9 +57,9 @@ def walker2d(
     Raises
     ------
     InputError
-        For a stature or a mass that is not positive, or an unknown sex.
+        For a stature or a mass that is not positive, an unknown sex, or a table that cannot be; says in which row.
     """
-    body = anatomy(stature, mass, sex)
+    body = anatomy(stature, mass, sex, segments)
     rows = {row["name"]: row for row in table("human55_joints.csv")}
     limits = {name: joint_limits(row, body.stature, body.mass, sex) for name, row in rows.items()}
     thigh, shank = body.lengths["thigh"], body.lengths["shank"]

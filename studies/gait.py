@@ -52,7 +52,7 @@ DENSE = 4  # nodes of every piece
 # The paper's six control points cannot keep the trailing foot still: its constraints hold at eleven times only.
 COARSE, COARSE_NODES = 7, 11
 COARSE_IPOPT = {"mu_strategy": "monotone", "mu_init": 1e-3}
-ROUGHLY = 1e-4  # tolerance that Gauss-Newton meets there; beyond, only the exact Hessian gets any further
+ROUGHLY = 1e-3  # tolerance that Gauss-Newton is sure to meet; beyond, the exact Hessian goes on from there
 COARSE_STEP = {"band": 0.010, "slip": 0.30, "rock": 0.03, "seamless": False}
 LOOSE, LOOSE_STEP = 12, {"band": 0.002, "slip": 0.02, "rock": 0.005}  # up to so many control points
 PACK = (0.30, 0.45, 0.18)  # m: width, height and depth of the backpack
@@ -116,13 +116,16 @@ def walk(
         warnings.simplefilter("ignore", co.SolutionWarning)  # the table says it
         if stages == 2 and not isinstance(start, co.Solution):
             start = first = co.solve(step.motion_only(), curve, guess=start, compile=compile, ipopt=FIRST)
-        problem, coarse = step.problem(), points <= COARSE
-        options = IPOPT | (COARSE_IPOPT if coarse else {})
-        loosely = options | {"tol": max(tolerance, ROUGHLY) if coarse else tolerance}
+        problem, options = step.problem(), IPOPT | (COARSE_IPOPT if points <= COARSE else {})
         found = co.solve(
-            problem, curve, guess=start, hessian=co.Hessian.GAUSS_NEWTON, compile=compile, ipopt=loosely
-        )  # fmt: skip
-        if coarse and tolerance < ROUGHLY:  # few iterations: no compiling
+            problem,
+            curve,
+            guess=start,
+            hessian=co.Hessian.GAUSS_NEWTON,
+            compile=compile,
+            ipopt=options | {"tol": max(tolerance, ROUGHLY)},
+        )
+        if tolerance < ROUGHLY:  # few iterations: no compiling
             found = co.solve(problem, curve, guess=found, compile=False, ipopt=IPOPT | {"tol": tolerance})
     return Report(step, found, first)
 

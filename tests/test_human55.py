@@ -30,9 +30,11 @@ from scipy.linalg import expm
 
 import colloc as co
 from colloc.kinematics import frames
-from models.anatomy import DATA, anatomy, combined
+from models.anatomy import anatomy, combined
 from models.human import Human
 from models.human55 import FROZEN, VIRTUAL, WALKING, human55, walking
+from models.segments import DATA
+from models.walker2d import walker2d
 
 G = 9.81
 SIZES = {"male": (1.741, 73.0), "female": (1.735, 61.9), "tall": (1.95, 95.0), "small": (1.52, 48.0)}
@@ -457,6 +459,39 @@ def test_walking_narrows_ranges_and_nothing_else():
 def test_humans_that_cannot_be(arguments, message):
     with pytest.raises(co.InputError, match=re.escape(message)):
         human55(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("male,thigh,HJC-KJC,0.4222,14.16", "male,thigh,HJC-KJC,0.4222,-3", "row 8 (male thigh): mass_percent must be"),
+        ("male,thigh,HJC-KJC,0.4222", "male,thigh,HJC-KJC,x", "row 8 (male thigh): length_m must be a number, got 'x'"),
+        ("male,hand,WJC-DAC3,0.1879,0.61,36.24", "male,hand,WJC-DAC3,0.1879,0.61,136", "com_percent must be below 100"),
+        ("25.1,24.6,10.2", "25.1,4.6,10.2", "row 9 (male shank): no body has radii of gyration 25.1, 4.6, 10.2"),
+        ("male,shank", "male,shin", "no segment in own.csv, row 9 (male shin) named 'shin'"),
+        ("male,shank", "male,thigh", "row 9 (male thigh): the segment is there twice"),
+        ("male,shank", "child,shank", "own.csv has no row for male shank"),
+        ("0.4222,14.16", "0.4222,24.16", "male masses, limbs twice, add up to 120 %, not 100"),
+    ],
+)
+def test_tables_of_segments_that_cannot_be(tmp_path, old, new, message):
+    text = (DATA / "human_segments.csv").read_text("utf-8")
+    assert text.count(old) >= 1
+    own = tmp_path / "own.csv"
+    own.write_text(text.replace(old, new, 1), "utf-8")
+    for make in (human55, walker2d):
+        with pytest.raises(co.InputError, match=re.escape(message)):
+            make(segments=own)
+
+
+def test_a_table_of_ones_own(tmp_path):
+    own = tmp_path / "own.csv"
+    own.write_text((DATA / "human_segments.csv").read_text("utf-8").replace("female,", "girl,").replace("male,", "x,"))
+    with pytest.raises(co.InputError, match=r"own.csv has no row for male lower_trunk"):
+        human55(segments=own)
+    own.write_text((DATA / "human_segments.csv").read_text("utf-8").replace("0.4222,14.16", "0.4722,14.16"))
+    longer = human55(segments=own).model
+    assert float(longer.bodies[longer.index("hip_rotation_r")].joint.after[2, 3]) < -0.45
 
 
 def test_ranges_of_joints_that_are_not_there():
