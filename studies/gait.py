@@ -270,7 +270,13 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="only the weighted objective")
     parser.add_argument("--speed", metavar="V", type=float, default=1.2, help="m/s (default %(default)s)")
     parser.add_argument("--step-length", metavar="L", type=float, default=0.6, help="m (default %(default)s)")
-    parser.add_argument("--control-points", metavar="N", type=int, default=POINTS, help="of every joint (%(default)s)")
+    parser.add_argument(
+        "--control-points",
+        metavar="N",
+        type=int,
+        default=POINTS,
+        help="of every joint, best 8, 13 or 18, whose knots meet the phases (%(default)s)",
+    )
     parser.add_argument("--mass", metavar="M", type=float, help="kg (default that of the mean man)")
     parser.add_argument("--height", metavar="H", type=float, help="m (default that of the mean man)")
     parser.add_argument("--load", metavar="KG", type=float, default=0.0, help="of a backpack (default none)")

@@ -68,7 +68,7 @@ class Step:
     slip : float [m/s]
         How fast it may be.
     rock : float [rad]
-        How far the leading foot may be from flat, and its heel from its ball, where they touch.
+        How far the leading foot may turn about heel and ball while it lies flat.
     seamless : bool
         Whether accelerations, too, go on from one step to the next without a jump, and with them the forces.
     clearance : float [m]
