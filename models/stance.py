@@ -69,7 +69,6 @@ def on_foot(human: Human, side: str) -> Human:
         human,
         model=model,
         virtual=tuple(body.name for body in base),
-        pelvis_height=0.0,
         landmarks={name: Point(named.get(body, body), at) for name, (body, at) in human.landmarks.items()},
         parts={part: named.get(body, body) for part, body in human.parts.items()},
         signs={**human.signs, **{body.name: 1.0 for body in base}},

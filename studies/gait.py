@@ -134,8 +134,8 @@ def posed(step: Step, points: int) -> tuple[Step, co.BSpline]:
     """The step as so many control points can walk it, and the splines."""
     if points <= COARSE:
         return replace(step, **COARSE_STEP), co.BSpline(points - 3, nodes=COARSE_NODES)
-    tight = replace(step, **LOOSE_STEP) if points <= LOOSE else step
-    return tight, co.BSpline(points - 3, nodes=DENSE * (points - 3) + 1)
+    looser = replace(step, **LOOSE_STEP) if points <= LOOSE else step
+    return looser, co.BSpline(points - 3, nodes=DENSE * (points - 3) + 1)
 
 
 def unweighted(step: Step) -> Step:

@@ -13,7 +13,7 @@ from colloc.problem.constraints import Path, State
 from colloc.transcription import Block, block_at, window
 from studies.gait_ground import Ground
 from studies.walking import Sharing, Step
-from studies.walking_rows import DOUBLE, FLAT_UNTIL
+from studies.walking_rows import DOUBLE, FLAT_UNTIL, is_length
 
 STANDS = 0.1  # of body weight: a foot that carries it stands
 FINER = 5  # points of the grid on which violations are measured, per interval between nodes
@@ -22,12 +22,12 @@ FINER = 5  # points of the grid on which violations are measured, per interval b
 # Rows of "pressure" are measured by `Outside`, which also says by how many millimetres.
 KINDS = (
     (r"^pressure [rl]", ""),
-    (r"still|velocity|speed|slip", "velocity_m_per_s"),
+    (r"still", "velocity_m_per_s"),
     (r"tau bounds", "torque_percent_of_limit"),
-    (r"friction|pressure|touch|hand over|leading|force|wrench|polygon|zmp", "force_percent_of_weight"),
-    (r"arm.*leg|coupling", "other"),
-    (r"knee|trunk|upright|angle", "angle_deg"),
-    (r"heel|ball|toe|foot|above|clear|wrist|avoid", "position_mm"),
+    (r"friction|pressure|touch|hand over|partition", "force_percent_of_weight"),
+    (r"coupling", "other"),
+    (r"knee|angle|^right \w+ above", "angle_deg"),  # the foot that stands turns about heel and ball
+    (r"ball|toe|above|clear", "position_mm"),
 )
 UNITS = {
     "position_mm": 1e3, "velocity_m_per_s": 1.0, "angle_deg": float(np.degrees(1)), "force_percent_of_weight": 100.0,
@@ -94,7 +94,7 @@ def straying(step: Step, solution: co.Solution, s: np.ndarray) -> Stray:
     return worst
 
 
-def violations(solution: co.Solution) -> dict[str, tuple[float, str]]:
+def violations(step: Step, solution: co.Solution) -> dict[str, tuple[float, str]]:
     """Largest violation of each kind in its unit, and whose it is."""
     nlp = solution.nlp
     found: dict[str, tuple[float, str]] = {kind: (0.0, "") for kind in UNITS}
@@ -110,7 +110,7 @@ def violations(solution: co.Solution) -> dict[str, tuple[float, str]]:
         for block in blocks:
             amounts = _outside(block, solution)
             for k, (label, amount) in enumerate(zip(block.labels, amounts, strict=True)):
-                kind = _kind(name, label, k, solution.problem.model)
+                kind = _kind(step, name, label, k)
                 if not kind:
                     continue
                 size = float(block.upper[k] - block.lower[k]) / 2 if kind.startswith("torque") else 1.0
@@ -127,11 +127,11 @@ def _outside(block: Block, solution: co.Solution) -> np.ndarray:
     return outside.clip(min=0).max(axis=1)
 
 
-def _kind(name: str, label: str, row: int, model: co.Model) -> str:
+def _kind(step: Step, name: str, label: str, row: int) -> str:
     """What a row of a constraint measures."""
-    if name == "symmetry":  # positions, and rates times the duration
-        return "position_mm" if model.position_units[row % model.n] == "m" else "angle_deg"
+    if name == "symmetry":  # places and angles, their rates times the duration
+        return "position_mm" if is_length(step, row) else "angle_deg"
     if name.startswith("q bounds"):
-        joint = label[label.index("[") + 1 : -1]
+        joint, model = label[label.index("[") + 1 : -1], step.stance.model
         return "position_mm" if model.position_units[model.joint_names.index(joint)] == "m" else "angle_deg"
     return next((kind for pattern, kind in KINDS if re.search(pattern, name)), "other")

@@ -163,7 +163,7 @@ class Report:
 
         Of feet that stand, how far they are from their places, whatever band the problem lets pass.
         """
-        found = violations(self.solution)
+        found = violations(self.step, self.solution)
         mine = (
             ("position_mm", self.stray.mm, "feet in their places"),
             ("velocity_m_per_s", self.stray.speed, "feet that stand"),

@@ -159,5 +159,11 @@ def symmetry(step: Step) -> Any:
     return co.boundary(difference, equals=0.0, name="symmetry")
 
 
+def is_length(step: Step, row: int) -> bool:
+    """Whether a row of `symmetry` compares places of the ball; all others compare angles."""
+    inner, (places, turns) = step.stance.model.n - len(step.stance.virtual), (2, 1) if step.planar else (3, 3)
+    return inner < row % (inner + 1 + places + turns) <= inner + places
+
+
 def _joint(step: Step, name: str) -> int:
     return step.stance.model.joint_names.index(name)

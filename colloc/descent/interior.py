@@ -11,6 +11,7 @@ import numpy as np
 from colloc.descent.line_search import Point
 from colloc.descent.objective import Descent, DescentStatus, Objective, Stop
 from colloc.descent.record import Record
+from colloc.solver.monitor import IterationCallback
 
 
 def ipopt(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Descent:
@@ -98,33 +99,19 @@ class _External(ca.Callback):
         return [ca.DM.nan(*self._shape)]
 
 
-class _Monitor(ca.Callback):
+class _Monitor(IterationCallback):
     """Keeps the iterates, and ends the run when the record says so."""
 
     def __init__(self, record: Record, n: int):
-        ca.Callback.__init__(self)
-        self._record, self._point, self._n = record, record.start, n
+        self._record, self._point = record, record.start
         self.errors: list[BaseException] = []
-        self.construct("monitor", {})
+        super().__init__(n)
 
     def latest(self, x: np.ndarray) -> Point:
         """The objective at x, computed once for value, gradient and the record."""
         if not np.array_equal(x, self._point.x):
             self._point = self._record.evaluate(x)
         return self._point
-
-    def get_n_in(self) -> int:
-        return ca.nlpsol_n_out()
-
-    def get_n_out(self) -> int:
-        return 1
-
-    def get_name_in(self, i: int) -> str:
-        return ca.nlpsol_out(i)
-
-    def get_sparsity_in(self, i: int) -> ca.Sparsity:
-        sizes = {"x": self._n, "f": 1, "lam_x": self._n}
-        return ca.Sparsity.dense(sizes.get(ca.nlpsol_out(i), 0))
 
     def eval(self, arg: Any) -> list[int]:
         x = np.array(arg[ca.nlpsol_out().index("x")]).ravel()

@@ -13,8 +13,8 @@ import casadi as ca
 import numpy as np
 
 
-class Monitor(ca.Callback):
-    """IPOPT's iteration callback.
+class IterationCallback(ca.Callback):
+    """What CasADi must know of a callback at every iteration; derived classes evaluate it.
 
     Parameters
     ----------
@@ -22,10 +22,26 @@ class Monitor(ca.Callback):
         Sizes of the NLP.
     """
 
-    def __init__(self, n_x: int, n_g: int, n_p: int):
+    def __init__(self, n_x: int, n_g: int = 0, n_p: int = 0):
         ca.Callback.__init__(self)
         self._sizes = {"x": n_x, "f": 1, "g": n_g, "lam_x": n_x, "lam_g": n_g, "lam_p": n_p}
         self.construct("monitor", {})
+
+    def get_n_in(self) -> int:
+        return ca.nlpsol_n_out()
+
+    def get_n_out(self) -> int:
+        return 1
+
+    def get_name_in(self, i: int) -> str:
+        return ca.nlpsol_out(i)
+
+    def get_sparsity_in(self, i: int) -> ca.Sparsity:
+        return ca.Sparsity.dense(self._sizes[ca.nlpsol_out(i)])
+
+
+class Monitor(IterationCallback):
+    """Keeps the best iterate, shows progress, and stops when asked to."""
 
     def begin(self, lower: np.ndarray, upper: np.ndarray, progress: bool | None) -> None:
         """Prepare for a solve with these bounds on g."""
@@ -39,18 +55,6 @@ class Monitor(ca.Callback):
         """Finish the progress line."""
         if self._shown > 0:
             sys.stderr.write("\n")
-
-    def get_n_in(self) -> int:
-        return ca.nlpsol_n_out()
-
-    def get_n_out(self) -> int:
-        return 1
-
-    def get_name_in(self, i: int) -> str:
-        return ca.nlpsol_out(i)
-
-    def get_sparsity_in(self, i: int) -> ca.Sparsity:
-        return ca.Sparsity.dense(self._sizes[ca.nlpsol_out(i)])
 
     def has_eval_buffer(self) -> bool:
         return True
