@@ -169,8 +169,8 @@ def draw_path(ax: Axes, report: Report) -> None:
     step = report.step
     fine = ground_reactions(step, report.solution, np.linspace(0, 1, 401))
     both = fine.s <= DOUBLE + 1e-9
-    for x, z, color in ((1, -step.length, LEFT), (-1, 0.0, RIGHT), (1, step.length, LEFT)):
-        _draw_foot(ax, step, x * step.side, z, color)
+    for out, z, color in ((1, -step.length, LEFT), (-1, 0.0, RIGHT), (1, step.length, LEFT)):
+        _draw_foot(ax, step, out, z, color)
     _draw_limits(ax, step)
     for wrench, color, label in (
         (fine.left, LEFT, "centre of pressure, left"),
@@ -195,16 +195,14 @@ def draw_path(ax: Axes, report: Report) -> None:
     ax.legend(loc="lower right", frameon=False, ncols=1)
 
 
-def _draw_foot(ax: Axes, step: Step, x: float, z: float, color: str) -> None:
-    """Outline of a sole with its heel at (x, z); the lateral side bulges."""
-    out = np.sign(x)
-    _, toe = step.sole
+def _draw_foot(ax: Axes, step: Step, out: int, z: float, color: str) -> None:
+    """Outline of a sole with its heel at z; its lateral side, to the left for out = 1, bulges."""
+    x, (ball, toe) = out * step.side, step.sole
     along = np.array([-0.11, -0.06, 0.12, 0.40, 0.62, 0.80, 0.96, 1.04, 1.00, 0.84, 0.66, 0.42, 0.15, -0.04])
     across = np.array([0.0, 0.11, 0.145, 0.145, 0.19, 0.20, 0.12, -0.03, -0.14, -0.19, -0.17, -0.09, -0.12, -0.10])
     outline = _smooth(np.column_stack([z + toe * along, x + out * toe * 0.95 * across]))
     ax.add_patch(Polygon(outline, facecolor=color, alpha=0.10, linewidth=0, zorder=1))
     ax.add_patch(Polygon(outline, fill=False, edgecolor=color, linewidth=1.2, alpha=0.8, zorder=1.5))
-    ball, _ = step.sole
     ax.plot([z, z + ball, z + toe], [x] * 3, "+", color=color, markersize=6, zorder=1.6)
 
 
