@@ -1,22 +1,42 @@
 """Optimisation-based motion prediction of rigid multibody systems.
 
 State a mechanism (`Model`), a motion problem (`Problem`), pick a transcription (`BSpline`, `HermiteSimpson`,
-`Radau`), and `solve`. SI units and radians throughout; arrays are (node, joint).
+`Radau`), and `solve`.
+
+Conventions: SI units and radians; arrays are (node, joint); standard (distal) Denavit-Hartenberg rows; inertia about
+the centre of mass in the link frame; gravity is the acceleration vector, (0, -9.81, 0) by default; a load is the wrench
+that the environment applies to a link, in the world frame, and enters the actuator torque as -J'w. Times given as `s`
+or `during` are fractions of the duration.
+
+The layers, from the ground up; each imports from those above it in this list only:
+
+    errors          what is raised: InputError, SolveError, warnings
+    version         the version of the package
+    display         tables as text and HTML
+    checks          validation of arguments, once, where a thing is made
+    files           writing files: complete or absent
+    numerics        spline bases, quadrature, differences
+    kernels         CasADi functions as machine code, and on NumPy arrays of samples
+    model           joints, bodies with masses, the tree in its gravity field, loads, kinematics
+    dynamics        inverse dynamics by three recursions, sensitivities, energies, equations of motion
+    problem         instants, costs, constraints (bounds are rows with names), unknowns, parameters
+    evaluator       the dynamics of NumPy arrays
+    ground          wrenches between feet and ground
+    loops           closed chains: closure, assembly, dynamics, cut joints
+    transcription   splines and collocation meshes: variables, nodes and what lies between them, the NLP and its blocks
+    solver          IPOPT: options, statuses, progress, and the diagnosis of a failed solve
+    solution        the answer: motion at any time, violations between nodes, verification, files
+    solve           from a problem to a solution
+    descent         Newton-type methods for movements without constraints
+    control         iLQR and feedback around a motion
+    plot            figures and animations
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from colloc.dynamics import (
-    by_differentiation,
-    composite_sensitivities,
-    forward_dynamics,
-    joint_reactions,
-    mass_matrix,
-    newton_euler,
-)
 from colloc.errors import CompileWarning, InputError, SolutionWarning, SolveError, unknown_name
-from colloc.evaluator import Evaluator, TorqueSensitivities
+from colloc.evaluator import Evaluator
 from colloc.kernels import Compile
 from colloc.kinematics import PointMotion, point_motion
 from colloc.model import (
@@ -48,54 +68,36 @@ from colloc.problem import (
     integral,
     path,
 )  # fmt: skip
-from colloc.solution import Solution, Status
+from colloc.solution import Sample, Solution
 from colloc.solve import solve
-from colloc.solver.ipopt import Hessian
+from colloc.solver import Hessian, Status
 from colloc.transcription import NLP, BSpline, HermiteSimpson, Radau, keyframes, line, transcribe
-from colloc.verify import Verification, verify
+from colloc.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from colloc import control, cut_joints, descent, ground, io, loops, plot
-    from colloc.dynamics import (
-        center_of_mass,
-        kinetic_energy,
-        lagrange,
-        lagrange_sensitivities,
-        lie,
-        lie_hessian,
-        lie_sensitivities,
-        momentum,
-        newton_euler_sensitivities,
-        point_jacobian,
-        point_jacobian_rate,
-        potential_energy,
-        reaction_sensitivities,
-        regular_lagrange,
-    )  # fmt: skip
+    from colloc import control, descent, dynamics, ground, loops, plot
+    from colloc.solution.storage import load, save, to_csv
+    from colloc.solution.verify import Verification, verify
 
 __all__ = [
     "NLP", "BSpline", "Body", "Compile", "CompileWarning", "Cost", "Evaluator", "Free", "HermiteSimpson", "Hessian",
     "InputError", "Instant", "Joint", "Limits", "Load", "Model", "Parameter", "PointMotion", "Problem", "Radau",
-    "Solution", "SolutionWarning", "SolveError", "Status", "TorqueSensitivities", "Unknown", "Verification", "at",
-    "boundary", "bounds", "by_differentiation", "center_of_mass", "composite_sensitivities", "control",
-    "cut_joints", "descent", "dh_prismatic", "dh_revolute", "duration", "final", "fixed", "forward_dynamics",
-    "ground", "initial", "integral", "io", "joint_reactions", "keyframes", "kinetic_energy", "lagrange",
-    "lagrange_sensitivities", "lie", "lie_hessian", "lie_sensitivities", "line", "loops", "mass_matrix", "momentum",
-    "newton_euler", "newton_euler_sensitivities", "path", "placement", "plot", "point_jacobian",
-    "point_jacobian_rate", "point_motion", "potential_energy", "prismatic", "reaction_sensitivities",
-    "regular_lagrange", "revolute", "solve", "transcribe", "verify",
+    "Sample", "Solution", "SolutionWarning", "SolveError", "Status", "Unknown", "Verification", "at", "boundary",
+    "bounds", "control", "descent", "dh_prismatic", "dh_revolute", "duration", "dynamics", "final", "fixed", "ground",
+    "initial", "integral", "keyframes", "line", "load", "loops", "path", "placement", "plot", "point_motion",
+    "prismatic", "revolute", "save", "solve", "to_csv", "transcribe", "verify",
 ]  # fmt: skip
 
-
-__version__ = "0.1.0"
+# Loaded on first use: importing matplotlib takes longer than solving a small problem, and ground is for walkers.
+_LATER: dict[str, str] = dict.fromkeys(("load", "save", "to_csv"), "colloc.solution.storage")
+_LATER |= dict.fromkeys(("Verification", "verify"), "colloc.solution.verify")
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded on first use: importing matplotlib takes longer than solving a small problem, and ground is for walkers.
-    if name in ("control", "cut_joints", "descent", "ground", "io", "loops", "plot"):
-        return import_module(f"colloc.{name}")
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
     if name in __all__:
-        return getattr(import_module("colloc.dynamics"), name)
+        return import_module(f"colloc.{name}")
     # AttributeError by Python's rules; the text is the library's usual one.
     raise AttributeError(str(unknown_name("public name in colloc", name, __all__)))
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from html import escape
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,14 @@ class Table:
         notes = "".join(f"<div>{escape(note)}</div>" for note in self.notes)
         body = "".join(line(row, "td") for row in self.rows)
         return f"<div><b>{escape(self.title)}</b><table>{head}{body}</table>{notes}</div>"
+
+
+def stated(thing: Any) -> str:
+    """A dataclass as the call that makes it, arguments at their defaults left out."""
+    own = [(f.name, getattr(thing, f.name), f.default) for f in fields(thing)]
+    return (
+        f"{type(thing).__name__}({', '.join(f'{name}={value!r}' for name, value, default in own if value != default)})"
+    )
 
 
 def short(value: float) -> str:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from colloc.solution import Solution
+from typing import Any
 
 
 class InputError(ValueError):
@@ -23,7 +20,7 @@ class SolveError(RuntimeError):
         The last iterate, with its status, violations and convergence history.
     """
 
-    def __init__(self, message: str, solution: Solution):
+    def __init__(self, message: str, solution: Any):
         super().__init__(message)
         self.solution = solution
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.batch import Batch, arithmetic, sample_rows, spread
 from colloc.dynamics import (
     DerivativeRecursion,
     InverseDynamics,
@@ -24,6 +23,7 @@ from colloc.dynamics import (
 )
 from colloc.errors import InputError
 from colloc.kernels import Compile
+from colloc.kernels.batch import Batch, arithmetic, sample_rows, spread
 from colloc.model import Load, Model, check_forward, check_loads
 from colloc.problem import Instant
 

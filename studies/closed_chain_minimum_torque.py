@@ -26,9 +26,9 @@ import numpy as np
 
 import colloc as co
 from colloc import loops
-from colloc.cut_joints import CutJoints
 from colloc.descent import ChainMovement, SplineMotion, Stop, modified_newton
 from colloc.display import Table
+from colloc.loops.cut_joints import CutJoints
 from colloc.plot.animation import write_film
 from colloc.plot.chains import chain_pose
 from colloc.plot.iterations import draw_descents

@@ -16,8 +16,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import colloc as co
-from colloc.batch import arithmetic
 from colloc.dynamics import by_differentiation
+from colloc.kernels.batch import arithmetic
 from colloc.plot.style import MUTED, PALETTE, dress, styled
 from models.chain import spatial_chain
 from models.human43 import human43
@@ -35,17 +35,17 @@ class Candidate(NamedTuple):
 
 
 TORQUE = {
-    "newton_euler": Candidate(co.newton_euler, 60, 1),
-    "lagrange": Candidate(co.lagrange, 60, 1),
-    "lie": Candidate(co.lie, 60, 1),
-    "regular": Candidate(co.regular_lagrange, 12, 4),
+    "newton_euler": Candidate(co.dynamics.newton_euler, 60, 1),
+    "lagrange": Candidate(co.dynamics.lagrange, 60, 1),
+    "lie": Candidate(co.dynamics.lie, 60, 1),
+    "regular": Candidate(co.dynamics.regular_lagrange, 12, 4),
 }
 SENSITIVITIES = {
-    "composite": Candidate(co.composite_sensitivities, 60, 2),
-    "newton_euler": Candidate(co.newton_euler_sensitivities, 60, 2),
-    "lie": Candidate(co.lie_sensitivities, 60, 2),
-    "lagrange": Candidate(co.lagrange_sensitivities, 60, 2),
-    "ad": Candidate(by_differentiation(co.newton_euler), 60, 2),
+    "composite": Candidate(co.dynamics.composite_sensitivities, 60, 2),
+    "newton_euler": Candidate(co.dynamics.newton_euler_sensitivities, 60, 2),
+    "lie": Candidate(co.dynamics.lie_sensitivities, 60, 2),
+    "lagrange": Candidate(co.dynamics.lagrange_sensitivities, 60, 2),
+    "ad": Candidate(by_differentiation(co.dynamics.newton_euler), 60, 2),
 }
 
 

@@ -9,7 +9,7 @@ from string import Template
 
 import numpy as np
 
-from colloc.io import write_atomically
+from colloc.files import write_atomically
 from studies.gait_body import LIMBS, NAMES, Arrow, strides
 from studies.gait_report import Report
 

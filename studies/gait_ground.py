@@ -61,7 +61,7 @@ def pelvis_torques(step: Step, solution: co.Solution, s: np.ndarray) -> dict[str
         body = step.human.feet[side].ball.body
         place = co.point_motion(model, body, q=q).position
         loads.append(co.Load(body, wrench.force, wrench.about(place)))
-    function = ca.Function("pelvis", now.inputs, [ca.densify(co.newton_euler(model, q, qd, qdd, loads))])
+    function = ca.Function("pelvis", now.inputs, [ca.densify(co.dynamics.newton_euler(model, q, qd, qdd, loads))])
     sites = solution.nlp.grid.anywhere(s)
     found = sites.evaluate([function(*sites.local.inputs)], solution.x, solution.parameters)[0]
     return dict(zip(model.joint_names, found.T, strict=True))

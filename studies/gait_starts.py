@@ -15,7 +15,7 @@ import numpy as np
 
 import colloc as co
 from colloc.display import Table
-from colloc.io import check_writable
+from colloc.files import check_writable
 from colloc.transcription import Keyframes
 from models.human55 import human55, walking
 from studies.gait import POINTS, walk

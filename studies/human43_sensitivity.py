@@ -26,11 +26,11 @@ from models.human43 import human43
 from studies.reporting import Row, arguments, table, write_json
 
 RECURSIONS: dict[str, Callable] = {
-    "composite": co.composite_sensitivities,
-    "newton_euler": co.newton_euler_sensitivities,
-    "lie": co.lie_sensitivities,
-    "lagrange": co.lagrange_sensitivities,
-    "ad": by_differentiation(co.newton_euler),
+    "composite": co.dynamics.composite_sensitivities,
+    "newton_euler": co.dynamics.newton_euler_sensitivities,
+    "lie": co.dynamics.lie_sensitivities,
+    "lagrange": co.dynamics.lagrange_sensitivities,
+    "ad": by_differentiation(co.dynamics.newton_euler),
 }
 BLOCKS = ("dq", "dqd", "dqdd")
 # Torque and coordinate (numbered from 1) of the published figures, and the block each is drawn in.

@@ -108,7 +108,7 @@ def by_ipopt(reach: Reach) -> Found:
     """The optimum by IPOPT: states and torques of all steps are unknowns, the steps rows of inverse dynamics."""
     n, steps, dt, model = reach.n, reach.steps, reach.dt, reach.chain.tree()
     q, qd, qdd = (ca.SX.sym(name, n) for name in ("q", "qd", "qdd"))
-    torque = ca.Function("torque", [q, qd, qdd], [co.newton_euler(model, q, qd, qdd)])
+    torque = ca.Function("torque", [q, qd, qdd], [co.dynamics.newton_euler(model, q, qd, qdd)])
     tip = ca.Function("tip", [q], [co.point_motion(model, f"link{n}", q=q).position[:2]])
     x, tau = ca.MX.sym("x", 2 * n, steps + 1), ca.MX.sym("tau", n, steps)
     q, qd = x[:n, :], x[n:, :]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from colloc import InputError
 from colloc.display import Table
-from colloc.io import check_writable, write_atomically
+from colloc.files import check_writable, write_atomically
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from studies.two_link_problems import lifting
 
 GRAVITY, LOAD = 9.8062, 10.0  # m/s2, N
 RECURSIONS: dict[str, Callable] = {
-    "lagrange": co.lagrange_sensitivities,
-    "newton_euler": co.newton_euler_sensitivities,
-    "lie": co.lie_sensitivities,
-    "composite": co.composite_sensitivities,
+    "lagrange": co.dynamics.lagrange_sensitivities,
+    "newton_euler": co.dynamics.newton_euler_sensitivities,
+    "lie": co.dynamics.lie_sensitivities,
+    "composite": co.dynamics.composite_sensitivities,
 }
 
 

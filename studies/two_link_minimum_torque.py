@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
     args = arguments(__doc__, "two_link_minimum_torque.png", argv)
     problem = lifting()
-    movement = Movement(co.transcribe(problem, CURVE, co.lie, co.lie_sensitivities))
+    movement = Movement(co.transcribe(problem, CURVE, co.dynamics.lie, co.dynamics.lie_sensitivities))
     found = compare(movement.objective, movement.start(), repeats=1 if args.quick else 20)
     solved = co.solve(problem, CURVE)
     numbers = found.numbers | {"optimum.solve": solved.cost}

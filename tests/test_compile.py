@@ -9,9 +9,9 @@ import pytest
 from problems import effort, everything, time_optimal
 
 import colloc as co
-from colloc.transcription import machine
+from colloc.transcription import evaluation
 from colloc.transcription.block import Block
-from colloc.transcription.expansion import Expansion, expansion
+from colloc.transcription.block_kernels import BlockKernel, block_kernel
 from models.chain import spatial_chain
 
 CURVES = [co.BSpline(6), co.BSpline(3, degree=5), co.HermiteSimpson(4), co.Radau(5, 3)]
@@ -62,8 +62,12 @@ def test_the_optimum_is_the_same(curve: co.BSpline):
         {"compile": False},
         {"compile": co.Compile(threads=1)},
         {"compile": co.Compile(threads=2)},
-        {"compile": True, "sensitivities": co.composite_sensitivities},
-        {"compile": False, "sensitivities": co.by_differentiation(co.lagrange), "dynamics": co.lagrange},
+        {"compile": True, "sensitivities": co.dynamics.composite_sensitivities},
+        {
+            "compile": False,
+            "sensitivities": co.dynamics.by_differentiation(co.dynamics.lagrange),
+            "dynamics": co.dynamics.lagrange,
+        },
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.SolutionWarning)
@@ -142,8 +146,8 @@ def test_large_ones_are_if_it_pays_or_the_cache_has_them(monkeypatch: pytest.Mon
     monkeypatch.setenv("COLLOC_CACHE_DIR", str(tmp_path))
     few, many = co.BSpline(100, nodes=400), co.BSpline(100, nodes=4000)
     assert library(co.transcribe(time_optimal(), few)) is None
-    monkeypatch.setattr(machine, "COMPILED", 1e-1)
-    monkeypatch.setattr(machine, "INTERPRETED", 1e-6)
+    monkeypatch.setattr(evaluation, "COMPILED", 1e-1)
+    monkeypatch.setattr(evaluation, "INTERPRETED", 1e-6)
     assert library(co.transcribe(time_optimal(), few)) is None
     assert library(co.transcribe(time_optimal(), many)) is not None
     assert library(co.transcribe(time_optimal(), few)) is not None
@@ -159,15 +163,15 @@ def test_a_wrong_kernel_is_seen(monkeypatch: pytest.MonkeyPatch):
     """What compares compiled with interpreted functions has power, and IPOPT gets what was compiled."""
     right = co.solve(lift(), co.BSpline(4))
 
-    def swapped(block: Block, kind: str) -> Expansion:
-        found = expansion(block, kind)
+    def swapped(block: Block, kind: str) -> BlockKernel:
+        found = block_kernel(block, kind)
         *before, last = found.kernel.passes or (None,)
         if kind != "jacobian" or last is None:
             return found
         wrong = replace(found.kernel, passes=(*before, last._replace(right=np.roll(last.right, 1))))
         return replace(found, kernel=wrong)
 
-    monkeypatch.setattr(machine, "expansion", swapped)
+    monkeypatch.setattr(evaluation, "block_kernel", swapped)
     nlp = co.transcribe(lift(), co.BSpline(4), compile=True)
     assert nlp.check_derivatives(np.full(nlp.n_x, 0.3))["jacobian"] > 1e-3
     options = {"compile": True, "raise_on_failure": False, "ipopt": {"max_iter": 100}}

@@ -37,7 +37,7 @@ def by_ipopt(limit: float = np.inf) -> tuple[float, np.ndarray]:
     model = two_link(gravity=9.81)
     x, u = ca.MX.sym("x", 4, STEPS + 1), ca.MX.sym("u", 2, STEPS)
     q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
-    torque = ca.Function("torque", [q, qd, qdd], [co.newton_euler(model, q, qd, qdd)])
+    torque = ca.Function("torque", [q, qd, qdd], [co.dynamics.newton_euler(model, q, qd, qdd)])
     position = ca.Function("tip", [q], [co.point_motion(model, "elbow", q=q).position[:2]])
     qs, rates = x[:2, :], x[2:, :]
     needed = torque.map(STEPS)(qs[:, :-1], rates[:, :-1], (rates[:, 1:] - rates[:, :-1]) / DT)

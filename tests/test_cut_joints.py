@@ -11,8 +11,8 @@ from test_chain_movement import rest
 
 import colloc as co
 from colloc import loops
-from colloc.cut_joints import CutJoints
 from colloc.descent import ChainMovement, Stop, modified_newton
+from colloc.loops.cut_joints import CutJoints
 from models.five_bar import END, START, five_bar
 from models.four_bar import four_bar
 from models.parallel_scara import parallel_scara
@@ -83,8 +83,8 @@ def test_loads_are_the_loop_forces(name):
     cut = CutJoints(chain, name="mu")
     problem = co.Problem(chain.model, 1.0, co.duration(), cut.constraints, [cut.multipliers], loads=cut.loads)
     now, mu = problem.instant, cut.multipliers.symbol
-    torque = problem.dynamics(co.newton_euler)(*now.inputs)
-    expected = co.newton_euler(chain.model, now.q, now.qd, now.qdd) - loops.loop_torques(chain, now.q, mu)
+    torque = co.dynamics.newton_euler(chain.model, now.q, now.qd, now.qdd, problem.wrenches)
+    expected = co.dynamics.newton_euler(chain.model, now.q, now.qd, now.qdd) - loops.loop_torques(chain, now.q, mu)
     function = ca.Function("f", [now.q, now.qd, now.qdd, mu], [torque, expected])
     rng = np.random.default_rng(0)
     mine, theirs = map(np.array, function(*rng.normal(size=(3, chain.model.n)), rng.normal(size=chain.rows.size)))
@@ -106,7 +106,7 @@ def test_derivatives_of_the_nlp_are_exact():
     """With the recursion for many joints, which adds what loads gain from the posture."""
     cut = moving(rower(), CATCH, FINISH, loads=[oar_load()])
     nlp = co.transcribe(cut, co.Radau(2, 2), compile=False)
-    x = nlp.grid.pack(co.transcription.motion_from(cut, lambda t: rower().posture)) + 0.01
+    x = nlp.grid.pack(co.transcription.trajectory_from(cut, lambda t: rower().posture)) + 0.01
     assert max(nlp.check_derivatives(x).values()) < 1e-6
 
 
@@ -119,7 +119,9 @@ def test_no_row_follows_from_others(make, curve):
     problem = moving(chain, start, end)
     nlp = co.transcribe(problem, curve)
     u = np.array([start, end])
-    x = nlp.grid.pack(co.transcription.motion_from(problem, lambda t: loops.assemble(chain, u[0] + t * (u[1] - u[0]))))
+    x = nlp.grid.pack(
+        co.transcription.trajectory_from(problem, lambda t: loops.assemble(chain, u[0] + t * (u[1] - u[0])))
+    )
     J = np.array(ca.densify(nlp.jac_g(x + 0.01, [])[1]))[:, nlp.free] / nlp.scale_g[:, None]
     values = np.linalg.svd(J, compute_uv=False)
     assert J.shape[0] < J.shape[1]

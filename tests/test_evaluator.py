@@ -35,7 +35,7 @@ def test_batches_equal_samples_one_by_one(tree):
             np.testing.assert_array_equal(part[k], one)
 
 
-@pytest.mark.parametrize("dynamics", [co.newton_euler, co.lagrange, co.lie])
+@pytest.mark.parametrize("dynamics", [co.dynamics.newton_euler, co.dynamics.lagrange, co.dynamics.lie])
 def test_torque_is_the_formulations(tree, dynamics):
     model, loads = tree
     q, qd, qdd = samples(model, 4)
@@ -106,7 +106,7 @@ def test_points_in_closed_form():
         (lambda e: co.Evaluator("arm"), "model must be a Model, got 'arm'"),
         (lambda e: co.Evaluator(e.model, dynamics="lie"), "dynamics must be newton_euler, lagrange, lie .* got 'lie'"),
         (
-            lambda e: co.Evaluator(e.model, sensitivities=co.lie).sensitivities((0, 0), (0, 0), (0, 0)),
+            lambda e: co.Evaluator(e.model, sensitivities=co.dynamics.lie).sensitivities((0, 0), (0, 0), (0, 0)),
             "sensitivities must return Sensitivities",
         ),
         (lambda e: e.point("hand", q=(0, 0)), "no body named 'hand'"),

@@ -14,13 +14,13 @@ from colloc.dynamics import by_differentiation
 pin: Any = pinocchio
 
 RECURSIONS = {
-    "composite": co.composite_sensitivities,
-    "newton_euler": co.newton_euler_sensitivities,
-    "lie": co.lie_sensitivities,
-    "lagrange": co.lagrange_sensitivities,
-    "ad": by_differentiation(co.newton_euler),
+    "composite": co.dynamics.composite_sensitivities,
+    "newton_euler": co.dynamics.newton_euler_sensitivities,
+    "lie": co.dynamics.lie_sensitivities,
+    "lagrange": co.dynamics.lagrange_sensitivities,
+    "ad": by_differentiation(co.dynamics.newton_euler),
 }
-TORQUES = {"newton_euler": co.newton_euler, "lagrange": co.lagrange, "lie": co.lie}
+TORQUES = {"newton_euler": co.dynamics.newton_euler, "lagrange": co.dynamics.lagrange, "lie": co.dynamics.lie}
 
 
 def relative(found: np.ndarray, expected: np.ndarray) -> float:

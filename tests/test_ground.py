@@ -40,8 +40,8 @@ def test_support_is_the_rate_of_momentum_less_gravity(human: Human):
     """Against d/dt of the momentum by differentiation, and weight at the centre of mass."""
     model = human.model
     q, qd, qdd = given = symbols(model.n)
-    wrench, found = support_wrench(model, q, qd, qdd), co.momentum(model, q, qd)
-    com, mass = co.center_of_mass(model, q), human.mass
+    wrench, found = support_wrench(model, q, qd, qdd), co.dynamics.momentum(model, q, qd)
+    com, mass = co.dynamics.center_of_mass(model, q), human.mass
     rates = [ca.jtimes(p, ca.vertcat(q, qd), ca.vertcat(qd, qdd)) for p in found]
     gravity = ca.DM(model.gravity) * mass
     about = {name: rate for name, rate in zip(found._fields, rates, strict=True)}
@@ -58,7 +58,7 @@ def test_standing_needs_the_weight_under_the_centre_of_mass(human: Human):
     given = symbols(human.model.n)
     wrench = support_wrench(human.model, given[0], given[1], given[2])
     contact = ground.zero_moment_point(wrench)
-    com = co.center_of_mass(human.model, given[0])
+    com = co.dynamics.center_of_mass(human.model, given[0])
     force, x, z, free, place = numbers([wrench.force, *contact, com], given, [human.standing, zero, zero])
     np.testing.assert_allclose(force.ravel(), [0, human.mass * G, 0], atol=1e-9)
     assert (x.item(), z.item()) == pytest.approx((place[0].item(), place[2].item()), abs=1e-12)
@@ -164,7 +164,9 @@ def test_derivatives_with_a_load_that_follows_from_accelerations(human: Human):
     """The recursion with such loads against automatic differentiation of the torque."""
     load = ground.applied(human.feet["r"].ball.body, (0, 0, 0), lambda now: now.support.scaled(0.7))
     found = co.Evaluator(human.model, loads=[load]).sensitivities(*state(human))
-    other = co.Evaluator(human.model, loads=[load], sensitivities=co.by_differentiation(co.newton_euler))
+    other = co.Evaluator(
+        human.model, loads=[load], sensitivities=co.dynamics.by_differentiation(co.dynamics.newton_euler)
+    )
     for mine, expected in zip(found, other.sensitivities(*state(human)), strict=True):
         np.testing.assert_allclose(mine, expected, atol=1e-9 * np.abs(expected).max())
 

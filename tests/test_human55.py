@@ -48,7 +48,7 @@ def human(size: str = "male") -> Human:
 
 def torque(model: co.Model, state: Any, loads: Any = ()) -> np.ndarray:
     symbols = coordinates(model)
-    return evaluate([co.newton_euler(model, *symbols, loads)], symbols, state)[0]
+    return evaluate([co.dynamics.newton_euler(model, *symbols, loads)], symbols, state)[0]
 
 
 def places(model: co.Model, q: Any) -> dict[str, np.ndarray]:
@@ -112,7 +112,7 @@ def test_frozen_at_a_symbol():
     assert [str(s) for s in held.symbols] == ["angle"]
     state = random_state(np.random.default_rng(521), held)
     symbols = coordinates(held)
-    tau = evaluate([co.newton_euler(held, *symbols)], [*symbols, angle], [*state, 0.3])[0]
+    tau = evaluate([co.dynamics.newton_euler(held, *symbols)], [*symbols, angle], [*state, 0.3])[0]
     np.testing.assert_allclose(tau, torque(model.frozen({name: 0.3}), state), rtol=1e-12)
 
 
@@ -327,7 +327,7 @@ def test_the_centre_of_mass_is_where_people_have_it(size, share):
     """Standing, 55 to 58 percent of stature; a little lower in women."""
     who = human(size)
     q = ca.SX.sym("q", 55)
-    (height,) = evaluate([co.center_of_mass(who.model, q)[1]], [q], [who.standing])
+    (height,) = evaluate([co.dynamics.center_of_mass(who.model, q)[1]], [q], [who.standing])
     assert height / who.stature == pytest.approx(share, abs=0.012)
 
 

@@ -1,65 +1,100 @@
-"""Imports point down, and `import colloc` stays light."""
+"""Imports point down, in the order that the package's docstring states, and `import colloc` stays light."""
 
 import ast
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 import colloc
 
-ROOT = Path(colloc.__file__).parent
-RANK = {
-    "errors": 0,
-    "checks": 1,
-    "display": 0,
-    "numerics": 1,
-    "kernels": 2,
-    "model": 2,
-    "kinematics": 3,
-    "dynamics": 4,
-    "loops": 5,
-    "problem": 6,
-    "ground": 7,
-    "cut_joints": 7,
-    "transcription": 7,
-    "batch": 3,
-    "evaluator": 7,
-    "solver": 8,
-    "violations": 8,
-    "solution": 9,
-    "solve": 10,
-    "descent": 10,
-    "verify": 10,
-    "control": 10,
-    "io": 11,
-    "plot": 12,
+ROOT = Path(colloc.__file__).parent.parent
+FOLDERS = ("colloc", "models", "studies")
+LAYERS = re.findall(r"^    (\w+)  +\S", colloc.__doc__ or "", flags=re.MULTILINE)
+
+# What a package lists for its users at type-checking time, and loads on first use, is no dependency of its own.
+FILES = {
+    path: path.relative_to(ROOT).with_suffix("").parts for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")
 }
+MODULES = {".".join(parts[:-1] if parts[-1] == "__init__" else parts): path for path, parts in FILES.items()}
 
 
-def imports(path: Path) -> list[str]:
-    """First component below colloc of every module imported at run time."""
+def imports(path: Path) -> Iterator[str]:
+    """Modules of ours that a file imports anywhere in it; of a package the file that defines the name."""
     tree = ast.parse(path.read_text())
+    if path.name == "__init__.py":
+        tree.body = [node for node in tree.body if not isinstance(node, ast.If)]
     for node in ast.walk(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            node.body = []
-    found = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
-    return [name.split(".")[1] for name in found if name.startswith("colloc.")]
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.partition(".")[0] in FOLDERS)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] in FOLDERS:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in MODULES else node.module
+
+
+def graph(paths: list[Path]) -> dict[str, set[str]]:
+    known = {path: name for name, path in MODULES.items()}
+    return {known[path]: {name for name in imports(path) if name in MODULES} for path in paths}
+
+
+def test_the_docstring_lists_every_layer():
+    shelf = {p.stem for p in (ROOT / "colloc").iterdir() if p.suffix == ".py" or (p / "__init__.py").is_file()}
+    assert shelf - {"__init__"} == set(LAYERS)
+    assert len(LAYERS) == len(set(LAYERS))
 
 
 def test_imports_point_down():
-    for path in ROOT.rglob("*.py"):
-        own = path.relative_to(ROOT).with_suffix("").parts[0]
-        if own == "__init__":
+    for path, parts in FILES.items():
+        if parts[0] != "colloc" or (len(parts) == 2 and parts[1] == "__init__"):
             continue
         for other in imports(path):
-            assert RANK[other] < RANK[own] or other == own, f"{path} imports colloc.{other}"
+            assert other.startswith("colloc."), f"{path} imports {other}"
+            layer = other.split(".")[1]
+            low = LAYERS.index(layer) < LAYERS.index(parts[1]) or layer == parts[1]
+            assert low, f"{path} imports {other}, which the docstring of colloc lists below it"
 
 
-def test_import_loads_neither_matplotlib_nor_io():
-    heavy = ("matplotlib", "scipy", "colloc.plot", "colloc.io")
-    code = f"import sys, colloc; print([m for m in {heavy} if m in sys.modules])"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT.parent, check=True)
-    assert out.stdout.strip() == "[]"
+def test_models_know_nothing_of_studies():
+    for path, parts in FILES.items():
+        if parts[0] == "models":
+            assert not [name for name in imports(path) if name.startswith("studies")], path
+
+
+def test_no_files_import_each_other_in_a_circle():
+    arrows = graph(list(FILES))
+    for name in list(arrows):
+        # A file of a package may be imported through its folder, which imports all its files.
+        arrows[name] = {other for other in arrows[name] if not f"{name}.".startswith(f"{other}.")}
+    done: set[str] = set()
+
+    def visit(name: str, above: tuple[str, ...]) -> None:
+        assert name not in above, f"a circle: {' -> '.join([*above[above.index(name) :], name])}"
+        if name not in done:
+            for other in sorted(arrows[name]):
+                visit(other, (*above, name))
+            done.add(name)
+
+    for name in arrows:
+        visit(name, ())
+
+
+def test_a_file_imports_its_own_package_by_file():
+    """Through the folder's list of names a file would depend on all its neighbours."""
+    for path, parts in FILES.items():
+        own = ".".join(parts[:-1])
+        if len(parts) > 2 and parts[-1] != "__init__":
+            assert own not in set(imports(path)), f"{path} imports from {own} instead of the file in it"
+
+
+@pytest.mark.parametrize("heavy", ["matplotlib", "scipy", "colloc.plot", "colloc.solution.storage", "colloc.ground"])
+def test_import_stays_light(heavy: str):
+    code = f"import sys, colloc; print({heavy!r} in sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert out.stdout.strip() == "False"
 
 
 def test_every_public_name_exists():

@@ -61,7 +61,9 @@ def places(model: co.Model, q: Any) -> list[np.ndarray]:
 def test_the_recursions_agree(make):
     model, rng = make(), np.random.default_rng(400)
     symbols, state = coordinates(model), random_state(rng, model)
-    first, second = evaluate([f(model, *symbols) for f in (co.newton_euler, co.lagrange)], symbols, state)
+    first, second = evaluate(
+        [f(model, *symbols) for f in (co.dynamics.newton_euler, co.dynamics.lagrange)], symbols, state
+    )
     assert first == pytest.approx(second, rel=1e-9, abs=1e-9)
 
 
@@ -289,7 +291,7 @@ def test_arms_agree_with_their_tables_in_pinocchio(make, rows, about_origins, se
     model, other = make(), pinocchio_arm(rows, about_origins=about_origins)
     state = random_state(np.random.default_rng(seed), model)
     symbols = coordinates(model)
-    (tau,) = evaluate([co.newton_euler(model, *symbols)], symbols, state)
+    (tau,) = evaluate([co.dynamics.newton_euler(model, *symbols)], symbols, state)
     expected = pin.rnea(other, other.createData(), *state)
     assert tau == pytest.approx(expected, rel=1e-11, abs=1e-11)
 

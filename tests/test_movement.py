@@ -18,7 +18,7 @@ from models.two_link import two_link
 
 REST = [co.initial(q=0.1, qd=0.0, qdd=0.0), co.final(q=0.8, qd=0.0, qdd=0.0)]
 RECURSIONS = (
-    co.composite_sensitivities, co.lie_sensitivities, co.newton_euler_sensitivities, co.lagrange_sensitivities,
+    co.dynamics.composite_sensitivities, co.dynamics.lie_sensitivities, co.dynamics.newton_euler_sensitivities, co.dynamics.lagrange_sensitivities,
 )  # fmt: skip
 METHODS = (co.descent.modified_newton, co.descent.bfgs, co.descent.ipopt)
 
@@ -45,7 +45,7 @@ def lift() -> co.Problem:
     return co.Problem(planar_chain(2, length=1.0, mass=1.0), 1.0, 0.5 * co.integral(effort), REST)
 
 
-def movement(problem: co.Problem, sensitivities=co.lie_sensitivities, intervals: int = 5) -> Movement:
+def movement(problem: co.Problem, sensitivities=co.dynamics.lie_sensitivities, intervals: int = 5) -> Movement:
     return Movement(co.transcribe(problem, co.BSpline(intervals), sensitivities=sensitivities))
 
 
@@ -57,7 +57,7 @@ def off_optimum(found: Movement) -> np.ndarray:
 # -- derivatives ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("recursion", [*RECURSIONS, co.by_differentiation(co.newton_euler), None])
+@pytest.mark.parametrize("recursion", [*RECURSIONS, co.dynamics.by_differentiation(co.dynamics.newton_euler), None])
 def test_derivatives_equal_central_differences(recursion):
     found = movement(spatial(), recursion)
     errors = found.objective.check_derivatives(off_optimum(found))
@@ -68,7 +68,7 @@ def test_derivatives_equal_central_differences(recursion):
 @pytest.mark.parametrize("recursion", RECURSIONS)
 def test_recursive_derivatives_equal_automatic_differentiation(recursion, n: int):
     recursive, automatic = (
-        movement(spatial(n), chosen) for chosen in (recursion, co.by_differentiation(co.newton_euler))
+        movement(spatial(n), chosen) for chosen in (recursion, co.dynamics.by_differentiation(co.dynamics.newton_euler))
     )
     x = off_optimum(recursive)
     for mine, theirs in zip(derivatives(recursive, x), derivatives(automatic, x), strict=True):
@@ -95,14 +95,18 @@ def test_automatic_differentiation_of_the_whole_cost_agrees():
 
 def test_a_recursion_that_is_asked_for_is_used_for_gradient_and_hessian(monkeypatch: pytest.MonkeyPatch):
     def careless(model, q, qd, qdd, loads=()):
-        found = co.lie_sensitivities(model, q, qd, qdd, loads)
+        found = co.dynamics.lie_sensitivities(model, q, qd, qdd, loads)
         return found._replace(dq=1.01 * found.dq)
 
     found = movement(spatial(), careless)
     assert found.objective.check_derivatives(off_optimum(found))["gradient"] > 1e-4
-    exact = co.lie_hessian
+    exact = co.dynamics.lie_hessian
     monkeypatch.setattr(colloc.dynamics, "lie_hessian", lambda *given: 1.01 * exact(*given), raising=False)
-    for recursion, wrong in ((co.lie_sensitivities, True), (co.by_differentiation(co.lie), False), (None, False)):
+    for recursion, wrong in (
+        (co.dynamics.lie_sensitivities, True),
+        (co.dynamics.by_differentiation(co.dynamics.lie), False),
+        (None, False),
+    ):
         found = movement(spatial(), recursion)
         assert (found.objective.check_derivatives(off_optimum(found))["hessian"] > 1e-6) is wrong
 
@@ -111,7 +115,7 @@ def test_a_wrong_recursion_is_seen():
     """The methods end without a step, or elsewhere."""
 
     def careless(model, q, qd, qdd, loads=()):
-        found = co.lie_sensitivities(model, q, qd, qdd, loads)
+        found = co.dynamics.lie_sensitivities(model, q, qd, qdd, loads)
         return found._replace(dq=ca.SX(model.n, model.n))
 
     right = METHODS[0](movement(lift()).objective, movement(lift()).start(), Stop(1e-6))
@@ -123,12 +127,11 @@ def test_a_wrong_recursion_is_seen():
 
 
 def test_differentiations_of_one_formulation_are_equal():
-    """So that solving twice with `by_differentiation(...)` written out does not build twice."""
-    assert co.by_differentiation(co.lie) == co.by_differentiation(co.lie) != co.by_differentiation(co.newton_euler)
-    problem = lift()
-    for _ in range(2):
-        co.solve(problem, co.BSpline(5), sensitivities=co.by_differentiation(co.lie))
-    assert sum(isinstance(kept, co.NLP) for kept in problem.memo.values()) == 1
+    assert (
+        co.dynamics.by_differentiation(co.dynamics.lie)
+        == co.dynamics.by_differentiation(co.dynamics.lie)
+        != co.dynamics.by_differentiation(co.dynamics.newton_euler)
+    )
 
 
 # -- optima -----------------------------------------------------------------------------------------------------------
@@ -209,10 +212,10 @@ LIMITED = co.Model([co.Body("arm", co.revolute(axis=(0, 0, 1), limits=co.Limits(
 REFUSED = {
     r"tau\[shoulder\], tau\[elbow\]": ARM(duration=1.0, subject_to=[*REST, co.bounds(tau=(-10, 10))]),
     "bounds on duration": ARM(duration=co.Free(0.1, 5.0, 1.0), subject_to=REST),
-    "bounds on q control points of arm": co.Problem(LIMITED, 1.0, co.integral(effort), REST),
+    "bounds on q of arm": co.Problem(LIMITED, 1.0, co.integral(effort), REST),
     r"final tau\[shoulder\]": ARM(duration=1.0, subject_to=[co.initial(q=0.0, qd=0.0), co.final(q=1.0, tau=0.0)]),
     "reach": ARM(duration=1.0, subject_to=[*REST, co.path(lambda now: now.q[0], upper=3.0, name="reach")]),
-    "bounds on unknowns": ARM(duration=1.0, subject_to=REST, unknowns=[co.Unknown("push", lower=0.0)]),
+    "bounds on signals": ARM(duration=1.0, subject_to=REST, unknowns=[co.Unknown("push", lower=0.0)]),
 }
 
 

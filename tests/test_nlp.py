@@ -20,8 +20,8 @@ CURVES = [
 
 
 RECURSIONS = [
-    None, by_differentiation(co.newton_euler), co.composite_sensitivities, co.newton_euler_sensitivities,
-    co.lagrange_sensitivities, co.lie_sensitivities,
+    None, by_differentiation(co.dynamics.newton_euler), co.dynamics.composite_sensitivities, co.dynamics.newton_euler_sensitivities,
+    co.dynamics.lagrange_sensitivities, co.dynamics.lie_sensitivities,
 ]  # fmt: skip
 
 
@@ -102,14 +102,14 @@ def test_ipopt_really_uses_the_blocks_derivatives(monkeypatch: pytest.MonkeyPatc
     """A deliberately wrong Jacobian must change the outcome; were it silently replaced by AD, nothing would."""
     right = co.solve(time_optimal(), co.BSpline(10))
     exact = Block.slopes.func  # pyright: ignore[reportAttributeAccessIssue]
-    monkeypatch.setattr(Block, "slopes", property(lambda self: exact(self) * (1 + 0.5 * ca.sin(self.w[0]))))
+    monkeypatch.setattr(Block, "slopes", property(lambda self: exact(self) * (1 + 0.5 * ca.sin(self.sites.local.w[0]))))
     wrong = co.solve(time_optimal(), co.BSpline(10), raise_on_failure=False, ipopt={"max_iter": 100})
     assert not (wrong.success and abs(wrong.duration - right.duration) < 1e-6 and wrong.iterations == right.iterations)
 
 
 def test_a_wrong_recursion_changes_the_outcome():
     """The recursion is what IPOPT gets: dropping dtau/dqd must show, in the derivative check and in the solve."""
-    right = by_differentiation(co.newton_euler)
+    right = by_differentiation(co.dynamics.newton_euler)
 
     def careless(model, q, qd, qdd, loads=()) -> Sensitivities:
         return right(model, q, qd, qdd, loads)._replace(dqd=ca.SX(model.n, model.n))
@@ -128,7 +128,9 @@ def test_a_wrong_recursion_changes_the_outcome():
 
 
 def test_the_nlp_shows_which_derivatives_it_uses():
-    nlp = co.transcribe(time_optimal(), co.BSpline(4), co.lagrange, by_differentiation(co.newton_euler))
+    nlp = co.transcribe(
+        time_optimal(), co.BSpline(4), co.dynamics.lagrange, by_differentiation(co.dynamics.newton_euler)
+    )
     assert "lagrange" in repr(nlp)
     assert "first derivatives by differentiation of newton_euler" in repr(nlp)
     assert "first derivatives by differentiation of newton_euler" in repr(co.transcribe(time_optimal(), co.BSpline(4)))
@@ -159,7 +161,7 @@ def test_rows_are_named_with_joint_and_time():
     assert "initial qd[arm] at t = 0 s" in names
     assert "final tau[slide] at t = 2 s" in names
     assert "tau[slide] at t = 1 s" in names
-    assert "qd[arm] at t = 0.5 s" in names
+    assert "qd[arm] at t = 0.25 s" in names  # control points of the derivative, where they sit
     assert "passing at t = 0.74 s" in names
 
 
@@ -190,14 +192,14 @@ def test_bounds_during_whole_intervals_need_no_rows():
         co.Problem(time_optimal().model, 1.0, co.integral(effort), stated[:1]), co.BSpline(10, nodes=41)
     )
     assert "q bounds" not in [block.name for block in nlp.constraints]
-    points = nlp.grid.segments["q control points"][:, 0]
+    points = nlp.grid.layout.q[:, 0]
     np.testing.assert_array_equal(nlp.lower[points] == nlp.upper[points], [2 <= k < 9 for k in range(13)])
     # From 0.9 to 0.95 the window ends within an interval: its nodes there are rows.
     nlp = co.transcribe(
         co.Problem(time_optimal().model, 1.0, co.integral(effort), stated[1:]), co.BSpline(10, nodes=41)
     )
     rows = next(block for block in nlp.constraints if block.name == "q bounds")
-    np.testing.assert_allclose(rows.s, [0.925, 0.95])
+    np.testing.assert_allclose(rows.sites.s, [0.925, 0.95])
     on_mesh = co.transcribe(co.Problem(time_optimal().model, 1.0, co.integral(effort), stated), co.Radau(10, 2))
     assert [block.name for block in on_mesh.constraints] == ["defects"]
 
@@ -212,9 +214,9 @@ def test_bounds_that_leave_nothing_are_refused():
 def test_bounds_on_positions_are_bounds_on_control_points():
     problem = everything()
     nlp = co.transcribe(problem, co.BSpline(5))
-    index = nlp.grid.segments["q control points"]
-    np.testing.assert_array_equal(nlp.grid.lower[index], np.tile([-3.0, -np.inf, -0.5], (8, 1)))
-    np.testing.assert_array_equal(nlp.lower[index][1:-2], nlp.grid.lower[index][1:-2])
+    index = nlp.grid.layout.q
+    np.testing.assert_array_equal(nlp.grid.layout.lower[index], np.tile([-3.0, -np.inf, -0.5], (8, 1)))
+    np.testing.assert_array_equal(nlp.lower[index][1:-2], nlp.grid.layout.lower[index][1:-2])
     assert not any(block.name == "q bounds" for block in nlp.constraints)
 
 
@@ -230,7 +232,7 @@ def test_a_users_constraint_may_be_called_like_a_built_in_one():
 def test_path_windows_select_nodes():
     nlp = co.transcribe(everything(), co.HermiteSimpson(4))
     (power,) = [block for block in nlp.constraints if block.name == "power"]
-    np.testing.assert_allclose(power.s, [0.25, 0.375, 0.5, 0.625, 0.75])
+    np.testing.assert_allclose(power.sites.s, [0.25, 0.375, 0.5, 0.625, 0.75])
 
 
 @pytest.mark.parametrize("curve", [co.BSpline(4, nodes=5), co.HermiteSimpson(2), co.Radau(3)], ids=str)
@@ -251,10 +253,10 @@ def test_a_window_between_nodes_still_holds(curve: co.BSpline):
 def test_states_are_constrained_at_the_start_of_a_radau_mesh_too():
     nlp = co.transcribe(everything(), co.Radau(3))
     reach = [block for block in nlp.constraints if block.name == "reach"]
-    assert reach[0].s[0] == 0
+    assert reach[0].sites.s[0] == 0
     power = [block for block in nlp.constraints if block.name == "tau bounds"]
     assert len(power) == 1
-    assert power[0].s[0] > 0
+    assert power[0].sites.s[0] > 0
 
 
 def test_repr_counts_blocks():

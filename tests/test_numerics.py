@@ -4,38 +4,75 @@ import numpy as np
 import pytest
 from scipy.interpolate import BSpline
 
-from colloc.numerics import bspline
+from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss, lagrange_integrals, lagrange_values, radau
 
 
+def uniform(intervals: int, degree: int) -> SplineBasis:
+    return SplineBasis.smooth(np.linspace(0, 1, intervals + 1), degree)
+
+
+def uneven(intervals: int, degree: int) -> SplineBasis:
+    """Random breakpoints with knots of random multiplicity."""
+    rng = np.random.default_rng(intervals)
+    ends = np.sort(np.concatenate([[0.0, 1.0], rng.random(intervals - 1)]))
+    return SplineBasis(ends, degree, rng.integers(0, degree, intervals - 1))
+
+
+@pytest.mark.parametrize("make", [uniform, uneven])
 @pytest.mark.parametrize("degree", [1, 3, 5, 8])
 @pytest.mark.parametrize("intervals", [1, 2, 7, 40])
-def test_basis_and_derivatives_equal_scipy(degree: int, intervals: int):
+def test_basis_and_derivatives_equal_scipy(degree: int, intervals: int, make):
     rng = np.random.default_rng(0)
-    control = rng.standard_normal(intervals + degree)
-    s = np.concatenate([np.linspace(0, 1, intervals + 1), rng.random(50)])
-    reference = BSpline(bspline.knots(intervals, degree), control, degree)
-    first = bspline.span(s, intervals)
+    basis = make(intervals, degree)
+    control = rng.standard_normal(basis.size)
+    s = np.sort(np.concatenate([basis.breakpoints, rng.random(50)]))
+    reference = BSpline(basis.knots, control, degree)
+    first = basis.first[basis.interval(s)]
     for derivative in range(min(degree, 4)):
-        weights = bspline.basis(s, intervals, degree, derivative)
+        weights = basis.values(s, derivative)
         ours = sum(weights[:, k] * control[first + k] for k in range(degree + 1))
         expected = reference(s, nu=derivative)
         np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-10 * max(1, abs(expected).max()))
 
 
+@pytest.mark.parametrize("make", [uniform, uneven])
+def test_control_points_of_the_derivative_equal_scipy(make):
+    basis = make(9, 4)
+    control = np.random.default_rng(0).standard_normal(basis.size)
+    distinct = np.isfinite(basis.differences())  # a knot of full multiplicity lets the spline jump
+    expected = BSpline(basis.knots, control, 4).derivative()
+    if distinct.all():
+        np.testing.assert_allclose(basis.differences() * np.diff(control), expected.c[: basis.size - 1], rtol=1e-12)
+    np.testing.assert_array_equal(basis.derivative().knots, basis.knots[1:-1])
+
+
+def test_a_breakpoint_is_seen_from_either_side():
+    basis = SplineBasis(np.array([0.0, 0.3, 1.0]), 3, np.array([1]))
+    control = np.random.default_rng(0).standard_normal(basis.size)
+    middle = np.array([0.3, 0.3])
+    sides = basis.values(middle, 2, np.array([0, 1]))
+    left, right = (sides[k] @ control[basis.first[k] :][:4] for k in (0, 1))
+    reference = BSpline(basis.knots, control, 3)
+    assert left == pytest.approx(float(reference(0.3 - 1e-12, nu=2)), rel=1e-9)
+    assert right == pytest.approx(float(reference(0.3, nu=2)), rel=1e-9)
+    assert abs(left - right) > 1.0
+
+
 def test_a_breakpoint_belongs_to_the_interval_on_its_right():
     intervals = 49
     s = np.arange(intervals) / intervals
-    assert (bspline.span(s, intervals) == np.arange(intervals)).all()
-    assert bspline.span(np.array([1.0]), intervals)[0] == intervals - 1
+    basis = uniform(intervals, 3)
+    assert (basis.interval(s) == np.arange(intervals)).all()
+    assert basis.interval(np.array([1.0]))[0] == intervals - 1
 
 
 @pytest.mark.parametrize("degree", [3, 4, 7])
 def test_interpolation_recovers_a_spline(degree: int):
-    rng = np.random.default_rng(1)
-    control = rng.standard_normal((23 + degree, 2))
-    values = BSpline(bspline.knots(23, degree), control, degree)(bspline.greville(23, degree))
-    np.testing.assert_allclose(bspline.interpolate(values, 23, degree), control, atol=1e-9)
+    for basis in (uniform(23, degree), SplineBasis(np.array([0, 0.1, 0.5, 1.0]), degree, np.array([1, degree - 1]))):
+        control = np.random.default_rng(1).standard_normal((basis.size, 2))
+        values = BSpline(basis.knots, control, degree)(basis.greville())
+        np.testing.assert_allclose(basis.interpolate(values), control, atol=1e-9)
 
 
 @pytest.mark.parametrize("points", [1, 2, 4, 7])

@@ -312,7 +312,7 @@ def test_convergence_draws_the_history(arm):
 
 def test_convergence_needs_a_history(arm):
     with pytest.raises(co.InputError, match="no iterations on record"):
-        co.plot.convergence(replace(arm, history={}))
+        co.plot.convergence(replace(arm, outcome=replace(arm.outcome, history={})))
 
 
 def test_summary_is_titled_with_name_duration_and_status(arm, slide):

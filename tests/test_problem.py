@@ -5,6 +5,7 @@
 
 import math
 import re
+from dataclasses import fields
 
 import casadi as ca
 import numpy as np
@@ -102,8 +103,23 @@ def test_bad_input_is_refused_where_it_is_given(make, message):
         make()
 
 
+@pytest.mark.parametrize("name", [n for n in dir(co.Instant) if n[0] != "_"] + [f.name for f in fields(co.Instant)])
+@pytest.mark.parametrize("make", [lambda name: co.Unknown(name), lambda name: co.Parameter(name, 1.0)])
+def test_what_an_instant_offers_cannot_be_shadowed(make, name: str):
+    with pytest.raises(co.InputError, match=f"name '{name}' is taken; an instant already has model, t, duration"):
+        make(name)
+
+
+@pytest.mark.parametrize("name", ["_force", "lambda", "two words", "", 3])
+def test_names_that_no_function_could_read_are_refused(name):
+    with pytest.raises(co.InputError, match="must be a Python identifier without a leading underscore"):
+        co.Unknown(name)
+
+
 def test_a_typo_on_the_instant_names_the_legal_quantities():
-    with pytest.raises(AttributeError, match=r"no quantity of an instant named 'torque' \(known: t, duration, q, "):
+    with pytest.raises(
+        AttributeError, match=r"no quantity of an instant named 'torque' \(known: model, t, duration, q, "
+    ):
         stated(minimize=co.integral(lambda now: now.torque))
 
 
@@ -147,7 +163,7 @@ def test_joint_limits_and_bounds_are_intersected():
     np.testing.assert_array_equal(problem.limits("q"), [[-0.5, -0.5], [2, 4]])
     np.testing.assert_array_equal(problem.limits("tau"), [[-5, -1], [9, 1]])
     np.testing.assert_array_equal(problem.limits("qd"), [[-3, -np.inf], [3, np.inf]])
-    assert problem.rows["qd bounds"][1].labels == ("qd[a]",)
+    assert problem.rows["qd bounds"].rows.labels == ("qd[a]",)
 
 
 def test_equal_names_are_told_apart():

@@ -9,7 +9,8 @@ import pytest
 from problems import effort, everything, time_optimal
 
 import colloc as co
-from colloc.verify import kkt
+from colloc.numerics.quadrature import radau
+from colloc.solution.verify import kkt
 from models.two_link import two_link
 
 CURVES = [co.BSpline(12), co.HermiteSimpson(12), co.Radau(12)]
@@ -28,13 +29,14 @@ def test_samples_are_node_by_joint(solution: co.Solution):
     assert solution.nodes.wind.shape == (solution.t.size, 2)
 
 
-@pytest.mark.parametrize("curve", [co.HermiteSimpson(3), co.Radau(3)], ids=str)
-def test_collocation_torques_are_polynomials_through_the_nodes(curve):
+@pytest.mark.parametrize(
+    ("curve", "inside"), [(co.HermiteSimpson(3), np.array([0, 0.5, 1])), (co.Radau(3), radau(3))], ids=str
+)
+def test_collocation_torques_are_polynomials_through_the_nodes(curve, inside: np.ndarray):
     """Also where loads depend on time: a node's torque is taken at the node's own time."""
     loads = [co.Load("elbow", moment=lambda now: ca.vertcat(0, 0, 5 * ca.sin(9 * now.t)))]
     ends = [co.initial(q=(0, -1), qd=0), co.final(q=(1, 0.5), qd=0)]
     solution = co.solve(co.Problem(two_link(), 1.0, co.integral(effort), ends, loads=loads), curve)
-    inside = curve.points
     for k in range(3):
         nodes, between = (k + inside) / 3, (k + np.array([0.21, 0.77])) / 3
         for j in range(2):
@@ -137,19 +139,24 @@ def test_springs_and_drag_are_part_of_the_forward_simulation():
     assert abs(loaded.cost - free.cost) > 1.0
 
 
+def moved(solution: co.Solution, x: np.ndarray) -> co.Solution:
+    """The same outcome with another decision vector."""
+    return dataclasses.replace(solution, outcome=dataclasses.replace(solution.outcome, x=x))
+
+
 def test_a_wrong_motion_does_not_verify():
     solution = co.solve(time_optimal(), co.BSpline(20))
     bent = solution.x.copy()
-    bent[solution.nlp.grid.segments["q control points"][10, 0]] += 0.01
-    checks = co.verify(dataclasses.replace(solution, x=bent))
+    bent[solution.nlp.grid.layout.q[10, 0]] += 0.01
+    checks = co.verify(moved(solution, bent))
     assert checks.kkt.stationarity + checks.kkt.feasibility > 1e-3
     # An inverse-dynamics spline is a motion whatever its control points, so forward simulation still agrees ...
     assert checks.forward_error < 1e-6
     # ... and a collocation motion is one only when its defects vanish.
     collocated = co.solve(time_optimal(), co.Radau(20), violation_tolerance=2.0)
     bent = collocated.x.copy()
-    bent[collocated.nlp.grid.segments["qdd"][30, 0]] += 1.0
-    assert co.verify(dataclasses.replace(collocated, x=bent)).forward_error > 1e-4
+    bent[collocated.nlp.grid.layout.qdd[30, 0]] += 1.0
+    assert co.verify(moved(collocated, bent)).forward_error > 1e-4
 
 
 def test_kkt_residuals_notice_a_multiplier_of_the_wrong_sign():

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 import warnings
 from typing import Any
 
@@ -144,7 +143,7 @@ def test_every_kind_of_guess_leads_to_the_same_optimum(curve):
 @pytest.mark.parametrize("curve", CURVES, ids=str)
 def test_a_solution_packed_on_its_own_grid_is_itself(curve):
     solution = co.solve(everything(), curve)
-    np.testing.assert_allclose(solution.nlp.grid.pack(solution.motion(solution.problem)), solution.x, atol=1e-7)
+    np.testing.assert_allclose(solution.nlp.grid.pack(solution.trajectory(solution.problem)), solution.x, atol=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +162,7 @@ def test_bad_guesses_are_refused(guess, message):
 
 def test_formulations_are_functions():
     wrongs: list[dict[str, Any]] = [
-        {"dynamics": "lagrange"}, {"sensitivities": "composite"}, {"sensitivities": co.newton_euler},
+        {"dynamics": "lagrange"}, {"sensitivities": "composite"}, {"sensitivities": co.dynamics.newton_euler},
     ]  # fmt: skip
     for wrong in wrongs:
         with pytest.raises(co.InputError, match=next(iter(wrong))):
@@ -193,34 +192,45 @@ def test_a_failed_solve_can_be_continued_from_its_last_iterate():
     assert continued.duration == pytest.approx(co.solve(problem, co.BSpline(20)).duration, rel=1e-6)
 
 
-def test_parameters_change_without_rebuilding():
+def test_parameters_change_without_transcribing_again():
     load = co.Parameter("load", 0.0)
     problem = smooth([load], [co.Load("elbow", force=ca.vertcat(0, -load.symbol, 0))])
-    first = co.solve(problem, co.BSpline(10))
-    heavy = co.solve(problem, co.BSpline(10), parameters={"load": 20.0})
-    assert heavy.nlp is first.nlp
+    nlp = co.transcribe(problem, co.BSpline(10))
+    first = co.solve(nlp)
+    heavy = co.solve(nlp, parameters={"load": 20.0})
+    assert heavy.nlp is first.nlp is nlp
     fixed = smooth(loads=[co.Load("elbow", force=(0, -20, 0))])
     assert heavy.cost == pytest.approx(co.solve(fixed, co.BSpline(10)).cost, rel=1e-9)
     assert heavy.cost > first.cost
 
 
 @pytest.mark.parametrize("choice", [False, True])
-def test_a_sweep_pays_the_build_once_and_starts_warm(monkeypatch: pytest.MonkeyPatch, choice: bool):
-    """Ten payloads: nothing is transcribed again, and each start is the optimum before, multipliers included."""
+def test_a_sweep_pays_the_build_once_and_starts_warm(choice: bool):
+    """Ten payloads on one NLP; each start is the optimum before, multipliers included."""
     load = co.Parameter("load", 0.0)
     problem = smooth([load], [co.Load("elbow", force=ca.vertcat(0, -load.symbol, 0))])
-    last = co.solve(problem, co.BSpline(10), compile=choice)
-    loads = np.linspace(2.0, 20.0, 10)
-    cold = [co.solve(problem, co.BSpline(10), parameters={"load": value}, compile=choice) for value in loads]
-    module = sys.modules["colloc.solve"]  # of the name that the function hides
-    monkeypatch.setattr(module, "transcribe", lambda *_, **__: pytest.fail("transcribed again"))
-    warm = []
+    nlp = co.transcribe(problem, co.BSpline(10), compile=choice)
+    last, loads, warm = co.solve(nlp), np.linspace(2.0, 20.0, 10), []
+    cold = [co.solve(nlp, parameters={"load": value}) for value in loads]
     for value in loads:
-        last = co.solve(problem, co.BSpline(10), parameters={"load": value}, guess=last, compile=choice)
+        last = co.solve(nlp, parameters={"load": value}, guess=last)
         warm.append(last)
     for a, b in zip(warm, cold, strict=True):
         assert a.cost == pytest.approx(b.cost, rel=1e-7)
     assert 2 * sum(a.iterations for a in warm) < sum(b.iterations for b in cold)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"curve": co.BSpline(3)}, {"dynamics": co.dynamics.lie}, {"compile": True}],
+    ids=lambda given: next(iter(given)),
+)
+def test_an_nlp_brings_what_it_was_made_with(given: dict):
+    (name,) = given
+    with pytest.raises(co.InputError, match=f"an NLP brings its {name}; give {name} to co.transcribe"):
+        co.solve(co.transcribe(smooth(), co.BSpline(5)), **given)
+    with pytest.raises(co.InputError, match="a problem needs a transcription"):
+        co.solve(smooth())
 
 
 def test_an_unknown_signal_and_an_unknown_constant():
@@ -248,7 +258,7 @@ def test_an_unknown_signal_and_an_unknown_constant():
 
 @pytest.mark.parametrize("curve", CURVES, ids=str)
 def test_formulations_give_the_same_optimum(curve):
-    a, b = co.solve(smooth(), curve), co.solve(smooth(), curve, dynamics=co.lagrange)
+    a, b = co.solve(smooth(), curve), co.solve(smooth(), curve, dynamics=co.dynamics.lagrange)
     assert a.cost == pytest.approx(b.cost, rel=1e-10)
     np.testing.assert_allclose(a.q, b.q, atol=1e-7)
 

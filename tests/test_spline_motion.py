@@ -14,7 +14,7 @@ def on_arrays(model: co.Model):
     """Half the squared torque and its derivatives at many states, as NumPy functions: CasADi differentiates it."""
     state = ca.SX.sym("state", 3 * model.n)
     q, qd, qdd = ca.vertsplit(state, model.n)
-    tau = co.newton_euler(model, q, qd, qdd)
+    tau = co.dynamics.newton_euler(model, q, qd, qdd)
     hessian, gradient = ca.hessian(ca.sumsqr(tau) / 2, state)
     function = ca.Function("effort", [state], [ca.sumsqr(tau) / 2, gradient, ca.densify(hessian)])
 

@@ -47,7 +47,7 @@ def test_torques_switch_where_the_maximum_principle_says():
         np.testing.assert_allclose(crossings, SWITCHES[name], atol=0.391 / 200)
 
 
-@pytest.mark.parametrize("dynamics", [co.newton_euler, co.lagrange])
+@pytest.mark.parametrize("dynamics", [co.dynamics.newton_euler, co.dynamics.lagrange])
 @pytest.mark.parametrize(
     ("statement", "T", "cost"), [(lifting, T_LIFTING, COST_LIFTING), (slide_and_arm, T_SLIDE, COST_SLIDE)]
 )

@@ -27,7 +27,7 @@ HUMANS = [(1.741, 73.0, "male"), (1.735, 61.9, "female"), (1.5, 45.0, "female")]
 
 def torque(model: co.Model, state: Any, loads: Any = ()) -> np.ndarray:
     symbols = coordinates(model)
-    return evaluate([co.newton_euler(model, *symbols, loads)], symbols, state)[0]
+    return evaluate([co.dynamics.newton_euler(model, *symbols, loads)], symbols, state)[0]
 
 
 def points(who: Human, q: Any) -> dict[str, np.ndarray]:

@@ -9,10 +9,10 @@ from enum import Enum
 import casadi as ca
 import numpy as np
 
-from colloc.batch import Batch
 from colloc.checks import count, finite_number
 from colloc.dynamics import composite_sensitivities, forward_dynamics, total_sensitivities
 from colloc.errors import InputError
+from colloc.kernels.batch import Batch
 from colloc.model import Load, Model, check_forward, check_loads
 from colloc.problem import Instant
 

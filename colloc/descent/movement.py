@@ -12,10 +12,10 @@ import numpy as np
 from colloc.descent.objective import Descent, DescentStatus, Objective
 from colloc.display import shown
 from colloc.errors import InputError
-from colloc.solution import Solution, Status
-from colloc.transcription import NLP, Guess, Keyframes, motion_from
+from colloc.solution import Solution
+from colloc.solver import Outcome, Status
+from colloc.transcription import NLP, Guess, Keyframes, trajectory_from
 from colloc.transcription.slices import triplet
-from colloc.violations import measure_violations
 
 _STATUS = {
     DescentStatus.CONVERGED: Status.SOLVED,
@@ -33,7 +33,7 @@ class Movement:
     them; any choice of the others is a movement that meets them (Lee et al. 2005, section II). Gradient and Hessian
     (equations 8 and 9) are the NLP's own, exact: by recursions throughout if it was transcribed with one.
 
-        nlp = co.transcribe(problem, co.BSpline(6), sensitivities=co.lie_sensitivities)
+        nlp = co.transcribe(problem, co.BSpline(6), sensitivities=co.dynamics.lie_sensitivities)
         movement = co.descent.Movement(nlp)
         run = co.descent.modified_newton(movement.objective, movement.start())
         solution = movement.solution(run)
@@ -59,7 +59,7 @@ class Movement:
         if not isinstance(self.nlp, NLP):
             raise InputError(f"nlp must be an NLP, as co.transcribe returns, got {self.nlp!r}")
         object.__setattr__(self, "_p", self.nlp.problem.parameter_values(self.parameters))
-        rows = dict.fromkeys(label for block in self.nlp.constraints for label in block.labels)
+        rows = dict.fromkeys(label for block in self.nlp.constraints for label in block.rows.labels)
         if found := [*_bounded(self.nlp), *rows]:
             raise InputError(
                 f"a movement by descent knows no constraints but the state at its ends, got {shown(found)}; "
@@ -104,30 +104,28 @@ class Movement:
             As in `solve`; by default the straight line between the stated end postures.
         """
         problem = self.nlp.problem
-        motion = guess.motion(problem) if isinstance(guess, Solution) else motion_from(problem, guess)
-        return self.nlp.grid.pack(motion)[self.nlp.free]
+        trajectory = guess.trajectory(problem) if isinstance(guess, Solution) else trajectory_from(problem, guess)
+        return self.nlp.grid.pack(trajectory)[self.nlp.free]
 
     def solution(self, run: Descent) -> Solution:
         """What a descent found, as a motion that can be sampled, verified and drawn."""
-        nlp, x, p = self.nlp, self.whole(run.x), self._p
-        terms = nlp.terms(x, p)
-        return Solution(
-            nlp, x, p, _STATUS[run.status], f"{run.method}: {run.status}", sum(terms.values()), terms,
-            measure_violations(nlp, x, p), {"g": np.zeros(0), "x": np.zeros(nlp.n_x)},
-            {"obj": list(run.history.value), "inf_du": list(run.history.gradient_norm)}, run.iterations,
+        none = {"g": np.zeros(0), "x": np.zeros(self.nlp.n_x)}
+        history = {"obj": list(run.history.value), "inf_du": list(run.history.gradient_norm)}
+        outcome = Outcome(
+            self.whole(run.x), none, _STATUS[run.status], f"{run.method}: {run.status}", history, run.iterations,
             {"solve": run.seconds},
         )  # fmt: skip
+        return Solution(self.nlp, outcome, self._p)
 
 
 def _bounded(nlp: NLP) -> list[str]:
-    """Names of what has free variables with bounds."""
+    """Names of free variables with bounds."""
     bounded = nlp.free & np.isfinite([nlp.lower, nlp.upper]).any(axis=0)
-    found, named = [], np.zeros(nlp.n_x, dtype=bool)
-    for name, index in nlp.grid.segments.items():
-        named[index] = True
-        if index.ndim == 1:
-            found += [f"bounds on {name}"] * int(bounded[index].any())
-        else:
+    found = []
+    for name, index in nlp.grid.layout.names.items():
+        if name in ("q", "qd", "qdd"):
             joints = np.flatnonzero(bounded[index].any(axis=0))
             found += [f"bounds on {name} of {nlp.problem.model.joint_names[j]}" for j in joints]
-    return found + ["bounds on unknowns"] * int(bounded[~named].any())
+        else:
+            found += [f"bounds on {name}"] * int(bounded[index].any())
+    return found

@@ -11,7 +11,7 @@ import numpy as np
 from colloc.checks import count, finite_array, finite_number
 from colloc.descent.objective import Objective
 from colloc.errors import InputError
-from colloc.numerics import bspline
+from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
 
 Running = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -70,6 +70,10 @@ class SplineMotion:
         return (self.intervals + self.degree - len(self.start) - len(self.end)) * self.n
 
     @cached_property
+    def _spline(self) -> SplineBasis:
+        return SplineBasis.smooth(np.linspace(0, 1, self.intervals + 1), self.degree)
+
+    @cached_property
     def quadrature(self) -> tuple[np.ndarray, np.ndarray]:
         """Times and weights, each shape (N,) [s]: degree + 1 Gauss points on every interval, as `BSpline` has."""
         points, weights = gauss(self.degree + 1)
@@ -80,10 +84,10 @@ class SplineMotion:
     def basis(self, t: np.ndarray) -> np.ndarray:
         """Basis functions and their two derivatives in time, shape (3, N, control points), at times t, shape (N,)."""
         s = np.asarray(t) / self.duration
-        columns = bspline.span(s, self.intervals)[:, None] + np.arange(self.degree + 1)
-        found = np.zeros((3, s.size, self.intervals + self.degree))
+        columns = self._spline.first[self._spline.interval(s)][:, None] + np.arange(self.degree + 1)
+        found = np.zeros((3, s.size, self._spline.size))
         for order in range(3):
-            values = bspline.basis(s, self.intervals, self.degree, order) / self.duration**order
+            values = self._spline.values(s, order) / self.duration**order
             np.put_along_axis(found[order], columns, values, axis=1)
         return found
 
@@ -115,7 +119,7 @@ class SplineMotion:
 
     def line(self) -> np.ndarray:
         """Unknowns of the motion that runs uniformly from one end to the other, as far as these let it."""
-        s = bspline.greville(self.intervals, self.degree)[:, None]
+        s = self._spline.greville()[:, None]
         points = (1 - s) * self.start[0] + s * self.end[0]
         return points[len(self.start) : len(points) - len(self.end)].ravel()
 

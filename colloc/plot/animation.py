@@ -15,7 +15,7 @@ from PIL import Image
 
 from colloc.checks import finite_number
 from colloc.errors import InputError
-from colloc.io import check_writable
+from colloc.files import check_writable
 from colloc.plot.motion import Stick, draw_paths
 from colloc.plot.player import write_gif, write_html
 from colloc.plot.sampling import checked, fine_times

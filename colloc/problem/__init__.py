@@ -1,29 +1,16 @@
 """The problem layer: what to find, what to minimise, what must hold."""
 
-from colloc.problem.constraints import (
-    QUANTITIES,
-    At,
-    Boundary,
-    Bounds,
-    Constraint,
-    Path,
-    Rows,
-    State,
-    at,
-    boundary,
-    bounds,
-    final,
-    initial,
-    path,
-    per_joint,
-)  # fmt: skip
+from colloc.problem.constraints import Condition, Constraint, at, boundary, path
 from colloc.problem.cost import Cost, duration, integral
-from colloc.problem.instant import Instant
-from colloc.problem.problem import SHARED, Problem
+from colloc.problem.instant import SHARED, Instant, Slots
+from colloc.problem.joint_values import QUANTITIES, Bounds, JointBounds, State, bounds, final, initial
+from colloc.problem.problem import ConstraintRows, Problem
+from colloc.problem.rows import Rows, natural_size, summed
 from colloc.problem.unknowns import Free, Parameter, Unknown
+from colloc.problem.where import Ends, Moment, Places, Window
 
 __all__ = [
-    "QUANTITIES", "SHARED", "At", "Boundary", "Bounds", "Constraint", "Cost", "Free", "Instant",
-    "Parameter", "Path", "Problem", "Rows", "State", "Unknown", "at", "boundary", "bounds", "duration", "final",
-    "initial", "integral", "path", "per_joint",
+    "QUANTITIES", "SHARED", "Bounds", "Condition", "Constraint", "ConstraintRows", "Cost", "Ends", "Free", "Instant",
+    "JointBounds", "Moment", "Parameter", "Places", "Problem", "Rows", "Slots", "State", "Unknown", "Window", "at",
+    "boundary", "bounds", "duration", "final", "initial", "integral", "natural_size", "path", "summed",
 ]  # fmt: skip

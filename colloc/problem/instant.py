@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 
@@ -13,6 +13,27 @@ from colloc.dynamics import Wrench, support_wrench
 from colloc.errors import unknown_name
 from colloc.kinematics import Frames, PointMotion, frames, point_in
 from colloc.model import Model
+
+
+class Slots(NamedTuple):
+    """The arguments of a function of the instant, each an SX column.
+
+    Signals, constants and parameters are stacked in the order in which the problem states them.
+    """
+
+    t: ca.SX
+    duration: ca.SX
+    q: ca.SX
+    qd: ca.SX
+    qdd: ca.SX
+    tau: ca.SX
+    signals: ca.SX
+    constants: ca.SX
+    parameters: ca.SX
+
+
+# Slots that do not vary along the motion.
+SHARED = ("duration", "constants", "parameters")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +67,8 @@ class Instant:
             raise AttributeError(name)
         named = {**self.signals, **self.constants, **self.parameters}
         if name not in named:
-            legal = ["t", "duration", "q", "qd", "qdd", "tau", "point", "support", *named]
             # AttributeError keeps hasattr and tab completion working; the text is the usual one.
-            raise AttributeError(str(unknown_name("quantity of an instant", name, legal)))
+            raise AttributeError(str(unknown_name("quantity of an instant", name, [*RESERVED, *named])))
         return named[name]
 
     @cached_property
@@ -72,9 +92,13 @@ class Instant:
         return support_wrench(self.model, self.q, self.qd, self.qdd)
 
     @property
-    def inputs(self) -> list[ca.SX]:
-        """Everything, as the argument list of a function of the instant."""
+    def slots(self) -> Slots:
+        """Everything, as the arguments of a function of the instant."""
         stacked = [
             ca.vertcat(ca.SX(0, 1), *group.values()) for group in (self.signals, self.constants, self.parameters)
         ]
-        return [self.t, self.duration, self.q, self.qd, self.qdd, self.tau, *stacked]
+        return Slots(self.t, self.duration, self.q, self.qd, self.qdd, self.tau, *stacked)
+
+
+# What an instant offers under names of its own, which unknowns and parameters cannot have.
+RESERVED = (*(f.name for f in fields(Instant)), *(name for name in vars(Instant) if name[0] != "_"))

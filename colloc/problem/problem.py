@@ -5,27 +5,52 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
 from colloc.checks import as_tuple, finite_array, finite_number
 from colloc.display import Table, short, shown
-from colloc.dynamics import InverseDynamics, newton_euler
 from colloc.errors import InputError, unknown_name
 from colloc.model import Load, Model, check_loads
-from colloc.problem.constraints import QUANTITIES, At, Boundary, Bounds, Constraint, Path, Rows, State, per_joint
+from colloc.problem.constraints import Condition, Constraint
 from colloc.problem.cost import Cost
-from colloc.problem.instant import Instant
+from colloc.problem.instant import SHARED, Instant, Slots
+from colloc.problem.joint_values import QUANTITIES, Bounds, JointBounds, State
+from colloc.problem.rows import Rows
 from colloc.problem.unknowns import Free, Parameter, Unknown
+from colloc.problem.where import WHOLE, Ends, Window
 
-# Places in an instant's inputs of what does not vary along the motion: duration, constants, parameters.
-SHARED = (1, 7, 8)
-
-_WHOLE = (0.0, 1.0)
 _LIMITED = {"q": "position", "qd": "velocity", "tau": "torque"}
+
+
+@dataclass(frozen=True, eq=False)
+class ConstraintRows:
+    """A constraint with its rows as a function of the instant.
+
+    Parameters
+    ----------
+    constraint : State, JointBounds or Condition
+    rows : Rows
+        In the symbols of the problem's instant.
+    function : Function
+        Of the `Slots` of an instant -> the rows; between the ends of those of the first and then the last instant.
+    """
+
+    constraint: State | JointBounds | Condition
+    rows: Rows
+    function: ca.Function
+
+    @cached_property
+    def needs(self) -> frozenset[str]:
+        """Names of the slots on which the rows depend, those of the first instant."""
+        slots = zip(Slots._fields, self.function.sx_in(), strict=False)
+        return frozenset(name for name, symbols in slots if ca.depends_on(self.rows.expression, symbols))
+
+    def of(self, arguments: Sequence[ca.SX]) -> Rows:
+        """The rows as expressions in what stands for the slots."""
+        return self.rows._replace(expression=self.function(*arguments))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,19 +108,16 @@ class Problem:
             if names.count(name) > 1:
                 raise InputError(f"two unknowns or parameters are named {name!r}; names must be unique")
         self._check_states()
-        # Everything symbolic is formed once here, so that mistakes surface at construction.
-        _ = self.dynamics(newton_euler), self.integrands, self.rows
+        # Everything symbolic but the dynamics is formed once here, so that mistakes surface at construction.
+        wrenches = ca.vertcat(*(load.wrench for load in self.wrenches))
+        self.function("model", ca.vertcat(wrenches, *self.model.symbols))
+        _ = self.integrands, self.rows
 
     @property
     def horizon(self) -> Free:
         """The duration with its bounds; equal bounds when it is given."""
         assert isinstance(self.duration, Free)
         return self.duration
-
-    @cached_property
-    def memo(self) -> dict[Any, Any]:
-        """What has been built from this problem, for the next solve to reuse."""
-        return {}
 
     @property
     def signals(self) -> list[Unknown]:
@@ -127,14 +149,6 @@ class Problem:
             parameters={p.name: p.symbol for p in self.parameters},
         )
 
-    def dynamics(self, formulation: InverseDynamics) -> ca.Function:
-        """Actuator torque by the given formulation, as a function of the instant's inputs; built once."""
-        if formulation not in self.memo:
-            now = self.instant
-            tau = formulation(self.model, now.q, now.qd, now.qdd, self.wrenches)
-            self.memo[formulation] = self.function("model", tau)
-        return self.memo[formulation]
-
     @cached_property
     def wrenches(self) -> tuple[Load, ...]:
         """The loads in the symbols of `instant`."""
@@ -146,7 +160,7 @@ class Problem:
 
     @cached_property
     def integrands(self) -> dict[str, tuple[float, ca.Function]]:
-        """Weight and scalar integrand of every cost term by name, as a function of the instant's inputs.
+        """Weight and scalar integrand of every cost term by name, as a function of the instant's slots.
 
         The duration counts as the integral of one.
         """
@@ -162,27 +176,19 @@ class Problem:
         return found
 
     @cached_property
-    def rows(self) -> dict[str, tuple[Constraint, Rows, ca.Function]]:
-        """Every constraint by name, with its symbolic rows and their function.
-
-        The function takes the instant's inputs; for a boundary, those of the first then of the last instant.
-        Bounds and joint limits are joined into one path constraint for each quantity they limit.
-        """
-        found: dict[str, tuple[Constraint, Rows, ca.Function]] = {}
-        for constraint in (*self.subject_to, *self._limits()):
-            if isinstance(constraint, Bounds):
-                continue
+    def rows(self) -> dict[str, ConstraintRows]:
+        """Every constraint by name, with its rows; bounds and joint limits joined for each quantity they limit."""
+        found: dict[str, ConstraintRows] = {}
+        stated = [c for c in self.subject_to if not isinstance(c, Bounds)]
+        for constraint in (*stated, *self._joint_bounds()):
             name = _unique(constraint.name, found)
-            if isinstance(constraint, Boundary):
-                end = self._instant(" end")
-                with _blamed(f"constraint {name!r}"):
-                    rows = constraint.rows(self.instant, end)
-                function = self.function(f"constraint {name!r}", rows.expression, end)
-            else:
-                with _blamed(f"constraint {name!r}"):
-                    rows = constraint.rows(self.instant)
-                function = self.function(f"constraint {name!r}", rows.expression)
-            found[name] = (constraint, rows, function)
+            instants = [self.instant]
+            if isinstance(constraint.where, Ends):
+                instants.append(self._instant(" end"))
+            with _blamed(f"constraint {name!r}"):
+                rows = constraint.rows(*instants)
+            function = self.function(f"constraint {name!r}", rows.expression, *instants[1:])
+            found[name] = ConstraintRows(constraint, rows, function)
         return found
 
     def limits(self, quantity: str) -> tuple[np.ndarray, np.ndarray]:
@@ -192,7 +198,7 @@ class Problem:
         """
         n = self.model.n
         stated = [(np.full(n, -np.inf), np.full(n, np.inf))]
-        stated += [c.limits_of(quantity, self.model) for c in self._bounds if c.during == _WHOLE]
+        stated += [c.limits_of(quantity, self.model) for c in self._bounds if c.where == WHOLE]
         if quantity in _LIMITED:
             stated.append(self.model.limits(_LIMITED[quantity]))
         lower, upper = np.max([low for low, _ in stated], axis=0), np.min([high for _, high in stated], axis=0)
@@ -201,46 +207,47 @@ class Problem:
                 raise InputError(f"bounds on {quantity}[{joint}] contradict each other: lower {low} > upper {high}")
         return lower, upper
 
-    def windows(self, quantity: str) -> list[tuple[tuple[float, float], np.ndarray, np.ndarray]]:
+    def windows(self, quantity: str) -> list[tuple[Window, np.ndarray, np.ndarray]]:
         """Bounds during a part of the motion: when, and lower and upper bounds, each shape (n,)."""
-        parts = [c for c in self._bounds if c.during != _WHOLE and quantity in c.limits]
-        return [(c.during, *c.limits_of(quantity, self.model)) for c in parts]
+        parts = [c for c in self._bounds if c.where != WHOLE and quantity in c.limits]
+        return [(c.where, *c.limits_of(quantity, self.model)) for c in parts]
 
     @property
     def _bounds(self) -> list[Bounds]:
         return [c for c in self.subject_to if isinstance(c, Bounds)]
 
-    def _limits(self) -> list[Path]:
-        """Bounds and joint limits as path constraints, one for each quantity and part of the motion that has any."""
-        paths = []
+    def _joint_bounds(self) -> list[JointBounds]:
+        """Bounds and joint limits, one constraint for each quantity and part of the motion that has any."""
+        found = []
         for quantity in QUANTITIES:
-            for during, lower, upper in [(_WHOLE, *self.limits(quantity)), *self.windows(quantity)]:
+            for where, lower, upper in [(WHOLE, *self.limits(quantity)), *self.windows(quantity)]:
                 joints = [j for j in range(self.model.n) if np.isfinite([lower[j], upper[j]]).any()]
                 if joints:
-                    labels = tuple(f"{quantity}[{self.model.joint_names[j]}]" for j in joints)
-                    fn, ends = partial(_components, quantity, joints), (lower[joints], upper[joints])
-                    paths.append(Path(f"{quantity} bounds", fn, *ends, during, None, quantity, labels))
-        return paths
+                    found.append(JointBounds(quantity, joints, lower[joints], upper[joints], where))
+        return found
 
     def _check_states(self) -> None:
         """InputError for a stated value outside its bounds: no solver could meet it."""
         for state in (c for c in self.subject_to if isinstance(c, State)):
-            for quantity, value in state.values.items():
-                lower, upper = self.limits(quantity)
-                joints, numbers = per_joint(f"{state.name} {quantity}", value, self.model)
-                for j, number in zip(joints, numbers, strict=True):
-                    if not lower[j] - 1e-9 <= number <= upper[j] + 1e-9:
-                        raise InputError(
-                            f"{state.name} {quantity}[{self.model.joint_names[j]}] = {number:g} lies outside its "
-                            f"bounds [{lower[j]:g}, {upper[j]:g}]"
-                        )
+            for quantity, j, value in state.stated(self.model):
+                lower, upper = (side[j] for side in self.limits(quantity))
+                if not lower - 1e-9 <= value <= upper + 1e-9:
+                    raise InputError(
+                        f"{state.name} {quantity}[{self.model.joint_names[j]}] = {value:g} lies outside its "
+                        f"bounds [{lower:g}, {upper:g}]"
+                    )
 
     def function(self, what: str, expression: ca.SX, end: Instant | None = None) -> ca.Function:
-        """Function of the instant's inputs; InputError when symbols are left that the problem does not know."""
-        inputs = self.instant.inputs + (end.inputs if end else [])
-        if end:  # duration, constants and parameters are the same at both ends: read from the start
-            for k in SHARED:
-                inputs[len(self.instant.inputs) + k] = ca.SX.sym("shared", *inputs[k].shape)
+        """Function of the instant's slots, or of those of both ends.
+
+        Raises
+        ------
+        InputError
+            When symbols are left that the problem does not know; `what` says who uses them.
+        """
+        inputs = [*self.instant.slots]
+        if end:  # what does not vary is read from the start
+            inputs += end.slots._replace(**{k: ca.SX.sym(k, getattr(end.slots, k).shape[0]) for k in SHARED})
         function = ca.Function("f", inputs, [expression], {"allow_free": True})
         if function.has_free():
             known = [*self.instant.signals, *self.instant.constants, *self.instant.parameters]
@@ -270,18 +277,13 @@ class Problem:
         lines = [("model", f"{self.model.name}, {self.model.n} DOF: {shown(self.model.joint_names)}")]
         lines.append(("duration", span))
         lines += [("minimize", f"{short(weight)} * {name}") for name, (weight, _) in self.integrands.items()]
-        for name, (constraint, rows, _) in self.rows.items():
-            lines.append(("subject to", f"{name}: {_describe(constraint, rows)}"))
+        lines += [("subject to", f"{name}: {_describe(stated)}") for name, stated in self.rows.items()]
         for unknown in self.unknowns:
             kind = "constant" if unknown.constant else "signal"
             lines.append(("unknown", f"{unknown.name}: {kind}, size {unknown.size}"))
         lines += [("parameter", f"{p.name} = {shown(list(map(short, p.value)))}") for p in self.parameters]
         lines += [("load", f"on {load.body}") for load in self.loads]
         return Table(f"Problem: {len(self.rows)} constraints", ("", ""), lines)
-
-
-def _components(quantity: str, joints: list[int], now: Instant) -> ca.SX:
-    return getattr(now, quantity)[joints]
 
 
 @contextmanager
@@ -302,15 +304,11 @@ def _unique(name: str, taken: Mapping[str, object]) -> str:
     return unique
 
 
-def _describe(constraint: Constraint, rows: Rows) -> str:
-    where = {State: "", Path: "along the path", At: "", Boundary: "between the ends"}.get(type(constraint), "")
-    if isinstance(constraint, At | State):
-        where = f"at s = {short(constraint.s)}"
-    if isinstance(constraint, Path) and constraint.during != (0.0, 1.0):
-        where = f"during s = {constraint.during[0]:g} .. {constraint.during[1]:g}"
+def _describe(stated: ConstraintRows) -> str:
+    rows = stated.rows
     values = [
         short(low) if low == high else f"[{short(low)}, {short(high)}]"
         for low, high in zip(rows.lower, rows.upper, strict=True)
     ]
     listed = values[0] if len(set(values)) == 1 else f"({shown(values, 6)})"
-    return f"{len(values)} row{'s' if len(values) > 1 else ''} in {listed} {where}".rstrip()
+    return f"{len(values)} row{'s' if len(values) > 1 else ''} in {listed} {stated.constraint.where}"

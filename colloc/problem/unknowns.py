@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from keyword import iskeyword
 from typing import Any
 
 import casadi as ca
@@ -10,8 +11,7 @@ import numpy as np
 
 from colloc.checks import count, finite_array, finite_number, interval
 from colloc.errors import InputError
-
-RESERVED = ("t", "q", "qd", "qdd", "tau", "duration", "model", "point")
+from colloc.problem.instant import RESERVED
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,8 @@ class Parameter:
 
 
 def _check_name(what: str, name: Any) -> None:
-    if not isinstance(name, str) or not name.isidentifier():
-        raise InputError(f"{what} name must be a Python identifier, got {name!r}")
+    legal = isinstance(name, str) and name.isidentifier() and not iskeyword(name) and not name.startswith("_")
+    if not legal:
+        raise InputError(f"{what} name must be a Python identifier without a leading underscore, got {name!r}")
     if name in RESERVED:
         raise InputError(f"{what} name {name!r} is taken; an instant already has {', '.join(RESERVED)}")

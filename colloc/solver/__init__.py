@@ -1,1 +1,7 @@
-"""Handing an NLP to IPOPT, watching it, and reading what came back."""
+"""Handing an NLP to a solver, watching it, and reading what came back."""
+
+from colloc.solver.diagnosis import explain
+from colloc.solver.ipopt import Hessian, Ipopt, check_hessian, check_options
+from colloc.solver.outcome import Outcome, Status
+
+__all__ = ["Hessian", "Ipopt", "Outcome", "Status", "check_hessian", "check_options", "explain"]

@@ -17,7 +17,7 @@ def violated_rows(nlp: NLP, x: np.ndarray, p: np.ndarray, limit: int = 5) -> lis
     values = np.array(nlp.g(x, p)).ravel()
     lower, upper = nlp.bounds_g
     outside = np.nan_to_num(np.maximum(lower - values, values - upper), nan=np.inf)
-    T = float(x[nlp.grid.segments["duration"][0]])
+    T = nlp.duration(x)
     lines: dict[str, str] = {}
     for row in np.argsort(-outside / nlp.scale_g):
         if outside[row] / nlp.scale_g[row] < 1e-6 or len(lines) == limit:
@@ -50,7 +50,7 @@ def conflicting_rows(nlp: NLP, x: np.ndarray, p: np.ndarray, limit: int = 3) -> 
     # a reader looks for: they hold the motion together.
     at_upper = upper[held] - values[held] < values[held] - lower[held]
     strength = np.where(equal, 0.0, np.where(at_upper, multipliers, -multipliers))
-    T = float(x[nlp.grid.segments["duration"][0]])
+    T = nlp.duration(x)
     names: dict[str, str] = {}
     for k in np.argsort(-strength):
         if strength[k] < 1e-3 * max(1.0, strength.max()) or len(names) == limit:

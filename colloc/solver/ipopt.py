@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path
@@ -14,6 +14,7 @@ import numpy as np
 
 from colloc.errors import InputError, unknown_name
 from colloc.solver.monitor import Interruptible, Monitor
+from colloc.solver.outcome import Outcome, Status
 from colloc.transcription import NLP
 from colloc.transcription.slices import triplet
 
@@ -33,8 +34,29 @@ _DEFAULTS = {
 }
 
 
+# A warm start keeps the iterate and the multipliers where they are instead of pushing them inside the bounds.
+_WARM = {
+    "warm_start_init_point": "yes",
+    "warm_start_bound_push": 1e-9,
+    "warm_start_slack_bound_push": 1e-9,
+    "warm_start_mult_bound_push": 1e-9,
+}
+
+_STATUS = {
+    "Solve_Succeeded": Status.SOLVED,
+    "Feasible_Point_Found": Status.SOLVED,
+    "Solved_To_Acceptable_Level": Status.ACCEPTABLE,
+    "Infeasible_Problem_Detected": Status.INFEASIBLE,
+    "Maximum_Iterations_Exceeded": Status.ITERATION_LIMIT,
+    "Maximum_CpuTime_Exceeded": Status.TIME_LIMIT,
+    "Maximum_WallTime_Exceeded": Status.TIME_LIMIT,
+    "User_Requested_Stop": Status.INTERRUPTED,
+    "Diverging_Iterates": Status.DIVERGED,
+}
+
+
 class Hessian(Enum):
-    """What IPOPT takes for the second derivatives of the Lagrangian.
+    """What a solver takes for the second derivatives of the Lagrangian.
 
     EXACT
         All of them.
@@ -51,19 +73,6 @@ class Hessian(Enum):
     LIMITED_MEMORY = "limited memory"
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
-    """What IPOPT left behind, in the NLP's own (unscaled) units."""
-
-    x: np.ndarray
-    lam_g: np.ndarray
-    lam_x: np.ndarray
-    return_status: str
-    history: dict[str, list[float]]
-    iterations: int
-    callbacks: float  # s, in functions and derivatives
-
-
 @cache
 def option_names() -> frozenset[str]:
     """Names of IPOPT's options."""
@@ -71,13 +80,13 @@ def option_names() -> frozenset[str]:
 
 
 def check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
-    """IPOPT options on top of the defaults; InputError names close matches of an unknown key."""
+    """IPOPT options by name; InputError names close matches of an unknown key."""
     for key in options or {}:
         if key == "hessian_approximation":
             raise InputError("say hessian=co.Hessian.LIMITED_MEMORY or EXACT in place of IPOPT's hessian_approximation")
         if key not in option_names():
             raise unknown_name("IPOPT option", key, sorted(option_names()))
-    return _DEFAULTS | dict(options or {})
+    return dict(options or {})
 
 
 def check_hessian(hessian: object, nlp: NLP) -> None:
@@ -98,14 +107,17 @@ class Ipopt:
     Parameters
     ----------
     nlp : NLP
-    options : dict
-        IPOPT's own options, checked.
+    options : mapping
+        IPOPT's own options, checked, on top of the defaults.
     hessian : Hessian
+    warm : bool
+        Whether runs start from multipliers.
     """
 
-    def __init__(self, nlp: NLP, options: Mapping[str, Any], hessian: Hessian):
-        self.nlp = nlp
+    def __init__(self, nlp: NLP, options: Mapping[str, Any], hessian: Hessian, *, warm: bool = False):
+        self.nlp, self.warm = nlp, warm
         self._monitor = Monitor(nlp.n_x, nlp.n_g, nlp.f.size1_in(1))
+        own = _DEFAULTS | (_WARM if warm else {}) | dict(options)
         given = {
             "no_nlp_grad": True,
             "calc_lam_p": False,
@@ -113,21 +125,22 @@ class Ipopt:
             "iteration_callback": self._monitor,
             "grad_f": self._grad_f(),
             "jac_g": self._jac_g(),
-            "ipopt": dict(options),
+            "ipopt": own,
         }
         if hessian is Hessian.LIMITED_MEMORY:
-            given["ipopt"]["hessian_approximation"] = "limited-memory"
+            own["hessian_approximation"] = "limited-memory"
         else:
             given["hess_lag"] = self._hess_lag(nlp.hess_lag if hessian is Hessian.EXACT else nlp.gauss_newton)
         try:
             self._solver = ca.nlpsol("ipopt", "ipopt", self._problem(), given)
         except RuntimeError as error:
-            raise InputError(f"IPOPT refuses these options: {dict(options)!r}") from error
+            raise InputError(f"IPOPT refuses these options: {own!r}") from error
 
     def __call__(
         self, x: np.ndarray, p: np.ndarray, multipliers: Mapping[str, np.ndarray] | None, progress: bool | None
-    ) -> Run:
-        """Solve from x; `multipliers` ("g", "x") for a warm start."""
+    ) -> Outcome:
+        """Solve from x, with multipliers ("g", "x") for a warm start."""
+        begin = time.perf_counter()
         nlp, sx, sg = self.nlp, self.nlp.scale_x, self.nlp.scale_g
         lower_g, upper_g = (side / sg for side in nlp.bounds_g)
         start = {"x0": x / sx, "p": p, "lbx": nlp.lower / sx, "ubx": nlp.upper / sx, "lbg": lower_g, "ubg": upper_g}
@@ -138,17 +151,17 @@ class Ipopt:
             result = self._solver(**start)
         self._monitor.end()
         stats = self._solver.stats()
-        x_end = np.array(result["x"]).ravel()
-        if self._monitor.stop and self._monitor.best is not None:
-            x_end = self._monitor.best
-        return Run(
+        best = self._monitor.best if self._monitor.stop else None
+        x_end = np.array(result["x"]).ravel() if best is None else best
+        spent = sum(float(seconds) for key, seconds in stats.items() if key.startswith("t_wall_nlp_"))
+        return Outcome(
             x_end * sx,
-            np.array(result["lam_g"]).ravel() / sg,
-            np.array(result["lam_x"]).ravel() / sx,
+            {"g": np.array(result["lam_g"]).ravel() / sg, "x": np.array(result["lam_x"]).ravel() / sx},
+            _STATUS.get(stats["return_status"], Status.FAILED),
             stats["return_status"],
             {key: list(map(float, values)) for key, values in stats.get("iterations", {}).items()},
             int(stats.get("iter_count", 0)),
-            sum(float(seconds) for key, seconds in stats.items() if key.startswith("t_wall_nlp_")),
+            {"solve": time.perf_counter() - begin, "callbacks": spent},
         )
 
     def _symbols(self) -> tuple[ca.MX, ca.MX, ca.MX]:

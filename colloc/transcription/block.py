@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
-from colloc.transcription.slices import Slices
-from colloc.transcription.torques import Lifted
+from colloc.problem import Rows
+from colloc.transcription.sites import Local, Sites
+from colloc.transcription.torques import Intermediate
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,89 +24,76 @@ class Block:
     Parameters
     ----------
     name : str
-        The constraint or cost the rows belong to.
-    w, d, p : SX columns
-        Symbols of the local variables, a slice's constant data and the problem's parameters.
-    rows : SX, shape (r,)
-        Expressions in w, d, p and the lifted torques.
-    slices : Slices
-    data : ndarray, shape (len(d), N)
-    lower, upper : ndarray, shape (r,)
-        Bounds of a constraint; unused by a cost.
-    labels : tuple of str, r of them
-        Name of every row, with its joint where it has one.
-    s : ndarray, shape (N,)
-        Normalised time of every slice.
-    natural : ndarray, shape (r,), optional
-        Natural size of the rows, NaN where it shall follow from the bounds.
-    lifted : Lifted, optional
-        Torques in the rows that bring their own derivatives.
+        The constraint or cost to which the rows belong.
+    sites : Sites
+        The slices, and what stands in them for an instant.
+    rows : Rows
+        Expressions in the local variables, data, parameters and torques of the sites.
     weights : SX, shape (r,), optional
-        Expressions in d and p: makes the block a sum of squares, whose rows are the residuals.
+        Expressions in data and parameters: makes the block a sum of squares, whose rows are the residuals.
     """
 
     name: str
-    w: ca.SX
-    d: ca.SX
-    p: ca.SX
-    rows: ca.SX
-    slices: Slices
-    data: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    labels: tuple[str, ...]
-    s: np.ndarray
-    lifted: Lifted | None = None
-    natural: np.ndarray | None = None
+    sites: Sites
+    rows: Rows
     weights: ca.SX | None = None
-    scale: np.ndarray = field(init=False)
-
-    def __post_init__(self):
-        scale = row_scale(self.lower, self.upper)
-        if self.natural is not None:
-            scale = np.where(np.isnan(self.natural), scale, self.natural)
-        object.__setattr__(self, "scale", scale)
-        if self.lifted is not None and not ca.depends_on(self.rows, self.lifted.symbols):
-            object.__setattr__(self, "lifted", None)
 
     def folded(self) -> Block:
         """The same block with its data as numbers in the rows, for a single slice: what is zero drops out."""
-        rows = self.lifted.resolve([self.rows])[0] if self.lifted else self.rows
-        rows = ca.substitute(rows, self.d, ca.DM(self.data[:, 0]))
-        none = np.zeros((0, 1))
-        return replace(self, d=ca.SX(0, 1), rows=rows, slices=self.slices.pruned(), data=none, lifted=None)
+        sites, local = self.sites, self.sites.local
+        (rows,) = local.resolved([self.expression])
+        rows = ca.substitute(rows, local.d, ca.DM(sites.data[:, 0]))
+        alone = Local(local.w, ca.SX(0, 1), local.p)
+        sites = replace(sites, local=alone, slices=sites.slices.pruned(), data=np.zeros((0, 1)))
+        return replace(self, sites=sites, rows=self.rows._replace(expression=rows))
+
+    @property
+    def expression(self) -> ca.SX:
+        """The rows, SX, shape (r,)."""
+        return self.rows.expression
 
     @property
     def n_slices(self) -> int:
         """N, the number of slices."""
-        return self.slices.size
+        return self.sites.size
 
     @property
     def n_rows(self) -> int:
         """r, the number of rows in a slice."""
-        return self.rows.shape[0]
+        return self.expression.shape[0]
+
+    @property
+    def _inputs(self) -> list[ca.SX]:
+        local = self.sites.local
+        return [local.w, local.d, local.p]
+
+    @cached_property
+    def _torques(self) -> Intermediate | None:
+        """The torques that stand in the rows."""
+        torques = self.sites.local.torques
+        return torques if torques is not None and ca.depends_on(self.expression, torques.symbols) else None
 
     @cached_property
     def value(self) -> ca.Function:
         """(w, d, p) -> rows; of a cost what each adds to it."""
-        rows = self.rows if self.weights is None else self.weights * self.rows**2
-        return ca.Function("value", [self.w, self.d, self.p], self._resolve([rows]))
+        rows = self.expression if self.weights is None else self.weights * self.expression**2
+        return ca.Function("value", self._inputs, self._resolve([rows]))
 
     @cached_property
     def jacobian(self) -> ca.Function:
         """(w, d, p) -> sparse Jacobian of the rows."""
-        return ca.Function("jacobian", [self.w, self.d, self.p], self._resolve([self.slopes]))
+        return ca.Function("jacobian", self._inputs, self._resolve([self.slopes]))
 
     @cached_property
     def gradient(self) -> ca.Function:
         """(w, d, p) -> gradient of the cost, dense."""
-        if self.lifted is not None and self.lifted.recursive:
-            factors = ca.SX.ones(self.n_rows) if self.weights is None else 2 * self.weights * self.rows
+        if self._torques is not None and self._torques.recursive:
+            factors = ca.SX.ones(self.n_rows) if self.weights is None else 2 * self.weights * self.expression
             gradient = ca.densify(self.slopes.T @ factors)
-            return ca.Function("gradient", [self.w, self.d, self.p], self._resolve([gradient]))
+            return ca.Function("gradient", self._inputs, self._resolve([gradient]))
         # One reverse sweep through the torque takes half the operations of a recursion.
-        total = ca.sum1(self.value(self.w, self.d, self.p))
-        return ca.Function("gradient", [self.w, self.d, self.p], [ca.densify(ca.gradient(total, self.w))])
+        total = ca.sum1(self.value(*self._inputs))
+        return ca.Function("gradient", self._inputs, [ca.densify(ca.gradient(total, self.sites.local.w))])
 
     @cached_property
     def hessian(self) -> ca.Function:
@@ -136,10 +124,10 @@ class Block:
     @cached_property
     def slopes(self) -> ca.SX:
         """Jacobian of the rows in w, sparse, torques still as symbols."""
-        direct = ca.jacobian(self.rows, self.w)
-        if self.lifted is None:
+        direct = ca.jacobian(self.expression, self.sites.local.w)
+        if self._torques is None:
             return direct
-        return direct + ca.jacobian(self.rows, self.lifted.symbols) @ self.lifted.slopes
+        return direct + ca.jacobian(self.expression, self._torques.symbols) @ self._torques.slopes
 
     @cached_property
     def multipliers(self) -> ca.SX:
@@ -154,29 +142,30 @@ class Block:
     @property
     def is_cost(self) -> bool:
         """Whether the rows are summed."""
-        return self.lower.size == 0
+        return self.rows.lower.size == 0
 
     @cached_property
     def _curvature(self) -> ca.SX:
         """Upper triangle of the rows' second derivatives, weighted."""
         pull = ca.repmat(self.multipliers, self.n_rows) if self.is_cost else self.multipliers
         if self.weights is not None:
-            pull = 2 * self.weights * self.rows * pull
+            pull = 2 * self.weights * self.expression * pull
         fixed = ca.SX.sym("pull", self.n_rows)
-        weighted = ca.dot(fixed, self.rows)
-        if self.lifted is None:
-            second = ca.hessian(weighted, self.w)[0]
+        weighted = ca.dot(fixed, self.expression)
+        if self._torques is None:
+            second = ca.hessian(weighted, self.sites.local.w)[0]
         else:
-            second = self._lifted_curvature(weighted, self.lifted)
+            second = self._curvature_through(self._torques, weighted)
         return ca.triu(ca.substitute(second, fixed, pull))
 
-    def _lifted_curvature(self, weighted: ca.SX, lifted: Lifted) -> ca.SX:
+    def _curvature_through(self, torques: Intermediate, weighted: ca.SX) -> ca.SX:
         """Second derivatives of a function of w and of torques that depend on w."""
-        size, both = self.w.shape[0], ca.vertcat(self.w, lifted.symbols)
+        w = self.sites.local.w
+        size, both = w.shape[0], ca.vertcat(w, torques.symbols)
         hessian, gradient = ca.hessian(weighted, both)
-        mixed = hessian[:size, size:] @ lifted.slopes
-        bent = lifted.slopes.T @ hessian[size:, size:] @ lifted.slopes
-        return hessian[:size, :size] + mixed + mixed.T + bent + lifted.curvature(gradient[size:])
+        mixed = hessian[:size, size:] @ torques.slopes
+        bent = torques.slopes.T @ hessian[size:, size:] @ torques.slopes
+        return hessian[:size, :size] + mixed + mixed.T + bent + torques.curvature(gradient[size:])
 
     @property
     def _parts(self) -> list[ca.SX]:
@@ -186,27 +175,18 @@ class Block:
     def _gauss(self) -> ca.SX:
         """Upper triangle of what first derivatives add to the Hessian of a sum of squares."""
         if self.weights is None:
-            return ca.SX(self.w.shape[0], self.w.shape[0])
+            size = self.sites.local.w.shape[0]
+            return ca.SX(size, size)
         slopes, factors = self._parts
         return ca.triu(slopes.T @ ca.diag(factors) @ slopes)
 
     def _function(self, results: list[ca.SX]) -> ca.Function:
-        return ca.Function("second", [self.w, self.d, self.p, self.multipliers], self._resolve(results))
+        return ca.Function("second", [*self._inputs, self.multipliers], self._resolve(results))
 
     def _resolve(self, expressions: list[ca.SX]) -> list[ca.SX]:
-        return self.lifted.resolve(expressions) if self.lifted else expressions
+        return self._torques.resolve(expressions) if self._torques else expressions
 
     def evaluate(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         """Values of the rows at every slice, ndarray, shape (r, N)."""
         mapped = self.value.map("map", "serial", self.n_slices, [2], []) if self.n_slices > 1 else self.value
-        return np.array(mapped(self.slices.local(x), self.data, p))
-
-
-def row_scale(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Natural size of a bounded quantity: half the range, else the size of the one bound or value, else 1."""
-    with np.errstate(invalid="ignore"):
-        half = (upper - lower) / 2
-    size = np.where(np.isfinite(half), half, np.where(np.isfinite(lower), np.abs(lower), np.abs(upper)))
-    equal = lower == upper
-    size = np.where(equal, np.abs(lower), size)
-    return np.where(np.isfinite(size) & (size > 0), size, 1.0)
+        return np.array(mapped(self.sites.slices.local(x), self.sites.data, p))

@@ -1,4 +1,4 @@
-"""Direct collocation: Hermite-Simpson and Radau, as one family of collocation polynomials.
+"""Direct collocation: Hermite-Simpson and Radau, one family of collocation polynomials.
 
 On every interval of width h the state (q, v) is the polynomial whose derivative takes the values (v, a) at the
 collocation points c_1 .. c_m; in Runge-Kutta form, X(u) = X(0) + h sum_j b_j(u) X'(c_j) with b_j the integral of the
@@ -13,265 +13,238 @@ is ever inverted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
-from colloc.checks import count
-from colloc.numerics.quadrature import lagrange_integrals, lagrange_values, radau
-from colloc.problem import Problem
+from colloc.numerics.quadrature import lagrange_integrals, lagrange_values
+from colloc.problem import Problem, Rows, Slots, Window
 from colloc.transcription.block import Block
-from colloc.transcription.grid import (
-    End,
-    Local,
-    Motion,
-    Shared,
-    Sites,
-    pack_shared,
-    parameter_symbols,
-    sampled_signals,
-    shared_unknowns,
-    signal_bounds,
-    tighten,
-)  # fmt: skip
+from colloc.transcription.grid import End, Shared, Trajectory, parameter_symbols, shared_unknowns
+from colloc.transcription.layout import Layout, lay_out
+from colloc.transcription.sites import Local, Sites
 from colloc.transcription.slices import Slices
 from colloc.transcription.torques import Torques, join
 
 
-@dataclass(frozen=True)
-class HermiteSimpson:
-    """Hermite-Simpson collocation: cubic states, quadratic torques, order 4 (Hargraves and Paris 1987).
-
-    Path constraints hold at the ends and the middle of every interval; torque is continuous.
-
-    Parameters
-    ----------
-    intervals : int
-    """
-
-    intervals: int
-
-    def __post_init__(self):
-        count("HermiteSimpson intervals", self.intervals, at_least=1)
-
-    @property
-    def points(self) -> np.ndarray:
-        """Collocation points on [0, 1]."""
-        return np.array([0.0, 0.5, 1.0])
-
-    def grid(self, problem: Problem, torques: Torques) -> CollocationGrid:
-        """The problem's variables and sites on this mesh."""
-        return CollocationGrid(self, problem, torques)
-
-
-@dataclass(frozen=True)
-class Radau:
-    """Radau collocation: states of the given degree, torques one degree lower, order 2 degree - 1.
-
-    Path constraints hold at the Radau points. Torque may jump between intervals, and has no value of its own at
-    the very start, where that of the first interval's polynomial is reported.
-
-    Parameters
-    ----------
-    intervals : int
-    degree : int
-        1 (implicit Euler) to 9.
-    """
-
-    intervals: int
-    degree: int = 3
-
-    def __post_init__(self):
-        count("Radau intervals", self.intervals, at_least=1)
-        count("Radau degree", self.degree, at_least=1, at_most=9)
-
-    @property
-    def points(self) -> np.ndarray:
-        """Collocation points on (0, 1]."""
-        return radau(self.degree)
-
-    def grid(self, problem: Problem, torques: Torques) -> CollocationGrid:
-        """The problem's variables and sites on this mesh."""
-        return CollocationGrid(self, problem, torques)
-
-
+@dataclass(frozen=True, eq=False)
 class CollocationGrid:
-    """Variables: q at all nodes, then v, then a with the signals; at the end the duration and the constants.
+    """Variables: q at all nodes, then qd, then qdd with the signals; at the end the duration and the constants.
 
-    Nodes are the mesh points and the collocation points between them. Only collocated nodes have a and signals: all
+    Nodes are the mesh points and the collocation points between them. Only collocated nodes have qdd and signals: all
     but the very first of a Radau mesh.
+
+    Parameters
+    ----------
+    problem : Problem
+    torques : Torques
+    breakpoints : ndarray, shape (intervals + 1,)
+    points : tuple of ndarray
+        Collocation points on [0, 1] of every interval, the last one at 1; all begin at 0 or none.
     """
 
-    bounded = frozenset({"q", "qd", "qdd"})
+    problem: Problem
+    torques: Torques
+    breakpoints: np.ndarray
+    points: tuple[np.ndarray, ...]
+    layout: Layout = field(init=False)
 
-    def __init__(self, curve: HermiteSimpson | Radau, problem: Problem, torques: Torques):
-        self.problem, self._torques = problem, torques
-        self.intervals, self._c = curve.intervals, curve.points
-        self._late = int(self._c[0] > 0)  # 1 when the first node is not collocated
-        per_interval = self._c.size - 1 + self._late
-        shared = shared_unknowns(problem)
-        signal_lower, signal_upper = signal_bounds(problem)
-        n, node_count = problem.model.n, self.intervals * per_interval + 1
-        pieces = [
-            (node_count, n),
-            (node_count, n),
-            (node_count - self._late, n + signal_lower.size),
-            (1, shared.lower.size),
-        ]
-        starts = np.cumsum([0] + [rows * columns for rows, columns in pieces])
-        self._q, self._v, self._a, self._shared = (
-            start + np.arange(rows * columns).reshape(rows, columns)
-            for start, (rows, columns) in zip(starts, pieces, strict=False)
-        )
-        limits = zip(problem.limits("q"), problem.limits("qd"), problem.limits("qdd"), strict=True)
-        ends = ((signal_lower, shared.lower), (signal_upper, shared.upper))
-        self.lower, self.upper = (
-            np.concatenate(
-                [np.tile(q, node_count), np.tile(v, node_count), np.tile([*a, *sig], node_count - self._late), end]
-            )
-            for (q, v, a), (sig, end) in zip(limits, ends, strict=True)
-        )
-        # Row k: the nodes of interval k, both ends included; the same for collocated nodes, numbered by rows of _a.
-        first = per_interval * np.arange(self.intervals)[:, None]
-        self._members = first + np.arange(per_interval + 1)
-        self._collocated = first + np.arange(self._c.size)
-        inside = self._c if self._late else self._c[1:]
-        self._s = np.append(0.0, ((np.arange(self.intervals)[:, None] + inside) / self.intervals).ravel())
-        for quantity, index in (("q", self._q), ("qd", self._v), ("qdd", self._a[:, :n])):
-            for during, low, high in problem.windows(quantity):
-                inside = self._within(during)[-len(index) :]
-                tighten(self, problem, quantity, during, index[inside], low, high)
-        self.segments = {"q": self._q, "qd": self._v, "qdd": self._a[:, :n], "duration": self._shared[0, :1]}
-        self.breakpoints = np.linspace(0, 1, self.intervals + 1)
-        self._seen = shared.visible(self._shared[0])
-        self._node, self._early, self._interval = (
-            make(shared) for make in (self._node_local, self._early_local, self._interval_local)
-        )
+    def __post_init__(self):
+        nodes, collocated = self._s.size, self._s.size - self._late
+        tables = [(nodes, ("q",)), (nodes, ("qd",)), (collocated, ("qdd", "signals"))]
+        layout = lay_out(self.problem, tables)
+        for quantity in ("q", "qd", "qdd"):
+            times = self._s[-len(getattr(layout, quantity)) :]
+            for limits in self.problem.windows(quantity):
+                layout = layout.narrowed(self.problem, quantity, _within(times, limits[0]), limits)
+        object.__setattr__(self, "layout", layout)
 
-    def _within(self, during: tuple[float, float]) -> np.ndarray:
-        return (self._s >= during[0] - 1e-9) & (self._s <= during[1] + 1e-9)
+    @cached_property
+    def _late(self) -> int:
+        """1 when the first node is not collocated."""
+        return int(self.points[0][0] > 0)
 
-    def held(self, during: tuple[float, float]) -> tuple[float, float]:
+    @cached_property
+    def _widths(self) -> np.ndarray:
+        return np.diff(self.breakpoints)
+
+    @cached_property
+    def _groups(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Collocation points, and the intervals that have them."""
+        sizes = np.array([c.size for c in self.points])
+        return [(self.points[np.argmax(sizes == size)], np.flatnonzero(sizes == size)) for size in np.unique(sizes)]
+
+    @cached_property
+    def _s(self) -> np.ndarray:
+        """Normalised times of all nodes."""
+        inside = [c if self._late else c[1:] for c in self.points]
+        own = [start + h * c for start, h, c in zip(self.breakpoints, self._widths, inside, strict=False)]
+        return np.concatenate([[0.0], *own])
+
+    @cached_property
+    def _first(self) -> np.ndarray:
+        """Node at the start of every interval."""
+        return np.cumsum([0] + [c.size - 1 + self._late for c in self.points])[:-1]
+
+    def _members(self, interval: np.ndarray, count: int) -> np.ndarray:
+        """Nodes of intervals, both ends included, shape (len(interval), count + late).
+
+        An interval of fewer collocation points than `count` repeats its last node.
+        """
+        return self._first[interval, None] + np.minimum(np.arange(count + self._late), self._last(interval))
+
+    def _collocated(self, interval: np.ndarray, count: int) -> np.ndarray:
+        """Collocated nodes of intervals as rows of qdd, shape (len(interval), count); repeated as members are."""
+        return self._first[interval, None] + np.minimum(np.arange(count), self._last(interval) - self._late)
+
+    def _last(self, interval: np.ndarray) -> np.ndarray:
+        sizes = np.array([c.size for c in self.points])
+        return sizes[interval, None] - 1 + self._late
+
+    @cached_property
+    def _shared(self) -> Shared:
+        return shared_unknowns(self.problem, self.layout)
+
+    def held(self, quantity: str, window: Window) -> Window | None:
         """All of it: positions, velocities and accelerations at the nodes are variables."""
-        return during
+        inside = _within(self._s[self._late :], window).any()
+        return window if quantity in ("q", "qd", "qdd") and inside else None
 
-    def _inputs(self, s: ca.SX, shared: Shared, q: ca.SX, v: ca.SX, a: ca.SX) -> list[ca.SX]:
-        """The instant's inputs from a state and a column of accelerations and signals, torques yet to be put in."""
-        n = self.problem.model.n
-        T, parameters = shared.T, parameter_symbols(self.problem)
-        return [s * T, T, q, v, a[:n, :], ca.SX(n, 1), a[n:, :], shared.constants, parameters]
+    def hull(self, quantity: str, window: Window) -> None:
+        """None: between nodes nothing is promised."""
+        return
 
-    def _node_local(self, shared: Shared) -> Local:
-        s, q, v = ca.SX.sym("s"), ca.SX.sym("q", self._q.shape[1]), ca.SX.sym("v", self._q.shape[1])
-        a = ca.SX.sym("a", self._a.shape[1])
-        w, inputs = ca.vertcat(q, v, a, shared.symbols), self._inputs(s, shared, q, v, a)
-        lifted = self._torques.put(inputs, w)
-        return Local(w, s, inputs, lifted)
+    @property
+    def _columns(self) -> int:
+        """Number of accelerations and signals at a node."""
+        return self.layout.qdd.shape[1] + self.layout.signals.shape[1]
 
-    def _early_local(self, shared: Shared) -> Local:
-        """The state alone; what depends on accelerations, torques or signals is not a number there."""
-        n = self.problem.model.n
-        s, q, v = ca.SX.sym("s"), ca.SX.sym("q", n), ca.SX.sym("v", n)
-        undefined = ca.SX.nan(n, 1)
-        signals = ca.SX.nan(self._a.shape[1] - n, 1)
-        T, parameters = shared.T, parameter_symbols(self.problem)
-        inputs = [s * T, T, q, v, undefined, undefined, signals, shared.constants, parameters]
-        return Local(ca.vertcat(q, v, shared.symbols), s, inputs)
-
-    def _interval_local(self, shared: Shared) -> Local:
-        """All of an interval, evaluated anywhere on it by its polynomials (weights in d)."""
-        n, m = self.problem.model.n, self._c.size
-        q, v = (ca.SX.sym(name, n, self._members.shape[1]) for name in "qv")
-        a = ca.SX.sym("a", self._a.shape[1], m)
-        ell, b, s, start = (ca.SX.sym(name, size) for name, size in (("ell", m), ("b", m), ("s", 1), ("start", 1)))
-        w, T = ca.vertcat(ca.vec(q), ca.vec(v), ca.vec(a), shared.symbols), shared.T
-        own = [
-            self._inputs(start + c / self.intervals, shared, q[:, k + self._late], v[:, k + self._late], a[:, k])
-            for k, c in enumerate(self._c)
-        ]
-        lifted = join([self._torques.put(inputs, w) for inputs in own])
-        values = a @ ell
-        inputs = own[0][:]
-        inputs[0] = s * T
-        inputs[2] = q[:, 0] + T * (v[:, self._late :] @ b)
-        inputs[3] = v[:, 0] + T * (a[:n, :] @ b)
-        inputs[4], inputs[6] = values[:n, :], values[n:, :]
-        inputs[5] = ca.horzcat(*(node[5] for node in own)) @ ell
-        return Local(w, ca.vertcat(ell, b, s, start), inputs, lifted)
-
-    def _interval_slices(self, interval: np.ndarray) -> Slices:
-        parts = (
-            self._q[self._members[interval]],
-            self._v[self._members[interval]],
-            self._a[self._collocated[interval]],
+    def _slots(self, t: ca.SX, q: ca.SX, qd: ca.SX, a: ca.SX) -> Slots:
+        """An instant from a state and a column of accelerations and signals, torques yet to be put in."""
+        n, shared = self.problem.model.n, self._shared
+        return Slots(
+            t, shared.T, q, qd, a[:n, :], ca.SX(n, 1), a[n:, :], shared.constants, parameter_symbols(self.problem)
         )
-        own = [part.reshape(interval.size, -1) for part in parts]
-        return Slices.of(np.hstack([*own, np.tile(self._seen, (interval.size, 1))]).T)
+
+    @cached_property
+    def _node(self) -> Local:
+        """The state, accelerations and signals of a collocated node."""
+        n, shared = self.problem.model.n, self._shared
+        s, q, v, a = (ca.SX.sym(name, size) for name, size in (("s", 1), ("q", n), ("v", n), ("a", self._columns)))
+        w = ca.vertcat(q, v, a, shared.symbols)
+        slots, torques = self.torques.put(self._slots(s * shared.T, q, v, a), w)
+        return Local(w, s, slots.parameters, slots, torques)
+
+    def nodes(self) -> Sites:
+        """The collocated nodes."""
+        layout, k = self.layout, np.arange(self._late, self._s.size)
+        seen = np.tile(self._shared.index, (k.size, 1))
+        slices = Slices.of(np.hstack([layout.q[k], layout.qd[k], layout.qdd, layout.signals, seen]).T)
+        return Sites(self._node, slices, self._s[None, k], self._s[k])
+
+    def early(self) -> Sites | None:
+        """The start of a Radau mesh: a state alone, whose accelerations, torques and signals are not numbers."""
+        if not self._late:
+            return None
+        n, shared = self.problem.model.n, self._shared
+        s, q, v = ca.SX.sym("s"), ca.SX.sym("q", n), ca.SX.sym("v", n)
+        slots = self._slots(s * shared.T, q, v, ca.SX.nan(self._columns, 1))._replace(tau=ca.SX.nan(n, 1))
+        local = Local(ca.vertcat(q, v, shared.symbols), s, slots.parameters, slots)
+        slices = Slices.of(np.concatenate([self.layout.q[0], self.layout.qd[0], shared.index])[:, None])
+        return Sites(local, slices, np.zeros((1, 1)), np.zeros(1))
+
+    @cached_property
+    def _polynomials(self) -> Local:
+        """All of an interval, evaluated anywhere on it by its polynomials: their weights and the nodes' times in d."""
+        n, m, late, shared = self.problem.model.n, max(c.size for c in self.points), self._late, self._shared
+        q, v, a = ca.SX.sym("q", n, m + late), ca.SX.sym("v", n, m + late), ca.SX.sym("a", self._columns, m)
+        ell, b, times, s = (ca.SX.sym(name, size) for name, size in (("ell", m), ("b", m), ("times", m), ("s", 1)))
+        w = ca.vertcat(ca.vec(q), ca.vec(v), ca.vec(a), shared.symbols)
+        found = [
+            self.torques.put(self._slots(times[k] * shared.T, q[:, k + late], v[:, k + late], a[:, k]), w)
+            for k in range(m)
+        ]
+        slots = self._slots(
+            s * shared.T, q[:, 0] + shared.T * (v[:, late:] @ b), v[:, 0] + shared.T * (a[:n, :] @ b), a @ ell
+        )
+        slots = slots._replace(tau=ca.horzcat(*(own.tau for own, _ in found)) @ ell)
+        return Local(w, ca.vertcat(ell, b, times, s), slots.parameters, slots, join([torques for _, torques in found]))
+
+    def _slices(self, interval: np.ndarray, count: int) -> Slices:
+        """All variables of intervals, each seen with `count` collocation points."""
+        members, collocated, layout = self._members(interval, count), self._collocated(interval, count), self.layout
+        a = np.hstack([layout.qdd, layout.signals])
+        own = [part.reshape(interval.size, -1) for part in (layout.q[members], layout.qd[members], a[collocated])]
+        return Slices.of(np.hstack([*own, np.tile(self._shared.index, (interval.size, 1))]).T)
 
     def anywhere(self, s: np.ndarray) -> Sites:
         """The collocation polynomials at any normalised times; torques and signals go as the accelerations do."""
         # A Radau mesh point belongs to the interval it ends, where it is collocated; rounding must not move it.
-        place = np.ceil(s * self.intervals - 1e-9) - 1 if self._late else np.floor(s * self.intervals + 1e-9)
-        interval = np.clip(place.astype(int), 0, self.intervals - 1)
-        u = s * self.intervals - interval
-        weights = [lagrange_values(self._c, u).T, lagrange_integrals(self._c, u).T / self.intervals]
-        start = interval / self.intervals
-        return Sites(self._interval, self._interval_slices(interval), np.vstack([*weights, s, start]), s)
-
-    def nodes(self) -> Sites:
-        """The collocated nodes."""
-        k = np.arange(self._late, self._s.size)
-        shared = np.tile(self._seen, (k.size, 1))
-        slices = Slices.of(np.hstack([self._q[k], self._v[k], self._a, shared]).T)
-        return Sites(self._node, slices, self._s[None, k], self._s[k])
-
-    def early_nodes(self) -> Sites | None:
-        """The start of a Radau mesh, which has no acceleration of its own."""
-        if not self._late:
-            return None
-        slices = Slices.of(np.concatenate([self._q[0], self._v[0], self._seen])[:, None])
-        return Sites(self._early, slices, np.zeros((1, 1)), np.zeros(1))
+        slack = 1e-9 * self._widths
+        inner = self.breakpoints[1:-1]
+        if self._late:
+            interval = np.searchsorted(inner + slack[:-1], s, side="left")
+        else:
+            interval = np.searchsorted(inner - slack[1:], s, side="right")
+        width, count = self._widths[interval], max(c.size for c in self.points)
+        u = (s - self.breakpoints[interval]) / width
+        values, integrals = np.zeros((count, s.size)), np.zeros((count, s.size))
+        for c, alike in self._groups:
+            own = np.flatnonzero(np.isin(interval, alike))
+            values[: c.size, own] = lagrange_values(c, u[own]).T
+            integrals[: c.size, own] = lagrange_integrals(c, u[own]).T * width[own]
+        times = self._s[self._late + self._collocated(interval, count)].T
+        return Sites(self._polynomials, self._slices(interval, count), np.vstack([values, integrals, times, s]), s)
 
     def end(self, s: float) -> End:
         """State at the start or end, and the acceleration unless it is the start of a Radau mesh."""
-        n, node = self.problem.model.n, 0 if s == 0 else -1
-        orders = [self._q[node], self._v[node]]
+        layout, node = self.layout, 0 if s == 0 else -1
+        orders = [layout.q[node], layout.qd[node]]
         if s != 0 or not self._late:
-            orders.append(self._a[node, :n])
+            orders.append(layout.qdd[node])
         return End(np.array(orders), np.eye(len(orders)), normalised=False)
 
     def quadrature(self) -> tuple[Sites, np.ndarray]:
         """The nodes with the weights of the collocation method (Simpson, Radau)."""
-        own = lagrange_integrals(self._c, np.ones(1))[0] / self.intervals
-        # Nodes shared by two intervals collect from both.
-        weights = np.bincount((self._collocated + self._late).ravel(), np.tile(own, self.intervals))
+        weights = np.zeros(self._s.size)
+        for c, interval in self._groups:
+            own = self._widths[interval, None] * lagrange_integrals(c, np.ones(1))
+            # Nodes shared by two intervals collect from both.
+            np.add.at(weights, self._late + self._collocated(interval, c.size), own)
         return self.nodes(), weights[self._late :]
 
     def defects(self) -> list[Block]:
         """X(c_i) - X(0) - h sum_j A_ij X'(c_j) = 0 at every collocation point but the interval's start."""
-        local, n = self._interval, self.problem.model.n
-        members = self._members.shape[1]
-        q, v = (ca.reshape(local.w[k * n * members : (k + 1) * n * members], n, members) for k in (0, 1))
-        a = ca.reshape(local.w[2 * n * members :][: self._a.shape[1] * self._c.size], -1, self._c.size)[:n, :]
-        T = local.inputs[1]
-        width = ca.SX.sym("h")
+        return [self._defects(interval, c) for c, interval in self._groups]
+
+    def _defects(self, interval: np.ndarray, c: np.ndarray) -> Block:
+        """Those of the intervals with the same collocation points."""
+        model, late, shared = self.problem.model, self._late, self._shared
+        n = model.n
+        q, v = (ca.SX.sym(name, n, c.size + late) for name in "qv")
+        a, width = ca.SX.sym("a", self._columns, c.size), ca.SX.sym("h")
+        w = ca.vertcat(ca.vec(q), ca.vec(v), ca.vec(a), shared.symbols)
         # The Runge-Kutta matrix without the trivial row of a collocation point at the interval's start.
-        matrix = lagrange_integrals(self._c, self._c)[1 - self._late :]
-        rows = [x[:, 1:] - x[:, 0] - T * width * (dx @ matrix.T) for x, dx in ((q, v[:, self._late :]), (v, a))]
-        names = self.problem.model.joint_names
-        labels = tuple(f"{x}[{name}]" for x in ("q' = qd", "qd' = qdd") for _ in matrix for name in names)
+        matrix = lagrange_integrals(c, c)[1 - late :]
+        rows = [x[:, 1:] - x[:, 0] - shared.T * width * (dx @ matrix.T) for x, dx in ((q, v[:, late:]), (v, a[:n, :]))]
+        equations = [(x, rate) for x, rate in (("q' = qd", ""), ("qd' = qdd", "/s")) for _ in matrix]
+        labels = tuple(f"{x}[{name}]" for x, _ in equations for name in model.joint_names)
+        units = tuple(unit + rate for _, rate in equations for unit in model.position_units)
         expression = ca.vertcat(*map(ca.vec, rows))
         zero = np.zeros(expression.shape[0])
-        slices = self._interval_slices(np.arange(self.intervals))
-        data = np.full((1, self.intervals), 1 / self.intervals)
-        p = parameter_symbols(self.problem)
-        s = self.breakpoints[:-1]
-        return [Block("defects", local.w, width, p, expression, slices, data, zero, zero, labels, s)]
+        local = Local(w, width, parameter_symbols(self.problem))
+        sites = Sites(local, self._slices(interval, c.size), self._widths[None, interval], self.breakpoints[interval])
+        return Block("defects", sites, Rows(expression, zero, zero, labels, units, np.ones(zero.size)))
 
-    def pack(self, motion: Motion) -> np.ndarray:
+    def pack(self, trajectory: Trajectory) -> np.ndarray:
         """A motion's state, accelerations and signals at the nodes."""
         s = self._s[self._late :]
-        a = np.column_stack([motion.qdd(s), sampled_signals(self.problem, motion, s)])
-        parts = (motion.q(self._s), motion.qd(self._s), a)
-        return np.concatenate([*(part.ravel() for part in parts), pack_shared(self.problem, motion)])
+        values = {"q": trajectory.q(self._s), "qd": trajectory.qd(self._s), "qdd": trajectory.qdd(s)}
+        values["signals"] = trajectory.signals(self.problem, s)
+        return self.layout.filled(values | trajectory.shared(self.problem))
+
+
+def _within(s: np.ndarray, window: Window) -> np.ndarray:
+    return (s >= window.start - 1e-9) & (s <= window.end + 1e-9)

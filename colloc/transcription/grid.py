@@ -9,61 +9,15 @@ from typing import NamedTuple, Protocol
 import casadi as ca
 import numpy as np
 
-from colloc.errors import InputError
-from colloc.problem import Problem
+from colloc.problem import Problem, Window
 from colloc.transcription.block import Block
-from colloc.transcription.slices import Slices
-from colloc.transcription.torques import Lifted, Torques
-
-
-@dataclass(frozen=True, eq=False)
-class Local:
-    """The instant seen from a slice of the decision vector.
-
-    Parameters
-    ----------
-    w, d : SX columns
-        The slice's local variables and its constant data (such as the normalised time).
-    inputs : list of SX
-        The instant's inputs (see `Instant.inputs`) as expressions in w and d, and in the torques if they are lifted.
-    lifted : Lifted, optional
-    """
-
-    w: ca.SX
-    d: ca.SX
-    inputs: list[ca.SX]
-    lifted: Lifted | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Sites:
-    """A local view at N normalised times s, with the slices and data that go with them.
-
-    slices : Slices;  data : ndarray, shape (len(local.d), N)
-    """
-
-    local: Local
-    slices: Slices
-    data: np.ndarray
-    s: np.ndarray
-
-    def restrict(self, during: tuple[float, float], *, outside: bool = False) -> Sites:
-        """The sites within a part of the motion, or the others."""
-        chosen = ((self.s >= during[0] - 1e-9) & (self.s <= during[1] + 1e-9)) != outside
-        return Sites(self.local, self.slices.take(chosen), self.data[:, chosen], self.s[chosen])
-
-    def evaluate(self, expressions: list[ca.SX], x: np.ndarray, parameters: np.ndarray) -> list[np.ndarray]:
-        """Values of expressions in the local view at all sites, each ndarray, shape (N, rows)."""
-        inputs = [self.local.w, self.local.d, self.local.inputs[8]]
-        resolved = self.local.lifted.resolve(expressions) if self.local.lifted else expressions
-        function = ca.Function("at", inputs, [ca.densify(expression) for expression in resolved])
-        mapped = function.map("at", "serial", self.s.size, [2], [])
-        results = mapped.call([self.slices.local(x), self.data, parameters])
-        return [np.array(result).T.reshape(self.s.size, -1) for result in results]
+from colloc.transcription.layout import Layout
+from colloc.transcription.sites import Sites
+from colloc.transcription.torques import Torques
 
 
 @dataclass(frozen=True)
-class Motion:
+class Trajectory:
     """A motion given by functions of the normalised time s: what a guess is made of.
 
     Parameters
@@ -83,6 +37,14 @@ class Motion:
     duration: float
     signal: Callable[[str, np.ndarray], np.ndarray]
     constant: Callable[[str], np.ndarray]
+
+    def signals(self, problem: Problem, s: np.ndarray) -> np.ndarray:
+        """All signals of a problem at s, shape (N, total size)."""
+        return np.column_stack([np.zeros((s.size, 0)), *(self.signal(u.name, s) for u in problem.signals)])
+
+    def shared(self, problem: Problem) -> dict[str, np.ndarray | float]:
+        """Duration and constants of a problem, by name."""
+        return {"duration": self.duration} | {u.name: self.constant(u.name) for u in problem.constants}
 
 
 class End(NamedTuple):
@@ -105,32 +67,39 @@ class End(NamedTuple):
 
 
 class Grid(Protocol):
-    """A problem's decision variables on a transcription, and where along the motion things are evaluated.
+    """A problem's decision variables on a transcription, and where along the motion things are evaluated."""
 
-    lower, upper : bounds of the variables;  segments : what they are;  breakpoints : ends of the polynomial pieces
-    (normalised time);  bounded : joint quantities whose bounds are bounds on variables.
-    """
+    @property
+    def problem(self) -> Problem: ...
 
-    lower: np.ndarray
-    upper: np.ndarray
-    segments: dict[str, np.ndarray]
-    breakpoints: np.ndarray
-    bounded: frozenset[str]
+    @property
+    def layout(self) -> Layout:
+        """The variables."""
+        ...
 
-    def held(self, during: tuple[float, float]) -> tuple[float, float] | None:
-        """The part of a window in which bounds on variables see to bounds on `bounded` quantities."""
+    @property
+    def breakpoints(self) -> np.ndarray:
+        """Ends of the polynomial pieces in normalised time."""
         ...
 
     def nodes(self) -> Sites:
         """Where path constraints are imposed."""
         ...
 
-    def early_nodes(self) -> Sites | None:
-        """Nodes without an acceleration of their own: only constraints on positions and velocities hold there."""
+    def early(self) -> Sites | None:
+        """A start without an acceleration of its own: only constraints on positions and velocities hold there."""
         ...
 
     def anywhere(self, s: np.ndarray) -> Sites:
         """The transcription's own curve at any normalised times."""
+        ...
+
+    def held(self, quantity: str, window: Window) -> Window | None:
+        """Part of a window in which bounds on variables or `hull` see to bounds on a joint quantity."""
+        ...
+
+    def hull(self, quantity: str, window: Window) -> Sites | None:
+        """Places whose values of a joint quantity enclose it on the part of a window that is held."""
         ...
 
     def end(self, s: float) -> End:
@@ -145,7 +114,7 @@ class Grid(Protocol):
         """The constraints that make the variables a motion."""
         ...
 
-    def pack(self, motion: Motion) -> np.ndarray:
+    def pack(self, trajectory: Trajectory) -> np.ndarray:
         """Decision vector of a given motion."""
         ...
 
@@ -158,77 +127,73 @@ class Transcription(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class AtNodes:
+    """Where constraints are imposed on a grid: at its nodes, and between them where a constraint would have none."""
+
+    grid: Grid
+
+    def during(self, window: Window, needs: frozenset[str]) -> list[Sites]:
+        """The nodes within a part of the motion; where it lies between two of them, its ends and middle."""
+        nodes, early = self.grid.nodes().during(window), self.grid.early()
+        if nodes.size == 0:
+            nodes = self.grid.anywhere(np.unique(np.linspace(*window, 3)))
+        return [early, nodes] if early is not None and window.start == 0 and _state_only(needs) else [nodes]
+
+    def moment(self, s: float, needs: frozenset[str]) -> Sites:
+        """The node at s where there is one, which has fewer variables than the curve in general."""
+        early = self.grid.early()
+        if s == 0 and early is not None and _state_only(needs):
+            return early
+        node = self.grid.nodes().during(Window(s, s))
+        return node if node.size == 1 else self.grid.anywhere(np.array([s]))
+
+    def ends(self) -> Sites:
+        """Both ends at once."""
+        return self.grid.anywhere(np.array([0.0])).beside(self.grid.anywhere(np.array([1.0])))
+
+    def bounds(self, quantity: str, window: Window) -> list[Sites]:
+        """What bounds on variables do not see to: the hull of a spline, and nodes in intervals cut by the window."""
+        held = self.grid.held(quantity, window)
+        if held is None:
+            return self.during(window, frozenset({quantity}))
+        hull, rest = self.grid.hull(quantity, held), self.grid.nodes().during(window).outside(held)
+        return [sites for sites in (hull, rest) if sites is not None and sites.size]
+
+
+def _state_only(needs: frozenset[str]) -> bool:
+    return not needs & {"qdd", "tau", "signals"}
+
+
 class Shared(NamedTuple):
-    """The unknowns that every slice sees, at the end of the decision vector: the duration and the constants.
+    """The unknowns that every slice sees, as symbols.
 
     Parameters
     ----------
     T, constants : SX
-    lower, upper : ndarray
-        Bounds of duration and constants.
     symbols : SX column
         Those that are really unknown. A fixed duration is a number: it stays in the decision vector, where everyone
         can read it, but nothing depends on it.
+    index : ndarray of int
+        Their entries in the decision vector.
     """
 
     T: ca.SX
     constants: ca.SX
-    lower: np.ndarray
-    upper: np.ndarray
     symbols: ca.SX
-
-    def visible(self, index: np.ndarray) -> np.ndarray:
-        """Those of all shared entries of the decision vector that the symbols stand for."""
-        return index[index.size - self.symbols.shape[0] :]
+    index: np.ndarray
 
 
-def shared_unknowns(problem: Problem) -> Shared:
-    """The shared unknowns of a problem, as symbols, and their bounds."""
+def shared_unknowns(problem: Problem, layout: Layout) -> Shared:
+    """Duration and constants of a problem."""
     horizon = problem.horizon
     free = horizon.lower < horizon.upper
     T = ca.SX.sym("T") if free else ca.SX(horizon.lower)
     constants = ca.SX.sym("constants", sum(u.size for u in problem.constants))
-    lower = np.concatenate([[horizon.lower], *(u.lower for u in problem.constants)])
-    upper = np.concatenate([[horizon.upper], *(u.upper for u in problem.constants)])
-    return Shared(T, constants, lower, upper, ca.vertcat(T, constants) if free else constants)
-
-
-def signal_bounds(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of all signals, stacked."""
-    none = np.zeros(0)
-    return (
-        np.concatenate([none, *(u.lower for u in problem.signals)]),
-        np.concatenate([none, *(u.upper for u in problem.signals)]),
-    )
-
-
-def tighten(
-    grid: Grid, problem: Problem, quantity: str, during: tuple[float, float],
-    index: np.ndarray, lower: np.ndarray, upper: np.ndarray,
-) -> None:  # fmt: skip
-    """Narrow the bounds of the variables at index, shape (any, n), to those of the joints, each shape (n,).
-
-    Raises
-    ------
-    InputError
-        If nothing is left between them.
-    """
-    grid.lower[index], grid.upper[index] = np.maximum(grid.lower[index], lower), np.minimum(grid.upper[index], upper)
-    for k in np.flatnonzero((grid.lower[index] > grid.upper[index]).any(axis=0)):
-        joint = problem.model.joint_names[k]
-        raise InputError(f"bounds on {quantity}[{joint}] during {during[0]:g} .. {during[1]:g} contradict others")
-
-
-def pack_shared(problem: Problem, motion: Motion) -> np.ndarray:
-    """Duration and constants of a motion, as the end of the decision vector."""
-    return np.concatenate([[motion.duration], *(motion.constant(u.name) for u in problem.constants)])
-
-
-def sampled_signals(problem: Problem, motion: Motion, s: np.ndarray) -> np.ndarray:
-    """All signals of a motion at s, shape (N, total size)."""
-    return np.column_stack([np.zeros((s.size, 0)), *(motion.signal(u.name, s) for u in problem.signals)])
+    symbols = ca.vertcat(T, constants) if free else constants
+    return Shared(T, constants, symbols, layout.shared[layout.shared.size - symbols.shape[0] :])
 
 
 def parameter_symbols(problem: Problem) -> ca.SX:
     """The problem's parameters in one column."""
-    return problem.instant.inputs[8]
+    return problem.instant.slots.parameters

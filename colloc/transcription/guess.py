@@ -10,8 +10,8 @@ import numpy as np
 
 from colloc.checks import finite_array, finite_number
 from colloc.errors import InputError
-from colloc.problem import Problem, State, per_joint
-from colloc.transcription.grid import Motion
+from colloc.problem import Problem, State
+from colloc.transcription.grid import Trajectory
 
 Guess = Callable[[float], Any]
 
@@ -51,7 +51,7 @@ def keyframes(postures: Mapping[float, Any]) -> Keyframes:
     return Keyframes(np.array(times), np.array(rows))
 
 
-def motion_from(problem: Problem, guess: Keyframes | Guess | None) -> Motion:
+def trajectory_from(problem: Problem, guess: Keyframes | Guess | None) -> Trajectory:
     """A guess as a motion; None is the line between the initial and final posture that the problem states."""
     T = problem.horizon.guess
     assert T is not None
@@ -66,7 +66,7 @@ def motion_from(problem: Problem, guess: Keyframes | Guess | None) -> Motion:
             f"guess must be co.line(...), co.keyframes(...), a function of time, or an earlier Solution, got {guess!r}"
         )
     values = {u.name: u.guess for u in problem.unknowns}
-    return Motion(q, qd, qdd, T, lambda name, s: np.tile(values[name], (s.size, 1)), lambda name: values[name])
+    return Trajectory(q, qd, qdd, T, lambda name, s: np.tile(values[name], (s.size, 1)), lambda name: values[name])
 
 
 def _through(problem: Problem, frames: Keyframes, T: float) -> tuple[Callable, Callable, Callable]:
@@ -109,9 +109,10 @@ def _end_postures(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     rest = np.clip(0.0, lower, upper)
     known = np.full((2, n), np.nan)
     for constraint in problem.subject_to:
-        if isinstance(constraint, State) and "q" in constraint.values:
-            joints, values = per_joint("q", constraint.values["q"], problem.model)
-            known[int(constraint.s), joints] = values
+        if isinstance(constraint, State):
+            for quantity, joint, value in constraint.stated(problem.model):
+                if quantity == "q":
+                    known[int(constraint.where.s), joint] = value
     filled = np.where(np.isnan(known), known[::-1], known)
     start, end = np.where(np.isnan(filled), rest, filled)
     return start, end

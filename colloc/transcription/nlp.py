@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -13,10 +12,10 @@ import numpy as np
 from colloc.display import Table, short
 from colloc.kernels import Compile
 from colloc.numerics.differences import central_difference
-from colloc.problem import Problem
-from colloc.transcription.block import Block, row_scale
+from colloc.problem import Problem, natural_size
+from colloc.transcription.block import Block
+from colloc.transcription.evaluation import Evaluation
 from colloc.transcription.grid import Grid, Transcription, parameter_symbols
-from colloc.transcription.machine import Machine
 from colloc.transcription.slices import scatter
 
 
@@ -69,19 +68,19 @@ class NLP:
     @cached_property
     def bounds_g(self) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper bounds of the constraint rows."""
-        lower = [np.tile(block.lower, block.n_slices) for block in self.constraints]
-        upper = [np.tile(block.upper, block.n_slices) for block in self.constraints]
+        lower = [np.tile(block.rows.lower, block.n_slices) for block in self.constraints]
+        upper = [np.tile(block.rows.upper, block.n_slices) for block in self.constraints]
         return np.concatenate([np.zeros(0), *lower]), np.concatenate([np.zeros(0), *upper])
 
     @cached_property
     def scale_x(self) -> np.ndarray:
         """Natural size of every variable, from its bounds."""
-        return row_scale(self.lower, self.upper)
+        return natural_size(self.lower, self.upper)
 
     @cached_property
     def scale_g(self) -> np.ndarray:
         """Natural size of every constraint row, from its bounds."""
-        return np.concatenate([np.zeros(0), *(np.tile(b.scale, b.n_slices) for b in self.constraints)])
+        return np.concatenate([np.zeros(0), *(np.tile(b.rows.scale, b.n_slices) for b in self.constraints)])
 
     @cached_property
     def free(self) -> np.ndarray:
@@ -93,9 +92,9 @@ class NLP:
         return ca.MX.sym("x", self.n_x), ca.MX.sym("p", parameter_symbols(self.problem).shape[0])
 
     @cached_property
-    def _first(self) -> Machine:
+    def _first(self) -> Evaluation:
         """Values and first derivatives."""
-        return Machine((*self.costs, *self.constraints), ("value", "gradient", "jacobian"), self.compile)
+        return Evaluation((*self.costs, *self.constraints), ("value", "gradient", "jacobian"), self.compile)
 
     @cached_property
     def f(self) -> ca.Function:
@@ -148,8 +147,8 @@ class NLP:
         return self._hessian("gauss_newton")
 
     def _hessian(self, kind: str) -> ca.Function:
-        # Machines of their own: who asks for no second derivatives need not wait until they are compiled.
-        machine = Machine((*self.costs, *self.constraints), (kind,), self._first.choice)
+        # An evaluation of their own: who asks for no second derivatives need not wait until they are compiled.
+        evaluation = Evaluation((*self.costs, *self.constraints), (kind,), self._first.choice)
         x, p = self._xp
         lam_f, lam_g = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.n_g)
         weighted = [(b, ca.repmat(lam_f, 1, b.n_slices)) for b in self.costs]
@@ -158,7 +157,7 @@ class NLP:
         parts = []
         for b, multipliers in weighted:
             if b.has(kind):
-                values, pattern, slices = machine.apply(b, kind, x, p, multipliers)
+                values, pattern, slices = evaluation.apply(b, kind, x, p, multipliers)
                 entries = slices.hessian(pattern)
                 i, j = slices.index[entries.row], slices.index[entries.column]
                 parts.append((values, entries, np.minimum(i, j), np.maximum(i, j)))
@@ -166,25 +165,24 @@ class NLP:
         hessian = scatter(self.n_x, self.n_x, parts, rows=self.free, columns=self.free)
         return ca.Function("hess_lag", [x, p, lam_f, lam_g], [hessian], names, ["triu_hess_gamma_x_x"])
 
-    @cached_property
-    def memo(self) -> dict[str, Any]:
-        """Solvers built for this NLP, for the next solve to reuse."""
-        return {}
+    def duration(self, x: np.ndarray) -> float:
+        """Duration of the motion at x [s]."""
+        return float(x[self.grid.layout.duration[0]])
 
     def row_name(self, row: int, duration: float | None = None) -> str:
         """Constraint, joint and time of a row of g; time in seconds when the duration is given."""
         k = int(np.searchsorted(self.offsets, row, side="right")) - 1
         block = self.constraints[k]
         site, line = divmod(row - int(self.offsets[k]), block.n_rows)
-        when = f"s = {block.s[site]:.4g}" if duration is None else f"t = {block.s[site] * duration:.4g} s"
-        return f"{block.labels[line]} at {when}"
+        when = f"s = {block.sites.s[site]:.4g}" if duration is None else f"t = {block.sites.s[site] * duration:.4g} s"
+        return f"{block.rows.labels[line]} at {when}"
 
     def first_undefined(self, x: np.ndarray, p: np.ndarray) -> str | None:
         """Name of the first cost or constraint row that is not a finite number at x; None when all are."""
         for block in self.costs:
             values = block.evaluate(x, p)
             for row, site in np.argwhere(~np.isfinite(values))[:1]:
-                return f"cost term {block.labels[row]!r} is {values[row, site]} at s = {block.s[site]:.4g}"
+                return f"cost term {block.rows.labels[row]!r} is {values[row, site]} at s = {block.sites.s[site]:.4g}"
         values = np.array(self.g(x, p)).ravel()
         for row in np.flatnonzero(~np.isfinite(values))[:1]:
             return f"constraint {self.row_name(int(row))} is {values[row]}"
@@ -194,7 +192,7 @@ class NLP:
         """Value of every cost term by name, weights included."""
         found = dict.fromkeys(self.problem.integrands, 0.0)
         for block in self.costs:
-            for label, value in zip(block.labels, block.evaluate(x, p).sum(axis=1), strict=True):
+            for label, value in zip(block.rows.labels, block.evaluate(x, p).sum(axis=1), strict=True):
                 found[label] += float(value)
         return found
 
@@ -256,14 +254,16 @@ class NLP:
 
     def _table(self) -> Table:
         lines = [("torques", self.torques[0], "", f"first derivatives by {self.torques[1]}")]
-        for name, index in self.grid.segments.items():
+        for name, index in self.grid.layout.names.items():
             fixed = int((~self.free[index]).sum())
             lines.append(("variables", name, str(index.size), f"{fixed} fixed" if fixed else ""))
         for b in self.costs:
             kind = "" if b.weights is None else f"sum of {b.n_rows * b.n_slices} squares"
-            lines.append(("cost", ", ".join(dict.fromkeys(b.labels)), str(b.n_slices), kind))
+            lines.append(("cost", ", ".join(dict.fromkeys(b.rows.labels)), str(b.n_slices), kind))
         for b in self.constraints:
-            equal = int((b.lower == b.upper).sum())
+            equal = int((b.rows.lower == b.rows.upper).sum())
             kind = "equality" if equal == b.n_rows else "inequality" if equal == 0 else "mixed"
-            lines.append(("constraint", b.name, f"{b.n_rows} x {b.n_slices}", f"{kind}, scale {short(b.scale.max())}"))
+            lines.append(
+                ("constraint", b.name, f"{b.n_rows} x {b.n_slices}", f"{kind}, scale {short(b.rows.scale.max())}")
+            )
         return Table(f"NLP: {self.spy()}", ("", "name", "count", ""), lines)

@@ -1,4 +1,4 @@
-"""Torques in a transcription: symbols in the rows, with derivatives of their own."""
+"""Torques in a transcription: intermediate variables of the rows, with derivatives of their own."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as ca
+import numpy as np
 
 from colloc.dynamics import (
     DerivativeRecursion,
@@ -17,7 +18,7 @@ from colloc.dynamics import (
     composite_sensitivities,
     total_sensitivities,
 )
-from colloc.problem import Problem
+from colloc.problem import Problem, Slots
 
 # From this many joints on the recursions need fewer operations than automatic differentiation, on chains and trees;
 # below, they take longer to build than they save.
@@ -25,7 +26,7 @@ RECURSIVE_FROM = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Lifted:
+class Intermediate:
     """Torques as symbols of their own, with their derivatives in the local variables w.
 
     Parameters
@@ -68,22 +69,24 @@ class Torques:
         many = problem.model.n >= RECURSIVE_FROM
         recursion = sensitivities or (composite_sensitivities if many else by_differentiation(dynamics))
         self.names = (dynamics.__name__, recursion.__name__)
-        self._problem, self._dynamics = problem, dynamics
+        self._problem = problem
         self._recursive = not isinstance(recursion, Differentiation)
         self._asked = sensitivities is not None and self._recursive
-        self._value = problem.dynamics(dynamics)
+        now = problem.instant
+        torque = dynamics(problem.model, now.q, now.qd, now.qdd, problem.wrenches)
+        self._value = problem.function("model", torque)
         self._slope = _slopes(problem, recursion)
 
     @cached_property
     def _curvature(self) -> ca.Function:
         # Formed on first use: Gauss-Newton and quasi-Newton methods never ask.
-        return _curvature(self._problem, self._dynamics, recursive=self._recursive)
+        return _curvature(self._problem, self._value, recursive=self._recursive)
 
-    def put(self, inputs: list[ca.SX], w: ca.SX) -> Lifted:
-        """Put torque symbols into the inputs of an instant, which are expressions in the local variables w."""
-        n = inputs[5].shape[0]
-        given = [*inputs[:5], ca.SX(n, 1), *inputs[6:]]
-        inputs[5] = ca.SX.sym("tau", n)
+    def put(self, slots: Slots, w: ca.SX) -> tuple[Slots, Intermediate]:
+        """Torque symbols put into the slots of an instant, which are expressions in the local variables w."""
+        n = self._problem.model.n
+        given = slots._replace(tau=ca.SX(n, 1))
+        symbols = ca.SX.sym("tau", n)
         stacked = ca.vertcat(*given)
         chain = ca.jacobian(stacked, w)
 
@@ -93,51 +96,61 @@ class Torques:
             bent = ca.substitute(ca.hessian(ca.dot(weight, stacked), w)[0], weight, gradient)
             return chain.T @ hessian @ chain + bent
 
-        return Lifted(inputs[5], self._value(*given), self._slope(*given) @ chain, curvature, self._asked)
+        torques = Intermediate(symbols, self._value(*given), self._slope(*given) @ chain, curvature, self._asked)
+        return slots._replace(tau=symbols), torques
 
 
 def _slopes(problem: Problem, recursion: DerivativeRecursion) -> ca.Function:
-    """Derivatives of the torque, (n, all of the instant's inputs stacked), as a function of the inputs.
+    """Derivatives of the torque, (n, all slots of the instant stacked), as a function of the slots.
 
     Positions, velocities and accelerations by the recursion; time, unknowns and what else a load or the model may
     contain, by automatic differentiation of the torque that the recursion returns.
     """
     now = problem.instant
     found = total_sensitivities(recursion, problem.model, now.q, now.qd, now.qdd, problem.wrenches)
-    own = {2: found.dq, 3: found.dqd, 4: found.dqdd}
-    columns = [own[k] if k in own else ca.jacobian(found.tau, part) for k, part in enumerate(now.inputs)]
+    own = {"q": found.dq, "qd": found.dqd, "qdd": found.dqdd}
+    slots = now.slots._asdict()
+    columns = [own[name] if name in own else ca.jacobian(found.tau, part) for name, part in slots.items()]
     return problem.function("model", ca.horzcat(*columns))
 
 
-def _curvature(problem: Problem, dynamics: InverseDynamics, *, recursive: bool) -> ca.Function:
-    """Hessian and gradient of multipliers' torque in the instant's inputs, as a function of inputs and multipliers.
+def _curvature(problem: Problem, value: ca.Function, *, recursive: bool) -> ca.Function:
+    """Hessian and gradient of multipliers' torque in the instant's slots, as a function of slots and multipliers.
 
     The block of q, qd and qdd by the recursion on the Lie group where that is wanted and loads do not vary with the
     state; all else by automatic differentiation.
     """
     now = problem.instant
     multipliers = ca.SX.sym("multipliers", problem.model.n)
-    inputs, state = ca.vertcat(*now.inputs), ca.vertcat(now.q, now.qd, now.qdd)
-    torque = problem.dynamics(dynamics)(*now.inputs)
-    gradient = ca.gradient(ca.dot(multipliers, torque), inputs)
+    slots, state = ca.vertcat(*now.slots), ca.vertcat(now.q, now.qd, now.qdd)
+    weighted = ca.dot(multipliers, value(*now.slots))
+    gradient = ca.gradient(weighted, slots)
     if recursive and not any(ca.depends_on(load.wrench, state) for load in problem.wrenches):
         from colloc.dynamics import lie_hessian  # few problems need it
 
-        hessian = lie_hessian(problem.model, now.q, now.qd, now.qdd, multipliers, problem.wrenches)
-        first = now.t.shape[0] + now.duration.shape[0]
-        others = ca.vertcat(*now.inputs[:2], *now.inputs[5:])
-        rows = ca.jacobian(ca.gradient(ca.dot(multipliers, torque), others), inputs)
-        above, below = rows[:first, :], rows[first:, :]
-        inner = slice(first, first + state.shape[0])
-        middle = ca.horzcat(above[:, inner].T, hessian, below[:, inner].T)
-        whole = ca.vertcat(above, middle, below)
+        inner = lie_hessian(problem.model, now.q, now.qd, now.qdd, multipliers, problem.wrenches)
+        whole = _around(inner, now.slots, weighted)
     else:
-        whole = ca.hessian(ca.dot(multipliers, torque), inputs)[0]
-    return ca.Function("curvature", [*now.inputs, multipliers], [whole, gradient])
+        whole = ca.hessian(weighted, slots)[0]
+    return ca.Function("curvature", [*now.slots, multipliers], [whole, gradient])
 
 
-def join(parts: Sequence[Lifted]) -> Lifted:
-    """Lifted torques of several instants of one slice."""
+def _around(inner: ca.SX, slots: Slots, weighted: ca.SX) -> ca.SX:
+    """Hessian of a function in all slots, given its block of q, qd and qdd."""
+    state = ("q", "qd", "qdd")
+    others = ca.vertcat(*(part for name, part in slots._asdict().items() if name not in state))
+    rows = ca.jacobian(ca.gradient(weighted, others), ca.vertcat(*(getattr(slots, k) for k in state), others))
+    size = inner.shape[0]
+    ordered = ca.vertcat(ca.horzcat(inner, rows[:, :size].T), rows)
+    # From "state first" to the order of the slots.
+    names = [*state, *(name for name in slots._fields if name not in state)]
+    ends = dict(zip(names, np.cumsum([getattr(slots, name).shape[0] for name in names]), strict=True))
+    order = [k for name in slots._fields for k in range(ends[name] - getattr(slots, name).shape[0], ends[name])]
+    return ordered[order, order]
+
+
+def join(parts: Sequence[Intermediate]) -> Intermediate:
+    """Intermediate torques of several instants of one slice."""
     ends = [0]
     for part in parts:
         ends.append(ends[-1] + part.symbols.shape[0])
@@ -149,4 +162,4 @@ def join(parts: Sequence[Lifted]) -> Lifted:
     symbols, values, slopes = (
         ca.vertcat(*(getattr(part, name) for part in parts)) for name in ("symbols", "values", "slopes")
     )
-    return Lifted(symbols, values, slopes, curvature, any(part.recursive for part in parts))
+    return Intermediate(symbols, values, slopes, curvature, any(part.recursive for part in parts))

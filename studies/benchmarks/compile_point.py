@@ -11,10 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from colloc.transcription.expansion import expansion
 
 import colloc as co
 from colloc.kernels import Kernel, build
-from colloc.transcription.expansion import expansion
 from studies.benchmarks.effort import Effort, effort
 
 FUNCTIONS = ("f", "g", "grad_f", "jac_g", "hess_lag")

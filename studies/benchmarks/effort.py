@@ -74,7 +74,7 @@ def plain_functions(data: Effort, *, fixed_ends: bool) -> dict[str, ca.Function]
     """
     n, count = data.model.n, data.intervals + 3
     q, qd, qdd = (ca.SX.sym(name, n) for name in ("q", "qd", "qdd"))
-    torque = ca.Function("torque", [q, qd, qdd], [co.newton_euler(data.model, q, qd, qdd)])
+    torque = ca.Function("torque", [q, qd, qdd], [co.dynamics.newton_euler(data.model, q, qd, qdd)])
     x = ca.MX.sym("x", n * (count - 4 if fixed_ends else count))
     points = ca.reshape(x, n, -1)
     if fixed_ends:

@@ -13,8 +13,8 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc.batch import Batch, spread
 from colloc.display import Table
+from colloc.kernels.batch import Batch, spread
 from colloc.kernels.options import thread_count
 from models.human43 import human43
 from studies.benchmarks.pinocchio_loop import PinocchioLoop, pinocchio
@@ -29,17 +29,17 @@ Calls = dict[str, Callable[[], object]]
 
 def evaluators(model: co.Model) -> dict[str, co.Evaluator]:
     """By automatic differentiation, by the recursion, and that compiled."""
-    found = {"ad_vm": co.Evaluator(model, sensitivities=co.by_differentiation(co.newton_euler))}
+    found = {"ad_vm": co.Evaluator(model, sensitivities=co.dynamics.by_differentiation(co.dynamics.newton_euler))}
     return found | {name: co.Evaluator(model, compile=choice or False) for name, choice in CHOICES.items()}
 
 
 def hessians(model: co.Model) -> dict[str, Batch]:
     """Functions (q, qd, qdd, multipliers) -> Hessian of multipliers' torque, by the same names."""
     q, qd, qdd, weights = inputs = [ca.SX.sym(name, model.n) for name in ("q", "qd", "qdd", "weights")]
-    total = ca.dot(weights, co.newton_euler(model, q, qd, qdd))
+    total = ca.dot(weights, co.dynamics.newton_euler(model, q, qd, qdd))
     forms = {
         "ad_vm": ca.hessian(total, ca.vertcat(q, qd, qdd))[0],
-        "vm": co.lie_hessian(model, q, qd, qdd, weights),
+        "vm": co.dynamics.lie_hessian(model, q, qd, qdd, weights),
     }
     names = ("q", "qd", "qdd", "weights")
     found = {}

@@ -69,10 +69,9 @@ def whole_solve(data: Effort, compile: bool) -> dict[str, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.SolutionWarning)  # 21 nodes leave the torques between them free
         solution = co.solve(data.problem(), data.curve, compile=compile, progress=False, raise_on_failure=False)
-    stats = next(iter(solution.nlp.memo.values()))._solver.stats()
     seconds = solution.seconds["solve"]
     return {
-        "share": sum(value for key, value in stats.items() if key.startswith("t_wall_nlp_")) / seconds,
+        "share": solution.seconds["callbacks"] / seconds,
         "share_monitor": stats.get("t_wall_callback_fun", 0.0) / seconds,
         "iterations": solution.iterations,
         "cost": solution.cost,

@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 
 from colloc.display import Table
-from colloc.io import check_writable
+from colloc.files import check_writable
 from studies.reporting import write_json
 
 ROOT = Path(__file__).parent.parent.parent

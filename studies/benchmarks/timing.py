@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 
 from colloc import InputError
-from colloc.io import check_writable
+from colloc.files import check_writable
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -23,7 +23,7 @@ from colloc.transcription.slices import Slices, triplet
 
 
 @dataclass(frozen=True, eq=False)
-class Expansion:
+class BlockKernel:
     """A kernel of a block.
 
     Parameters
@@ -47,34 +47,34 @@ class Expansion:
     additive: bool = False
 
 
-def expansion(block: Block, kind: str) -> Expansion:
+def block_kernel(block: Block, kind: str) -> BlockKernel:
     """The kernel of one of a block's functions: value, gradient, jacobian, hessian or gauss_newton."""
     if kind in ("hessian", "gauss_newton"):
         return _second(block, exact=kind == "hessian")
-    if kind == "jacobian" and not block.slices.plain:
+    if kind == "jacobian" and not block.sites.slices.plain:
         return _jacobian(block)
     return _direct(block, getattr(block, kind))
 
 
-def _direct(block: Block, function: ca.Function) -> Expansion:
+def _direct(block: Block, function: ca.Function) -> BlockKernel:
     """Results as they are."""
-    return Expansion(Kernel(_nonzeros(function), shared=_SHARED), (), function.sparsity_out(0), block.slices)
+    return BlockKernel(Kernel(_nonzeros(function), shared=_SHARED), (), function.sparsity_out(0), block.sites.slices)
 
 
-def _jacobian(block: Block) -> Expansion:
-    function, weight = block.jacobian, block.slices.weight
+def _jacobian(block: Block) -> BlockKernel:
+    function, weight = block.jacobian, block.sites.slices.weight
     pool = _Pool(function, weight.shape[0])
-    row, slot, _ = pool.times_map(block.slices, *triplet(function.sparsity_out(0)), pool.outputs[0])
+    row, slot, _ = pool.times_map(block.sites.slices, *triplet(function.sparsity_out(0)), pool.outputs[0])
     kernel = Kernel(_nonzeros(function), (weight.shape[0],), _SHARED, tuple(pool.passes))
-    slots = block.slices.index.shape[0]
-    return Expansion(kernel, (weight,), _pattern(block.n_rows, slots, row, slot), Slices.of(block.slices.index))
+    slots = block.sites.slices.index.shape[0]
+    return BlockKernel(kernel, (weight,), _pattern(block.n_rows, slots, row, slot), Slices.of(block.sites.slices.index))
 
 
-def _second(block: Block, *, exact: bool) -> Expansion:
+def _second(block: Block, *, exact: bool) -> BlockKernel:
     function = block.second_order if exact else block.first_order
-    if block.weights is None and block.slices.plain:
+    if block.weights is None and block.sites.slices.plain:
         return _direct(block, block.hessian)
-    slices, slots = block.slices, block.slices.index.shape[0]
+    slices, slots = block.sites.slices, block.sites.slices.index.shape[0]
     weight = np.ones((1, block.n_slices)) if slices.plain else slices.weight
     pool = _Pool(function, weight.shape[0])
     patterns = [triplet(function.sparsity_out(k)) for k in range(function.n_out())]
@@ -87,7 +87,7 @@ def _second(block: Block, *, exact: bool) -> Expansion:
     found, _ = pool.add(key, left, right)
     kernel = Kernel(_nonzeros(function), (weight.shape[0],), _SHARED, tuple(pool.passes))
     pattern = _pattern(slots, slots, found % slots, found // slots)
-    return Expansion(kernel, (weight,), pattern, Slices.of(slices.index), additive=True)
+    return BlockKernel(kernel, (weight,), pattern, Slices.of(slices.index), additive=True)
 
 
 def _congruence(pool: _Pool, slices: Slices, row: np.ndarray, column: np.ndarray, places: np.ndarray) -> list[_Terms]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from colloc import kernels
 from colloc.checks import finite_array
+from colloc.kernels.kernel import Kernel
+from colloc.kernels.options import Compile
+
+if TYPE_CHECKING:
+    from colloc.kernels.library import Library
 
 
 class Batch(NamedTuple):
@@ -18,15 +22,18 @@ class Batch(NamedTuple):
     function: ca.Function
     inputs: tuple[str, ...]
     places: list[np.ndarray]
-    library: kernels.Library | None
+    library: Library | None
 
     @classmethod
     def of(
-        cls, function: ca.Function, inputs: tuple[str, ...], places: list[np.ndarray], options: kernels.Compile | None
+        cls, function: ca.Function, inputs: tuple[str, ...], places: list[np.ndarray], options: Compile | None
     ) -> Batch:
         """A batch that is compiled if options are given and a compiler is found."""
-        library = kernels.build_or_warn({"f": kernels.Kernel(function)}, options) if options else None
-        return cls(function, inputs, places, library)
+        if options is None:
+            return cls(function, inputs, places, None)
+        from colloc.kernels.library import build_or_warn  # takes longer to import than a small problem to solve
+
+        return cls(function, inputs, places, build_or_warn({"f": Kernel(function)}, options))
 
     def evaluate(
         self, given: Mapping[str, np.ndarray], samples: int, out: list[np.ndarray] | None = None

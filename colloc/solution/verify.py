@@ -13,9 +13,9 @@ from colloc.display import Table, short
 from colloc.dynamics import forward_dynamics
 from colloc.errors import InputError
 from colloc.model import check_forward
-from colloc.solution import Solution
+from colloc.solution.solution import Solution
+from colloc.solution.violations import Violation
 from colloc.transcription import NLP
-from colloc.violations import Violation
 
 _DEGREE = 9  # of the polynomial that hands an interval's torque to the integrator
 
@@ -80,7 +80,7 @@ class Verification:
             ("KKT residuals", ", ".join(f"{name} {value:.1e}" for name, value in vars(self.kkt).items())),
         ]
         worst = [v for v in self.violations if v.relative > 1e-6][:8]
-        rows += [("violation", f"{v.row}: {short(v.amount)} at t = {short(v.t)} s") for v in worst]
+        rows += [("violation", f"{v.row}: {v} at t = {short(v.t)} s") for v in worst]
         rows.append(("", f"{len(self.violations) - len(worst)} constraint rows {'more ' if worst else ''}hold to 1e-6"))
         return Table("Verification", ("", ""), rows)
 
@@ -149,20 +149,18 @@ def _forward(solution: Solution, tolerance: float) -> np.ndarray:
 def _integrator(solution: Solution, tolerance: float) -> ca.Function:
     """One interval of forward dynamics in the normalised time u of [0, 1]."""
     problem, n = solution.problem, solution.problem.model.n
-    now = problem.instant
-    signals, constants, parameters = now.inputs[6:9]
+    now, slots = problem.instant, problem.instant.slots
     check_forward(problem.wrenches, now.qdd)
     acceleration = forward_dynamics(problem.model, now.q, now.qd, now.tau, problem.wrenches)
-    given = [now.t, now.duration, now.q, now.qd, now.tau, signals, constants, parameters]
-    simulate = ca.Function("simulate", given, [acceleration])
+    simulate = ca.Function("simulate", slots, [acceleration])
     q, qd, u = ca.MX.sym("q", n), ca.MX.sym("qd", n), ca.MX.sym("u")
-    columns = n + signals.shape[0]
+    columns = n + slots.signals.shape[0]
     coefficients = ca.MX.sym("c", _DEGREE + 1, columns)
-    sizes = (("k", constants.shape[0]), ("p", parameters.shape[0]), ("t", 2))
+    sizes = (("k", slots.constants.shape[0]), ("p", slots.parameters.shape[0]), ("t", 2))
     c, p, ends = (ca.MX.sym(name, size) for name, size in sizes)
     applied = coefficients.T @ _chebyshev_basis(2 * u - 1)
     t = ends[0] + u * (ends[1] - ends[0])
-    qdd = simulate(t, solution.duration, q, qd, applied[:n], applied[n:], c, p)
+    qdd = simulate(t, solution.duration, q, qd, ca.MX.nan(n, 1), applied[:n], applied[n:], c, p)
     rate = (ends[1] - ends[0]) * ca.vertcat(qd, qdd)
     ode = {"x": ca.vertcat(q, qd), "t": u, "p": ca.vertcat(ca.vec(coefficients), c, p, ends), "ode": rate}
     options = {"abstol": tolerance, "reltol": tolerance, "max_num_steps": 100_000}

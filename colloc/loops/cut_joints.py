@@ -25,7 +25,10 @@ from functools import partial
 import casadi as ca
 
 from colloc.errors import InputError
-from colloc.loops import ClosedChain, Frame, constraint_jacobian, loop_residual, loop_wrenches
+from colloc.loops.inverse_dynamics import loop_wrenches
+from colloc.loops.loop import Frame
+from colloc.loops.mechanism import ClosedChain
+from colloc.loops.reduction import constraint_jacobian, loop_residual
 from colloc.model import Load
 from colloc.problem import Constraint, Instant, Unknown, at, bounds, path
 

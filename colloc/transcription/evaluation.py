@@ -10,7 +10,7 @@ import numpy as np
 from colloc import kernels
 from colloc.kernels import Compile
 from colloc.transcription.block import Block
-from colloc.transcription.expansion import Expansion, expansion
+from colloc.transcription.block_kernels import BlockKernel, block_kernel
 from colloc.transcription.slices import Slices, nonzeros
 
 # What the automatic rule expects: iterations of a solve, and seconds per instruction of a function.
@@ -19,7 +19,7 @@ INTERPRETED = 4e-9
 COMPILED = 60e-6
 
 
-class Machine:
+class Evaluation:
     """Evaluates functions of some blocks at all their slices, inside CasADi graphs.
 
     Parameters
@@ -36,7 +36,7 @@ class Machine:
     def __init__(self, blocks: Sequence[Block], kinds: Sequence[str], choice: bool | Compile | None):
         # A block with one slice would leave all lanes but one idle.
         self._wanted = [(b, kind) for kind in kinds for b in blocks if b.n_slices > 1 and b.has(kind)]
-        self._found: dict[tuple[Block, str], tuple[str, Expansion]] = {}
+        self._found: dict[tuple[Block, str], tuple[str, BlockKernel]] = {}
         self.choice = choice
         self.library = None if choice is False else self._compiled()
 
@@ -48,7 +48,7 @@ class Machine:
         if not self._wanted or (choice is None and interpreted < 1.0):
             return None
         self._found = {
-            (b, kind): (f"{kind}_{number}", expansion(b, kind)) for number, (b, kind) in enumerate(self._wanted)
+            (b, kind): (f"{kind}_{number}", block_kernel(b, kind)) for number, (b, kind) in enumerate(self._wanted)
         }
         wanted = {name: found.kernel for name, found in self._found.values()}
         if (
@@ -72,17 +72,17 @@ class Machine:
         MX column, Sparsity, Slices
             The nonzeros, slice after slice; their pattern in a slice; the slices in whose local variables it is meant.
         """
-        given = [block.slices.gather(x), ca.DM(block.data), p, *multipliers]
+        given = [block.sites.slices.gather(x), ca.DM(block.sites.data), p, *multipliers]
         if self.library is not None and (block, kind) in self._found:
             return self._call(self.library, *self._found[block, kind], given)
         function = getattr(block, kind)
         if function.nnz_out() == 0:
-            return ca.MX(0, 1), function.sparsity_out(0), block.slices
+            return ca.MX(0, 1), function.sparsity_out(0), block.sites.slices
         mapped = function.map("map", "serial", block.n_slices, [2], []) if block.n_slices > 1 else function
-        return nonzeros(mapped(*given)), function.sparsity_out(0), block.slices
+        return nonzeros(mapped(*given)), function.sparsity_out(0), block.sites.slices
 
     def _call(
-        self, library: kernels.Library, name: str, found: Expansion, given: list[ca.MX]
+        self, library: kernels.Library, name: str, found: BlockKernel, given: list[ca.MX]
     ) -> tuple[ca.MX, ca.Sparsity, Slices]:
         """The compiled function."""
         slices, columns = found.slices, None

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import tempfile
 import zipfile
 from dataclasses import asdict
 from pathlib import Path
@@ -15,37 +13,15 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.errors import InputError
+from colloc.errors import InputError, unknown_name
+from colloc.files import check_writable, write_atomically
 from colloc.problem import Problem
-from colloc.solution import Solution, Status
-from colloc.transcription import BSpline, HermiteSimpson, Radau, Transcription, transcribe
-from colloc.violations import measure_violations
+from colloc.solution.solution import Solution
+from colloc.solver import Outcome, Status
+from colloc.transcription import TRANSCRIPTIONS, Transcription, transcribe
+from colloc.version import __version__
 
 SCHEMA = 1
-_CURVES = {curve.__name__: curve for curve in (BSpline, HermiteSimpson, Radau)}
-
-
-def check_writable(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:
-    """The path, if a file can be written there; for use before a long computation.
-
-    Raises
-    ------
-    InputError
-        For a suffix other than those given, a missing directory, or one that cannot be written to.
-    """
-    try:
-        target = Path(path)
-    except TypeError:
-        raise InputError(f"path must be a file name, got {path!r}") from None
-    if suffixes and target.suffix.lower() not in suffixes:
-        raise InputError(f"file name must end in {' or '.join(suffixes)}, got {str(path)!r}")
-    if target.is_dir():
-        raise InputError(f"{str(path)!r} is a directory, not a file")
-    if not target.parent.is_dir():
-        raise InputError(f"directory {str(target.parent)!r} of {target.name!r} does not exist")
-    if not os.access(target if target.exists() else target.parent, os.W_OK):
-        raise InputError(f"{str(path)!r} cannot be written: permission denied")
-    return target
 
 
 def save(solution: Solution, path: str | Path) -> None:
@@ -108,17 +84,23 @@ def load(path: str | Path, problem: Problem) -> Solution:
         raise InputError(
             f"{str(path)!r} is of another problem: {sizes} variables, constraint rows and parameters, not {expected}"
         )
-    terms = nlp.terms(x, p)
-    cost = sum(terms.values())
-    if abs(cost - meta["cost"]) > 1e-6 * max(1.0, abs(meta["cost"])):
-        raise InputError(f"{str(path)!r} is of another problem: its cost was {meta['cost']:.8g}, here it is {cost:.8g}")
     prefix = "history_"
-    return Solution(
-        nlp, x, p, Status(meta["status"]), meta["message"], cost, terms, measure_violations(nlp, x, p),
+    outcome = Outcome(
+        x,
         {"g": arrays["lam_g"], "x": arrays["lam_x"]},
+        Status.SOLVED if meta["status"] == Status.VIOLATED else Status(meta["status"]),  # as the solver saw it
+        meta["message"],
         {name[len(prefix) :]: values.tolist() for name, values in arrays.items() if name.startswith(prefix)},
-        meta["iterations"], meta["seconds"],
-    )  # fmt: skip
+        meta["iterations"],
+        meta["seconds"],
+        meta.get("tolerance", Outcome.tolerance),
+    )
+    solution, cost = Solution(nlp, outcome, p), meta["cost"]
+    if abs(solution.cost - cost) > 1e-6 * max(1.0, abs(cost)):
+        raise InputError(
+            f"{str(path)!r} is of another problem: its cost was {cost:.8g}, here it is {solution.cost:.8g}"
+        )
+    return solution
 
 
 def to_csv(solution: Solution, path: str | Path) -> None:
@@ -150,35 +132,13 @@ def to_csv(solution: Solution, path: str | Path) -> None:
     write_atomically(target, buffer.getvalue().encode())
 
 
-def write_atomically(target: Path, content: bytes) -> None:
-    """Write a file through a temporary one beside it, so that readers never see half of it."""
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
 def _metadata(solution: Solution) -> dict[str, Any]:
-    from colloc import __version__
-
     return {
         "schema": SCHEMA,
         "versions": {"colloc": __version__, "casadi": ca.CasadiMeta.version(), "numpy": np.__version__},
         "status": str(solution.status),
         "message": solution.message,
+        "tolerance": solution.outcome.tolerance,
         "cost": solution.cost,
         "terms": solution.terms,
         "duration": solution.duration,
@@ -196,8 +156,13 @@ def _fields(curve: Transcription) -> dict[str, Any]:
 
 
 def _curve(stored: dict[str, Any]) -> Transcription:
-    fields = dict(stored)
-    return _CURVES[fields.pop("type")](**fields)
+    fields: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
+    }
+    name = fields.pop("type")
+    if name not in TRANSCRIPTIONS:
+        raise unknown_name("transcription", name, TRANSCRIPTIONS)
+    return TRANSCRIPTIONS[name](**fields)
 
 
 def _read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

@@ -1,0 +1,176 @@
+"""Joint quantities as users give them: states, bounds, and their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from colloc.checks import finite_array, interval
+from colloc.errors import InputError, unknown_name
+from colloc.model import Model
+from colloc.problem.instant import Instant
+from colloc.problem.rows import Rows, natural_size
+from colloc.problem.where import WHOLE, Moment, Place, Places, Window, pair, window
+
+QUANTITIES = ("q", "qd", "qdd", "tau")
+
+
+@dataclass(frozen=True)
+class State:
+    """Given joint values at one moment; made by `initial` and `final`."""
+
+    name: str
+    where: Moment
+    values: Mapping[str, Any]
+
+    def stated(self, model: Model) -> list[tuple[str, int, float]]:
+        """Quantity, joint and value of every row."""
+        found = []
+        for quantity, value in self.values.items():
+            joints, numbers = per_joint(f"{self.name} {quantity}", value, model)
+            found += [(quantity, j, float(number)) for j, number in zip(joints, numbers, strict=True)]
+        return found
+
+    def rows(self, now: Instant) -> Rows:
+        """The stated quantities."""
+        stated = self.stated(now.model)
+        values = np.array([value for *_, value in stated])
+        return _rows(now, [(quantity, j) for quantity, j, _ in stated], values, values, f"{self.name} ")
+
+    def places(self, grid: Places[Place], needs: frozenset[str]) -> list[Place]:
+        """Where the rows hold."""
+        return [grid.moment(self.where.s, needs)]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Bounds on joint quantities, as a user states them; made by `bounds`."""
+
+    limits: Mapping[str, tuple[Any, Any]]
+    where: Window = WHOLE
+
+    def limits_of(self, quantity: str, model: Model) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper bounds, each shape (n,), infinite where this states none."""
+        lower, upper = np.full(model.n, -np.inf), np.full(model.n, np.inf)
+        if quantity not in self.limits:
+            return lower, upper
+        value, name = self.limits[quantity], f"bounds {quantity}"
+        if isinstance(value, Mapping):
+            for joint, own in value.items():
+                j = _joint(model, joint)
+                lower[j], upper[j] = interval(f"{name}[{joint}]", *pair(name, own))
+            return lower, upper
+        return interval(name, *pair(name, value), (model.n,))
+
+
+@dataclass(frozen=True, eq=False)
+class JointBounds:
+    """All bounds that a problem states on one joint quantity for one part of the motion.
+
+    Parameters
+    ----------
+    quantity : "q", "qd", "qdd" or "tau"
+    joints : list of int
+        The joints that have a bound.
+    lower, upper : ndarray, one for each of these joints
+    where : Window
+    """
+
+    quantity: str
+    joints: list[int]
+    lower: np.ndarray
+    upper: np.ndarray
+    where: Window
+
+    @property
+    def name(self) -> str:
+        """Name of the constraint."""
+        return f"{self.quantity} bounds"
+
+    def rows(self, now: Instant) -> Rows:
+        """The quantity of the bounded joints."""
+        return _rows(now, [(self.quantity, j) for j in self.joints], self.lower, self.upper)
+
+    def places(self, grid: Places[Place], needs: frozenset[str]) -> list[Place]:
+        """Where the rows hold."""
+        return list(grid.bounds(self.quantity, self.where))
+
+
+def initial(*, q: Any = None, qd: Any = None, qdd: Any = None, tau: Any = None) -> State:
+    """Joint values at the start.
+
+    Parameters
+    ----------
+    q, qd, qdd, tau : float, shape (n,), or mapping of joint name to float
+        A scalar holds for every joint; a mapping for the joints it names; None leaves the quantity free.
+    """
+    return _state("initial", 0.0, q, qd, qdd, tau)
+
+
+def final(*, q: Any = None, qd: Any = None, qdd: Any = None, tau: Any = None) -> State:
+    """Joint values at the end; parameters as in `initial`."""
+    return _state("final", 1.0, q, qd, qdd, tau)
+
+
+def bounds(
+    *, q: Any = None, qd: Any = None, qdd: Any = None, tau: Any = None, during: tuple[float, float] = (0.0, 1.0)
+) -> Bounds:
+    """Bounds on joint quantities; joint limits of the model hold as well.
+
+    Parameters
+    ----------
+    q, qd, qdd, tau : (lower, upper), or mapping of joint name to (lower, upper)
+        Each bound a scalar for every joint or shape (n,).
+    during : (float, float)
+        Part of the motion, as fractions of its duration. On a spline bounds on q and qd hold at all times in those of
+        its intervals that lie within, because they hold for the control points of the spline and of its derivative;
+        in other intervals, and bounds on other quantities, at the nodes.
+    """
+    given = _given("bounds", q, qd, qdd, tau)
+    for quantity, value in given.items():
+        for own in value.values() if isinstance(value, Mapping) else [value]:
+            interval(f"bounds {quantity}", *pair(f"bounds {quantity}", own))
+    return Bounds(given, window("bounds during", during))
+
+
+def per_joint(name: str, value: Any, model: Model) -> tuple[list[int], np.ndarray]:
+    """Joint numbers and their values, from a scalar, an array or a mapping by joint name."""
+    if isinstance(value, Mapping):
+        return [_joint(model, joint) for joint in value], finite_array(name, list(value.values()), (len(value),))
+    return list(range(model.n)), finite_array(name, value, (model.n,))
+
+
+def _state(name: str, s: float, *values: Any) -> State:
+    given = _given(name, *values)
+    for quantity, value in given.items():
+        numbers = list(value.values()) if isinstance(value, Mapping) else value
+        finite_array(f"{name} {quantity}", numbers, np.shape(numbers))
+    return State(name, Moment(s), given)
+
+
+def _given(name: str, *values: Any) -> dict[str, Any]:
+    given = {k: v for k, v in zip(QUANTITIES, values, strict=True) if v is not None}
+    if not given:
+        raise InputError(f"{name} needs at least one of {', '.join(QUANTITIES)}")
+    return given
+
+
+def _rows(now: Instant, chosen: list[tuple[str, int]], lower: np.ndarray, upper: np.ndarray, prefix: str = "") -> Rows:
+    """Rows of joint quantities, each given as (quantity, joint)."""
+    model = now.model
+    own = {name: model.torque_units if name == "tau" else model.position_units for name in QUANTITIES}
+    rate = {"qd": "/s", "qdd": "/s2"}
+    labels = tuple(f"{prefix}{name}[{model.joint_names[j]}]" for name, j in chosen)
+    units = tuple(own[name][j] + rate.get(name, "") for name, j in chosen)
+    expression = ca.vertcat(*(getattr(now, name)[j] for name, j in chosen))
+    return Rows(expression, lower, upper, labels, units, natural_size(lower, upper))
+
+
+def _joint(model: Model, name: str) -> int:
+    if name not in model.joint_names:
+        raise unknown_name("joint", name, model.joint_names)
+    return model.joint_names.index(name)

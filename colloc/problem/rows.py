@@ -1,0 +1,83 @@
+"""Rows of a constraint: expressions with bounds, names, units and natural sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from colloc.checks import interval
+from colloc.errors import InputError
+
+
+class Rows(NamedTuple):
+    """A constraint in symbols: lower <= expression <= upper. A cost has no bounds: its rows are summed.
+
+    Parameters
+    ----------
+    expression : SX, shape (r,)
+    lower, upper : ndarray, shape (r,)
+        Empty for a cost.
+    labels : tuple of str
+        Name of every row, with its joint where it has one.
+    units : tuple of str
+        Unit of every row; empty where none is stated.
+    scale : ndarray, shape (r,)
+        Natural size of every row, in its own unit. Empty for a cost.
+    """
+
+    expression: ca.SX
+    lower: np.ndarray
+    upper: np.ndarray
+    labels: tuple[str, ...]
+    units: tuple[str, ...]
+    scale: np.ndarray
+
+    def take(self, chosen: Sequence[int]) -> Rows:
+        """Some of the rows."""
+        chosen = list(chosen)
+        labels, units = (tuple(names[k] for k in chosen) for names in (self.labels, self.units))
+        expression = self.expression[chosen]
+        return Rows(expression, self.lower[chosen], self.upper[chosen], labels, units, self.scale[chosen])
+
+
+def summed(expression: ca.SX, labels: Sequence[str]) -> Rows:
+    """Rows of a cost."""
+    none = np.zeros(0)
+    return Rows(expression, none, none, tuple(labels), ("",) * len(labels), none)
+
+
+def bounded(
+    name: str, value: Any, lower: Any, upper: Any, scale: Any = None, unit: str = "", labels: Sequence[str] = ()
+) -> Rows:
+    """Rows from what a user's function returned.
+
+    Raises
+    ------
+    InputError
+        For a value that is not a scalar or a column, or bounds and scales of another shape.
+    """
+    try:
+        expression = ca.SX(ca.vertcat(*value) if isinstance(value, list | tuple) else value)
+    except (TypeError, NotImplementedError):
+        raise InputError(f"constraint {name!r} must return an SX scalar or column, got {value!r}") from None
+    if expression.shape[1] != 1 or expression.shape[0] == 0:
+        raise InputError(f"constraint {name!r} must return a scalar or a column, got shape {expression.shape}")
+    count = expression.shape[0]
+    low, high = interval(f"constraint {name!r}", lower, upper, (count,))
+    if np.shape(scale) not in ((), (count,)):
+        raise InputError(f"constraint {name!r} needs one scale or {count}, got {scale!r}")
+    size = natural_size(low, high) if scale is None else np.broadcast_to(np.asarray(scale, dtype=float), (count,))
+    own = tuple(labels) or ((name,) if count == 1 else tuple(f"{name}[{k}]" for k in range(count)))
+    return Rows(ca.densify(expression), low, high, own, (unit,) * count, size)
+
+
+def natural_size(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Natural size of a bounded quantity: half the range, else the size of the one bound or value, else 1."""
+    with np.errstate(invalid="ignore"):
+        half = (upper - lower) / 2
+    size = np.where(np.isfinite(half), half, np.where(np.isfinite(lower), np.abs(lower), np.abs(upper)))
+    size = np.where(lower == upper, np.abs(lower), size)
+    return np.where(np.isfinite(size) & (size > 0), size, 1.0)

@@ -1,0 +1,78 @@
+"""End conditions that fix variables: bounds instead of rows, which a solver removes from its equations.
+
+Rows that merely say what a few variables are still couple these in the KKT system, and cost half of its factorisation
+on a 43-joint spline. A clamped spline starts at its first control point, and its derivatives there involve one more
+point each; a collocation mesh has the state at its ends among its variables.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from colloc.problem import Problem, State
+from colloc.transcription.grid import Grid
+
+_ORDERS = ("q", "qd", "qdd")
+
+
+class FixedEnds(NamedTuple):
+    """What end conditions leave.
+
+    Parameters
+    ----------
+    lower, upper : ndarray, shape (n_x,)
+        Bounds of the variables, equal where an end condition fixes one.
+    open : dict of str to list of int
+        The rows of every end condition, by name, that have to be constraints.
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    open: dict[str, list[int]]
+
+
+def fix_ends(problem: Problem, grid: Grid) -> FixedEnds:
+    """The variables fixed that initial and final conditions determine by themselves."""
+    found = FixedEnds(grid.layout.lower.copy(), grid.layout.upper.copy(), {})
+    for name, rows in problem.rows.items():
+        state = rows.constraint
+        if isinstance(state, State):
+            # A condition on a derivative may need the lower ones fixed first, whichever order they are stated in.
+            stated = sorted(enumerate(state.stated(problem.model)), key=lambda row: _order(row[1][0]))
+            found.open[name] = sorted(
+                row
+                for row, (quantity, joint, value) in stated
+                if not _fix(problem, grid, found, state.where.s, quantity, joint, value)
+            )
+    return found
+
+
+def _order(quantity: str) -> int:
+    return _ORDERS.index(quantity) if quantity in _ORDERS else len(_ORDERS)
+
+
+def _fix(problem: Problem, grid: Grid, found: FixedEnds, s: float, quantity: str, joint: int, value: float) -> bool:
+    """Fix the variable that a row determines; False if it does not, or not within the variable's bounds."""
+    lower, upper = found.lower, found.upper
+    end, order = grid.end(s), _order(quantity)
+    if order >= len(end.index):
+        return False
+    horizon = problem.horizon
+    if end.normalised and value != 0 and order > 0:
+        if horizon.lower < horizon.upper:
+            return False
+        value *= horizon.lower**order
+    variables, weights = end.index[: order + 1, joint], end.weight[order, : order + 1]
+    before = variables[:-1][weights[:-1] != 0]
+    if (lower[before] < upper[before]).any():
+        return False
+    k = variables[-1]
+    fixed = (value - weights[:-1] @ np.where(weights[:-1] != 0, lower[variables[:-1]], 0.0)) / weights[-1]
+    slack = 1e-9 * max(1.0, abs(fixed))
+    if not lower[k] - slack <= fixed <= upper[k] + slack:
+        return False
+    if lower[k] < upper[k]:  # else it is fixed there already, and the row says it again
+        lower[k] = upper[k] = np.clip(fixed, lower[k], upper[k])
+    return True

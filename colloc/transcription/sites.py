@@ -1,0 +1,102 @@
+"""Sites: places along the motion where functions of the instant are taken, as slices of the decision vector."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import casadi as ca
+import numpy as np
+
+from colloc.problem import Window
+from colloc.transcription.slices import Slices
+from colloc.transcription.torques import Intermediate
+
+
+@dataclass(frozen=True, eq=False)
+class Local:
+    """An instant, or both ends of a motion, seen from a slice of the decision vector.
+
+    Parameters
+    ----------
+    w, d, p : SX columns
+        The slice's local variables, its constant data (such as the normalised time) and the problem's parameters.
+    arguments : sequence of SX
+        The `Slots` of the instant (of both instants, one after the other) as expressions in w, d, p and the torques.
+    torques : Intermediate, optional
+        What the symbols of the torques stand for.
+    """
+
+    w: ca.SX
+    d: ca.SX
+    p: ca.SX
+    arguments: Sequence[ca.SX] = ()
+    torques: Intermediate | None = None
+
+    def resolved(self, expressions: Sequence[ca.SX]) -> list[ca.SX]:
+        """Expressions in w, d and p alone."""
+        return self.torques.resolve(expressions) if self.torques else list(expressions)
+
+
+@dataclass(frozen=True, eq=False)
+class Sites:
+    """A local view at N places.
+
+    Parameters
+    ----------
+    local : Local
+    slices : Slices
+    data : ndarray, shape (len(local.d), N)
+    s : ndarray, shape (N,)
+        Normalised time of every site.
+    """
+
+    local: Local
+    slices: Slices
+    data: np.ndarray
+    s: np.ndarray
+
+    @property
+    def size(self) -> int:
+        """N, the number of sites."""
+        return self.s.size
+
+    def take(self, chosen: np.ndarray) -> Sites:
+        """Some of the sites."""
+        return Sites(self.local, self.slices.take(chosen), self.data[:, chosen], self.s[chosen])
+
+    def during(self, window: Window) -> Sites:
+        """The sites within a part of the motion."""
+        return self.take(self.within(window))
+
+    def outside(self, window: Window) -> Sites:
+        """The sites that are not within a part of the motion."""
+        return self.take(~self.within(window))
+
+    def within(self, window: Window) -> np.ndarray:
+        """Which sites lie within a part of the motion, ndarray of bool, shape (N,)."""
+        return (self.s >= window.start - 1e-9) & (self.s <= window.end + 1e-9)
+
+    def beside(self, other: Sites) -> Sites:
+        """Sites that see the instants of both."""
+        near, far = self.local, other.local
+        w, d = ca.SX.sym("w end", far.w.shape[0]), ca.SX.sym("d end", far.d.shape[0])
+        arguments = ca.substitute(far.resolved(far.arguments), [far.w, far.d], [w, d])
+        local = Local(
+            ca.vertcat(near.w, w), ca.vertcat(near.d, d), near.p, (*near.resolved(near.arguments), *arguments)
+        )
+        return Sites(local, self.slices.beside(other.slices), np.vstack([self.data, other.data]), other.s)
+
+    def with_data(self, symbol: ca.SX, values: np.ndarray) -> Sites:
+        """The same sites with one more constant, ndarray, shape (N,)."""
+        local = replace(self.local, d=ca.vertcat(self.local.d, symbol))
+        return replace(self, local=local, data=np.vstack([self.data, values]))
+
+    def evaluate(self, expressions: Sequence[ca.SX], x: np.ndarray, parameters: np.ndarray) -> list[np.ndarray]:
+        """Values of expressions in the local view at all sites, each ndarray, shape (N, entries), by columns."""
+        local = self.local
+        outputs = [ca.densify(ca.vec(expression)) for expression in local.resolved(expressions)]
+        function = ca.Function("at", [local.w, local.d, local.p], outputs)
+        mapped = function.map("at", "serial", self.size, [2], [])
+        results = mapped.call([self.slices.local(x), self.data, parameters])
+        return [np.array(result).T.reshape(self.size, -1) for result in results]
