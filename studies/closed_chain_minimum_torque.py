@@ -6,9 +6,10 @@ here IPOPT too. Position, velocity and acceleration are given at both ends (sect
 cubic spline, as printed for case A, leave three free. Table I has BFGS finish first because an iteration of Newton's
 method took as long as four of BFGS (0.99 s and 0.23 s); here it takes as long as two or three.
 
-The paper prints no lengths and masses; those of `models.five_bar` are chosen there. It speaks of gravity in case A
-alone, and so do we: with it, the optimum of our arm would let the forearm drop through the straight arm, a posture in
-which the crank cannot say where the forearm goes; the descents end there, as the last line of the output tells.
+The paper prints no lengths and masses; those of `models.closed.five_bar` are chosen there. It speaks of gravity in
+case A alone, and so do we: with it, the optimum of our arm would let the forearm drop through the straight arm, a
+posture in which the crank cannot say where the forearm goes; the descents end there, as the last line of the output
+tells.
 
 Two ways lead to a trajectory. (a) as above: splines of the three independent joints, the loop solved at every instant.
 (b) the loop cut: all five joints and the forces of the cut are unknowns of a problem by collocation. A cubic spline
@@ -35,7 +36,7 @@ from colloc.plot.iterations import draw_descents
 from colloc.plot.motion import draw_poses
 from colloc.plot.skeleton import Pose
 from colloc.plot.style import legend_below, styled
-from models.five_bar import END, FOREARM, START, five_bar
+from models.closed.five_bar import END, FOREARM, START, five_bar
 from studies.chain_figures import draw_loop_forces, draw_torques, postures
 from studies.descents import TIGHT, Comparison, Published, compare
 from studies.reporting import arguments, write_json

@@ -19,7 +19,7 @@ import colloc as co
 from colloc.batch import arithmetic
 from colloc.dynamics import by_differentiation
 from colloc.plot.style import MUTED, PALETTE, dress, styled
-from models.chain import spatial_chain
+from models.chains.serial import spatial_chain
 from models.human43 import human43
 from studies.reporting import arguments, write_json
 

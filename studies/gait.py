@@ -31,8 +31,8 @@ import colloc as co
 from colloc.display import Table
 from colloc.io import check_writable
 from colloc.transcription import Keyframes
-from models.human import Human
-from models.human55 import human55, walking
+from models.human.human import Human
+from models.human.human55 import human55, walking
 from studies.gait_animation import write_animation
 from studies.gait_errors import PROMISED
 from studies.gait_figures import gait_figure

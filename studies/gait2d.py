@@ -16,7 +16,7 @@ from math import radians
 import colloc as co
 from colloc.display import Table
 from colloc.transcription import Transcription
-from models.walker2d import walker2d
+from models.human.walker2d import walker2d
 from studies.gait_figures import gait_figure
 from studies.gait_report import Report
 from studies.reporting import write_json

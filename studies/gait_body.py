@@ -14,7 +14,7 @@ from matplotlib.patches import Polygon
 
 import colloc as co
 from colloc.plot.style import BLUE, VERMILLION
-from models.human import Human
+from models.human.human import Human
 from studies.gait_ground import Ground, ground_reactions
 from studies.walking import Step
 

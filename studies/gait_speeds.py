@@ -20,7 +20,7 @@ from matplotlib.lines import Line2D
 import colloc as co
 from colloc.display import Table
 from colloc.plot.style import FADE, INK, MUTED, ORANGE, dress, legend_below, styled
-from models.human55 import human55, walking
+from models.human.human55 import human55, walking
 from studies.gait import LABELS, walk
 from studies.gait_figures import PANELS, dress_stride
 from studies.gait_norms import Fact, fact

@@ -17,7 +17,7 @@ import colloc as co
 from colloc.display import Table
 from colloc.io import check_writable
 from colloc.transcription import Keyframes
-from models.human55 import human55, walking
+from models.human.human55 import human55, walking
 from studies.gait import POINTS, walk
 from studies.gait_report import Report
 from studies.reporting import write_json

@@ -24,8 +24,8 @@ from matplotlib.lines import Line2D
 
 import colloc as co
 from colloc.plot.style import BLUE, FADE, MUTED, START, VERMILLION, dress, legend_below, styled
-from models import planar_chain as pc
-from models.planar_chain import PlanarChain
+from models.chains import point_masses as pc
+from models.chains.point_masses import PointMassChain
 from studies.reporting import Row, arguments, table, write_json
 
 LINKS = (2, 3, 5, 10)
@@ -58,9 +58,9 @@ class Reach:
     steps: int = 200
 
     @property
-    def chain(self) -> PlanarChain:
+    def chain(self) -> PointMassChain:
         """The robot."""
-        return PlanarChain([1 / self.n] * self.n, [1 / self.n] * self.n, self.gravity)
+        return PointMassChain([1 / self.n] * self.n, [1 / self.n] * self.n, self.gravity)
 
     @property
     def dt(self) -> float:

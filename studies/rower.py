@@ -6,9 +6,10 @@ tau' tau, where tau are the torques of least square that produce a motion (equat
 same optimum by BFGS, in 38 iterations, and by modified Newton, which took longer; here by steepest descent and IPOPT as
 well. Position, velocity and acceleration are given at both ends (section V), which leaves four points a joint.
 
-Masses and inertias are table II's. Geometry and poses, which the paper does not print, are stated in `models.rower`;
-the duration of 1 s and the use of the stopping rule of case A, ||gradient|| below 1e-2, are ours. Nothing keeps hands
-and knees apart: our optimum lets the arms drop between catch and finish and pulls the handle low.
+Masses and inertias are table II's. Geometry and poses, which the paper does not print, are stated in
+`models.closed.rower`; the duration of 1 s and the use of the stopping rule of case A, ||gradient|| below 1e-2, are
+ours. Nothing keeps hands and knees apart: our optimum lets the arms drop between catch and finish and pulls the handle
+low.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from colloc.plot.chains import chain_pose
 from colloc.plot.iterations import draw_descents
 from colloc.plot.skeleton import Pose
 from colloc.plot.style import legend_below, styled
-from models.rower import CATCH, FINISH, TRUNK, oar_load, rower
+from models.closed.rower import CATCH, FINISH, TRUNK, oar_load, rower
 from studies.chain_figures import draw_loop_forces, draw_strip, draw_torques, postures
 from studies.descents import Comparison, Published, compare
 from studies.reporting import arguments, write_json

@@ -24,7 +24,7 @@ from colloc.descent import Movement, Stop, modified_newton
 from colloc.plot.iterations import draw_descents
 from colloc.plot.motion import draw_motion
 from colloc.plot.style import legend_below, styled
-from models.chain import planar_chain
+from models.chains.serial import planar_chain
 from studies.descents import Comparison, Published, compare
 from studies.reporting import arguments, write_json
 

@@ -9,9 +9,10 @@ left, y up, z forward; the right heel strikes at z = 0.
     left foot        forefoot | swing
     support          double   | single
 
-The human is seen from the right foot (`models.stance`): a foot that stands needs no constraint to keep its place at all
-times, not only at nodes, and the ground's wrench on it is what the joints that carry it transmit, so that the two steps
-of the algorithm of Xiang et al., the wrench that the motion needs and then its effect on the joints, are one recursion.
+The human is seen from the right foot (`models.human.stance`): a foot that stands needs no constraint to keep its place
+at all times, not only at nodes, and the ground's wrench on it is what the joints that carry it transmit, so that the
+two steps of the algorithm of Xiang et al., the wrench that the motion needs and then its effect on the joints, are one
+recursion.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ import numpy as np
 import colloc as co
 from colloc import ground, kinematics
 from colloc.dynamics import Wrench
-from models.human import Human, Point
-from models.stance import FORWARD, LATERAL, LIST, PITCH, ROLL, VERTICAL, YAW, on_foot
+from models.human.human import Human, Point
+from models.human.stance import FORWARD, LATERAL, LIST, PITCH, ROLL, VERTICAL, YAW, on_foot
 from studies.walking_forces import Sharing, forces
 from studies.walking_rows import DOUBLE, FLAT_UNTIL, contacts, posture, symmetry
 

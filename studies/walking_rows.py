@@ -11,8 +11,8 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from models.human import Point
-from models.stance import PITCH, ROLL
+from models.human.human import Point
+from models.human.stance import PITCH, ROLL
 
 if TYPE_CHECKING:
     from studies.walking import Step

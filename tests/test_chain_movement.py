@@ -14,9 +14,9 @@ import studies.rower
 from colloc import loops
 from colloc.descent import ChainMovement, Movement, Objective, SplineMotion, Stop, bfgs, ipopt, modified_newton
 from colloc.dynamics import potential_energy
-from models.five_bar import END, START, five_bar
-from models.four_bar import four_bar
-from models.rower import CATCH, FINISH, oar_load, rower
+from models.closed.five_bar import END, START, five_bar
+from models.closed.four_bar import four_bar
+from models.closed.rower import CATCH, FINISH, oar_load, rower
 
 METHODS = (modified_newton, bfgs, ipopt)
 

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import colloc as co
-from models.human55 import human55, walking
+from models.human.human55 import human55, walking
 from studies.gait import COARSE, LABELS, PACK, POINTS, comparison, loaded, posed, walk
 from studies.gait_animation import write_animation
 from studies.gait_body import NAMES, capsule, film, strides

@@ -13,7 +13,7 @@ import colloc as co
 import colloc.transcription.torques
 import studies.two_link_minimum_torque
 from colloc.descent import DescentStatus, Movement, Stop
-from models.chain import planar_chain, spatial_chain
+from models.chains.serial import planar_chain, spatial_chain
 from models.two_link import two_link
 
 REST = [co.initial(q=0.1, qd=0.0, qdd=0.0), co.final(q=0.8, qd=0.0, qdd=0.0)]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import colloc as co
-from models.walker2d import VIRTUAL, walker2d
+from models.human.walker2d import VIRTUAL, walker2d
 from studies.gait_ground import pelvis_coordinates, pelvis_torques
 from studies.walking import Sharing, Step
 from studies.walking_rows import DOUBLE, FLAT_UNTIL

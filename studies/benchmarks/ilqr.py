@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import colloc as co
 from colloc.display import Table
-from models.planar_chain import PlanarChain, discretised
+from models.chains.point_masses import PointMassChain, discretised
 from studies.benchmarks.scaling import slope
 from studies.benchmarks.timing import alternately, arguments
 from studies.planar_reaching import PLANES, Reach
@@ -24,7 +24,7 @@ QUICK_STEPS = (50, 500, 1000)
 PARTS = ("linearise", "expand", "backward", "simulate")
 
 
-def articulated(chain: PlanarChain, dt: float) -> co.control.System:
+def articulated(chain: PointMassChain, dt: float) -> co.control.System:
     """The same steps by the articulated-body algorithm."""
     return co.control.discretise(chain.tree(), dt, scheme=co.control.Scheme.EULER)
 

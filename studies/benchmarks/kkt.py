@@ -24,7 +24,7 @@ import colloc as co
 from colloc.display import Table
 from colloc.problem import At, Bounds, State
 from colloc.transcription import Transcription
-from models.chain import spatial_chain
+from models.chains.serial import spatial_chain
 from studies.benchmarks.effort import effort
 from studies.benchmarks.timing import arguments
 from studies.reporting import write_json

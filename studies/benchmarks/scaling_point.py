@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from models.chain import spatial_chain
+from models.chains.serial import spatial_chain
 from models.two_link import two_link
 from studies.benchmarks.timing import alternately, buffered
 

@@ -10,10 +10,10 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from models.anatomy import SIDES, TABLE, Anatomy, anatomy, combined
-from models.human import Human, lump_in, points_in
-from models.human55 import joint_limits
-from models.segments import table
+from models.human.anatomy import SIDES, TABLE, Anatomy, anatomy, combined
+from models.human.human import Human, lump_in, points_in
+from models.human.human55 import joint_limits
+from models.human.segments import table
 
 VIRTUAL = ("pelvis_tz_forward", "pelvis_ty_vertical", "trunk_tilt")
 IN_PLANE = np.array([0.0, 1.0, 1.0])
@@ -46,7 +46,7 @@ def walker2d(
         As in `human55`.
     gravity : shape (3,) [m/s2]
     segments : str or Path
-        Another table of segments than de Leva's (1996), a file as `models.segments` describes it.
+        Table of segments to use in place of de Leva's (1996), a file as `models.human.segments` describes it.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def walker2d(
     Raises
     ------
     InputError
-        For a stature or a mass that is not positive, an unknown sex, or a table that cannot be; says in which row.
+        For a stature or a mass that is not positive, an unknown sex, or an impossible table; names the row.
     """
     body = anatomy(stature, mass, sex, segments)
     rows = {row["name"]: row for row in table("human55_joints.csv")}

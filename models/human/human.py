@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from models.anatomy import SIDES, Lump
+from models.human.anatomy import SIDES, Lump
 
 
 class Point(NamedTuple):
@@ -131,7 +131,7 @@ class Human:
         Raises
         ------
         InputError
-            For a joint that the model does not have or limits that are none.
+            For a joint that the model does not have, or impossible limits.
         """
         for name in ranges:
             if name not in self.model.joint_names:

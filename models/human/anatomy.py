@@ -1,8 +1,8 @@
 """What a human is made of: lengths, parts with mass, and named points, for any stature and mass.
 
-Lengths and masses are those of de Leva (1996), Table 4; models/data/human_dimensions.csv has what he does not print.
-Axes are anatomical, x to the left, y up, z forward, with the origin midway between the hips. The posture is neutral:
-upright, legs straight, arms hanging, palms forward.
+Lengths and masses are those of de Leva (1996), Table 4; what he does not print is in
+models/human/data/human_dimensions.csv. Axes are anatomical, x to the left, y up, z forward, with the origin midway
+between the hips. The posture is neutral: upright, legs straight, arms hanging, palms forward.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 import colloc as co
 from colloc.checks import finite_number
-from models.segments import AXIAL, segments, table
+from models.human.segments import AXIAL, segments, table
 
 TABLE = "human_segments.csv"  # of de Leva (1996)
 SAMPLES = {"male": (1.741, 73.0), "female": (1.735, 61.9)}  # mean stature [m] and mass [kg] of de Leva's subjects
@@ -71,12 +71,12 @@ def anatomy(
     sex : "male" or "female"
         Whose proportions.
     path : str or Path
-        Another table of segments in place of de Leva's, see `models.segments`.
+        Another table of segments in place of de Leva's, see `models.human.segments`.
 
     Raises
     ------
     InputError
-        For a stature or a mass that is not positive, an unknown sex, or a table that cannot be; says in which row.
+        For a stature or a mass that is not positive, an unknown sex, or an impossible table; names the row.
     """
     if sex not in SAMPLES:
         raise co.unknown_name("sex in de Leva's tables", sex, SAMPLES)
@@ -96,7 +96,7 @@ def anatomy(
 
 
 def combined(*lumps: Lump) -> Lump:
-    """Several lumps as one; one whose mass and inertia are negative is taken away."""
+    """Several lumps as one; a lump of negative mass and inertia is taken away."""
     mass = sum(lump.mass for lump in lumps)
     com = sum((lump.mass * lump.com for lump in lumps), np.zeros(3)) / mass
     about = (lump.inertia + _steiner(lump.mass, lump.com - com) for lump in lumps)

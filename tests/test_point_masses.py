@@ -6,20 +6,22 @@ import pytest
 from random_trees import coordinates, evaluate
 
 import colloc as co
-from models import planar_chain as pc
-from models.chain import planar_chain
-from models.planar_chain import PlanarChain
+from models.chains import point_masses as pc
+from models.chains.point_masses import PointMassChain
+from models.chains.serial import planar_chain
 
 
-def random_chain(rng: np.random.Generator, n: int) -> PlanarChain:
-    return PlanarChain(list(rng.uniform(0.2, 0.8, n)), list(rng.uniform(0.3, 1.5, n)), gravity=9.81)
+def random_chain(rng: np.random.Generator, n: int) -> PointMassChain:
+    return PointMassChain(list(rng.uniform(0.2, 0.8, n)), list(rng.uniform(0.3, 1.5, n)), gravity=9.81)
 
 
 def relative_error(found: np.ndarray, expected: np.ndarray) -> float:
     return float(np.abs(found - expected).max() / max(1.0, np.abs(expected).max()))
 
 
-def symbolic_forward_dynamics(chain: PlanarChain, q: ca.SX, qd: ca.SX, u: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+def symbolic_forward_dynamics(
+    chain: PointMassChain, q: ca.SX, qd: ca.SX, u: ca.SX
+) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
     """M, C, g, qdd of absolute angles from the sums of equation 109 as printed, entry by entry."""
     n, lengths, masses = chain.n, chain.lengths, chain.masses
     mass, coriolis, gravity = ca.SX(n, n), ca.SX(n, n), ca.SX(n, 1)
@@ -142,7 +144,7 @@ def test_response_in_relative_angles_and_joint_torques():
 def test_equal_links_are_the_chain_of_point_masses():
     model = planar_chain(4, 0.3, 0.7, centre=1.0, inertia=0.0)
     symbols, state = coordinates(model), list(np.random.default_rng(0).normal(size=(3, 4)))
-    trees = (PlanarChain([0.3] * 4, [0.7] * 4).tree(), model)
+    trees = (PointMassChain([0.3] * 4, [0.7] * 4).tree(), model)
     found, expected = evaluate([co.newton_euler(tree, *symbols) for tree in trees], symbols, state)
     np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13)
 
@@ -166,4 +168,4 @@ def test_tip_is_that_of_the_tree():
 )
 def test_impossible_chains_are_refused(arguments, message):
     with pytest.raises(co.InputError, match=message):
-        PlanarChain(*arguments)
+        PointMassChain(*arguments)

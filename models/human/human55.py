@@ -2,7 +2,7 @@
 
 "Recursive Newton-Euler dynamics and sensitivity analysis for dynamic motion planning", Oklahoma State University. The
 thesis names branches and degrees of freedom and prints neither Denavit-Hartenberg table nor limits nor masses: the
-rows of models/data/human55_joints.csv are our own, the lengths and masses those of `models.anatomy`.
+rows of models/human/data/human55_joints.csv are our own, the lengths and masses those of `models.human.anatomy`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from models.anatomy import SAMPLES, SIDES, TABLE, anatomy
-from models.human import Human, lump_in, points_in
-from models.segments import table
+from models.human.anatomy import SAMPLES, SIDES, TABLE, anatomy
+from models.human.human import Human, lump_in, points_in
+from models.human.segments import table
 
 VIRTUAL = (
     "pelvis_tx_lateral", "pelvis_ty_vertical", "pelvis_tz_forward", "pelvis_yaw", "pelvis_list", "pelvis_tilt",
@@ -72,7 +72,7 @@ def human55(
     World axes are x to the left, y up, z forward. At zero coordinates the human stands upright with hanging arms and
     the palms forward, midpoint of the hips at the world origin: `Human.standing` puts the soles on the ground y = 0.
     Every body goes by the name of its joint; at a joint of several axes all but the last body are massless. Sides end
-    in "_r" and "_l", and positive is the same anatomical direction on both (models/data/human55_joints.csv).
+    in "_r" and "_l", and positive is the same anatomical direction on both (models/human/data/human55_joints.csv).
 
     Position limits are wide ranges, see `WALKING` and `walking` for narrow ones. Torque limits are proportional to
     mass times stature, the normalisation of Anderson et al. (2007). The virtual joints have none: nothing drives them,
@@ -86,7 +86,7 @@ def human55(
         Whose proportions and strength.
     gravity : shape (3,) [m/s2]
     segments : str or Path
-        Another table of segments than de Leva's (1996), a file as `models.segments` describes it.
+        Table of segments to use in place of de Leva's (1996), a file as `models.human.segments` describes it.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def human55(
     Raises
     ------
     InputError
-        For a stature or a mass that is not positive, an unknown sex, or a table that cannot be; says in which row.
+        For a stature or a mass that is not positive, an unknown sex, or an impossible table; names the row.
     """
     body = anatomy(stature, mass, sex, segments)
     rows = table("human55_joints.csv")

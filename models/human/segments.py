@@ -18,7 +18,7 @@ COLUMNS = ("length_m", "mass_percent", "com_percent", *RADII)
 
 
 def table(path: str | Path) -> list[dict[str, Any]]:
-    """Rows of a comma-separated file, one of models/data by its name or any other; lines after # are notes."""
+    """Rows of a comma-separated file, by its name if it is in models/human/data; lines that begin with # are notes."""
     place = DATA / path if (DATA / path).exists() else Path(path)
     with open(place, encoding="utf-8", newline="") as file:
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
@@ -32,13 +32,13 @@ def segments(sex: str, path: str | Path = "human_segments.csv") -> dict[str, Map
     sex : str
         Which rows.
     path : str or Path
-        A file with the columns sex, segment and `COLUMNS`, as models/data/human_segments.csv has them: de Leva's table.
+        A file with the columns sex, segment and `COLUMNS`, by default de Leva's table, human_segments.csv.
 
     Raises
     ------
     InputError
-        For a segment that is missing or there twice, a number that is none or not positive, a centre of mass beyond the
-        segment, radii of gyration that no body has, or masses that are not one body's; says in which row.
+        For a segment that is missing or there twice, a value that is not a positive number, a centre of mass beyond the
+        segment, radii of gyration that no body has, or masses that do not add up to a body; names the row.
     """
     found: dict[str, Mapping[str, float]] = {}
     for number, row in enumerate(table(path), 1):

@@ -1,4 +1,4 @@
-"""A human seen from a foot: the same mechanism as a tree that grows from where it stands.
+"""A human seen from a foot: the same mechanism as a tree whose root is the foot that stands.
 
 A foot that keeps its place then needs no constraint, and what the ground does to it is what the joints between the
 world and the foot transmit.
@@ -15,7 +15,7 @@ import numpy as np
 import colloc as co
 from colloc.kinematics import frames
 from colloc.model.joint import inverse
-from models.human import Human, Point
+from models.human.human import Human, Point
 
 LATERAL, VERTICAL, FORWARD = "stance_lateral", "stance_vertical", "stance_forward"
 YAW, LIST, PITCH, ROLL = "stance_yaw", "stance_list", "stance_pitch", "stance_roll"
@@ -43,7 +43,7 @@ def on_foot(human: Human, side: str) -> Human:
     Raises
     ------
     InputError
-        For a side that is none.
+        For an unknown side.
     """
     if side not in human.feet:
         raise co.InputError(f"side must be one of {', '.join(human.feet)}, got {side!r}")

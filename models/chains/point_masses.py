@@ -21,7 +21,7 @@ from colloc.checks import as_tuple, finite_number
 
 
 @dataclass(frozen=True, eq=False)
-class PlanarChain:
+class PointMassChain:
     """N massless links in the x-y plane, each with a point mass at its far end, hinged about z.
 
     Parameters
@@ -102,17 +102,17 @@ def generalised_forces(tau: np.ndarray) -> np.ndarray:
     return u
 
 
-def tip(chain: PlanarChain, q: np.ndarray) -> np.ndarray:
+def tip(chain: PointMassChain, q: np.ndarray) -> np.ndarray:
     """Position of the last mass at absolute angles q, shape (..., 2) [m] (equation 105)."""
     return np.stack([np.cos(q) @ chain.lengths, np.sin(q) @ chain.lengths], axis=-1)
 
 
-def mass_matrix(chain: PlanarChain, q: np.ndarray) -> np.ndarray:
+def mass_matrix(chain: PointMassChain, q: np.ndarray) -> np.ndarray:
     """M of M qdd + g + C diag(qd) qd = u (equation 109).
 
     Parameters
     ----------
-    chain : PlanarChain
+    chain : PointMassChain
     q : ndarray, shape (..., n) [rad]
         Absolute angles.
 
@@ -123,22 +123,22 @@ def mass_matrix(chain: PlanarChain, q: np.ndarray) -> np.ndarray:
     return chain.coupling * np.cos(q[..., :, None] - q[..., None, :])
 
 
-def coriolis_matrix(chain: PlanarChain, q: np.ndarray) -> np.ndarray:
+def coriolis_matrix(chain: PointMassChain, q: np.ndarray) -> np.ndarray:
     """C of equation 109, parameters and shape as in `mass_matrix`; it multiplies the squared rates."""
     return chain.coupling * np.sin(q[..., :, None] - q[..., None, :])
 
 
-def gravity_forces(chain: PlanarChain, q: np.ndarray) -> np.ndarray:
+def gravity_forces(chain: PointMassChain, q: np.ndarray) -> np.ndarray:
     """g of equation 109 at absolute angles, shape (..., n) [N m]."""
     return chain.weight * np.cos(q)
 
 
-def relative_terms(chain: PlanarChain, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def relative_terms(chain: PointMassChain, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """M, C, g of M xdd + g + C diag(L xd) L xd = tau (equation 110).
 
     Parameters
     ----------
-    chain : PlanarChain
+    chain : PointMassChain
     x : ndarray, shape (..., n) [rad]
         Relative angles.
 
@@ -152,7 +152,7 @@ def relative_terms(chain: PlanarChain, x: np.ndarray) -> tuple[np.ndarray, np.nd
     return L.T @ mass @ L, L.T @ coriolis, gravity_forces(chain, q) @ L
 
 
-def mass_tensor(chain: PlanarChain, q: np.ndarray) -> np.ndarray:
+def mass_tensor(chain: PointMassChain, q: np.ndarray) -> np.ndarray:
     """M': dM[h, k]/dq[p] at (..., h, k, p), shape (..., n, n, n).
 
     Section 8.1 prints one of the two cases with a sum over j >= k alone: both are over j >= max(h, k).
@@ -160,12 +160,12 @@ def mass_tensor(chain: PlanarChain, q: np.ndarray) -> np.ndarray:
     return -coriolis_matrix(chain, q)[..., None] * _between(chain.n)
 
 
-def coriolis_tensor(chain: PlanarChain, q: np.ndarray) -> np.ndarray:
+def coriolis_tensor(chain: PointMassChain, q: np.ndarray) -> np.ndarray:
     """C': dC[h, k]/dq[p] at (..., h, k, p), shape (..., n, n, n); sums over j >= max(h, k), as in `mass_tensor`."""
     return mass_matrix(chain, q)[..., None] * _between(chain.n)
 
 
-def gravity_tensor(chain: PlanarChain, q: np.ndarray) -> np.ndarray:
+def gravity_tensor(chain: PointMassChain, q: np.ndarray) -> np.ndarray:
     """g': dg[h]/dq[p] at (..., h, p), shape (..., n, n)."""
     return -(chain.weight * np.sin(q))[..., None] * np.eye(chain.n)
 
@@ -176,12 +176,12 @@ def _between(n: int) -> np.ndarray:
     return one[:, None, :] - one[None, :, :]
 
 
-def forward_dynamics(chain: PlanarChain, q: np.ndarray, qd: np.ndarray, u: np.ndarray) -> np.ndarray:
+def forward_dynamics(chain: PointMassChain, q: np.ndarray, qd: np.ndarray, u: np.ndarray) -> np.ndarray:
     """Accelerations of the absolute angles.
 
     Parameters
     ----------
-    chain : PlanarChain
+    chain : PointMassChain
     q, qd : ndarray, shape (..., n) [rad, rad/s]
     u : ndarray, shape (..., n) [N m]
         Generalised forces, see `generalised_forces`.
@@ -195,20 +195,20 @@ def forward_dynamics(chain: PlanarChain, q: np.ndarray, qd: np.ndarray, u: np.nd
     return np.linalg.solve(mass_matrix(chain, q), net[..., None])[..., 0]
 
 
-def euler_step(chain: PlanarChain, state: np.ndarray, u: np.ndarray, dt: float) -> np.ndarray:
+def euler_step(chain: PointMassChain, state: np.ndarray, u: np.ndarray, dt: float) -> np.ndarray:
     """The state (q, qd) after a time step dt, shape (..., 2 n) (equation 111)."""
     q, qd = state[..., : chain.n], state[..., chain.n :]
     return np.concatenate([q + dt * qd, qd + dt * forward_dynamics(chain, q, qd, u)], axis=-1)
 
 
 def euler_linearisation(
-    chain: PlanarChain, state: np.ndarray, u: np.ndarray, dt: float
+    chain: PointMassChain, state: np.ndarray, u: np.ndarray, dt: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """A_t and B_t of `euler_step` (section 8.1).
 
     Parameters
     ----------
-    chain : PlanarChain
+    chain : PointMassChain
     state : ndarray, shape (..., 2 n) [rad, rad/s]
         Absolute angles q, then their rates.
     u : ndarray, shape (..., n) [N m]
@@ -253,12 +253,12 @@ def relative_response(S: np.ndarray, n: int) -> np.ndarray:
     return np.diff(np.diff(blocks, axis=-3, prepend=0.0), axis=-1, prepend=0.0).reshape(S.shape)
 
 
-def discretised(chain: PlanarChain, dt: float) -> co.control.System:
+def discretised(chain: PointMassChain, dt: float) -> co.control.System:
     """Equation 111 as a system for control: state of relative angles and rates, controlled by joint torques.
 
     Parameters
     ----------
-    chain : PlanarChain
+    chain : PointMassChain
     dt : float [s]
     """
     n, dt = chain.n, finite_number("dt", dt, positive=True)
