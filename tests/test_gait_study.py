@@ -11,17 +11,17 @@ from matplotlib.figure import Figure
 
 import colloc as co
 from models.human.human55 import human55, walking
-from studies.gait import COARSE, LABELS, PACK, POINTS, comparison, loaded, posed, walk
-from studies.gait_animation import write_animation
-from studies.gait_body import NAMES, capsule, film, strides
-from studies.gait_errors import PROMISED, pressing_outside
-from studies.gait_figures import gait_figure
-from studies.gait_ground import ground_reactions
-from studies.gait_norms import bands, fact, facts
-from studies.gait_report import COMPARED, EVENTS, Report
-from studies.gait_speeds import SPEEDS, published, step_length, trend
-from studies.walking import Step
-from studies.walking_rows import DOUBLE, MID_SWING
+from studies.walking.contacts import DOUBLE, MID_SWING
+from studies.walking.gait import COARSE, LABELS, PACK, POINTS, comparison, loaded, posed, walk
+from studies.walking.picture.animation import write_animation
+from studies.walking.picture.body import NAMES, capsule, film, strides
+from studies.walking.picture.figures import gait_figure
+from studies.walking.report.errors import PROMISED, pressing_outside
+from studies.walking.report.ground import ground_reactions
+from studies.walking.report.norms import bands, fact, facts
+from studies.walking.report.report import COMPARED, EVENTS, Report
+from studies.walking.speeds import SPEEDS, published, step_length, trend
+from studies.walking.step import Step
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from problems import effort
 
 import colloc as co
 import colloc.transcription.torques
-import studies.two_link_minimum_torque
+import studies.descents.two_link
 from colloc.descent import DescentStatus, Movement, Stop
 from models.chains.serial import planar_chain, spatial_chain
 from models.two_link import two_link
@@ -241,7 +241,7 @@ def test_a_movement_is_made_of_an_nlp():
 
 
 def test_the_papers_comparison(tmp_path, capsys):
-    numbers = studies.two_link_minimum_torque.main(
+    numbers = studies.descents.two_link.main(
         ["--quick", "--figure", str(tmp_path / "figure.png"), "--json", str(tmp_path / "numbers.json")]
     )
     assert json.loads((tmp_path / "numbers.json").read_text()) == numbers
@@ -259,8 +259,8 @@ def test_the_papers_comparison(tmp_path, capsys):
 
 
 def test_the_lifting_motion_has_two_links_at_right_angles_in_the_end():
-    problem = studies.two_link_minimum_torque.lifting()
-    solution = co.solve(problem, studies.two_link_minimum_torque.CURVE)
+    problem = studies.descents.two_link.lifting()
+    solution = co.solve(problem, studies.descents.two_link.CURVE)
     np.testing.assert_allclose(solution.q[[0, -1]], [[-pi / 2, 0], [0, pi / 2]], atol=1e-12)
     assert solution.nlp.free.sum() == 6
     assert solution.nlp.n_x == 2 * 9 + 1

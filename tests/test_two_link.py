@@ -14,10 +14,10 @@ import pytest
 from problems import time_optimal
 
 import colloc as co
-import studies.prismatic_revolute
-import studies.two_link_lifting
-import studies.two_link_time_optimal
-from studies.two_link_problems import lifting, run, slide_and_arm
+import studies.two_link.lifting
+import studies.two_link.prismatic_revolute
+import studies.two_link.time_optimal
+from studies.two_link.convergence import lifting, run, slide_and_arm
 
 ROOT = Path(__file__).parent.parent
 T_OPTIMAL = 0.391854539516
@@ -79,9 +79,9 @@ def test_the_hinge_convention_matters():
 @pytest.mark.parametrize(
     ("study", "T", "cost"),
     [
-        (studies.two_link_time_optimal, T_OPTIMAL, None),
-        (studies.two_link_lifting, T_LIFTING, COST_LIFTING),
-        (studies.prismatic_revolute, T_SLIDE, COST_SLIDE),
+        (studies.two_link.time_optimal, T_OPTIMAL, None),
+        (studies.two_link.lifting, T_LIFTING, COST_LIFTING),
+        (studies.two_link.prismatic_revolute, T_SLIDE, COST_SLIDE),
     ],
     ids=["time_optimal", "lifting", "slide_and_arm"],
 )
@@ -106,7 +106,7 @@ def test_the_papers_setting_lies_where_it_should():
 
 
 def test_a_study_refuses_an_unwritable_path_before_it_computes(tmp_path: Path):
-    command = [sys.executable, "-m", "studies.two_link_time_optimal", "--json", str(tmp_path / "no" / "file.json")]
+    command = [sys.executable, "-m", "studies.two_link.time_optimal", "--json", str(tmp_path / "no" / "file.json")]
     ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert ended.returncode == 2
     assert "does not exist" in ended.stderr

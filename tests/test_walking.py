@@ -8,9 +8,9 @@ import pytest
 
 import colloc as co
 from models.human.walker2d import VIRTUAL, walker2d
-from studies.gait_ground import pelvis_coordinates, pelvis_torques
-from studies.walking import Sharing, Step
-from studies.walking_rows import DOUBLE, FLAT_UNTIL
+from studies.walking.contacts import DOUBLE, FLAT_UNTIL
+from studies.walking.report.ground import pelvis_coordinates, pelvis_torques
+from studies.walking.step import Sharing, Step
 
 OPTIONS = {"tol": 1e-3, "constr_viol_tol": 1e-4, "max_iter": 300}
 

@@ -1,6 +1,6 @@
 """What does iLQR take, and how does an iteration grow with the horizon?
 
-The reach of ten links in 200 steps of `studies.planar_reaching`, from building the system to convergence, with the
+The reach of ten links in 200 steps of `studies.control.reaching`, from building the system to convergence, with the
 dynamics in closed form and with articulated bodies; and one iteration of the reach of five links (linearisation,
 expansion of the cost, backward recursion, one simulation) in 50 to 5,000 steps. The slope is the exponent of a straight
 line through the logarithms, from 500 steps on.
@@ -16,7 +16,7 @@ from colloc.display import Table
 from models.chains.point_masses import PointMassChain, discretised
 from studies.benchmarks.scaling import slope
 from studies.benchmarks.timing import alternately, arguments
-from studies.planar_reaching import PLANES, Reach
+from studies.control.reaching import PLANES, Reach
 from studies.reporting import write_json
 
 STEPS, FIRST_STEPS = (50, 100, 200, 500, 1000, 2000, 5000), 500

@@ -28,7 +28,7 @@ from models.chains.serial import spatial_chain
 from studies.benchmarks.effort import effort
 from studies.benchmarks.timing import arguments
 from studies.reporting import write_json
-from studies.two_link_problems import time_optimal
+from studies.two_link.convergence import time_optimal
 
 MUMPS_ALONE = {"mumps_permuting_scaling": 7, "mumps_pivot_order": 7, "mumps_scaling": 77}  # IPOPT's defaults
 

@@ -12,10 +12,10 @@ import casadi as ca
 import colloc as co
 from colloc import ground
 from colloc.dynamics import Wrench
-from studies.walking_rows import DOUBLE
+from studies.walking.contacts import DOUBLE
 
 if TYPE_CHECKING:
-    from studies.walking import Step
+    from studies.walking.step import Step
 
 Share = Callable[[Any], Wrench]
 TOUCHED = 0.01  # of the step

@@ -37,8 +37,8 @@ from colloc.plot.motion import draw_poses
 from colloc.plot.skeleton import Pose
 from colloc.plot.style import legend_below, styled
 from models.closed.five_bar import END, FOREARM, START, five_bar
-from studies.chain_figures import draw_loop_forces, draw_torques, postures
-from studies.descents import TIGHT, Comparison, Published, compare
+from studies.closed_chains.figures import draw_loop_forces, draw_torques, postures
+from studies.descents.comparison import TIGHT, Comparison, Published, compare
 from studies.reporting import arguments, write_json
 
 # Table I, on a Pentium II of 392 MHz; steepest descent was stopped.

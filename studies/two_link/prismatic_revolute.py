@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from studies.two_link_problems import answer, slide_and_arm
+from studies.two_link.convergence import answer, slide_and_arm
 
 PUBLISHED = {"Barman 2020": 0.5585}
 # Indirect solution of the maximum principle, and fine direct collocation, agreeing to these digits.

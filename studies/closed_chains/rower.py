@@ -26,8 +26,8 @@ from colloc.plot.iterations import draw_descents
 from colloc.plot.skeleton import Pose
 from colloc.plot.style import legend_below, styled
 from models.closed.rower import CATCH, FINISH, TRUNK, oar_load, rower
-from studies.chain_figures import draw_loop_forces, draw_strip, draw_torques, postures
-from studies.descents import Comparison, Published, compare
+from studies.closed_chains.figures import draw_loop_forces, draw_strip, draw_torques, postures
+from studies.descents.comparison import Comparison, Published, compare
 from studies.reporting import arguments, write_json
 
 PUBLISHED = {"bfgs": Published("38", "54430")}  # on a Pentium II of 392 MHz

@@ -1,8 +1,8 @@
 """Does it matter where the search for a walk starts, how many control points it has, and in how many stages it runs?
 
-The step of `studies.gait` in the paper's setting of six control points and in the study's own, from all joints at zero
-at two tolerances, in one stage and in two; then from twenty random starts, every control point of every joint off by
-`NOISE` radians in the mean square.
+The step of `studies.walking.gait` in the paper's setting of six control points and in the study's own, from all joints
+at zero at two tolerances, in one stage and in two; then from twenty random starts, every control point of every joint
+off by `NOISE` radians in the mean square.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from colloc.display import Table
 from colloc.io import check_writable
 from colloc.transcription import Keyframes
 from models.human.human55 import human55, walking
-from studies.gait import POINTS, walk
-from studies.gait_report import Report
 from studies.reporting import write_json
-from studies.walking import Step
+from studies.walking.gait import POINTS, walk
+from studies.walking.report.report import Report
+from studies.walking.step import Step
 
 SETTINGS = {"paper": 6, "default": POINTS}  # control points
 TOLERANCES = (1e-3, 1e-6)

@@ -13,13 +13,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Polygon, Rectangle
 
 from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, VERMILLION, dress, legend_below, styled
-from studies.gait_body import LEFT, RIGHT, Camera, Film, draw_walker, film, project
-from studies.gait_errors import Moment
-from studies.gait_ground import Ground, ground_reactions
-from studies.gait_norms import bands
-from studies.gait_report import ANGLES, Report
-from studies.walking import Step
-from studies.walking_rows import DOUBLE
+from studies.walking.contacts import DOUBLE
+from studies.walking.picture.body import LEFT, RIGHT, Camera, Film, draw_walker, film, project
+from studies.walking.report.errors import Moment
+from studies.walking.report.ground import Ground, ground_reactions
+from studies.walking.report.norms import bands
+from studies.walking.report.report import ANGLES, Report
+from studies.walking.step import Step
 
 BAND = "#d9dee4"
 FORCE = GREEN

@@ -3,9 +3,9 @@
 Chapter V of Barman (2020): one step of a human whose motion is predicted, not measured. Given are the segments, joint
 ranges and strength, the speed, the step length and when the feet touch; out come joint angles, ground reactions and
 internal joint forces of a stride, laid beside measured walking (studies/data). Two objectives are minimised, the
-paper's integral of squared torques over their limits and one with weights (`studies.walking.NATURAL`); the weights
+paper's integral of squared torques over their limits and one with weights (`studies.walking.step.NATURAL`); the weights
 were chosen at 1.2 m/s with Winter's curves in sight, so that what agrees there is fitted. Other speeds
-(`studies.gait_speeds`), other bodies and loads are predicted with the same weights.
+(`studies.walking.speeds`), other bodies and loads are predicted with the same weights.
 
 What gives which feature, measured here. With the paper's objective the vertical force starts with a spike of 1.5 body
 weights, and the knee bends by 81 degrees in swing; weights (cheap ankles and hips) and some smoothness of the pelvis
@@ -33,13 +33,13 @@ from colloc.io import check_writable
 from colloc.transcription import Keyframes
 from models.human.human import Human
 from models.human.human55 import human55, walking
-from studies.gait_animation import write_animation
-from studies.gait_errors import PROMISED
-from studies.gait_figures import gait_figure
-from studies.gait_norms import Fact, fact
-from studies.gait_report import Report
 from studies.reporting import write_json
-from studies.walking import Step
+from studies.walking.picture.animation import write_animation
+from studies.walking.picture.figures import gait_figure
+from studies.walking.report.errors import PROMISED
+from studies.walking.report.norms import Fact, fact
+from studies.walking.report.report import Report
+from studies.walking.step import Step
 
 # Without second-order corrections the line search cycles less; multipliers of a first stage mean nothing in the second;
 # with many nodes MUMPS orders these systems badly by its quasi-dense rows (110 ms an iteration, against 30).

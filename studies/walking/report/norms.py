@@ -1,4 +1,4 @@
-"""Measured walking, to be laid beside what is predicted: studies/data/gait_curves.csv and gait_events.csv.
+"""Measured walking, to be laid beside what is predicted: studies/walking/report/data/curves.csv and events.csv.
 
 Nothing that is predicted is computed from these tables.
 """
@@ -45,7 +45,7 @@ class Fact(NamedTuple):
 def bands() -> dict[str, Band]:
     """Winter's curves of adults at natural cadence: hip, knee, ankle [deg], vertical, fore_aft [body weight]."""
     found: dict[str, list[list[float]]] = {}
-    for row in _rows("gait_curves.csv"):
+    for row in _rows("curves.csv"):
         found.setdefault(row["variable"], []).append([float(row[name]) for name in ("percent", "mean", "sd")])
     return {name: Band(*np.array(rows).T) for name, rows in found.items()}
 
@@ -54,7 +54,7 @@ def bands() -> dict[str, Band]:
 def facts() -> dict[str, list[Fact]]:
     """Published values of every event, such as "vertical.peak_1"."""
     found: dict[str, list[Fact]] = {}
-    for row in _rows("gait_events.csv"):
+    for row in _rows("events.csv"):
         numbers = [float(row[name] or "nan") for name in ("value", "sd", "percent")]
         found.setdefault(f"{row['variable']}.{row['event']}", []).append(Fact(row["source"], row["pace"], *numbers))
     return found

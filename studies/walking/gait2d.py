@@ -17,10 +17,10 @@ import colloc as co
 from colloc.display import Table
 from colloc.transcription import Transcription
 from models.human.walker2d import walker2d
-from studies.gait_figures import gait_figure
-from studies.gait_report import Report
 from studies.reporting import write_json
-from studies.walking import Sharing, Step
+from studies.walking.picture.figures import gait_figure
+from studies.walking.report.report import Report
+from studies.walking.step import Sharing, Step
 
 # rad; wider than for the 55 degrees of freedom, whose toes bend
 ANKLES = {f"ankle_dorsiflexion_{side}": (-radians(30), radians(20)) for side in "rl"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from studies.two_link_problems import answer, lifting
+from studies.two_link.convergence import answer, lifting
 
 PUBLISHED = {"Xiang et al. 2009": 0.520}
 # Indirect solution of the maximum principle, and fine direct collocation, agreeing to these digits.

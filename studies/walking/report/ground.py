@@ -13,8 +13,8 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from studies.walking import Step
-from studies.walking_rows import pelvis_angles
+from studies.walking.contacts import pelvis_angles
+from studies.walking.step import Step
 
 LOADED = 0.03  # of body weight: below, a foot has no centre of pressure worth drawing
 

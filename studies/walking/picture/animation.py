@@ -10,10 +10,10 @@ from string import Template
 import numpy as np
 
 from colloc.io import write_atomically
-from studies.gait_body import LIMBS, NAMES, Arrow, strides
-from studies.gait_report import Report
+from studies.walking.picture.body import LIMBS, NAMES, Arrow, strides
+from studies.walking.report.report import Report
 
-TEMPLATE = Path(__file__).parent / "data" / "gait_player.html"
+TEMPLATE = Path(__file__).parent / "player.html"
 FRAMES = 50  # of a step
 STRIDES = 2
 

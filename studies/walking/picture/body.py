@@ -15,8 +15,8 @@ from matplotlib.patches import Polygon
 import colloc as co
 from colloc.plot.style import BLUE, VERMILLION
 from models.human.human import Human
-from studies.gait_ground import Ground, ground_reactions
-from studies.walking import Step
+from studies.walking.report.ground import Ground, ground_reactions
+from studies.walking.step import Step
 
 RIGHT, LEFT, TRUNK, HEAD = BLUE, VERMILLION, "#5f6b7a", "#8a95a3"
 STATURE = 1.741  # m, of whom the thicknesses are

@@ -15,7 +15,7 @@ import colloc as co
 from colloc.plot.style import PALETTE, dress, styled
 from models.two_link import INERTIA, LENGTH, MASS
 from studies.reporting import Row, arguments, table, write_json
-from studies.two_link_problems import lifting
+from studies.two_link.convergence import lifting
 
 GRAVITY, LOAD = 9.8062, 10.0  # m/s2, N
 RECURSIONS: dict[str, Callable] = {

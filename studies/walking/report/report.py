@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 import colloc as co
-from studies.gait_errors import FINER, Outside, Stray, pressing_outside, straying, violations
-from studies.gait_ground import Ground, ground_reactions, pelvis_torques
-from studies.gait_norms import bands
-from studies.walking import Step
+from studies.walking.report.errors import FINER, Outside, Stray, pressing_outside, straying, violations
+from studies.walking.report.ground import Ground, ground_reactions, pelvis_torques
+from studies.walking.report.norms import bands
+from studies.walking.step import Step
 
 SAMPLES = 201  # of the step
 ANGLES = {"hip": "hip_flexion", "knee": "knee_flexion", "ankle": "ankle_dorsiflexion"}
@@ -40,7 +40,7 @@ class Peak(NamedTuple):
     percent: float
 
 
-# Event names are those of studies/data/gait_events.csv. The valley is sought between the two peaks.
+# Event names are those of studies/walking/report/data/events.csv. The valley is sought between the two peaks.
 EVENTS: Mapping[str, Event] = {
     "vertical.peak_1": Event(True, 0, 25),
     "vertical.peak_2": Event(True, 35, 62),

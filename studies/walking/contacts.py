@@ -15,7 +15,7 @@ from models.human.human import Point
 from models.human.stance import PITCH, ROLL
 
 if TYPE_CHECKING:
-    from studies.walking import Step
+    from studies.walking.step import Step
 
 UPRIGHT = 0.85  # how far the pelvis may sink, of its height in standing: people walk upright, not crouched
 Angle = Callable[[Any], ca.SX]

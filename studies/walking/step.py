@@ -31,8 +31,8 @@ from colloc import ground, kinematics
 from colloc.dynamics import Wrench
 from models.human.human import Human, Point
 from models.human.stance import FORWARD, LATERAL, LIST, PITCH, ROLL, VERTICAL, YAW, on_foot
-from studies.walking_forces import Sharing, forces
-from studies.walking_rows import DOUBLE, FLAT_UNTIL, contacts, posture, symmetry
+from studies.walking.contacts import DOUBLE, FLAT_UNTIL, contacts, posture, symmetry
+from studies.walking.forces import Sharing, forces
 
 SIGNAL = "trailing"  # wrench of the trailing foot during double support, over body weight (and 1 m), or shares
 NATURAL = {

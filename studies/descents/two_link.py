@@ -25,7 +25,7 @@ from colloc.plot.iterations import draw_descents
 from colloc.plot.motion import draw_motion
 from colloc.plot.style import legend_below, styled
 from models.chains.serial import planar_chain
-from studies.descents import Comparison, Published, compare
+from studies.descents.comparison import Comparison, Published, compare
 from studies.reporting import arguments, write_json
 
 # On a Pentium II of 392 MHz. Steepest descent and BFGS were stopped by hand; all three printed a cost of 314.069.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from studies.two_link_problems import answer, time_optimal
+from studies.two_link.convergence import answer, time_optimal
 
 PUBLISHED = {"Xiang et al. 2009": 0.3934, "Barman 2020": 0.392, "Wang et al. 2005": 0.394, "Furukawa 2002": 0.3945}
 # Maximum principle with exact switching times (tau1: one switch, tau2: two), integrated at 8th order.

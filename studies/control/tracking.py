@@ -23,7 +23,7 @@ import colloc as co
 from colloc.display import Table
 from colloc.plot.style import BLUE, INK, MUTED, VERMILLION, dress, legend_below, styled
 from studies.reporting import arguments, write_json
-from studies.two_link_problems import TIGHT, lifting, time_optimal
+from studies.two_link.convergence import TIGHT, lifting, time_optimal
 
 MOTIONS: dict[str, Callable[[], co.Problem]] = {"time_optimal": time_optimal, "lifting": lifting}
 MASSES = {"light": 0.95, "heavy": 1.05}  # true over predicted

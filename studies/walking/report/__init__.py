@@ -1,0 +1,1 @@
+"""What is measured of a predicted step, beside measured walking."""
