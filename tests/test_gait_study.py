@@ -11,17 +11,18 @@ from matplotlib.figure import Figure
 
 import colloc as co
 from models.human.human55 import human55, walking
-from studies.walking.contacts import DOUBLE, MID_SWING
-from studies.walking.gait import COARSE, LABELS, PACK, POINTS, comparison, loaded, posed, walk
+from studies.walking.gait import PACK, loaded
 from studies.walking.picture.animation import write_animation
 from studies.walking.picture.body import NAMES, capsule, film, strides
 from studies.walking.picture.figures import gait_figure
+from studies.walking.report.comparison import LABELS, comparison
 from studies.walking.report.errors import PROMISED, pressing_outside
 from studies.walking.report.ground import ground_reactions
 from studies.walking.report.norms import bands, fact, facts
 from studies.walking.report.report import COMPARED, EVENTS, Report
 from studies.walking.speeds import SPEEDS, published, step_length, trend
-from studies.walking.step import Step
+from studies.walking.step import DOUBLE, MID_SWING, Step
+from studies.walking.walk import COARSE, POINTS, posed, walk
 
 
 @pytest.fixture(scope="module")

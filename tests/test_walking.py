@@ -8,9 +8,10 @@ import pytest
 
 import colloc as co
 from models.human.walker2d import VIRTUAL, walker2d
-from studies.walking.contacts import DOUBLE, FLAT_UNTIL
+from studies.walking.forces import left, right
+from studies.walking.problem import problem
 from studies.walking.report.ground import pelvis_coordinates, pelvis_torques
-from studies.walking.step import Sharing, Step
+from studies.walking.step import DOUBLE, FLAT_UNTIL, Sharing, Step
 
 OPTIONS = {"tol": 1e-3, "constr_viol_tol": 1e-4, "max_iter": 300}
 
@@ -20,7 +21,7 @@ def walk(step: Step, curve: co.BSpline | co.Radau, hessian: co.Hessian = co.Hess
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.SolutionWarning)
         return co.solve(
-            step.problem(), curve, guess=co.line(stand, stand), hessian=hessian, compile=False, ipopt=OPTIONS | options
+            problem(step), curve, guess=co.line(stand, stand), hessian=hessian, compile=False, ipopt=OPTIONS | options
         )
 
 
@@ -28,8 +29,8 @@ def sampled(solution: co.Solution, step: Step, count: int = 61) -> dict[str, np.
     """Times, wrenches over body weight, torques and the foremost contact points along the motion."""
     now, feet = solution.problem.instant, step.stance.feet
     wanted = {
-        "right": ca.vertcat(*step.right(now)) / step.weight,
-        "left": ca.vertcat(*step.left(now)) / step.weight,
+        "right": ca.vertcat(*right(step, now)) / step.weight,
+        "left": ca.vertcat(*left(step, now)) / step.weight,
         "whole": ca.vertcat(*now.support) / step.weight,
         "tau": now.tau,
         "heel": now.point(*feet["r"].heel).position,

@@ -19,6 +19,7 @@ from colloc.transcription import Transcription
 from models.human.walker2d import walker2d
 from studies.reporting import write_json
 from studies.walking.picture.figures import gait_figure
+from studies.walking.problem import problem
 from studies.walking.report.report import Report
 from studies.walking.step import Sharing, Step
 
@@ -43,7 +44,7 @@ def walk(step: Step, way: str) -> Report:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.SolutionWarning)  # the table says it
         solution = co.solve(
-            posed.problem(), curve, guess=co.line(stand, stand), hessian=hessian, ipopt=IPOPT,
+            problem(posed), curve, guess=co.line(stand, stand), hessian=hessian, ipopt=IPOPT,
             raise_on_failure=False,
         )  # fmt: skip
     return Report(posed, solution)

@@ -22,11 +22,12 @@ from colloc.display import Table
 from colloc.plot.style import FADE, INK, MUTED, ORANGE, dress, legend_below, styled
 from models.human.human55 import human55, walking
 from studies.reporting import arguments, write_json
-from studies.walking.gait import LABELS, walk
 from studies.walking.picture.figures import PANELS, dress_stride
+from studies.walking.report.comparison import LABELS
 from studies.walking.report.norms import Fact, fact
 from studies.walking.report.report import Report
 from studies.walking.step import Step
+from studies.walking.walk import walk
 
 SPEEDS = (0.9, 1.2, 1.5)  # m/s
 NORMAL = 1.2

@@ -19,9 +19,9 @@ from colloc.io import check_writable
 from colloc.transcription import Keyframes
 from models.human.human55 import human55, walking
 from studies.reporting import write_json
-from studies.walking.gait import POINTS, walk
 from studies.walking.report.report import Report
 from studies.walking.step import Step
+from studies.walking.walk import POINTS, walk
 
 SETTINGS = {"paper": 6, "default": POINTS}  # control points
 TOLERANCES = (1e-3, 1e-6)

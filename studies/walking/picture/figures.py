@@ -13,13 +13,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Polygon, Rectangle
 
 from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, VERMILLION, dress, legend_below, styled
-from studies.walking.contacts import DOUBLE
 from studies.walking.picture.body import LEFT, RIGHT, Camera, Film, draw_walker, film, project
 from studies.walking.report.errors import Moment
 from studies.walking.report.ground import Ground, ground_reactions
 from studies.walking.report.norms import bands
 from studies.walking.report.report import ANGLES, Report
-from studies.walking.step import Step
+from studies.walking.step import DOUBLE, Step
 
 BAND = "#d9dee4"
 FORCE = GREEN

@@ -11,9 +11,9 @@ import numpy as np
 import colloc as co
 from colloc.problem.constraints import Path, State
 from colloc.transcription import Block, block_at, window
-from studies.walking.contacts import DOUBLE, FLAT_UNTIL, is_length
+from studies.walking.posture import is_length
 from studies.walking.report.ground import Ground
-from studies.walking.step import Sharing, Step
+from studies.walking.step import DOUBLE, FLAT_UNTIL, Sharing, Step
 
 STANDS = 0.1  # of body weight: a foot that carries it stands
 FINER = 5  # points of the grid on which violations are measured, per interval between nodes

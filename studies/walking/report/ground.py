@@ -13,7 +13,8 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from studies.walking.contacts import pelvis_angles
+from studies.walking.forces import left, right
+from studies.walking.posture import pelvis_angles
 from studies.walking.step import Step
 
 LOADED = 0.03  # of body weight: below, a foot has no centre of pressure worth drawing
@@ -45,7 +46,7 @@ class Ground:
 def ground_reactions(step: Step, solution: co.Solution, s: np.ndarray) -> Ground:
     """Wrenches of both feet and of the whole at normalised times."""
     now = solution.problem.instant
-    wrenches = [ca.vertcat(*wrench) for wrench in (step.right(now), step.left(now), now.support)]
+    wrenches = [ca.vertcat(*wrench) for wrench in (right(step, now), left(step, now), now.support)]
     function = ca.Function("ground", now.inputs, wrenches)
     sites = solution.nlp.grid.anywhere(s)
     found = sites.evaluate(list(function(*sites.local.inputs)), solution.x, solution.parameters)
@@ -57,7 +58,7 @@ def pelvis_torques(step: Step, solution: co.Solution, s: np.ndarray) -> dict[str
     now, model = solution.problem.instant, step.human.model
     q, qd, qdd = pelvis_coordinates(step, now)
     loads = []
-    for side, wrench in (("r", step.right(now)), ("l", step.left(now))):
+    for side, wrench in (("r", right(step, now)), ("l", left(step, now))):
         body = step.human.feet[side].ball.body
         place = co.point_motion(model, body, q=q).position
         loads.append(co.Load(body, wrench.force, wrench.about(place)))
