@@ -259,8 +259,8 @@ def test_the_papers_comparison(tmp_path, capsys):
 
 
 def test_the_lifting_motion_has_two_links_at_right_angles_in_the_end():
-    problem = studies.descents.two_link.lifting()
-    solution = co.solve(problem, studies.descents.two_link.CURVE)
+    study = studies.descents.two_link
+    solution = co.solve(study.problem, study.CURVE)
     np.testing.assert_allclose(solution.q[[0, -1]], [[-pi / 2, 0], [0, pi / 2]], atol=1e-12)
     assert solution.nlp.free.sum() == 6
     assert solution.nlp.n_x == 2 * 9 + 1

@@ -15,9 +15,9 @@ import colloc as co
 from colloc.display import Table
 from models.chains.point_masses import PointMassChain, discretised
 from studies.benchmarks.scaling import slope
-from studies.benchmarks.timing import alternately, arguments
+from studies.benchmarks.timing import alternately
 from studies.control.reaching import PLANES, Reach
-from studies.reporting import write_json
+from studies.reporting import arguments, finish
 
 STEPS, FIRST_STEPS = (50, 100, 200, 500, 1000, 2000, 5000), 500
 QUICK_STEPS = (50, 500, 1000)
@@ -70,7 +70,7 @@ def iteration(reach: Reach) -> dict[str, float]:
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the benchmark; see --help."""
-    args = arguments(__doc__, argv, "three links, and up to 1,000 steps")
+    args = arguments("benchmarks.ilqr", __doc__, argv, quick="three links, and up to 1,000 steps", figure=False)
     numbers: dict[str, float] = {}
     rows = []
     for plane, gravity in PLANES.items():
@@ -86,8 +86,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     rows = [(f"{steps} steps", *(f"{point[key]:.2f}" for key in slopes)) for steps, point in points.items()]
     rows.append(("slope", *(f"{value:.2f}" for value in slopes.values())))
     print(Table("One iteration, five links [ms]", ("", *slopes), rows).text())
-    write_json(args.json, numbers)
-    return numbers
+    return finish(args, numbers)
 
 
 if __name__ == "__main__":

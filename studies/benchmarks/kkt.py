@@ -26,9 +26,8 @@ from colloc.problem import At, Bounds, State
 from colloc.transcription import Transcription
 from models.chains.serial import spatial_chain
 from studies.benchmarks.effort import effort
-from studies.benchmarks.timing import arguments
-from studies.reporting import write_json
-from studies.two_link.convergence import time_optimal
+from studies.reporting import arguments, finish
+from studies.two_link import time_optimal
 
 MUMPS_ALONE = {"mumps_permuting_scaling": 7, "mumps_pivot_order": 7, "mumps_scaling": 77}  # IPOPT's defaults
 
@@ -87,7 +86,7 @@ CHOICES = [
 
 def cases(quick: bool) -> list[Case]:
     """Problems of both kinds, small and large."""
-    arm = time_optimal()
+    arm = time_optimal.problem
     found = [Case("spline, 2 joints", arm, co.BSpline(20)), Case("Radau 50, 2 joints", arm, co.Radau(50))]
     if quick:
         return found
@@ -132,7 +131,7 @@ def measure(case: Case, choice: Choice, turns: int) -> dict[str, float]:
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the benchmark; see --help."""
-    args = arguments(__doc__, argv, "two small problems")
+    args = arguments("benchmarks.kkt", __doc__, argv, quick="two small problems", figure=False)
     numbers: dict[str, float] = {}
     rows = []
     for case in cases(args.quick):
@@ -147,8 +146,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
             rows.append((case.name, choice.name, *figures, f"{ratio:.2f}", f"{one['cost']:.8g}", solved))
     header = ("", "", "iterations", "ms each", "s in all", "against ours", "cost", "")
     print(Table("Linear algebra of IPOPT, without callbacks", header, rows).text())
-    write_json(args.json, numbers)
-    return numbers
+    return finish(args, numbers)
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ import numpy as np
 import colloc as co
 from colloc.display import Table
 from studies.benchmarks.effort import Effort, effort, plain_functions
-from studies.benchmarks.timing import Timing, alternately, arguments, buffered, difference
-from studies.reporting import write_json
+from studies.benchmarks.timing import Timing, alternately, buffered, difference
+from studies.reporting import arguments, finish
 
 CALLBACKS = {"f": "f", "g": "g", "grad_f": "gradient", "jac_g": "jacobian", "hess_lag": "hessian"}
 PLAIN = ("plain", "plain_fixed")
@@ -84,7 +84,9 @@ def whole_solve(data: Effort, compile: bool) -> dict[str, float]:
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the benchmark; see --help."""
-    args = arguments(__doc__, argv, "a six-joint arm in place of the human")
+    args = arguments(
+        "benchmarks.nlp_callbacks", __doc__, argv, quick="a six-joint arm in place of the human", figure=False
+    )
     data = effort(small=args.quick)
     made, given, values, numbers, rows = {}, {}, {}, {}, []
     for way in (*PLAIN, *OURS):
@@ -112,8 +114,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     notes += [f"  solve, {way}: {_told(numbers, way)}" for way in OURS]
     title = f"Callbacks of {data.model.name}, {data.intervals} intervals, {data.nodes} nodes"
     print(Table(title, header, rows, notes).text())
-    write_json(args.json, numbers)
-    return numbers
+    return finish(args, numbers)
 
 
 def _numbers(key: str, timings: Mapping[str, Timing]) -> dict[str, float]:

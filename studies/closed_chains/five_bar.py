@@ -39,7 +39,7 @@ from colloc.plot.style import legend_below, styled
 from models.closed.five_bar import END, FOREARM, START, five_bar
 from studies.closed_chains.figures import draw_loop_forces, draw_torques, postures
 from studies.descents.comparison import TIGHT, Comparison, Published, compare
-from studies.reporting import arguments, write_json
+from studies.reporting import arguments, finish
 
 # Table I, on a Pentium II of 392 MHz; steepest descent was stopped.
 PUBLISHED = {
@@ -149,7 +149,7 @@ def pose(spline: ChainMovement, x: np.ndarray) -> Pose:
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    args = arguments(__doc__, "closed_chain_minimum_torque.png", argv, "closed_chain_minimum_torque.html")
+    args = arguments("closed_chains.five_bar", __doc__, argv, animation=(".html", ".gif"))
     spline = movement()
     modified_newton(spline.objective, spline.start(), Stop())  # builds what the first run would be charged for
     found = compare(spline.objective, spline.start(), repeats=1 if args.quick else 5)
@@ -158,7 +158,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     ways, way_numbers = compare_ways(args.quick)
     weight, weight_numbers = fall()
     numbers = found.numbers | way_numbers | weight_numbers | {"closure.error": gap}
-    print(found.table((__doc__ or "").splitlines()[0], PUBLISHED))
+    print(found.table(args.question, PUBLISHED))
     print(f"  cost of the guess: {numbers['cost.start']:.6f}; loop open by {gap:.1e} m at most\n")
     print(ways)
     print(weight)
@@ -166,9 +166,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     write_film(
         pose(spline, best), TIMES, spline.chain.model.name, args.animation, fps=10 if args.quick else 30, slow=3.0
     )
-    print(f"  figure: {args.figure}\n  animation: {args.animation}")
-    write_json(args.json, numbers)
-    return numbers
+    return finish(args, numbers)
 
 
 if __name__ == "__main__":

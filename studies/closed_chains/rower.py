@@ -28,7 +28,7 @@ from colloc.plot.style import legend_below, styled
 from models.closed.rower import CATCH, FINISH, TRUNK, oar_load, rower
 from studies.closed_chains.figures import draw_loop_forces, draw_strip, draw_torques, postures
 from studies.descents.comparison import Comparison, Published, compare
-from studies.reporting import arguments, write_json
+from studies.reporting import arguments, finish
 
 PUBLISHED = {"bfgs": Published("38", "54430")}  # on a Pentium II of 392 MHz
 DURATION = 1.0  # s
@@ -72,7 +72,7 @@ def draw(movement: ChainMovement, found: Comparison, file: str) -> None:
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    args = arguments(__doc__, "rower.png", argv, "rower.html")
+    args = arguments("closed_chains.rower", __doc__, argv, animation=(".html", ".gif"))
     movement = rowing()
     modified_newton(movement.objective, movement.start(), Stop())  # builds what the first run would be charged for
     found = compare(movement.objective, movement.start(), repeats=1 if args.quick else 5)
@@ -84,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         "moment.grip": float(np.linalg.norm(best.moment[:, 1], axis=1).max()),
         "factor": found.runs["newton"].history.value[0] / found.tight["newton"].value,
     }
-    print(found.table((__doc__ or "").splitlines()[0], PUBLISHED))
+    print(found.table(args.question, PUBLISHED))
     print(
         f"  the interpolated start costs {numbers['cost.start']:.3f}, {numbers['factor']:.3f} times the optimum\n"
         f"  loops open by {numbers['closure.error']:.1e} m at most; largest loop forces: "
@@ -93,9 +93,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     draw(movement, found, args.figure)
     film = pose(movement, found.tight["newton"].x)
     write_film(film, TIMES, movement.chain.model.name, args.animation, fps=10 if args.quick else 30, slow=3.0)
-    print(f"  figure: {args.figure}\n  animation: {args.animation}")
-    write_json(args.json, numbers)
-    return numbers
+    return finish(args, numbers)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ import colloc as co
 from colloc.plot.style import BLUE, FADE, MUTED, START, VERMILLION, dress, legend_below, styled
 from models.chains import point_masses as pc
 from models.chains.point_masses import PointMassChain
-from studies.reporting import Row, arguments, table, write_json
+from studies.reporting import Row, arguments, finish, table
 
 LINKS = (2, 3, 5, 10)
 PLANES = {"vertical": 9.81, "horizontal": 0.0}  # gravity [m/s2]
@@ -170,7 +170,7 @@ def draw(trajectories: dict[tuple[int, str], tuple[Reach, co.control.Trajectory,
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    args = arguments(__doc__, "planar_reaching.png", argv)
+    args = arguments("control.reaching", __doc__, argv)
     numbers: dict[str, float] = {}
     rows, notes, runs = [], [], {}
     for n in LINKS[:2] if args.quick else LINKS:
@@ -189,11 +189,9 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
                 f"{trajectory.seconds:.2f} s; IPOPT {found.iterations} iterations, {found.seconds:.2f} s"
             )
     numbers["cost.difference"] = max(abs(trajectory.cost - found.cost) for _, trajectory, found in runs.values())
-    print(table((__doc__ or "").splitlines()[0], rows, notes))
+    print(table(args.question, rows, notes))
     draw(runs, args.figure)
-    print(f"  figure: {args.figure}")
-    write_json(args.json, numbers)
-    return numbers
+    return finish(args, numbers)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
@@ -22,10 +22,11 @@ from matplotlib.lines import Line2D
 import colloc as co
 from colloc.display import Table
 from colloc.plot.style import BLUE, INK, MUTED, VERMILLION, dress, legend_below, styled
-from studies.reporting import arguments, write_json
-from studies.two_link.convergence import TIGHT, lifting, time_optimal
+from studies.reporting import arguments, finish
+from studies.two_link import lifting, time_optimal
+from studies.two_link.convergence import TIGHT
 
-MOTIONS: dict[str, Callable[[], co.Problem]] = {"time_optimal": time_optimal, "lifting": lifting}
+MOTIONS = {"time_optimal": time_optimal.problem, "lifting": lifting.problem}
 MASSES = {"light": 0.95, "heavy": 1.05}  # true over predicted
 ACTUATORS = {"planned": 10.0, "reserve": 12.0}  # N m
 OFFSET = np.array([0.01, -0.01, 0.0, 0.0])  # rad, rad/s
@@ -137,8 +138,8 @@ def draw(motions: dict[str, Motion], file: str) -> None:
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    args = arguments(__doc__, "tracking_feedback.png", argv)
-    motions = {name: execute(statement(), args.quick) for name, statement in MOTIONS.items()}
+    args = arguments("control.tracking", __doc__, argv)
+    motions = {name: execute(problem, args.quick) for name, problem in MOTIONS.items()}
     numbers: dict[str, float] = {}
     rows = []
     for name, motion in motions.items():
@@ -158,11 +159,9 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     numbers["tip_error.open_loop"] = numbers[f"tip_error.open_loop.time_optimal.{masses}"]
     numbers["tip_error.tvlqr"] = numbers[f"tip_error.tvlqr.time_optimal.{masses}.reserve"]
     header = ("tip error at the end [mm]", "open loop", "tracked", "ratio")
-    print(Table((__doc__ or "").splitlines()[0], header, rows).text())
+    print(Table(args.question, header, rows).text())
     draw(motions, args.figure)
-    print(f"  figure: {args.figure}")
-    write_json(args.json, numbers)
-    return numbers
+    return finish(args, numbers)
 
 
 if __name__ == "__main__":

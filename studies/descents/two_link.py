@@ -26,28 +26,24 @@ from colloc.plot.motion import draw_motion
 from colloc.plot.style import legend_below, styled
 from models.chains.serial import planar_chain
 from studies.descents.comparison import Comparison, Published, compare
-from studies.reporting import arguments, write_json
+from studies.reporting import arguments, finish
 
+problem = co.Problem(
+    model=planar_chain(2, length=1.0, mass=1.0),
+    duration=1.0,  # s
+    minimize=0.5 * co.integral(lambda now: ca.sumsqr(now.tau), name="squared torque"),
+    subject_to=[
+        co.initial(q=(-pi / 2, 0.0), qd=0.0, qdd=0.0),  # rad, rad/s, rad/s2
+        co.final(q=(0.0, pi / 2), qd=0.0, qdd=0.0),
+    ],
+)
+CURVE = co.BSpline(intervals=6)  # nine control points a joint
 # On a Pentium II of 392 MHz. Steepest descent and BFGS were stopped by hand; all three printed a cost of 314.069.
 PUBLISHED = {
     "newton": Published("13", "1100"),
     "bfgs": Published("45+", "1270"),
     "steepest_descent": Published("229+", ""),
 }
-CURVE = co.BSpline(intervals=6)  # nine control points a joint
-
-
-def lifting() -> co.Problem:
-    """Lift the arm in one second with the least squared torque."""
-    return co.Problem(
-        model=planar_chain(2, length=1.0, mass=1.0),
-        duration=1.0,
-        minimize=0.5 * co.integral(lambda now: ca.sumsqr(now.tau), name="squared torque"),
-        subject_to=[
-            co.initial(q=(-pi / 2, 0.0), qd=0.0, qdd=0.0),
-            co.final(q=(0.0, pi / 2), qd=0.0, qdd=0.0),
-        ],
-    )
 
 
 @styled
@@ -70,18 +66,15 @@ def draw(movement: Movement, found: Comparison, file: str) -> None:
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    args = arguments(__doc__, "two_link_minimum_torque.png", argv)
-    problem = lifting()
+    args = arguments("descents.two_link", __doc__, argv)
     movement = Movement(co.transcribe(problem, CURVE, co.lie, co.lie_sensitivities))
     found = compare(movement.objective, movement.start(), repeats=1 if args.quick else 20)
     solved = co.solve(problem, CURVE)
     numbers = found.numbers | {"optimum.solve": solved.cost}
-    print(found.table((__doc__ or "").splitlines()[0], PUBLISHED))
+    print(found.table(args.question, PUBLISHED))
     print(f"  co.solve on the same spline: {solved.cost:.8f}; cost of the guess: {numbers['cost.start']:.6f}")
     draw(movement, found, args.figure)
-    print(f"  figure: {args.figure}")
-    write_json(args.json, numbers)
-    return numbers
+    return finish(args, numbers)
 
 
 if __name__ == "__main__":

@@ -14,10 +14,9 @@ import numpy as np
 import colloc as co
 from colloc.plot.style import PALETTE, dress, styled
 from models.two_link import INERTIA, LENGTH, MASS
-from studies.reporting import Row, arguments, table, write_json
-from studies.two_link.convergence import lifting
+from studies.reporting import Row, arguments, finish, table
+from studies.two_link.lifting import GRAVITY, LOAD, problem
 
-GRAVITY, LOAD = 9.8062, 10.0  # m/s2, N
 RECURSIONS: dict[str, Callable] = {
     "lagrange": co.lagrange_sensitivities,
     "newton_euler": co.newton_euler_sensitivities,
@@ -66,14 +65,13 @@ def draw(t: np.ndarray, exact: dict[str, np.ndarray], found: co.TorqueSensitivit
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    args = arguments(__doc__, "sensitivity_agreement.png", argv)
-    solution = co.solve(lifting(), co.BSpline(20 if args.quick else 80))
+    args = arguments("sensitivities.agreement", __doc__, argv)
+    solution = co.solve(problem, co.BSpline(20 if args.quick else 80))
     t = np.linspace(0, solution.duration, 41)
     sample = solution.at(t)
     exact = closed_form(sample.q, sample.qd, sample.qdd)
     numbers: dict[str, float] = {}
     for name, recursion in RECURSIONS.items():
-        problem = solution.problem
         evaluator = co.Evaluator(problem.model, sensitivities=recursion, loads=problem.loads)
         found = evaluator.sensitivities(sample.q, sample.qd, sample.qdd)
         for block, values in exact.items():
@@ -82,9 +80,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
             draw(t, exact, found, args.figure)
     rows = [Row(key, value, 0.0, "closed form, 41 instants") for key, value in numbers.items()]
     print(table("Sensitivities along the lifting optimum, recursion minus closed form", rows))
-    print(f"  figure: {args.figure}")
-    write_json(args.json, numbers)
-    return numbers
+    return finish(args, numbers)
 
 
 if __name__ == "__main__":

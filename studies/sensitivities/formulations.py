@@ -21,7 +21,7 @@ from colloc.dynamics import by_differentiation
 from colloc.plot.style import MUTED, PALETTE, dress, styled
 from models.chains.serial import spatial_chain
 from models.human43 import human43
-from studies.reporting import arguments, write_json
+from studies.reporting import arguments, finish
 
 SIZES = (2, 4, 8, 12, 20, 30, 40, 60)
 
@@ -109,7 +109,7 @@ def draw(found: dict[str, dict[str, dict[int, Cost]]], file: str) -> None:
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    args = arguments(__doc__, "formulations.png", argv)
+    args = arguments("sensitivities.formulations", __doc__, argv)
     sizes = SIZES[:5] if args.quick else SIZES
     numbers: dict[str, float] = {}
     found: dict[str, dict[str, dict[int, Cost]]] = {}
@@ -135,9 +135,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
                 line += f"{own.operations:12d}{own.us_per_sample:12.2f}{own.build_seconds:9.2f}"
             print(line)
     draw(found, args.figure)
-    print(f"  figure: {args.figure}")
-    write_json(args.json, numbers)
-    return numbers
+    return finish(args, numbers)
 
 
 if __name__ == "__main__":

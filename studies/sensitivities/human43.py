@@ -23,7 +23,7 @@ import colloc as co
 from colloc.dynamics import by_differentiation
 from colloc.plot.style import MUTED, PALETTE, dress, styled
 from models.human43 import human43
-from studies.reporting import Row, arguments, table, write_json
+from studies.reporting import Row, arguments, finish, table
 
 RECURSIONS: dict[str, Callable] = {
     "composite": co.composite_sensitivities,
@@ -127,7 +127,7 @@ def _name(block: str, i: int, m: int) -> str:
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    args = arguments(__doc__, "human43_sensitivity.png", argv)
+    args = arguments("sensitivities.human43", __doc__, argv)
     t, motion = trajectory()
     if args.quick:
         t, motion = t[::10], [part[::10] for part in motion]
@@ -173,9 +173,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     )
     print(table("43-DOF human, 301 samples: errors relative to the largest entry of each block", rows))
     draw(t, motion, found, fixed, relative, args.figure)
-    print(f"  figure: {args.figure}")
-    write_json(args.json, numbers)
-    return numbers
+    return finish(args, numbers)
 
 
 if __name__ == "__main__":

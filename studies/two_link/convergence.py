@@ -1,70 +1,16 @@
-"""The three two-link problems, and what the studies do with each."""
+"""A two-link problem in its paper's setting and on fine grids of two transcriptions, beside what is known of it."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from math import pi
-
-import casadi as ca
 
 import colloc as co
-from models.prismatic_revolute import prismatic_revolute
-from models.two_link import two_link
-from studies.reporting import Row, arguments, table, write_json
+from studies.reporting import Row
 
-EFFORT_SHARE = 0.01  # u of Xiang et al. (2009), equation 67
-TIGHT = {"tol": 1e-9}  # the mixed cost is flat in T
-
-
-def time_optimal() -> co.Problem:
-    """Xiang et al. (2009), equation 66: rest to rest in the shortest time, |tau| <= 10 N m, no gravity."""
-    return co.Problem(
-        model=two_link(),
-        duration=co.Free(lower=0.1, upper=5.0, guess=1.0),
-        minimize=co.duration(),
-        subject_to=[
-            co.initial(q=(0.0, -2.0), qd=0.0),
-            co.final(q=(1.0, -1.0), qd=0.0),
-            co.bounds(tau=(-10.0, 10.0)),
-        ],
-    )
-
-
-def lifting() -> co.Problem:
-    """Xiang et al. (2009), equation 68: lift 10 N under gravity, mixing time and squared torque."""
-    return co.Problem(
-        model=two_link(gravity=9.8062),
-        duration=co.Free(lower=0.1, upper=5.0, guess=1.0),
-        minimize=mixed(),
-        subject_to=[
-            co.initial(q=(1.32, -2.37), qd=0.0),
-            co.final(q=(2.80, -2.37), qd=0.0),
-            co.bounds(tau=(-10.0, 10.0)),
-        ],
-        loads=[co.Load("elbow", force=(0.0, -10.0, 0.0))],
-    )
-
-
-def slide_and_arm() -> co.Problem:
-    """Barman (2020), equations 4.18 and 4.19: slide and hinge, mixing time and squared actuation."""
-    return co.Problem(
-        model=prismatic_revolute(),
-        duration=co.Free(lower=0.1, upper=5.0, guess=1.0),
-        minimize=mixed(),
-        subject_to=[
-            co.initial(q=(0.1, 0.6), qd=0.0),
-            co.final(q=(pi / 4, -pi / 4), qd=0.0),
-            co.bounds(tau=(-10.0, 10.0)),
-        ],
-    )
-
-
-def mixed() -> co.Cost:
-    """(1 - u) T + u integral of the squared actuation (Xiang et al. 2009, equation 67)."""
-    effort = co.integral(lambda now: ca.sumsqr(now.tau), name="squared actuation")
-    return (1 - EFFORT_SHARE) * co.duration() + EFFORT_SHARE * effort
+PAPER = co.BSpline(intervals=19, nodes=21)  # 22 control points a joint, 21 times: Xiang et al. (2009), section 6.1
+TIGHT = {"tol": 1e-9}  # a cost that mixes time and effort is flat in the duration
 
 
 @dataclass(frozen=True)
@@ -74,21 +20,21 @@ class Runs:
     Parameters
     ----------
     paper : Solution
-        Cubic spline with 22 control points a joint, torques bounded at 21 points (Xiang et al. 2009, section 6.1).
+        Answer on the spline `PAPER`.
     bspline, radau : Solution
-        Fine grids.
-    checks : Verification
-        Of the fine spline.
+        Answers on fine grids.
+    forward_error : float [rad, m]
+        Largest deviation of both when their torques are integrated forward.
     """
 
     paper: co.Solution
     bspline: co.Solution
     radau: co.Solution
-    checks: co.Verification
+    forward_error: float
 
     @property
     def numbers(self) -> dict[str, float]:
-        """The figures a study reports; "converged" is the fine spline, whose bounds hold between the nodes too."""
+        """Figures that a study reports; "converged" is the fine spline, whose bounds hold between the nodes too."""
         return {
             "paper_setting.T": self.paper.duration,
             "converged.T": self.bspline.duration,
@@ -98,73 +44,45 @@ class Runs:
             "radau.T": self.radau.duration,
             "radau.cost": self.radau.cost,
             "radau.violation": self.radau.violation,
-            "forward_error": max(self.checks.forward_error, co.verify(self.radau).forward_error),
+            "forward_error": self.forward_error,
             "violation": self.bspline.violation,
             "solve_seconds": self.bspline.seconds["build"] + self.bspline.seconds["solve"],
         }
 
+    def rows(self, published: Mapping[str, float], converged: Mapping[str, float]) -> list[Row]:
+        """Rows of a study's table.
+
+        Parameters
+        ----------
+        published : mapping of str to float
+            Duration [s] by publication.
+        converged : mapping of str to float
+            Duration "T" [s] and, where it says more, "cost", found independently of this library.
+        """
+        source = "maximum principle, solved indirectly"
+        rows = [Row("T, paper's setting [s]", self.paper.duration, T, by) for by, T in published.items()]
+        for quantity, value in converged.items():
+            for kind in ("bspline", "radau"):
+                rows.append(Row(f"{quantity}, converged, {kind}", self.numbers[f"{kind}.{quantity}"], value, source))
+        return [
+            *rows,
+            Row("forward simulation error [rad, m]", self.forward_error),
+            Row("violation between nodes, bspline [of the limit]", self.bspline.violation),
+            Row("violation between nodes, radau [of the limit]", self.radau.violation),
+        ]
+
     @property
     def notes(self) -> list[str]:
-        """How each run ended, in words."""
+        """Ends of all runs, in words."""
         named = {"paper's setting": self.paper, "B-spline": self.bspline, "Radau": self.radau}
         return [f"  {name}: {s.curve}: {s.status}, {s.iterations} iterations" for name, s in named.items()]
 
 
-def run(statement: Callable[[], co.Problem], intervals: int, quick: bool) -> Runs:
-    """Solve a problem in the paper's setting, then on fine grids (a quarter of `intervals` when quick)."""
-    problem = statement()
+def run(problem: co.Problem, spline: co.BSpline, mesh: co.Radau) -> Runs:
+    """Solve a problem in the paper's setting, then on two fine grids."""
     with warnings.catch_warnings():
         # Bang-bang torques overshoot between the nodes of a collocation mesh; the status and table say so.
         warnings.simplefilter("ignore", co.SolutionWarning)
-        paper = co.solve(problem, co.BSpline(intervals=19, nodes=21))
-        bspline = co.solve(problem, co.BSpline(intervals=intervals // 4 if quick else intervals), ipopt=TIGHT)
-        radau = co.solve(problem, co.Radau(intervals=50 if quick else 200), ipopt=TIGHT)
-    return Runs(paper, bspline, radau, co.verify(bspline))
-
-
-def answer(
-    argv: Sequence[str] | None,
-    doc: str | None,
-    name: str,
-    statement: Callable[[], co.Problem],
-    published: Mapping[str, float],
-    converged: Mapping[str, float],
-    intervals: int,
-) -> dict[str, float]:
-    """A whole study: solve, print ours beside the references, draw, write JSON.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        The command line.
-    doc : str
-        The study's docstring; its first line is the title.
-    name : str
-        Of the study, and of its figure.
-    statement : callable
-        Makes the problem.
-    published : mapping of str to float
-        Duration [s] by publication.
-    converged : mapping of str to float
-        "T" [s] and, where it says more, "cost", found independently of this library.
-    intervals : int
-        Of the fine spline.
-    """
-    args = arguments(doc, f"{name}.png", argv)
-    runs = run(statement, intervals, args.quick)
-    rows = [Row("T, paper's setting [s]", runs.paper.duration, T, source) for source, T in published.items()]
-    for quantity, value in converged.items():
-        for kind in ("bspline", "radau"):
-            ours = runs.numbers[f"{kind}.{quantity}"]
-            rows.append(Row(f"{quantity}, converged, {kind}", ours, value, "maximum principle, solved indirectly"))
-    rows += [
-        Row("forward simulation error [rad, m]", runs.numbers["forward_error"]),
-        Row("violation between nodes, bspline [of the limit]", runs.bspline.violation),
-        Row("violation between nodes, radau [of the limit]", runs.radau.violation),
-    ]
-    print(table((doc or name).splitlines()[0], rows, runs.notes))
-    figure = co.plot.summary(runs.bspline)
-    figure.savefig(args.figure, dpi=150)
-    print(f"  figure: {args.figure}")
-    write_json(args.json, runs.numbers)
-    return runs.numbers
+        paper = co.solve(problem, PAPER)
+        fine, meshed = (co.solve(problem, curve, ipopt=TIGHT) for curve in (spline, mesh))
+    return Runs(paper, fine, meshed, max(co.verify(solution).forward_error for solution in (fine, meshed)))

@@ -17,7 +17,6 @@ the leg has no tissue that gives way; it is 10 at 0.9 m/s and 24 at 1.5.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,16 +26,23 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc.io import check_writable
 from models.human.human import Human
 from models.human.human55 import human55, walking
-from studies.reporting import write_json
+from studies.reporting import Option, arguments, finish
 from studies.walking.picture.animation import write_animation
 from studies.walking.picture.figures import gait_figure
 from studies.walking.report.comparison import comparison
 from studies.walking.step import Step
 from studies.walking.walk import POINTS, walk
 
+OPTIONS = (
+    Option("speed", 1.2, "m/s", above=0.0),
+    Option("step-length", 0.6, "m", above=0.0),
+    Option("control-points", POINTS, "number for every joint, best 8, 13 or 18, whose knots meet the phases", least=6),
+    Option("mass", None, "kg, by default that of the mean man", above=0.0),
+    Option("height", None, "m, by default that of the mean man", above=0.0),
+    Option("load", 0.0, "mass of a backpack, kg", least=0.0),
+)
 PACK = (0.30, 0.45, 0.18)  # m: width, height and depth of the backpack
 PACK_BEHIND, PACK_BELOW = 0.20, 0.12  # m: its middle from the base of the neck
 
@@ -68,7 +74,9 @@ def loaded(human: Human, load: float) -> Human:
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    args = _arguments(argv)
+    args = arguments(
+        "walking.gait", __doc__, argv, quick="only the weighted objective", options=OPTIONS, animation=(".html",)
+    )
     try:
         human = loaded(walking(human55(args.height, args.mass)), args.load)
         step = Step(human, speed=args.speed, length=args.step_length)
@@ -80,49 +88,12 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     for name, report in reports.items():
         print(f"{name}: {comparison(report).text()}\n")
     gait_figure(reports).savefig(args.figure, dpi=130)
-    print(f"  figure: {args.figure}")
     first, *rest = reports.values()
-    if args.animation:
-        write_animation(first, Path(args.animation))
-        print(f"  animation: {args.animation}")
+    write_animation(first, Path(args.animation))
     numbers = first.numbers
     for report in rest:
         numbers |= {f"paper_objective.{name}": value for name, value in report.numbers.items()}
-    write_json(args.json, numbers)
-    return numbers
-
-
-def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--json", metavar="FILE", help="write the study's numbers as flat JSON")
-    parser.add_argument("--figure", metavar="FILE", default="gait.png", help="the figure (default %(default)s)")
-    parser.add_argument("--animation", metavar="FILE", default="gait.html", help="the page (default %(default)s)")
-    parser.add_argument("--quick", action="store_true", help="only the weighted objective")
-    parser.add_argument("--speed", metavar="V", type=float, default=1.2, help="m/s (default %(default)s)")
-    parser.add_argument("--step-length", metavar="L", type=float, default=0.6, help="m (default %(default)s)")
-    parser.add_argument(
-        "--control-points",
-        metavar="N",
-        type=int,
-        default=POINTS,
-        help="of every joint, best 8, 13 or 18, whose knots meet the phases (%(default)s)",
-    )
-    parser.add_argument("--mass", metavar="M", type=float, help="kg (default that of the mean man)")
-    parser.add_argument("--height", metavar="H", type=float, help="m (default that of the mean man)")
-    parser.add_argument("--load", metavar="KG", type=float, default=0.0, help="of a backpack (default none)")
-    args = parser.parse_args(argv)
-    try:
-        for path, suffixes in ((args.figure, (".png", ".pdf", ".svg")), (args.animation, (".html",))):
-            check_writable(path, suffixes)
-        if args.json:
-            check_writable(args.json, (".json",))
-    except co.InputError as error:
-        parser.error(str(error))
-    if args.control_points < 6:
-        parser.error("--control-points must be at least 6")
-    if min(args.speed, args.step_length) <= 0 or args.load < 0:
-        parser.error("--speed and --step-length must be positive, --load not negative")
-    return args
+    return finish(args, numbers)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ and a partition of unity.
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,7 +16,7 @@ import colloc as co
 from colloc.display import Table
 from colloc.transcription import Transcription
 from models.human.walker2d import walker2d
-from studies.reporting import write_json
+from studies.reporting import Option, arguments, finish
 from studies.walking.picture.figures import gait_figure
 from studies.walking.problem import problem
 from studies.walking.report.report import Report
@@ -33,6 +32,7 @@ WAYS: dict[str, tuple[Sharing, Transcription, co.Hessian]] = {
     "distance": (Sharing.DISTANCE, SPLINE, co.Hessian.EXACT),
     "partition": (Sharing.PARTITION, SPLINE, co.Hessian.EXACT),
 }
+OPTIONS = (Option("speed", 1.2, "m/s", above=0.0), Option("step-length", 0.6, "m", above=0.0))
 SHOWN = ("vertical.peak_1", "vertical.valley", "vertical.peak_2", "fore_aft.braking", "fore_aft.propulsion")
 
 
@@ -52,13 +52,7 @@ def walk(step: Step, way: str) -> Report:
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--json", metavar="FILE", help="write the study's numbers as flat JSON")
-    parser.add_argument("--figure", metavar="FILE", default="gait2d.png", help="the figure (default %(default)s)")
-    parser.add_argument("--quick", action="store_true", help="the spline and the mesh only")
-    parser.add_argument("--speed", metavar="V", type=float, default=1.2, help="m/s (default %(default)s)")
-    parser.add_argument("--step-length", metavar="L", type=float, default=0.6, help="m (default %(default)s)")
-    args = parser.parse_args(argv)
+    args = arguments("walking.gait2d", __doc__, argv, quick="the spline and the mesh only", options=OPTIONS)
     walker = walker2d()
     step = Step(walker.ranged(ANKLES), speed=args.speed, length=args.step_length)
     reports = {way: walk(step, way) for way in list(WAYS)[: 2 if args.quick else None]}
@@ -72,9 +66,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     header = ("", "", "iterations", "", "cost", *(name.replace("_", " ") for name in SHOWN), "virtual torque")
     print(Table(f"Planar walker at {step.speed:g} m/s, forces over body weight @ % of the stride", header, rows).text())
     gait_figure({"spline": reports["spline"]}).savefig(args.figure, dpi=130)
-    print(f"  figure: {args.figure}")
-    write_json(args.json, numbers)
-    return numbers
+    return finish(args, numbers)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ import colloc as co
 from colloc.display import Table
 from colloc.plot.style import FADE, INK, MUTED, ORANGE, dress, legend_below, styled
 from models.human.human55 import human55, walking
-from studies.reporting import arguments, write_json
+from studies.reporting import arguments, finish
 from studies.walking.picture.figures import PANELS, dress_stride
 from studies.walking.report.comparison import LABELS
 from studies.walking.report.norms import Fact, fact
@@ -163,19 +163,17 @@ def draw_trend(ax: Axes, event: str, reports: Mapping[float, Report]) -> None:
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    args = arguments(__doc__, "gait_speeds.png", argv)
+    args = arguments("walking.speeds", __doc__, argv)
     try:
         reports = walks()
     except co.SolveError as error:
         sys.exit(f"no such walk: {error}")
     print(trend_table(reports).text())
     speeds_figure(reports).savefig(args.figure, dpi=130)
-    print(f"  figure: {args.figure}")
     numbers = {}
     for speed, report in reports.items():
         numbers |= {f"{name}.{speed:g}": value for name, value in report.numbers.items()}
-    write_json(args.json, numbers)
-    return numbers
+    return finish(args, numbers)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ off by `NOISE` radians in the mean square.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -15,10 +14,9 @@ import numpy as np
 
 import colloc as co
 from colloc.display import Table
-from colloc.io import check_writable
 from colloc.transcription import Keyframes
 from models.human.human55 import human55, walking
-from studies.reporting import write_json
+from studies.reporting import arguments, finish
 from studies.walking.report.report import Report
 from studies.walking.step import Step
 from studies.walking.walk import POINTS, walk
@@ -107,22 +105,13 @@ def from_anywhere(step: Step, starts: int) -> tuple[Table, dict[str, float]]:
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--json", metavar="FILE", help="write the study's numbers as flat JSON")
-    parser.add_argument("--quick", action="store_true", help="three random starts")
-    args = parser.parse_args(argv)
-    try:
-        if args.json:
-            check_writable(args.json, (".json",))
-    except co.InputError as error:
-        parser.error(str(error))
+    args = arguments("walking.starts", __doc__, argv, quick="three random starts")
     step = Step(walking(human55()))
     numbers: dict[str, float] = {}
     for table, found in (from_zero(step), from_anywhere(step, 3 if args.quick else STARTS)):
         print(table.text())
         numbers |= found
-    write_json(args.json, numbers)
-    return numbers
+    return finish(args, numbers)
 
 
 if __name__ == "__main__":
