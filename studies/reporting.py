@@ -1,4 +1,4 @@
-"""What every study shares: its command line, its table, and its numbers as JSON."""
+"""Command line, table and JSON of the studies, the same for all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIGURES = (".png", ".pdf", ".svg")
 
 @dataclass(frozen=True)
 class Option:
-    """A number that a study's command line takes beside what all take.
+    """A number that the command line of one study takes, beside what all take.
 
     Parameters
     ----------

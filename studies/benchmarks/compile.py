@@ -19,7 +19,7 @@ LIBRARIES = ("torque", "sensitivities", "nlp_first", "nlp_second")
 
 
 def libraries(directory: str) -> list[int]:
-    """Sizes in bytes of what a cache directory holds."""
+    """Sizes of the files in a cache directory [bytes]."""
     return [path.stat().st_size for path in Path(directory).rglob("*") if path.is_file()]
 
 

@@ -28,7 +28,7 @@ Calls = dict[str, Callable[[], object]]
 
 
 def evaluators(model: co.Model) -> dict[str, co.Evaluator]:
-    """By automatic differentiation, by the recursion, and that compiled."""
+    """Evaluators by automatic differentiation, by the recursion, and by the recursion compiled."""
     found = {"ad_vm": co.Evaluator(model, sensitivities=co.by_differentiation(co.newton_euler))}
     return found | {name: co.Evaluator(model, compile=choice or False) for name, choice in CHOICES.items()}
 
@@ -59,7 +59,7 @@ def samples(n: int, count: int) -> list[np.ndarray]:
 
 
 def work(made: Mapping[str, co.Evaluator], bent: Mapping[str, Batch], given: list[np.ndarray]) -> dict[str, Calls]:
-    """The calls to time, by what they do and who does it."""
+    """Calls to time, by what they do and who does it."""
     motion, count = given[:3], given[0].shape[0]
     calls: dict[str, Calls] = {name: {} for name in WORK}
     for name, one in made.items():
@@ -145,7 +145,7 @@ def _numbers(name: str, count: int, timings: Mapping[str, Timing]) -> dict[str, 
 
 
 def _worst(numbers: Mapping[str, float], counts: Sequence[int]) -> dict[str, float]:
-    """The headline ratios: of the batches the one where the compiled kernels look worst."""
+    """Headline ratios: those of the batch in which the compiled kernels look worst."""
     found = {}
     for name in WORK:
         for key in ("vs_pinocchio", "vs_pinocchio.one_thread", "vs_ad_vm", "vs_vm"):

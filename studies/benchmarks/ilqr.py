@@ -25,7 +25,7 @@ PARTS = ("linearise", "expand", "backward", "simulate")
 
 
 def articulated(chain: PointMassChain, dt: float) -> co.control.System:
-    """The same steps by the articulated-body algorithm."""
+    """Euler steps of the same robot by the articulated-body algorithm."""
     return co.control.discretise(chain.tree(), dt, scheme=co.control.Scheme.EULER)
 
 
@@ -33,7 +33,7 @@ SYSTEMS = {"closed_form": discretised, "articulated": articulated}
 
 
 def convergence(reach: Reach) -> dict[str, dict[str, float]]:
-    """Build and solve of a reach by every form of the dynamics."""
+    """Seconds to build and to solve a reach, by form of the dynamics."""
     found = {}
     for name, build in SYSTEMS.items():
         begin = time.perf_counter()

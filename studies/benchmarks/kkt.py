@@ -41,7 +41,7 @@ class Case(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """How a problem is posed, and with what it is solved."""
+    """A way to pose a problem, and options to solve it with."""
 
     name: str
     pose: Callable[[co.Problem], co.Problem]
@@ -49,7 +49,7 @@ class Choice(NamedTuple):
 
 
 def unchanged(problem: co.Problem) -> co.Problem:
-    """As it is."""
+    """The problem as it is."""
     return problem
 
 
@@ -103,7 +103,7 @@ def cases(quick: bool) -> list[Case]:
 
 
 def applies(choice: Choice, case: Case) -> bool:
-    """Gauss-Newton needs squares; a signal of a spline is no torque at a node."""
+    """Whether a choice makes sense: Gauss-Newton needs squares, lifted torques a collocation mesh."""
     if choice.name == "Gauss-Newton":
         return "duration" not in case.problem.integrands
     return choice.name != "torques lifted" or not isinstance(case.curve, co.BSpline)

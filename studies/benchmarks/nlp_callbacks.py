@@ -28,7 +28,7 @@ Functions = dict[str, ca.Function]
 
 
 def build(way: str, data: Effort) -> Functions:
-    """The five functions in one of the ways."""
+    """The five functions of the NLP in one of the ways."""
     if way in PLAIN:
         return plain_functions(data, fixed_ends=way == "plain_fixed")
     nlp = co.transcribe(data.problem(), data.curve, compile=way == "compiled")
@@ -36,7 +36,7 @@ def build(way: str, data: Effort) -> Functions:
 
 
 def arguments_of(functions: Functions, way: str, data: Effort) -> dict[str, list[np.ndarray]]:
-    """The same seeded point and multipliers of the torques for everyone, as inputs of all functions."""
+    """Inputs of all functions: the same seeded point and multipliers of the torques in every way."""
     rng, n, count = np.random.default_rng(44), data.model.n, data.intervals + 3
     points = data.start + np.linspace(0, 1, count)[:, None] * (data.end - data.start)
     points[2:-2] += 0.05 * rng.standard_normal((count - 4, n))

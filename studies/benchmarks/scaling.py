@@ -31,7 +31,7 @@ def slope(points: Mapping[int, Mapping[str, float]], key: str, first: int) -> fl
 
 
 def along_intervals(kind: str, counts: Sequence[int], repeats: int) -> tuple[Points, dict[str, float]]:
-    """Points of one transcription, each the fastest of some runs, and its exponents."""
+    """Points of one transcription, each the fastest of some runs, and the exponents of their growth."""
     points = {}
     for count in counts:
         runs = [fresh("scaling_point", kind, str(count))]

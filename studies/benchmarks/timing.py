@@ -1,4 +1,4 @@
-"""What the benchmarks share: calls that take turns, and runs in processes of their own."""
+"""Timing for the benchmarks: calls that take turns, and runs in processes of their own."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def alternately(
     ----------
     calls : mapping of str to callable
     rounds : int
-        How often it is everyone's turn; after three rounds no more are begun once the budget is spent.
+        Number of turns of each call; after three rounds no more are begun once the budget is spent.
     visit : float [s]
         A call that takes less is repeated until its turn has lasted this long.
     budget : float [s]
@@ -84,7 +84,7 @@ def difference(ours: np.ndarray, other: np.ndarray) -> float:
 
 
 def fresh(module: str, *words: str, environment: Mapping[str, str] | None = None) -> dict[str, float]:
-    """The numbers that a module of this package prints as JSON, run in a process of its own."""
+    """Numbers that a module of this package prints as JSON, run in a process of its own."""
     command = [sys.executable, "-m", f"studies.benchmarks.{module}", *words]
     given = os.environ | dict(environment or {})
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT, env=given)

@@ -32,7 +32,7 @@ def postures(movement: ChainMovement, x: np.ndarray) -> Postures:
 
 
 def draw_torques(ax: Axes, chain: ClosedChain, before: ChainSample, after: ChainSample) -> list[Line2D]:
-    """Torques of all actuators over time; what a legend should name."""
+    """Torques of all actuators over time; returns handles for a legend."""
     columns = [(name, chain.model.joint_names.index(name)) for name in chain.actuators]
     _draw(ax, before.t, [(before.tau[:, j], after.tau[:, j]) for _, j in columns])
     dress(ax, "time [s]", "torque [N m]")
@@ -40,7 +40,7 @@ def draw_torques(ax: Axes, chain: ClosedChain, before: ChainSample, after: Chain
 
 
 def draw_loop_forces(axes: Sequence[Axes], chain: ClosedChain, before: ChainSample, after: ChainSample) -> list[Line2D]:
-    """Norms of the forces, then of the moments, of all loops over time; what a legend should name."""
+    """Norms of the forces, then of the moments, of all loops over time; returns handles for a legend."""
     for ax, (first, second), label in zip(
         axes,
         ((before.force, after.force), (before.moment, after.moment)),
@@ -55,7 +55,7 @@ def draw_loop_forces(axes: Sequence[Axes], chain: ClosedChain, before: ChainSamp
 
 
 def draw_strip(figure: SubFigure, shown: Skeleton, spacing: float) -> Axes:
-    """Snapshots side by side, as many as the stick figure has times."""
+    """Snapshots side by side, one for every time of the stick figure."""
     shift = spacing * np.arange(shown.t.size)[:, None, None] * np.array([1.0, 0.0, 0.0])
     names = ("start", "root", "slid", "origin", "end")
     aside = replace(shown, **{name: getattr(shown, name) + shift for name in names})

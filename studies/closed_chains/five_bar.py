@@ -55,31 +55,30 @@ MESHES = (co.Radau(5, 3), co.Radau(10, 3), co.Radau(10, 5), co.Radau(20, 5), co.
 TIMES = np.linspace(0.0, DURATION, 401)
 
 
+# Way (b): the loop cut, all five joints and the forces of the cut unknown.
+ARM = five_bar(WEIGHTLESS)
+CUT = CutJoints(ARM)
+STILL = dict.fromkeys(ARM.independent, 0.0)
+problem = co.Problem(
+    model=ARM.model,
+    duration=DURATION,
+    minimize=0.5 * co.integral(lambda now: ca.sumsqr(now.tau), name="squared torque"),
+    subject_to=[
+        co.initial(q=dict(zip(ARM.independent, START, strict=True)), qd=STILL),
+        co.final(q=dict(zip(ARM.independent, END, strict=True)), qd=STILL),
+        *CUT.constraints,
+    ],
+    unknowns=[CUT.multipliers],
+    loads=CUT.loads,
+)
+
+
 def movement(
     rows: int = 3, intervals: int = INTERVALS, degree: int = 3, gravity: Sequence[float] = WEIGHTLESS
 ) -> ChainMovement:
-    """Way (a), with position, velocity and acceleration (3 rows), or position and velocity (2) given at the ends."""
+    """Way (a): splines of the independent joints, with position and velocity (2 rows) or acceleration too (3) given."""
     start, end = (np.vstack([pose, np.zeros((rows - 1, 3))]) for pose in (START, END))
     return ChainMovement(five_bar(gravity), SplineMotion(start, end, DURATION, intervals, degree))
-
-
-def cut() -> co.Problem:
-    """Way (b)."""
-    chain = five_bar(WEIGHTLESS)
-    pieces = CutJoints(chain)
-    still = dict.fromkeys(chain.independent, 0.0)
-    return co.Problem(
-        model=chain.model,
-        duration=DURATION,
-        minimize=0.5 * co.integral(lambda now: ca.sumsqr(now.tau), name="squared torque"),
-        subject_to=[
-            co.initial(q=dict(zip(chain.independent, START, strict=True)), qd=still),
-            co.final(q=dict(zip(chain.independent, END, strict=True)), qd=still),
-            *pieces.constraints,
-        ],
-        unknowns=[pieces.multipliers],
-        loads=pieces.loads,
-    )
 
 
 def compare_ways(quick: bool) -> tuple[str, dict[str, float]]:
@@ -91,14 +90,13 @@ def compare_ways(quick: bool) -> tuple[str, dict[str, float]]:
         gap = spline.sample(run.x, TIMES).gap.max()
         rows.append(("(a)", f"splines of degree {degree}, {intervals} intervals", f"{run.value:.10f}", f"{gap:.1e}"))
         numbers |= {"way_a.cost": run.value, "way_a.gap": float(gap)}
-    problem, chain = cut(), five_bar(WEIGHTLESS)
 
     def line(t: float) -> np.ndarray:
-        return loops.assemble(chain, (1 - t / DURATION) * np.array(START) + t / DURATION * np.array(END))
+        return loops.assemble(ARM, (1 - t / DURATION) * np.array(START) + t / DURATION * np.array(END))
 
     for mesh in MESHES:
         solution = co.solve(problem, mesh, guess=line)
-        gap = loops.closure_error(chain, solution.at(TIMES).q).max()
+        gap = loops.closure_error(ARM, solution.at(TIMES).q).max()
         rows.append(("(b)", str(mesh), f"{solution.cost:.10f}", f"{gap:.1e}"))
         if mesh == MESHES[3]:
             numbers |= {"way_b.cost": solution.cost, "way_b.gap": float(gap)}
@@ -109,7 +107,7 @@ def compare_ways(quick: bool) -> tuple[str, dict[str, float]]:
 
 
 def fall() -> tuple[str, dict[str, float]]:
-    """What becomes of the descent when the arm has weight."""
+    """The descent when the arm has weight, in words and as numbers."""
     heavy = movement(gravity=(0.0, -9.81, 0.0))
     run = modified_newton(heavy.objective, heavy.start(), Stop())
     crank = float(np.degrees(heavy.motion.states(run.x, TIMES)[0, :, 2].max()))
@@ -121,7 +119,7 @@ def fall() -> tuple[str, dict[str, float]]:
 
 @styled
 def draw(found: Comparison, spline: ChainMovement, file: str) -> None:
-    """The motion before and after, how every method got there, torques and loop force."""
+    """The motion before and after, the path of every method to it, torques and loop force."""
     chain = spline.chain
     figure = plt.figure(figsize=(15.0, 9.0))
     left, right = figure.subfigures(1, 2, squeeze=False, width_ratios=(1, 1.35))[0]

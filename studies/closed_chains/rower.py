@@ -52,7 +52,7 @@ def pose(movement: ChainMovement, x: np.ndarray) -> Pose:
 
 @styled
 def draw(movement: ChainMovement, found: Comparison, file: str) -> None:
-    """Snapshots before and after as in figure 5, how every method got there, torques and loop forces."""
+    """Snapshots before and after as in figure 5, the path of every method, torques and loop forces."""
     figure = plt.figure(figsize=(15.0, 13.0))
     strips, curves = figure.subfigures(2, 1, squeeze=False, height_ratios=(1, 1.4))[:, 0]
     runs = (("initial", movement.start()), ("optimised", found.tight["newton"].x))

@@ -42,7 +42,7 @@ TIP, END, RATE, TORQUE = 1e3, 10.0, 0.3, 1.0  # weights of squares
 
 @dataclass(frozen=True)
 class Reach:
-    """The problem for one robot.
+    """The problem of one robot: from rest the tip goes to the goal in 1 s and stops.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Reach:
         Number of links.
     gravity : float [m/s2]
     steps : int
-        Of the second that the motion takes.
+        Number of time steps of the motion.
     """
 
     n: int
@@ -59,7 +59,7 @@ class Reach:
 
     @property
     def chain(self) -> PointMassChain:
-        """The robot."""
+        """The robot, 1 m and 1 kg in all."""
         return PointMassChain([1 / self.n] * self.n, [1 / self.n] * self.n, self.gravity)
 
     @property
@@ -69,17 +69,17 @@ class Reach:
 
     @property
     def start(self) -> np.ndarray:
-        """At rest, hanging from the base and curled up evenly by 2 rad."""
+        """State at rest, hanging from the base and curled up evenly by 2 rad, shape (2 n,)."""
         return np.concatenate([[-pi / 2], np.full(self.n - 1, 2 / (self.n - 1)), np.zeros(self.n)])
 
     @property
     def hold(self) -> np.ndarray:
-        """Torques that hold the start, at every step."""
+        """Torques that hold the start, the same at every step, shape (steps, n) [N m]."""
         gravity = pc.relative_terms(self.chain, self.start[: self.n])[2]
         return np.tile(gravity, (self.steps, 1))
 
     def objective(self) -> co.control.Objective:
-        """The cost, in the terms of iLQR."""
+        """Cost in the terms of iLQR."""
         n, model = self.n, self.chain.tree()
         rates = np.concatenate([np.zeros(n), np.ones(n)])
         return (
@@ -95,8 +95,8 @@ class Reach:
         return co.control.ilqr(system, self.objective(), self.start, self.hold)
 
 
-class Found(NamedTuple):
-    """What IPOPT found: cost, whether it says so, iterations, wall time [s]."""
+class Optimum(NamedTuple):
+    """An optimum by IPOPT: cost, whether IPOPT vouches for it, iterations, wall time [s]."""
 
     cost: float
     solved: bool
@@ -104,7 +104,7 @@ class Found(NamedTuple):
     seconds: float
 
 
-def by_ipopt(reach: Reach) -> Found:
+def by_ipopt(reach: Reach) -> Optimum:
     """The optimum by IPOPT: states and torques of all steps are unknowns, the steps rows of inverse dynamics."""
     n, steps, dt, model = reach.n, reach.steps, reach.dt, reach.chain.tree()
     q, qd, qdd = (ca.SX.sym(name, n) for name in ("q", "qd", "qdd"))
@@ -125,7 +125,7 @@ def by_ipopt(reach: Reach) -> Found:
     begin = time.perf_counter()
     found = solver(x0=guess, lbx=lower, ubx=upper, lbg=0, ubg=0)
     seconds, stats = time.perf_counter() - begin, solver.stats()
-    return Found(float(found["f"]), bool(stats["success"]), int(stats["iter_count"]), seconds)
+    return Optimum(float(found["f"]), bool(stats["success"]), int(stats["iter_count"]), seconds)
 
 
 def draw_motion(ax: Axes, reach: Reach, trajectory: co.control.Trajectory) -> None:
@@ -145,8 +145,8 @@ def draw_motion(ax: Axes, reach: Reach, trajectory: co.control.Trajectory) -> No
 
 
 @styled
-def draw(trajectories: dict[tuple[int, str], tuple[Reach, co.control.Trajectory, Found]], file: str) -> None:
-    """Motions of every robot in both planes, and how far every iteration of iLQR was from the optimum."""
+def draw(trajectories: dict[tuple[int, str], tuple[Reach, co.control.Trajectory, Optimum]], file: str) -> None:
+    """Motions of every robot in both planes, and the distance of every iteration of iLQR from the optimum."""
     links = sorted({n for n, _ in trajectories})
     figure, axes = plt.subplots(3, len(links), figsize=(2.9 * len(links), 9.0), squeeze=False)
     for column, n in enumerate(links):

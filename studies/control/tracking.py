@@ -33,16 +33,16 @@ OFFSET = np.array([0.01, -0.01, 0.0, 0.0])  # rad, rad/s
 
 
 class Execution(NamedTuple):
-    """A motion as an arm with other masses performs it.
+    """Motion of an arm with other masses than those predicted with.
 
     Parameters
     ----------
     x : ndarray, shape (K + 1, 4)
         States.
     u : ndarray, shape (K, 2) [N m]
-        Torques applied.
+        Torques, clamped.
     tip : ndarray, shape (K + 1, 2) [m]
-        Positions.
+        Positions of the tip.
     error : ndarray, shape (K + 1,) [m]
         Distance of the tip from where it was predicted to be.
     """
@@ -53,7 +53,7 @@ class Execution(NamedTuple):
     error: np.ndarray
 
 
-class Motion(NamedTuple):
+class Tracked(NamedTuple):
     """A predicted motion, its tracking controller, and its executions by masses and mode of control."""
 
     solution: co.Solution
@@ -64,7 +64,7 @@ class Motion(NamedTuple):
 
 
 def scaled(model: co.Model, factor: float) -> co.Model:
-    """The same arm with all masses and inertias multiplied."""
+    """The same arm with all masses and inertias multiplied by a factor."""
     bodies = [
         co.Body(b.name, b.joint, b.parent, mass=factor * b.mass, com=b.com, inertia=factor * b.inertia)
         for b in model.bodies
@@ -72,8 +72,8 @@ def scaled(model: co.Model, factor: float) -> co.Model:
     return co.Model(bodies, gravity=model.gravity, name=model.name)
 
 
-def execute(problem: co.Problem, quick: bool) -> Motion:
-    """Predict, make the controller, and perform the motion with every wrong mass and mode of control."""
+def execute(problem: co.Problem, quick: bool) -> Tracked:
+    """Prediction, controller, and execution with every wrong mass and mode of control."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.SolutionWarning)  # a coarse mesh of the quick form
         solution = co.solve(problem, co.BSpline(20 if quick else 80), ipopt=TIGHT)
@@ -93,10 +93,10 @@ def execute(problem: co.Problem, quick: bool) -> Motion:
             runs[actuators] = tracking.run(arm, tracking.x[0] + OFFSET, limits=(-limit, limit))
         for mode, (x, u) in runs.items():
             found[masses, mode] = Execution(x, u, tip(x), np.linalg.norm(tip(x) - planned, axis=1))
-    return Motion(solution, tracking, planned, found, seconds)
+    return Tracked(solution, tracking, planned, found, seconds)
 
 
-def draw_paths(ax: Axes, motion: Motion) -> None:
+def draw_paths(ax: Axes, motion: Tracked) -> None:
     """Paths of the tip: predicted, open loop and tracked, with the heavy arm."""
     for mode, color in (("open_loop", VERMILLION), ("reserve", BLUE)):
         path = motion.executions["heavy", mode].tip
@@ -109,7 +109,7 @@ def draw_paths(ax: Axes, motion: Motion) -> None:
 
 
 @styled
-def draw(motions: dict[str, Motion], file: str) -> None:
+def draw(motions: dict[str, Tracked], file: str) -> None:
     """Tip paths, tip errors over time, and torques, one motion a row."""
     figure, axes = plt.subplots(len(motions), 3, figsize=(12.5, 3.8 * len(motions)), squeeze=False)
     for row, (name, motion) in zip(axes, motions.items(), strict=True):

@@ -22,7 +22,7 @@ TIGHT = Stop(gradient=1e-7, iterations=200)
 
 @dataclass(frozen=True)
 class Published:
-    """What the paper prints for one method; a trailing + means that it was stopped before it converged."""
+    """Printed figures of one method; a trailing + means that it was stopped before it converged."""
 
     iterations: str
     seconds: str
@@ -30,14 +30,14 @@ class Published:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All methods from one start.
+    """Runs of all methods from one start.
 
     Parameters
     ----------
     runs : dict of str to Descent
-        Under the paper's stopping rule; the quickest of several runs each.
+        Runs under the paper's stopping rule; the quickest of several each.
     tight : dict of str to Descent
-        Under a stricter one, of those that converge.
+        Runs under a stricter rule, of methods that converge.
     """
 
     runs: dict[str, Descent]
@@ -65,7 +65,7 @@ class Comparison:
         return found | {"cost.start": float(self.runs["newton"].history.value[0]), "optimum.spread": self.spread}
 
     def table(self, title: str, published: Mapping[str, Published]) -> str:
-        """Ours beside the paper's."""
+        """Our figures beside the paper's, as text."""
         header = ("", "iterations", "published", "ms", "published ms", "cost", "gradient norm", "optimum, tight", "")
         rows = []
         for name, run in self.runs.items():
@@ -82,7 +82,7 @@ class Comparison:
 
 
 def compare(objective: Objective, x0: np.ndarray, repeats: int) -> Comparison:
-    """Run all methods from one start."""
+    """Runs of all methods from one start, each several times."""
     runs, tight = {}, {}
     for name, method in METHODS.items():
         runs[name] = min((method(objective, x0, PAPER) for _ in range(repeats)), key=lambda run: run.seconds)

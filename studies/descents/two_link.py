@@ -48,7 +48,7 @@ PUBLISHED = {
 
 @styled
 def draw(movement: Movement, found: Comparison, file: str) -> None:
-    """The movement before and after, and how every method got there."""
+    """The movement before and after, and the path of every method to it."""
     before = movement.solution(modified_newton(movement.objective, movement.start(), Stop(iterations=0)))
     after = movement.solution(found.tight["newton"])
     figure = plt.figure(figsize=(13.0, 6.6))

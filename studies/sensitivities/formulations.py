@@ -27,7 +27,7 @@ SIZES = (2, 4, 8, 12, 20, 30, 40, 60)
 
 
 class Candidate(NamedTuple):
-    """One way to compute torques or sensitivities, and the longest chain it is asked for."""
+    """A way to compute torques or sensitivities, the longest chain it is asked for, and its order of growth."""
 
     compute: Callable
     longest: int
@@ -50,7 +50,7 @@ SENSITIVITIES = {
 
 
 class Cost(NamedTuple):
-    """Of one candidate on one model."""
+    """Cost of one candidate on one model."""
 
     operations: int
     us_per_sample: float
@@ -58,7 +58,7 @@ class Cost(NamedTuple):
 
 
 def cost(model: co.Model, compute: Callable) -> Cost:
-    """Build the graph, count its operations, and time it over a batch."""
+    """Operations of a candidate's graph, its time over a batch, and what building it took."""
     begin = time.perf_counter()
     q, qd, qdd = (ca.SX.sym(name, model.n) for name in ("q", "qd", "qdd"))
     result = compute(model, q, qd, qdd, ())
@@ -127,7 +127,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
             numbers[f"growth.{key}"] = growth
             n, last = list(costs.items())[-1]
             line = f"{kind + ', ' + name + f', n = {n}':32}{last.operations:12d}{last.us_per_sample:12.2f}{growth:9.2f}"
-            if name != "regular":  # the human's would need some 10^7 operations
+            if name != "regular":  # some 10^7 operations for the human
                 own = cost(human, candidate.compute)
                 numbers[f"operations.{key}.human43"] = own.operations
                 numbers[f"us_per_sample.{key}.human43"] = own.us_per_sample

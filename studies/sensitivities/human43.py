@@ -41,7 +41,7 @@ STEP = float(np.finfo(float).eps) ** (1 / 3)
 
 
 def trajectory() -> tuple[np.ndarray, list[np.ndarray]]:
-    """Times, shape (301,), and q, qd, qdd, each shape (301, 43)."""
+    """Times, shape (301,), and the motion q, qd, qdd, each shape (301, 43)."""
     t = np.linspace(0, 3, 301)
     w = 2 * np.pi
     curves = (np.sin(w * t), w * np.cos(w * t), -(w**2) * np.sin(w * t))
@@ -49,7 +49,7 @@ def trajectory() -> tuple[np.ndarray, list[np.ndarray]]:
 
 
 def central_differences(evaluator: co.Evaluator, motion: list[np.ndarray], block: int, step: np.ndarray) -> np.ndarray:
-    """dtau by central differences with the given steps, shape (N, n), of the coordinates of a block; (N, n, n)."""
+    """Derivatives by central differences, shape (N, n, n), in one of q, qd, qdd with steps of shape (N, n)."""
     samples, n = motion[0].shape
     shift = np.einsum("km,mj->kmj", step, np.eye(n)).reshape(-1, n)
     sides = []
@@ -116,7 +116,7 @@ def _draw_spikes(axes: Sequence[Axes], t: np.ndarray, found, fixed: list, relati
 
 
 def _legend(ax: Axes) -> None:
-    """Above the panel, where it covers no curve."""
+    """A legend above the panel, where it covers no curve."""
     ax.legend(frameon=False, loc="lower right", bbox_to_anchor=(1.0, 0.98), ncols=2)
 
 

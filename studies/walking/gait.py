@@ -53,7 +53,7 @@ def unweighted(step: Step) -> Step:
 
 
 def loaded(human: Human, load: float) -> Human:
-    """The human with a backpack, a box of even density, on the upper spine; `Human.mass` remains that of the body."""
+    """The human with a load [kg] in a backpack, a box of even density on the upper spine; `Human.mass` stays."""
     if load == 0:
         return human
     body, at = human.parts["spine4"], human.landmarks["cervix"]
@@ -84,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         if not args.quick:
             reports["paper's objective"] = walk(unweighted(step), args.control_points)
     except (co.SolveError, co.InputError) as error:
-        sys.exit(f"no such walk: {error}")
+        sys.exit(f"no walk was found: {error}")
     for name, report in reports.items():
         print(f"{name}: {comparison(report).text()}\n")
     gait_figure(reports).savefig(args.figure, dpi=130)

@@ -37,7 +37,7 @@ SHOWN = ("vertical.peak_1", "vertical.valley", "vertical.peak_2", "fore_aft.brak
 
 
 def walk(step: Step, way: str) -> Report:
-    """Solve a step in one of the ways, from standing still."""
+    """A step solved in one of the ways, from standing still, and measured."""
     sharing, curve, hessian = WAYS[way]
     posed = replace(step, sharing=sharing)
     stand = posed.stance.standing

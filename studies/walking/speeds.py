@@ -40,12 +40,16 @@ SOURCES = {
     "Schwartz 2008": ("slow", "free", "fast"),
     "Fukuchi 2018": ("slow", "comfortable", "fast"),
 }
-ABOUT = {"Schwartz 2008": SPEEDS, "Fukuchi 2018": (0.94, 1.24, 1.50)}  # m/s; the first are children: no such speeds
-STEADY = 0.02  # of the largest value: what changes less has no trend
+# m/s; the first are of children, at speeds of their own
+ABOUT = {
+    "Schwartz 2008": SPEEDS,
+    "Fukuchi 2018": (0.94, 1.24, 1.50),
+}
+STEADY = 0.02  # share of the largest value: smaller changes are no trend
 
 
 def step_length(speed: float) -> float:
-    """How long steps are at a speed [m]."""
+    """Length of a step at a speed [m]."""
     return 0.6 * float(np.sqrt(speed / NORMAL))
 
 
@@ -56,7 +60,7 @@ def steps() -> dict[float, Step]:
 
 
 def walks() -> dict[float, Report]:
-    """The three answers by speed; the middle one first, from standing, the others from it."""
+    """The three steps, solved, by speed: the middle one from standing, the others from it."""
     wanted = steps()
     found = {NORMAL: walk(wanted[NORMAL])}
     for speed, step in wanted.items():
@@ -66,7 +70,7 @@ def walks() -> dict[float, Report]:
 
 
 def published(event: str) -> dict[str, list[Fact]]:
-    """What each source says of an event at its three speeds."""
+    """Published values of an event at three speeds, by source."""
     found = {}
     for source, paces in SOURCES.items():
         facts = [fact(event, source, pace) for pace in paces]
@@ -76,7 +80,7 @@ def published(event: str) -> dict[str, list[Fact]]:
 
 
 def trend(values: Sequence[float]) -> str:
-    """In words: larger, smaller, steady, or neither in turn."""
+    """Trend in a word: rises, falls, steady, or turns."""
     change = np.diff(values) / max(np.abs(values).max(), 1e-9)
     if (np.abs(change) < STEADY).all():
         return "steady"
@@ -86,7 +90,7 @@ def trend(values: Sequence[float]) -> str:
 
 
 def trend_table(reports: Mapping[float, Report]) -> Table:
-    """Ours at the three speeds beside the published ones."""
+    """Our peaks at the three speeds beside the published ones."""
     rows, agree, compared = [], 0, 0
     for event in TRENDS:
         ours = [report.peaks[event].value for report in reports.values()]
@@ -115,7 +119,7 @@ def _runs(reports: Mapping[float, Report]) -> list[str]:
 
 @styled
 def speeds_figure(reports: Mapping[float, Report]) -> Figure:
-    """Curves over a stride at the three speeds, and how the peaks go with speed."""
+    """Curves over a stride at the three speeds, and the peaks over speed."""
     figure = plt.figure(figsize=(13.0, 12.4))
     grid = figure.add_gridspec(4, 12, height_ratios=(1, 1, 0.85, 0.85))
     shades = FADE(np.linspace(0.25, 1.0, len(reports)))
@@ -143,7 +147,7 @@ def speeds_figure(reports: Mapping[float, Report]) -> Figure:
 
 
 def draw_trend(ax: Axes, event: str, reports: Mapping[float, Report]) -> None:
-    """An event over speed, ours and published with a standard deviation."""
+    """An event over speed: ours, and published values with standard deviations."""
     looks = {"Schwartz 2008": (MUTED, "s"), "Fukuchi 2018": (ORANGE, "D")}
     for source, facts in published(event).items():
         color, marker = looks[source]
@@ -167,7 +171,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     try:
         reports = walks()
     except co.SolveError as error:
-        sys.exit(f"no such walk: {error}")
+        sys.exit(f"no walk was found: {error}")
     print(trend_table(reports).text())
     speeds_figure(reports).savefig(args.figure, dpi=130)
     numbers = {}

@@ -7,17 +7,20 @@ off by `NOISE` radians in the mean square.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.figure import Figure
 
 import colloc as co
 from colloc.display import Table
+from colloc.plot.style import BLUE, INK, dress, styled
 from colloc.transcription import Keyframes
 from models.human.human55 import human55, walking
 from studies.reporting import arguments, finish
-from studies.walking.report.report import Report
+from studies.walking.picture.figures import PANELS, dress_stride
 from studies.walking.step import Step
 from studies.walking.walk import POINTS, walk
 
@@ -25,17 +28,31 @@ SETTINGS = {"paper": 6, "default": POINTS}  # control points
 TOLERANCES = (1e-3, 1e-6)
 STARTS, NOISE = 20, 0.1  # rad
 BEST = 0.02  # relative distance from the lowest cost of all that counts as reaching it
+SHOWN = ("knee", "vertical")
 
 
 class Run(NamedTuple):
-    """What one start came to; no report if it failed."""
+    """The end of a search from one start.
+
+    Parameters
+    ----------
+    converged : bool
+    iterations, first : int
+        Iterations of the problem, and of the first stage.
+    seconds, cost : float
+    violations : mapping of str to float
+        Largest violation of each kind; empty if the search failed, as are the curves.
+    curves : mapping of str to ndarray
+        Curves of a stride, with "percent".
+    """
 
     converged: bool
     iterations: int
     first: int
     seconds: float
     cost: float
-    report: Report | None
+    violations: Mapping[str, float]
+    curves: Mapping[str, np.ndarray]
 
 
 def attempt(step: Step, points: int, *, stages: int, tolerance: float = 1e-3, guess: Keyframes | None) -> Run:
@@ -44,10 +61,14 @@ def attempt(step: Step, points: int, *, stages: int, tolerance: float = 1e-3, gu
         report = walk(step, points, guess, stages=stages, tolerance=tolerance)
     except co.SolveError as error:
         failed = error.solution
-        return Run(False, failed.iterations, 0, failed.seconds["solve"], np.inf, None)
+        return Run(False, failed.iterations, 0, failed.seconds["solve"], np.inf, {}, {})
     first, solution = report.first, report.solution
     seconds = solution.seconds["solve"] + (first.seconds["solve"] if first else 0.0)
-    return Run(True, solution.iterations, first.iterations if first else 0, seconds, solution.cost, report)
+    # No report is kept: forty solutions of this size would fill the memory.
+    return Run(
+        True, solution.iterations, first.iterations if first else 0, seconds, solution.cost,
+        {kind: amount for kind, (amount, _) in report.worst.items()}, report.curves | {"percent": report.percent},
+    )  # fmt: skip
 
 
 def random_start(step: Step, points: int, seed: int) -> Keyframes:
@@ -59,7 +80,7 @@ def random_start(step: Step, points: int, seed: int) -> Keyframes:
 
 
 def from_zero(step: Step) -> tuple[Table, dict[str, float]]:
-    """Both settings from all joints at zero: tolerances, stages, what is violated between the nodes."""
+    """Both settings from all joints at zero: tolerances, stages, violations between the nodes."""
     rows, numbers = [], {}
     for name, points in SETTINGS.items():
         for stages in (1, 2):
@@ -70,48 +91,74 @@ def from_zero(step: Step) -> tuple[Table, dict[str, float]]:
                 numbers |= {f"seconds.{key}": run.seconds}
                 cells = (name, str(points), str(stages), f"{tolerance:.0e}", "converged" if run.converged else "failed")
                 effort = (f"{run.first} + {run.iterations}", f"{run.seconds:.2f}", f"{run.cost:.5f}")
-                rows.append((*cells, *effort, *_violated(run.report)))
-                if run.report is not None:
+                rows.append((*cells, *effort, *_violated(run)))
+                if run.converged:
                     numbers[f"cost.{key}"] = run.cost
-                    numbers |= {f"violation.{key}.{kind}": amount for kind, (amount, _) in run.report.worst.items()}
+                    numbers |= {f"violation.{key}.{kind}": amount for kind, amount in run.violations.items()}
     header = ("setting", "points", "stages", "tolerance", "", "iterations", "s", "cost", "mm", "m/s", "deg", "% BW")
-    note = "  at 1e-06 what the exact Hessian takes from the answer at 1e-03 on"
+    note = "  at 1e-06 iterations that the exact Hessian takes from the answer at 1e-03 on"
     title = "From all joints at zero; violations between the nodes, feet against their places"
     return Table(title, header, rows, [note]), numbers
 
 
-def _violated(report: Report | None) -> tuple[str, ...]:
+def _violated(run: Run) -> tuple[str, ...]:
     kinds = ("position_mm", "velocity_m_per_s", "angle_deg", "force_percent_of_weight")
-    return tuple(f"{report.worst[kind][0]:.2g}" for kind in kinds) if report else ("",) * len(kinds)
+    return tuple(f"{run.violations[kind]:.2g}" if run.converged else "" for kind in kinds)
 
 
-def from_anywhere(step: Step, starts: int) -> tuple[Table, dict[str, float]]:
+def from_anywhere(step: Step, starts: int) -> dict[str, list[Run]]:
     """Both settings from random starts."""
+    return {
+        name: [attempt(step, points, stages=2, guess=random_start(step, points, seed)) for seed in range(starts)]
+        for name, points in SETTINGS.items()
+    }
+
+
+def tabulated(found: Mapping[str, Sequence[Run]]) -> tuple[Table, dict[str, float]]:
+    """Random starts as a table and as numbers."""
     rows, numbers = [], {}
-    for name, points in SETTINGS.items():
-        runs = [attempt(step, points, stages=2, guess=random_start(step, points, seed)) for seed in range(starts)]
+    for name, runs in found.items():
         costs = np.array([run.cost for run in runs])
         best = int((costs <= (1 + BEST) * costs.min()).sum())
-        found = [run for run in runs if run.converged]
-        numbers |= {f"starts.{name}": float(starts), f"starts.{name}.converged": float(len(found))}
+        converged = [run for run in runs if run.converged]
+        numbers |= {f"starts.{name}": float(len(runs)), f"starts.{name}.converged": float(len(converged))}
         numbers |= {f"starts.{name}.best": float(best), f"starts.{name}.lowest_cost": float(costs.min())}
-        iterations = [run.first + run.iterations for run in found] or [0]
+        iterations = [run.first + run.iterations for run in converged] or [0]
         spread = f"{min(iterations)} to {max(iterations)}"
-        worst = max((run.cost for run in found), default=np.inf)
-        rows.append((name, f"{len(found)} of {starts}", str(best), spread, f"{costs.min():.5f}", f"{worst:.5f}"))
+        worst = max((run.cost for run in converged), default=np.inf)
+        share = f"{len(converged)} of {len(runs)}"
+        rows.append((name, share, str(best), spread, f"{costs.min():.5f}", f"{worst:.5f}"))
     header = ("setting", "converged", f"within {BEST:.0%} of the best", "iterations", "lowest cost", "highest")
     return Table(f"From random starts, {NOISE:g} rad around standing, in two stages", header, rows), numbers
+
+
+@styled
+def starts_figure(found: Mapping[str, Sequence[Run]]) -> Figure:
+    """Strides from all random starts on top of each other, and cost against iterations; one setting a row."""
+    figure, axes = plt.subplots(len(found), 3, figsize=(13.0, 3.7 * len(found)), squeeze=False)
+    for row, (name, runs) in zip(axes, found.items(), strict=True):
+        converged = [run for run in runs if run.converged]
+        for ax, curve in zip(row, SHOWN, strict=False):
+            for run in converged:
+                ax.plot(run.curves["percent"], run.curves[curve], color=BLUE, linewidth=1.2, alpha=0.35)
+            dress_stride(ax, PANELS[curve])
+        row[0].set_title(f"{SETTINGS[name]} control points: {len(converged)} of {len(runs)} converged", loc="left")
+        row[2].plot([r.first + r.iterations for r in converged], [r.cost for r in converged], "o", color=INK, alpha=0.6)
+        dress(row[2], xlabel="iterations of both stages", ylabel="cost")
+    return figure
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
     args = arguments("walking.starts", __doc__, argv, quick="three random starts")
     step = Step(walking(human55()))
-    numbers: dict[str, float] = {}
-    for table, found in (from_zero(step), from_anywhere(step, 3 if args.quick else STARTS)):
-        print(table.text())
-        numbers |= found
-    return finish(args, numbers)
+    table, numbers = from_zero(step)
+    print(table.text())
+    found = from_anywhere(step, 3 if args.quick else STARTS)
+    table, more = tabulated(found)
+    print(table.text())
+    starts_figure(found).savefig(args.figure, dpi=130)
+    return finish(args, numbers | more)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The predicted walk as a page that draws it: two strides, force arrows, and a camera that goes round."""
+"""Page that plays a predicted walk: two strides, force arrows, and a camera that goes round."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from studies.walking.picture.body import LIMBS, NAMES, Arrow, strides
 from studies.walking.report.report import Report
 
 TEMPLATE = Path(__file__).parent / "player.html"
-FRAMES = 50  # of a step
+FRAMES = 50  # pictures of a step
 STRIDES = 2
 
 
 def write_animation(report: Report, path: Path) -> None:
-    """Write a page with everything in it: it refers to nothing outside and draws on a canvas.
+    """Write a page that holds everything it needs and draws on a canvas.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def write_animation(report: Report, path: Path) -> None:
 
 
 def _short(values: np.ndarray, digits: int) -> list:
-    """Numbers of few digits, None where there is none."""
+    """Numbers of few digits, None in place of NaN."""
     rounded = np.round(values, digits).astype(object)
     rounded[np.isnan(values)] = None
     return rounded.tolist()

@@ -19,7 +19,7 @@ from studies.walking.report.ground import Ground, ground_reactions
 from studies.walking.step import Step
 
 RIGHT, LEFT, TRUNK, HEAD = BLUE, VERMILLION, "#5f6b7a", "#8a95a3"
-STATURE = 1.741  # m, of whom the thicknesses are
+STATURE = 1.741  # m, of the man to whom the thicknesses belong
 
 
 class Limb(NamedTuple):
@@ -73,7 +73,7 @@ class Film:
     ----------
     t : ndarray, shape (N,) [s]
     points : mapping of str to ndarray, shape (N, 3) [m]
-        By `NAMES`, in the world.
+        Landmarks in the world, by the names of `NAMES`.
     right, left : Arrow
         NaN where a foot carries nothing.
     thickness : float
@@ -87,7 +87,7 @@ class Film:
     thickness: float
 
     def mirrored(self, forward: float, later: float) -> Film:
-        """The mirror image, some way ahead and some time later."""
+        """The mirror image, a distance [m] ahead and a time [s] later."""
 
         def flipped(x: np.ndarray, shift: float) -> np.ndarray:
             return x * np.array([-1.0, 1.0, 1.0]) + np.array([0.0, 0.0, shift])
@@ -116,7 +116,7 @@ def film(step: Step, solution: co.Solution, s: np.ndarray) -> Film:
 
 
 def strides(step: Step, solution: co.Solution, count: int, frames: int) -> Film:
-    """Whole strides, each a step and its mirror image one step further, `frames` a step; loops without a jump."""
+    """Whole strides, each a step and its mirror image one step further, in `frames` pictures a step."""
     one = film(step, solution, np.arange(frames) / frames)
     parts = []
     for k in range(2 * count):
@@ -174,7 +174,7 @@ class Camera:
     Parameters
     ----------
     ahead, above : float [rad]
-        How far the viewer stands ahead of the walker's side and above the horizon.
+        Angles by which the viewer stands ahead of the walker's side and above the horizon.
     """
 
     ahead: float = 0.5
@@ -204,7 +204,7 @@ def draw_walker(ax: Axes, shown: Film, frame: int, camera: Camera, at: float = 0
 
 
 def project(points: np.ndarray, shown: Film, frame: int, camera: Camera, at: float = 0.0) -> np.ndarray:
-    """Where world points, shape (N, 3), are in the picture of `draw_walker`, shape (N, 2)."""
+    """Places of world points, shape (N, 3), in the picture of `draw_walker`, shape (N, 2)."""
     middle = shown.points["pelvis"][frame] * np.array([1.0, 0.0, 1.0])
     return (points - middle) @ camera.axes()[:2].T + np.array([at, 0.0])
 

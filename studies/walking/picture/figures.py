@@ -1,4 +1,4 @@
-"""The figures of a gait study: a predicted stride in front of measured walking."""
+"""Figure of a predicted stride in front of measured walking."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matplotlib.patches import Patch, Polygon, Rectangle
 
 from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, VERMILLION, dress, legend_below, styled
 from studies.walking.picture.body import LEFT, RIGHT, Camera, Film, draw_walker, film, project
-from studies.walking.report.errors import Moment
+from studies.walking.report.errors import Clock
 from studies.walking.report.ground import Ground, ground_reactions
 from studies.walking.report.norms import bands
 from studies.walking.report.report import ANGLES, Report
@@ -23,8 +23,8 @@ from studies.walking.step import DOUBLE, Step
 BAND = "#d9dee4"
 FORCE = GREEN
 TOE_OFF = 50 * (1 + DOUBLE)
-SHOWN = (0.0, 0.1, 0.2, 0.34, 0.48, 0.62, 0.76, 0.88, 1.0)  # of the step: snapshots
-REACH = 0.55  # m that an arrow of one body weight is long
+SHOWN = (0.0, 0.1, 0.2, 0.34, 0.48, 0.62, 0.76, 0.88, 1.0)  # times of the snapshots in the step
+REACH = 0.55  # m, length of an arrow of one body weight
 LOOKS: Sequence[dict[str, Any]] = (
     {"color": BLUE, "linewidth": 2.2},
     {"color": ORANGE, "linewidth": 1.5, "linestyle": (0, (5, 1.5))},
@@ -109,7 +109,7 @@ def _phase(s: float) -> str:
 
 
 def draw_curves(axes: Sequence[Axes], reports: Mapping[str, Report]) -> None:
-    """Joint angles and ground reactions of the right side over a stride, Winter's band behind where there is one."""
+    """Joint angles and ground reactions of the right side over a stride, in front of Winter's band."""
     for ax, (name, label) in zip(axes, PANELS.items(), strict=True):
         if band := bands().get(name):
             x, mean, sd = band.closed()
@@ -164,7 +164,7 @@ def draw_residuals(ax: Axes, report: Report) -> None:
 
 
 def draw_path(ax: Axes, report: Report) -> None:
-    """Zero moment point and centres of pressure from above, feet and where each foot may press."""
+    """Zero moment point and centres of pressure from above, with the feet and the bounds of their pressure."""
     step = report.step
     fine = ground_reactions(step, report.solution, np.linspace(0, 1, 401))
     both = fine.s <= DOUBLE + 1e-9
@@ -218,7 +218,7 @@ def _draw_limits(ax: Axes, step: Step) -> None:
     """Rectangles within which a foot may press, as they move while the foot rolls."""
     for s in np.linspace(0, 1, 11):
         for side in "rl" if s <= DOUBLE else "r":
-            corners = np.array(step.corners(Moment(s * step.duration, step.duration), side), dtype=float)
+            corners = np.array(step.corners(Clock(s * step.duration, step.duration), side), dtype=float)
             (x0, z0), (x1, z1) = corners.min(axis=0), corners.max(axis=0)
             color = RIGHT if side == "r" else LEFT
             ax.add_patch(Rectangle((z0, x0), z1 - z0, x1 - x0, fill=False, edgecolor=color, linewidth=0.7, alpha=0.35))

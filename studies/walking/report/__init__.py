@@ -1,1 +1,1 @@
-"""What is measured of a predicted step, beside measured walking."""
+"""Measures of a predicted step, beside measured walking."""

@@ -1,4 +1,4 @@
-"""A predicted stride beside measured walking, as a table: peaks, distances, and how exact all of it is."""
+"""A predicted stride beside measured walking, as a table: peaks, distances, and errors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OTHERS = (("Fukuchi 2018", "comfortable"), ("Bovi 2011", ""), ("Schwartz 2008", 
 
 
 def comparison(report: Report) -> Table:
-    """Peaks beside published ones, distances from Winter's curves, and how exact all of it is."""
+    """Peaks beside published ones, distances from Winter's curves, and errors."""
     rows = []
     for name, label in LABELS.items():
         ours, winter = report.peaks[name], fact(name, "Winter 1991")
@@ -47,12 +47,12 @@ def comparison(report: Report) -> Table:
 
 
 def title(step: Step) -> str:
-    """Of tables."""
+    """Title of a table."""
     return f"Walking at {step.speed:g} m/s, steps of {step.length:.3g} m, {step.human.mass:.3g} kg"
 
 
 def notes(report: Report) -> list[str]:
-    """What holds, what does not, and what differs from measured walking, in words."""
+    """Objectives, effort, errors, and differences from measured walking, in words."""
     rms = ", ".join(
         f"{name} {value:.2f}{' deg' if value > 1 or name in ('hip', 'knee', 'ankle') else ' BW'}"
         for name, value in report.rms.items()

@@ -1,4 +1,4 @@
-"""How exact a predicted step is: what its constraints are violated by, between the nodes too."""
+"""Errors of a predicted step: violations of its constraints, between the nodes too, in units of their own."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from studies.walking.posture import is_length
 from studies.walking.report.ground import Ground
 from studies.walking.step import DOUBLE, FLAT_UNTIL, Sharing, Step
 
-STANDS = 0.1  # of body weight: a foot that carries it stands
+STANDS = 0.1  # of body weight: a foot that carries this much stands
 FINER = 5  # points of the grid on which violations are measured, per interval between nodes
 
-# What the rows of a constraint measure, by its name: the first pattern that is found.
-# Rows of "pressure" are measured by `Outside`, which also says by how many millimetres.
+# Quantity that the rows of a constraint measure, by its name: the first pattern that is found.
+# Rows of "pressure" are measured by `Outside`, which also says how many millimetres.
 KINDS = (
     (r"^pressure [rl]", ""),
     (r"still", "velocity_m_per_s"),
@@ -37,35 +37,35 @@ PROMISED = {"position_mm": 2.0, "velocity_m_per_s": 0.02, "angle_deg": 0.5, "for
 
 
 class Outside(NamedTuple):
-    """Of where a foot may press: distance [mm] while it stands, and moment [% of body weight times 1 m]."""
+    """Excess of a centre of pressure: distance [mm] while the foot stands, moment [% of body weight times 1 m]."""
 
     mm: float
     moment: float
 
 
-class Moment(NamedTuple):
-    """A time of the step in numbers, for what depends on nothing else."""
+class Clock(NamedTuple):
+    """An instant of the step of which only the time is known."""
 
     t: float
     duration: float
 
 
 class Stray(NamedTuple):
-    """How far a point that stands strays from its place [mm], and how fast it moves [m/s], at worst."""
+    """Largest distance of a standing point from its place [mm], and its largest speed [m/s]."""
 
     mm: float
     speed: float
 
 
 def pressing_outside(step: Step, ground: Ground) -> Outside:
-    """How far centres of pressure are outside of where they may be."""
+    """Largest excess of the centres of pressure beyond the rectangles in which they may be."""
     far, moment = 0.0, 0.0
     for side, wrench in (("r", ground.right), ("l", ground.left)):
         places, pressing = Ground.pressure(wrench), wrench[:, 1]
         for k in np.flatnonzero(~np.isnan(places[:, 0])):
             if step.sharing is Sharing.DISTANCE and ground.s[k] <= DOUBLE + 1e-9:
                 continue  # both feet press in one point between them
-            corners = np.array(step.corners(Moment(ground.s[k] * step.duration, step.duration), side), dtype=float)
+            corners = np.array(step.corners(Clock(ground.s[k] * step.duration, step.duration), side), dtype=float)
             beyond = float(np.maximum(corners.min(axis=0) - places[k], places[k] - corners.max(axis=0)).max())
             moment = max(moment, float(pressing[k]) * beyond)
             far = max(far, beyond) if pressing[k] > STANDS else far
@@ -73,9 +73,9 @@ def pressing_outside(step: Step, ground: Ground) -> Outside:
 
 
 def straying(step: Step, solution: co.Solution, s: np.ndarray) -> Stray:
-    """How still feet stand: right heel and ball and left ball, while they touch, against their places.
+    """Movement of points that should stand: right heel and ball and left ball, while they touch the ground.
 
-    Of the motion itself, whatever band the problem lets pass.
+    Measured against their places, whatever band the problem allows.
     """
     now, (ball, _) = solution.problem.instant, step.sole
     feet, worst = step.stance.feet, Stray(0.0, 0.0)
@@ -95,7 +95,7 @@ def straying(step: Step, solution: co.Solution, s: np.ndarray) -> Stray:
 
 
 def violations(step: Step, solution: co.Solution) -> dict[str, tuple[float, str]]:
-    """Largest violation of each kind in its unit, and whose it is."""
+    """Largest violation of each kind in its unit, and the row that has it."""
     nlp = solution.nlp
     found: dict[str, tuple[float, str]] = {kind: (0.0, "") for kind in UNITS}
     nodes = nlp.grid.nodes().s.size
@@ -121,14 +121,14 @@ def violations(step: Step, solution: co.Solution) -> dict[str, tuple[float, str]
 
 
 def _outside(block: Block, solution: co.Solution) -> np.ndarray:
-    """How far each row gets out of its bounds, shape (rows,)."""
+    """Largest excess of each row beyond its bounds, shape (rows,)."""
     values = block.evaluate(solution.x, solution.parameters)
     outside = np.maximum(block.lower[:, None] - values, values - block.upper[:, None])
     return outside.clip(min=0).max(axis=1)
 
 
 def _kind(step: Step, name: str, label: str, row: int) -> str:
-    """What a row of a constraint measures."""
+    """Kind of quantity that a row of a constraint measures."""
     if name == "symmetry":  # places and angles, their rates times the duration
         return "position_mm" if is_length(step, row) else "angle_deg"
     if name.startswith("q bounds"):

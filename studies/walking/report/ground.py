@@ -1,4 +1,4 @@
-"""What the ground does to the walker, and a second opinion on it.
+"""Ground reactions of a predicted step, and a second opinion on them.
 
 The problem sees the human from the right foot. `pelvis_torques` puts its motion into the coordinates of the skeleton as
 it is described, carried by its pelvis, and loads both feet with what the problem says of the ground: nothing must be

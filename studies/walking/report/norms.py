@@ -1,6 +1,6 @@
-"""Measured walking, to be laid beside what is predicted: studies/walking/report/data/curves.csv and events.csv.
+"""Measured walking, to compare predictions with: studies/walking/report/data/curves.csv and events.csv.
 
-Nothing that is predicted is computed from these tables.
+No prediction is computed from these tables.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Band(NamedTuple):
         return float(np.sqrt(np.mean((np.interp(self.percent, percent, values) - self.mean) ** 2)))
 
     def closed(self) -> Band:
-        """The same with 100 % of the stride, which is 0 % of the next."""
+        """The band with 100 % of the stride added, which is 0 % of the next."""
         return Band(np.append(self.percent, 100.0), *(np.append(x, x[0]) for x in (self.mean, self.sd)))
 
 
@@ -61,7 +61,7 @@ def facts() -> dict[str, list[Fact]]:
 
 
 def fact(event: str, source: str, pace: str = "") -> Fact | None:
-    """What a source says of an event, if it does."""
+    """Published value of an event by a source, None if it gives none."""
     matching = (f for f in facts().get(event, ()) if f.source == source and f.pace.startswith(pace))
     return next(matching, None)
 

@@ -1,4 +1,4 @@
-"""What is measured of a predicted step: curves over a stride, peaks, distances to measured walking, and errors.
+"""Measures of a predicted step: curves over a stride, peaks, distances from measured walking, and errors.
 
 A stride of the right side is the step, in which the right foot leads, and the left side of the step mirrored, which is
 what the right side does in the next one. Forces are over body weight, load not included; percentages are of the stride.
@@ -19,7 +19,7 @@ from studies.walking.report.ground import Ground, ground_reactions, pelvis_torqu
 from studies.walking.report.norms import bands
 from studies.walking.step import Step
 
-SAMPLES = 201  # of the step
+SAMPLES = 201  # times of a step
 ANGLES = {"hip": "hip_flexion", "knee": "knee_flexion", "ankle": "ankle_dorsiflexion"}
 DIRECTIONS = {"lateral": 0, "vertical": 1, "fore_aft": 2}  # lateral: to the left, which is medial for the right foot
 COMPARED = ("hip", "knee", "ankle", "vertical", "fore_aft")
@@ -64,14 +64,14 @@ EVENTS: Mapping[str, Event] = {
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """A step and its solution, measured.
+    """A solved step and its measures.
 
     Parameters
     ----------
     step : Step
     solution : Solution
     first : Solution, optional
-        The motion that it started from, if that was sought before.
+        Motion of a first stage that the search started from, if there was one.
     """
 
     step: Step
@@ -80,17 +80,17 @@ class Report:
 
     @cached_property
     def percent(self) -> np.ndarray:
-        """Of the stride, shape (2 SAMPLES - 1,)."""
+        """Times of the curves [% of the stride], shape (2 SAMPLES - 1,)."""
         return np.linspace(0, 100, 2 * SAMPLES - 1)
 
     @cached_property
     def sample(self) -> co.Sample:
-        """The motion of the step, finely."""
+        """Motion of the step at `SAMPLES` times."""
         return self.solution.at(self.ground.s * self.solution.duration)
 
     @cached_property
     def ground(self) -> Ground:
-        """Ground reactions of the step."""
+        """Ground reactions of the step at `SAMPLES` times."""
         return ground_reactions(self.step, self.solution, np.linspace(0, 1, SAMPLES))
 
     @cached_property
@@ -161,7 +161,7 @@ class Report:
     def worst(self) -> dict[str, tuple[float, str]]:
         """Largest violation of each kind and the constraint's row, on a grid FINER than the nodes.
 
-        Of feet that stand, how far they are from their places, whatever band the problem lets pass.
+        Feet that stand are measured against their places, whatever band the problem allows.
         """
         found = violations(self.step, self.solution)
         mine = (
@@ -173,12 +173,12 @@ class Report:
 
     @cached_property
     def stray(self) -> Stray:
-        """How still the feet stand."""
+        """Movement of the feet that should stand."""
         return straying(self.step, self.solution, np.linspace(0, 1, FINER * (self.solution.t.size - 1) + 1))
 
     @cached_property
     def outside(self) -> Outside:
-        """How far the feet press outside of where they may, at worst."""
+        """Largest excess of the centres of pressure beyond where they may be."""
         return pressing_outside(self.step, self.ground)
 
     @cached_property
@@ -193,7 +193,7 @@ class Report:
 
     @property
     def numbers(self) -> dict[str, float]:
-        """All of it under flat names."""
+        """Everything measured, under flat names."""
         found = {"cost": self.solution.cost, "speed": self.step.speed, "step_length": self.step.length}
         found |= {f"objective.{name}": value for name, value in self.objectives.items()}
         for name, peak in self.peaks.items():
