@@ -1,13 +1,13 @@
 """Does the 55-DOF human walk like a person?
 
-Chapter V of Barman (2020): one step of a human whose motion is predicted, not measured. Given are the segments, joint
-ranges and strength, the speed, the step length and when the feet touch; out come joint angles, ground reactions and
-internal joint forces of a stride, laid beside measured walking (studies/data). Two objectives are minimised, the
-paper's integral of squared torques over their limits and one with weights (`studies.walking.step.NATURAL`); the weights
-were chosen at 1.2 m/s with Winter's curves in sight, so that what agrees there is fitted. Other speeds
-(`studies.walking.speeds`), other bodies and loads are predicted with the same weights.
+Chapter V of Barman (2020): one step of a human whose motion is predicted, not measured; `studies.walking.problem`
+states it. Given are the segments, joint ranges and strength, the speed, the step length and when the feet touch; the
+answer is a stride's joint angles, ground reactions and internal joint forces, laid beside measured walking. Two
+objectives are minimised, the paper's integral of squared torques over their limits and one with weights
+(`studies.walking.step.NATURAL`), which were chosen at 1.2 m/s with Winter's curves in sight, so that agreement there is
+fitted. Other speeds (`studies.walking.speeds`), other bodies and loads are predicted with the same weights.
 
-What gives which feature, measured here. With the paper's objective the vertical force starts with a spike of 1.5 body
+Causes of features, measured here. With the paper's objective the vertical force starts with a spike of 1.5 body
 weights, and the knee bends by 81 degrees in swing; weights (cheap ankles and hips) and some smoothness of the pelvis
 bring two peaks of 1.1 and 1.0 around a valley of 0.82. A heel that may rise only at 40 % of the stride instead of 30
 gives 1.4 to 1.6 at 45 %. Ankles with no stiffness of their own stay at their bound all through swing: 9 degrees from
