@@ -21,6 +21,7 @@ from studies.walking.report.ground import ground_reactions
 from studies.walking.report.norms import bands, fact, facts
 from studies.walking.report.report import COMPARED, EVENTS, Report
 from studies.walking.speeds import SPEEDS, published, step_length, trend
+from studies.walking.starts import Run, starts_figure, tabulated
 from studies.walking.step import DOUBLE, MID_SWING, Step
 from studies.walking.walk import COARSE, POINTS, posed, walk
 
@@ -178,6 +179,20 @@ def test_published_facts_are_in_order():
     assert winter is not None
     assert winter.value == 1.1
     assert fact("vertical.peak_1", "nobody") is None
+
+
+def test_starts_are_counted_and_drawn(report):
+    found = Run(True, 60, 20, 1.0, 0.07, {}, report.curves | {"percent": report.percent})
+    other, failed = found._replace(cost=0.08, first=40), Run(False, 300, 0, 9.0, np.inf, {}, {})
+    table, numbers = tabulated({"default": [found, other, failed]})
+    assert numbers == {
+        "starts.default": 3, "starts.default.converged": 2, "starts.default.best": 1,
+        "starts.default.lowest_cost": 0.07,
+    }  # fmt: skip
+    assert "2 of 3" in table.text()
+    assert "80 to 100" in table.text()
+    figure = starts_figure({"default": [found, other, failed]})
+    assert [len(ax.lines) for ax in figure.axes] == [5, 5, 1]  # two runs, three marks of the stride
 
 
 def test_trends_and_step_lengths():

@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,21 @@ def test_every_study_asks_a_question_and_goes_by_its_place(path: Path):
     assert named == [name(path)]
     listed = path.stem if path.parent.name == "benchmarks" else name(path)
     assert f"`{listed}`" in README or f"studies.{listed}" in README
+
+
+def test_no_two_files_of_studies_or_models_import_each_other():
+    files = {
+        ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__"): path
+        for folder in ("studies", "models")
+        for path in (ROOT.parent / folder).rglob("*.py")
+    }
+    graph: dict[str, set[str]] = {}
+    for module, path in files.items():
+        taken = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+        named = {f"{node.module}.{alias.name}" for node in taken for alias in node.names}
+        graph[module] = ({str(node.module) for node in taken} | named) & files.keys() - {module}
+    assert graph["studies.walking.problem"] >= {"studies.walking.step", "studies.walking.forces"}
+    list(TopologicalSorter(graph).static_order())  # CycleError names a circle
 
 
 def test_files_are_called_after_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -54,7 +54,6 @@ SPLINES = ((5, 5), (10, 5), (20, 5), (40, 5))  # intervals and degree
 MESHES = (co.Radau(5, 3), co.Radau(10, 3), co.Radau(10, 5), co.Radau(20, 5), co.HermiteSimpson(40))
 TIMES = np.linspace(0.0, DURATION, 401)
 
-
 # Way (b): the loop cut, all five joints and the forces of the cut unknown.
 ARM = five_bar(WEIGHTLESS)
 CUT = CutJoints(ARM)
