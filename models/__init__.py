@@ -1,1 +1,14 @@
-"""Ready-made mechanisms: numbers with their sources, no optimisation."""
+"""Ready-made mechanisms: numbers with their sources, no optimisation.
+
+A mechanism that its source prints in full is a module here that gives one `colloc.Model`, as in
+``from models.two_link import two_link``:
+
+    arms      two_link, prismatic_revolute, scara, puma560, stanford
+    human     human43
+
+Mechanisms with sizes to choose, or built from parts of their own, share the room of their family:
+
+    chains    any number of equal links (serial), the same with point masses in closed form (point_masses)
+    closed    closed chains: four_bar, slider_crank, five_bar, parallel_scara, rower
+    human     humans of any stature and mass: human55, walker2d, and what they are made of
+"""

@@ -1,1 +1,13 @@
-"""Studies: one question a file, run as ``python -m studies.NAME``."""
+"""Studies: one question a file, a family a folder, run as ``python -m studies.FAMILY.NAME``.
+
+    two_link         the published problems of two-link arms against their exact optima
+    descents         which descent method needs the fewest steps
+    closed_chains    minimum torque of mechanisms with loops
+    sensitivities    are the recursive derivatives right, and what do they cost
+    control          feedback around a predicted motion, and iLQR
+    walking          a predicted step of a human
+    benchmarks       what takes how long, each alternative in turn
+
+All share `reporting`: the command line, the table, the numbers as JSON. Every study shows the problem it solves on its
+own page; those of walking share the step in ``walking/problem.py``.
+"""

@@ -1,4 +1,4 @@
-"""What every study shares: its command line, its table, and its figures as JSON."""
+"""Command line, table and JSON of the studies, the same for all."""
 
 from __future__ import annotations
 
@@ -6,11 +6,123 @@ import argparse
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
+from typing import NoReturn
 
 from colloc import InputError
 from colloc.display import Table
 from colloc.files import check_writable, write_atomically
+
+FIGURES = (".png", ".pdf", ".svg")
+
+
+@dataclass(frozen=True)
+class Option:
+    """A number that the command line of one study takes, beside what all take.
+
+    Parameters
+    ----------
+    name : str
+        Name without the dashes in front: "step-length" is given as ``--step-length 0.7``.
+    default : int, float or None
+        An int makes it a whole number.
+    meaning : str
+        Meaning and unit, for the help.
+    above, least : float, optional
+        Bound that it must exceed, and bound that it may reach.
+    """
+
+    name: str
+    default: float | None
+    meaning: str
+    above: float | None = None
+    least: float | None = None
+
+    def read(self, text: str) -> float:
+        """The number, if it is a legal one."""
+        whole = isinstance(self.default, int)
+        try:
+            value = int(text) if whole else float(text)
+        except ValueError:
+            value = float("nan")
+        if not isfinite(value):
+            raise argparse.ArgumentTypeError(f"must be a {'whole ' if whole else ''}number, got {text!r}")
+        if self.above is not None and value <= self.above:
+            raise argparse.ArgumentTypeError(f"must be above {self.above:g}, got {text}")
+        if self.least is not None and value < self.least:
+            raise argparse.ArgumentTypeError(f"must be at least {self.least:g}, got {text}")
+        return value
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
+def arguments(
+    study: str,
+    doc: str | None,
+    argv: Sequence[str] | None,
+    *,
+    quick: str = "coarser grids, for a first look",
+    options: Sequence[Option] = (),
+    figure: bool = True,
+    animation: tuple[str, ...] = (),
+) -> argparse.Namespace:
+    """Command line of a study: --json, --quick, --figure, --animation where it has one, and options of its own.
+
+    Paths are checked at once: nobody waits for a study that cannot write its answer.
+
+    Parameters
+    ----------
+    study : str
+        Family and name, such as "two_link.lifting"; the figure is called after it.
+    doc : str
+        The study's docstring, whose first line is its question.
+    argv : sequence of str, optional
+        The words of the command line, those of the process by default.
+    quick : str
+        What --quick leaves out.
+    options : sequence of Option
+    figure : bool
+        Whether the study draws one.
+    animation : tuple of str
+        Suffixes of the animation that the study can write; by default it lies beside the figure, with the first of
+        them. Empty for a study without one.
+
+    Returns
+    -------
+    argparse.Namespace
+        All of these by name, None for a file that nobody wants, and `question`.
+    """
+    question = (doc or study).strip().splitlines()[0]
+    parser = _Parser(prog=f"python -m studies.{study}", description=question)
+    parser.add_argument("--json", metavar="FILE", help="write the numbers as flat JSON")
+    parser.add_argument("--quick", action="store_true", help=quick)
+    if figure:
+        default = f"{study.replace('.', '_')}.png"
+        parser.add_argument("--figure", metavar="FILE", default=default, help="the figure (default %(default)s)")
+    if animation:
+        parser.add_argument("--animation", metavar="FILE", help="the animation (default beside the figure)")
+    for option in options:
+        default = "" if option.default is None else " (default %(default)s)"
+        parser.add_argument(
+            f"--{option.name}", metavar="N", type=option.read, default=option.default, help=option.meaning + default
+        )
+    parsed = parser.parse_args(argv)
+    if animation and parsed.animation is None:
+        parsed.animation = str(Path(parsed.figure).with_suffix(animation[0]))
+    try:
+        for name, suffixes in (("json", (".json",)), ("figure", FIGURES), ("animation", animation)):
+            if getattr(parsed, name, None) is not None:
+                check_writable(getattr(parsed, name), suffixes)
+    except InputError as error:
+        parser.error(str(error))
+    parsed.question = question
+    return parsed
 
 
 @dataclass(frozen=True)
@@ -32,47 +144,27 @@ class Row:
     source: str = ""
 
     def cells(self) -> tuple[str, str, str, str, str]:
-        """What, ours, reference, difference, source."""
+        """Cells of the table: what, ours, reference, difference, source."""
         ours = _number(self.ours)
         if self.reference is None:
             return (self.what, ours, "", "", self.source)
         return (self.what, ours, _number(self.reference), f"{self.ours - self.reference:+.1e}", self.source)
 
 
-def arguments(
-    description: str | None, figure: str, argv: Sequence[str] | None, animation: str | None = None
-) -> argparse.Namespace:
-    """Parse --json, --figure, --quick and, with a default given, --animation; paths are checked before all else."""
-    parser = argparse.ArgumentParser(description=(description or "").strip().splitlines()[0])
-    parser.add_argument("--json", metavar="FILE", help="write the study's numbers as flat JSON")
-    parser.add_argument("--figure", metavar="FILE", default=figure, help="where the figure goes (default %(default)s)")
-    parser.add_argument("--quick", action="store_true", help="coarser grids, for a first look")
-    if animation:
-        parser.add_argument(
-            "--animation", metavar="FILE", default=animation, help="a page or GIF (default %(default)s)"
-        )
-    parsed = parser.parse_args(argv)
-    try:
-        check_writable(parsed.figure, (".png", ".pdf", ".svg"))
-        if animation:
-            check_writable(parsed.animation, (".html", ".gif"))
-        if parsed.json:
-            check_writable(parsed.json, (".json",))
-    except InputError as error:
-        parser.error(str(error))
-    return parsed
-
-
 def table(title: str, rows: Sequence[Row], notes: Sequence[str] = ()) -> str:
-    """The study's table as text."""
+    """Table of a study as text."""
     header = ("", "ours", "reference", "difference", "source of the reference")
     return Table(title, header, [row.cells() for row in rows], notes).text()
 
 
-def write_json(path: str | None, numbers: Mapping[str, float]) -> None:
-    """Write numbers as flat JSON, if a path is given."""
-    if path:
-        write_atomically(Path(path), (json.dumps(dict(numbers), indent=2) + "\n").encode())
+def finish(args: argparse.Namespace, numbers: Mapping[str, float]) -> dict[str, float]:
+    """Numbers of a study, written as flat JSON if that was asked for; says where its pictures are."""
+    for kind in ("figure", "animation"):
+        if path := getattr(args, kind, None):
+            print(f"  {kind}: {path}")
+    if args.json:
+        write_atomically(Path(args.json), (json.dumps(dict(numbers), indent=2) + "\n").encode())
+    return dict(numbers)
 
 
 def _number(value: float) -> str:

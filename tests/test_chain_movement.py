@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import colloc as co
-import studies.closed_chain_minimum_torque
-import studies.rower
+import studies.closed_chains.five_bar
+import studies.closed_chains.rower
 from colloc import loops
 from colloc.descent import ChainMovement, Movement, Objective, SplineMotion, Stop, bfgs, ipopt, modified_newton
 from colloc.dynamics import potential_energy
-from models.five_bar import END, START, five_bar
-from models.four_bar import four_bar
-from models.rower import CATCH, FINISH, oar_load, rower
+from models.closed.five_bar import END, START, five_bar
+from models.closed.four_bar import four_bar
+from models.closed.rower import CATCH, FINISH, oar_load, rower
 
 METHODS = (modified_newton, bfgs, ipopt)
 
@@ -212,7 +212,7 @@ def run(study, tmp_path) -> dict[str, float]:
 
 
 def test_table_one(tmp_path, capsys):
-    numbers = run(studies.closed_chain_minimum_torque, tmp_path)
+    numbers = run(studies.closed_chains.five_bar, tmp_path)
     assert numbers["iterations.newton"] <= 7
     assert numbers["iterations.ipopt"] <= 7
     assert numbers["cost.newton"] == pytest.approx(6.14472322, rel=1e-7)
@@ -226,7 +226,7 @@ def test_table_one(tmp_path, capsys):
 
 
 def test_the_rower(tmp_path, capsys):
-    numbers = run(studies.rower, tmp_path)
+    numbers = run(studies.closed_chains.rower, tmp_path)
     assert numbers["cost.newton"] == pytest.approx(4038.36288743, rel=1e-7)
     assert numbers["factor"] == pytest.approx(7393.718438 / 4038.362887, rel=1e-6)
     assert "the interpolated start costs 7393.718" in capsys.readouterr().out

@@ -12,7 +12,7 @@ import colloc as co
 from colloc.transcription import evaluation
 from colloc.transcription.block import Block
 from colloc.transcription.block_kernels import BlockKernel, block_kernel
-from models.chain import spatial_chain
+from models.chains.serial import spatial_chain
 
 CURVES = [co.BSpline(6), co.BSpline(3, degree=5), co.HermiteSimpson(4), co.Radau(5, 3)]
 FIRST, SECOND = ("f", "g", "grad_f", "jac_g"), ("hess_lag", "gauss_newton")

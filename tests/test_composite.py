@@ -28,7 +28,7 @@ from random_trees import (
 import colloc as co
 from colloc.dynamics import lagrange, newton_euler
 from colloc.dynamics.spatial.composite import composite_sensitivities, mass_matrix
-from models.chain import spatial_chain
+from models.chains.serial import spatial_chain
 from models.human43 import human43
 from models.puma560 import puma560
 from models.stanford import stanford

@@ -8,8 +8,8 @@ from scipy.linalg import solve_discrete_are
 
 import colloc as co
 from colloc.control import Expansion, backward, box_minimum, fitted, least_squares_step
-from models import planar_chain as pc
-from models.planar_chain import PlanarChain
+from models.chains import point_masses as pc
+from models.chains.point_masses import PointMassChain
 from models.two_link import two_link
 
 STEPS, N_X, N_U = 6, 4, 2
@@ -202,7 +202,7 @@ def test_batch_and_recursive_steps_agree(seed: int, damping: float):
 
 def test_steps_of_a_planar_robot_agree():
     """Batch and recursive, to 1e-9, over the linearisation of a three-link reach of 50 steps."""
-    chain = PlanarChain([0.3] * 3, [0.5] * 3)
+    chain = PointMassChain([0.3] * 3, [0.5] * 3)
     system, rng = pc.discretised(chain, 0.01), np.random.default_rng(0)
     reach = co.control.output_cost(chain.tree(), lambda now: now.point("link3").position[:2], (0.5, 0.3), 1e3)
     residuals = fitted(reach + co.control.state_cost(0.0, 1e-3) + co.control.control_cost(1e-2), 50, 6, 3)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import studies.benchmarks.ilqr
-import studies.planar_reaching
-import studies.tracking_feedback
+import studies.control.reaching
+import studies.control.tracking
 
 
 def run(study, tmp_path: Path, *options: str) -> dict[str, float]:
@@ -34,17 +34,17 @@ def check_reaches(numbers: dict[str, float], links: tuple[int, ...]) -> None:
 
 
 def test_ilqr_and_ipopt_reach_the_same_cost(tmp_path: Path):
-    check_reaches(run(studies.planar_reaching, tmp_path, "--quick"), (2, 3))
+    check_reaches(run(studies.control.reaching, tmp_path, "--quick"), (2, 3))
 
 
 @pytest.mark.slow
 def test_ilqr_and_ipopt_reach_the_same_cost_with_ten_links(tmp_path: Path):
-    check_reaches(run(studies.planar_reaching, tmp_path), (2, 3, 5, 10))
+    check_reaches(run(studies.control.reaching, tmp_path), (2, 3, 5, 10))
 
 
 @pytest.mark.parametrize("options", [("--quick",), pytest.param((), marks=pytest.mark.slow)], ids=["quick", "full"])
 def test_feedback_ends_ten_times_closer(tmp_path: Path, options: tuple[str, ...]):
-    numbers = run(studies.tracking_feedback, tmp_path, *options)
+    numbers = run(studies.control.tracking, tmp_path, *options)
     assert numbers["cost.time_optimal"] == pytest.approx(0.391855, abs=2e-3)
     assert numbers["tip_error.tvlqr"] < 0.1 * numbers["tip_error.open_loop"]
     assert 0.02 < numbers["tip_error.open_loop"] < 0.1

@@ -12,12 +12,12 @@ from test_chain_movement import rest
 import colloc as co
 from colloc import loops
 from colloc.descent import ChainMovement, Stop, modified_newton
-from colloc.loops.cut_joints import CutJoints
-from models.five_bar import END, START, five_bar
-from models.four_bar import four_bar
-from models.parallel_scara import parallel_scara
-from models.rower import CATCH, FINISH, oar_load, rower
-from models.slider_crank import slider_crank
+from colloc.loops import CutJoints
+from models.closed.five_bar import END, START, five_bar
+from models.closed.four_bar import four_bar
+from models.closed.parallel_scara import parallel_scara
+from models.closed.rower import CATCH, FINISH, oar_load, rower
+from models.closed.slider_crank import slider_crank
 
 KINDS = ("weld", "revolute", "prismatic", "cylindrical", "spherical", "planar", "on_line", "on_plane")
 FROM, TO = (0.5,), (2.5,)

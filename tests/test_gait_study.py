@@ -10,18 +10,20 @@ import pytest
 from matplotlib.figure import Figure
 
 import colloc as co
-from models.human55 import human55, walking
-from studies.gait import COARSE, LABELS, PACK, POINTS, comparison, loaded, posed, walk
-from studies.gait_animation import write_animation
-from studies.gait_body import NAMES, capsule, film, strides
-from studies.gait_errors import PROMISED, pressing_outside
-from studies.gait_figures import gait_figure
-from studies.gait_ground import ground_reactions
-from studies.gait_norms import bands, fact, facts
-from studies.gait_report import COMPARED, EVENTS, Report
-from studies.gait_speeds import SPEEDS, published, step_length, trend
-from studies.walking import Step
-from studies.walking_rows import DOUBLE, MID_SWING
+from models.human.human55 import human55, walking
+from studies.walking.gait import PACK, loaded
+from studies.walking.picture.animation import write_animation
+from studies.walking.picture.body import NAMES, capsule, film, strides
+from studies.walking.picture.figures import gait_figure
+from studies.walking.report.comparison import LABELS, comparison
+from studies.walking.report.errors import PROMISED, pressing_outside
+from studies.walking.report.ground import ground_reactions
+from studies.walking.report.norms import bands, fact, facts
+from studies.walking.report.report import COMPARED, EVENTS, Report
+from studies.walking.speeds import SPEEDS, published, step_length, trend
+from studies.walking.starts import Run, starts_figure, tabulated
+from studies.walking.step import DOUBLE, MID_SWING, Step
+from studies.walking.walk import COARSE, POINTS, posed, walk
 
 
 @pytest.fixture(scope="module")
@@ -177,6 +179,20 @@ def test_published_facts_are_in_order():
     assert winter is not None
     assert winter.value == 1.1
     assert fact("vertical.peak_1", "nobody") is None
+
+
+def test_starts_are_counted_and_drawn(report):
+    found = Run(True, 60, 20, 1.0, 0.07, {}, report.curves | {"percent": report.percent})
+    other, failed = found._replace(cost=0.08, first=40), Run(False, 300, 0, 9.0, np.inf, {}, {})
+    table, numbers = tabulated({"default": [found, other, failed]})
+    assert numbers == {
+        "starts.default": 3, "starts.default.converged": 2, "starts.default.best": 1,
+        "starts.default.lowest_cost": 0.07,
+    }  # fmt: skip
+    assert "2 of 3" in table.text()
+    assert "80 to 100" in table.text()
+    figure = starts_figure({"default": [found, other, failed]})
+    assert [len(ax.lines) for ax in figure.axes] == [5, 5, 1]  # two runs, three marks of the stride
 
 
 def test_trends_and_step_lengths():

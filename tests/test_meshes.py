@@ -1,5 +1,8 @@
 """Meshes of one's own: breakpoints, continuity, degrees, and bounds that hold at all times."""
 
+# Wrong types are refused.
+# pyright: reportArgumentType=false
+
 import warnings
 
 import casadi as ca

@@ -20,7 +20,7 @@ import colloc as co
 import models
 from colloc.dynamics import equations_of_motion
 from colloc.kinematics import frames
-from models.chain import planar_chain, spatial_chain
+from models.chains.serial import planar_chain, spatial_chain
 from models.human43 import human43
 from models.puma560 import puma560
 from models.scara import scara

@@ -11,14 +11,15 @@ from problems import effort
 
 import colloc as co
 import colloc.transcription.torques
-import studies.two_link_minimum_torque
+import studies.descents.two_link
 from colloc.descent import DescentStatus, Movement, Stop
-from models.chain import planar_chain, spatial_chain
+from models.chains.serial import planar_chain, spatial_chain
 from models.two_link import two_link
 
 REST = [co.initial(q=0.1, qd=0.0, qdd=0.0), co.final(q=0.8, qd=0.0, qdd=0.0)]
 RECURSIONS = (
-    co.dynamics.composite_sensitivities, co.dynamics.lie_sensitivities, co.dynamics.newton_euler_sensitivities, co.dynamics.lagrange_sensitivities,
+    co.dynamics.composite_sensitivities, co.dynamics.lie_sensitivities, co.dynamics.newton_euler_sensitivities,
+    co.dynamics.lagrange_sensitivities,
 )  # fmt: skip
 METHODS = (co.descent.modified_newton, co.descent.bfgs, co.descent.ipopt)
 
@@ -244,7 +245,7 @@ def test_a_movement_is_made_of_an_nlp():
 
 
 def test_the_papers_comparison(tmp_path, capsys):
-    numbers = studies.two_link_minimum_torque.main(
+    numbers = studies.descents.two_link.main(
         ["--quick", "--figure", str(tmp_path / "figure.png"), "--json", str(tmp_path / "numbers.json")]
     )
     assert json.loads((tmp_path / "numbers.json").read_text()) == numbers
@@ -262,8 +263,8 @@ def test_the_papers_comparison(tmp_path, capsys):
 
 
 def test_the_lifting_motion_has_two_links_at_right_angles_in_the_end():
-    problem = studies.two_link_minimum_torque.lifting()
-    solution = co.solve(problem, studies.two_link_minimum_torque.CURVE)
+    study = studies.descents.two_link
+    solution = co.solve(study.problem, study.CURVE)
     np.testing.assert_allclose(solution.q[[0, -1]], [[-pi / 2, 0], [0, pi / 2]], atol=1e-12)
     assert solution.nlp.free.sum() == 6
     assert solution.nlp.n_x == 2 * 9 + 1

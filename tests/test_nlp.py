@@ -11,7 +11,7 @@ import colloc as co
 from colloc.dynamics import Sensitivities, by_differentiation
 from colloc.transcription.block import Block
 from colloc.transcription.torques import RECURSIVE_FROM
-from models.chain import spatial_chain
+from models.chains.serial import spatial_chain
 
 CURVES = [
     co.BSpline(6), co.BSpline(2), co.BSpline(4, degree=5), co.HermiteSimpson(4), co.Radau(5, 3), co.Radau(1, 2),
@@ -20,8 +20,8 @@ CURVES = [
 
 
 RECURSIONS = [
-    None, by_differentiation(co.dynamics.newton_euler), co.dynamics.composite_sensitivities, co.dynamics.newton_euler_sensitivities,
-    co.dynamics.lagrange_sensitivities, co.dynamics.lie_sensitivities,
+    None, by_differentiation(co.dynamics.newton_euler), co.dynamics.composite_sensitivities,
+    co.dynamics.newton_euler_sensitivities, co.dynamics.lagrange_sensitivities, co.dynamics.lie_sensitivities,
 ]  # fmt: skip
 
 

@@ -11,8 +11,8 @@ from colloc.descent import ChainMovement
 from colloc.plot.animation import write_film
 from colloc.plot.chains import chain_pose
 from colloc.plot.motion import draw_poses
-from models.four_bar import COUPLER, CRANK, GROUND, ROCKER, four_bar
-from models.rower import OAR_PIVOT, SEAT_HEIGHT, rower
+from models.closed.four_bar import COUPLER, CRANK, GROUND, ROCKER, four_bar
+from models.closed.rower import OAR_PIVOT, SEAT_HEIGHT, rower
 
 
 @pytest.fixture(autouse=True)

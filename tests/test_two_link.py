@@ -14,10 +14,9 @@ import pytest
 from problems import time_optimal
 
 import colloc as co
-import studies.prismatic_revolute
-import studies.two_link_lifting
-import studies.two_link_time_optimal
-from studies.two_link_problems import lifting, run, slide_and_arm
+from studies.two_link import lifting, prismatic_revolute
+from studies.two_link import time_optimal as swing
+from studies.two_link.convergence import run
 
 ROOT = Path(__file__).parent.parent
 T_OPTIMAL = 0.391854539516
@@ -49,10 +48,10 @@ def test_torques_switch_where_the_maximum_principle_says():
 
 @pytest.mark.parametrize("dynamics", [co.dynamics.newton_euler, co.dynamics.lagrange])
 @pytest.mark.parametrize(
-    ("statement", "T", "cost"), [(lifting, T_LIFTING, COST_LIFTING), (slide_and_arm, T_SLIDE, COST_SLIDE)]
+    ("study", "T", "cost"), [(lifting, T_LIFTING, COST_LIFTING), (prismatic_revolute, T_SLIDE, COST_SLIDE)]
 )
-def test_mixed_criteria_converge(statement, T, cost, dynamics):
-    solution = co.solve(statement(), co.Radau(60), dynamics=dynamics, ipopt={"tol": 1e-10})
+def test_mixed_criteria_converge(study, T, cost, dynamics):
+    solution = co.solve(study.problem, co.Radau(60), dynamics=dynamics, ipopt={"tol": 1e-10})
     assert solution.success
     assert solution.duration == pytest.approx(T, abs=2e-5)
     assert solution.cost == pytest.approx(cost, abs=2e-7)
@@ -61,7 +60,7 @@ def test_mixed_criteria_converge(statement, T, cost, dynamics):
 
 def test_the_hinge_convention_matters():
     """With the link along the slide at q2 = 0, or turned by another 90 degrees, the problem is another one."""
-    stated = slide_and_arm()
+    stated = prismatic_revolute.problem
     for offset, T, cost in ((np.pi / 2, 0.64625971, 0.85306281), (np.pi, 0.71269488, 0.94075724)):
         slide, arm = stated.model.bodies
         turned = co.Body(
@@ -79,9 +78,9 @@ def test_the_hinge_convention_matters():
 @pytest.mark.parametrize(
     ("study", "T", "cost"),
     [
-        (studies.two_link_time_optimal, T_OPTIMAL, None),
-        (studies.two_link_lifting, T_LIFTING, COST_LIFTING),
-        (studies.prismatic_revolute, T_SLIDE, COST_SLIDE),
+        (swing, T_OPTIMAL, None),
+        (lifting, T_LIFTING, COST_LIFTING),
+        (prismatic_revolute, T_SLIDE, COST_SLIDE),
     ],
     ids=["time_optimal", "lifting", "slide_and_arm"],
 )
@@ -102,11 +101,11 @@ def test_studies_reach_the_converged_values(study, T, cost, tmp_path: Path, caps
 
 
 def test_the_papers_setting_lies_where_it_should():
-    assert 0.3919 < run(time_optimal, 80, quick=True).numbers["paper_setting.T"] < 0.3936
+    assert 0.3919 < run(swing.problem, co.BSpline(20), co.Radau(50)).numbers["paper_setting.T"] < 0.3936
 
 
 def test_a_study_refuses_an_unwritable_path_before_it_computes(tmp_path: Path):
-    command = [sys.executable, "-m", "studies.two_link_time_optimal", "--json", str(tmp_path / "no" / "file.json")]
+    command = [sys.executable, "-m", "studies.two_link.time_optimal", "--json", str(tmp_path / "no" / "file.json")]
     ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert ended.returncode == 2
     assert "does not exist" in ended.stderr

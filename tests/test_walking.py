@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import colloc as co
-from models.walker2d import VIRTUAL, walker2d
-from studies.gait_ground import pelvis_coordinates, pelvis_torques
-from studies.walking import Sharing, Step
-from studies.walking_rows import DOUBLE, FLAT_UNTIL
+from models.human.walker2d import VIRTUAL, walker2d
+from studies.walking.forces import left, right
+from studies.walking.problem import problem
+from studies.walking.report.ground import pelvis_coordinates, pelvis_torques
+from studies.walking.step import DOUBLE, FLAT_UNTIL, Sharing, Step
 
 OPTIONS = {"tol": 1e-3, "constr_viol_tol": 1e-4, "max_iter": 300}
 
@@ -20,26 +21,20 @@ def walk(step: Step, curve: co.BSpline | co.Radau, hessian: co.Hessian = co.Hess
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.SolutionWarning)
         return co.solve(
-            step.problem(), curve, guess=co.line(stand, stand), hessian=hessian, compile=False, ipopt=OPTIONS | options
+            problem(step), curve, guess=co.line(stand, stand), hessian=hessian, compile=False, ipopt=OPTIONS | options
         )
 
 
 def sampled(solution: co.Solution, step: Step, count: int = 61) -> dict[str, np.ndarray]:
     """Times, wrenches over body weight, torques and the foremost contact points along the motion."""
-    now, feet = solution.problem.instant, step.stance.feet
-    wanted = {
-        "right": ca.vertcat(*step.right(now)) / step.weight,
-        "left": ca.vertcat(*step.left(now)) / step.weight,
-        "whole": ca.vertcat(*now.support) / step.weight,
-        "tau": now.tau,
-        "heel": now.point(*feet["r"].heel).position,
-        "ball": now.point(*feet["r"].ball).position,
-    }
-    function = ca.Function("sampled", now.inputs, [ca.densify(value) for value in wanted.values()])
-    s = np.linspace(0, 1, count)[1:]
-    sites = solution.nlp.grid.anywhere(s)
-    values = sites.evaluate(list(function(*sites.local.inputs)), solution.x, solution.parameters)
-    return dict(zip(wanted, values, strict=True)) | {"s": s}
+    feet, s = step.stance.feet, np.linspace(0, 1, count)[1:]
+
+    def wanted(now: co.Instant) -> tuple[ca.SX, ...]:
+        wrenches = (ca.vertcat(*wrench) / step.weight for wrench in (right(step, now), left(step, now), now.support))
+        return (*wrenches, now.tau, now.point(*feet["r"].heel).position, now.point(*feet["r"].ball).position)
+
+    names = ("right", "left", "whole", "tau", "heel", "ball")
+    return dict(zip(names, solution.evaluate(wanted, s * solution.duration), strict=True)) | {"s": s}
 
 
 @pytest.mark.parametrize("sharing", [Sharing.FREE, Sharing.DISTANCE])
@@ -69,11 +64,7 @@ def test_the_planar_walker_walks(curve, sharing: Sharing):
 def test_the_end_is_the_mirror_image_of_the_start_a_step_further():
     step = Step(walker2d())
     solution = walk(step, co.BSpline(10, nodes=21))
-    pelvis = ca.Function(
-        "pelvis", solution.problem.instant.inputs, list(pelvis_coordinates(step, solution.problem.instant))
-    )
-    sites = solution.nlp.grid.anywhere(np.array([0.0, 1.0]))
-    found = sites.evaluate(list(pelvis(*sites.local.inputs)), solution.x, solution.parameters)
+    found = solution.evaluate(lambda now: pelvis_coordinates(step, now), [0.0, solution.duration])
     shift = step.length * np.array([name == "pelvis_tz_forward" for name in step.human.model.joint_names])
     for (start, end), further, close in zip(found, (shift, 0, 0), (1e-4, 1e-3, 1e-2), strict=True):
         np.testing.assert_allclose(end, step.human.mirror(start) + further, atol=close)

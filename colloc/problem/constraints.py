@@ -28,7 +28,7 @@ class Condition:
     lower, upper : float or shape (rows,)
     where : Window, Moment or Ends
     scale : float or shape (rows,), optional
-    unit : str
+    unit : str or sequence of str
     labels : tuple of str
         Names of the rows; made from that of the constraint if empty.
     """
@@ -39,7 +39,7 @@ class Condition:
     upper: Any
     where: Where
     scale: Any = None
-    unit: str = ""
+    unit: str | Sequence[str] = ""
     labels: tuple[str, ...] = ()
 
     def rows(self, *instants: Instant) -> Rows:
@@ -62,7 +62,7 @@ def path(
     equals: Any = None,
     during: tuple[float, float] = (0.0, 1.0),
     scale: Any = None,
-    unit: str = "",
+    unit: str | Sequence[str] = "",
     name: str | None = None,
 ) -> Condition:
     """A function of the instant held within bounds.
@@ -77,8 +77,8 @@ def path(
     scale : float or shape (rows,), optional
         Natural size of the rows, in their own unit: what a solver and reports of violations measure them by. By
         default half the range between the bounds, else the size of the one there is; a narrow band wants another.
-    unit : str
-        Unit of the rows, for reports: "m", "N m".
+    unit : str or sequence of str
+        Unit of the rows, for reports: "m", "N m"; one for all or one for each.
     name : str, optional
     """
     return _condition("path", fn, name, (lower, upper, equals), window("path during", during), scale, unit)
@@ -86,7 +86,7 @@ def path(
 
 def at(
     s: float, fn: Callable[[Instant], Any], *, lower: Any = None, upper: Any = None, equals: Any = None,
-    scale: Any = None, unit: str = "", name: str | None = None,
+    scale: Any = None, unit: str | Sequence[str] = "", name: str | None = None,
 ) -> Condition:  # fmt: skip
     """A function of the instant held within bounds at one moment.
 
@@ -106,7 +106,7 @@ def at(
 
 def boundary(
     fn: Callable[[Instant, Instant], Any], *, lower: Any = None, upper: Any = None, equals: Any = None,
-    scale: Any = None, unit: str = "", name: str | None = None,
+    scale: Any = None, unit: str | Sequence[str] = "", name: str | None = None,
 ) -> Condition:  # fmt: skip
     """A function of the first and the last instant held within bounds.
 
@@ -128,8 +128,8 @@ def _condition(
     lower, upper = _limits(what, *limits)
     if scale is not None and not (finite_array(f"{what} scale", scale, np.shape(scale)) > 0).all():
         raise InputError(f"{what} scale must be positive, got {scale!r}")
-    if not isinstance(unit, str):
-        raise InputError(f"{what} unit must be a string, got {unit!r}")
+    if not isinstance(unit, str) and not (isinstance(unit, Sequence) and all(isinstance(u, str) for u in unit)):
+        raise InputError(f"{what} unit must be a string or one for each row, got {unit!r}")
     return Condition(name or _name_of(fn) or what, fn, lower, upper, where, scale, unit)
 
 

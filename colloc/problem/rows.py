@@ -50,7 +50,13 @@ def summed(expression: ca.SX, labels: Sequence[str]) -> Rows:
 
 
 def bounded(
-    name: str, value: Any, lower: Any, upper: Any, scale: Any = None, unit: str = "", labels: Sequence[str] = ()
+    name: str,
+    value: Any,
+    lower: Any,
+    upper: Any,
+    scale: Any = None,
+    unit: str | Sequence[str] = "",
+    labels: Sequence[str] = (),
 ) -> Rows:
     """Rows from what a user's function returned.
 
@@ -70,8 +76,11 @@ def bounded(
     if np.shape(scale) not in ((), (count,)):
         raise InputError(f"constraint {name!r} needs one scale or {count}, got {scale!r}")
     size = natural_size(low, high) if scale is None else np.broadcast_to(np.asarray(scale, dtype=float), (count,))
+    units = (unit,) * count if isinstance(unit, str) else tuple(unit)
+    if len(units) != count:
+        raise InputError(f"constraint {name!r} needs one unit or {count}, got {unit!r}")
     own = tuple(labels) or ((name,) if count == 1 else tuple(f"{name}[{k}]" for k in range(count)))
-    return Rows(ca.densify(expression), low, high, own, (unit,) * count, size)
+    return Rows(ca.densify(expression), low, high, own, units, size)
 
 
 def natural_size(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -51,8 +52,8 @@ class BSpline:
     intervals: int | None = None
     degree: int = 3
     nodes: int | None = None
-    breakpoints: tuple[float, ...] | None = None
-    continuity: int | tuple[int, ...] | None = None
+    breakpoints: Sequence[float] | np.ndarray | None = None
+    continuity: int | Sequence[int] | None = None
 
     def __post_init__(self):
         intervals, breakpoints = check_mesh("BSpline", self.intervals, self.breakpoints)

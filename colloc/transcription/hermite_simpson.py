@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +29,7 @@ class HermiteSimpson:
     """
 
     intervals: int | None = None
-    breakpoints: tuple[float, ...] | None = None
+    breakpoints: Sequence[float] | np.ndarray | None = None
 
     def __post_init__(self):
         intervals, breakpoints = check_mesh("HermiteSimpson", self.intervals, self.breakpoints)

@@ -51,7 +51,7 @@ def per_interval(name: str, value: Any, size: int, *, at_least: int, at_most: in
     return tuple(count(name, one, at_least=at_least, at_most=at_most) for one in value)
 
 
-def mesh(intervals: int, breakpoints: Sequence[float] | None) -> np.ndarray:
+def mesh(intervals: int, breakpoints: Sequence[float] | np.ndarray | None) -> np.ndarray:
     """Ends of all intervals in normalised time, shape (intervals + 1,)."""
     if breakpoints is None:
         return np.linspace(0, 1, intervals + 1)

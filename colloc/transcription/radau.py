@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,8 +33,8 @@ class Radau:
     """
 
     intervals: int | None = None
-    degree: int | tuple[int, ...] = 3
-    breakpoints: tuple[float, ...] | None = None
+    degree: int | Sequence[int] = 3
+    breakpoints: Sequence[float] | np.ndarray | None = None
 
     def __post_init__(self):
         intervals, breakpoints = check_mesh("Radau", self.intervals, self.breakpoints)

@@ -12,20 +12,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from colloc.display import Table
-from studies.benchmarks.timing import arguments, fresh
-from studies.reporting import write_json
+from studies.benchmarks.timing import fresh
+from studies.reporting import arguments, finish
 
 LIBRARIES = ("torque", "sensitivities", "nlp_first", "nlp_second")
 
 
 def libraries(directory: str) -> list[int]:
-    """Sizes in bytes of what a cache directory holds."""
+    """Sizes of the files in a cache directory [bytes]."""
     return [path.stat().st_size for path in Path(directory).rglob("*") if path.is_file()]
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the benchmark; see --help."""
-    args = arguments(__doc__, argv, "a six-joint arm in place of the human")
+    args = arguments("benchmarks.compile", __doc__, argv, quick="a six-joint arm in place of the human", figure=False)
     size, repeats = ("small", 1) if args.quick else ("large", 3)
     with tempfile.TemporaryDirectory() as directory:
         environment = {"COLLOC_CACHE_DIR": directory}
@@ -56,8 +56,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         numbers[f"compile.whole.vm.{part}"] = machine[part]
     print(Table("Kernels, seconds", ("", "stated", "first build", "from the cache"), _rows(numbers)).text())
     print(_told(numbers))
-    write_json(args.json, numbers)
-    return numbers
+    return finish(args, numbers)
 
 
 def _rows(numbers: dict[str, float]) -> list[tuple[str, ...]]:

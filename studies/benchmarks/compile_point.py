@@ -11,17 +11,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from colloc.transcription.expansion import expansion
 
 import colloc as co
 from colloc.kernels import Kernel, build
+from colloc.transcription.block_kernels import block_kernel
 from studies.benchmarks.effort import Effort, effort
 
 FUNCTIONS = ("f", "g", "grad_f", "jac_g", "hess_lag")
 
 
 class CompilerMemory(threading.Thread):
-    """Watches the memory of all processes that this one started, together, as long as it runs.
+    """Watch on the memory of all processes that this one started, together, as long as it runs.
 
     getrusage would do for the largest of them, were it not that a new process counts its parent's memory as its own.
     """
@@ -31,12 +31,12 @@ class CompilerMemory(threading.Thread):
         self.peak, self._done = 0.0, threading.Event()
 
     def run(self) -> None:
-        """Look every few milliseconds; MB."""
+        """Look every few milliseconds."""
         while not self._done.wait(0.005):
             self.peak = max(self.peak, sum(map(_resident, _descendants(Path("/proc/self/task")))))
 
     def stop(self) -> float:
-        """The peak so far; nothing is watched any more."""
+        """Peak [MB]; the watch ends."""
         self._done.set()
         self.join()
         return self.peak
@@ -66,14 +66,14 @@ def _read(path: Path) -> str:
 
 
 def kernels(data: Effort) -> dict[str, Callable[[], dict[str, Kernel]]]:
-    """What makes the kernels of every library that solving the problem and evaluating its model take."""
+    """Makers of the kernels, by library, that solving the problem and evaluating its model take."""
     evaluator = co.Evaluator(data.model)
     nlp = co.transcribe(data.problem(), data.curve, compile=False)
     blocks = [block for block in (*nlp.costs, *nlp.constraints) if block.n_slices > 1]
 
     def of(*kinds: str) -> dict[str, Kernel]:
         wanted = [(kind, block) for kind in kinds for block in blocks if block.has(kind)]
-        return {f"{kind}_{number}": expansion(block, kind).kernel for number, (kind, block) in enumerate(wanted)}
+        return {f"{kind}_{number}": block_kernel(block, kind).kernel for number, (kind, block) in enumerate(wanted)}
 
     return {
         "torque": lambda: {"f": Kernel(evaluator._torque.function)},

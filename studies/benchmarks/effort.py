@@ -31,7 +31,7 @@ class Effort:
     start, end : ndarray, shape (n,)
         Postures.
     intervals, nodes : int
-        Of a cubic spline.
+        Intervals of a cubic spline, and times at which its torques are bounded.
     """
 
     model: co.Model
@@ -67,7 +67,7 @@ def effort(*, small: bool) -> Effort:
 
 
 def plain_functions(data: Effort, *, fixed_ends: bool) -> dict[str, ca.Function]:
-    """f, g, grad_f, jac_g and hess_lag of (x, lam_f, lam_g) for the control points x, point after point.
+    """Functions f, g, grad_f, jac_g and hess_lag of (x, lam_f, lam_g) for the control points x, point after point.
 
     The end states are rows of g, before the torques. With fixed ends there are no such rows, and x is without the two
     control points at either end, which a posture at rest decides.

@@ -18,8 +18,8 @@ from colloc.kernels.batch import Batch, spread
 from colloc.kernels.options import thread_count
 from models.human43 import human43
 from studies.benchmarks.pinocchio_loop import PinocchioLoop, pinocchio
-from studies.benchmarks.timing import Timing, alternately, arguments, difference
-from studies.reporting import write_json
+from studies.benchmarks.timing import Timing, alternately, difference
+from studies.reporting import arguments, finish
 
 CHOICES = {"vm": None, "compiled_1": co.Compile(threads=1), "compiled": co.Compile()}
 COLUMNS = ("ad_vm", "vm", "compiled_1", "compiled", "pinocchio")
@@ -28,7 +28,7 @@ Calls = dict[str, Callable[[], object]]
 
 
 def evaluators(model: co.Model) -> dict[str, co.Evaluator]:
-    """By automatic differentiation, by the recursion, and that compiled."""
+    """Evaluators by automatic differentiation, by the recursion, and by the recursion compiled."""
     found = {"ad_vm": co.Evaluator(model, sensitivities=co.dynamics.by_differentiation(co.dynamics.newton_euler))}
     return found | {name: co.Evaluator(model, compile=choice or False) for name, choice in CHOICES.items()}
 
@@ -59,7 +59,7 @@ def samples(n: int, count: int) -> list[np.ndarray]:
 
 
 def work(made: Mapping[str, co.Evaluator], bent: Mapping[str, Batch], given: list[np.ndarray]) -> dict[str, Calls]:
-    """The calls to time, by what they do and who does it."""
+    """Calls to time, by what they do and who does it."""
     motion, count = given[:3], given[0].shape[0]
     calls: dict[str, Calls] = {name: {} for name in WORK}
     for name, one in made.items():
@@ -107,7 +107,7 @@ def _dense_hessian(batch: Batch, given: list[np.ndarray]) -> np.ndarray:
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the benchmark; see --help."""
-    args = arguments(__doc__, argv, "a batch of 301 samples only")
+    args = arguments("benchmarks.evaluate", __doc__, argv, quick="a batch of 301 samples only", figure=False)
     model, counts = human43(), (301,) if args.quick else (301, 10_000)
     made, bent = evaluators(model), hessians(model)
     # Checked on few samples: dense Hessians of a long batch do not fit into memory.
@@ -128,8 +128,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     notes = [f"  {key}: {value:.2f}" for key, value in worst.items()]
     notes.append(f"  largest relative difference: {numbers['evaluate.difference']:.1e}")
     print(Table(title, header, rows, notes).text())
-    write_json(args.json, numbers)
-    return numbers
+    return finish(args, numbers)
 
 
 def _numbers(name: str, count: int, timings: Mapping[str, Timing]) -> dict[str, float]:
@@ -146,7 +145,7 @@ def _numbers(name: str, count: int, timings: Mapping[str, Timing]) -> dict[str, 
 
 
 def _worst(numbers: Mapping[str, float], counts: Sequence[int]) -> dict[str, float]:
-    """The headline ratios: of the batches the one where the compiled kernels look worst."""
+    """Headline ratios: those of the batch in which the compiled kernels look worst."""
     found = {}
     for name in WORK:
         for key in ("vs_pinocchio", "vs_pinocchio.one_thread", "vs_ad_vm", "vs_vm"):

@@ -1,6 +1,6 @@
 """What does iLQR take, and how does an iteration grow with the horizon?
 
-The reach of ten links in 200 steps of `studies.planar_reaching`, from building the system to convergence, with the
+The reach of ten links in 200 steps of `studies.control.reaching`, from building the system to convergence, with the
 dynamics in closed form and with articulated bodies; and one iteration of the reach of five links (linearisation,
 expansion of the cost, backward recursion, one simulation) in 50 to 5,000 steps. The slope is the exponent of a straight
 line through the logarithms, from 500 steps on.
@@ -13,19 +13,19 @@ from collections.abc import Sequence
 
 import colloc as co
 from colloc.display import Table
-from models.planar_chain import PlanarChain, discretised
+from models.chains.point_masses import PointMassChain, discretised
 from studies.benchmarks.scaling import slope
-from studies.benchmarks.timing import alternately, arguments
-from studies.planar_reaching import PLANES, Reach
-from studies.reporting import write_json
+from studies.benchmarks.timing import alternately
+from studies.control.reaching import PLANES, Reach
+from studies.reporting import arguments, finish
 
 STEPS, FIRST_STEPS = (50, 100, 200, 500, 1000, 2000, 5000), 500
 QUICK_STEPS = (50, 500, 1000)
 PARTS = ("linearise", "expand", "backward", "simulate")
 
 
-def articulated(chain: PlanarChain, dt: float) -> co.control.System:
-    """The same steps by the articulated-body algorithm."""
+def articulated(chain: PointMassChain, dt: float) -> co.control.System:
+    """Euler steps of the same robot by the articulated-body algorithm."""
     return co.control.discretise(chain.tree(), dt, scheme=co.control.Scheme.EULER)
 
 
@@ -33,7 +33,7 @@ SYSTEMS = {"closed_form": discretised, "articulated": articulated}
 
 
 def convergence(reach: Reach) -> dict[str, dict[str, float]]:
-    """Build and solve of a reach by every form of the dynamics."""
+    """Seconds to build and to solve a reach, by form of the dynamics."""
     found = {}
     for name, build in SYSTEMS.items():
         begin = time.perf_counter()
@@ -70,7 +70,7 @@ def iteration(reach: Reach) -> dict[str, float]:
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the benchmark; see --help."""
-    args = arguments(__doc__, argv, "three links, and up to 1,000 steps")
+    args = arguments("benchmarks.ilqr", __doc__, argv, quick="three links, and up to 1,000 steps", figure=False)
     numbers: dict[str, float] = {}
     rows = []
     for plane, gravity in PLANES.items():
@@ -86,8 +86,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     rows = [(f"{steps} steps", *(f"{point[key]:.2f}" for key in slopes)) for steps, point in points.items()]
     rows.append(("slope", *(f"{value:.2f}" for value in slopes.values())))
     print(Table("One iteration, five links [ms]", ("", *slopes), rows).text())
-    write_json(args.json, numbers)
-    return numbers
+    return finish(args, numbers)
 
 
 if __name__ == "__main__":

@@ -22,13 +22,12 @@ import numpy as np
 
 import colloc as co
 from colloc.display import Table
-from colloc.problem import At, Bounds, State
+from colloc.problem import Bounds, Condition, State
 from colloc.transcription import Transcription
-from models.chain import spatial_chain
+from models.chains.serial import spatial_chain
 from studies.benchmarks.effort import effort
-from studies.benchmarks.timing import arguments
-from studies.reporting import write_json
-from studies.two_link_problems import time_optimal
+from studies.reporting import arguments, finish
+from studies.two_link import time_optimal
 
 MUMPS_ALONE = {"mumps_permuting_scaling": 7, "mumps_pivot_order": 7, "mumps_scaling": 77}  # IPOPT's defaults
 
@@ -42,7 +41,7 @@ class Case(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """How a problem is posed, and with what it is solved."""
+    """A way to pose a problem, and options to solve it with."""
 
     name: str
     pose: Callable[[co.Problem], co.Problem]
@@ -50,7 +49,7 @@ class Choice(NamedTuple):
 
 
 def unchanged(problem: co.Problem) -> co.Problem:
-    """As it is."""
+    """The problem as it is."""
     return problem
 
 
@@ -59,11 +58,11 @@ def ends_as_rows(problem: co.Problem) -> co.Problem:
     return replace(problem, subject_to=[_row(one) if isinstance(one, State) else one for one in problem.subject_to])
 
 
-def _row(state: State) -> At:
+def _row(state: State) -> Condition:
     def difference(now: co.Instant) -> ca.SX:
         return ca.vertcat(*(getattr(now, quantity) - ca.DM(value) for quantity, value in state.values.items()))
 
-    return co.at(state.s, difference, equals=0.0, name=state.name)
+    return co.at(state.where.s, difference, equals=0.0, name=state.name)
 
 
 def torques_lifted(problem: co.Problem) -> co.Problem:
@@ -87,7 +86,7 @@ CHOICES = [
 
 def cases(quick: bool) -> list[Case]:
     """Problems of both kinds, small and large."""
-    arm = time_optimal()
+    arm = time_optimal.problem
     found = [Case("spline, 2 joints", arm, co.BSpline(20)), Case("Radau 50, 2 joints", arm, co.Radau(50))]
     if quick:
         return found
@@ -104,7 +103,7 @@ def cases(quick: bool) -> list[Case]:
 
 
 def applies(choice: Choice, case: Case) -> bool:
-    """Gauss-Newton needs squares; a signal of a spline is no torque at a node."""
+    """Whether a choice makes sense: Gauss-Newton needs squares, lifted torques a collocation mesh."""
     if choice.name == "Gauss-Newton":
         return "duration" not in case.problem.integrands
     return choice.name != "torques lifted" or not isinstance(case.curve, co.BSpline)
@@ -132,7 +131,7 @@ def measure(case: Case, choice: Choice, turns: int) -> dict[str, float]:
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the benchmark; see --help."""
-    args = arguments(__doc__, argv, "two small problems")
+    args = arguments("benchmarks.kkt", __doc__, argv, quick="two small problems", figure=False)
     numbers: dict[str, float] = {}
     rows = []
     for case in cases(args.quick):
@@ -147,8 +146,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
             rows.append((case.name, choice.name, *figures, f"{ratio:.2f}", f"{one['cost']:.8g}", solved))
     header = ("", "", "iterations", "ms each", "s in all", "against ours", "cost", "")
     print(Table("Linear algebra of IPOPT, without callbacks", header, rows).text())
-    write_json(args.json, numbers)
-    return numbers
+    return finish(args, numbers)
 
 
 if __name__ == "__main__":

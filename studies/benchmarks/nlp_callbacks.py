@@ -18,8 +18,8 @@ import numpy as np
 import colloc as co
 from colloc.display import Table
 from studies.benchmarks.effort import Effort, effort, plain_functions
-from studies.benchmarks.timing import Timing, alternately, arguments, buffered, difference
-from studies.reporting import write_json
+from studies.benchmarks.timing import Timing, alternately, buffered, difference
+from studies.reporting import arguments, finish
 
 CALLBACKS = {"f": "f", "g": "g", "grad_f": "gradient", "jac_g": "jacobian", "hess_lag": "hessian"}
 PLAIN = ("plain", "plain_fixed")
@@ -28,7 +28,7 @@ Functions = dict[str, ca.Function]
 
 
 def build(way: str, data: Effort) -> Functions:
-    """The five functions in one of the ways."""
+    """The five functions of the NLP in one of the ways."""
     if way in PLAIN:
         return plain_functions(data, fixed_ends=way == "plain_fixed")
     nlp = co.transcribe(data.problem(), data.curve, compile=way == "compiled")
@@ -36,7 +36,7 @@ def build(way: str, data: Effort) -> Functions:
 
 
 def arguments_of(functions: Functions, way: str, data: Effort) -> dict[str, list[np.ndarray]]:
-    """The same seeded point and multipliers of the torques for everyone, as inputs of all functions."""
+    """Inputs of all functions: the same seeded point and multipliers of the torques in every way."""
     rng, n, count = np.random.default_rng(44), data.model.n, data.intervals + 3
     points = data.start + np.linspace(0, 1, count)[:, None] * (data.end - data.start)
     points[2:-2] += 0.05 * rng.standard_normal((count - 4, n))
@@ -72,7 +72,6 @@ def whole_solve(data: Effort, compile: bool) -> dict[str, float]:
     seconds = solution.seconds["solve"]
     return {
         "share": solution.seconds["callbacks"] / seconds,
-        "share_monitor": stats.get("t_wall_callback_fun", 0.0) / seconds,
         "iterations": solution.iterations,
         "cost": solution.cost,
         "solved": float(solution.status in (co.Status.SOLVED, co.Status.VIOLATED)),
@@ -83,7 +82,9 @@ def whole_solve(data: Effort, compile: bool) -> dict[str, float]:
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the benchmark; see --help."""
-    args = arguments(__doc__, argv, "a six-joint arm in place of the human")
+    args = arguments(
+        "benchmarks.nlp_callbacks", __doc__, argv, quick="a six-joint arm in place of the human", figure=False
+    )
     data = effort(small=args.quick)
     made, given, values, numbers, rows = {}, {}, {}, {}, []
     for way in (*PLAIN, *OURS):
@@ -111,8 +112,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     notes += [f"  solve, {way}: {_told(numbers, way)}" for way in OURS]
     title = f"Callbacks of {data.model.name}, {data.intervals} intervals, {data.nodes} nodes"
     print(Table(title, header, rows, notes).text())
-    write_json(args.json, numbers)
-    return numbers
+    return finish(args, numbers)
 
 
 def _numbers(key: str, timings: Mapping[str, Timing]) -> dict[str, float]:
@@ -131,7 +131,7 @@ def _told(numbers: Mapping[str, float], way: str) -> str:
         return numbers[f"nlp_callbacks.{key}_{way}"]
 
     return (
-        f"callbacks {get('share'):.1%} (the library's monitor {get('share_monitor'):.1%}) of {get('seconds'):.2f} s, "
+        f"callbacks {get('share'):.1%} of {get('seconds'):.2f} s, "
         f"{get('iterations'):.0f} iterations of {get('ms_per_iteration'):.1f} ms, cost {get('cost'):.6g}"
     )
 

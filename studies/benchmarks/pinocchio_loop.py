@@ -72,7 +72,7 @@ class PinocchioLoop:
             pin.computeRNEADerivatives(model, data, q[k], qd[k], qdd[k])
 
     def kept_derivatives(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> tuple[np.ndarray, ...]:
-        """The same in arrays, shape (N, n) and three times (N, n, n)."""
+        """Torques and derivatives of ordered samples, kept: shape (N, n) and three times (N, n, n)."""
         model, data = self._model, self._data
         tau = np.empty_like(q)
         dq, dqd, dqdd = (np.empty((*q.shape, q.shape[1])) for _ in range(3))
@@ -83,7 +83,7 @@ class PinocchioLoop:
 
 
 def _joint(joint: co.Joint) -> Any:
-    """Pinocchio's joint; about or along z the special one, which is faster."""
+    """Joint of Pinocchio; about or along z its special one, which is faster."""
     axis = np.asarray(joint.axis, dtype=float)
     if np.array_equal(axis, [0, 0, 1]):
         return pin.JointModelPZ() if joint.kind == PRISMATIC else pin.JointModelRZ()

@@ -13,8 +13,8 @@ import numpy as np
 
 from colloc.display import Table
 from studies.benchmarks.scaling_point import CURVES, PATIENCE
-from studies.benchmarks.timing import arguments, fresh
-from studies.reporting import write_json
+from studies.benchmarks.timing import fresh
+from studies.reporting import arguments, finish
 
 INTERVALS, FIRST_INTERVALS = (10, 20, 50, 100, 200, 500, 1000, 2000), 100
 JOINTS, FIRST_JOINTS = (2, 4, 8, 15, 30, 60), 8
@@ -31,7 +31,7 @@ def slope(points: Mapping[int, Mapping[str, float]], key: str, first: int) -> fl
 
 
 def along_intervals(kind: str, counts: Sequence[int], repeats: int) -> tuple[Points, dict[str, float]]:
-    """Points of one transcription, each the fastest of some runs, and its exponents."""
+    """Points of one transcription, each the fastest of some runs, and the exponents of their growth."""
     points = {}
     for count in counts:
         runs = [fresh("scaling_point", kind, str(count))]
@@ -67,7 +67,7 @@ def interval_rows(kind: str, points: Points) -> list[tuple[str, ...]]:
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the benchmark; see --help."""
-    args = arguments(__doc__, argv, "up to 200 intervals and 12 joints")
+    args = arguments("benchmarks.scaling", __doc__, argv, quick="up to 200 intervals and 12 joints", figure=False)
     numbers: dict[str, float] = {}
     rows: list[tuple[str, ...]] = []
     notes = []
@@ -88,8 +88,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     notes = ["  exponents: " + ", ".join(f"{key} {value:.2f}" for key, value in found.items())]
     print(Table("Spatial chains, BSpline(4)", ("joints", *keys), lines, notes).text())
     numbers = {key: value for key, value in numbers.items() if np.isfinite(value)}  # JSON has no NaN
-    write_json(args.json, numbers)
-    return numbers
+    return finish(args, numbers)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from models.chain import spatial_chain
+from models.chains.serial import spatial_chain
 from models.two_link import two_link
 from studies.benchmarks.timing import alternately, buffered
 
@@ -21,7 +21,7 @@ PATIENCE = 60.0  # s
 
 
 def intervals(kind: str, count: int) -> dict[str, float]:
-    """The time-optimal two-link problem on so many intervals, on CasADi's virtual machine."""
+    """Figures of the time-optimal two-link problem on a number of intervals, on CasADi's virtual machine."""
     problem = co.Problem(
         model=two_link(),
         duration=co.Free(lower=0.1, upper=5.0, guess=1.0),
@@ -44,7 +44,7 @@ def intervals(kind: str, count: int) -> dict[str, float]:
 
 
 def joints(n: int) -> dict[str, float]:
-    """Functions of an effort problem of a chain of n joints, on CasADi's virtual machine."""
+    """Figures of the functions of an effort problem of n joints in a chain, on CasADi's virtual machine."""
     problem = co.Problem(
         model=spatial_chain(n),
         duration=1.0,

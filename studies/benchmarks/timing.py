@@ -1,8 +1,7 @@
-"""What the benchmarks share: their command line, calls that take turns, and runs in processes of their own."""
+"""Timing for the benchmarks: calls that take turns, and runs in processes of their own."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -16,9 +15,6 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc import InputError
-from colloc.files import check_writable
-
 ROOT = Path(__file__).parent.parent.parent
 
 
@@ -27,20 +23,6 @@ class Timing(NamedTuple):
 
     minimum: float
     median: float
-
-
-def arguments(description: str | None, argv: Sequence[str] | None, quick: str) -> argparse.Namespace:
-    """Parse --json and --quick, `quick` saying what that leaves out; the path is checked before anything is timed."""
-    parser = argparse.ArgumentParser(description=(description or "").strip().splitlines()[0])
-    parser.add_argument("--json", metavar="FILE", help="write the numbers as flat JSON")
-    parser.add_argument("--quick", action="store_true", help=quick)
-    parsed = parser.parse_args(argv)
-    try:
-        if parsed.json:
-            check_writable(parsed.json, (".json",))
-    except InputError as error:
-        parser.error(str(error))
-    return parsed
 
 
 def alternately(
@@ -52,7 +34,7 @@ def alternately(
     ----------
     calls : mapping of str to callable
     rounds : int
-        How often it is everyone's turn; after three rounds no more are begun once the budget is spent.
+        Number of turns of each call; after three rounds no more are begun once the budget is spent.
     visit : float [s]
         A call that takes less is repeated until its turn has lasted this long.
     budget : float [s]
@@ -102,7 +84,7 @@ def difference(ours: np.ndarray, other: np.ndarray) -> float:
 
 
 def fresh(module: str, *words: str, environment: Mapping[str, str] | None = None) -> dict[str, float]:
-    """The numbers that a module of this package prints as JSON, run in a process of its own."""
+    """Numbers that a module of this package prints as JSON, run in a process of its own."""
     command = [sys.executable, "-m", f"studies.benchmarks.{module}", *words]
     given = os.environ | dict(environment or {})
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT, env=given)

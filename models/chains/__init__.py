@@ -1,0 +1,1 @@
+"""Chains of any number of links in a row."""

@@ -1,0 +1,1 @@
+"""Closed chains: mechanisms whose links form loops."""

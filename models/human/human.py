@@ -1,0 +1,180 @@
+"""A model of a human with the names that a study of its motion needs, and its mirror image."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+import colloc as co
+from models.human.anatomy import SIDES, Lump
+
+
+class Point(NamedTuple):
+    """A point fixed in a body; `now.point(*point)` and `co.Load(point.body, force, point=point.at)` take it apart.
+
+    Parameters
+    ----------
+    body : str
+    at : tuple of three floats [m]
+        In the link frame.
+    """
+
+    body: str
+    at: tuple[float, float, float]
+
+
+class Foot(NamedTuple):
+    """Contact points of a foot, on the sole: behind the ankle, under the toe joint, at the tip of the toes."""
+
+    heel: Point
+    ball: Point
+    toe: Point
+
+
+@dataclass(frozen=True, eq=False)
+class Mirror:
+    """Reflection of a posture in the sagittal plane: right and left change places, lateral coordinates their sign.
+
+    Rates, accelerations and torques reflect as coordinates do; points and forces in the world change the sign of x,
+    moments those of y and z.
+
+    Parameters
+    ----------
+    partners : tuple of int
+        For every coordinate, the one it comes from.
+    signs : ndarray, shape (n,)
+    """
+
+    partners: tuple[int, ...]
+    signs: np.ndarray
+
+    def __call__(self, x: Any) -> Any:
+        """The reflected vector: ndarray, shape (..., n), or SX or MX, shape (n,) or (n, samples)."""
+        if isinstance(x, ca.SX | ca.MX | ca.DM):
+            return ca.DM(self.signs) * x[list(self.partners), :]
+        return self.signs * np.asarray(x)[..., list(self.partners)]
+
+
+@dataclass(frozen=True, eq=False)
+class Human:
+    """A model with the names that a study of human motion needs.
+
+    World axes are x to the left, y up, z forward; the ground is y = 0.
+
+    Parameters
+    ----------
+    model : Model
+    stature, mass : float [m, kg]
+    pelvis_height : float [m]
+        Value of the joint `pelvis_ty_vertical` at which the soles are on the ground in the neutral posture.
+    virtual : tuple of str
+        Names of the joints that carry the pelvis through the world; nothing drives them.
+    landmarks : mapping of str to Point
+        "pelvis", "navel", "xiphoid", "cervix", "head_top"; "shoulder", "elbow", "wrist", "fingertip", "hip", "knee",
+        "ankle", "heel", "ball", "toe", each with "_r" or "_l".
+    parts : mapping of str to str
+        Name of the body that carries each part with mass.
+    signs : mapping of str to float
+        Sign of every joint's coordinate in the mirrored posture.
+    """
+
+    model: co.Model
+    stature: float
+    mass: float
+    pelvis_height: float
+    virtual: tuple[str, ...]
+    landmarks: Mapping[str, Point]
+    parts: Mapping[str, str]
+    signs: Mapping[str, float]
+
+    @property
+    def feet(self) -> dict[str, Foot]:
+        """Contact points of the right foot "r" and the left foot "l"."""
+        return {s: Foot(*(self.landmarks[f"{name}_{s}"] for name in ("heel", "ball", "toe"))) for s in SIDES}
+
+    @property
+    def standing(self) -> np.ndarray:
+        """Coordinates of the neutral posture with the soles on the ground, shape (n,)."""
+        return np.array([self.pelvis_height * (name == "pelvis_ty_vertical") for name in self.model.joint_names])
+
+    @cached_property
+    def mirror(self) -> Mirror:
+        """Reflection of this model's coordinates; InputError if a joint is frozen on one side only."""
+        names = self.model.joint_names
+        partners = [name[:-1] + {"r": "l", "l": "r"}[name[-1]] if name[-2:-1] == "_" else name for name in names]
+        if single := set(partners) - set(names):
+            raise co.InputError(f"no mirror image: {', '.join(sorted(single))} frozen on one side only")
+        return Mirror(tuple(map(names.index, partners)), np.array([self.signs[name] for name in names]))
+
+    def frozen(self, values: Mapping[str, float]) -> Human:
+        """The same human with some joints held, see `Model.frozen`."""
+        return replace(self, model=self.model.frozen(values))
+
+    @cached_property
+    def strengthless(self) -> Human:
+        """The same human without torque limits, whose joints bear whatever a motion asks of them."""
+        bodies = [_limited(body, torque=(-np.inf, np.inf)) for body in self.model.bodies]
+        return replace(self, model=replace(self.model, bodies=bodies))
+
+    def ranged(self, ranges: Mapping[str, tuple[float, float]]) -> Human:
+        """The same human with other position limits.
+
+        Parameters
+        ----------
+        ranges : mapping of joint name to (lower, upper) [rad, m]
+
+        Raises
+        ------
+        InputError
+            For a joint that the model does not have, or impossible limits.
+        """
+        for name in ranges:
+            if name not in self.model.joint_names:
+                raise co.unknown_name("joint that moves", name, self.model.joint_names)
+        bodies = [_limited(b, position=ranges[b.name]) if b.name in ranges else b for b in self.model.bodies]
+        return replace(self, model=replace(self.model, bodies=bodies))
+
+
+def _limited(body: co.Body, **limits: tuple[float, float]) -> co.Body:
+    return replace(body, joint=replace(body.joint, limits=replace(body.joint.limits, **limits)))
+
+
+def lump_in(frame: np.ndarray, lump: Lump) -> dict[str, Any]:
+    """Mass, centre of mass and inertia as `co.Body` takes them.
+
+    Parameters
+    ----------
+    frame : ndarray, shape (4, 4)
+        The body's link frame in anatomical axes, in the neutral posture.
+    lump : Lump
+    """
+    # Rounded, so that what should be zero is a zero that the recursions can leave out.
+    turn = frame[:3, :3]
+    com, inertia = turn.T @ (lump.com - frame[:3, 3]), turn.T @ lump.inertia @ turn
+    return {"mass": lump.mass, "com": np.round(com, 15) + 0.0, "inertia": np.round(inertia, 15) + 0.0}
+
+
+def points_in(
+    frames: Mapping[str, np.ndarray], parts: Mapping[str, str], landmarks: Mapping[str, tuple[str, np.ndarray]]
+) -> dict[str, Point]:
+    """Landmarks in the link frames of a model.
+
+    Parameters
+    ----------
+    frames : mapping of body name to ndarray, shape (4, 4)
+        Link frames in anatomical axes, in the neutral posture.
+    parts : mapping of part to body name
+    landmarks : mapping of name to (part, ndarray of shape (3,))
+        As in `Anatomy`.
+    """
+    points = {}
+    for name, (part, place) in landmarks.items():
+        frame = frames[parts[part]]
+        x, y, z = frame[:3, :3].T @ (place - frame[:3, 3]) + 0.0
+        points[name] = Point(parts[part], (float(x), float(y), float(z)))
+    return points

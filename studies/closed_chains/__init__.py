@@ -1,0 +1,1 @@
+"""Motions of least torque of mechanisms whose links form loops."""

@@ -1,0 +1,1 @@
+"""Feedback around a predicted motion, and iLQR beside IPOPT."""

@@ -1,0 +1,1 @@
+"""Descent methods side by side, on the motion of least torque."""

@@ -1,0 +1,142 @@
+"""What do the formulations of the inverse dynamics cost, and how does the cost grow?
+
+Scalar operations and time per sample of the torque by three recursions and by the regular Lagrangian equations, and
+of all first-order sensitivities by four recursions and by automatic differentiation: for spatial serial chains of 2 to
+60 joints and for the 43-DOF human. The lines of order n, n^2 and n^4 on one log-log figure.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import casadi as ca
+import matplotlib.pyplot as plt
+import numpy as np
+
+import colloc as co
+from colloc.dynamics import by_differentiation
+from colloc.kernels.batch import arithmetic
+from colloc.plot.style import MUTED, PALETTE, dress, styled
+from models.chains.serial import spatial_chain
+from models.human43 import human43
+from studies.reporting import arguments, finish
+
+SIZES = (2, 4, 8, 12, 20, 30, 40, 60)
+
+
+class Candidate(NamedTuple):
+    """A way to compute torques or sensitivities, the longest chain it is asked for, and its order of growth."""
+
+    compute: Callable
+    longest: int
+    order: int
+
+
+TORQUE = {
+    "newton_euler": Candidate(co.dynamics.newton_euler, 60, 1),
+    "lagrange": Candidate(co.dynamics.lagrange, 60, 1),
+    "lie": Candidate(co.dynamics.lie, 60, 1),
+    "regular": Candidate(co.dynamics.regular_lagrange, 12, 4),
+}
+SENSITIVITIES = {
+    "composite": Candidate(co.dynamics.composite_sensitivities, 60, 2),
+    "newton_euler": Candidate(co.dynamics.newton_euler_sensitivities, 60, 2),
+    "lie": Candidate(co.dynamics.lie_sensitivities, 60, 2),
+    "lagrange": Candidate(co.dynamics.lagrange_sensitivities, 60, 2),
+    "ad": Candidate(by_differentiation(co.dynamics.newton_euler), 60, 2),
+}
+
+
+class Cost(NamedTuple):
+    """Cost of one candidate on one model."""
+
+    operations: int
+    us_per_sample: float
+    build_seconds: float
+
+
+def cost(model: co.Model, compute: Callable) -> Cost:
+    """Operations of a candidate's graph, its time over a batch, and what building it took."""
+    begin = time.perf_counter()
+    q, qd, qdd = (ca.SX.sym(name, model.n) for name in ("q", "qd", "qdd"))
+    result = compute(model, q, qd, qdd, ())
+    function = ca.Function("f", [q, qd, qdd], list(result) if isinstance(result, tuple) else [result])
+    built = time.perf_counter() - begin
+    operations = arithmetic(function)
+    samples = int(np.clip(2e6 / operations, 5, 500))
+    mapped = function.map(samples)
+    inputs = np.random.default_rng(0).standard_normal((3, model.n, samples))
+    seconds = []
+    for _ in range(5):
+        begin = time.perf_counter()
+        mapped(*inputs)
+        seconds.append(time.perf_counter() - begin)
+    return Cost(operations, 1e6 * min(seconds) / samples, built)
+
+
+def slope(sizes: Sequence[int], values: Sequence[float]) -> float:
+    """Growth exponent over the longer half of the sizes."""
+    half = len(sizes) // 2
+    return float(np.polyfit(np.log(sizes[half:]), np.log(values[half:]), 1)[0])
+
+
+@styled
+def draw(found: dict[str, dict[str, dict[int, Cost]]], file: str) -> None:
+    """Operations against the number of joints, torques and sensitivities side by side, with lines of their orders."""
+    figure, axes = plt.subplots(1, 2, figsize=(11, 5.2), sharex=True)
+    for ax, (kind, candidates) in zip(axes, (("torque", TORQUE), ("sensitivities", SENSITIVITIES)), strict=True):
+        for color, (name, candidate) in zip(PALETTE, candidates.items(), strict=False):
+            costs = found[kind][name]
+            sizes = np.array(list(costs))
+            operations = np.array([c.operations for c in costs.values()])
+            ax.loglog(sizes, operations, "o-", color=color, markersize=4, label=name)
+            if name in ("newton_euler", "regular", "composite"):
+                guide = operations[-1] * (sizes / sizes[-1]) ** candidate.order
+                ax.loglog(sizes, 0.6 * guide, ":", color=MUTED, linewidth=1)
+                power = "" if candidate.order == 1 else f"^{candidate.order}"
+                ax.annotate(
+                    f"$n{power}$", (sizes[-1], 0.6 * guide[-1]), (4, -8), textcoords="offset points", color=MUTED
+                )
+        dress(ax, ylabel=f"scalar operations, {kind}")
+        ax.set_xlabel("joints of a spatial serial chain")
+        ax.set_xticks(SIZES, [str(n) for n in SIZES])
+        ax.minorticks_off()
+        ax.legend(frameon=False)
+    figure.savefig(file, dpi=150)
+
+
+def main(argv: Sequence[str] | None = None) -> dict[str, float]:
+    """Run the study; see --help."""
+    args = arguments("sensitivities.formulations", __doc__, argv)
+    sizes = SIZES[:5] if args.quick else SIZES
+    numbers: dict[str, float] = {}
+    found: dict[str, dict[str, dict[int, Cost]]] = {}
+    human = human43()
+    print(f"{'':32}{'operations':>12}{'us/sample':>12}{'growth':>9}{'human43':>12}{'us/sample':>12}{'build s':>9}")
+    for kind, candidates in (("torque", TORQUE), ("sensitivities", SENSITIVITIES)):
+        found[kind] = {}
+        for name, candidate in candidates.items():
+            costs = {n: cost(spatial_chain(n), candidate.compute) for n in sizes if n <= candidate.longest}
+            found[kind][name] = costs
+            growth = slope(list(costs), [c.operations for c in costs.values()])
+            key = f"{kind}.{name}"
+            numbers |= {f"operations.{key}.{n}": c.operations for n, c in costs.items()}
+            numbers |= {f"us_per_sample.{key}.{n}": c.us_per_sample for n, c in costs.items()}
+            numbers[f"growth.{key}"] = growth
+            n, last = list(costs.items())[-1]
+            line = f"{kind + ', ' + name + f', n = {n}':32}{last.operations:12d}{last.us_per_sample:12.2f}{growth:9.2f}"
+            if name != "regular":  # some 10^7 operations for the human
+                own = cost(human, candidate.compute)
+                numbers[f"operations.{key}.human43"] = own.operations
+                numbers[f"us_per_sample.{key}.human43"] = own.us_per_sample
+                numbers[f"build_seconds.{key}.human43"] = own.build_seconds
+                line += f"{own.operations:12d}{own.us_per_sample:12.2f}{own.build_seconds:9.2f}"
+            print(line)
+    draw(found, args.figure)
+    return finish(args, numbers)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The published problems of planar two-link arms: fastest swing, lifting, slide and hinge."""

@@ -1,0 +1,1 @@
+"""Figures of a predicted step, and a page that plays it."""

@@ -1,0 +1,76 @@
+"""One step of steady walking as a problem: what the walking studies solve.
+
+The formulation of Barman (2020, chapter V, after Xiang et al. 2009): least weighted squares of torques over their
+limits, subject to where the feet are (`contacts`), how the body is held (`posture`) and what the ground can do
+(`forces`). Their algorithm takes two steps, the wrench that the motion needs and then its effect on the joints; seen
+from the foot that stands, both are one recursion.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+
+import colloc as co
+from colloc import ground
+from studies.walking.contacts import contacts
+from studies.walking.forces import forces, left, right, share, signals, while_both
+from studies.walking.posture import posture, symmetry
+from studies.walking.step import DOUBLE, Sharing, Step
+
+
+def problem(step: Step) -> co.Problem:
+    """The step as a problem."""
+    return co.Problem(
+        model=step.stance.model,
+        duration=step.duration,
+        minimize=co.integral(lambda now: effort(step, now), name="effort")
+        + co.integral(lambda now: regularisation(step, now), name="regularisation"),
+        subject_to=[*contacts(step), *forces(step), *posture(step), symmetry(step)],
+        unknowns=signals(step),
+        loads=[ground.applied(step.stance.feet["l"].ball.body, (0, 0, 0), lambda now: left(step, now))],
+    )
+
+
+def motion_only(step: Step) -> co.Problem:
+    """The same without forces: a motion that keeps to its constraints with small angles and accelerations.
+
+    Where to start from, as the paper's first stage. Accelerations may jump from step to step.
+    """
+    free, T = replace(step, seamless=False), step.duration
+
+    def ease(now: co.Instant) -> ca.SX:
+        return ca.sumsqr(now.q) + 0.1 * ca.sumsqr(T * now.qd) + 1e-3 * ca.sumsqr(T**2 * now.qdd)
+
+    return co.Problem(
+        model=step.stance.strengthless.model,
+        duration=T,
+        minimize=co.integral(ease),
+        subject_to=[*contacts(free), *posture(free), symmetry(free)],
+    )
+
+
+def effort(step: Step, now: co.Instant) -> ca.SX:
+    """Weighted squares of torques over their limits."""
+    lower, upper = step.stance.model.limits("torque")
+    total = ca.SX(0)
+    for j, name in enumerate(step.stance.model.joint_names):
+        if np.isfinite(upper[j]):
+            weight = next((w for start, w in step.weights.items() if name.startswith(start)), 1.0)
+            total += weight * (now.tau[j] / ((upper[j] - lower[j]) / 2)) ** 2
+    return total
+
+
+def regularisation(step: Step, now: co.Instant) -> ca.SX:
+    """Smoothness of the pelvis and of the transfer between the feet, ankles at rest."""
+    pelvis = now.point(*step.stance.landmarks["pelvis"])
+    ankles = [j for j, name in enumerate(now.model.joint_names) if name.startswith("ankle_dorsiflexion")]
+    smooth = step.smooth * ca.sumsqr(pelvis.acceleration / 9.81) + step.rest * ca.sumsqr(now.q[ankles])
+    if step.sharing is not Sharing.FREE:
+        return smooth
+    grown, trailing = now.t / (DOUBLE * step.duration), share(step, now).force
+    uneven = while_both(now, ((1 - grown) * right(step, now).force - grown * trailing) / step.weight)
+    # After its time the signal means nothing, and a little of its square keeps it at zero.
+    return smooth + step.even * ca.sumsqr(uneven) + 1e-4 * ca.sumsqr(now.trailing)

@@ -1,0 +1,1 @@
+"""Measures of a predicted step, beside measured walking."""

@@ -1,0 +1,225 @@
+"""Measures of a predicted step: curves over a stride, peaks, distances from measured walking, and errors.
+
+A stride of the right side is the step, in which the right foot leads, and the left side of the step mirrored, which is
+what the right side does in the next one. Forces are over body weight, load not included; percentages are of the stride.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+import colloc as co
+from studies.walking.report.errors import FINER, Outside, Stray, pressing_outside, straying, violations
+from studies.walking.report.ground import Ground, ground_reactions, pelvis_torques
+from studies.walking.report.norms import bands
+from studies.walking.step import Step
+
+SAMPLES = 201  # times of a step
+ANGLES = {"hip": "hip_flexion", "knee": "knee_flexion", "ankle": "ankle_dorsiflexion"}
+DIRECTIONS = {"lateral": 0, "vertical": 1, "fore_aft": 2}  # lateral: to the left, which is medial for the right foot
+COMPARED = ("hip", "knee", "ankle", "vertical", "fore_aft")
+
+
+class Event(NamedTuple):
+    """An extreme of a curve within a part of the stride [%]."""
+
+    largest: bool
+    start: float
+    end: float
+
+
+class Peak(NamedTuple):
+    """An extreme value and its time [% of the stride]."""
+
+    value: float
+    percent: float
+
+
+# Event names are those of studies/walking/report/data/events.csv. The valley is sought between the two peaks.
+EVENTS: Mapping[str, Event] = {
+    "vertical.peak_1": Event(True, 0, 25),
+    "vertical.peak_2": Event(True, 35, 62),
+    "fore_aft.braking": Event(False, 0, 30),
+    "fore_aft.propulsion": Event(True, 30, 62),
+    "lateral.medial": Event(True, 5, 60),
+    "hip.strike": Event(True, 0, 0),
+    "hip.extension": Event(False, 30, 75),
+    "hip.flexion": Event(True, 65, 100),
+    "knee.strike": Event(True, 0, 0),
+    "knee.loading": Event(True, 5, 25),
+    "knee.stance": Event(False, 25, 50),
+    "knee.swing": Event(True, 55, 95),
+    "ankle.loading": Event(False, 0, 15),
+    "ankle.stance": Event(True, 20, 58),
+    "ankle.push_off": Event(False, 50, 75),
+    "ankle_moment.push_off": Event(True, 30, 62),
+    "ankle_power.push_off": Event(True, 35, 65),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """A solved step and its measures.
+
+    Parameters
+    ----------
+    step : Step
+    solution : Solution
+    first : Solution, optional
+        Motion of a first stage that the search started from, if there was one.
+    """
+
+    step: Step
+    solution: co.Solution
+    first: co.Solution | None = None
+
+    @cached_property
+    def percent(self) -> np.ndarray:
+        """Times of the curves [% of the stride], shape (2 SAMPLES - 1,)."""
+        return np.linspace(0, 100, 2 * SAMPLES - 1)
+
+    @cached_property
+    def sample(self) -> co.Sample:
+        """Motion of the step at `SAMPLES` times."""
+        return self.solution.at(self.ground.s * self.solution.duration)
+
+    @cached_property
+    def ground(self) -> Ground:
+        """Ground reactions of the step at `SAMPLES` times."""
+        return ground_reactions(self.step, self.solution, np.linspace(0, 1, SAMPLES))
+
+    @cached_property
+    def curves(self) -> dict[str, np.ndarray]:
+        """Curves of the right side over a stride.
+
+        hip, knee, ankle [deg]; vertical, fore_aft, lateral [body weight], lateral being medial; ankle_moment [N m/kg],
+        ankle_power [W/kg].
+        """
+        found = {name: np.degrees(self._stride("q", joint)) for name, joint in ANGLES.items()}
+        for name, axis in DIRECTIONS.items():
+            sign = -1 if name == "lateral" else 1
+            found[name] = np.append(self.ground.right[:, axis], sign * self.ground.left[1:, axis])
+        moment = -self._stride("tau", ANGLES["ankle"]) / self.step.human.mass
+        power = -moment * self._stride("qd", ANGLES["ankle"])
+        return found | {"ankle_moment": moment, "ankle_power": power}
+
+    @cached_property
+    def internal(self) -> dict[str, np.ndarray]:
+        """Norms of the internal forces of the right hip, knee and ankle over a stride [body weight]."""
+        bodies = [body.name for body in self.solution.problem.model.bodies]
+        found = self.solution.reactions(self.ground.s * self.solution.duration)
+        norms = np.linalg.norm(found.force, axis=2) / self.step.weight
+        right, left = ({k: norms[:, bodies.index(f"{joint}_{side}")] for k, joint in ANGLES.items()} for side in "rl")
+        return {name: np.append(right[name], left[name][1:]) for name in ANGLES}
+
+    @cached_property
+    def peaks(self) -> dict[str, Peak]:
+        """Extremes of the curves by name of the event."""
+        found = {name: _peak(self.percent, self.curves[name.split(".")[0]], event) for name, event in EVENTS.items()}
+        between = (found[f"vertical.peak_{k}"].percent for k in (1, 2))
+        return found | {"vertical.valley": _peak(self.percent, self.curves["vertical"], Event(False, *between))}
+
+    @cached_property
+    def rms(self) -> dict[str, float]:
+        """Distance of the curves from Winter's means [deg, body weight]."""
+        return {name: bands()[name].rms(self.percent, self.curves[name]) for name in COMPARED}
+
+    @cached_property
+    def virtual_torque(self) -> float:
+        """Largest torque of the joints that nothing drives [body weight, times 1 m]."""
+        return max(float(np.abs(self._on_pelvis[name]).max()) for name in self.step.human.virtual) / self.step.weight
+
+    @cached_property
+    def torque_difference(self) -> float:
+        """Largest difference between torques seen from the pelvis and from the foot [body weight times 1 m]."""
+        ours = dict(zip(self.step.stance.model.joint_names, self.solution.at(self._checked).tau.T, strict=True))
+        shared = [name for name in ours if name in self._on_pelvis]
+        return max(float(np.abs(ours[name] - self._on_pelvis[name]).max()) for name in shared) / self.step.weight
+
+    @cached_property
+    def _checked(self) -> np.ndarray:
+        """Times at which torques are what the motion needs: any of a spline, nodes of a mesh but its first."""
+        nodes = self.solution.t
+        return np.append(nodes, self.sample.t) if isinstance(self.solution.nlp.curve, co.BSpline) else nodes[1:]
+
+    @cached_property
+    def _on_pelvis(self) -> dict[str, np.ndarray]:
+        """Torques of the skeleton that its pelvis carries, by joint, each shape (N,)."""
+        return pelvis_torques(self.step, self.solution, self._checked / self.solution.duration)
+
+    @cached_property
+    def wrench_sum_error(self) -> float:
+        """Largest difference between the wrenches of both feet and the one that the motion needs [body weight]."""
+        return float(np.abs(self.ground.right + self.ground.left - self.ground.whole).max())
+
+    @cached_property
+    def worst(self) -> dict[str, tuple[float, str]]:
+        """Largest violation of each kind and the constraint's row, on a grid FINER than the nodes.
+
+        Feet that stand are measured against their places, whatever band the problem allows.
+        """
+        found = violations(self.solution)
+        mine = (
+            ("position_mm", self.stray.mm, "feet in their places"),
+            ("velocity_m_per_s", self.stray.speed, "feet that stand"),
+            ("force_percent_of_weight", self.outside.moment, "centre of pressure"),
+        )
+        return found | {kind: max(found[kind], (amount, row)) for kind, amount, row in mine}
+
+    @cached_property
+    def stray(self) -> Stray:
+        """Movement of the feet that should stand."""
+        return straying(self.step, self.solution, np.linspace(0, 1, FINER * (self.solution.t.size - 1) + 1))
+
+    @cached_property
+    def outside(self) -> Outside:
+        """Largest excess of the centres of pressure beyond where they may be."""
+        return pressing_outside(self.step, self.ground)
+
+    @cached_property
+    def objectives(self) -> dict[str, float]:
+        """The paper's objective at this motion, and the terms of the one that was minimised."""
+        lower, upper = self.step.stance.model.limits("torque")
+        limited = np.isfinite(upper) & (upper > 0)
+        largest = np.maximum(np.abs(lower), np.abs(upper))[limited]
+        density = ((self.sample.tau[:, limited] / largest) ** 2).sum(axis=1)
+        paper = ((density[1:] + density[:-1]) / 2 * np.diff(self.sample.t)).sum()
+        return {"paper": float(paper), **self.solution.terms}
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """Everything measured, under flat names."""
+        found = {"cost": self.solution.cost, "speed": self.step.speed, "step_length": self.step.length}
+        found |= {f"objective.{name}": value for name, value in self.objectives.items()}
+        for name, peak in self.peaks.items():
+            found |= {f"peaks.{name}": peak.value, f"peaks.{name}.percent": peak.percent}
+        found |= {f"peaks.internal.{name}": float(norm.max()) for name, norm in self.internal.items()}
+        found |= {f"rms_vs_winter.{name}": value for name, value in self.rms.items()}
+        found |= {
+            "virtual_torque_max": self.virtual_torque,
+            "torque_difference": self.torque_difference,
+            "wrench_sum_error": self.wrench_sum_error,
+        }
+        found |= {f"violation.{kind}": amount for kind, (amount, _) in self.worst.items()}
+        found |= {"violation.pressure_mm": self.outside.mm, "violation.pressure_moment_percent": self.outside.moment}
+        found |= {"violation": self.solution.violation, "iterations.total": float(self.solution.iterations)}
+        if self.first is not None:
+            found |= {f"seconds.first_stage.{name}": value for name, value in self.first.seconds.items()}
+            found["iterations.first_stage"] = float(self.first.iterations)
+        return found | {f"seconds.{name}": value for name, value in self.solution.seconds.items()}
+
+    def _stride(self, quantity: str, joint: str) -> np.ndarray:
+        values, names = getattr(self.sample, quantity), self.step.stance.model.joint_names
+        right, left = (values[:, names.index(f"{joint}_{side}")] for side in "rl")
+        return np.append(right, left[1:])
+
+
+def _peak(percent: np.ndarray, values: np.ndarray, event: Event) -> Peak:
+    inside = np.flatnonzero((percent >= event.start - 1e-9) & (percent <= event.end + 1e-9))
+    best = inside[(values if event.largest else -values)[inside].argmax()]
+    return Peak(float(values[best]), float(percent[best]))

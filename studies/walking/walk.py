@@ -1,0 +1,85 @@
+"""The search for a step: transcription, options of the solver, and stages, from standing still or another step."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import colloc as co
+from colloc.transcription import Keyframes
+from studies.walking.problem import motion_only, problem
+from studies.walking.report.report import Report
+from studies.walking.step import Step
+
+# Without second-order corrections the line search cycles less; multipliers of a first stage mean nothing in the second;
+# with many nodes MUMPS orders these systems badly by its quasi-dense rows (110 ms an iteration, against 30).
+IPOPT = {
+    "constr_viol_tol": 1e-4, "max_soc": 0, "max_iter": 500, "warm_start_init_point": "no", "mumps_pivot_order": 0,
+}  # fmt: skip
+FIRST = {"constr_viol_tol": 1e-4, "tol": 1e-2, "max_iter": 300}
+POINTS = 13  # control points of every joint: cubic splines of ten pieces, with knots where phases begin
+DENSE = 4  # nodes of every piece
+# The paper's six control points cannot keep the trailing foot still: its constraints hold at eleven times only.
+COARSE, COARSE_NODES = 7, 11
+COARSE_IPOPT = {"mu_strategy": "monotone", "mu_init": 1e-3}
+ROUGHLY = 1e-3  # tolerance that Gauss-Newton is sure to meet; for less, the exact Hessian goes on from there
+COARSE_STEP = {"band": 0.010, "slip": 0.30, "rock": 0.03, "seamless": False}
+LOOSE, LOOSE_STEP = 12, {"band": 0.002, "slip": 0.02, "rock": 0.005}  # up to twelve control points
+
+
+def walk(
+    step: Step,
+    points: int = POINTS,
+    guess: Keyframes | co.Solution | None = None,
+    stages: int = 2,
+    compile: bool | None = True,
+    tolerance: float = 1e-3,
+) -> Report:
+    """A step, solved from standing still on the right foot or from another step, and measured.
+
+    Parameters
+    ----------
+    step : Step
+    points : int
+        Control points of every joint.
+    guess : Keyframes or Solution, optional
+        By default all joints at zero all the time, where the paper starts.
+    stages : 1 or 2
+        2 to seek a motion that keeps to the constraints first, without forces; a guess that is a step is one already.
+    compile : bool, optional
+        As in `co.solve`.
+    tolerance : float
+        Tolerance of optimality, the paper's by default.
+
+    Raises
+    ------
+    SolveError
+        With the constraints that cannot be met together.
+    """
+    step, curve = posed(step, points)
+    start = co.line(step.stance.standing, step.stance.standing) if guess is None else guess
+    first = None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", co.SolutionWarning)  # the table says it
+        if stages == 2 and not isinstance(start, co.Solution):
+            start = first = co.solve(motion_only(step), curve, guess=start, compile=compile, ipopt=FIRST)
+        stated, options = problem(step), IPOPT | (COARSE_IPOPT if points <= COARSE else {})
+        found = co.solve(
+            stated,
+            curve,
+            guess=start,
+            hessian=co.Hessian.GAUSS_NEWTON,
+            compile=compile,
+            ipopt=options | {"tol": max(tolerance, ROUGHLY)},
+        )
+        if tolerance < ROUGHLY:  # few iterations: no compiling
+            found = co.solve(stated, curve, guess=found, compile=False, ipopt=IPOPT | {"tol": tolerance})
+    return Report(step, found, first)
+
+
+def posed(step: Step, points: int) -> tuple[Step, co.BSpline]:
+    """The step with the tolerances that a number of control points can keep to, and the splines."""
+    if points <= COARSE:
+        return replace(step, **COARSE_STEP), co.BSpline(points - 3, nodes=COARSE_NODES)
+    looser = replace(step, **LOOSE_STEP) if points <= LOOSE else step
+    return looser, co.BSpline(points - 3, nodes=DENSE * (points - 3) + 1)

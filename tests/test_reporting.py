@@ -1,0 +1,107 @@
+"""What all studies share: one command line that tells mistakes in one line, and names that follow from the place."""
+
+import ast
+import json
+import re
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import studies
+from studies.reporting import Option, Row, arguments, finish, table
+
+ROOT = Path(studies.__file__).parent
+README = (ROOT.parent / "README.md").read_text()
+DOC = """How long is a piece of string?
+
+More of it.
+"""
+SHARED = re.compile(r"from studies\.reporting import .*\barguments\b")
+STUDIES = [path for path in sorted(ROOT.rglob("*.py")) if SHARED.search(path.read_text())]
+OPTIONS = (Option("speed", 1.2, "m/s", above=0.0), Option("points", 13, "number", least=6), Option("mass", None, "kg"))
+
+
+def name(path: Path) -> str:
+    """Family and name of a study, from its path."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=name)
+def test_every_study_asks_a_question_and_goes_by_its_place(path: Path):
+    tree = ast.parse(path.read_text())
+    question = (ast.get_docstring(tree) or "").splitlines()[0]
+    assert question.endswith("?")
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+    named = [ast.literal_eval(call.args[0]) for call in calls if getattr(call.func, "id", "") == "arguments"]
+    assert named == [name(path)]
+    listed = path.stem if path.parent.name == "benchmarks" else name(path)
+    assert f"`{listed}`" in README or f"studies.{listed}" in README
+
+
+def test_no_two_files_of_studies_or_models_import_each_other():
+    files = {
+        ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__"): path
+        for folder in ("studies", "models")
+        for path in (ROOT.parent / folder).rglob("*.py")
+    }
+    graph: dict[str, set[str]] = {}
+    for module, path in files.items():
+        taken = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+        named = {f"{node.module}.{alias.name}" for node in taken for alias in node.names}
+        graph[module] = ({str(node.module) for node in taken} | named) & files.keys() - {module}
+    assert graph["studies.walking.problem"] >= {"studies.walking.step", "studies.walking.forces"}
+    list(TopologicalSorter(graph).static_order())  # CycleError names a circle
+
+
+def test_files_are_called_after_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    args = arguments("string.length", DOC, [], animation=(".html", ".gif"))
+    assert (args.figure, args.animation) == ("string_length.png", "string_length.html")
+    assert (args.json, args.quick, args.question) == (None, False, "How long is a piece of string?")
+
+
+def test_an_animation_lies_beside_the_figure(tmp_path: Path):
+    args = arguments("string.length", DOC, ["--figure", str(tmp_path / "a.pdf")], animation=(".html",))
+    assert args.animation == str(tmp_path / "a.html")
+
+
+def test_options_are_numbers():
+    args = arguments("string.length", DOC, ["--speed", "2", "--points", "8"], options=OPTIONS)
+    assert (args.speed, args.points, args.mass) == (2.0, 8, None)
+    assert isinstance(args.points, int)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--speed", "-1"], "argument --speed: must be above 0, got -1"),
+        (["--speed", "fast"], "argument --speed: must be a number, got 'fast'"),
+        (["--speed", "inf"], "argument --speed: must be a number, got 'inf'"),
+        (["--points", "5"], "argument --points: must be at least 6, got 5"),
+        (["--points", "6.5"], "argument --points: must be a whole number, got '6.5'"),
+        (["--figure", "a.txt"], "file name must end in .png or .pdf or .svg, got 'a.txt'"),
+        (["--json", "no/such/place.json"], "directory 'no/such' of 'place.json' does not exist"),
+        (["--slow"], "unrecognized arguments: --slow"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_mistakes_are_told_in_one_line(words: list[str], message: str, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as ended:
+        arguments("string.length", DOC, words, options=OPTIONS)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == f"python -m studies.string.length: {message}\n"
+
+
+def test_numbers_are_written_and_returned(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file, figure = tmp_path / "numbers.json", tmp_path / "figure.png"
+    args = arguments("string.length", DOC, ["--json", str(file), "--figure", str(figure)])
+    assert finish(args, {"length": 2.0}) == json.loads(file.read_text()) == {"length": 2.0}
+    assert capsys.readouterr().out == f"  figure: {figure}\n"
+
+
+def test_ours_stands_beside_the_reference():
+    shown = table("Lengths", [Row("length [m]", 2.0, 1.5, "a ruler"), Row("error", 1e-9)], ["  a note"])
+    assert "2.00000000  1.50000000  +5.0e-01    a ruler" in shown
+    assert "1.00e-09" in shown
+    assert shown.splitlines()[-1] == "  a note"
