@@ -79,7 +79,7 @@ def relative_error(value: np.ndarray, expected: np.ndarray) -> float:
 def test_trees_cover_what_they_are_meant_to_cover():
     models = [case(seed).model for seed in range(len(SIZES))]
     bodies = [body for model in models for body in model.bodies]
-    assert {body.joint.kind for body in bodies} == {"revolute", "prismatic", "fixed"}
+    assert {body.joint.kind for body in bodies} == {"revolute", "prismatic", "helical", "fixed"}
     assert sum(float(body.mass) == 0 for body in bodies) > 50
     assert sum(len(model.topology.branches) > 3 for model in models) > 8
     assert max(model.n for model in models) > 25

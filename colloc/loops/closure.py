@@ -33,7 +33,7 @@ from colloc.dynamics.liegroup.lie import Ad, ad, screw
 from colloc.dynamics.spatial.world_links import Motion
 from colloc.loops.loop import Loop
 from colloc.model import Model
-from colloc.model.joint import inverse
+from colloc.model.transforms import inverse
 
 
 class Path(NamedTuple):

@@ -12,7 +12,7 @@ import casadi as ca
 
 from colloc.kinematics import frames
 from colloc.model import Load, Model
-from colloc.model.joint import REVOLUTE
+from colloc.model.joint import sparse
 
 
 def lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> ca.SX:
@@ -44,9 +44,8 @@ def lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load
             da = a[i] @ joint.twist
             # tr(dA D) without forming the product; an element-wise product of dA with D'.
             tau[dof] = _trace(da, d[i]) - gravity.T @ da @ e[i] - _trace(da, f[i])
-            if joint.kind == REVOLUTE:
-                above = joint.before if parent < 0 else a[parent] @ joint.before
-                tau[dof] -= ca.dot(g[i], above[:3, :3] @ joint.axis)
+            above = joint.before if parent < 0 else a[parent] @ joint.before
+            tau[dof] -= ca.dot(g[i], above[:3, :3] @ sparse(joint.screw.angular))
         if parent >= 0:
             d[parent] += t @ d[i]
             e[parent] += t @ e[i]

@@ -29,7 +29,7 @@ import casadi as ca
 from colloc.dynamics.sensitivities import Sensitivities
 from colloc.kinematics import carry
 from colloc.model import Load, Model
-from colloc.model.joint import REVOLUTE
+from colloc.model.joint import sparse
 
 _Triple = tuple[ca.SX, ca.SX, ca.SX]
 
@@ -37,7 +37,7 @@ _Triple = tuple[ca.SX, ca.SX, ca.SX]
 class _Link(NamedTuple):
     transform: ca.SX  # T, link -> parent
     twist: ca.SX  # Xi; zero for a fixed joint
-    axis: ca.SX  # of rotation, link axes; zero unless revolute
+    axis: ca.SX  # of rotation, link axes; zero where the joint does not turn
     inertia: ca.SX  # pseudo-inertia about the link origin
     rate: ca.SX
     change: ca.SX  # of the rate
@@ -97,7 +97,7 @@ def _outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[_Link]:
         joint = body.joint
         coordinate, rate, change = (ca.SX(1, 1) if dof is None else x[dof] for x in (q, qd, qdd))
         transform, twist = joint.transform(coordinate), joint.twist
-        axis = joint.after[:3, :3].T @ joint.axis if joint.kind == REVOLUTE else ca.SX(3, 1)
+        axis = joint.after[:3, :3].T @ sparse(joint.screw.angular)
         motion = carry(world if parent < 0 else links[parent].motion, transform, twist, rate, change)
         tangent = motion[0] @ twist
         links.append(_Link(transform, twist, axis, body.pseudo_inertia, rate, change, motion, tangent))

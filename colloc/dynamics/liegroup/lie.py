@@ -16,7 +16,7 @@ import casadi as ca
 
 from colloc.kinematics import frames
 from colloc.model import Joint, Load, Model
-from colloc.model.joint import inverse
+from colloc.model.transforms import inverse
 
 
 class _Link(NamedTuple):

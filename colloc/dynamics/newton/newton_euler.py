@@ -15,7 +15,7 @@ import casadi as ca
 
 from colloc.kinematics import frames
 from colloc.model import Body, Load, Model
-from colloc.model.joint import PRISMATIC
+from colloc.model.joint import sparse
 
 
 class Reactions(NamedTuple):
@@ -24,7 +24,7 @@ class Reactions(NamedTuple):
     Parameters
     ----------
     tau : SX, shape (n,) [N m, N]
-        Actuation: the component of the wrench along the joint's axis.
+        Actuation: the component of the wrench along the joint's screw.
     force : SX, shape (3, n_bodies) [N]
         In the axes of the body's own link frame.
     moment : SX, shape (3, n_bodies) [N m]
@@ -42,7 +42,8 @@ class Link(NamedTuple):
     rotation: ca.SX  # link axes -> parent axes
     root: ca.SX  # joint origin in the parent frame, parent axes
     arm: ca.SX  # joint origin -> link origin, link axes
-    axis: ca.SX  # joint axis, link axes
+    axis: ca.SX  # angular part of the joint's screw, link axes; zero for a slide
+    slide: ca.SX  # its linear part, along the axis of a turn; zero for a hinge
     omega: ca.SX
     alpha: ca.SX
     acceleration: ca.SX  # of the link origin, gravity included
@@ -74,7 +75,7 @@ def joint_reactions(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequen
     for j in reversed(range(len(links))):
         link, parent, dof = links[j], model.parents[j], model.dofs[j]
         if dof is not None:
-            tau[dof] = ca.dot(link.axis, force[j] if model.bodies[j].joint.kind == PRISMATIC else moment[j])
+            tau[dof] = ca.dot(link.axis, moment[j]) + ca.dot(link.slide, force[j])
         if parent >= 0:
             carried = link.rotation @ force[j]
             lever = links[parent].arm + link.root
@@ -86,34 +87,31 @@ def joint_reactions(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequen
 def outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[Link]:
     """The outward pass: every link with its motion (Barman 2020, steps 2 to 7)."""
     zero = ca.SX(3, 1)
-    world = Link(ca.SX.eye(3), zero, zero, zero, zero, zero, ca.SX(-model.gravity))
+    world = Link(ca.SX.eye(3), zero, zero, zero, zero, zero, zero, ca.SX(-model.gravity))
     links: list[Link] = []
     for body, parent, dof in zip(model.bodies, model.parents, model.dofs, strict=True):
         p = world if parent < 0 else links[parent]
-        rotation, root, arm, axis = _geometry(body, ca.SX(0) if dof is None else q[dof])
+        rotation, root, arm, axis, slide = _geometry(body, ca.SX(0) if dof is None else q[dof])
         omega, alpha = rotation.T @ p.omega, rotation.T @ p.alpha
         at_root = p.acceleration + ca.cross(p.alpha, root) + ca.cross(p.omega, ca.cross(p.omega, root))
         acceleration = rotation.T @ at_root
         if dof is not None:
-            rate, change = axis * qd[dof], axis * qdd[dof]
-            if body.joint.kind == PRISMATIC:
-                acceleration += 2 * ca.cross(omega, rate) + change
-            else:
-                alpha += ca.cross(omega, rate) + change
-                omega += rate
+            # The slide is along the axis, so that the turning of the parent and that of the link carry it alike.
+            acceleration += 2 * ca.cross(omega, slide * qd[dof]) + slide * qdd[dof]
+            alpha += ca.cross(omega, axis * qd[dof]) + axis * qdd[dof]
+            omega += axis * qd[dof]
         acceleration += ca.cross(alpha, arm) + ca.cross(omega, ca.cross(omega, arm))
-        links.append(Link(rotation, root, arm, axis, omega, alpha, acceleration))
+        links.append(Link(rotation, root, arm, axis, slide, omega, alpha, acceleration))
     return links
 
 
-def _geometry(body: Body, q: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
-    """Rotation link -> parent, joint origin in the parent, joint origin -> link origin, and axis in link axes."""
+def _geometry(body: Body, q: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:
+    """Rotation link -> parent, joint origin in the parent, joint origin -> link origin, and screw in link axes."""
     joint = body.joint
-    axis = joint.after[:3, :3].T @ joint.axis
-    arm = joint.after[:3, :3].T @ joint.after[:3, 3]
-    if joint.kind == PRISMATIC:
-        arm += axis * q
-    return joint.transform(q)[:3, :3], joint.before[:3, 3], arm, axis
+    to_link = joint.after[:3, :3].T
+    axis, slide = (to_link @ sparse(part) for part in joint.screw)
+    arm = to_link @ joint.after[:3, 3] + slide * q
+    return joint.transform(q)[:3, :3], joint.before[:3, 3], arm, axis, slide
 
 
 def link_wrenches(model: Model, links: list[Link]) -> tuple[list[ca.SX], list[ca.SX]]:

@@ -37,7 +37,6 @@ from colloc.dynamics.newton.newton_euler import Link, Reactions, link_wrenches, 
 from colloc.dynamics.sensitivities import Sensitivities
 from colloc.kinematics import frames
 from colloc.model import Load, Model
-from colloc.model.joint import PRISMATIC, REVOLUTE
 
 
 class Derivatives(NamedTuple):
@@ -128,22 +127,19 @@ def _outward_slopes(model: Model, links: list[Link], qd: ca.SX) -> list[_Slopes]
     """Steps 3, 4 and 7 for every link."""
     n = model.n
     slopes: list[_Slopes] = []
-    for body, link, parent, dof in zip(model.bodies, links, model.parents, model.dofs, strict=True):
+    for link, parent, dof in zip(links, model.parents, model.dofs, strict=True):
         omega, alpha, acceleration = _from_parent(model, links, slopes, link, parent)
-        axis = link.axis
-        if dof is not None and body.joint.kind == PRISMATIC:
-            acceleration -= 2 * ca.skew(axis * qd[dof]) @ omega
-            acceleration[:, dof] = _field(link, axis)  # the arm grows
-            acceleration[:, n + dof] = 2 * ca.cross(link.omega, axis)
-            acceleration[:, 2 * n + dof] = axis
-        elif dof is not None:
+        if dof is not None:
+            axis, slide = link.axis, link.slide
+            acceleration -= 2 * ca.skew(slide * qd[dof]) @ omega
             alpha -= ca.skew(axis * qd[dof]) @ omega
-            # A turn about the axis leaves the axis as it is, so that omega and alpha turn as a whole. The acceleration
-            # does so at the joint's origin; the arm is fixed in the link.
+            # A turn about the axis leaves the screw as it is, so that omega and alpha turn as a whole. The acceleration
+            # does so at the joint's origin; the arm is fixed in the link but for its growth by the slide.
             at_joint = link.acceleration - _field(link, link.arm)
-            omega[:, dof], alpha[:, dof], acceleration[:, dof] = (
-                ca.cross(v, axis) for v in (link.omega, link.alpha, at_joint)
-            )
+            omega[:, dof], alpha[:, dof], turned = (ca.cross(v, axis) for v in (link.omega, link.alpha, at_joint))
+            acceleration[:, dof] = turned + _field(link, slide)
+            acceleration[:, n + dof] = 2 * ca.cross(link.omega, slide)
+            acceleration[:, 2 * n + dof] = slide
             omega[:, n + dof] = axis
         # In link axes alpha is the time derivative of omega, hence these two.
         by_q, by_qd = omega[:, :n], omega[:, n : 2 * n]
@@ -211,19 +207,18 @@ def _inward(model: Model, links: list[Link], wrenches: _Wrenches) -> tuple[ca.SX
     force, moment, dforce, dmoment = wrenches
     tau, dtau = ([ca.SX(0)] * model.n for _ in range(2))
     for j in reversed(range(len(links))):
-        link, kind, parent, dof = links[j], model.bodies[j].joint.kind, model.parents[j], model.dofs[j]
+        link, parent, dof = links[j], model.parents[j], model.dofs[j]
         dmoment[j] += ca.skew(link.arm) @ dforce[j]  # about the joint's origin from here on
         if dof is not None:
-            if kind == PRISMATIC:
-                dmoment[j][:, dof] += ca.cross(link.axis, force[j])  # the arm grows under all that the joint carries
-            value, slope = (force, dforce) if kind == PRISMATIC else (moment, dmoment)
-            tau[dof], dtau[dof] = ca.dot(link.axis, value[j]), link.axis.T @ slope[j]
+            dmoment[j][:, dof] += ca.cross(link.slide, force[j])  # the arm grows under all that the joint carries
+            tau[dof] = ca.dot(link.axis, moment[j]) + ca.dot(link.slide, force[j])
+            dtau[dof] = link.axis.T @ dmoment[j] + link.slide.T @ dforce[j]
         if parent >= 0:
             carried = link.rotation @ force[j]
             force[parent] += carried
             moment[parent] += link.rotation @ moment[j] + ca.cross(links[parent].arm + link.root, carried)
             push, turn = ca.SX(dforce[j]), ca.SX(dmoment[j])
-            if dof is not None and kind == REVOLUTE:
+            if dof is not None:
                 push[:, dof] += ca.cross(link.axis, force[j])
                 turn[:, dof] += ca.cross(link.axis, moment[j])
             push = link.rotation @ push

@@ -93,7 +93,7 @@ def _check_inertia(model: Model) -> None:
             resisted = inertias[k] @ screw
             along = screw @ resisted
             if along <= _VANISHING * (np.abs(screw) @ total[k] @ np.abs(screw)):
-                without.append(model.bodies[k].name)
+                without.append(model.bodies[k].joint_name)
             else:
                 inertias[k] = inertias[k] - np.outer(resisted, resisted) / along
         if model.parents[k] >= 0:

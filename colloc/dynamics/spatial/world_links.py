@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.model import Body, Model
-from colloc.model.joint import PRISMATIC, REVOLUTE, axis_rotation
+from colloc.model.joint import sparse
 
 
 class Motion(NamedTuple):
@@ -65,7 +65,7 @@ def outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[Link]:
             above = links[parent]
         root = added(above.origin, fixed_in(above, body.joint.before[:3, 3]))
         if parent < 0 or (parent in resting and children[parent] == 1):
-            if body.joint.kind == REVOLUTE:
+            if body.joint.turns:
                 _refer(links, model.parents, parent, root)
                 root = Motion(zero, zero, root.second)
             else:
@@ -116,17 +116,17 @@ def _carry(body: Body, above: Link, root: Motion, q: ca.SX, qd: ca.SX, qdd: ca.S
     screw = _AT_REST
     omega, alpha = above.omega, above.alpha
     rotation = above.rotation @ joint.before[:3, :3]
-    if joint.moves:
-        axis, rate, second = _turning(rotation @ joint.axis, omega, alpha)
-        if joint.kind == PRISMATIC:
-            screw = Motion(*(ca.vertcat(zero, part) for part in (axis, rate, second)))
-            slid = Motion(q * axis, q * rate + qd * axis, q * second + 2 * qd * rate + qdd * axis)
-            root = added(root, slid)
-        else:
-            screw = _hinge(root, Motion(axis, rate, second))
-            rotation = rotation @ axis_rotation(joint.axis, ca.cos(q), ca.sin(q))
-            alpha = alpha + qdd * axis + qd * rate
-            omega = omega + qd * axis
+    if joint.slides:
+        slide = _turning(rotation @ sparse(joint.screw.linear), omega, alpha)
+        screw = Motion(*(ca.vertcat(zero, part) for part in slide))
+        value, rate, second = slide
+        root = added(root, Motion(q * value, q * rate + qd * value, q * second + 2 * qd * rate + qdd * value))
+    if joint.turns:
+        axis = _turning(rotation @ sparse(joint.screw.angular), omega, alpha)
+        screw = added(screw, _hinge(root, axis))
+        rotation = rotation @ joint.rotation(q)
+        alpha = alpha + qdd * axis.value + qd * axis.rate
+        omega = omega + qd * axis.value
     link = _link(rotation @ joint.after[:3, :3], omega, alpha, root, screw)
     # From the joint to the link's origin, in link axes or in those before the joint's constant rotation.
     placed, arm = joint.after[:3, 3], joint.after[:3, :3].T @ joint.after[:3, 3]
