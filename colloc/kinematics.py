@@ -40,8 +40,7 @@ def frames(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> Frames:
     """
     world = (ca.SX.eye(4), ca.SX(4, 4), ca.SX(4, 4))
     found: list[tuple[ca.SX, ca.SX, ca.SX]] = []
-    for body, parent, dof in zip(model.bodies, model.parents, model.dofs, strict=True):
-        coordinate, rate, change = (ca.SX(1, 1) if dof is None else x[dof] for x in (q, qd, qdd))
+    for _, body, parent, coordinate, rate, change in model.walk(q, qd, qdd):
         above = world if parent < 0 else found[parent]
         found.append(carry(above, body.joint.transform(coordinate), body.joint.twist, rate, change))
     return Frames(*map(list, zip(*found, strict=True)))

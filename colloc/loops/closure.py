@@ -84,21 +84,22 @@ def path(model: Model, loop: Loop, q: ca.SX) -> Path:
         For a body that does not exist.
     """
     up, down = _branches(model, loop)
+    steps = model.walk(q)
     x = inverse(loop.first.placement)
     dofs: list[int] = []
     screws: list[ca.SX] = []
     for k in up:
-        joint, dof = model.bodies[k].joint, model.dofs[k]
+        (_, body, _, coordinate), dof = steps[k], model.dofs[k]
         if dof is not None:
             dofs.append(dof)
-            screws.append(-Ad(x) @ screw(joint))
-        x = x @ inverse(joint.transform(ca.SX(0) if dof is None else q[dof]))
+            screws.append(-Ad(x) @ screw(body.joint))
+        x = x @ inverse(body.joint.transform(coordinate))
     for k in down:
-        joint, dof = model.bodies[k].joint, model.dofs[k]
-        x = x @ joint.transform(ca.SX(0) if dof is None else q[dof])
+        (_, body, _, coordinate), dof = steps[k], model.dofs[k]
+        x = x @ body.joint.transform(coordinate)
         if dof is not None:
             dofs.append(dof)
-            screws.append(Ad(x) @ screw(joint))
+            screws.append(Ad(x) @ screw(body.joint))
     return Path(tuple(dofs), screws, x @ loop.second.placement)
 
 

@@ -73,14 +73,42 @@ class Model:
         return tuple(next(order) if body.joint.moves else None for body in self.bodies)
 
     @cached_property
+    def moving(self) -> tuple[int, ...]:
+        """Index of the body whose joint has coordinate 0, 1, ...; the other way round than `dofs`."""
+        return tuple(k for k, body in enumerate(self.bodies) if body.joint.moves)
+
+    def walk(self, *vectors: ca.SX) -> list[tuple[int, Body, int, *tuple[ca.SX, ...]]]:
+        """The bodies from the base to the tips, each with what its joint has of some vectors in the order of q.
+
+            for k, body, parent, q_k in model.walk(q): ...
+            for k, body, parent, q_k, qd_k in reversed(model.walk(q, qd)): ...
+
+        Parameters
+        ----------
+        *vectors : SX, shape (n,)
+
+        Returns
+        -------
+        list of (k, body, parent, entry, ...)
+            Index of the body, the body, index of its parent (-1 is the world), and one SX scalar per vector: a
+            structural zero where the joint is fixed, so that the terms it enters vanish.
+        """
+        none = ca.SX(1, 1)
+        rows = zip(self.bodies, self.parents, self.dofs, strict=True)
+        return [
+            (k, body, parent, *(none if dof is None else vector[dof] for vector in vectors))
+            for k, (body, parent, dof) in enumerate(rows)
+        ]
+
+    @cached_property
     def joint_names(self) -> tuple[str, ...]:
         """Names of the joints that move, in the order of q; a joint without one goes by its body's."""
-        return tuple(body.joint_name for body in self.bodies if body.joint.moves)
+        return tuple(self.bodies[k].joint_name for k in self.moving)
 
     @cached_property
     def joints(self) -> tuple[Joint, ...]:
         """The joints that move, in the order of q."""
-        return tuple(body.joint for body in self.bodies if body.joint.moves)
+        return tuple(self.bodies[k].joint for k in self.moving)
 
     @property
     def n(self) -> int:

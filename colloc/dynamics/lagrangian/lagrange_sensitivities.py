@@ -93,9 +93,8 @@ def _outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[_Link]:
     """Every link with its A, B, C (equations 12 to 14)."""
     world = (ca.SX.eye(4), ca.SX(4, 4), ca.SX(4, 4))
     links: list[_Link] = []
-    for body, parent, dof in zip(model.bodies, model.parents, model.dofs, strict=True):
+    for _, body, parent, coordinate, rate, change in model.walk(q, qd, qdd):
         joint = body.joint
-        coordinate, rate, change = (ca.SX(1, 1) if dof is None else x[dof] for x in (q, qd, qdd))
         transform, twist = joint.transform(coordinate), joint.twist
         axis = joint.after[:3, :3].T @ sparse(joint.screw.angular)
         motion = carry(world if parent < 0 else links[parent].motion, transform, twist, rate, change)
@@ -114,8 +113,7 @@ def _inward(model: Model, links: list[_Link], loads: Sequence[Load]) -> tuple[li
         i = model.index(load.body)
         forces[i] -= ca.vertcat(load.point, 1) @ ca.vertcat(load.force, 0).T
         moments[i] += load.moment
-    for i in reversed(range(len(links))):
-        parent = model.parents[i]
+    for i, _, parent in reversed(model.walk()):
         if parent >= 0:
             forces[parent] += links[i].transform @ forces[i]
             moments[parent] += moments[i]

@@ -99,10 +99,9 @@ def _static(model: Model, links: list[_Link], loads: Sequence[Load]) -> ca.SX:
 
 def _links(model: Model, q: ca.SX) -> list[_Link]:
     """Every link with its partial derivatives by the coordinates that move it."""
-    joints = [body.joint for body in model.bodies]
     dofs = model.dofs
-    transforms = [joint.transform(ca.SX(0) if k is None else q[k]) for joint, k in zip(joints, dofs, strict=True)]
-    twists = [joint.twist for joint in joints]
+    transforms = [body.joint.transform(coordinate) for _, body, _, coordinate in model.walk(q)]
+    twists = [body.joint.twist for body in model.bodies]
 
     def partial(path: list[int], by: Sequence[int]) -> ca.SX:
         """Product of the transforms along a path (equation 5), differentiated once for every coordinate in `by`."""
@@ -114,7 +113,7 @@ def _links(model: Model, q: ca.SX) -> list[_Link]:
         return matrix
 
     links = []
-    for j in range(len(joints)):
+    for j in range(len(transforms)):
         path = _path(model, j)
         moving = [k for i in path if (k := dofs[i]) is not None]
         first = {k: partial(path, (k,)) for k in moving}

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from colloc.kinematics import frames
+from colloc.dynamics.loads import LinkLoad, loads_in_links
 from colloc.model import Joint, Load, Model
 from colloc.model.transforms import inverse
 
@@ -45,62 +45,45 @@ def lie(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = (
     SX, shape (n,) [N m, N]
     """
     links = _outward(model, q, qd, qdd)
-    wrenches = _inward(model, links, _loads_on_links(model, q, loads))
+    wrenches = _inward(model, links, _link_loads(model, links, loads))
     return _torques(model, links, wrenches)
 
 
 def _outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[_Link]:
     """Every link and its motion (equations 21 to 23); gravity is an upward acceleration of the world."""
     links: list[_Link] = []
-    for body, parent, dof in zip(model.bodies, model.parents, model.dofs, strict=True):
-        x = Ad(inverse(body.joint.transform(ca.SX(0) if dof is None else q[dof])))
+    for _, body, parent, coordinate, rate, change in model.walk(q, qd, qdd):
+        x = Ad(inverse(body.joint.transform(coordinate)))
         v, a = (ca.SX(6, 1), upward(model)) if parent < 0 else (links[parent].velocity, links[parent].acceleration)
         above = v, a = x @ v, x @ a
         s = screw(body.joint)
-        if dof is not None:
-            a += s * qdd[dof] + ad(v) @ s * qd[dof]  # ad_S S is zero, so that the parent's V will do
-            v += s * qd[dof]
+        a += s * change + ad(v) @ s * rate  # ad_S S is zero, so that the parent's V will do
+        v += s * rate
         links.append(_Link(x, s, spatial_inertia(body.mass, body.com, body.inertia), above, v, a))
     return links
 
 
-def _inward(model: Model, links: list[_Link], applied: list[ca.SX]) -> list[ca.SX]:
+def _inward(model: Model, links: list[_Link], loads: list[LinkLoad]) -> list[ca.SX]:
     """Wrench F (6,) that its parent exerts on every link, in the link's frame (equation 24)."""
     wrenches = [
-        link.inertia @ link.acceleration - ad_dual(link.velocity) @ (link.inertia @ link.velocity) - w
-        for link, w in zip(links, applied, strict=True)
+        link.inertia @ link.acceleration - ad_dual(link.velocity) @ (link.inertia @ link.velocity) for link in links
     ]
-    for k in reversed(range(len(links))):
-        if model.parents[k] >= 0:
-            wrenches[model.parents[k]] += links[k].from_parent.T @ wrenches[k]
+    for k, force, moment, point in loads:
+        wrenches[k] -= wrench_at_origin(force, moment, point)
+    for k, _, parent in reversed(model.walk()):
+        if parent >= 0:
+            wrenches[parent] += links[k].from_parent.T @ wrenches[k]
     return wrenches
 
 
 def _torques(model: Model, links: list[_Link], wrenches: list[ca.SX]) -> ca.SX:
     """Equation 25 of every joint that moves."""
-    pairs = zip(links, wrenches, model.bodies, strict=True)
-    return ca.densify(ca.vertcat(*(link.screw.T @ wrench for link, wrench, body in pairs if body.joint.moves)))
+    return ca.densify(ca.vertcat(*(links[k].screw.T @ wrenches[k] for k in model.moving)))
 
 
-def _loads_on_links(model: Model, q: ca.SX, loads: Sequence[Load]) -> list[ca.SX]:
-    """Wrench (6,) of the loads on every link, in the link's frame."""
-    applied = [ca.SX(6, 1) for _ in model.bodies]
-    for k, force, moment, point in in_link_frames(model, q, loads):
-        applied[k] += wrench_at_origin(force, moment, point)
-    return applied
-
-
-def in_link_frames(model: Model, q: ca.SX, loads: Sequence[Load]) -> list[tuple[int, ca.SX, ca.SX, ca.SX]]:
-    """Index of the loaded body, and force, moment and point, each (3,), in the frame of its link, of every load."""
-    if not loads:
-        return []
-    still = ca.SX(model.n, 1)
-    rotations = [transform[:3, :3] for transform in frames(model, q, still, still).position]
-    turned = []
-    for load in loads:
-        k = model.index(load.body)
-        turned.append((k, rotations[k].T @ load.force, rotations[k].T @ load.moment, load.point))
-    return turned
+def _link_loads(model: Model, links: list[_Link], loads: Sequence[Load]) -> list[LinkLoad]:
+    """Every load in the frame of its link."""
+    return loads_in_links(model, [link.from_parent[:3, :3].T for link in links], loads)
 
 
 def wrench_at_origin(force: ca.SX, moment: ca.SX, point: ca.SX) -> ca.SX:

@@ -51,19 +51,19 @@ from colloc.dynamics.liegroup.lie import (
     Ad,
     _inward,
     _Link,
-    _loads_on_links,
+    _link_loads,
     _outward,
     _torques,
     ad,
     ad_dual,
     cross,
-    in_link_frames,
     screw,
     spatial_inertia,
     upward,
     wrench_at_origin,
     wrench_turning,
 )
+from colloc.dynamics.loads import LinkLoad
 from colloc.dynamics.sensitivities import Sensitivities
 from colloc.model import Load, Model
 
@@ -86,21 +86,22 @@ def lie_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequ
     Sensitivities
     """
     links = _outward(model, q, qd, qdd)
-    wrenches = _inward(model, links, _loads_on_links(model, q, loads))
-    changes = _own_changes(model, q, links, loads)
+    given = _link_loads(model, links, loads)
+    wrenches = _inward(model, links, given)
+    changes = _own_changes(model, links, given)
     rows = ca.vertcat(*_inward_changes(model, links, wrenches, changes))
     dq, dqd, dqdd = (ca.sparsify(rows[:, k * model.n : (k + 1) * model.n]) for k in range(3))
     # The mass matrix is symmetric: what an acceleration does to the ancestors of its joint is known already.
     return Sensitivities(_torques(model, links, wrenches), dq, dqd, ca.tril2symm(ca.tril(dqdd)))
 
 
-def _own_changes(model: Model, q: ca.SX, links: list[_Link], loads: Sequence[Load]) -> list[ca.SX]:
+def _own_changes(model: Model, links: list[_Link], loads: list[LinkLoad]) -> list[ca.SX]:
     """Derivatives (6, 3n) of every link's own wrench: inertia less loads; columns q, qd, qdd."""
     first, second = _outward_changes(model, links)
     changes = []
     for body, link, x, y in zip(model.bodies, links, first, second, strict=True):
         changes.append(link.inertia @ y + _coriolis(body.mass, body.com, body.inertia, link.velocity) @ x)
-    for k, force, moment, point in in_link_frames(model, q, loads):
+    for k, force, moment, point in loads:
         # A coordinate displaces a link as its rate moves the link: the columns of qd, put in place of those of q.
         displacement = ca.horzcat(first[k][:, model.n : 2 * model.n], ca.SX(6, 2 * model.n))
         changes[k] -= wrench_turning(force, moment, point) @ displacement
@@ -111,7 +112,8 @@ def _outward_changes(model: Model, links: list[_Link]) -> tuple[list[ca.SX], lis
     """dV and d(dV/dt) + ad_V dV of every link, each (6, 3n)."""
     first: list[ca.SX] = []
     second: list[ca.SX] = []
-    for link, parent, dof in zip(links, model.parents, model.dofs, strict=True):
+    for k, _, parent in model.walk():
+        link, dof = links[k], model.dofs[k]
         x, y = (ca.SX(6, 3 * model.n) if parent < 0 else link.from_parent @ above[parent] for above in (first, second))
         if dof is not None:
             by_q, by_qd, by_qdd = dof, model.n + dof, 2 * model.n + dof
@@ -240,14 +242,14 @@ def _in_world(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, multipliers: ca.SX)
     links: list[_Placed] = []
     axes: list[tuple[ca.SX, ...]] = []
     world = _Placed(ca.SX.eye(4), ca.SX(6, 1), upward(model), ca.SX(6, 1))
-    for body, parent, dof in zip(model.bodies, model.parents, model.dofs, strict=True):
+    for _, body, parent, coordinate, rate, change, multiplier in model.walk(q, qd, qdd, multipliers):
         above, v, a, w = world if parent < 0 else links[parent]
-        transform = above @ body.joint.transform(ca.SX(0) if dof is None else q[dof])
-        if dof is not None:
+        transform = above @ body.joint.transform(coordinate)
+        if body.joint.moves:
             s = Ad(transform) @ screw(body.joint)
             p, r = _twists(s, v, a)
             axes.append((s, p, r, ad(w) @ s))
-            v, a, w = v + s * qd[dof], a + s * qdd[dof] + p * qd[dof], w + s * multipliers[dof]
+            v, a, w = v + s * rate, a + s * change + p * rate, w + s * multiplier
         links.append(_Placed(transform, v, a, w))
     return links, _Axes(*(ca.horzcat(*columns) for columns in zip(*axes, strict=True)))
 
@@ -286,18 +288,18 @@ def _loaded(terms: _Terms, link: _Placed, load: Load) -> _Terms:
 def _subtree_sums(model: Model, own: list[_Terms]) -> list[_Terms]:
     """Sums over the bodies that each coordinate moves."""
     sums = list(own)
-    for k in reversed(range(len(sums))):
-        parent = model.parents[k]
+    for k, _, parent in reversed(model.walk()):
         if parent >= 0:
             sums[parent] = _Terms(*(x + y for x, y in zip(sums[parent], sums[k], strict=True)))
-    return [terms for terms, dof in zip(sums, model.dofs, strict=True) if dof is not None]
+    return [sums[k] for k in model.moving]
 
 
 def _pairs(model: Model) -> ca.Sparsity:
     """Pattern (n, n), upper triangular, of the pairs (m, i) in which coordinate i is at or below coordinate m."""
     above: list[list[int]] = []  # coordinates that move each body
     rows, columns = [], []
-    for parent, dof in zip(model.parents, model.dofs, strict=True):
+    for k, _, parent in model.walk():
+        dof = model.dofs[k]
         above.append([*(above[parent] if parent >= 0 else []), *([] if dof is None else [dof])])
         if dof is not None:
             rows += above[-1]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from colloc.kinematics import frames
+from colloc.dynamics.loads import loads_in_links
 from colloc.model import Body, Load, Model
 from colloc.model.joint import sparse
 
@@ -70,17 +70,16 @@ def joint_reactions(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequen
     """Actuation and the internal force and moment of every joint; parameters as in `newton_euler`."""
     links = outward(model, q, qd, qdd)
     force, moment = link_wrenches(model, links)
-    _subtract_loads(model, q, links, loads, force, moment)
-    tau: list[ca.SX] = [ca.SX(0)] * model.n
-    for j in reversed(range(len(links))):
-        link, parent, dof = links[j], model.parents[j], model.dofs[j]
-        if dof is not None:
-            tau[dof] = ca.dot(link.axis, moment[j]) + ca.dot(link.slide, force[j])
+    for load in loads_in_links(model, [link.rotation for link in links], loads):
+        force[load.body] -= load.force
+        moment[load.body] -= load.moment + ca.cross(links[load.body].arm + load.point, load.force)
+    for j, _, parent in reversed(model.walk()):
         if parent >= 0:
-            carried = link.rotation @ force[j]
-            lever = links[parent].arm + link.root
+            carried = links[j].rotation @ force[j]
+            lever = links[parent].arm + links[j].root
             force[parent] += carried
-            moment[parent] += link.rotation @ moment[j] + ca.cross(lever, carried)
+            moment[parent] += links[j].rotation @ moment[j] + ca.cross(lever, carried)
+    tau = [ca.dot(links[j].axis, moment[j]) + ca.dot(links[j].slide, force[j]) for j in model.moving]
     return Reactions(ca.vertcat(*tau), ca.horzcat(*force), ca.horzcat(*moment))
 
 
@@ -89,17 +88,16 @@ def outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[Link]:
     zero = ca.SX(3, 1)
     world = Link(ca.SX.eye(3), zero, zero, zero, zero, zero, zero, ca.SX(-model.gravity))
     links: list[Link] = []
-    for body, parent, dof in zip(model.bodies, model.parents, model.dofs, strict=True):
+    for _, body, parent, coordinate, rate, change in model.walk(q, qd, qdd):
         p = world if parent < 0 else links[parent]
-        rotation, root, arm, axis, slide = _geometry(body, ca.SX(0) if dof is None else q[dof])
+        rotation, root, arm, axis, slide = _geometry(body, coordinate)
         omega, alpha = rotation.T @ p.omega, rotation.T @ p.alpha
         at_root = p.acceleration + ca.cross(p.alpha, root) + ca.cross(p.omega, ca.cross(p.omega, root))
         acceleration = rotation.T @ at_root
-        if dof is not None:
-            # The slide is along the axis, so that the turning of the parent and that of the link carry it alike.
-            acceleration += 2 * ca.cross(omega, slide * qd[dof]) + slide * qdd[dof]
-            alpha += ca.cross(omega, axis * qd[dof]) + axis * qdd[dof]
-            omega += axis * qd[dof]
+        # The slide is along the axis, so that the turning of the parent and that of the link carry it alike.
+        acceleration += 2 * ca.cross(omega, slide * rate) + slide * change
+        alpha += ca.cross(omega, axis * rate) + axis * change
+        omega += axis * rate
         acceleration += ca.cross(alpha, arm) + ca.cross(omega, ca.cross(omega, arm))
         links.append(Link(rotation, root, arm, axis, slide, omega, alpha, acceleration))
     return links
@@ -125,18 +123,3 @@ def link_wrenches(model: Model, links: list[Link]) -> tuple[list[ca.SX], list[ca
         force.append(inertial)
         moment.append(spin + ca.cross(link.arm + com, inertial))
     return force, moment
-
-
-def _subtract_loads(
-    model: Model, q: ca.SX, links: list[Link], loads: Sequence[Load], force: list[ca.SX], moment: list[ca.SX]
-) -> None:
-    if not loads:
-        return
-    zero = ca.SX(model.n, 1)
-    position = frames(model, q, zero, zero).position
-    for load in loads:
-        j = model.index(load.body)
-        to_link = position[j][:3, :3].T
-        applied = to_link @ load.force
-        force[j] -= applied
-        moment[j] -= to_link @ load.moment + ca.cross(links[j].arm + load.point, applied)

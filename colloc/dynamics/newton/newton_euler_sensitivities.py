@@ -33,9 +33,9 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from colloc.dynamics.loads import loads_in_links
 from colloc.dynamics.newton.newton_euler import Link, Reactions, link_wrenches, outward
 from colloc.dynamics.sensitivities import Sensitivities
-from colloc.kinematics import frames
 from colloc.model import Load, Model
 
 
@@ -114,7 +114,7 @@ def reaction_sensitivities(
     slopes = _outward_slopes(model, links, qd)
     force, moment = link_wrenches(model, links)
     dforce, dmoment = _wrench_slopes(model, links, slopes)
-    _subtract_loads(model, q, links, slopes, loads, (force, moment, dforce, dmoment))
+    _subtract_loads(model, links, slopes, loads, (force, moment, dforce, dmoment))
     tau, dtau = _inward(model, links, (force, moment, dforce, dmoment))
     reactions = Reactions(tau, ca.horzcat(*force), ca.horzcat(*moment))
     dq, dqd, dqdd = _split(model, dtau)
@@ -127,7 +127,8 @@ def _outward_slopes(model: Model, links: list[Link], qd: ca.SX) -> list[_Slopes]
     """Steps 3, 4 and 7 for every link."""
     n = model.n
     slopes: list[_Slopes] = []
-    for link, parent, dof in zip(links, model.parents, model.dofs, strict=True):
+    for k, _, parent in model.walk():
+        link, dof = links[k], model.dofs[k]
         omega, alpha, acceleration = _from_parent(model, links, slopes, link, parent)
         if dof is not None:
             axis, slide = link.axis, link.slide
@@ -182,32 +183,26 @@ def _wrench_slopes(model: Model, links: list[Link], slopes: list[_Slopes]) -> tu
 
 
 def _subtract_loads(
-    model: Model, q: ca.SX, links: list[Link], slopes: list[_Slopes], loads: Sequence[Load], wrenches: _Wrenches
+    model: Model, links: list[Link], slopes: list[_Slopes], loads: Sequence[Load], wrenches: _Wrenches
 ) -> None:
     """Equations 3.76 to 3.91 on the loaded links themselves; the inward pass carries them on."""
-    if not loads:
-        return
     force, moment, dforce, dmoment = wrenches
-    n, zero = model.n, ca.SX(model.n, 1)
-    position = frames(model, q, zero, zero).position
-    for load in loads:
-        j = model.index(load.body)
-        to_link = position[j][:3, :3].T
-        applied, turning = to_link @ load.force, to_link @ load.moment
+    n = model.n
+    for j, applied, turning, point in loads_in_links(model, [link.rotation for link in links], loads):
         force[j] -= applied
-        moment[j] -= turning + ca.cross(links[j].arm + load.point, applied)
+        moment[j] -= turning + ca.cross(links[j].arm + point, applied)
         # A constant vector of the world, seen from a link that turns by z dq, changes by v x z dq; z is domega/dqd.
         turned = ca.horzcat(slopes[j].omega[:, n : 2 * n], ca.SX(3, 2 * n))
         dforce[j] -= ca.skew(applied) @ turned
-        dmoment[j] -= (ca.skew(turning) + ca.skew(load.point) @ ca.skew(applied)) @ turned
+        dmoment[j] -= (ca.skew(turning) + ca.skew(point) @ ca.skew(applied)) @ turned
 
 
 def _inward(model: Model, links: list[Link], wrenches: _Wrenches) -> tuple[ca.SX, list[ca.SX]]:
     """Steps 9 and 10: turns the links' own wrenches into those of the joints; torques and rows of their derivatives."""
     force, moment, dforce, dmoment = wrenches
     tau, dtau = ([ca.SX(0)] * model.n for _ in range(2))
-    for j in reversed(range(len(links))):
-        link, parent, dof = links[j], model.parents[j], model.dofs[j]
+    for j, _, parent in reversed(model.walk()):
+        link, dof = links[j], model.dofs[j]
         dmoment[j] += ca.skew(link.arm) @ dforce[j]  # about the joint's origin from here on
         if dof is not None:
             dmoment[j][:, dof] += ca.cross(link.slide, force[j])  # the arm grows under all that the joint carries

@@ -54,13 +54,13 @@ def composite_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads
     screws, rates, seconds = zip(*(link.screw for link in links), strict=True)
     # Twice the rate of every screw, and twice its angular part: the factors of the Coriolis terms.
     rates, turns = [2 * rate for rate in rates], [2 * screw[:3] for screw in screws]
-    tau: list[ca.SX] = [ca.SX(0)] * model.n
+    carried_by = composites(model, links, loads)
+    tau: list[ca.SX] = []
     dq, dqd, dqdd = Entries(), Entries(), Entries()
-    for j, carried in enumerate(composites(model, links, loads)):
-        if (column := model.dofs[j]) is None:
-            continue
+    for column, j in enumerate(model.moving):
+        carried = carried_by[j]
         by_q, by_qd, by_qdd, coriolis, loading = _columns(links[j].screw, rates[j], turns[j], carried)
-        tau[column] = ca.dot(screws[j], carried.wrench)
+        tau.append(ca.dot(screws[j], carried.wrench))
         for i, row in _carriers(model, j):
             dq[row, column] = ca.dot(screws[i], by_q)
             dqd[row, column] = ca.dot(screws[i], by_qd)
@@ -88,11 +88,9 @@ def mass_matrix(model: Model, q: ca.SX) -> ca.SX:
     """
     rest = ca.SX(model.n, 1)
     links = outward(model, q, rest, rest)
-    entries = Entries()
-    for j, carried in enumerate(composites(model, links)):
-        if (column := model.dofs[j]) is None:
-            continue
-        inertial = _inertial(carried, links[j].screw.value)
+    carried, entries = composites(model, links), Entries()
+    for column, j in enumerate(model.moving):
+        inertial = _inertial(carried[j], links[j].screw.value)
         for i, row in _carriers(model, j):
             entries[row, column] = entries[column, row] = ca.dot(links[i].screw.value, inertial)
     return _sparse(model.n, entries)

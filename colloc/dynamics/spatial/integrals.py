@@ -47,10 +47,10 @@ class Composite(NamedTuple):
 def composites(model: Model, links: list[Link], loads: Sequence[Load] = ()) -> list[Composite]:
     """What every joint carries, from the tips to the base."""
     carried = own_integrals(model, links, loads)
-    for k in reversed(range(len(carried))):
-        if model.parents[k] >= 0:
-            both = zip(carried[model.parents[k]], carried[k], strict=True)
-            carried[model.parents[k]] = Composite(*(one + other for one, other in both))
+    for k, _, parent in reversed(model.walk()):
+        if parent >= 0:
+            both = zip(carried[parent], carried[k], strict=True)
+            carried[parent] = Composite(*(one + other for one, other in both))
     return carried
 
 

@@ -58,7 +58,7 @@ def outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[Link]:
     children = np.bincount([p for p in model.parents if p >= 0], minlength=len(model.bodies))
     resting: set[int] = set()
     links: list[Link] = []
-    for k, (body, parent, dof) in enumerate(zip(model.bodies, model.parents, model.dofs, strict=True)):
+    for k, body, parent, *coordinates in model.walk(q, qd, qdd):
         if parent < 0:
             above = _link(ca.SX.eye(3), zero, zero, Motion(zero, zero, ca.SX(-model.gravity)), _AT_REST)
         else:
@@ -70,7 +70,6 @@ def outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[Link]:
                 root = Motion(zero, zero, root.second)
             else:
                 resting.add(k)
-        coordinates = (ca.SX(1, 1) if dof is None else x[dof] for x in (q, qd, qdd))
         links.append(_carry(body, above, root, *coordinates))
         if k in resting and children[k] != 1:
             _refer(links, model.parents, k, links[k].origin)
