@@ -18,7 +18,6 @@ from colloc.dynamics import (
 from colloc.errors import CompileWarning, InputError, SolutionWarning, SolveError, unknown_name
 from colloc.evaluator import Evaluator, TorqueSensitivities
 from colloc.kernels import Compile
-from colloc.kinematics import PointMotion, point_motion
 from colloc.model import (
     Body,
     Joint,
@@ -33,6 +32,7 @@ from colloc.model import (
     prismatic,
     revolute,
 )  # fmt: skip
+from colloc.model.kinematics import PointMotion, point_motion
 from colloc.problem import (
     Cost,
     Free,

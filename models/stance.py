@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc.kinematics import frames
+from colloc.model.kinematics import frames
 from colloc.model.transforms import inverse
 from models.human import Human, Point
 

@@ -15,7 +15,6 @@ RANK = {
     "numerics": 1,
     "kernels": 2,
     "model": 2,
-    "kinematics": 3,
     "dynamics": 4,
     "loops": 5,
     "problem": 6,

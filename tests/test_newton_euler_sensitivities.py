@@ -23,7 +23,7 @@ from random_trees import (
 
 import colloc as co
 from colloc.dynamics import joint_reactions, newton_euler
-from colloc.dynamics.newton.newton_euler_sensitivities import newton_euler_sensitivities, reaction_sensitivities
+from colloc.dynamics.newtonian.sensitivities import newton_euler_sensitivities, reaction_sensitivities
 
 SEEDS = range(40)
 REVOLUTE, PRISMATIC, FIXED = "revolute", "prismatic", "fixed"

@@ -6,7 +6,7 @@ import pytest
 from random_trees import coordinates, evaluate
 
 import colloc as co
-from colloc.kinematics import frames
+from colloc.model.kinematics import frames
 from models.human import Human
 from models.human55 import VIRTUAL, human55, walking
 from models.stance import LATERAL, LIST, PITCH, ROLL, VERTICAL, YAW, on_foot

@@ -9,9 +9,9 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from colloc.kinematics import frames
 from colloc.model import Model
 from colloc.model.joint import sparse
+from colloc.model.kinematics import frames
 from colloc.solution import Solution
 
 _FLAT = 1e-9  # m; closer than this is the same place

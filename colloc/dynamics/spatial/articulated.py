@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.dynamics.spatial.integrals import Composite, own_integrals, symmetric
-from colloc.dynamics.spatial.world_links import outward
+from colloc.dynamics.spatial.links import outward
 from colloc.errors import InputError
 from colloc.model import Load, Model
 

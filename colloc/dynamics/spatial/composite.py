@@ -27,9 +27,9 @@ from collections.abc import Iterator, Sequence
 
 import casadi as ca
 
-from colloc.dynamics.sensitivities import Sensitivities
+from colloc.dynamics.formulation import Sensitivities
 from colloc.dynamics.spatial.integrals import Composite, composites, symmetric
-from colloc.dynamics.spatial.world_links import Motion, outward
+from colloc.dynamics.spatial.links import Jet, outward
 from colloc.model import Load, Model
 
 Entries = dict[tuple[int, int], ca.SX]  # (row, column) -> value
@@ -96,7 +96,7 @@ def mass_matrix(model: Model, q: ca.SX) -> ca.SX:
     return _sparse(model.n, entries)
 
 
-def _columns(screw: Motion, rate: ca.SX, turn: ca.SX, carried: Composite) -> tuple[ca.SX, ...]:
+def _columns(screw: Jet, rate: ca.SX, turn: ca.SX, carried: Composite) -> tuple[ca.SX, ...]:
     """What one joint does: derivatives of the wrench it carries by q, qd, qdd, and rows for the joints that carry it.
 
     `rate` is twice the rate of the screw, `turn` twice its angular part.

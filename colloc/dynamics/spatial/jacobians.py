@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from colloc.kinematics import frames, point_in
 from colloc.model import Model
 from colloc.model.joint import sparse
+from colloc.model.kinematics import frames, point_in
 
 
 class PointJacobian(NamedTuple):

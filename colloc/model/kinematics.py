@@ -8,7 +8,15 @@ from typing import Any, NamedTuple
 import casadi as ca
 
 from colloc.checks import symbolic
-from colloc.model import Model
+from colloc.model.tree import Model
+
+
+class Jet(NamedTuple):
+    """A point, vector, screw or matrix with its first two time derivatives, SX, each of the same shape."""
+
+    value: ca.SX
+    rate: ca.SX
+    second: ca.SX
 
 
 class Frames(NamedTuple):

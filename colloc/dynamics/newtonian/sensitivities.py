@@ -33,9 +33,9 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from colloc.dynamics.formulation import Sensitivities
 from colloc.dynamics.loads import loads_in_links
-from colloc.dynamics.newton.newton_euler import Link, Reactions, link_wrenches, outward
-from colloc.dynamics.sensitivities import Sensitivities
+from colloc.dynamics.newtonian.recursion import LinkMotion, Reactions, link_wrenches, outward
 from colloc.model import Load, Model
 
 
@@ -75,7 +75,7 @@ class ReactionSensitivities(NamedTuple):
 _Wrenches = tuple[list[ca.SX], list[ca.SX], list[ca.SX], list[ca.SX]]
 
 
-class _Slopes(NamedTuple):
+class _LinkSlopes(NamedTuple):
     """Sensitivities of a link's motion, in link axes; SX, each shape (3, 3 n), columns q, qd, qdd."""
 
     omega: ca.SX
@@ -123,10 +123,10 @@ def reaction_sensitivities(
     return ReactionSensitivities(reactions, actuation, _split(model, dforce), _split(model, dmoment))
 
 
-def _outward_slopes(model: Model, links: list[Link], qd: ca.SX) -> list[_Slopes]:
+def _outward_slopes(model: Model, links: list[LinkMotion], qd: ca.SX) -> list[_LinkSlopes]:
     """Steps 3, 4 and 7 for every link."""
     n = model.n
-    slopes: list[_Slopes] = []
+    slopes: list[_LinkSlopes] = []
     for k, _, parent in model.walk():
         link, dof = links[k], model.dofs[k]
         omega, alpha, acceleration = _from_parent(model, links, slopes, link, parent)
@@ -146,31 +146,33 @@ def _outward_slopes(model: Model, links: list[Link], qd: ca.SX) -> list[_Slopes]
         by_q, by_qd = omega[:, :n], omega[:, n : 2 * n]
         alpha = ca.horzcat(alpha[:, :n], 2 * by_q - ca.skew(link.omega) @ by_qd, by_qd)
         acceleration += _field_slopes(link, link.arm, omega, alpha)
-        slopes.append(_Slopes(omega, alpha, acceleration))
+        slopes.append(_LinkSlopes(omega, alpha, acceleration))
     return slopes
 
 
-def _from_parent(model: Model, links: list[Link], slopes: list[_Slopes], link: Link, parent: int) -> _Slopes:
+def _from_parent(
+    model: Model, links: list[LinkMotion], slopes: list[_LinkSlopes], link: LinkMotion, parent: int
+) -> _LinkSlopes:
     """The parent's slopes at the joint's origin, in link axes: columns of the joint's ancestors."""
     if parent < 0:
-        return _Slopes(*(ca.SX(3, 3 * model.n) for _ in range(3)))
+        return _LinkSlopes(*(ca.SX(3, 3 * model.n) for _ in range(3)))
     omega, alpha, acceleration = slopes[parent]
     acceleration += _field_slopes(links[parent], link.root, omega, alpha)
-    return _Slopes(*(link.rotation.T @ x for x in (omega, alpha, acceleration)))
+    return _LinkSlopes(*(link.rotation.T @ x for x in (omega, alpha, acceleration)))
 
 
-def _field(link: Link, point: ca.SX) -> ca.SX:
+def _field(link: LinkMotion, point: ca.SX) -> ca.SX:
     """Acceleration of a point fixed in the link, less that of the origin its coordinates are counted from."""
     return ca.cross(link.alpha, point) + ca.cross(link.omega, ca.cross(link.omega, point))
 
 
-def _field_slopes(link: Link, point: ca.SX, omega: ca.SX, alpha: ca.SX) -> ca.SX:
+def _field_slopes(link: LinkMotion, point: ca.SX, omega: ca.SX, alpha: ca.SX) -> ca.SX:
     """Derivatives of `_field` for a given point; omega x (omega x r) is omega (omega . r) - r (omega . omega)."""
     swing = link.omega @ point.T - 2 * point @ link.omega.T + ca.dot(link.omega, point) * ca.SX.eye(3)
     return swing @ omega - ca.skew(point) @ alpha
 
 
-def _wrench_slopes(model: Model, links: list[Link], slopes: list[_Slopes]) -> tuple[list[ca.SX], list[ca.SX]]:
+def _wrench_slopes(model: Model, links: list[LinkMotion], slopes: list[_LinkSlopes]) -> tuple[list[ca.SX], list[ca.SX]]:
     """Step 8: derivatives of every link's inertial force and of its moment about the link origin."""
     dforce, dmoment = [], []
     for body, link, (omega, alpha, acceleration) in zip(model.bodies, links, slopes, strict=True):
@@ -183,7 +185,7 @@ def _wrench_slopes(model: Model, links: list[Link], slopes: list[_Slopes]) -> tu
 
 
 def _subtract_loads(
-    model: Model, links: list[Link], slopes: list[_Slopes], loads: Sequence[Load], wrenches: _Wrenches
+    model: Model, links: list[LinkMotion], slopes: list[_LinkSlopes], loads: Sequence[Load], wrenches: _Wrenches
 ) -> None:
     """Equations 3.76 to 3.91 on the loaded links themselves; the inward pass carries them on."""
     force, moment, dforce, dmoment = wrenches
@@ -197,7 +199,7 @@ def _subtract_loads(
         dmoment[j] -= (ca.skew(turning) + ca.skew(point) @ ca.skew(applied)) @ turned
 
 
-def _inward(model: Model, links: list[Link], wrenches: _Wrenches) -> tuple[ca.SX, list[ca.SX]]:
+def _inward(model: Model, links: list[LinkMotion], wrenches: _Wrenches) -> tuple[ca.SX, list[ca.SX]]:
     """Steps 9 and 10: turns the links' own wrenches into those of the joints; torques and rows of their derivatives."""
     force, moment, dforce, dmoment = wrenches
     tau, dtau = ([ca.SX(0)] * model.n for _ in range(2))

@@ -36,7 +36,7 @@ class Reactions(NamedTuple):
     moment: ca.SX
 
 
-class Link(NamedTuple):
+class LinkMotion(NamedTuple):
     """A link's geometry and motion; vectors in its own axes unless said otherwise."""
 
     rotation: ca.SX  # link axes -> parent axes
@@ -83,11 +83,11 @@ def joint_reactions(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequen
     return Reactions(ca.vertcat(*tau), ca.horzcat(*force), ca.horzcat(*moment))
 
 
-def outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[Link]:
+def outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[LinkMotion]:
     """The outward pass: every link with its motion (Barman 2020, steps 2 to 7)."""
     zero = ca.SX(3, 1)
-    world = Link(ca.SX.eye(3), zero, zero, zero, zero, zero, zero, ca.SX(-model.gravity))
-    links: list[Link] = []
+    world = LinkMotion(ca.SX.eye(3), zero, zero, zero, zero, zero, zero, ca.SX(-model.gravity))
+    links: list[LinkMotion] = []
     for _, body, parent, coordinate, rate, change in model.walk(q, qd, qdd):
         p = world if parent < 0 else links[parent]
         rotation, root, arm, axis, slide = _geometry(body, coordinate)
@@ -99,7 +99,7 @@ def outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[Link]:
         alpha += ca.cross(omega, axis * rate) + axis * change
         omega += axis * rate
         acceleration += ca.cross(alpha, arm) + ca.cross(omega, ca.cross(omega, arm))
-        links.append(Link(rotation, root, arm, axis, slide, omega, alpha, acceleration))
+        links.append(LinkMotion(rotation, root, arm, axis, slide, omega, alpha, acceleration))
     return links
 
 
@@ -112,7 +112,7 @@ def _geometry(body: Body, q: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:
     return joint.transform(q)[:3, :3], joint.before[:3, 3], arm, axis, slide
 
 
-def link_wrenches(model: Model, links: list[Link]) -> tuple[list[ca.SX], list[ca.SX]]:
+def link_wrenches(model: Model, links: list[LinkMotion]) -> tuple[list[ca.SX], list[ca.SX]]:
     """Inertial force of every link and its moment about the joint origin, in link axes."""
     force, moment = [], []
     for body, link in zip(model.bodies, links, strict=True):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from colloc.dynamics.newton.newton_euler import joint_reactions
+from colloc.dynamics.newtonian.recursion import joint_reactions
 from colloc.model import Load, Model
 
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from colloc.kinematics import frames
 from colloc.model import Load, Model
 from colloc.model.joint import sparse
+from colloc.model.kinematics import frames
 
 
 def lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> ca.SX:
