@@ -38,7 +38,6 @@ from typing import TYPE_CHECKING, Any
 from colloc.errors import CompileWarning, InputError, SolutionWarning, SolveError, unknown_name
 from colloc.evaluator import Evaluator
 from colloc.kernels import Compile
-from colloc.kinematics import PointMotion, point_motion
 from colloc.model import (
     Body,
     Joint,
@@ -48,10 +47,12 @@ from colloc.model import (
     dh_prismatic,
     dh_revolute,
     fixed,
+    helical,
     placement,
     prismatic,
     revolute,
 )  # fmt: skip
+from colloc.model.kinematics import PointMotion, point_motion
 from colloc.problem import (
     Cost,
     Free,
@@ -84,8 +85,8 @@ __all__ = [
     "InputError", "Instant", "Joint", "Limits", "Load", "Model", "Parameter", "PointMotion", "Problem", "Radau",
     "Sample", "Solution", "SolutionWarning", "SolveError", "Status", "Unknown", "Verification", "at", "boundary",
     "bounds", "control", "descent", "dh_prismatic", "dh_revolute", "duration", "dynamics", "final", "fixed", "ground",
-    "initial", "integral", "keyframes", "line", "load", "loops", "path", "placement", "plot", "point_motion",
-    "prismatic", "revolute", "save", "solve", "to_csv", "transcribe", "verify",
+    "helical", "initial", "integral", "keyframes", "line", "load", "loops", "path", "placement", "plot",
+    "point_motion", "prismatic", "revolute", "save", "solve", "to_csv", "transcribe", "verify",
 ]  # fmt: skip
 
 # Loaded on first use: importing matplotlib takes longer than solving a small problem, and ground is for walkers.

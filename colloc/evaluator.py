@@ -74,14 +74,14 @@ class TorqueSensitivities:
         return spread(self.nonzeros[k], self.places[k], n * n).reshape(*samples, n, n)
 
 
-class Reactions(NamedTuple):
+class ReactionSamples(NamedTuple):
     """What every body's joint transmits, ndarray, each shape (N, n_bodies, 3) [N], [N m]; see `joint_reactions`."""
 
     force: np.ndarray
     moment: np.ndarray
 
 
-class Motion(NamedTuple):
+class PointSamples(NamedTuple):
     """Position, velocity and acceleration of a point, ndarray, each shape (N, 3), world frame."""
 
     position: np.ndarray
@@ -174,10 +174,10 @@ class Evaluator:
         """Scalar instructions of one evaluation of torque and sensitivities, inputs and outputs not counted."""
         return arithmetic(self._sensitivities.function)
 
-    def reactions(self, q: Any, qd: Any, qdd: Any, t: Any = 0.0) -> Reactions:
+    def reactions(self, q: Any, qd: Any, qdd: Any, t: Any = 0.0) -> ReactionSamples:
         """Internal force and moment of every joint; parameters as in `torque`."""
         shapes = [(len(self.model.bodies), 3)] * 2
-        return Reactions(*self._evaluate(self._reactions, shapes, q=q, qd=qd, qdd=qdd, t=t))
+        return ReactionSamples(*self._evaluate(self._reactions, shapes, q=q, qd=qd, qdd=qdd, t=t))
 
     def mass_matrix(self, q: Any) -> np.ndarray:
         """Joint-space mass matrix, ndarray, shape (N, n, n).
@@ -207,7 +207,7 @@ class Evaluator:
         """
         return self._evaluate(self._forward_dynamics, [(self.model.n,)], q=q, qd=qd, tau=tau, t=t)[0]
 
-    def point(self, body: str, point: Any = (0, 0, 0), *, q: Any, qd: Any = 0.0, qdd: Any = 0.0) -> Motion:
+    def point(self, body: str, point: Any = (0, 0, 0), *, q: Any, qd: Any = 0.0, qdd: Any = 0.0) -> PointSamples:
         """Motion of a point fixed in a link, in the world frame.
 
         Parameters
@@ -219,7 +219,7 @@ class Evaluator:
             Rates are zero by default.
         """
         function = self._function(list(self._now.point(body, point)))
-        return Motion(*self._evaluate(function, [(3,)] * 3, q=q, qd=qd, qdd=qdd))
+        return PointSamples(*self._evaluate(function, [(3,)] * 3, q=q, qd=qd, qdd=qdd))
 
     @cached_property
     def _torque(self) -> Batch:

@@ -16,7 +16,6 @@ import pinocchio
 from scipy.spatial.transform import Rotation
 
 import colloc as co
-from colloc.model.joint import FIXED, PRISMATIC, REVOLUTE
 
 pin: Any = pinocchio  # has no type stubs
 
@@ -52,11 +51,13 @@ def random_state(rng: np.random.Generator, model: co.Model) -> State:
     return State(rng.uniform(-np.pi, np.pi, model.n), 2 * rng.normal(size=model.n), 4 * rng.normal(size=model.n))
 
 
-def random_tree(rng: np.random.Generator, n_bodies: int | None = None, *, virtual: bool = True) -> co.Model:
+def random_tree(
+    rng: np.random.Generator, n_bodies: int | None = None, *, virtual: bool = True, threads: bool = True
+) -> co.Model:
     """A tree of 1 to 12 bodies on one or several roots, in a random gravity field.
 
-    Joints are revolute, prismatic or fixed; given by a DH row, by a placement, or by transforms on both sides of the
-    axis. Angles are often multiples of a right angle and lengths often zero, as they are in anatomical models.
+    Joints are revolute, prismatic, helical or fixed; given by a DH row, by a placement, or by transforms on both sides
+    of the screw. Angles are often multiples of a right angle and lengths often zero, as they are in anatomical models.
 
     Parameters
     ----------
@@ -64,11 +65,13 @@ def random_tree(rng: np.random.Generator, n_bodies: int | None = None, *, virtua
     n_bodies : int, optional
     virtual : bool
         Whether links may be massless, a rod or a particle. Such a link at a tip makes the mass matrix singular.
+    threads : bool
+        Whether joints may be helical, which MuJoCo does not know.
     """
     count = int(rng.integers(1, 13)) if n_bodies is None else n_bodies
     bodies: list[co.Body] = []
     for k in range(count):
-        joint = _random_joint(rng, moving=k == 0)
+        joint = _random_joint(rng, moving=k == 0, threads=threads)
         # Mostly the body before, which makes long chains; else any earlier one or the world, which makes forks.
         parent = k - 1 if rng.random() < 0.6 else int(rng.integers(-1, k))
         properties = {} if virtual and rng.random() < 0.3 else random_inertia(rng, degenerate=virtual)
@@ -108,19 +111,31 @@ def random_unit(rng: np.random.Generator) -> np.ndarray:
     return vector / np.linalg.norm(vector)
 
 
-def _random_joint(rng: np.random.Generator, *, moving: bool) -> co.Joint:
-    kind = str(rng.choice([REVOLUTE, PRISMATIC] if moving else [REVOLUTE, REVOLUTE, PRISMATIC, FIXED]))
+def _random_joint(rng: np.random.Generator, *, moving: bool, threads: bool) -> co.Joint:
+    kind = rng.choice(["revolute", "prismatic"] if moving else ["revolute", "revolute", "prismatic", "fixed"])
     form = rng.choice(["dh", "placed", "two-sided"])
-    if form == "dh" and kind != FIXED:
-        make = co.dh_prismatic if kind == PRISMATIC else co.dh_revolute
+    if threads and kind == "revolute" and rng.random() < 0.3:
+        if form == "two-sided":  # an axis that misses the joint frame's origin
+            return co.Joint(_placement(rng), (random_unit(rng), 0.3 * rng.normal(size=3)), _placement(rng))
+        return co.helical(tuple(3 * random_unit(rng)), rng.normal(scale=0.2), _placement(rng))
+    if form == "dh" and kind != "fixed":
+        make = co.dh_prismatic if kind == "prismatic" else co.dh_revolute
         return make(_angle(rng), _length(rng), _length(rng), _angle(rng))
     if form == "two-sided":
-        axis = np.zeros(3) if kind == FIXED else random_unit(rng)
-        return co.Joint(kind, axis, _placement(rng), _placement(rng))
-    if kind == FIXED:
+        return co.Joint(_placement(rng), random_screw(rng, kind), _placement(rng))
+    if kind == "fixed":
         return co.fixed(_placement(rng))
-    make = co.prismatic if kind == PRISMATIC else co.revolute
+    make = co.prismatic if kind == "prismatic" else co.revolute
     return make(axis=tuple(3 * random_unit(rng)), placement=_placement(rng))
+
+
+def random_screw(rng: np.random.Generator, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """Angular and linear part of a hinge, a slide or a rigid connection."""
+    none = np.zeros(3)
+    if kind == "fixed":
+        return none, none
+    axis = random_unit(rng)
+    return (none, axis) if kind == "prismatic" else (axis, none)
 
 
 def _placement(rng: np.random.Generator) -> ca.SX:
@@ -182,9 +197,8 @@ def pinocchio_tree(model: co.Model, *, lock_fixed: bool = False) -> PinocchioTre
         if dof is None and not lock_fixed:
             joints[k], offsets[k] = carrier, offset * before * after
         else:
-            make = pin.JointModelPrismaticUnaligned if body.joint.kind == PRISMATIC else pin.JointModelRevoluteUnaligned
-            axis = np.array([0.0, 0.0, 1.0]) if dof is None else np.asarray(body.joint.axis, dtype=float)
-            joints[k], offsets[k] = other.addJoint(carrier, make(axis), offset * before, body.name), after
+            joints[k] = other.addJoint(carrier, _pinocchio_joint(body.joint), offset * before, body.name)
+            offsets[k] = after
             dofs.append(-1 if dof is None else dof)
         inertia = pin.Inertia(float(body.mass), numbers(body.com), numbers(body.inertia))
         other.appendBodyToJoint(joints[k], inertia, offsets[k])
@@ -194,6 +208,16 @@ def pinocchio_tree(model: co.Model, *, lock_fixed: bool = False) -> PinocchioTre
     for root in children(model, -1):
         add(root, 0, pin.SE3.Identity())
     return PinocchioTree(other, joints, offsets, np.array(dofs))
+
+
+def _pinocchio_joint(joint: co.Joint) -> Any:
+    """The same joint in Pinocchio; a fixed one as a hinge."""
+    angular, linear = joint.screw
+    if not angular.any() and linear.any():
+        return pin.JointModelPrismaticUnaligned(linear)
+    if not linear.any():
+        return pin.JointModelRevoluteUnaligned(angular if angular.any() else np.array([0.0, 0.0, 1.0]))
+    return pin.JointModelHelicalUnaligned(angular, float(angular @ linear))
 
 
 def children(model: co.Model, k: int) -> list[int]:
@@ -243,7 +267,7 @@ def mujoco_xml(model: co.Model) -> str:
             above, "body", name=body.name, pos=_text(place[:3, 3]), quat=_quaternion(place)
         )
         if body.joint.moves:
-            kind = "slide" if body.joint.kind == PRISMATIC else "hinge"
+            kind = "hinge" if body.joint.turns else "slide"
             ElementTree.SubElement(element, "joint", name=body.name, type=kind, axis=_text(body.joint.axis))
         tensor = turn @ numbers(body.inertia) @ turn.T
         ElementTree.SubElement(

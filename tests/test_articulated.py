@@ -70,7 +70,7 @@ def test_forward_dynamics_agrees_with_pinocchio(seed):
 @pytest.mark.parametrize("seed", range(50))
 def test_forward_dynamics_agrees_with_mujoco(seed):
     rng = np.random.default_rng(seed)
-    model = random_tree(rng, 8, virtual=False)
+    model = random_tree(rng, 8, virtual=False, threads=False)
     state, tau = random_state(rng, model), 10 * rng.normal(size=model.n)
     other = mj.MjModel.from_xml_string(mujoco_xml(model))
     data = mj.MjData(other)

@@ -89,7 +89,7 @@ def test_sensitivities_agree_with_automatic_derivatives(seed):
 def test_the_trees_above_cover_what_they_are_meant_to_cover():
     cases = [case(seed) for seed in range(64)]
     bodies = [body for c in cases for body in c.model.bodies]
-    assert {body.joint.kind for body in bodies} == {"revolute", "prismatic", "fixed"}
+    assert {body.joint.kind for body in bodies} == {"revolute", "prismatic", "helical", "fixed"}
     assert sum(float(body.mass) == 0 for body in bodies) > 50
     assert sum(len(c.loads) > 1 for c in cases) > 30
     assert sum(c.model.bodies[0].joint.kind == "prismatic" for c in cases) > 20

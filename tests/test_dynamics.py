@@ -27,8 +27,7 @@ from random_trees import (
 
 import colloc as co
 from colloc.dynamics import equations_of_motion, joint_reactions, lagrange, newton_euler
-from colloc.kinematics import frames, point_motion
-from colloc.model.joint import PRISMATIC
+from colloc.model.kinematics import frames, point_motion
 from models.two_link import INERTIA, LENGTH, MASS, two_link
 
 FORMULATIONS = {"lagrange": lagrange, "newton_euler": newton_euler}
@@ -46,10 +45,10 @@ class Case(NamedTuple):
 
 
 @lru_cache
-def case(seed: int, virtual: bool = True) -> Case:
+def case(seed: int, virtual: bool = True, threads: bool = True) -> Case:
     """Tree number `seed`; the first twelve have 1 to 12 bodies."""
     rng = np.random.default_rng(seed)
-    model = random_tree(rng, seed + 1 if seed < 12 else None, virtual=virtual)
+    model = random_tree(rng, seed + 1 if seed < 12 else None, virtual=virtual, threads=threads)
     return Case(model, random_loads(rng, model, count=int(rng.integers(0, 5))), random_state(rng, model))
 
 
@@ -83,7 +82,7 @@ def test_random_trees_cover_what_they_are_meant_to_cover():
         body for m in models for k, body in enumerate(m.bodies) if not children(m, k) and float(body.mass) == 0
     ]
     assert {len(model.bodies) for model in models} == set(range(1, 13))
-    assert {body.joint.kind for body in bodies} == {"revolute", "prismatic", "fixed"}
+    assert {body.joint.kind for body in bodies} == {"revolute", "prismatic", "helical", "fixed"}
     assert len(inner_massless) > 20
     assert len(tip_massless) > 20
     assert sum(len(model.topology.branches) > 3 for model in models) > 10
@@ -93,7 +92,7 @@ def test_random_trees_cover_what_they_are_meant_to_cover():
 @every_formulation
 @pytest.mark.parametrize("seed", range(50))
 def test_torque_agrees_with_mujoco(formulation, seed):
-    model, loads, state = case(seed, virtual=False)
+    model, loads, state = case(seed, virtual=False, threads=False)
     other = mj.MjModel.from_xml_string(mujoco_xml(model))
     data = mj.MjData(other)
     # Colloc's coordinate of every MuJoCo coordinate; MuJoCo numbers depth first.
@@ -261,8 +260,8 @@ def angular_velocity(rotation: ca.SX, variable: ca.SX, rate: Any = 1) -> ca.SX:
 def test_joint_reactions_agree_with_pinocchio(seed):
     """The wrench of every joint, fixed ones included (locked hinges in Pinocchio).
 
-    Pinocchio gives it in the moving frame of the joint. A slide carries that frame along by axis q; colloc takes
-    the moment about the origin that stays on the parent.
+    Pinocchio gives it in the moving frame of the joint. A slide carries that frame along by its linear part times q;
+    colloc takes the moment about the origin that stays on the parent.
     """
     model, loads, state = case(seed)
     tree = pinocchio_tree(model, lock_fixed=True)
@@ -270,7 +269,7 @@ def test_joint_reactions_agree_with_pinocchio(seed):
     force, moment = np.empty((2, 3, len(model.bodies)))
     for k, body in enumerate(model.bodies):
         wrench, to_link = data.f[tree.joints[k]], numbers(body.joint.after)[:3, :3].T
-        slid = body.joint.axis * state.q[model.dofs[k]] if body.joint.kind == PRISMATIC else np.zeros(3)
+        slid = body.joint.screw.linear * state.q[model.dofs[k] or 0]  # zero for a fixed joint
         force[:, k] = to_link @ wrench.linear
         moment[:, k] = to_link @ (wrench.angular + np.cross(slid, wrench.linear))
     symbols = coordinates(model)
@@ -372,7 +371,7 @@ def test_reactions_of_the_roots_are_the_rate_of_momentum_less_gravity_and_loads(
 
 
 @pytest.mark.parametrize("seed", range(0, 64, 2))
-def test_actuation_is_the_reaction_along_the_axis(seed):
+def test_actuation_is_the_reaction_along_the_screw(seed):
     """A motor carries what the joint lets through; the bearing carries the rest."""
     model, loads, state = case(seed)
     symbols = coordinates(model)
@@ -381,9 +380,9 @@ def test_actuation_is_the_reaction_along_the_axis(seed):
         dof = model.dofs[k]
         if dof is None:
             continue
-        axis = numbers(body.joint.after)[:3, :3].T @ body.joint.axis
-        along = (force if body.joint.kind == PRISMATIC else moment).reshape(3, -1)[:, k]
-        assert axis @ along == pytest.approx(tau[dof], rel=1e-12, abs=1e-12)
+        angular, linear = (numbers(body.joint.after)[:3, :3].T @ part for part in body.joint.screw)
+        power = angular @ moment.reshape(3, -1)[:, k] + linear @ force.reshape(3, -1)[:, k]
+        assert power == pytest.approx(tau[dof], rel=1e-12, abs=1e-12)
 
 
 def mass_and_bias(model: co.Model, state: State, loads: Any = ()) -> tuple[np.ndarray, np.ndarray]:

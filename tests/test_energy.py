@@ -22,10 +22,10 @@ from random_trees import (
 
 import colloc as co
 from colloc.dynamics import newton_euler
+from colloc.dynamics.energy import center_of_mass, kinetic_energy, momentum, potential_energy, total_mass
 from colloc.dynamics.spatial.articulated import forward_dynamics
 from colloc.dynamics.spatial.composite import mass_matrix
-from colloc.dynamics.spatial.energy import center_of_mass, kinetic_energy, momentum, potential_energy, total_mass
-from colloc.kinematics import point_motion
+from colloc.model.kinematics import point_motion
 from models.human43 import human43
 
 

@@ -29,7 +29,7 @@ from random_trees import (
 from scipy.linalg import expm
 
 import colloc as co
-from colloc.kinematics import frames
+from colloc.model.kinematics import frames
 from models.human.anatomy import anatomy, combined
 from models.human.human import Human
 from models.human.human55 import FROZEN, VIRTUAL, WALKING, human55, walking

@@ -12,7 +12,7 @@ from random_trees import State, coordinates, evaluate, pin, pinocchio_tree, rand
 import colloc as co
 from colloc.dynamics import newton_euler
 from colloc.dynamics.spatial.jacobians import point_jacobian, point_jacobian_rate
-from colloc.kinematics import frames, point_motion
+from colloc.model.kinematics import frames, point_motion
 from models.human43 import human43
 from models.two_link import LENGTH, two_link
 

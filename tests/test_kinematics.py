@@ -11,8 +11,8 @@ from random_trees import State, coordinates, evaluate, numbers, pin, pinocchio_t
 from scipy.spatial.transform import Rotation
 
 import colloc as co
-from colloc.kinematics import frames, origins, point_in, point_motion
-from colloc.model.joint import inverse
+from colloc.model.kinematics import frames, origins, point_in, point_motion
+from colloc.model.transforms import inverse
 from models.two_link import LENGTH, two_link
 
 SEEDS = range(300, 320)

@@ -23,8 +23,8 @@ from random_trees import (
 
 import colloc as co
 from colloc.dynamics import newton_euler
-from colloc.dynamics.lagrangian.lagrange import lagrange
-from colloc.dynamics.lagrangian.lagrange_sensitivities import lagrange_sensitivities
+from colloc.dynamics.lagrangian.recursion import lagrange
+from colloc.dynamics.lagrangian.sensitivities import lagrange_sensitivities
 
 
 class Case(NamedTuple):

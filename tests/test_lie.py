@@ -21,12 +21,23 @@ from random_trees import (
 )
 
 import colloc as co
-from colloc.dynamics.liegroup.lie import Ad, ad, ad_dual, lie, screw, spatial_inertia, wrench_at_origin, wrench_turning
-from colloc.dynamics.liegroup.lie_derivatives import _coriolis, lie_hessian, lie_sensitivities
-from colloc.dynamics.newton.newton_euler import newton_euler
+from colloc.dynamics.liegroup.hessian import lie_hessian
+from colloc.dynamics.liegroup.recursion import lie
+from colloc.dynamics.liegroup.sensitivities import coriolis, lie_sensitivities
+from colloc.dynamics.liegroup.twists import (
+    Ad,
+    ad,
+    ad_dual,
+    link_screw,
+    spatial_inertia,
+    wrench_at_origin,
+    wrench_turning,
+)
+from colloc.dynamics.newtonian.recursion import newton_euler
 
-# The function `lie` hides the module of that name in the package.
-MODULES = {name: import_module(f"colloc.dynamics.liegroup.{name}") for name in ("lie", "lie_derivatives")}
+ROOM = "colloc.dynamics.liegroup"
+RECURSION = [import_module(f"{ROOM}.recursion")]
+DERIVATIVES = [import_module(f"{ROOM}.{name}") for name in ("sensitivities", "hessian")]
 SIZES = (*range(1, 16), 20, 25, 30, 40, 40)  # bodies of tree number 0, 1, ...
 Symbols = tuple[ca.SX, ca.SX, ca.SX]
 every_seed = pytest.mark.parametrize("seed", range(len(SIZES)))
@@ -79,7 +90,7 @@ def relative_error(value: np.ndarray, expected: np.ndarray) -> float:
 def test_trees_cover_what_they_are_meant_to_cover():
     models = [case(seed).model for seed in range(len(SIZES))]
     bodies = [body for model in models for body in model.bodies]
-    assert {body.joint.kind for body in bodies} == {"revolute", "prismatic", "fixed"}
+    assert {body.joint.kind for body in bodies} == {"revolute", "prismatic", "helical", "fixed"}
     assert sum(float(body.mass) == 0 for body in bodies) > 50
     assert sum(len(model.topology.branches) > 3 for model in models) > 8
     assert max(model.n for model in models) > 25
@@ -196,28 +207,29 @@ def _nothing(*arguments: ca.SX) -> ca.SX:
 
 
 MISTAKES = {
-    "no ad-dual in the forces": ("lie", "ad_dual", _nothing),
-    "bracket reversed in the velocities": ("lie", "ad", lambda x: -ad(x)),
-    "no ad-dual in the derivatives": ("lie_derivatives", "ad_dual", _nothing),
-    "bracket reversed in the derivatives": ("lie_derivatives", "ad", lambda x: -ad(x)),
-    "no change of the velocity forces": ("lie_derivatives", "_coriolis", _nothing),
-    "velocity forces reversed": ("lie_derivatives", "_coriolis", lambda *x: -_coriolis(*x)),
-    "loads that turn with the link": ("lie_derivatives", "wrench_turning", _nothing),
-    "loads that turn too far": ("lie_derivatives", "wrench_turning", lambda *x: 2 * wrench_turning(*x)),
+    "no ad-dual in the forces": (RECURSION, "ad_dual", _nothing),
+    "bracket reversed in the velocities": (RECURSION, "ad", lambda x: -ad(x)),
+    "no ad-dual in the derivatives": (DERIVATIVES, "ad_dual", _nothing),
+    "bracket reversed in the derivatives": (DERIVATIVES, "ad", lambda x: -ad(x)),
+    "no change of the velocity forces": (DERIVATIVES, "coriolis", _nothing),
+    "velocity forces reversed": (DERIVATIVES, "coriolis", lambda *x: -coriolis(*x)),
+    "loads that turn with the link": (DERIVATIVES, "wrench_turning", _nothing),
+    "loads that turn too far": (DERIVATIVES, "wrench_turning", lambda *x: 2 * wrench_turning(*x)),
 }
 
 
 @pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES.keys())
 def test_the_comparisons_catch_a_wrong_term(mistake, monkeypatch):
     """The tolerances above are far below the effect of a term that is missing or has the wrong sign."""
-    module, name, wrong = mistake
-    monkeypatch.setattr(MODULES[module], name, wrong)
+    modules, name, wrong = mistake
+    for module in modules:
+        monkeypatch.setattr(module, name, wrong)
     model, loads, state, multipliers = case(7)
     symbols = coordinates(model)
     found = evaluate(lie_sensitivities(model, *symbols, loads), symbols, state)
     errors = [relative_error(*pair) for pair in zip(found, reference(7), strict=True)]
     assert max(errors) > 1e-3
-    if module == "lie_derivatives":
+    if modules is DERIVATIVES:
         weights = ca.SX(multipliers)
         hessians = (
             lie_hessian(model, *symbols, weights, loads),
@@ -303,7 +315,7 @@ def paper(model: co.Model, state: State, *, inverse: bool = True) -> Expansion:
     """
     n = model.n
     v, a, dv, da, ddv, dda, maps, first_maps = ([] for _ in range(8))
-    screws = [numbers(screw(body.joint)) for body in model.bodies]
+    screws = [numbers(link_screw(body.joint)) for body in model.bodies]
     dq, dqd, dqdd = np.eye(3 * n).reshape(3, n, 3 * n)
     for k, (body, p) in enumerate(zip(model.bodies, model.parents, strict=True)):
         f = numbers(body.joint.transform(ca.SX(state.q[k])))
@@ -424,7 +436,7 @@ def test_maps_on_twists_and_wrenches_obey_their_laws():
     assert value(ad_dual(ca.SX(x))) @ wrench @ z == pytest.approx(wrench @ (bracket["x"] @ z))
     joint, q = co.revolute(tuple(x[:3]), ca.SX(first)), ca.SX.sym("q")
     rate = ca.jacobian(ca.vec(Ad(joint.transform(q))), q)
-    along = ca.vec(Ad(joint.transform(q)) @ ad(screw(joint)))
+    along = ca.vec(Ad(joint.transform(q)) @ ad(link_screw(joint)))
     assert relative_error(*evaluate([rate, along], [q], [0.7])) < 1e-14
 
 
@@ -447,9 +459,9 @@ def test_change_of_the_velocity_forces_is_its_formula():
     properties = body.mass, body.com, body.inertia
     j = numbers(spatial_inertia(*properties))
     v, w, x = rng.normal(size=(3, 6))
-    b = numbers(_coriolis(*properties, ca.SX(v)))
+    b = numbers(coriolis(*properties, ca.SX(v)))
     assert b @ x == pytest.approx(-(j @ ad_(v) + ad_(v).T @ j) @ x - ad_(x).T @ j @ v)
-    assert w @ b @ x == pytest.approx(-v @ numbers(_coriolis(*properties, ca.SX(w))) @ x)
+    assert w @ b @ x == pytest.approx(-v @ numbers(coriolis(*properties, ca.SX(w))) @ x)
 
 
 def test_turning_of_a_wrench_is_its_derivative():

@@ -19,7 +19,7 @@ from random_trees import coordinates, evaluate, numbers, pin, random_state
 import colloc as co
 import models
 from colloc.dynamics import equations_of_motion
-from colloc.kinematics import frames
+from colloc.model.kinematics import frames
 from models.chains.serial import planar_chain, spatial_chain
 from models.human43 import human43
 from models.puma560 import puma560

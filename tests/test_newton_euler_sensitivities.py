@@ -15,6 +15,7 @@ from random_trees import (
     evaluate,
     random_inertia,
     random_loads,
+    random_screw,
     random_state,
     random_tree,
     random_unit,
@@ -22,10 +23,10 @@ from random_trees import (
 
 import colloc as co
 from colloc.dynamics import joint_reactions, newton_euler
-from colloc.dynamics.newton.newton_euler_sensitivities import newton_euler_sensitivities, reaction_sensitivities
-from colloc.model.joint import FIXED, PRISMATIC, REVOLUTE
+from colloc.dynamics.newtonian.sensitivities import newton_euler_sensitivities, reaction_sensitivities
 
 SEEDS = range(40)
+REVOLUTE, PRISMATIC, FIXED = "revolute", "prismatic", "fixed"
 CHAINS = {
     "revolute": [REVOLUTE] * 6,
     "prismatic": [PRISMATIC] * 6,
@@ -67,7 +68,7 @@ def chain_case(name: str) -> Case:
     bodies = []
     for k, kind in enumerate(CHAINS[name]):
         before, after = (co.placement(rng.uniform(-0.5, 0.5, 3), rng.uniform(-3, 3, 3)) for _ in range(2))
-        joint = co.Joint(kind, np.zeros(3) if kind == FIXED else random_unit(rng), before, after)
+        joint = co.Joint(before, random_screw(rng, kind), after)
         bodies.append(co.Body(f"link{k}", joint, f"link{k - 1}" if k else None, **random_inertia(rng)))
     model = co.Model(bodies, gravity=9.81 * random_unit(rng))
     loads = [co.Load(body.name, *5 * rng.normal(size=(3, 3))) for body in bodies]
@@ -133,7 +134,7 @@ def test_torque_derivatives_agree_with_central_differences(seed):
 def test_trees_cover_what_they_are_meant_to_cover():
     cases = [tree_case(seed) for seed in SEEDS]
     bodies = [body for case in cases for body in case.model.bodies]
-    assert {body.joint.kind for body in bodies} == {REVOLUTE, PRISMATIC, FIXED}
+    assert {body.joint.kind for body in bodies} == {"revolute", "prismatic", "helical", "fixed"}
     assert sum(float(body.mass) == 0 for body in bodies) > 20
     assert sum(len(case.loads) > 1 for case in cases) > 10
     assert sum(not related(case.model).all() for case in cases) > 20

@@ -13,7 +13,7 @@ from test_lagrange_sensitivities import Case, chain, instructions, relative_erro
 
 import colloc as co
 from colloc.dynamics import equations_of_motion, newton_euler
-from colloc.dynamics.lagrangian.lagrange import lagrange
+from colloc.dynamics.lagrangian.recursion import lagrange
 from colloc.dynamics.lagrangian.regular import regular_lagrange, regular_terms
 
 

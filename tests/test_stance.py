@@ -6,7 +6,7 @@ import pytest
 from random_trees import coordinates, evaluate
 
 import colloc as co
-from colloc.kinematics import frames
+from colloc.model.kinematics import frames
 from models.human.human import Human
 from models.human.human55 import VIRTUAL, human55, walking
 from models.human.stance import LATERAL, LIST, PITCH, ROLL, VERTICAL, YAW, on_foot

@@ -17,7 +17,7 @@ from random_trees import (
 )
 
 import colloc as co
-from colloc.kinematics import frames
+from colloc.model.kinematics import frames
 from models.human.human import Human
 from models.human.human55 import human55
 from models.human.walker2d import VIRTUAL, walker2d

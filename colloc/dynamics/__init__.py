@@ -3,29 +3,30 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from colloc.dynamics.newton.newton_euler import Reactions, joint_reactions, newton_euler
-from colloc.dynamics.newton.support import Wrench, support_wrench
-from colloc.dynamics.sensitivities import (
+from colloc.dynamics.formulation import (
     DerivativeRecursion,
     Differentiation,
     InverseDynamics,
     Sensitivities,
     by_differentiation,
     check_formulation,
-    total_sensitivities,
 )
+from colloc.dynamics.inverse import total_sensitivities
+from colloc.dynamics.newtonian.recursion import Reactions, joint_reactions, newton_euler
+from colloc.dynamics.newtonian.support import Wrench, support_wrench
 from colloc.dynamics.spatial.articulated import forward_dynamics
 from colloc.dynamics.spatial.composite import composite_sensitivities, mass_matrix
 
 if TYPE_CHECKING:
-    from colloc.dynamics.forward import equations_of_motion
-    from colloc.dynamics.lagrangian.lagrange import lagrange
-    from colloc.dynamics.lagrangian.lagrange_sensitivities import lagrange_sensitivities
+    from colloc.dynamics.energy import center_of_mass, kinetic_energy, momentum, potential_energy, total_mass
+    from colloc.dynamics.equations import equations_of_motion
+    from colloc.dynamics.lagrangian.recursion import lagrange
     from colloc.dynamics.lagrangian.regular import regular_lagrange
-    from colloc.dynamics.liegroup.lie import lie
-    from colloc.dynamics.liegroup.lie_derivatives import lie_hessian, lie_sensitivities
-    from colloc.dynamics.newton.newton_euler_sensitivities import newton_euler_sensitivities, reaction_sensitivities
-    from colloc.dynamics.spatial.energy import center_of_mass, kinetic_energy, momentum, potential_energy, total_mass
+    from colloc.dynamics.lagrangian.sensitivities import lagrange_sensitivities
+    from colloc.dynamics.liegroup.hessian import lie_hessian
+    from colloc.dynamics.liegroup.recursion import lie
+    from colloc.dynamics.liegroup.sensitivities import lie_sensitivities
+    from colloc.dynamics.newtonian.sensitivities import newton_euler_sensitivities, reaction_sensitivities
     from colloc.dynamics.spatial.jacobians import point_jacobian, point_jacobian_rate
 
 __all__ = [
@@ -39,14 +40,15 @@ __all__ = [
 
 # Loaded on first use: most scripts need one formulation.
 _LATER = {
-    "forward": ("equations_of_motion",),
-    "lagrangian.lagrange": ("lagrange",),
-    "lagrangian.lagrange_sensitivities": ("lagrange_sensitivities",),
+    "energy": ("center_of_mass", "kinetic_energy", "momentum", "potential_energy", "total_mass"),
+    "equations": ("equations_of_motion",),
+    "lagrangian.recursion": ("lagrange",),
     "lagrangian.regular": ("regular_lagrange",),
-    "liegroup.lie": ("lie",),
-    "liegroup.lie_derivatives": ("lie_hessian", "lie_sensitivities"),
-    "newton.newton_euler_sensitivities": ("newton_euler_sensitivities", "reaction_sensitivities"),
-    "spatial.energy": ("center_of_mass", "kinetic_energy", "momentum", "potential_energy", "total_mass"),
+    "lagrangian.sensitivities": ("lagrange_sensitivities",),
+    "liegroup.hessian": ("lie_hessian",),
+    "liegroup.recursion": ("lie",),
+    "liegroup.sensitivities": ("lie_sensitivities",),
+    "newtonian.sensitivities": ("newton_euler_sensitivities", "reaction_sensitivities"),
     "spatial.jacobians": ("point_jacobian", "point_jacobian_rate"),
 }
 

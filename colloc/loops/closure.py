@@ -29,14 +29,14 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from colloc.dynamics.liegroup.lie import Ad, ad, screw
-from colloc.dynamics.spatial.world_links import Motion
+from colloc.dynamics.liegroup.twists import Ad, ad, link_screw
 from colloc.loops.loop import Loop
 from colloc.model import Model
-from colloc.model.joint import inverse
+from colloc.model.kinematics import Jet
+from colloc.model.transforms import inverse
 
 
-class Path(NamedTuple):
+class JointPath(NamedTuple):
     """The joints between the frames of a loop at one posture.
 
     Parameters
@@ -54,22 +54,22 @@ class Path(NamedTuple):
     transform: ca.SX
 
 
-class MovingPath(NamedTuple):
+class MovingJointPath(NamedTuple):
     """A path in motion.
 
     Parameters
     ----------
     dofs : tuple of int
-    screws : Motion, SX, each shape (6, joints)
-    transform : Motion, SX, each shape (4, 4)
+    screws : Jet, SX, each shape (6, joints)
+    transform : Jet, SX, each shape (4, 4)
     """
 
     dofs: tuple[int, ...]
-    screws: Motion
-    transform: Motion
+    screws: Jet
+    transform: Jet
 
 
-def path(model: Model, loop: Loop, q: ca.SX) -> Path:
+def path(model: Model, loop: Loop, q: ca.SX) -> JointPath:
     """The joints between the frames of a loop.
 
     Parameters
@@ -84,22 +84,23 @@ def path(model: Model, loop: Loop, q: ca.SX) -> Path:
         For a body that does not exist.
     """
     up, down = _branches(model, loop)
+    steps = model.walk(q)
     x = inverse(loop.first.placement)
     dofs: list[int] = []
     screws: list[ca.SX] = []
     for k in up:
-        joint, dof = model.bodies[k].joint, model.dofs[k]
+        (_, body, _, coordinate), dof = steps[k], model.dofs[k]
         if dof is not None:
             dofs.append(dof)
-            screws.append(-Ad(x) @ screw(joint))
-        x = x @ inverse(joint.transform(ca.SX(0) if dof is None else q[dof]))
+            screws.append(-Ad(x) @ link_screw(body.joint))
+        x = x @ inverse(body.joint.transform(coordinate))
     for k in down:
-        joint, dof = model.bodies[k].joint, model.dofs[k]
-        x = x @ joint.transform(ca.SX(0) if dof is None else q[dof])
+        (_, body, _, coordinate), dof = steps[k], model.dofs[k]
+        x = x @ body.joint.transform(coordinate)
         if dof is not None:
             dofs.append(dof)
-            screws.append(Ad(x) @ screw(joint))
-    return Path(tuple(dofs), screws, x @ loop.second.placement)
+            screws.append(Ad(x) @ link_screw(body.joint))
+    return JointPath(tuple(dofs), screws, x @ loop.second.placement)
 
 
 def _branches(model: Model, loop: Loop) -> tuple[list[int], list[int]]:
@@ -117,12 +118,12 @@ def _branches(model: Model, loop: Loop) -> tuple[list[int], list[int]]:
     return up, down[::-1]
 
 
-def moving(still: Path, qd: ca.SX, qdd: ca.SX) -> MovingPath:
+def moving(still: JointPath, qd: ca.SX, qdd: ca.SX) -> MovingJointPath:
     """The path with the rates of its screws and of its transform.
 
     Parameters
     ----------
-    still : Path
+    still : JointPath
     qd, qdd : SX, shape (n,)
     """
     v, a = ca.SX(6, 1), ca.SX(6, 1)
@@ -132,9 +133,9 @@ def moving(still: Path, qd: ca.SX, qdd: ca.SX) -> MovingPath:
         rates.append(rate)
         seconds.append(ad(a) @ z + ad(v) @ rate)
         v, a = v + z * qd[dof], a + z * qdd[dof] + rate * qd[dof]
-    columns = Motion(*(ca.horzcat(ca.SX(6, 0), *part) for part in (still.screws, rates, seconds)))
+    columns = Jet(*(ca.horzcat(ca.SX(6, 0), *part) for part in (still.screws, rates, seconds)))
     g, spin = still.transform, _matrix(v)
-    return MovingPath(still.dofs, columns, Motion(g, spin @ g, (_matrix(a) + spin @ spin) @ g))
+    return MovingJointPath(still.dofs, columns, Jet(g, spin @ g, (_matrix(a) + spin @ spin) @ g))
 
 
 def residual(loop: Loop, transform: ca.SX) -> ca.SX:
@@ -144,12 +145,12 @@ def residual(loop: Loop, transform: ca.SX) -> ca.SX:
     ----------
     loop : Loop
     transform : SX, shape (4, 4)
-        G, see `Path`.
+        G, see `JointPath`.
     """
     return ca.vertcat(*(ca.trace(transform @ ca.SX(form)) for form in loop.forms))
 
 
-def loop_jacobian(loop: Loop, n: int, moved: MovingPath) -> Motion:
+def loop_jacobian(loop: Loop, n: int, moved: MovingJointPath) -> Jet:
     """Jacobian of the residual and its time derivatives.
 
     Parameters
@@ -157,23 +158,23 @@ def loop_jacobian(loop: Loop, n: int, moved: MovingPath) -> Motion:
     loop : Loop
     n : int
         Number of coordinates of the model.
-    moved : MovingPath
+    moved : MovingJointPath
 
     Returns
     -------
-    Motion, SX, each shape (rows, n), sparse
+    Jet, SX, each shape (rows, n), sparse
     """
     forms = [ca.sparsify(ca.SX(form)) for form in loop.forms]
-    wrenches = Motion(*(ca.horzcat(*(_wrench(g @ form) for form in forms)).T for g in moved.transform))
+    wrenches = Jet(*(ca.horzcat(*(_wrench(g @ form) for form in forms)).T for g in moved.transform))
     found = []
     for part in _product(wrenches, moved.screws):
         full = ca.SX(loop.rows, n)
         full[:, list(moved.dofs)] = part
         found.append(ca.sparsify(full))
-    return Motion(*found)
+    return Jet(*found)
 
 
-def loop_hessian(loop: Loop, n: int, moved: MovingPath, multipliers: ca.SX) -> Motion:
+def loop_hessian(loop: Loop, n: int, moved: MovingJointPath, multipliers: ca.SX) -> Jet:
     """Hessian by q of multipliers' residual and its time derivatives; parameters as in `loop_jacobian`.
 
     Parameters
@@ -183,21 +184,21 @@ def loop_hessian(loop: Loop, n: int, moved: MovingPath, multipliers: ca.SX) -> M
 
     Returns
     -------
-    Motion, SX, each shape (n, n), sparse, symmetric
+    Jet, SX, each shape (n, n), sparse, symmetric
     """
     form = _weighted(loop, multipliers)
-    held = Motion(*(g @ form for g in moved.transform))
-    columns: list[Motion] = []
+    held = Jet(*(g @ form for g in moved.transform))
+    columns: list[Jet] = []
     for m in range(len(moved.dofs)):
-        z = Motion(*(_matrix(part[:, m]) for part in moved.screws))
-        columns.append(Motion(*map(_wrench, _product(z, held))))
-    wrenches = Motion(*(ca.horzcat(ca.SX(6, 0), *part) for part in zip(*columns, strict=True)))
+        z = Jet(*(_matrix(part[:, m]) for part in moved.screws))
+        columns.append(Jet(*map(_wrench, _product(z, held))))
+    wrenches = Jet(*(ca.horzcat(ca.SX(6, 0), *part) for part in zip(*columns, strict=True)))
     found = []
-    for part in _product(Motion(*(z.T for z in moved.screws)), wrenches):
+    for part in _product(Jet(*(z.T for z in moved.screws)), wrenches):
         full = ca.SX(n, n)
         full[list(moved.dofs), list(moved.dofs)] = ca.triu2symm(ca.triu(part))
         found.append(ca.sparsify(full))
-    return Motion(*found)
+    return Jet(*found)
 
 
 def loop_wrench(loop: Loop, transform: ca.SX, multipliers: ca.SX) -> ca.SX:
@@ -207,7 +208,7 @@ def loop_wrench(loop: Loop, transform: ca.SX, multipliers: ca.SX) -> ca.SX:
     ----------
     loop : Loop
     transform : SX, shape (4, 4)
-        G, see `Path`.
+        G, see `JointPath`.
     multipliers : SX, shape (rows,) [N, N m]
 
     Returns
@@ -220,9 +221,9 @@ def loop_wrench(loop: Loop, transform: ca.SX, multipliers: ca.SX) -> ca.SX:
     return ca.vertcat(moment - ca.cross(transform[:3, 3], force), force)
 
 
-def stacked(parts: Sequence[Motion]) -> Motion:
+def stacked(parts: Sequence[Jet]) -> Jet:
     """Rows of several Jacobians below one another."""
-    return Motion(*(ca.vertcat(*part) for part in zip(*parts, strict=True)))
+    return Jet(*(ca.vertcat(*part) for part in zip(*parts, strict=True)))
 
 
 def _weighted(loop: Loop, multipliers: ca.SX) -> ca.SX:
@@ -233,9 +234,9 @@ def _weighted(loop: Loop, multipliers: ca.SX) -> ca.SX:
     return total
 
 
-def _product(x: Motion, y: Motion) -> Motion:
+def _product(x: Jet, y: Jet) -> Jet:
     """Matrix product of two things that move."""
-    return Motion(
+    return Jet(
         x.value @ y.value,
         x.rate @ y.value + x.value @ y.rate,
         x.second @ y.value + 2 * x.rate @ y.rate + x.value @ y.second,

@@ -20,7 +20,7 @@ import numpy as np
 
 from colloc.errors import InputError
 from colloc.model import placement as place
-from colloc.model.joint import _placed, _unit
+from colloc.model.transforms import rigid, unit_vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +44,9 @@ class Frame:
     placement: Any = None
 
     def __post_init__(self):
-        given = self.placement
+        given = ca.SX.eye(4) if self.placement is None else self.placement
         shape = given.shape if isinstance(given, ca.SX | ca.DM) else np.shape(given)
-        transform = place(given) if shape in ((3,), (3, 1)) else _placed(given)
+        transform = place(given) if shape in ((3,), (3, 1)) else rigid("placement", given)
         if not transform.is_constant():
             raise InputError(f"placement of the frame on {self.body or 'the world'!r} must be numbers, got {given!r}")
         object.__setattr__(self, "placement", transform)
@@ -105,18 +105,18 @@ def revolute(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -
     axis : shape (3,)
         The same direction in both frames; normalised.
     """
-    a = _unit(axis)
+    a = unit_vector("axis", axis)
     return _loop("revolute", name, first, second, np.eye(3), _no_lean(a), np.outer(a, a))
 
 
 def prismatic(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -> Loop:
     """The second frame slides along an axis without turning; parameters as in `revolute`."""
-    return _loop("prismatic", name, first, second, _across(_unit(axis)), _no_turn(), np.eye(3))
+    return _loop("prismatic", name, first, second, _across(unit_vector("axis", axis)), _no_turn(), np.eye(3))
 
 
 def cylindrical(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -> Loop:
     """The second frame slides along an axis and turns about it; parameters as in `revolute`."""
-    a = _unit(axis)
+    a = unit_vector("axis", axis)
     return _loop("cylindrical", name, first, second, _across(a), _no_lean(a), np.outer(a, a))
 
 
@@ -127,7 +127,7 @@ def spherical(name: str, first: Any, second: Any = None) -> Loop:
 
 def planar(name: str, first: Any, second: Any = None, normal: Any = (0, 0, 1)) -> Loop:
     """The second frame slides and turns in the plane through the first; parameters as in `revolute`."""
-    n = _unit(normal)
+    n = unit_vector("normal", normal)
     return _loop("planar", name, first, second, n[None, :], _no_lean(n), np.outer(n, n))
 
 
@@ -137,12 +137,14 @@ def on_line(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) ->
     With the normal of the plane as axis it is the pin of a planar mechanism, two rows. Parameters as in `revolute`;
     the direction of the line is fixed in the first frame.
     """
-    return _loop("on_line", name, first, second, _across(_unit(axis)), np.zeros((0, 4, 4)), np.zeros((3, 3)))
+    across = _across(unit_vector("axis", axis))
+    return _loop("on_line", name, first, second, across, np.zeros((0, 4, 4)), np.zeros((3, 3)))
 
 
 def on_plane(name: str, first: Any, second: Any = None, normal: Any = (0, 0, 1)) -> Loop:
     """The origin of the second frame lies on a plane through that of the first; parameters as in `on_line`."""
-    return _loop("on_plane", name, first, second, _unit(normal)[None, :], np.zeros((0, 4, 4)), np.zeros((3, 3)))
+    n = unit_vector("normal", normal)
+    return _loop("on_plane", name, first, second, n[None, :], np.zeros((0, 4, 4)), np.zeros((3, 3)))
 
 
 def _loop(

@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from colloc.dynamics.spatial.world_links import Motion
-from colloc.loops.closure import Path, loop_hessian, loop_jacobian, moving, path, residual, stacked
+from colloc.loops.closure import JointPath, loop_hessian, loop_jacobian, moving, path, residual, stacked
 from colloc.loops.mechanism import ClosedChain
+from colloc.model.kinematics import Jet
 
 
 class Reduction(NamedTuple):
@@ -29,7 +29,7 @@ class Reduction(NamedTuple):
     Parameters
     ----------
     chain : ClosedChain
-    paths : list of Path
+    paths : list of JointPath
         Of every loop.
     orthogonal, triangular : SX, shape (r, r)
         J_d, as a product.
@@ -38,7 +38,7 @@ class Reduction(NamedTuple):
     """
 
     chain: ClosedChain
-    paths: list[Path]
+    paths: list[JointPath]
     orthogonal: ca.SX
     triangular: ca.SX
     basis: ca.SX
@@ -86,7 +86,7 @@ def loop_residual(chain: ClosedChain, q: ca.SX) -> ca.SX:
     return ca.vertcat(*found)[chain.rows.tolist(), :]
 
 
-def constraint_jacobian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> Motion:
+def constraint_jacobian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> Jet:
     """Jacobian of the residual of the rows that count, and its time derivatives.
 
     Lee et al. (2005), equations 79 to 83, see `colloc.loops.closure`. The residual has the rate J qd and the
@@ -99,12 +99,12 @@ def constraint_jacobian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> 
 
     Returns
     -------
-    Motion, SX, each shape (r, n), sparse
+    Jet, SX, each shape (r, n), sparse
     """
     return jacobians(chain, [path(chain.model, loop, q) for loop in chain.loops], qd, qdd)
 
 
-def constraint_hessian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX, multipliers: ca.SX) -> Motion:
+def constraint_hessian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX, multipliers: ca.SX) -> Jet:
     """Hessian by q of multipliers' residual, and its time derivatives (equations 81 and 82).
 
     Parameters
@@ -115,7 +115,7 @@ def constraint_hessian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX, mult
 
     Returns
     -------
-    Motion, SX, each shape (n, n), sparse, symmetric
+    Jet, SX, each shape (n, n), sparse, symmetric
     """
     return hessians(chain, [path(chain.model, loop, q) for loop in chain.loops], qd, qdd, multipliers)
 
@@ -160,29 +160,29 @@ def reduced_motion(reduction: Reduction, ud: ca.SX, udd: ca.SX) -> JointMotion:
     return JointMotion(qd, ca.densify(reduction.basis @ udd - reduction.dependent(rate @ qd)))
 
 
-def basis_motion(reduction: Reduction, J: Motion) -> Motion:
+def basis_motion(reduction: Reduction, J: Jet) -> Jet:
     """N, N' and N'', SX, each shape (n, mobility)."""
     N = reduction.basis
     rate = -reduction.dependent(J.rate @ N)
-    return Motion(N, rate, -reduction.dependent(J.second @ N + 2 * J.rate @ rate))
+    return Jet(N, rate, -reduction.dependent(J.second @ N + 2 * J.rate @ rate))
 
 
-def jacobians(chain: ClosedChain, paths: list[Path], qd: ca.SX, qdd: ca.SX) -> Motion:
+def jacobians(chain: ClosedChain, paths: list[JointPath], qd: ca.SX, qdd: ca.SX) -> Jet:
     """`constraint_jacobian` of paths already computed."""
     pairs = zip(chain.loops, paths, strict=True)
     rows = chain.rows.tolist()
     every = stacked([loop_jacobian(loop, chain.model.n, moving(p, qd, qdd)) for loop, p in pairs])
-    return Motion(*(part[rows, :] for part in every))
+    return Jet(*(part[rows, :] for part in every))
 
 
-def hessians(chain: ClosedChain, paths: list[Path], qd: ca.SX, qdd: ca.SX, multipliers: ca.SX) -> Motion:
+def hessians(chain: ClosedChain, paths: list[JointPath], qd: ca.SX, qdd: ca.SX, multipliers: ca.SX) -> Jet:
     """`constraint_hessian` of paths already computed."""
     shares = all_multipliers(chain, multipliers)
     total = [ca.SX(chain.model.n, chain.model.n) for _ in range(3)]
     for loop, p, share in zip(chain.loops, paths, shares, strict=True):
         found = loop_hessian(loop, chain.model.n, moving(p, qd, qdd), share)
         total = [a + b for a, b in zip(total, found, strict=True)]
-    return Motion(*total)
+    return Jet(*total)
 
 
 def all_multipliers(chain: ClosedChain, multipliers: ca.SX) -> list[ca.SX]:

@@ -37,12 +37,12 @@ import casadi as ca
 
 from colloc.checks import as_tuple
 from colloc.dynamics import Sensitivities, composite_sensitivities, lie_hessian, total_sensitivities
-from colloc.dynamics.spatial.world_links import Motion
 from colloc.errors import InputError
 from colloc.loops.inverse_dynamics import Actuation, actuation, driven, inverse_weights, solve_actuators, spread_torques
 from colloc.loops.mechanism import ClosedChain
 from colloc.loops.reduction import Reduction, basis_motion, hessians, jacobians, reduce, reduced_motion
 from colloc.model import Load, check_loads
+from colloc.model.kinematics import Jet
 
 
 class ChainSensitivities(NamedTuple):
@@ -68,7 +68,7 @@ class _State(NamedTuple):
     reduction: Reduction
     qd: ca.SX
     qdd: ca.SX
-    J: Motion
+    J: Jet
     change: ca.SX  # S, (3n, 3m)
     tree: Sensitivities
     actuation: Actuation

@@ -1,11 +1,13 @@
 """Description of a mechanism: joints, bodies, the tree they form, and loads."""
 
 from colloc.model.body import Body, Load, check_forward
-from colloc.model.joint import Joint, Limits, dh_prismatic, dh_revolute, fixed, placement, prismatic, revolute
+from colloc.model.joint import Joint, Limits, Screw
+from colloc.model.kinds import dh_prismatic, dh_revolute, fixed, helical, prismatic, revolute
 from colloc.model.topology import Topology, find_topology
+from colloc.model.transforms import placement
 from colloc.model.tree import Model, check_loads
 
 __all__ = [
-    "Body", "Joint", "Limits", "Load", "Model", "Topology", "check_forward", "check_loads", "dh_prismatic",
-    "dh_revolute", "find_topology", "fixed", "placement", "prismatic", "revolute",
+    "Body", "Joint", "Limits", "Load", "Model", "Screw", "Topology", "check_forward", "check_loads", "dh_prismatic",
+    "dh_revolute", "find_topology", "fixed", "helical", "placement", "prismatic", "revolute",
 ]  # fmt: skip

@@ -22,7 +22,8 @@ class Body:
     ----------
     name : str
     joint : Joint
-        Places the link frame relative to the parent's link frame. The joint goes by the body's name.
+        Places the link frame relative to the parent's link frame. A joint without a name of its own goes by the
+        body's.
     parent : str, optional
         Name of the parent body; the world by default.
     mass : number or SX [kg]
@@ -61,6 +62,11 @@ class Body:
             massless = self.mass.is_constant() and float(self.mass) == 0
             if massless and np.array(ca.DM(self.inertia)).any():
                 raise InputError(f"inertia {label} must be zero because its mass is zero, got {self.inertia}")
+
+    @property
+    def joint_name(self) -> str:
+        """Name of the joint that carries the body: its own, or the body's where it has none."""
+        return self.joint.name or self.name
 
     @property
     def pseudo_inertia(self) -> ca.SX:

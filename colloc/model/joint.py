@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from colloc.checks import finite_array, interval, symbolic
+from colloc.checks import finite_array, interval
 from colloc.errors import InputError
+from colloc.model.transforms import axis_rotation, homogeneous, inverse, placement, rigid
 
-REVOLUTE, PRISMATIC, FIXED = "revolute", "prismatic", "fixed"
 _FREE = (-math.inf, math.inf)
+_ROUNDING = 1e-9  # by how much the length of a unit vector, or a line through a point, may be off
 
 
 @dataclass(frozen=True)
@@ -41,37 +41,104 @@ class Limits:
             interval(f"limits {name}", lower, upper)
 
 
+class Screw(NamedTuple):
+    """Motion of a joint per unit of its coordinate, ndarray, each shape (3,), in the frame placed by `before`.
+
+    Parameters
+    ----------
+    angular : [rad/rad]
+        Unit vector along the axis of rotation; zero for a joint that does not turn.
+    linear : [m/rad] or [m/m]
+        Velocity of the frame's origin; a unit vector for a joint that only slides, zero for one that does not.
+    """
+
+    angular: np.ndarray
+    linear: np.ndarray
+
+    @property
+    def reversed(self) -> Screw:
+        """The opposite motion: that of the parent as the link sees it."""
+        return Screw(-self.angular, -self.linear)
+
+
 @dataclass(frozen=True, eq=False)
 class Joint:
     """A joint with at most one degree of freedom between a parent frame and a link frame.
 
-    The homogeneous transform from link frame to parent frame is
-    ``before @ exp(axis * q) @ after``. The axis passes through the origin of the frame that `before` places.
+    The homogeneous transform from link frame to parent frame is ``before @ exp(screw * q) @ after``. A screw says all
+    about the motion: without a linear part it is a hinge, without an angular one a slide, with both along one axis a
+    helix, with none a rigid connection. Where the axis of a turn does not pass through the origin of `before`, both
+    transforms are shifted so that it does, which leaves the joint's transform as it was: the linear part kept here is
+    along the axis, and the recursions need not know of others.
 
     Parameters
     ----------
-    kind : "revolute", "prismatic" or "fixed"
-    axis : ndarray, shape (3,)
-        Unit vector in the frame placed by `before`; zero for a fixed joint.
-    before, after : SX, shape (4, 4)
-        Constant homogeneous transforms (lengths in m; numbers or symbols).
+    before : shape (4, 4)
+        Constant homogeneous transform from the joint frame to the parent's link frame (lengths in m; numbers or
+        symbols).
+    screw : Screw, or pair (angular, linear) of shape (3,) each
+        In the joint frame.
+    after : shape (4, 4)
+        Constant homogeneous transform from the link frame to the joint frame once it has moved.
     limits : Limits
+    name : str, optional
+        Name of the joint where it is not that of the body it carries, see `Model.joint_names`.
+
+    Raises
+    ------
+    InputError
+        For transforms that are not rigid, an angular part that is neither zero nor of unit length, a slide that is not
+        of unit length, whose coordinate would not be in metres, and numbers that are not finite.
     """
 
-    kind: str
-    axis: np.ndarray
-    before: ca.SX
-    after: ca.SX
+    before: Any
+    screw: Any
+    after: Any
     limits: Limits = field(default_factory=Limits)
+    name: str | None = None
 
     def __post_init__(self):
+        before, after = rigid("before", self.before), rigid("after", self.after)
+        screw, shift = _through_origin(_checked_screw(self.screw))
         if not isinstance(self.limits, Limits):
             raise InputError(f"limits must be a Limits, got {self.limits!r}")
+        if self.name is not None and (not isinstance(self.name, str) or not self.name):
+            raise InputError(f"joint name must be a non-empty string or None, got {self.name!r}")
+        if shift.any():
+            before, after = before @ placement(shift), placement(-shift) @ after
+        for name, value in (("before", before), ("screw", screw), ("after", after)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def turns(self) -> bool:
+        """Whether the link turns against its parent."""
+        return bool(self.screw.angular.any())
+
+    @property
+    def slides(self) -> bool:
+        """Whether the link shifts along the joint's axis."""
+        return bool(self.screw.linear.any())
 
     @property
     def moves(self) -> bool:
         """Whether the joint has a degree of freedom."""
-        return self.kind != FIXED
+        return self.turns or self.slides
+
+    @property
+    def axis(self) -> np.ndarray:
+        """Direction of the axis in the joint frame, ndarray, shape (3,); zero for a joint that does not move."""
+        return self.screw.angular if self.turns else self.screw.linear
+
+    @property
+    def kind(self) -> str:
+        """Label of the motion, for people to read: "revolute", "prismatic", "helical" or "fixed"."""
+        if self.turns:
+            return "helical" if self.slides else "revolute"
+        return "prismatic" if self.slides else "fixed"
+
+    def rotation(self, q: ca.SX) -> ca.SX:
+        """Rotation by the screw alone, SX, shape (3, 3)."""
+        return axis_rotation(self.screw.angular, ca.cos(q), ca.sin(q)) if self.turns else ca.SX.eye(3)
 
     def transform(self, q: ca.SX) -> ca.SX:
         """Homogeneous transform from the link frame to the parent frame.
@@ -84,13 +151,9 @@ class Joint:
         -------
         SX, shape (4, 4)
         """
-        if self.kind == FIXED:
+        if not self.moves:
             return self.before @ self.after
-        if self.kind == PRISMATIC:
-            motion = homogeneous(ca.SX.eye(3), ca.SX(self.axis) * q)
-        else:
-            motion = homogeneous(axis_rotation(self.axis, ca.cos(q), ca.sin(q)), ca.SX(3, 1))
-        return self.before @ motion @ self.after
+        return self.before @ homogeneous(self.rotation(q), sparse(self.screw.linear) * q) @ self.after
 
     @property
     def twist(self) -> ca.SX:
@@ -99,133 +162,43 @@ class Joint:
         With Z = before S before^-1 this is the same derivative as dT/dq = Z T (Xiang et al. 2009, equation 13).
         """
         screw = ca.SX(4, 4)
-        if self.kind == REVOLUTE:
-            screw[:3, :3] = ca.skew(ca.SX(self.axis))
-        elif self.kind == PRISMATIC:
-            screw[:3, 3] = self.axis
+        if self.turns:
+            screw[:3, :3] = ca.skew(ca.SX(self.screw.angular))
+        if self.slides:
+            screw[:3, 3] = self.screw.linear
         return inverse(self.after) @ screw @ self.after
 
 
-def revolute(axis: Sequence[float] = (0, 0, 1), placement: Any = None, limits: Limits | None = None) -> Joint:
-    """Hinge about `axis` through the origin of `placement`.
-
-    Parameters
-    ----------
-    axis : shape (3,)
-        Direction in the placed frame; normalised.
-    placement : shape (4, 4), optional
-        Joint frame in the parent frame, see `placement`; the identity by default.
-    limits : Limits, optional
-    """
-    return Joint(REVOLUTE, _unit(axis), _placed(placement), ca.SX.eye(4), limits or Limits())
+def sparse(vector: np.ndarray) -> ca.SX:
+    """Numbers (3,) as a column that does not store its zeros, so that terms which vanish cost nothing."""
+    return ca.sparsify(ca.SX(vector))
 
 
-def prismatic(axis: Sequence[float] = (0, 0, 1), placement: Any = None, limits: Limits | None = None) -> Joint:
-    """Slide along `axis` of `placement`; parameters as in `revolute`."""
-    return Joint(PRISMATIC, _unit(axis), _placed(placement), ca.SX.eye(4), limits or Limits())
+def _checked_screw(given: Any) -> Screw:
+    try:
+        angular, linear = given
+    except (TypeError, ValueError):
+        raise InputError(f"screw must be (angular, linear), each of shape (3,), got {given!r}") from None
+    parts = []
+    for name, part in (("angular", angular), ("linear", linear)):
+        parts.append(finite_array(f"{name} part of the screw", part, (3,)))
+        if np.ndim(part) == 0:
+            raise InputError(f"{name} part of the screw must be a vector of shape (3,), got {part!r}")
+    screw = Screw(*parts)
+    turn, shift = (float(np.linalg.norm(part)) for part in screw)
+    if turn != 0 and abs(turn - 1) > _ROUNDING:
+        raise InputError(f"angular part of the screw must be zero or of unit length, got length {turn:g}: {angular!r}")
+    if turn == 0 and shift != 0 and abs(shift - 1) > _ROUNDING:
+        raise InputError(
+            f"linear part of a screw that only slides must be zero or of unit length, got length {shift:g}: {linear!r}"
+        )
+    return screw
 
 
-def fixed(placement: Any = None) -> Joint:
-    """Rigid connection: the link frame is `placement` in the parent frame."""
-    return Joint(FIXED, np.zeros(3), _placed(placement), ca.SX.eye(4))
-
-
-def dh_revolute(theta: Any = 0.0, d: Any = 0.0, a: Any = 0.0, alpha: Any = 0.0, limits: Limits | None = None) -> Joint:
-    """Revolute joint from a row of a standard (distal) Denavit-Hartenberg table.
-
-    The link frame is Rz(q + theta) Tz(d) Tx(a) Rx(alpha) in the parent frame (Denavit and Hartenberg 1955).
-
-    Parameters
-    ----------
-    theta, alpha : number or SX [rad]
-        Offset added to the joint variable; twist about the new x axis.
-    d, a : number or SX [m]
-    """
-    return Joint(REVOLUTE, np.array([0.0, 0.0, 1.0]), ca.SX.eye(4), _dh(theta, d, a, alpha), limits or Limits())
-
-
-def dh_prismatic(theta: Any = 0.0, d: Any = 0.0, a: Any = 0.0, alpha: Any = 0.0, limits: Limits | None = None) -> Joint:
-    """Prismatic joint from a standard Denavit-Hartenberg row: Rz(theta) Tz(q + d) Tx(a) Rx(alpha)."""
-    return Joint(PRISMATIC, np.array([0.0, 0.0, 1.0]), ca.SX.eye(4), _dh(theta, d, a, alpha), limits or Limits())
-
-
-def placement(translation: Any = (0, 0, 0), rpy: Any = (0, 0, 0)) -> ca.SX:
-    """Homogeneous transform from a translation and roll, pitch, yaw about fixed axes (as in URDF).
-
-    Parameters
-    ----------
-    translation : shape (3,) [m]
-    rpy : shape (3,) [rad]
-        The rotation is Rz(yaw) Ry(pitch) Rx(roll).
-
-    Returns
-    -------
-    SX, shape (4, 4)
-    """
-    roll, pitch, yaw = ca.vertsplit(symbolic("rpy", rpy, (3, 1)))
-    rotation = _rotation(2, yaw) @ _rotation(1, pitch) @ _rotation(0, roll)
-    return homogeneous(rotation, symbolic("translation", translation, (3, 1)))
-
-
-def homogeneous(rotation: ca.SX, translation: ca.SX) -> ca.SX:
-    """4x4 transform from a 3x3 rotation and a translation."""
-    return ca.vertcat(ca.horzcat(rotation, translation), ca.SX(np.array([[0.0, 0.0, 0.0, 1.0]])))
-
-
-def inverse(transform: ca.SX) -> ca.SX:
-    """Inverse of a rigid homogeneous transform."""
-    rotation_t = transform[:3, :3].T
-    return homogeneous(rotation_t, -rotation_t @ transform[:3, 3])
-
-
-def axis_rotation(axis: np.ndarray, cosine: ca.SX, sine: ca.SX) -> ca.SX:
-    """Rotation about a constant unit axis (Rodrigues)."""
-    k = ca.SX(np.array([[0.0, -axis[2], axis[1]], [axis[2], 0.0, -axis[0]], [-axis[1], axis[0], 0.0]]))
-    along = ca.SX(np.outer(axis, axis))
-    return along + cosine * (ca.SX.eye(3) - along) + sine * k
-
-
-def _rotation(axis: int, angle: ca.SX) -> ca.SX:
-    return axis_rotation(np.eye(3)[axis], *_cos_sin(angle))
-
-
-def _cos_sin(angle: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Cosine and sine, exactly 0 and ±1 at multiples of pi/2 so that structural zeros stay zeros."""
-    cosine, sine = ca.cos(angle), ca.sin(angle)
-    if not angle.is_constant():
-        return cosine, sine
-
-    def snap(x: float) -> ca.SX:
-        return ca.SX(round(x) if abs(x - round(x)) < 1e-15 else x)
-
-    return snap(float(cosine)), snap(float(sine))
-
-
-def _dh(theta: Any, d: Any, a: Any, alpha: Any) -> ca.SX:
-    theta, d, a, alpha = (
-        symbolic(f"DH {k}", v, (1, 1)) for k, v in (("theta", theta), ("d", d), ("a", a), ("alpha", alpha))
-    )
-    about_z = homogeneous(_rotation(2, theta), ca.vertcat(0, 0, d))
-    about_x = homogeneous(_rotation(0, alpha), ca.vertcat(a, 0, 0))
-    return about_z @ about_x
-
-
-def _placed(transform: Any) -> ca.SX:
-    if transform is None:
-        return ca.SX.eye(4)
-    matrix = symbolic("placement", transform, (4, 4))
-    if matrix.is_constant():
-        numbers = np.array(ca.DM(matrix))
-        rotation = numbers[:3, :3]
-        rigid = np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-9) and np.linalg.det(rotation) > 0
-        if not rigid or not np.array_equal(numbers[3], [0, 0, 0, 1]):
-            raise InputError(f"placement must be a rigid homogeneous transform, got\n{numbers}")
-    return matrix
-
-
-def _unit(axis: Any) -> np.ndarray:
-    vector = finite_array("axis", axis, (3,))
-    length = float(np.linalg.norm(vector))
-    if np.ndim(axis) == 0 or length < 1e-12:
-        raise InputError(f"axis must be a non-zero vector of shape (3,), got {axis!r}")
-    return vector / length
+def _through_origin(screw: Screw) -> tuple[Screw, np.ndarray]:
+    """The screw seen from a point on its axis, and that point, shape (3,), in the joint frame."""
+    angular, linear = screw
+    shift = np.cross(angular, linear)
+    if np.linalg.norm(shift) <= _ROUNDING * np.linalg.norm(linear):
+        return screw, np.zeros(3)
+    return Screw(angular, angular * (angular @ linear)), shift

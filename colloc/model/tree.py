@@ -15,7 +15,8 @@ from colloc.checks import as_tuple, finite_array, symbolic
 from colloc.display import Table, short
 from colloc.errors import InputError, unknown_name
 from colloc.model.body import Body, Load
-from colloc.model.joint import PRISMATIC, fixed
+from colloc.model.joint import Joint
+from colloc.model.kinds import fixed
 from colloc.model.topology import Topology, find_topology
 
 
@@ -26,7 +27,7 @@ class Model:
     Parameters
     ----------
     bodies : sequence of Body
-        Parents before their children. Every revolute or prismatic joint adds one degree of freedom, in this order.
+        Parents before their children. Every joint that moves adds one degree of freedom, in this order.
     gravity : shape (3,) [m/s2]
         Gravity acceleration in the world frame.
     name : str
@@ -34,7 +35,7 @@ class Model:
     Raises
     ------
     InputError
-        For repeated names, a missing parent, a cycle, or bodies out of tree order.
+        For repeated names of bodies or of joints, a missing parent, a cycle, or bodies out of tree order.
     """
 
     bodies: Sequence[Body]
@@ -53,8 +54,11 @@ class Model:
         if np.ndim(self.gravity) == 0:
             raise InputError(f"gravity must be a vector of shape (3,), got {self.gravity!r}")
         object.__setattr__(self, "gravity", finite_array("gravity", self.gravity, (3,)) + 0.0)  # no -0
-        if not any(body.joint.moves for body in bodies):
+        if not self.joint_names:
             raise InputError(f"model {self.name!r} has no joint that moves")
+        for name in self.joint_names:
+            if self.joint_names.count(name) > 1:
+                raise InputError(f"two joints are named {name!r}; names must be unique")
 
     @cached_property
     def parents(self) -> tuple[int, ...]:
@@ -69,9 +73,42 @@ class Model:
         return tuple(next(order) if body.joint.moves else None for body in self.bodies)
 
     @cached_property
+    def moving(self) -> tuple[int, ...]:
+        """Index of the body whose joint has coordinate 0, 1, ...; the other way round than `dofs`."""
+        return tuple(k for k, body in enumerate(self.bodies) if body.joint.moves)
+
+    def walk(self, *vectors: ca.SX) -> list[tuple[int, Body, int, *tuple[ca.SX, ...]]]:
+        """The bodies from the base to the tips, each with what its joint has of some vectors in the order of q.
+
+            for k, body, parent, q_k in model.walk(q): ...
+            for k, body, parent, q_k, qd_k in reversed(model.walk(q, qd)): ...
+
+        Parameters
+        ----------
+        *vectors : SX, shape (n,)
+
+        Returns
+        -------
+        list of (k, body, parent, entry, ...)
+            Index of the body, the body, index of its parent (-1 is the world), and one SX scalar per vector: a
+            structural zero where the joint is fixed, so that the terms it enters vanish.
+        """
+        none = ca.SX(1, 1)
+        rows = zip(self.bodies, self.parents, self.dofs, strict=True)
+        return [
+            (k, body, parent, *(none if dof is None else vector[dof] for vector in vectors))
+            for k, (body, parent, dof) in enumerate(rows)
+        ]
+
+    @cached_property
     def joint_names(self) -> tuple[str, ...]:
-        """Names of the joints that move, in the order of q."""
-        return tuple(body.name for body in self.bodies if body.joint.moves)
+        """Names of the joints that move, in the order of q; a joint without one goes by its body's."""
+        return tuple(self.bodies[k].joint_name for k in self.moving)
+
+    @cached_property
+    def joints(self) -> tuple[Joint, ...]:
+        """The joints that move, in the order of q."""
+        return tuple(self.bodies[k].joint for k in self.moving)
 
     @property
     def n(self) -> int:
@@ -85,17 +122,17 @@ class Model:
 
     @cached_property
     def torque_units(self) -> tuple[str, ...]:
-        """Unit of every joint's actuation: N m, or N for a slide."""
-        return tuple("N" if b.joint.kind == PRISMATIC else "N m" for b in self.bodies if b.joint.moves)
+        """Unit of every joint's actuation: N m where it turns, N for a slide."""
+        return tuple("N m" if joint.turns else "N" for joint in self.joints)
 
     @cached_property
     def position_units(self) -> tuple[str, ...]:
-        """Unit of every joint coordinate: rad, or m for a slide."""
-        return tuple("m" if b.joint.kind == PRISMATIC else "rad" for b in self.bodies if b.joint.moves)
+        """Unit of every joint coordinate: rad where it turns, m for a slide."""
+        return tuple("rad" if joint.turns else "m" for joint in self.joints)
 
     def limits(self, quantity: str) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper joint limits, each shape (n,), of "position", "velocity" or "torque"."""
-        rows = [getattr(body.joint.limits, quantity) for body in self.bodies if body.joint.moves]
+        rows = [getattr(joint.limits, quantity) for joint in self.joints]
         return np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
 
     def index(self, body: str) -> int:
@@ -127,7 +164,8 @@ class Model:
         for name in values:
             if name not in self.joint_names:
                 raise unknown_name("joint that moves", name, self.joint_names)
-        return replace(self, bodies=[_held(b, values[b.name]) if b.name in values else b for b in self.bodies])
+        held = [_held(b, values[b.joint_name]) if b.joint_name in values else b for b in self.bodies]
+        return replace(self, bodies=held)
 
     @cached_property
     def symbols(self) -> list[ca.SX]:
@@ -149,7 +187,7 @@ class Model:
         rows = []
         for body in self.bodies:
             limits = body.joint.limits
-            cells = (body.name, body.parent or "world", body.joint.kind, *_dh_cells(body), _cell(body.mass))
+            cells = (body.name, body.parent or "world", _joint_cell(body), *_dh_cells(body), _cell(body.mass))
             rows.append((*cells, _range(limits.position), _range(limits.torque)))
         gravity = ", ".join(map(short, self.gravity))
         return Table(f"{self.name}: {self.n} DOF, {len(self.bodies)} bodies, gravity ({gravity}) m/s2", header, rows)
@@ -157,7 +195,7 @@ class Model:
 
 def _held(body: Body, value: Any) -> Body:
     """The body with its joint fixed at a coordinate."""
-    coordinate = symbolic(f"value of joint {body.name!r}", value, (1, 1))
+    coordinate = symbolic(f"value of joint {body.joint_name!r}", value, (1, 1))
     return replace(body, joint=fixed(body.joint.transform(coordinate)))
 
 
@@ -189,18 +227,24 @@ def check_loads(model: Model, loads: Sequence[Load]) -> None:
         model.index(load.body)
 
 
+def _joint_cell(body: Body) -> str:
+    """Label of the joint, with its name where that is not the body's."""
+    own = body.joint.name
+    return body.joint.kind if own in (None, body.name) else f"{own}, {body.joint.kind}"
+
+
 def _dh_cells(body: Body) -> tuple[str, str, str, str]:
     """DH row of a joint that has one (the joint variable as q), dashes otherwise."""
     after, joint = body.joint.after, body.joint
     constant = joint.before.is_constant() and after.is_constant()
-    if not constant or not joint.moves or tuple(joint.axis) != (0, 0, 1):
+    if not constant or (joint.turns and joint.slides) or tuple(joint.axis) != (0, 0, 1):
         return ("-", "-", "-", "-")
     if not np.array_equal(np.array(ca.DM(joint.before)), np.eye(4)) or float(after[2, 0]) != 0:
         return ("-", "-", "-", "-")
     m = np.array(ca.DM(after))
     theta, alpha = math.atan2(m[1, 0], m[0, 0]), math.atan2(m[2, 1], m[2, 2])
     a, d = m[0, 3] * math.cos(theta) + m[1, 3] * math.sin(theta), m[2, 3]
-    sliding = joint.kind == PRISMATIC
+    sliding = not joint.turns
     return (
         short(theta) if sliding else _plus("q", theta),
         _plus("q", d) if sliding else short(d),

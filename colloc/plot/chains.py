@@ -12,8 +12,6 @@ from colloc.loops import ClosedChain, Frame
 from colloc.model import Body, Model, fixed, placement
 from colloc.plot.skeleton import Pose, Skeleton, assembled, places
 
-HINGED = ("weld", "revolute", "spherical")  # loops whose frames have a common origin
-
 Postures = Callable[[np.ndarray], np.ndarray]
 
 
@@ -33,7 +31,7 @@ def chain_pose(chain: ClosedChain, postures: Postures, points: Mapping[str, tupl
     bodies, ties = list(chain.model.bodies), []
     for loop in chain.loops:
         bodies += [_marked(loop.name, side, frame) for side, frame in (("first", loop.first), ("second", loop.second))]
-        ties.append((len(bodies) - 2, len(bodies) - 1, loop.kind not in HINGED))
+        ties.append((len(bodies) - 2, len(bodies) - 1, loop.translations < 3))
     for name, (body, place) in (points or {}).items():
         bodies.append(Body(name, fixed(placement(place)), body))
     model = Model(bodies, chain.model.gravity, chain.model.name)

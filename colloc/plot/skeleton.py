@@ -9,9 +9,9 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from colloc.kinematics import frames
 from colloc.model import Model
-from colloc.model.joint import PRISMATIC
+from colloc.model.joint import sparse
+from colloc.model.kinematics import frames
 from colloc.solution import Solution
 
 _FLAT = 1e-9  # m; closer than this is the same place
@@ -21,7 +21,7 @@ _FLAT = 1e-9  # m; closer than this is the same place
 class Skeleton:
     """The stick figure at N times; all places in the world frame, ndarray, shape (N, n_bodies, 3) [m].
 
-    A link runs from its parent's origin to its joint's root, along the slide if the joint is prismatic, on to its own
+    A link runs from its parent's origin to its joint's root, along the axis if the joint slides on it, on to its own
     origin. With standard DH that is the far end of the link. Where the origin is at the joint instead, and no child
     sits elsewhere on the link, nothing is known of its far end: its centre of mass stands for it.
 
@@ -34,7 +34,7 @@ class Skeleton:
     root : ndarray
         Where the joint sits: its axis starts here.
     slid : ndarray
-        End of the slide; the root for a joint that does not slide.
+        End of the slide, or of the advance of a helix; the root for a joint that does not slide.
     origin : ndarray
         Origin of the link frame.
     end : ndarray
@@ -59,18 +59,19 @@ class Skeleton:
         massless: list[bool] = []
         for body, parent in zip(self.model.bodies, self.model.parents, strict=True):
             massless.append(body.mass.is_zero() and (parent < 0 or massless[parent]))
-        return [k for k, b in enumerate(self.model.bodies) if b.joint.kind == PRISMATIC and massless[k]]
+        joints = [body.joint for body in self.model.bodies]
+        return [k for k, joint in enumerate(joints) if joint.slides and not joint.turns and massless[k]]
 
     @cached_property
     def slides(self) -> list[int]:
-        """Bodies with a prismatic joint that is part of the mechanism."""
-        slides = [k for k, body in enumerate(self.model.bodies) if body.joint.kind == PRISMATIC]
+        """Bodies with a joint that slides and is part of the mechanism."""
+        slides = [k for k, body in enumerate(self.model.bodies) if body.joint.slides]
         return [k for k in slides if k not in self.floats]
 
     @cached_property
     def hinges(self) -> list[int]:
-        """Bodies with a revolute joint."""
-        return [k for k, body in enumerate(self.model.bodies) if body.joint.moves and body.joint.kind != PRISMATIC]
+        """Bodies with a joint that turns."""
+        return [k for k, body in enumerate(self.model.bodies) if body.joint.turns]
 
     @cached_property
     def tips(self) -> list[int]:
@@ -173,8 +174,8 @@ def places(model: Model, q: ca.SX) -> ca.SX:
         placed = above @ body.joint.before
         root, origin = placed[:3, 3], own[:3, 3]
         slid = root
-        if body.joint.kind == PRISMATIC:
-            axis = placed[:3, :3] @ body.joint.axis
+        if body.joint.slides:
+            axis = placed[:3, :3] @ sparse(body.joint.axis)
             slid = root + axis * ca.dot(axis, origin - root)
         columns.append([root if parent < 0 else above[:3, 3], root, slid, origin, origin + own[:3, :3] @ body.com])
     return ca.densify(ca.vertcat(*(place for places in zip(*columns, strict=True) for place in places)))

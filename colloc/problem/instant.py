@@ -11,8 +11,8 @@ import casadi as ca
 
 from colloc.dynamics import Wrench, support_wrench
 from colloc.errors import unknown_name
-from colloc.kinematics import Frames, PointMotion, frames, point_in
 from colloc.model import Model
+from colloc.model.kinematics import Frames, PointMotion, frames, point_in
 
 
 class Slots(NamedTuple):

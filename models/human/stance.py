@@ -13,8 +13,8 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc.kinematics import frames
-from colloc.model.joint import inverse
+from colloc.model.kinematics import frames
+from colloc.model.transforms import inverse
 from models.human.human import Human, Point
 
 LATERAL, VERTICAL, FORWARD = "stance_lateral", "stance_vertical", "stance_forward"
@@ -81,7 +81,7 @@ def _on(body: co.Body, name: str, joint: co.Joint, parent: str | None) -> co.Bod
 
 def _turned(joint: co.Joint) -> co.Joint:
     """The joint with parent and child exchanged, at the same coordinate."""
-    return replace(joint, axis=-joint.axis, before=inverse(joint.after), after=inverse(joint.before))
+    return replace(joint, screw=joint.screw.reversed, before=inverse(joint.after), after=inverse(joint.before))
 
 
 def _base(human: Human, side: str) -> Sequence[co.Body]:

@@ -8,7 +8,6 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc.model.joint import PRISMATIC
 
 try:
     import pinocchio
@@ -85,9 +84,11 @@ class PinocchioLoop:
 def _joint(joint: co.Joint) -> Any:
     """Joint of Pinocchio; about or along z its special one, which is faster."""
     axis = np.asarray(joint.axis, dtype=float)
+    if joint.turns and joint.slides:
+        return pin.JointModelHelicalUnaligned(axis, float(axis @ joint.screw.linear))
     if np.array_equal(axis, [0, 0, 1]):
-        return pin.JointModelPZ() if joint.kind == PRISMATIC else pin.JointModelRZ()
-    make = pin.JointModelPrismaticUnaligned if joint.kind == PRISMATIC else pin.JointModelRevoluteUnaligned
+        return pin.JointModelRZ() if joint.turns else pin.JointModelPZ()
+    make = pin.JointModelRevoluteUnaligned if joint.turns else pin.JointModelPrismaticUnaligned
     return make(axis)
 
 

@@ -1,1 +1,1 @@
-"""Lagrangian dynamics in 4x4 transforms: recursive, its sensitivities, and the regular closed form."""
+"""Lagrangian dynamics in 4x4 transforms: recursion, sensitivities, and the regular closed form."""

@@ -17,7 +17,7 @@ import casadi as ca
 from colloc.model import Load, Model
 
 
-class _Link(NamedTuple):
+class _Partials(NamedTuple):
     """The transform 0T_j of a link to the world and its partial derivatives, by coordinate numbers."""
 
     transform: ca.SX
@@ -58,7 +58,7 @@ def regular_terms(model: Model, q: ca.SX, qd: ca.SX, loads: Sequence[Load] = ())
     return _mass(model, links), _velocity(model, links, qd), _static(model, links, loads)
 
 
-def _mass(model: Model, links: list[_Link]) -> ca.SX:
+def _mass(model: Model, links: list[_Partials]) -> ca.SX:
     """Equation 7."""
     mass = ca.SX(model.n, model.n)
     for body, link in zip(model.bodies, links, strict=True):
@@ -67,7 +67,7 @@ def _mass(model: Model, links: list[_Link]) -> ca.SX:
     return mass
 
 
-def _velocity(model: Model, links: list[_Link], qd: ca.SX) -> ca.SX:
+def _velocity(model: Model, links: list[_Partials], qd: ca.SX) -> ca.SX:
     """Equation 8, where the printed bounds of the sums, max(i, k, m) <= j, say that i, k and m move link j."""
     velocity = ca.SX.zeros(model.n)
     for body, link in zip(model.bodies, links, strict=True):
@@ -77,7 +77,7 @@ def _velocity(model: Model, links: list[_Link], qd: ca.SX) -> ca.SX:
     return velocity
 
 
-def _static(model: Model, links: list[_Link], loads: Sequence[Load]) -> ca.SX:
+def _static(model: Model, links: list[_Partials], loads: Sequence[Load]) -> ca.SX:
     """Gravity and loads by the transposed Jacobians of equations 9 and 10.
 
     Equation 6 is printed with +J' m g and +J' f. With g the acceleration vector and f what the environment applies,
@@ -97,12 +97,11 @@ def _static(model: Model, links: list[_Link], loads: Sequence[Load]) -> ca.SX:
     return static
 
 
-def _links(model: Model, q: ca.SX) -> list[_Link]:
+def _links(model: Model, q: ca.SX) -> list[_Partials]:
     """Every link with its partial derivatives by the coordinates that move it."""
-    joints = [body.joint for body in model.bodies]
     dofs = model.dofs
-    transforms = [joint.transform(ca.SX(0) if k is None else q[k]) for joint, k in zip(joints, dofs, strict=True)]
-    twists = [joint.twist for joint in joints]
+    transforms = [body.joint.transform(coordinate) for _, body, _, coordinate in model.walk(q)]
+    twists = [body.joint.twist for body in model.bodies]
 
     def partial(path: list[int], by: Sequence[int]) -> ca.SX:
         """Product of the transforms along a path (equation 5), differentiated once for every coordinate in `by`."""
@@ -114,12 +113,12 @@ def _links(model: Model, q: ca.SX) -> list[_Link]:
         return matrix
 
     links = []
-    for j in range(len(joints)):
+    for j in range(len(transforms)):
         path = _path(model, j)
         moving = [k for i in path if (k := dofs[i]) is not None]
         first = {k: partial(path, (k,)) for k in moving}
         second = {pair: partial(path, pair) for pair in combinations_with_replacement(moving, 2)}
-        links.append(_Link(partial(path, ()), first, second))
+        links.append(_Partials(partial(path, ()), first, second))
     return links
 
 

@@ -1,1 +1,1 @@
-"""Dynamics on SE(3), with first and second derivatives."""
+"""Dynamics on SE(3): the algebra of twists, recursion, sensitivities and Hessian."""

@@ -1,1 +1,1 @@
-"""What is quickest in world axes: composite and articulated bodies, energies, point Jacobians."""
+"""Spatial vectors in world axes about one point: composite and articulated bodies, Jacobians of points."""

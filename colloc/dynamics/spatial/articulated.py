@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.dynamics.spatial.integrals import Composite, own_integrals, symmetric
-from colloc.dynamics.spatial.world_links import outward
+from colloc.dynamics.spatial.links import outward
 from colloc.errors import InputError
 from colloc.model import Load, Model
 
@@ -48,25 +48,25 @@ def forward_dynamics(model: Model, q: ca.SX, qd: ca.SX, tau: ca.SX, loads: Seque
     # Per joint: acceleration by its net torque alone, and per unit acceleration of the link above.
     drive: list[ca.SX] = [ca.SX(0)] * len(links)
     drag: list[ca.SX] = [ca.SX(6, 1)] * len(links)
-    for k in reversed(range(len(links))):
-        screw, dof, parent = links[k].screw.value, model.dofs[k], model.parents[k]
-        if dof is not None:
+    for k, body, parent, torque in reversed(model.walk(tau)):
+        screw = links[k].screw.value
+        if body.joint.moves:
             resisted = symmetric(articulated[k]) @ screw
             inverse = 1 / ca.dot(screw, resisted)
-            net = tau[dof] - ca.dot(screw, wrench[k])
+            net = torque - ca.dot(screw, wrench[k])
             drive[k], drag[k] = inverse * net, inverse * resisted
             articulated[k] -= ca.tril(resisted @ drag[k].T)
             wrench[k] += drag[k] * net
         if parent >= 0:
             articulated[parent] += articulated[k]
             wrench[parent] += wrench[k]
-    qdd: list[ca.SX] = [ca.SX(0)] * model.n
+    qdd: list[ca.SX] = []
     acceleration: list[ca.SX] = []
-    for k, (parent, dof) in enumerate(zip(model.parents, model.dofs, strict=True)):
+    for k, body, parent in model.walk():
         acceleration.append(ca.SX(6, 1) if parent < 0 else acceleration[parent])
-        if dof is not None:
-            qdd[dof] = drive[k] - ca.dot(drag[k], acceleration[k])
-            acceleration[k] += qdd[dof] * links[k].screw.value
+        if body.joint.moves:
+            qdd.append(drive[k] - ca.dot(drag[k], acceleration[k]))
+            acceleration[k] += qdd[-1] * links[k].screw.value
     return ca.vertcat(*qdd)
 
 
@@ -87,18 +87,18 @@ def _check_inertia(model: Model) -> None:
     screws, inertias = _generic_numbers(model)
     total = [np.abs(inertia) for inertia in inertias]  # a bound of the sums from which a small inertia comes out
     without = []
-    for k in reversed(range(len(model.bodies))):
-        if model.dofs[k] is not None:
+    for k, body, parent in reversed(model.walk()):
+        if body.joint.moves:
             screw = screws[k]
             resisted = inertias[k] @ screw
             along = screw @ resisted
             if along <= _VANISHING * (np.abs(screw) @ total[k] @ np.abs(screw)):
-                without.append(model.bodies[k].name)
+                without.append(body.joint_name)
             else:
                 inertias[k] = inertias[k] - np.outer(resisted, resisted) / along
-        if model.parents[k] >= 0:
-            inertias[model.parents[k]] = inertias[model.parents[k]] + inertias[k]
-            total[model.parents[k]] = total[model.parents[k]] + total[k]
+        if parent >= 0:
+            inertias[parent] = inertias[parent] + inertias[k]
+            total[parent] = total[parent] + total[k]
     if without:
         names = ", ".join(map(repr, reversed(without)))
         raise InputError(

@@ -27,9 +27,9 @@ from collections.abc import Iterator, Sequence
 
 import casadi as ca
 
-from colloc.dynamics.sensitivities import Sensitivities
+from colloc.dynamics.formulation import Sensitivities
 from colloc.dynamics.spatial.integrals import Composite, composites, symmetric
-from colloc.dynamics.spatial.world_links import Motion, outward
+from colloc.dynamics.spatial.links import Jet, outward
 from colloc.model import Load, Model
 
 Entries = dict[tuple[int, int], ca.SX]  # (row, column) -> value
@@ -54,13 +54,13 @@ def composite_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads
     screws, rates, seconds = zip(*(link.screw for link in links), strict=True)
     # Twice the rate of every screw, and twice its angular part: the factors of the Coriolis terms.
     rates, turns = [2 * rate for rate in rates], [2 * screw[:3] for screw in screws]
-    tau: list[ca.SX] = [ca.SX(0)] * model.n
+    carried_by = composites(model, links, loads)
+    tau: list[ca.SX] = []
     dq, dqd, dqdd = Entries(), Entries(), Entries()
-    for j, carried in enumerate(composites(model, links, loads)):
-        if (column := model.dofs[j]) is None:
-            continue
+    for column, j in enumerate(model.moving):
+        carried = carried_by[j]
         by_q, by_qd, by_qdd, coriolis, loading = _columns(links[j].screw, rates[j], turns[j], carried)
-        tau[column] = ca.dot(screws[j], carried.wrench)
+        tau.append(ca.dot(screws[j], carried.wrench))
         for i, row in _carriers(model, j):
             dq[row, column] = ca.dot(screws[i], by_q)
             dqd[row, column] = ca.dot(screws[i], by_qd)
@@ -88,17 +88,15 @@ def mass_matrix(model: Model, q: ca.SX) -> ca.SX:
     """
     rest = ca.SX(model.n, 1)
     links = outward(model, q, rest, rest)
-    entries = Entries()
-    for j, carried in enumerate(composites(model, links)):
-        if (column := model.dofs[j]) is None:
-            continue
-        inertial = _inertial(carried, links[j].screw.value)
+    carried, entries = composites(model, links), Entries()
+    for column, j in enumerate(model.moving):
+        inertial = _inertial(carried[j], links[j].screw.value)
         for i, row in _carriers(model, j):
             entries[row, column] = entries[column, row] = ca.dot(links[i].screw.value, inertial)
     return _sparse(model.n, entries)
 
 
-def _columns(screw: Motion, rate: ca.SX, turn: ca.SX, carried: Composite) -> tuple[ca.SX, ...]:
+def _columns(screw: Jet, rate: ca.SX, turn: ca.SX, carried: Composite) -> tuple[ca.SX, ...]:
     """What one joint does: derivatives of the wrench it carries by q, qd, qdd, and rows for the joints that carry it.
 
     `rate` is twice the rate of the screw, `turn` twice its angular part.

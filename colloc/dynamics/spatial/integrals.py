@@ -8,7 +8,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.dynamics.spatial.world_links import Link, added, fixed_in
+from colloc.dynamics.spatial.links import WorldLink, added, fixed_in
 from colloc.model import Body, Load, Model, check_loads
 
 
@@ -44,17 +44,17 @@ class Composite(NamedTuple):
     turning: ca.SX
 
 
-def composites(model: Model, links: list[Link], loads: Sequence[Load] = ()) -> list[Composite]:
+def composites(model: Model, links: list[WorldLink], loads: Sequence[Load] = ()) -> list[Composite]:
     """What every joint carries, from the tips to the base."""
     carried = own_integrals(model, links, loads)
-    for k in reversed(range(len(carried))):
-        if model.parents[k] >= 0:
-            both = zip(carried[model.parents[k]], carried[k], strict=True)
-            carried[model.parents[k]] = Composite(*(one + other for one, other in both))
+    for k, _, parent in reversed(model.walk()):
+        if parent >= 0:
+            both = zip(carried[parent], carried[k], strict=True)
+            carried[parent] = Composite(*(one + other for one, other in both))
     return carried
 
 
-def own_integrals(model: Model, links: list[Link], loads: Sequence[Load] = ()) -> list[Composite]:
+def own_integrals(model: Model, links: list[WorldLink], loads: Sequence[Load] = ()) -> list[Composite]:
     """The integrals over each link alone, with the loads that act on it."""
     own = [_integrals(body, link) for body, link in zip(model.bodies, links, strict=True)]
     check_loads(model, loads)
@@ -77,7 +77,7 @@ def symmetric(lower: ca.SX) -> ca.SX:
     return lower + ca.tril(lower, False).T
 
 
-def _integrals(body: Body, link: Link) -> Composite:
+def _integrals(body: Body, link: WorldLink) -> Composite:
     """What one link contributes to the composites, loads apart."""
     com = added(link.origin, fixed_in(link, body.com))
     moment, momentum, force = (body.mass * part for part in com)
@@ -96,7 +96,7 @@ def _integrals(body: Body, link: Link) -> Composite:
     )
 
 
-def _about_com(body: Body, link: Link) -> tuple[ca.SX, ca.SX, ca.SX]:
+def _about_com(body: Body, link: WorldLink) -> tuple[ca.SX, ca.SX, ca.SX]:
     """Integrals of r r' (lower triangle), v r' and r x a about the centre of mass, in world axes."""
     # The integral of r r' in link axes.
     distribution = ca.trace(body.inertia) / 2 * ca.SX.eye(3) - body.inertia

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from colloc.kinematics import frames, point_in
 from colloc.model import Model
-from colloc.model.joint import PRISMATIC
+from colloc.model.joint import sparse
+from colloc.model.kinematics import frames, point_in
 
 
 class PointJacobian(NamedTuple):
@@ -69,14 +69,12 @@ def _jacobians(model: Model, body: str, point: Any, q: ca.SX, qd: ca.SX) -> tupl
             # The joint's frame before it moves, and its time derivative.
             placed = joint.before if parent < 0 else moving.position[parent] @ joint.before
             placed_rate = ca.SX(4, 4) if parent < 0 else moving.velocity[parent] @ joint.before
-            axis, axis_rate = placed[:3, :3] @ joint.axis, placed_rate[:3, :3] @ joint.axis
-            if joint.kind == PRISMATIC:
-                linear[:, dof], linear_rate[:, dof] = axis, axis_rate
-            else:
-                arm, arm_rate = at.position - placed[:3, 3], at.velocity - placed_rate[:3, 3]
-                linear[:, dof] = ca.cross(axis, arm)
-                linear_rate[:, dof] = ca.cross(axis_rate, arm) + ca.cross(axis, arm_rate)
-                angular[:, dof], angular_rate[:, dof] = axis, axis_rate
+            axis, slide = (placed[:3, :3] @ sparse(part) for part in joint.screw)
+            axis_rate, slide_rate = (placed_rate[:3, :3] @ sparse(part) for part in joint.screw)
+            arm, arm_rate = at.position - placed[:3, 3], at.velocity - placed_rate[:3, 3]
+            angular[:, dof], angular_rate[:, dof] = axis, axis_rate
+            linear[:, dof] = ca.cross(axis, arm) + slide
+            linear_rate[:, dof] = ca.cross(axis_rate, arm) + ca.cross(axis, arm_rate) + slide_rate
         k = parent
     return (
         PointJacobian(ca.sparsify(linear), ca.sparsify(angular)),

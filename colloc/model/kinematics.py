@@ -8,7 +8,15 @@ from typing import Any, NamedTuple
 import casadi as ca
 
 from colloc.checks import symbolic
-from colloc.model import Model
+from colloc.model.tree import Model
+
+
+class Jet(NamedTuple):
+    """A point, vector, screw or matrix with its first two time derivatives, SX, each of the same shape."""
+
+    value: ca.SX
+    rate: ca.SX
+    second: ca.SX
 
 
 class Frames(NamedTuple):
@@ -40,8 +48,7 @@ def frames(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> Frames:
     """
     world = (ca.SX.eye(4), ca.SX(4, 4), ca.SX(4, 4))
     found: list[tuple[ca.SX, ca.SX, ca.SX]] = []
-    for body, parent, dof in zip(model.bodies, model.parents, model.dofs, strict=True):
-        coordinate, rate, change = (ca.SX(1, 1) if dof is None else x[dof] for x in (q, qd, qdd))
+    for _, body, parent, coordinate, rate, change in model.walk(q, qd, qdd):
         above = world if parent < 0 else found[parent]
         found.append(carry(above, body.joint.transform(coordinate), body.joint.twist, rate, change))
     return Frames(*map(list, zip(*found, strict=True)))

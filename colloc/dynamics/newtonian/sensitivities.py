@@ -33,11 +33,10 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from colloc.dynamics.newton.newton_euler import Link, Reactions, link_wrenches, outward
-from colloc.dynamics.sensitivities import Sensitivities
-from colloc.kinematics import frames
+from colloc.dynamics.formulation import Sensitivities
+from colloc.dynamics.loads import loads_in_links
+from colloc.dynamics.newtonian.recursion import LinkMotion, Reactions, link_wrenches, outward
 from colloc.model import Load, Model
-from colloc.model.joint import PRISMATIC, REVOLUTE
 
 
 class Derivatives(NamedTuple):
@@ -76,7 +75,7 @@ class ReactionSensitivities(NamedTuple):
 _Wrenches = tuple[list[ca.SX], list[ca.SX], list[ca.SX], list[ca.SX]]
 
 
-class _Slopes(NamedTuple):
+class _LinkSlopes(NamedTuple):
     """Sensitivities of a link's motion, in link axes; SX, each shape (3, 3 n), columns q, qd, qdd."""
 
     omega: ca.SX
@@ -115,7 +114,7 @@ def reaction_sensitivities(
     slopes = _outward_slopes(model, links, qd)
     force, moment = link_wrenches(model, links)
     dforce, dmoment = _wrench_slopes(model, links, slopes)
-    _subtract_loads(model, q, links, slopes, loads, (force, moment, dforce, dmoment))
+    _subtract_loads(model, links, slopes, loads, (force, moment, dforce, dmoment))
     tau, dtau = _inward(model, links, (force, moment, dforce, dmoment))
     reactions = Reactions(tau, ca.horzcat(*force), ca.horzcat(*moment))
     dq, dqd, dqdd = _split(model, dtau)
@@ -124,56 +123,56 @@ def reaction_sensitivities(
     return ReactionSensitivities(reactions, actuation, _split(model, dforce), _split(model, dmoment))
 
 
-def _outward_slopes(model: Model, links: list[Link], qd: ca.SX) -> list[_Slopes]:
+def _outward_slopes(model: Model, links: list[LinkMotion], qd: ca.SX) -> list[_LinkSlopes]:
     """Steps 3, 4 and 7 for every link."""
     n = model.n
-    slopes: list[_Slopes] = []
-    for body, link, parent, dof in zip(model.bodies, links, model.parents, model.dofs, strict=True):
+    slopes: list[_LinkSlopes] = []
+    for k, _, parent in model.walk():
+        link, dof = links[k], model.dofs[k]
         omega, alpha, acceleration = _from_parent(model, links, slopes, link, parent)
-        axis = link.axis
-        if dof is not None and body.joint.kind == PRISMATIC:
-            acceleration -= 2 * ca.skew(axis * qd[dof]) @ omega
-            acceleration[:, dof] = _field(link, axis)  # the arm grows
-            acceleration[:, n + dof] = 2 * ca.cross(link.omega, axis)
-            acceleration[:, 2 * n + dof] = axis
-        elif dof is not None:
+        if dof is not None:
+            axis, slide = link.axis, link.slide
+            acceleration -= 2 * ca.skew(slide * qd[dof]) @ omega
             alpha -= ca.skew(axis * qd[dof]) @ omega
-            # A turn about the axis leaves the axis as it is, so that omega and alpha turn as a whole. The acceleration
-            # does so at the joint's origin; the arm is fixed in the link.
+            # A turn about the axis leaves the screw as it is, so that omega and alpha turn as a whole. The acceleration
+            # does so at the joint's origin; the arm is fixed in the link but for its growth by the slide.
             at_joint = link.acceleration - _field(link, link.arm)
-            omega[:, dof], alpha[:, dof], acceleration[:, dof] = (
-                ca.cross(v, axis) for v in (link.omega, link.alpha, at_joint)
-            )
+            omega[:, dof], alpha[:, dof], turned = (ca.cross(v, axis) for v in (link.omega, link.alpha, at_joint))
+            acceleration[:, dof] = turned + _field(link, slide)
+            acceleration[:, n + dof] = 2 * ca.cross(link.omega, slide)
+            acceleration[:, 2 * n + dof] = slide
             omega[:, n + dof] = axis
         # In link axes alpha is the time derivative of omega, hence these two.
         by_q, by_qd = omega[:, :n], omega[:, n : 2 * n]
         alpha = ca.horzcat(alpha[:, :n], 2 * by_q - ca.skew(link.omega) @ by_qd, by_qd)
         acceleration += _field_slopes(link, link.arm, omega, alpha)
-        slopes.append(_Slopes(omega, alpha, acceleration))
+        slopes.append(_LinkSlopes(omega, alpha, acceleration))
     return slopes
 
 
-def _from_parent(model: Model, links: list[Link], slopes: list[_Slopes], link: Link, parent: int) -> _Slopes:
+def _from_parent(
+    model: Model, links: list[LinkMotion], slopes: list[_LinkSlopes], link: LinkMotion, parent: int
+) -> _LinkSlopes:
     """The parent's slopes at the joint's origin, in link axes: columns of the joint's ancestors."""
     if parent < 0:
-        return _Slopes(*(ca.SX(3, 3 * model.n) for _ in range(3)))
+        return _LinkSlopes(*(ca.SX(3, 3 * model.n) for _ in range(3)))
     omega, alpha, acceleration = slopes[parent]
     acceleration += _field_slopes(links[parent], link.root, omega, alpha)
-    return _Slopes(*(link.rotation.T @ x for x in (omega, alpha, acceleration)))
+    return _LinkSlopes(*(link.rotation.T @ x for x in (omega, alpha, acceleration)))
 
 
-def _field(link: Link, point: ca.SX) -> ca.SX:
+def _field(link: LinkMotion, point: ca.SX) -> ca.SX:
     """Acceleration of a point fixed in the link, less that of the origin its coordinates are counted from."""
     return ca.cross(link.alpha, point) + ca.cross(link.omega, ca.cross(link.omega, point))
 
 
-def _field_slopes(link: Link, point: ca.SX, omega: ca.SX, alpha: ca.SX) -> ca.SX:
+def _field_slopes(link: LinkMotion, point: ca.SX, omega: ca.SX, alpha: ca.SX) -> ca.SX:
     """Derivatives of `_field` for a given point; omega x (omega x r) is omega (omega . r) - r (omega . omega)."""
     swing = link.omega @ point.T - 2 * point @ link.omega.T + ca.dot(link.omega, point) * ca.SX.eye(3)
     return swing @ omega - ca.skew(point) @ alpha
 
 
-def _wrench_slopes(model: Model, links: list[Link], slopes: list[_Slopes]) -> tuple[list[ca.SX], list[ca.SX]]:
+def _wrench_slopes(model: Model, links: list[LinkMotion], slopes: list[_LinkSlopes]) -> tuple[list[ca.SX], list[ca.SX]]:
     """Step 8: derivatives of every link's inertial force and of its moment about the link origin."""
     dforce, dmoment = [], []
     for body, link, (omega, alpha, acceleration) in zip(model.bodies, links, slopes, strict=True):
@@ -186,44 +185,37 @@ def _wrench_slopes(model: Model, links: list[Link], slopes: list[_Slopes]) -> tu
 
 
 def _subtract_loads(
-    model: Model, q: ca.SX, links: list[Link], slopes: list[_Slopes], loads: Sequence[Load], wrenches: _Wrenches
+    model: Model, links: list[LinkMotion], slopes: list[_LinkSlopes], loads: Sequence[Load], wrenches: _Wrenches
 ) -> None:
     """Equations 3.76 to 3.91 on the loaded links themselves; the inward pass carries them on."""
-    if not loads:
-        return
     force, moment, dforce, dmoment = wrenches
-    n, zero = model.n, ca.SX(model.n, 1)
-    position = frames(model, q, zero, zero).position
-    for load in loads:
-        j = model.index(load.body)
-        to_link = position[j][:3, :3].T
-        applied, turning = to_link @ load.force, to_link @ load.moment
+    n = model.n
+    for j, applied, turning, point in loads_in_links(model, [link.rotation for link in links], loads):
         force[j] -= applied
-        moment[j] -= turning + ca.cross(links[j].arm + load.point, applied)
+        moment[j] -= turning + ca.cross(links[j].arm + point, applied)
         # A constant vector of the world, seen from a link that turns by z dq, changes by v x z dq; z is domega/dqd.
         turned = ca.horzcat(slopes[j].omega[:, n : 2 * n], ca.SX(3, 2 * n))
         dforce[j] -= ca.skew(applied) @ turned
-        dmoment[j] -= (ca.skew(turning) + ca.skew(load.point) @ ca.skew(applied)) @ turned
+        dmoment[j] -= (ca.skew(turning) + ca.skew(point) @ ca.skew(applied)) @ turned
 
 
-def _inward(model: Model, links: list[Link], wrenches: _Wrenches) -> tuple[ca.SX, list[ca.SX]]:
+def _inward(model: Model, links: list[LinkMotion], wrenches: _Wrenches) -> tuple[ca.SX, list[ca.SX]]:
     """Steps 9 and 10: turns the links' own wrenches into those of the joints; torques and rows of their derivatives."""
     force, moment, dforce, dmoment = wrenches
     tau, dtau = ([ca.SX(0)] * model.n for _ in range(2))
-    for j in reversed(range(len(links))):
-        link, kind, parent, dof = links[j], model.bodies[j].joint.kind, model.parents[j], model.dofs[j]
+    for j, _, parent in reversed(model.walk()):
+        link, dof = links[j], model.dofs[j]
         dmoment[j] += ca.skew(link.arm) @ dforce[j]  # about the joint's origin from here on
         if dof is not None:
-            if kind == PRISMATIC:
-                dmoment[j][:, dof] += ca.cross(link.axis, force[j])  # the arm grows under all that the joint carries
-            value, slope = (force, dforce) if kind == PRISMATIC else (moment, dmoment)
-            tau[dof], dtau[dof] = ca.dot(link.axis, value[j]), link.axis.T @ slope[j]
+            dmoment[j][:, dof] += ca.cross(link.slide, force[j])  # the arm grows under all that the joint carries
+            tau[dof] = ca.dot(link.axis, moment[j]) + ca.dot(link.slide, force[j])
+            dtau[dof] = link.axis.T @ dmoment[j] + link.slide.T @ dforce[j]
         if parent >= 0:
             carried = link.rotation @ force[j]
             force[parent] += carried
             moment[parent] += link.rotation @ moment[j] + ca.cross(links[parent].arm + link.root, carried)
             push, turn = ca.SX(dforce[j]), ca.SX(dmoment[j])
-            if dof is not None and kind == REVOLUTE:
+            if dof is not None:
                 push[:, dof] += ca.cross(link.axis, force[j])
                 turn[:, dof] += ca.cross(link.axis, moment[j])
             push = link.rotation @ push

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import casadi as ca
 
 from colloc.errors import InputError
-from colloc.kinematics import frames
 from colloc.model import Model
+from colloc.model.kinematics import frames
 
 
 class Momentum(NamedTuple):

@@ -26,18 +26,18 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from colloc.dynamics.sensitivities import Sensitivities
-from colloc.kinematics import carry
+from colloc.dynamics.formulation import Sensitivities
 from colloc.model import Load, Model
-from colloc.model.joint import REVOLUTE
+from colloc.model.joint import sparse
+from colloc.model.kinematics import carry
 
 _Triple = tuple[ca.SX, ca.SX, ca.SX]
 
 
-class _Link(NamedTuple):
+class _LinkTransforms(NamedTuple):
     transform: ca.SX  # T, link -> parent
     twist: ca.SX  # Xi; zero for a fixed joint
-    axis: ca.SX  # of rotation, link axes; zero unless revolute
+    axis: ca.SX  # of rotation, link axes; zero where the joint does not turn
     inertia: ca.SX  # pseudo-inertia about the link origin
     rate: ca.SX
     change: ca.SX  # of the rate
@@ -89,22 +89,21 @@ def _moving(model: Model, bodies: Sequence[int] | dict[int, _Triple]) -> list[tu
     return [(i, dof) for i in bodies if (dof := model.dofs[i]) is not None]
 
 
-def _outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[_Link]:
+def _outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[_LinkTransforms]:
     """Every link with its A, B, C (equations 12 to 14)."""
     world = (ca.SX.eye(4), ca.SX(4, 4), ca.SX(4, 4))
-    links: list[_Link] = []
-    for body, parent, dof in zip(model.bodies, model.parents, model.dofs, strict=True):
+    links: list[_LinkTransforms] = []
+    for _, body, parent, coordinate, rate, change in model.walk(q, qd, qdd):
         joint = body.joint
-        coordinate, rate, change = (ca.SX(1, 1) if dof is None else x[dof] for x in (q, qd, qdd))
         transform, twist = joint.transform(coordinate), joint.twist
-        axis = joint.after[:3, :3].T @ joint.axis if joint.kind == REVOLUTE else ca.SX(3, 1)
+        axis = joint.after[:3, :3].T @ sparse(joint.screw.angular)
         motion = carry(world if parent < 0 else links[parent].motion, transform, twist, rate, change)
         tangent = motion[0] @ twist
-        links.append(_Link(transform, twist, axis, body.pseudo_inertia, rate, change, motion, tangent))
+        links.append(_LinkTransforms(transform, twist, axis, body.pseudo_inertia, rate, change, motion, tangent))
     return links
 
 
-def _inward(model: Model, links: list[_Link], loads: Sequence[Load]) -> tuple[list[ca.SX], list[ca.SX]]:
+def _inward(model: Model, links: list[_LinkTransforms], loads: Sequence[Load]) -> tuple[list[ca.SX], list[ca.SX]]:
     """S = D - E g' - F and G of every link (equations 17 to 20)."""
     gravity = ca.SX(ca.vertcat(model.gravity, 0))
     # E is the last column of the pseudo-inertia.
@@ -114,15 +113,14 @@ def _inward(model: Model, links: list[_Link], loads: Sequence[Load]) -> tuple[li
         i = model.index(load.body)
         forces[i] -= ca.vertcat(load.point, 1) @ ca.vertcat(load.force, 0).T
         moments[i] += load.moment
-    for i in reversed(range(len(links))):
-        parent = model.parents[i]
+    for i, _, parent in reversed(model.walk()):
         if parent >= 0:
             forces[parent] += links[i].transform @ forces[i]
             moments[parent] += moments[i]
     return forces, moments
 
 
-def _moved_by(model: Model, links: list[_Link], j: int) -> dict[int, _Triple]:
+def _moved_by(model: Model, links: list[_LinkTransforms], j: int) -> dict[int, _Triple]:
     """dA, dB, dC by the coordinate of joint j, of link j and its descendants (equations 21, 22 and 24)."""
     _, velocity, acceleration = links[j].motion
     moved = {j: (links[j].tangent, velocity @ links[j].twist, acceleration @ links[j].twist)}
@@ -134,7 +132,7 @@ def _moved_by(model: Model, links: list[_Link], j: int) -> dict[int, _Triple]:
 
 
 def _changed_by(
-    model: Model, links: list[_Link], j: int, moved: dict[int, _Triple], force: ca.SX
+    model: Model, links: list[_LinkTransforms], j: int, moved: dict[int, _Triple], force: ca.SX
 ) -> dict[int, _Triple]:
     """dS by q, half of it by qd, and by qdd of joint j, of its descendants and ancestors (equations 27 to 31)."""
     changed: dict[int, _Triple] = {}
@@ -158,7 +156,7 @@ def _add(above: _Triple, transform: ca.SX, below: _Triple) -> _Triple:
     return first, second, third
 
 
-def _turned(motion: _Triple, link: _Link) -> ca.SX:
+def _turned(motion: _Triple, link: _LinkTransforms) -> ca.SX:
     """The link's axis of rotation in the world frame, or its derivative."""
     return motion[0][:3, :3] @ link.axis
 

@@ -9,45 +9,37 @@ import casadi as ca
 import numpy as np
 
 from colloc.model import Body, Model
-from colloc.model.joint import PRISMATIC, REVOLUTE, axis_rotation
+from colloc.model.joint import sparse
+from colloc.model.kinematics import Jet
+
+_AT_REST = Jet(ca.SX(6, 1), ca.SX(6, 1), ca.SX(6, 1))
 
 
-class Motion(NamedTuple):
-    """A point, vector or screw with its first two time derivatives, SX, each of the same shape."""
-
-    value: ca.SX
-    rate: ca.SX
-    second: ca.SX
-
-
-_AT_REST = Motion(ca.SX(6, 1), ca.SX(6, 1), ca.SX(6, 1))
-
-
-class Link(NamedTuple):
+class WorldLink(NamedTuple):
     """Motion of a link, about the reference point of its tree.
 
     Parameters
     ----------
     rotation : SX, shape (3, 3)
-        Link axes -> world axes.
+        WorldLink axes -> world axes.
     omega, alpha : SX, shape (3,)
-    origin : Motion
+    origin : Jet
         Of the link frame; gravity is included in its acceleration.
-    screw : Motion
+    screw : Jet
         Of the joint, SX, each shape (6,); zero for a fixed joint.
-    axes : tuple of Motion
+    axes : tuple of Jet
         Of the unit vectors of the link frame.
     """
 
     rotation: ca.SX
     omega: ca.SX
     alpha: ca.SX
-    origin: Motion
-    screw: Motion
-    axes: tuple[Motion, ...]
+    origin: Jet
+    screw: Jet
+    axes: tuple[Jet, ...]
 
 
-def outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[Link]:
+def outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[WorldLink]:
     """Motion of every link and joint screw, from the base to the tips.
 
     The reference point of a tree is the root of its first joint that may turn, behind any slides that carry the whole
@@ -57,76 +49,75 @@ def outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[Link]:
     zero = ca.SX(3, 1)
     children = np.bincount([p for p in model.parents if p >= 0], minlength=len(model.bodies))
     resting: set[int] = set()
-    links: list[Link] = []
-    for k, (body, parent, dof) in enumerate(zip(model.bodies, model.parents, model.dofs, strict=True)):
+    links: list[WorldLink] = []
+    for k, body, parent, *coordinates in model.walk(q, qd, qdd):
         if parent < 0:
-            above = _link(ca.SX.eye(3), zero, zero, Motion(zero, zero, ca.SX(-model.gravity)), _AT_REST)
+            above = _link(ca.SX.eye(3), zero, zero, Jet(zero, zero, ca.SX(-model.gravity)), _AT_REST)
         else:
             above = links[parent]
         root = added(above.origin, fixed_in(above, body.joint.before[:3, 3]))
         if parent < 0 or (parent in resting and children[parent] == 1):
-            if body.joint.kind == REVOLUTE:
+            if body.joint.turns:
                 _refer(links, model.parents, parent, root)
-                root = Motion(zero, zero, root.second)
+                root = Jet(zero, zero, root.second)
             else:
                 resting.add(k)
-        coordinates = (ca.SX(1, 1) if dof is None else x[dof] for x in (q, qd, qdd))
         links.append(_carry(body, above, root, *coordinates))
         if k in resting and children[k] != 1:
             _refer(links, model.parents, k, links[k].origin)
     return links
 
 
-def fixed_in(link: Link, local: ca.SX) -> Motion:
+def fixed_in(link: WorldLink, local: ca.SX) -> Jet:
     """Motion of a vector given by its components in a link."""
     present = [k for k in range(3) if not local[k].is_zero()]
     if len(present) == 1:  # the motion of a unit vector serves several vectors along it
-        return Motion(*(local[present[0]] * part for part in link.axes[present[0]]))
+        return Jet(*(local[present[0]] * part for part in link.axes[present[0]]))
     return _turning(link.rotation @ local, link.omega, link.alpha)
 
 
-def _link(rotation: ca.SX, omega: ca.SX, alpha: ca.SX, origin: Motion, screw: Motion) -> Link:
+def _link(rotation: ca.SX, omega: ca.SX, alpha: ca.SX, origin: Jet, screw: Jet) -> WorldLink:
     axes = tuple(_turning(axis, omega, alpha) for axis in ca.horzsplit(rotation))
-    return Link(rotation, omega, alpha, origin, screw, axes)
+    return WorldLink(rotation, omega, alpha, origin, screw, axes)
 
 
-def _turning(vector: ca.SX, omega: ca.SX, alpha: ca.SX) -> Motion:
+def _turning(vector: ca.SX, omega: ca.SX, alpha: ca.SX) -> Jet:
     """Motion of a vector that is fixed in something that turns."""
     rate = ca.cross(omega, vector)
-    return Motion(vector, rate, ca.cross(alpha, vector) + ca.cross(omega, rate))
+    return Jet(vector, rate, ca.cross(alpha, vector) + ca.cross(omega, rate))
 
 
-def added(one: Motion, other: Motion) -> Motion:
+def added(one: Jet, other: Jet) -> Jet:
     """Sum of two motions."""
-    return Motion(*(a + b for a, b in zip(one, other, strict=True)))
+    return Jet(*(a + b for a, b in zip(one, other, strict=True)))
 
 
-def _refer(links: list[Link], parents: Sequence[int], k: int, reference: Motion) -> None:
+def _refer(links: list[WorldLink], parents: Sequence[int], k: int, reference: Jet) -> None:
     """Motion of link k and its ancestors, none of which turns, about another reference point."""
     while k >= 0:
         value, rate, second = links[k].origin
-        origin = Motion(value - reference.value, rate - reference.rate, second)
+        origin = Jet(value - reference.value, rate - reference.rate, second)
         links[k] = links[k]._replace(origin=origin)
         k = parents[k]
 
 
-def _carry(body: Body, above: Link, root: Motion, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> Link:
+def _carry(body: Body, above: WorldLink, root: Jet, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> WorldLink:
     """A link from the link above it and the point from which its joint's axis starts."""
     joint, zero = body.joint, ca.SX(3, 1)
     screw = _AT_REST
     omega, alpha = above.omega, above.alpha
     rotation = above.rotation @ joint.before[:3, :3]
-    if joint.moves:
-        axis, rate, second = _turning(rotation @ joint.axis, omega, alpha)
-        if joint.kind == PRISMATIC:
-            screw = Motion(*(ca.vertcat(zero, part) for part in (axis, rate, second)))
-            slid = Motion(q * axis, q * rate + qd * axis, q * second + 2 * qd * rate + qdd * axis)
-            root = added(root, slid)
-        else:
-            screw = _hinge(root, Motion(axis, rate, second))
-            rotation = rotation @ axis_rotation(joint.axis, ca.cos(q), ca.sin(q))
-            alpha = alpha + qdd * axis + qd * rate
-            omega = omega + qd * axis
+    if joint.slides:
+        slide = _turning(rotation @ sparse(joint.screw.linear), omega, alpha)
+        screw = Jet(*(ca.vertcat(zero, part) for part in slide))
+        value, rate, second = slide
+        root = added(root, Jet(q * value, q * rate + qd * value, q * second + 2 * qd * rate + qdd * value))
+    if joint.turns:
+        axis = _turning(rotation @ sparse(joint.screw.angular), omega, alpha)
+        screw = added(screw, _hinge(root, axis))
+        rotation = rotation @ joint.rotation(q)
+        alpha = alpha + qdd * axis.value + qd * axis.rate
+        omega = omega + qd * axis.value
     link = _link(rotation @ joint.after[:3, :3], omega, alpha, root, screw)
     # From the joint to the link's origin, in link axes or in those before the joint's constant rotation.
     placed, arm = joint.after[:3, 3], joint.after[:3, :3].T @ joint.after[:3, 3]
@@ -134,12 +125,12 @@ def _carry(body: Body, above: Link, root: Motion, q: ca.SX, qd: ca.SX, qdd: ca.S
     return link._replace(origin=added(root, moved))
 
 
-def _hinge(root: Motion, axis: Motion) -> Motion:
+def _hinge(root: Jet, axis: Jet) -> Jet:
     """Screw of an axis through a point: (axis; root x axis), with its time derivatives."""
     rate = ca.cross(root.rate, axis.value) + ca.cross(root.value, axis.rate)
     second = ca.cross(root.second, axis.value) + 2 * ca.cross(root.rate, axis.rate) + ca.cross(root.value, axis.second)
     parts = (ca.cross(root.value, axis.value), rate, second)
-    return Motion(*(ca.vertcat(a, b) for a, b in zip(axis, parts, strict=True)))
+    return Jet(*(ca.vertcat(a, b) for a, b in zip(axis, parts, strict=True)))
 
 
 def _count(vector: ca.SX) -> int:

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from colloc.kinematics import frames
+from colloc.dynamics.loads import loads_in_links
 from colloc.model import Body, Load, Model
-from colloc.model.joint import PRISMATIC
+from colloc.model.joint import sparse
 
 
 class Reactions(NamedTuple):
@@ -24,7 +24,7 @@ class Reactions(NamedTuple):
     Parameters
     ----------
     tau : SX, shape (n,) [N m, N]
-        Actuation: the component of the wrench along the joint's axis.
+        Actuation: the component of the wrench along the joint's screw.
     force : SX, shape (3, n_bodies) [N]
         In the axes of the body's own link frame.
     moment : SX, shape (3, n_bodies) [N m]
@@ -36,13 +36,14 @@ class Reactions(NamedTuple):
     moment: ca.SX
 
 
-class Link(NamedTuple):
+class LinkMotion(NamedTuple):
     """A link's geometry and motion; vectors in its own axes unless said otherwise."""
 
     rotation: ca.SX  # link axes -> parent axes
     root: ca.SX  # joint origin in the parent frame, parent axes
     arm: ca.SX  # joint origin -> link origin, link axes
-    axis: ca.SX  # joint axis, link axes
+    axis: ca.SX  # angular part of the joint's screw, link axes; zero for a slide
+    slide: ca.SX  # its linear part, along the axis of a turn; zero for a hinge
     omega: ca.SX
     alpha: ca.SX
     acceleration: ca.SX  # of the link origin, gravity included
@@ -69,54 +70,49 @@ def joint_reactions(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequen
     """Actuation and the internal force and moment of every joint; parameters as in `newton_euler`."""
     links = outward(model, q, qd, qdd)
     force, moment = link_wrenches(model, links)
-    _subtract_loads(model, q, links, loads, force, moment)
-    tau: list[ca.SX] = [ca.SX(0)] * model.n
-    for j in reversed(range(len(links))):
-        link, parent, dof = links[j], model.parents[j], model.dofs[j]
-        if dof is not None:
-            tau[dof] = ca.dot(link.axis, force[j] if model.bodies[j].joint.kind == PRISMATIC else moment[j])
+    for load in loads_in_links(model, [link.rotation for link in links], loads):
+        force[load.body] -= load.force
+        moment[load.body] -= load.moment + ca.cross(links[load.body].arm + load.point, load.force)
+    for j, _, parent in reversed(model.walk()):
         if parent >= 0:
-            carried = link.rotation @ force[j]
-            lever = links[parent].arm + link.root
+            carried = links[j].rotation @ force[j]
+            lever = links[parent].arm + links[j].root
             force[parent] += carried
-            moment[parent] += link.rotation @ moment[j] + ca.cross(lever, carried)
+            moment[parent] += links[j].rotation @ moment[j] + ca.cross(lever, carried)
+    tau = [ca.dot(links[j].axis, moment[j]) + ca.dot(links[j].slide, force[j]) for j in model.moving]
     return Reactions(ca.vertcat(*tau), ca.horzcat(*force), ca.horzcat(*moment))
 
 
-def outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[Link]:
+def outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[LinkMotion]:
     """The outward pass: every link with its motion (Barman 2020, steps 2 to 7)."""
     zero = ca.SX(3, 1)
-    world = Link(ca.SX.eye(3), zero, zero, zero, zero, zero, ca.SX(-model.gravity))
-    links: list[Link] = []
-    for body, parent, dof in zip(model.bodies, model.parents, model.dofs, strict=True):
+    world = LinkMotion(ca.SX.eye(3), zero, zero, zero, zero, zero, zero, ca.SX(-model.gravity))
+    links: list[LinkMotion] = []
+    for _, body, parent, coordinate, rate, change in model.walk(q, qd, qdd):
         p = world if parent < 0 else links[parent]
-        rotation, root, arm, axis = _geometry(body, ca.SX(0) if dof is None else q[dof])
+        rotation, root, arm, axis, slide = _geometry(body, coordinate)
         omega, alpha = rotation.T @ p.omega, rotation.T @ p.alpha
         at_root = p.acceleration + ca.cross(p.alpha, root) + ca.cross(p.omega, ca.cross(p.omega, root))
         acceleration = rotation.T @ at_root
-        if dof is not None:
-            rate, change = axis * qd[dof], axis * qdd[dof]
-            if body.joint.kind == PRISMATIC:
-                acceleration += 2 * ca.cross(omega, rate) + change
-            else:
-                alpha += ca.cross(omega, rate) + change
-                omega += rate
+        # The slide is along the axis, so that the turning of the parent and that of the link carry it alike.
+        acceleration += 2 * ca.cross(omega, slide * rate) + slide * change
+        alpha += ca.cross(omega, axis * rate) + axis * change
+        omega += axis * rate
         acceleration += ca.cross(alpha, arm) + ca.cross(omega, ca.cross(omega, arm))
-        links.append(Link(rotation, root, arm, axis, omega, alpha, acceleration))
+        links.append(LinkMotion(rotation, root, arm, axis, slide, omega, alpha, acceleration))
     return links
 
 
-def _geometry(body: Body, q: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
-    """Rotation link -> parent, joint origin in the parent, joint origin -> link origin, and axis in link axes."""
+def _geometry(body: Body, q: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:
+    """Rotation link -> parent, joint origin in the parent, joint origin -> link origin, and screw in link axes."""
     joint = body.joint
-    axis = joint.after[:3, :3].T @ joint.axis
-    arm = joint.after[:3, :3].T @ joint.after[:3, 3]
-    if joint.kind == PRISMATIC:
-        arm += axis * q
-    return joint.transform(q)[:3, :3], joint.before[:3, 3], arm, axis
+    to_link = joint.after[:3, :3].T
+    axis, slide = (to_link @ sparse(part) for part in joint.screw)
+    arm = to_link @ joint.after[:3, 3] + slide * q
+    return joint.transform(q)[:3, :3], joint.before[:3, 3], arm, axis, slide
 
 
-def link_wrenches(model: Model, links: list[Link]) -> tuple[list[ca.SX], list[ca.SX]]:
+def link_wrenches(model: Model, links: list[LinkMotion]) -> tuple[list[ca.SX], list[ca.SX]]:
     """Inertial force of every link and its moment about the joint origin, in link axes."""
     force, moment = [], []
     for body, link in zip(model.bodies, links, strict=True):
@@ -127,18 +123,3 @@ def link_wrenches(model: Model, links: list[Link]) -> tuple[list[ca.SX], list[ca
         force.append(inertial)
         moment.append(spin + ca.cross(link.arm + com, inertial))
     return force, moment
-
-
-def _subtract_loads(
-    model: Model, q: ca.SX, links: list[Link], loads: Sequence[Load], force: list[ca.SX], moment: list[ca.SX]
-) -> None:
-    if not loads:
-        return
-    zero = ca.SX(model.n, 1)
-    position = frames(model, q, zero, zero).position
-    for load in loads:
-        j = model.index(load.body)
-        to_link = position[j][:3, :3].T
-        applied = to_link @ load.force
-        force[j] -= applied
-        moment[j] -= to_link @ load.moment + ca.cross(links[j].arm + load.point, applied)

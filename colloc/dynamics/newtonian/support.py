@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from colloc.dynamics.newton.newton_euler import joint_reactions
+from colloc.dynamics.newtonian.recursion import joint_reactions
 from colloc.model import Load, Model
 
 
@@ -47,9 +47,9 @@ def support_wrench(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequenc
     """
     found = joint_reactions(model, q, qd, qdd, loads)
     total = Wrench(ca.SX(3, 1), ca.SX(3, 1))
-    for k, (body, parent, dof) in enumerate(zip(model.bodies, model.parents, model.dofs, strict=True)):
+    for k, body, parent, coordinate in model.walk(q):
         if parent < 0:
-            rotation = body.joint.transform(ca.SX(0) if dof is None else q[dof])[:3, :3]
+            rotation = body.joint.transform(coordinate)[:3, :3]
             force = rotation @ found.force[:, k]
             root = body.joint.before[:3, 3]
             total += Wrench(force, rotation @ found.moment[:, k] + ca.cross(root, force))

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from colloc.kinematics import frames
 from colloc.model import Load, Model
-from colloc.model.joint import REVOLUTE
+from colloc.model.joint import sparse
+from colloc.model.kinematics import frames
 
 
 def lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> ca.SX:
@@ -36,22 +36,21 @@ def lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load
     a, _, c = frames(model, q, qd, qdd)
     gravity = ca.SX(ca.vertcat(model.gravity, 0))
     d, e, f, g = _own_terms(model, c, loads)
-    tau: list[ca.SX] = [ca.SX(0)] * model.n
-    for i in reversed(range(len(model.bodies))):
-        joint, parent, dof = model.bodies[i].joint, model.parents[i], model.dofs[i]
-        t = joint.transform(ca.SX(0) if dof is None else q[dof])
-        if dof is not None:
-            da = a[i] @ joint.twist
-            # tr(dA D) without forming the product; an element-wise product of dA with D'.
-            tau[dof] = _trace(da, d[i]) - gravity.T @ da @ e[i] - _trace(da, f[i])
-            if joint.kind == REVOLUTE:
-                above = joint.before if parent < 0 else a[parent] @ joint.before
-                tau[dof] -= ca.dot(g[i], above[:3, :3] @ joint.axis)
+    for i, body, parent, coordinate in reversed(model.walk(q)):
         if parent >= 0:
+            t = body.joint.transform(coordinate)
             d[parent] += t @ d[i]
             e[parent] += t @ e[i]
             f[parent] += t @ f[i]
             g[parent] += g[i]
+    tau = []
+    for i in model.moving:
+        joint, parent = model.bodies[i].joint, model.parents[i]
+        da = a[i] @ joint.twist
+        above = joint.before if parent < 0 else a[parent] @ joint.before
+        turning = ca.dot(g[i], above[:3, :3] @ sparse(joint.screw.angular))
+        # tr(dA D) without forming the product; an element-wise product of dA with D'.
+        tau.append(_trace(da, d[i]) - gravity.T @ da @ e[i] - _trace(da, f[i]) - turning)
     return ca.vertcat(*tau)
 
 

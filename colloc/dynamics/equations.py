@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from colloc.dynamics.newton.newton_euler import newton_euler
+from colloc.dynamics.newtonian.recursion import newton_euler
 from colloc.dynamics.spatial.composite import mass_matrix
 from colloc.model import Load, Model
 

@@ -1,1 +1,0 @@
-"""Newton-Euler dynamics in moving coordinates, with joint reactions, and its sensitivities."""

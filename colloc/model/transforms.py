@@ -1,0 +1,85 @@
+"""Homogeneous transforms (4x4) of symbols and numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from colloc.checks import finite_array, symbolic
+from colloc.errors import InputError
+
+
+def placement(translation: Any = (0, 0, 0), rpy: Any = (0, 0, 0)) -> ca.SX:
+    """Homogeneous transform from a translation and roll, pitch, yaw about fixed axes (as in URDF).
+
+    Parameters
+    ----------
+    translation : shape (3,) [m]
+    rpy : shape (3,) [rad]
+        The rotation is Rz(yaw) Ry(pitch) Rx(roll).
+
+    Returns
+    -------
+    SX, shape (4, 4)
+    """
+    roll, pitch, yaw = ca.vertsplit(symbolic("rpy", rpy, (3, 1)))
+    rotation = rotation_about(2, yaw) @ rotation_about(1, pitch) @ rotation_about(0, roll)
+    return homogeneous(rotation, symbolic("translation", translation, (3, 1)))
+
+
+def homogeneous(rotation: ca.SX, translation: ca.SX) -> ca.SX:
+    """4x4 transform from a 3x3 rotation and a translation."""
+    return ca.vertcat(ca.horzcat(rotation, translation), ca.SX(np.array([[0.0, 0.0, 0.0, 1.0]])))
+
+
+def inverse(transform: ca.SX) -> ca.SX:
+    """Inverse of a rigid homogeneous transform."""
+    rotation_t = transform[:3, :3].T
+    return homogeneous(rotation_t, -rotation_t @ transform[:3, 3])
+
+
+def axis_rotation(axis: np.ndarray, cosine: ca.SX, sine: ca.SX) -> ca.SX:
+    """Rotation about a constant unit axis (Rodrigues)."""
+    k = ca.SX(np.array([[0.0, -axis[2], axis[1]], [axis[2], 0.0, -axis[0]], [-axis[1], axis[0], 0.0]]))
+    along = ca.SX(np.outer(axis, axis))
+    return along + cosine * (ca.SX.eye(3) - along) + sine * k
+
+
+def rotation_about(axis: int, angle: ca.SX) -> ca.SX:
+    """Rotation about x, y or z (axis 0, 1 or 2) by an angle [rad]."""
+    return axis_rotation(np.eye(3)[axis], *_cos_sin(angle))
+
+
+def rigid(name: str, transform: Any) -> ca.SX:
+    """A homogeneous transform of numbers or symbols; InputError where its numbers are no rigid one."""
+    matrix = symbolic(name, transform, (4, 4))
+    if matrix.is_constant():
+        numbers = np.array(ca.DM(matrix))
+        rotation = numbers[:3, :3]
+        orthogonal = np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-9) and np.linalg.det(rotation) > 0
+        if not orthogonal or not np.array_equal(numbers[3], [0, 0, 0, 1]):
+            raise InputError(f"{name} must be a rigid homogeneous transform, got\n{numbers}")
+    return matrix
+
+
+def unit_vector(name: str, vector: Any) -> np.ndarray:
+    """A direction, normalised, shape (3,); InputError where it has none."""
+    components = finite_array(name, vector, (3,))
+    length = float(np.linalg.norm(components))
+    if np.ndim(vector) == 0 or length < 1e-12:
+        raise InputError(f"{name} must be a non-zero vector of shape (3,), got {vector!r}")
+    return components / length
+
+
+def _cos_sin(angle: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Cosine and sine, exactly 0 and ±1 at multiples of pi/2 so that structural zeros stay zeros."""
+    cosine, sine = ca.cos(angle), ca.sin(angle)
+    if not angle.is_constant():
+        return cosine, sine
+
+    def snap(x: float) -> ca.SX:
+        return ca.SX(round(x) if abs(x - round(x)) < 1e-15 else x)
+
+    return snap(float(cosine)), snap(float(sine))
