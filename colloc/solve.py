@@ -35,9 +35,9 @@ def solve(
     violation_tolerance: float = 1e-2,
     raise_on_failure: bool = True,
 ) -> Solution:
-    """Find the motion that minimises the cost.
+    """The motion that minimises the cost, by IPOPT with exact sparse derivatives.
 
-    IPOPT with exact sparse derivatives. Building takes as long as solving: a sweep over parameter values or guesses
+    Building takes as long as solving: a sweep over parameter values or guesses
     transcribes once and solves the NLP again and again.
 
         nlp = co.transcribe(problem, co.BSpline(20))
@@ -144,5 +144,5 @@ def _judge(solution: Solution, start: np.ndarray, raise_on_failure: bool) -> Non
         )
     if raise_on_failure and solution.status not in (Status.SOLVED, Status.VIOLATED, Status.INTERRUPTED):
         reason = explain(solution.nlp, start, solution.x, solution.parameters)
-        message = f"{solution.status} after {solution.iterations} iterations (IPOPT: {solution.message})"
+        message = f"{solution.status} after {solution.iterations} iterations ({solution.message})"
         raise SolveError(f"{message}\n{reason}".rstrip(), solution)

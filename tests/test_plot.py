@@ -304,8 +304,8 @@ def test_convergence_draws_the_history(arm):
     cost, residuals = figure.axes
     assert residuals.get_yscale() == "log"
     assert residuals.get_xlabel() == "iteration"
-    np.testing.assert_array_equal(cost.get_lines()[0].get_ydata(), arm.history["obj"])
-    for line, key in zip(residuals.get_lines(), ("inf_pr", "inf_du", "mu"), strict=True):
+    np.testing.assert_array_equal(cost.get_lines()[0].get_ydata(), arm.history["cost"])
+    for line, key in zip(residuals.get_lines(), ("infeasibility", "stationarity", "barrier"), strict=True):
         np.testing.assert_array_equal(data(line)[1], arm.history[key])
         np.testing.assert_array_equal(data(line)[0], range(arm.iterations + 1))
 

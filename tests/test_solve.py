@@ -101,7 +101,7 @@ def test_the_iteration_limit_is_a_status_with_the_last_iterate():
     with pytest.raises(co.SolveError, match="iteration limit after 3 iterations") as caught:
         co.solve(time_optimal(), co.BSpline(10), ipopt={"max_iter": 3})
     assert caught.value.solution.status is co.Status.ITERATION_LIMIT
-    assert len(caught.value.solution.history["inf_pr"]) == 4
+    assert len(caught.value.solution.history["infeasibility"]) == 4
 
 
 @pytest.mark.parametrize(

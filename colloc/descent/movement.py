@@ -110,7 +110,7 @@ class Movement:
     def solution(self, run: Descent) -> Solution:
         """What a descent found, as a motion that can be sampled, verified and drawn."""
         none = {"g": np.zeros(0), "x": np.zeros(self.nlp.n_x)}
-        history = {"obj": list(run.history.value), "inf_du": list(run.history.gradient_norm)}
+        history = {"cost": list(run.history.value), "stationarity": list(run.history.gradient_norm)}
         outcome = Outcome(
             self.whole(run.x), none, _STATUS[run.status], f"{run.method}: {run.status}", history, run.iterations,
             {"solve": run.seconds},

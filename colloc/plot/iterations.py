@@ -18,9 +18,9 @@ from colloc.plot.style import BLUE, GREEN, INK, MUTED, PALETTE, VERMILLION, dres
 from colloc.solution import Solution
 
 _RESIDUALS = (
-    ("inf_pr", "primal infeasibility", BLUE),
-    ("inf_du", "dual infeasibility", VERMILLION),
-    ("mu", "barrier parameter", GREEN),
+    ("infeasibility", "primal infeasibility", BLUE),
+    ("stationarity", "dual infeasibility", VERMILLION),
+    ("barrier", "barrier parameter", GREEN),
 )
 _MARKED = 100  # iterations of a curve with markers
 _ROUNDING = 1e-14  # of the cost: differences below it mean nothing
@@ -31,8 +31,8 @@ _ITERATIONS = (0, 2, 4, 6, 8, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000
 def convergence(solution: Solution) -> Figure:
     """Cost, primal and dual infeasibility and barrier parameter at every iteration.
 
-    As IPOPT reports them, in its scaled variables; a value of zero falls off the logarithmic axis. Of a descent without
-    constraints the gradient norm stands for the dual infeasibility.
+    As the solver reports them, in its scaled variables; a value of zero falls off the logarithmic axis. Of a descent
+    without constraints the gradient norm stands for the dual infeasibility.
 
     Parameters
     ----------
@@ -48,17 +48,17 @@ def convergence(solution: Solution) -> Figure:
         For anything but a Solution, or one without a single iteration on record.
     """
     history = checked(solution).history
-    if not history.get("obj"):
+    if not history.get("cost"):
         raise InputError("solution has no iterations on record, there is no convergence to draw")
     figure, (above, below) = plt.subplots(2, 1, figsize=(8.0, 5.6), sharex=True, height_ratios=(2, 3))
     marker = {"marker": ".", "markersize": 5, "linewidth": 1.5}
-    above.plot(range(len(history["obj"])), history["obj"], color=INK, **marker)
+    above.plot(range(len(history["cost"])), history["cost"], color=INK, **marker)
     dress(above, ylabel="cost")
     for key, label, color in (residual for residual in _RESIDUALS if residual[0] in history):
         below.plot(range(len(history[key])), history[key], color=color, label=label, **marker)
     below.set_yscale("log", nonpositive="clip")
     dress(below, xlabel="iteration", ylabel="infeasibility and barrier")
-    below.set_xlim(-0.5, max(len(history["obj"]), 2) - 0.5)
+    below.set_xlim(-0.5, max(len(history["cost"]), 2) - 0.5)
     below.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     below.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
     return figure

@@ -60,7 +60,7 @@ class Solution:
 
     @property
     def history(self) -> dict[str, list[float]]:
-        """The solver's record of every iteration: obj, inf_pr, inf_du, mu, ..."""
+        """The solver's record of every iteration: cost, infeasibility, stationarity, ..."""
         return self.outcome.history
 
     @property

@@ -55,6 +55,10 @@ _STATUS = {
 }
 
 
+# Names of what every solver can say of an iteration; what else IPOPT records keeps its own name.
+_HISTORY = {"obj": "cost", "inf_pr": "infeasibility", "inf_du": "stationarity", "mu": "barrier"}
+
+
 class Hessian(Enum):
     """What a solver takes for the second derivatives of the Lagrangian.
 
@@ -159,7 +163,7 @@ class Ipopt:
             {"g": np.array(result["lam_g"]).ravel() / sg, "x": np.array(result["lam_x"]).ravel() / sx},
             _STATUS.get(stats["return_status"], Status.FAILED),
             stats["return_status"],
-            {key: list(map(float, values)) for key, values in stats.get("iterations", {}).items()},
+            {_HISTORY.get(key, key): list(map(float, values)) for key, values in stats.get("iterations", {}).items()},
             int(stats.get("iter_count", 0)),
             {"solve": time.perf_counter() - begin, "callbacks": spent},
         )

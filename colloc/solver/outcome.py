@@ -37,7 +37,8 @@ class Outcome:
     message : str
         The solver's own words.
     history : dict of str to list of float
-        Its record of every iteration: obj, inf_pr, inf_du, mu, ...
+        Its record of every iteration: cost, infeasibility (primal) and stationarity (dual infeasibility) in its own
+        scaled variables, and what else it has.
     iterations : int
     seconds : dict of str to float
         Wall time: "solve", of which "callbacks" in functions and derivatives; "build" before.

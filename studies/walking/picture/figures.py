@@ -147,16 +147,20 @@ def draw_internal(ax: Axes, report: Report) -> None:
 def draw_cost(ax: Axes, reports: Mapping[str, Report]) -> None:
     """The objective over the iterations."""
     for look, report in zip(LOOKS, reports.values(), strict=False):
-        ax.plot(report.solution.history["obj"], **look)
+        ax.plot(report.solution.history["cost"], **look)
     dress(ax, xlabel="iteration", ylabel="objective")
-    last = np.concatenate([report.solution.history["obj"][5:] or [1.0] for report in reports.values()])
+    last = np.concatenate([report.solution.history["cost"][5:] or [1.0] for report in reports.values()])
     ax.set_ylim(0, 1.15 * float(np.quantile(last, 0.98)))
 
 
 def draw_residuals(ax: Axes, report: Report) -> None:
     """Infeasibilities and barrier over the iterations."""
     history = report.solution.history
-    for key, label, color in (("inf_pr", "primal", BLUE), ("inf_du", "dual", VERMILLION), ("mu", "barrier", GREEN)):
+    for key, label, color in (
+        ("infeasibility", "primal", BLUE),
+        ("stationarity", "dual", VERMILLION),
+        ("barrier", "barrier", GREEN),
+    ):
         ax.plot(history[key], color=color, label=label, linewidth=1.5)
     ax.set_yscale("log", nonpositive="clip")
     dress(ax, xlabel="iteration", ylabel="infeasibility, barrier")
