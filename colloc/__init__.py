@@ -36,7 +36,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from colloc.errors import CompileWarning, InputError, SolutionWarning, SolveError, unknown_name
-from colloc.evaluator import Evaluator
+from colloc.evaluator import Evaluator, TorqueSensitivities
 from colloc.kernels import Compile
 from colloc.model import (
     Body,
@@ -83,10 +83,10 @@ if TYPE_CHECKING:
 __all__ = [
     "NLP", "BSpline", "Body", "Compile", "CompileWarning", "Cost", "Evaluator", "Free", "HermiteSimpson", "Hessian",
     "InputError", "Instant", "Joint", "Limits", "Load", "Model", "Parameter", "PointMotion", "Problem", "Radau",
-    "Sample", "Solution", "SolutionWarning", "SolveError", "Status", "Unknown", "Verification", "at", "boundary",
-    "bounds", "control", "descent", "dh_prismatic", "dh_revolute", "duration", "dynamics", "final", "fixed", "ground",
-    "helical", "initial", "integral", "keyframes", "line", "load", "loops", "path", "placement", "plot",
-    "point_motion", "prismatic", "revolute", "save", "solve", "to_csv", "transcribe", "verify",
+    "Sample", "Solution", "SolutionWarning", "SolveError", "Status", "TorqueSensitivities", "Unknown", "Verification",
+    "at", "boundary", "bounds", "control", "descent", "dh_prismatic", "dh_revolute", "duration", "dynamics", "final",
+    "fixed", "ground", "helical", "initial", "integral", "keyframes", "line", "load", "loops", "path", "placement",
+    "plot", "point_motion", "prismatic", "revolute", "save", "solve", "to_csv", "transcribe", "verify",
 ]  # fmt: skip
 
 # Loaded on first use: importing matplotlib takes longer than solving a small problem, and ground is for walkers.

@@ -10,7 +10,7 @@ from math import isfinite
 from pathlib import Path
 from typing import NoReturn
 
-from colloc import InputError
+import colloc as co
 from colloc.display import Table
 from colloc.files import check_writable, write_atomically
 
@@ -119,7 +119,7 @@ def arguments(
         for name, suffixes in (("json", (".json",)), ("figure", FIGURES), ("animation", animation)):
             if getattr(parsed, name, None) is not None:
                 check_writable(getattr(parsed, name), suffixes)
-    except InputError as error:
+    except co.InputError as error:
         parser.error(str(error))
     parsed.question = question
     return parsed

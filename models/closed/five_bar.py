@@ -14,7 +14,6 @@ from math import pi, radians
 from typing import Any
 
 import colloc as co
-from colloc import loops
 
 START = tuple(map(radians, (-30.0, -30.0, 120.0)))  # rad; waist, upper arm, crank: as printed
 END = tuple(map(radians, (30.0, 10.0, 70.0)))
@@ -29,7 +28,7 @@ def five_bar(
     gravity: Sequence[float] = (0.0, -9.81, 0.0),
     actuators: Sequence[str] = ("waist", "upper_arm", "crank"),
     weights: Any = 1.0,
-) -> loops.ClosedChain:
+) -> co.loops.ClosedChain:
     """Waist about the vertical y, and a five-bar linkage with coaxial drives in the vertical plane that it carries.
 
     At zero the plane is the x-y plane and all its links point along x. The crank (L4) is a child of the upper arm
@@ -63,9 +62,9 @@ def five_bar(
         gravity=gravity,
         name="five-bar manipulator",
     )
-    pin = loops.revolute("pin", loops.Frame("rod", (rod, 0, 0)), loops.Frame("forearm", (-stub, 0, 0)))
+    pin = co.loops.revolute("pin", co.loops.Frame("rod", (rod, 0, 0)), co.loops.Frame("forearm", (-stub, 0, 0)))
     guess = (*START, START[2] - pi, -START[2])
-    return loops.ClosedChain(model, [pin], ("waist", "upper_arm", "crank"), actuators, weights, guess)
+    return co.loops.ClosedChain(model, [pin], ("waist", "upper_arm", "crank"), actuators, weights, guess)
 
 
 def _link(name: str, parent: str, root: tuple[float, float], mass: float, near: float, far: float) -> co.Body:

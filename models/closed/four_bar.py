@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import colloc as co
-from colloc import loops
 
 CRANK, COUPLER, ROCKER, GROUND = 0.2, 0.4, 0.4, 0.5  # m
 LINEAR_DENSITY = 2.0  # kg/m
@@ -19,7 +18,7 @@ LINEAR_DENSITY = 2.0  # kg/m
 
 def four_bar(
     gravity: Sequence[float] = (0.0, -9.81, 0.0), actuators: Sequence[str] = ("crank",), weights: Any = 1.0
-) -> loops.ClosedChain:
+) -> co.loops.ClosedChain:
     """Crank, coupler and rocker in the x-y plane; the crank's pivot is the origin, the rocker's at (0.5, 0, 0) m.
 
     Angles are 0 where a link continues its parent's x axis, or the world's; they count from there about z. The loop is
@@ -46,8 +45,8 @@ def four_bar(
         gravity=gravity,
         name="four-bar linkage",
     )
-    pin = loops.revolute("pin", loops.Frame("coupler", (COUPLER, 0, 0)), loops.Frame("rocker", (ROCKER, 0, 0)))
-    return loops.ClosedChain(model, [pin], ("crank",), actuators, weights, guess=(1.0, -0.4, 1.8))
+    pin = co.loops.revolute("pin", co.loops.Frame("coupler", (COUPLER, 0, 0)), co.loops.Frame("rocker", (ROCKER, 0, 0)))
+    return co.loops.ClosedChain(model, [pin], ("crank",), actuators, weights, guess=(1.0, -0.4, 1.8))
 
 
 def slender(name: str, length: float, along: float, parent: str | None = None, height: float = 0.0) -> co.Body:

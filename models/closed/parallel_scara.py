@@ -11,7 +11,6 @@ from math import pi
 from typing import Any
 
 import colloc as co
-from colloc import loops
 
 BASE = 0.1  # m, between the motors' axes
 ARM, FOREARM = 0.2, 0.26  # m
@@ -23,7 +22,7 @@ def parallel_scara(
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
     actuators: Sequence[str] = ("left_arm", "right_arm", "slide", "quill"),
     weights: Any = 1.0,
-) -> loops.ClosedChain:
+) -> co.loops.ClosedChain:
     """Two arms in the horizontal x-y plane from motors at (-0.05, 0) and (0.05, 0) m, joined where the quill hangs.
 
     World z is up. At zero the arms point along x; a forearm's angle counts from its arm. The quill slides (down is
@@ -57,7 +56,7 @@ def parallel_scara(
     bodies.append(co.Body("slide", co.prismatic(placement=flange), "left_forearm"))
     bodies.append(co.Body("quill", co.revolute(), "slide", QUILL_MASS, inertia=disc))
     tip = (FOREARM, 0, 0)
-    pin = loops.revolute("pin", loops.Frame("left_forearm", tip), loops.Frame("right_forearm", tip))
+    pin = co.loops.revolute("pin", co.loops.Frame("left_forearm", tip), co.loops.Frame("right_forearm", tip))
     model = co.Model(bodies, gravity=gravity, name="parallel SCARA")
     guess = (2.4, -1.3, 0.7, 1.3, 0.0, 0.0)
-    return loops.ClosedChain(model, [pin], ("left_arm", "right_arm", "slide", "quill"), actuators, weights, guess)
+    return co.loops.ClosedChain(model, [pin], ("left_arm", "right_arm", "slide", "quill"), actuators, weights, guess)

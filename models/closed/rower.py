@@ -18,7 +18,6 @@ from math import pi, radians
 from typing import Any, NamedTuple
 
 import colloc as co
-from colloc import loops
 
 OAR_TORQUE = 40.0  # N m, clockwise on the oar
 
@@ -56,7 +55,7 @@ FINISH = tuple(map(radians, (45.6, -89.4, 5.0, -197.0, 100.7)))
 
 def rower(
     gravity: Sequence[float] = (0.0, -9.81, 0.0), actuators: Sequence[str] = ACTUATORS, weights: Any = 1.0
-) -> loops.ClosedChain:
+) -> co.loops.ClosedChain:
     """A rower who faces along x, in the x-y plane, y up, with the ankles at the origin.
 
     From the ankle upwards: shank, thigh, pelvis, trunk, arm, forearm, grip. Every x axis runs along its segment away
@@ -92,11 +91,11 @@ def rower(
     bodies.append(co.Body("wrist", co.revolute(placement=co.placement((reach, 0, 0))), "elbow"))
     bodies.append(co.Body("oar", co.revolute(placement=co.placement((*OAR_PIVOT, 0)))))
     model = co.Model(bodies, gravity=gravity, name="rower")
-    rail = loops.on_plane("seat", loops.Frame(None, (0, SEAT_HEIGHT, 0)), "hip", normal=(0, 1, 0))
+    rail = co.loops.on_plane("seat", co.loops.Frame(None, (0, SEAT_HEIGHT, 0)), "hip", normal=(0, 1, 0))
     square = co.placement((HAND, 0, 0), (0, 0, pi / 2))
-    grip = loops.prismatic("grip", "oar", loops.Frame("wrist", square), axis=(1, 0, 0))
+    grip = co.loops.prismatic("grip", "oar", co.loops.Frame("wrist", square), axis=(1, 0, 0))
     guess = (radians(103.9), *CATCH, radians(-43.0), radians(58.4))
-    return loops.ClosedChain(model, [rail, grip], INDEPENDENT, actuators, weights, guess)
+    return co.loops.ClosedChain(model, [rail, grip], INDEPENDENT, actuators, weights, guess)
 
 
 def oar_load() -> co.Load:

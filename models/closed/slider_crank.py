@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import colloc as co
-from colloc import loops
 
 CRANK, ROD = 0.1, 0.3  # m
 CRANK_MASS, ROD_MASS, PISTON_MASS = 1.0, 0.8, 0.5  # kg
@@ -17,7 +16,7 @@ CRANK_MASS, ROD_MASS, PISTON_MASS = 1.0, 0.8, 0.5  # kg
 
 def slider_crank(
     gravity: Sequence[float] = (0.0, -9.81, 0.0), actuators: Sequence[str] = ("crank",), weights: Any = 1.0
-) -> loops.ClosedChain:
+) -> co.loops.ClosedChain:
     """Crank about z at the origin, rod, and a piston that slides along x; the loop is cut at the piston's pin.
 
     Parameters
@@ -46,5 +45,5 @@ def slider_crank(
         gravity=gravity,
         name="slider-crank",
     )
-    pin = loops.revolute("pin", loops.Frame("rod", (ROD, 0, 0)), "piston")
-    return loops.ClosedChain(model, [pin], ("crank",), actuators, weights, guess=(0.5, -0.7, 0.4))
+    pin = co.loops.revolute("pin", co.loops.Frame("rod", (ROD, 0, 0)), "piston")
+    return co.loops.ClosedChain(model, [pin], ("crank",), actuators, weights, guess=(0.5, -0.7, 0.4))

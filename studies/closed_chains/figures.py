@@ -10,8 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import SubFigure
 from matplotlib.lines import Line2D
 
-from colloc.descent import ChainMovement, ChainSample
-from colloc.loops import ClosedChain
+import colloc as co
 from colloc.plot.chains import Postures
 from colloc.plot.motion import Stick
 from colloc.plot.scene import make_scene
@@ -26,12 +25,14 @@ HANDLES = [
 ]
 
 
-def postures(movement: ChainMovement, x: np.ndarray) -> Postures:
+def postures(movement: co.descent.ChainMovement, x: np.ndarray) -> Postures:
     """All joints of a movement as a function of time."""
     return lambda t: movement.sample(x, t).q
 
 
-def draw_torques(ax: Axes, chain: ClosedChain, before: ChainSample, after: ChainSample) -> list[Line2D]:
+def draw_torques(
+    ax: Axes, chain: co.loops.ClosedChain, before: co.descent.ChainSample, after: co.descent.ChainSample
+) -> list[Line2D]:
     """Torques of all actuators over time; returns handles for a legend."""
     columns = [(name, chain.model.joint_names.index(name)) for name in chain.actuators]
     _draw(ax, before.t, [(before.tau[:, j], after.tau[:, j]) for _, j in columns])
@@ -39,7 +40,9 @@ def draw_torques(ax: Axes, chain: ClosedChain, before: ChainSample, after: Chain
     return _named([name for name, _ in columns])
 
 
-def draw_loop_forces(axes: Sequence[Axes], chain: ClosedChain, before: ChainSample, after: ChainSample) -> list[Line2D]:
+def draw_loop_forces(
+    axes: Sequence[Axes], chain: co.loops.ClosedChain, before: co.descent.ChainSample, after: co.descent.ChainSample
+) -> list[Line2D]:
     """Norms of the forces, then of the moments, of all loops over time; returns handles for a legend."""
     for ax, (first, second), label in zip(
         axes,

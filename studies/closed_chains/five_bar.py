@@ -26,10 +26,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import colloc as co
-from colloc import loops
-from colloc.descent import ChainMovement, SplineMotion, Stop, modified_newton
 from colloc.display import Table
-from colloc.loops.cut_joints import CutJoints
 from colloc.plot.animation import write_film
 from colloc.plot.chains import chain_pose
 from colloc.plot.iterations import draw_descents
@@ -56,7 +53,7 @@ TIMES = np.linspace(0.0, DURATION, 401)
 
 # Way (b): the loop cut, all five joints and the forces of the cut unknown.
 ARM = five_bar(WEIGHTLESS)
-CUT = CutJoints(ARM)
+CUT = co.loops.CutJoints(ARM)
 STILL = dict.fromkeys(ARM.independent, 0.0)
 problem = co.Problem(
     model=ARM.model,
@@ -74,10 +71,10 @@ problem = co.Problem(
 
 def movement(
     rows: int = 3, intervals: int = INTERVALS, degree: int = 3, gravity: Sequence[float] = WEIGHTLESS
-) -> ChainMovement:
+) -> co.descent.ChainMovement:
     """Way (a): splines of the independent joints, with position and velocity (2 rows) or acceleration too (3) given."""
     start, end = (np.vstack([pose, np.zeros((rows - 1, 3))]) for pose in (START, END))
-    return ChainMovement(five_bar(gravity), SplineMotion(start, end, DURATION, intervals, degree))
+    return co.descent.ChainMovement(five_bar(gravity), co.descent.SplineMotion(start, end, DURATION, intervals, degree))
 
 
 def compare_ways(quick: bool) -> tuple[str, dict[str, float]]:
@@ -85,17 +82,17 @@ def compare_ways(quick: bool) -> tuple[str, dict[str, float]]:
     rows, numbers = [], {}
     for intervals, degree in SPLINES[: 3 if quick else None]:
         spline = movement(2, intervals, degree)
-        run = modified_newton(spline.objective, spline.start(), TIGHT)
+        run = co.descent.modified_newton(spline.objective, spline.start(), TIGHT)
         gap = spline.sample(run.x, TIMES).gap.max()
         rows.append(("(a)", f"splines of degree {degree}, {intervals} intervals", f"{run.value:.10f}", f"{gap:.1e}"))
         numbers |= {"way_a.cost": run.value, "way_a.gap": float(gap)}
 
     def line(t: float) -> np.ndarray:
-        return loops.assemble(ARM, (1 - t / DURATION) * np.array(START) + t / DURATION * np.array(END))
+        return co.loops.assemble(ARM, (1 - t / DURATION) * np.array(START) + t / DURATION * np.array(END))
 
     for mesh in MESHES:
         solution = co.solve(problem, mesh, guess=line)
-        gap = loops.closure_error(ARM, solution.at(TIMES).q).max()
+        gap = co.loops.closure_error(ARM, solution.at(TIMES).q).max()
         rows.append(("(b)", str(mesh), f"{solution.cost:.10f}", f"{gap:.1e}"))
         if mesh == MESHES[3]:
             numbers |= {"way_b.cost": solution.cost, "way_b.gap": float(gap)}
@@ -108,7 +105,7 @@ def compare_ways(quick: bool) -> tuple[str, dict[str, float]]:
 def fall() -> tuple[str, dict[str, float]]:
     """The descent when the arm has weight, in words and as numbers."""
     heavy = movement(gravity=(0.0, -9.81, 0.0))
-    run = modified_newton(heavy.objective, heavy.start(), Stop())
+    run = co.descent.modified_newton(heavy.objective, heavy.start(), co.descent.Stop())
     crank = float(np.degrees(heavy.motion.states(run.x, TIMES)[0, :, 2].max()))
     note = (
         f"  with gravity modified Newton ends with {run.status!s}, the crank at {crank:.1f} degrees (180: straight arm)"
@@ -117,7 +114,7 @@ def fall() -> tuple[str, dict[str, float]]:
 
 
 @styled
-def draw(found: Comparison, spline: ChainMovement, file: str) -> None:
+def draw(found: Comparison, spline: co.descent.ChainMovement, file: str) -> None:
     """The motion before and after, the path of every method to it, torques and loop force."""
     chain = spline.chain
     figure = plt.figure(figsize=(15.0, 9.0))
@@ -139,7 +136,7 @@ def draw(found: Comparison, spline: ChainMovement, file: str) -> None:
     plt.close(figure)
 
 
-def pose(spline: ChainMovement, x: np.ndarray) -> Pose:
+def pose(spline: co.descent.ChainMovement, x: np.ndarray) -> Pose:
     """The arm as a stick figure, upright."""
     return chain_pose(five_bar(), postures(spline, x), {"hand": ("forearm", (FOREARM, 0, 0))})
 
@@ -148,7 +145,9 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
     args = arguments("closed_chains.five_bar", __doc__, argv, animation=(".html", ".gif"))
     spline = movement()
-    modified_newton(spline.objective, spline.start(), Stop())  # builds what the first run would be charged for
+    co.descent.modified_newton(
+        spline.objective, spline.start(), co.descent.Stop()
+    )  # builds what the first run would be charged for
     found = compare(spline.objective, spline.start(), repeats=1 if args.quick else 5)
     best = found.tight["newton"].x
     gap = float(spline.sample(best, TIMES).gap.max())

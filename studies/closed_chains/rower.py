@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 
-from colloc.descent import ChainMovement, SplineMotion, Stop, modified_newton
+import colloc as co
 from colloc.plot.animation import write_film
 from colloc.plot.chains import chain_pose
 from colloc.plot.iterations import draw_descents
@@ -38,20 +38,20 @@ HEAD, OAR = 0.2, 1.1  # m, above the shoulders, and from the pivot: for drawing 
 SNAPSHOTS, SPACING = 6, 1.9  # m
 
 
-def rowing() -> ChainMovement:
+def rowing() -> co.descent.ChainMovement:
     """The drive from catch to finish, at rest at both ends."""
     start, end = (np.array([pose, np.zeros(5), np.zeros(5)]) for pose in (CATCH, FINISH))
-    return ChainMovement(rower(), SplineMotion(start, end, DURATION, INTERVALS), [oar_load()])
+    return co.descent.ChainMovement(rower(), co.descent.SplineMotion(start, end, DURATION, INTERVALS), [oar_load()])
 
 
-def pose(movement: ChainMovement, x: np.ndarray) -> Pose:
+def pose(movement: co.descent.ChainMovement, x: np.ndarray) -> Pose:
     """The rower as a stick figure, with head and oar."""
     points = {"head": ("waist", (TRUNK.length + HEAD, 0, 0)), "handle": ("oar", (OAR, 0, 0))}
     return chain_pose(movement.chain, postures(movement, x), points)
 
 
 @styled
-def draw(movement: ChainMovement, found: Comparison, file: str) -> None:
+def draw(movement: co.descent.ChainMovement, found: Comparison, file: str) -> None:
     """Snapshots before and after as in figure 5, the path of every method, torques and loop forces."""
     figure = plt.figure(figsize=(15.0, 13.0))
     strips, curves = figure.subfigures(2, 1, squeeze=False, height_ratios=(1, 1.4))[:, 0]
@@ -74,7 +74,9 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
     args = arguments("closed_chains.rower", __doc__, argv, animation=(".html", ".gif"))
     movement = rowing()
-    modified_newton(movement.objective, movement.start(), Stop())  # builds what the first run would be charged for
+    co.descent.modified_newton(
+        movement.objective, movement.start(), co.descent.Stop()
+    )  # builds what the first run would be charged for
     found = compare(movement.objective, movement.start(), repeats=1 if args.quick else 5)
     best = movement.sample(found.tight["newton"].x, TIMES)
     numbers = found.numbers | {

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from colloc.descent import Descent, Objective, Stop, bfgs, ipopt, modified_newton, steepest_descent
+import colloc as co
 from colloc.display import Table, short
 
-METHODS: dict[str, Callable[[Objective, np.ndarray, Stop], Descent]] = {
-    "newton": modified_newton,
-    "bfgs": bfgs,
-    "steepest_descent": steepest_descent,
-    "ipopt": ipopt,
+METHODS: dict[str, Callable[[co.descent.Objective, np.ndarray, co.descent.Stop], co.descent.Descent]] = {
+    "newton": co.descent.modified_newton,
+    "bfgs": co.descent.bfgs,
+    "steepest_descent": co.descent.steepest_descent,
+    "ipopt": co.descent.ipopt,
 }
-PAPER = Stop(gradient=1e-2, iterations=200)
-TIGHT = Stop(gradient=1e-7, iterations=200)
+PAPER = co.descent.Stop(gradient=1e-2, iterations=200)
+TIGHT = co.descent.Stop(gradient=1e-7, iterations=200)
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class Comparison:
         Runs under a stricter rule, of methods that converge.
     """
 
-    runs: dict[str, Descent]
-    tight: dict[str, Descent]
+    runs: dict[str, co.descent.Descent]
+    tight: dict[str, co.descent.Descent]
 
     @property
     def spread(self) -> float:
@@ -81,7 +81,7 @@ class Comparison:
         return Table(title, header, rows, [note]).text()
 
 
-def compare(objective: Objective, x0: np.ndarray, repeats: int) -> Comparison:
+def compare(objective: co.descent.Objective, x0: np.ndarray, repeats: int) -> Comparison:
     """Runs of all methods from one start, each several times."""
     runs, tight = {}, {}
     for name, method in METHODS.items():

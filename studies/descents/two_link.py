@@ -20,7 +20,6 @@ import casadi as ca
 import matplotlib.pyplot as plt
 
 import colloc as co
-from colloc.descent import Movement, Stop, modified_newton
 from colloc.plot.iterations import draw_descents
 from colloc.plot.motion import draw_motion
 from colloc.plot.style import legend_below, styled
@@ -47,9 +46,11 @@ PUBLISHED = {
 
 
 @styled
-def draw(movement: Movement, found: Comparison, file: str) -> None:
+def draw(movement: co.descent.Movement, found: Comparison, file: str) -> None:
     """The movement before and after, and the path of every method to it."""
-    before = movement.solution(modified_newton(movement.objective, movement.start(), Stop(iterations=0)))
+    before = movement.solution(
+        co.descent.modified_newton(movement.objective, movement.start(), co.descent.Stop(iterations=0))
+    )
     after = movement.solution(found.tight["newton"])
     figure = plt.figure(figsize=(13.0, 6.6))
     left, right = figure.subfigures(1, 2, squeeze=False, width_ratios=(1, 1.9))[0]
@@ -67,7 +68,7 @@ def draw(movement: Movement, found: Comparison, file: str) -> None:
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
     args = arguments("descents.two_link", __doc__, argv)
-    movement = Movement(co.transcribe(problem, CURVE, co.dynamics.lie, co.dynamics.lie_sensitivities))
+    movement = co.descent.Movement(co.transcribe(problem, CURVE, co.dynamics.lie, co.dynamics.lie_sensitivities))
     found = compare(movement.objective, movement.start(), repeats=1 if args.quick else 20)
     solved = co.solve(problem, CURVE)
     numbers = found.numbers | {"optimum.solve": solved.cost}

@@ -12,7 +12,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import colloc as co
-from colloc.evaluator import TorqueSensitivities
 from colloc.plot.style import PALETTE, dress, styled
 from models.two_link import INERTIA, LENGTH, MASS
 from studies.reporting import Row, arguments, finish, table
@@ -48,7 +47,7 @@ def closed_form(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> dict[str, np.
 
 
 @styled
-def draw(t: np.ndarray, exact: dict[str, np.ndarray], found: TorqueSensitivities, file: str) -> None:
+def draw(t: np.ndarray, exact: dict[str, np.ndarray], found: co.TorqueSensitivities, file: str) -> None:
     """Closed form as lines, the Lagrangian recursion as dots."""
     figure, axes = plt.subplots(2, 3, figsize=(11, 5.6), sharex=True)
     symbols = {"dq": ("q", "N m/rad"), "dqd": (r"\dot q", "N m s/rad"), "dqdd": (r"\ddot q", "N m s²/rad")}

@@ -16,7 +16,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import colloc as co
-from colloc.dynamics import by_differentiation
 from colloc.kernels.batch import arithmetic
 from colloc.plot.style import MUTED, PALETTE, dress, styled
 from models.chains.serial import spatial_chain
@@ -45,7 +44,7 @@ SENSITIVITIES = {
     "newton_euler": Candidate(co.dynamics.newton_euler_sensitivities, 60, 2),
     "lie": Candidate(co.dynamics.lie_sensitivities, 60, 2),
     "lagrange": Candidate(co.dynamics.lagrange_sensitivities, 60, 2),
-    "ad": Candidate(by_differentiation(co.dynamics.newton_euler), 60, 2),
+    "ad": Candidate(co.dynamics.by_differentiation(co.dynamics.newton_euler), 60, 2),
 }
 
 

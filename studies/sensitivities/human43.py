@@ -20,8 +20,6 @@ import numpy as np
 from matplotlib.axes import Axes
 
 import colloc as co
-from colloc.dynamics import by_differentiation
-from colloc.evaluator import TorqueSensitivities
 from colloc.plot.style import MUTED, PALETTE, dress, styled
 from models.human43 import human43
 from studies.reporting import Row, arguments, finish, table
@@ -31,7 +29,7 @@ RECURSIONS: dict[str, Callable] = {
     "newton_euler": co.dynamics.newton_euler_sensitivities,
     "lie": co.dynamics.lie_sensitivities,
     "lagrange": co.dynamics.lagrange_sensitivities,
-    "ad": by_differentiation(co.dynamics.newton_euler),
+    "ad": co.dynamics.by_differentiation(co.dynamics.newton_euler),
 }
 BLOCKS = ("dq", "dqd", "dqdd")
 # Torque and coordinate (numbered from 1) of the published figures, and the block each is drawn in.
@@ -74,7 +72,9 @@ def timed(call: Callable[[], object], repeats: int) -> float:
 
 
 @styled
-def draw(t: np.ndarray, motion: list, found: TorqueSensitivities, fixed: list, relative: np.ndarray, file: str) -> None:
+def draw(
+    t: np.ndarray, motion: list, found: co.TorqueSensitivities, fixed: list, relative: np.ndarray, file: str
+) -> None:
     """Published figures 4 (sensitivities, errors), 5 (spikes) and 6 (where they come from) on one page."""
     figure, axes = plt.subplots(4, 3, figsize=(13, 11), sharex=True)
     for top, error, (block, i, m) in zip(axes[0], axes[1], FIGURE_4, strict=True):

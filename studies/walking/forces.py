@@ -9,8 +9,6 @@ from typing import Any
 import casadi as ca
 
 import colloc as co
-from colloc import ground
-from colloc.dynamics import Wrench
 from models.human.stance import FORWARD, LATERAL, LIST, PITCH, VERTICAL, YAW
 from studies.walking.step import DOUBLE, HALF_FOOT, Sharing, Step
 
@@ -21,30 +19,30 @@ TOUCHED = 0.01  # fraction of the step for which a foot that has just touched, o
 PRESSURE = {"r": "pressure r", "l": "pressure l"}
 
 
-def right(step: Step, now: Any) -> Wrench:
+def right(step: Step, now: Any) -> co.dynamics.Wrench:
     """Wrench on the right foot: what the joints between world and foot transmit."""
     tau = dict(zip(step.stance.model.joint_names, ca.vertsplit(now.tau), strict=True))
     force = ca.vertcat(tau.get(LATERAL, 0), tau[VERTICAL], tau[FORWARD])
     about_heel = ca.vertcat(-tau[PITCH], tau.get(YAW, 0), tau.get(LIST, 0))
-    return Wrench(force, about_heel + ca.cross(ca.SX([-step.side, 0, 0]), force))
+    return co.dynamics.Wrench(force, about_heel + ca.cross(ca.SX([-step.side, 0, 0]), force))
 
 
-def left(step: Step, now: Any) -> Wrench:
+def left(step: Step, now: Any) -> co.dynamics.Wrench:
     """Wrench on the left foot: its share during double support, nothing afterwards."""
-    return Wrench(*(while_both(now, part) for part in share(step, now)))
+    return co.dynamics.Wrench(*(while_both(now, part) for part in share(step, now)))
 
 
-def share(step: Step, now: Any) -> Wrench:
-    """Wrench of the trailing foot while both are on the ground."""
+def share(step: Step, now: Any) -> co.dynamics.Wrench:
+    """Wrench of the trailing foot while both are on the co.ground."""
     if step.sharing is Sharing.DISTANCE:
-        return ground.by_distance(now.support, [step.places["l"][0], step.places["r"][0]])[0]
+        return co.ground.by_distance(now.support, [step.places["l"][0], step.places["r"][0]])[0]
     if step.sharing is Sharing.PARTITION:
-        parts = ground.by_partition(now.support, [*step.places["l"], *step.places["r"]], now.trailing)
+        parts = co.ground.by_partition(now.support, [*step.places["l"], *step.places["r"]], now.trailing)
         return parts[0] + parts[1]
     signal = step.weight * now.trailing
     if step.planar:
-        return Wrench(ca.vertcat(0, signal[:2]), ca.vertcat(signal[2], 0, 0))
-    return Wrench(signal[:3], signal[3:])
+        return co.dynamics.Wrench(ca.vertcat(0, signal[:2]), ca.vertcat(signal[2], 0, 0))
+    return co.dynamics.Wrench(signal[:3], signal[3:])
 
 
 def signals(step: Step) -> list[co.Unknown]:
@@ -92,7 +90,7 @@ def _transfer(step: Step) -> list[Any]:
         points, rows = [*step.places["l"], *step.places["r"]], [0, 2] if step.planar else [0, 1, 2]
         return [
             co.path(
-                lambda now: ground.partition_rows(now.support, points, now.trailing)[rows],
+                lambda now: co.ground.partition_rows(now.support, points, now.trailing)[rows],
                 equals=0.0, during=(0.0, DOUBLE), scale=[1.0, 0.1, 0.1][: len(rows)],
                 unit=["BW", "m", "m"][: len(rows)], name="partition",
             ),
@@ -119,7 +117,7 @@ def _between(step: Step, now: Any) -> ca.SX:
     back, front = float(step.places["l"][0][2]), step.sole[0]
     half = step.side + HALF_FOOT
     corners = [(-half, back), (-half, front), (half, front), (half, back)]
-    return ground.pressure_rows(now.support, corners) / step.weight
+    return co.ground.pressure_rows(now.support, corners) / step.weight
 
 
 def _rows(
@@ -127,7 +125,7 @@ def _rows(
     name: str,
     unit: str,
     side: str,
-    wrench: Callable[[Step, Any], Wrench],
+    wrench: Callable[[Step, Any], co.dynamics.Wrench],
     rows: Any,
     during: tuple[float, float],
 ) -> Any:
@@ -140,13 +138,13 @@ def _rows(
     )
 
 
-def _pressure(step: Step, now: Any, side: str, wrench: Wrench) -> ca.SX:
-    return ground.pressure_rows(wrench, step.corners(now, side))
+def _pressure(step: Step, now: Any, side: str, wrench: co.dynamics.Wrench) -> ca.SX:
+    return co.ground.pressure_rows(wrench, step.corners(now, side))
 
 
-def _friction(step: Step, now: Any, side: str, wrench: Wrench) -> ca.SX:
+def _friction(step: Step, now: Any, side: str, wrench: co.dynamics.Wrench) -> ca.SX:
     # The free moment about the foot's middle is limited by the friction of a small patch.
     corners = step.corners(now, side)
     middle = ca.vertcat(corners[0][0] + HALF_FOOT, 0, (corners[0][1] + corners[1][1]) / 2)
     twist, limit = wrench.about(middle)[1], 0.08 * wrench.force[1]
-    return ca.vertcat(ground.friction_rows(wrench, step.friction), limit - twist, limit + twist)
+    return ca.vertcat(co.ground.friction_rows(wrench, step.friction), limit - twist, limit + twist)

@@ -14,7 +14,6 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc import ground
 from studies.walking.contacts import contacts
 from studies.walking.forces import forces, left, right, share, signals, while_both
 from studies.walking.posture import posture, symmetry
@@ -30,7 +29,7 @@ def problem(step: Step) -> co.Problem:
         + co.integral(lambda now: regularisation(step, now), name="regularisation"),
         subject_to=[*contacts(step), *forces(step), *posture(step), symmetry(step)],
         unknowns=signals(step),
-        loads=[ground.applied(step.stance.feet["l"].ball.body, (0, 0, 0), lambda now: left(step, now))],
+        loads=[co.ground.applied(step.stance.feet["l"].ball.body, (0, 0, 0), lambda now: left(step, now))],
     )
 
 

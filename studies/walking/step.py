@@ -26,7 +26,6 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc import kinematics
 from models.human.human import Human, Point
 from models.human.stance import FORWARD, LATERAL, LIST, PITCH, ROLL, VERTICAL, YAW, on_foot
 
@@ -180,7 +179,7 @@ class Step:
     def _axes(self) -> dict[str, np.ndarray]:
         """World axes in every link frame of the standing human, as rows."""
         model, rest = self.stance.model, ca.SX(self.stance.model.n, 1)
-        frames = kinematics.frames(model, ca.SX(ca.DM(self.stance.standing)), rest, rest).position
+        frames = co.model.kinematics.frames(model, ca.SX(ca.DM(self.stance.standing)), rest, rest).position
         return {
             body.name: np.round(np.array(ca.DM(frame))[:3, :3], 12)
             for body, frame in zip(model.bodies, frames, strict=True)
