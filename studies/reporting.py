@@ -85,7 +85,7 @@ def arguments(
     argv : sequence of str, optional
         The words of the command line, those of the process by default.
     quick : str
-        What --quick leaves out.
+        Meaning of --quick, for the help.
     options : sequence of Option
     figure : bool
         Whether the study draws one.
@@ -135,7 +135,7 @@ class Row:
     ours : float
     reference : float, optional
     source : str
-        Where the reference is from.
+        Source of the reference.
     """
 
     what: str

@@ -240,7 +240,7 @@ def relative_response(S: np.ndarray, n: int) -> np.ndarray:
     Parameters
     ----------
     S : ndarray, shape (..., 2 n a, n b)
-        Of a states (angles, rates) and b vectors of forces, one after another: S_u of equation 112, or one B_t.
+        Response of a states (angles, rates) to b vectors of forces, one after another: S_u of equation 112, or one B_t.
     n : int
         Number of links.
 

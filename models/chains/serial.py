@@ -25,11 +25,11 @@ def planar_chain(
     ----------
     n : int
     length : float [m]
-        Of every link.
+        Length of every link.
     mass : float [kg]
-        Of every link.
+        Mass of every link.
     centre : float
-        Where along the link its centre of mass sits: 0 at the joint, 1 at the far end.
+        Place of the centre of mass along the link: 0 at the joint, 1 at the far end.
     inertia : float [kg m2], optional
         About the centre of mass and about z; a slender uniform link by default. With `centre=1, inertia=0` the links
         are massless rods with point masses at their ends.

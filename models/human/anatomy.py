@@ -45,7 +45,7 @@ class Anatomy:
         "pelvis", "spine1" to "spine4", "neck", "head"; "upper_arm", "forearm", "hand", "thigh", "shank", "rearfoot",
         "forefoot", each with "_r" or "_l".
     landmarks : mapping of str to (part, ndarray of shape (3,) [m])
-        Where each point is in the neutral posture, and the part it is fixed in.
+        Place of each point in the neutral posture, and the part it is fixed in.
     """
 
     stature: float
@@ -69,7 +69,7 @@ def anatomy(
     stature, mass : float [m, kg], optional
         Those of de Leva's mean man or woman by default.
     sex : "male" or "female"
-        Whose proportions.
+        Sex of the sample whose proportions are taken.
     path : str or Path
         Another table of segments in place of de Leva's, see `models.human.segments`.
 

@@ -83,7 +83,7 @@ def human55(
     stature, mass : float [m, kg], optional
         Those of de Leva's mean man or woman by default: 1.741 m and 73.0 kg, 1.735 m and 61.9 kg.
     sex : "male" or "female"
-        Whose proportions and strength.
+        Sex of the sample whose proportions and strength are taken.
     gravity : shape (3,) [m/s2]
     segments : str or Path
         Table of segments to use in place of de Leva's (1996), a file as `models.human.segments` describes it.

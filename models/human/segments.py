@@ -30,7 +30,7 @@ def segments(sex: str, path: str | Path = "human_segments.csv") -> dict[str, Map
     Parameters
     ----------
     sex : str
-        Which rows.
+        Sex whose rows are read.
     path : str or Path
         A file with the columns sex, segment and `COLUMNS`, by default de Leva's table, human_segments.csv.
 

@@ -36,7 +36,7 @@ def problem(step: Step) -> co.Problem:
 def motion_only(step: Step) -> co.Problem:
     """The same without forces: a motion that keeps to its constraints with small angles and accelerations.
 
-    Where to start from, as the paper's first stage. Accelerations may jump from step to step.
+    A start for the search, as in the paper's first stage. Accelerations may jump from step to step.
     """
     free, T = replace(step, seamless=False), step.duration
 

@@ -41,9 +41,9 @@ class Sharing(Enum):
     FREE
         A wrench of its own, an unknown signal.
     DISTANCE
-        By the distance of the zero moment point from the trailing ball and the leading heel.
+        A share by the distance of the zero moment point from the trailing ball and the leading heel.
     PARTITION
-        By a partition of unity over the contact points, unknown signals.
+        A share by a partition of unity over the contact points, unknown signals.
     """
 
     FREE = "free"

@@ -43,11 +43,11 @@ def walk(
     points : int
         Control points of every joint.
     guess : Keyframes or Solution, optional
-        By default all joints at zero all the time, where the paper starts.
+        Start of the search; all joints at zero all the time by default, where the paper starts.
     stages : 1 or 2
         2 to seek a motion that keeps to the constraints first, without forces; a guess that is a step is one already.
     compile : bool, optional
-        As in `co.solve`.
+        Whether to compile, as in `co.solve`.
     tolerance : float
         Tolerance of optimality, the paper's by default.
 

@@ -47,7 +47,7 @@ def gait_figure(reports: Mapping[str, Report]) -> Figure:
     Parameters
     ----------
     reports : mapping of str to Report
-        By what a legend should call them; the first is drawn in all panels, others as curves beside it.
+        Reports by their names in the legend; the first is drawn in all panels, others as curves beside it.
     """
     main = next(iter(reports.values()))
     figure = plt.figure(figsize=(13.0, 16.2))
