@@ -163,7 +163,10 @@ class Ipopt:
             {"g": np.array(result["lam_g"]).ravel() / sg, "x": np.array(result["lam_x"]).ravel() / sx},
             _STATUS.get(stats["return_status"], Status.FAILED),
             stats["return_status"],
-            {_HISTORY.get(str(key), str(key)): list(map(float, values)) for key, values in stats.get("iterations", {}).items()},
+            {
+                _HISTORY.get(str(key), str(key)): list(map(float, values))
+                for key, values in stats.get("iterations", {}).items()
+            },
             int(stats.get("iter_count", 0)),
             {"solve": time.perf_counter() - begin, "callbacks": spent},
         )
