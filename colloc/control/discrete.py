@@ -34,7 +34,7 @@ class Scheme(Enum):
 
     @property
     def stages(self) -> tuple[tuple[float, float], ...]:
-        """Of every stage, how far along the slope of the stage before it is taken, and its weight in the step."""
+        """Runge-Kutta stages: how far along the slope of the stage before it is taken, and its weight in the step."""
         return tuple(zip(*self.value, strict=True))
 
 
@@ -47,7 +47,7 @@ class System:
     n_x, n_u : int
         Sizes of state and control.
     step : callable
-        (k, x, u) -> x[k+1], shapes (n_x,), (n_u,) -> (n_x,). Where it is undefined it returns what is not finite or
+        (k, x, u) -> x[k+1], shapes (n_x,), (n_u,) -> (n_x,). Where it is undefined it returns NaN, infinity or
         raises LinAlgError.
     linearise : callable
         (x, u) -> A, B, the derivatives of f_k by x and u of all steps k = 0 .. K - 1 at once, shapes (K, n_x), (K, n_u)

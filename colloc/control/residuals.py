@@ -96,7 +96,7 @@ def _expanded(parts: tuple[Residual, ...], z: np.ndarray) -> tuple[np.ndarray, n
 
 
 def fitted(objective: Objective, steps: int, n_x: int, n_u: int) -> Residuals:
-    """The objective for trajectories of so many steps.
+    """The objective for trajectories of a number of steps.
 
     Raises
     ------

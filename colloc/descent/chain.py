@@ -131,7 +131,7 @@ class ChainMovement:
 
     @cached_property
     def _weights(self) -> np.ndarray:
-        """Of all joints, shape (n,)."""
+        """Weights of all joints, shape (n,)."""
         weights = np.zeros(self.chain.model.n)
         weights[self.chain.actuator_dofs] = self.chain.weights
         return weights

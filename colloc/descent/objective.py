@@ -60,7 +60,7 @@ class Objective:
 
 
 def check_objective(objective: object) -> None:
-    """InputError for what is no Objective."""
+    """InputError for anything but an Objective."""
     if not isinstance(objective, Objective):
         raise InputError(f"objective must be a co.descent.Objective, got {objective!r}")
 

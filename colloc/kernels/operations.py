@@ -90,7 +90,7 @@ def is_call(operation: int) -> bool:
 
 
 def vector_names(lanes: int, macros: Mapping[str, str]) -> dict[str, str]:
-    """Names in glibc's libmvec of the functions that it has for so many lanes on the CPU of these compiler macros."""
+    """Functions of glibc's libmvec for a number of lanes on the CPU of these compiler macros, by name."""
     isa = {
         8: "e" if "__AVX512F__" in macros else "",
         4: "d" if "__AVX2__" in macros else "c" if "__AVX__" in macros else "",

@@ -54,7 +54,7 @@ def assemble(chain: ClosedChain, u: Any, guess: Any = None) -> np.ndarray:
 
 
 def closure_error(chain: ClosedChain, q: Any) -> np.ndarray:
-    """By how much the loops are open: the largest residual of all their rows.
+    """Opening of the loops: the largest residual of all their rows.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def closure_error(chain: ClosedChain, q: Any) -> np.ndarray:
 
 
 def _follow(chain: ClosedChain, start: np.ndarray, target: np.ndarray, where: str) -> np.ndarray:
-    """From a closed posture to the one with the target's independent coordinates, on the same branch."""
+    """Way from a closed posture to the one with the target's independent coordinates, on the same branch."""
     way = target - start[chain.independent_dofs]
     q, done, step = start, 0.0, 1.0
     side = _side(chain, start)

@@ -122,7 +122,7 @@ def pivots(matrix: np.ndarray, preferred: Sequence[int] = ()) -> list[int]:
 
 
 def assembled(closures: Closures, guess: np.ndarray) -> np.ndarray:
-    """The closed posture near a guess; InputError if there is none."""
+    """The closed posture near a guess; InputError if none is found."""
     rng = np.random.default_rng(0)
     q = closures.close(guess)
     for _ in range(4):  # away from where least squares rests without a closure, such as links in one line

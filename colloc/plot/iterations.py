@@ -82,7 +82,7 @@ def descents(runs: Sequence[Descent]) -> Figure:
     Raises
     ------
     InputError
-        For an empty sequence, or what is no Descent.
+        For an empty sequence, or anything in it that is not a Descent.
     """
     if not runs or not all(isinstance(run, Descent) for run in runs):
         raise InputError(f"descents needs one or more Descents, as co.descent.bfgs returns, got {runs!r}")

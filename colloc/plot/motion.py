@@ -102,7 +102,7 @@ class Stick:
 
     @property
     def lines(self) -> list[Line2D]:
-        """From back to front."""
+        """Lines from back to front."""
         return [self.rails, self.links, self.carriages, self.joints, self.tips]
 
     def show(self, figure_of: Skeleton, frame: int) -> None:

@@ -94,7 +94,7 @@ def check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def check_hessian(hessian: object, nlp: NLP) -> None:
-    """InputError for what is no Hessian, or one that this problem does not have."""
+    """InputError for anything but a Hessian that this problem has."""
     if not isinstance(hessian, Hessian):
         raise InputError(f"hessian must be one of {', '.join(map(str, Hessian))}, got {hessian!r}")
     if hessian is Hessian.GAUSS_NEWTON and all(block.weights is None for block in nlp.costs):

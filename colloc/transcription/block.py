@@ -105,7 +105,7 @@ class Block:
 
     @cached_property
     def gauss_newton(self) -> ca.Function:
-        """The part of `hessian` that holds first derivatives only, nothing for what is no sum of squares."""
+        """The part of `hessian` that holds first derivatives only, empty unless the block is a sum of squares."""
         return self._function([self._gauss])
 
     @cached_property

@@ -143,7 +143,7 @@ class NLP:
 
     @cached_property
     def gauss_newton(self) -> ca.Function:
-        """As `hess_lag`, with J'J of the costs that are sums of squares only: no second derivatives at all."""
+        """`hess_lag` with J'J of the costs that are sums of squares only: no second derivatives at all."""
         return self._hessian("gauss_newton")
 
     def _hessian(self, kind: str) -> ca.Function:
