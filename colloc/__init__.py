@@ -20,6 +20,7 @@ from colloc.evaluator import Evaluator, TorqueSensitivities
 from colloc.kernels import Compile
 from colloc.model import (
     Body,
+    Friction,
     Joint,
     Limits,
     Load,
@@ -75,7 +76,8 @@ if TYPE_CHECKING:
     )  # fmt: skip
 
 __all__ = [
-    "NLP", "BSpline", "Body", "Compile", "CompileWarning", "Cost", "Evaluator", "Free", "HermiteSimpson", "Hessian",
+    "NLP", "BSpline", "Body", "Compile", "CompileWarning", "Cost", "Evaluator", "Free",
+    "Friction", "HermiteSimpson", "Hessian",
     "InputError", "Instant", "Joint", "Limits", "Load", "Model", "Parameter", "PointMotion", "Problem", "Radau",
     "Solution", "SolutionWarning", "SolveError", "Status", "TorqueSensitivities", "Unknown", "Verification", "at",
     "boundary", "bounds", "by_differentiation", "center_of_mass", "composite_sensitivities", "control",

@@ -13,7 +13,7 @@ import numpy as np
 
 from colloc.checks import as_tuple, finite_array, finite_number
 from colloc.display import Table, short, shown
-from colloc.dynamics import InverseDynamics, newton_euler
+from colloc.dynamics import InverseDynamics, inverse_dynamics, newton_euler
 from colloc.errors import InputError, unknown_name
 from colloc.model import Load, Model, check_loads
 from colloc.problem.constraints import QUANTITIES, At, Boundary, Bounds, Constraint, Path, Rows, State, per_joint
@@ -131,7 +131,7 @@ class Problem:
         """Actuator torque by the given formulation, as a function of the instant's inputs; built once."""
         if formulation not in self.memo:
             now = self.instant
-            tau = formulation(self.model, now.q, now.qd, now.qdd, self.wrenches)
+            tau = inverse_dynamics(formulation, self.model, now.q, now.qd, now.qdd, self.wrenches)
             self.memo[formulation] = self.function("model", tau)
         return self.memo[formulation]
 

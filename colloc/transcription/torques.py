@@ -15,6 +15,7 @@ from colloc.dynamics import (
     by_differentiation,
     check_formulation,
     composite_sensitivities,
+    total_hessian,
     total_sensitivities,
 )
 from colloc.problem import Problem
@@ -123,7 +124,7 @@ def _curvature(problem: Problem, dynamics: InverseDynamics, *, recursive: bool) 
     if recursive and not any(ca.depends_on(load.wrench, state) for load in problem.wrenches):
         from colloc.dynamics import lie_hessian  # few problems need it
 
-        hessian = lie_hessian(problem.model, now.q, now.qd, now.qdd, multipliers, problem.wrenches)
+        hessian = total_hessian(lie_hessian, problem.model, now.q, now.qd, now.qdd, multipliers, problem.wrenches)
         first = now.t.shape[0] + now.duration.shape[0]
         others = ca.vertcat(*now.inputs[:2], *now.inputs[5:])
         rows = ca.jacobian(ca.gradient(ca.dot(multipliers, torque), others), inputs)
