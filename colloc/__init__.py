@@ -40,6 +40,7 @@ from colloc.evaluator import Evaluator, TorqueSensitivities
 from colloc.kernels import Compile
 from colloc.model import (
     Body,
+    Friction,
     Joint,
     Limits,
     Load,
@@ -81,12 +82,13 @@ if TYPE_CHECKING:
     from colloc.solution.verify import Verification, verify
 
 __all__ = [
-    "NLP", "BSpline", "Body", "Compile", "CompileWarning", "Cost", "Evaluator", "Free", "HermiteSimpson", "Hessian",
-    "InputError", "Instant", "Joint", "Limits", "Load", "Model", "Parameter", "PointMotion", "Problem", "Radau",
-    "Sample", "Solution", "SolutionWarning", "SolveError", "Status", "TorqueSensitivities", "Unknown", "Verification",
-    "at", "boundary", "bounds", "control", "descent", "dh_prismatic", "dh_revolute", "duration", "dynamics", "final",
-    "fixed", "ground", "helical", "initial", "integral", "keyframes", "line", "load", "loops", "path", "placement",
-    "plot", "point_motion", "prismatic", "revolute", "save", "solve", "to_csv", "transcribe", "verify",
+    "NLP", "BSpline", "Body", "Compile", "CompileWarning", "Cost", "Evaluator", "Free", "Friction", "HermiteSimpson",
+    "Hessian", "InputError", "Instant", "Joint", "Limits", "Load", "Model", "Parameter", "PointMotion", "Problem",
+    "Radau", "Sample", "Solution", "SolutionWarning", "SolveError", "Status", "TorqueSensitivities", "Unknown",
+    "Verification", "at", "boundary", "bounds", "control", "descent", "dh_prismatic", "dh_revolute", "duration",
+    "dynamics", "final", "fixed", "ground", "helical", "initial", "integral", "keyframes", "line", "load", "loops",
+    "path", "placement", "plot", "point_motion", "prismatic", "revolute", "save", "solve", "to_csv", "transcribe",
+    "verify",
 ]  # fmt: skip
 
 # Loaded on first use: importing matplotlib takes longer than solving a small problem, and ground is for walkers.

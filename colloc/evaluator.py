@@ -16,6 +16,7 @@ from colloc.dynamics import (
     check_formulation,
     composite_sensitivities,
     forward_dynamics,
+    inverse_dynamics,
     joint_reactions,
     mass_matrix,
     newton_euler,
@@ -224,7 +225,7 @@ class Evaluator:
     @cached_property
     def _torque(self) -> Batch:
         now = self._now
-        return self._function([self._dynamics(self.model, now.q, now.qd, now.qdd, self._loads)])
+        return self._function([inverse_dynamics(self._dynamics, self.model, now.q, now.qd, now.qdd, self._loads)])
 
     @cached_property
     def _sensitivities(self) -> Batch:

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 from colloc.dynamics.formulation import (
     DerivativeRecursion,
     Differentiation,
+    HessianRecursion,
     InverseDynamics,
     Sensitivities,
     by_differentiation,
     check_formulation,
 )
-from colloc.dynamics.inverse import total_sensitivities
+from colloc.dynamics.inverse import inverse_dynamics, total_hessian, total_sensitivities
 from colloc.dynamics.newtonian.recursion import Reactions, joint_reactions, newton_euler
 from colloc.dynamics.newtonian.support import Wrench, support_wrench
 from colloc.dynamics.spatial.articulated import forward_dynamics
@@ -30,12 +31,13 @@ if TYPE_CHECKING:
     from colloc.dynamics.spatial.jacobians import point_jacobian, point_jacobian_rate
 
 __all__ = [
-    "DerivativeRecursion", "Differentiation", "InverseDynamics", "Reactions", "Sensitivities", "Wrench",
-    "by_differentiation", "center_of_mass", "check_formulation", "composite_sensitivities", "equations_of_motion",
-    "forward_dynamics", "joint_reactions", "kinetic_energy", "lagrange", "lagrange_sensitivities", "lie", "lie_hessian",
-    "lie_sensitivities", "mass_matrix", "momentum", "newton_euler", "newton_euler_sensitivities", "point_jacobian",
-    "point_jacobian_rate", "potential_energy", "reaction_sensitivities", "regular_lagrange", "support_wrench",
-    "total_mass", "total_sensitivities",
+    "DerivativeRecursion", "Differentiation", "HessianRecursion", "InverseDynamics", "Reactions", "Sensitivities",
+    "Wrench", "by_differentiation", "center_of_mass", "check_formulation", "composite_sensitivities",
+    "equations_of_motion", "forward_dynamics", "inverse_dynamics", "joint_reactions", "kinetic_energy", "lagrange",
+    "lagrange_sensitivities", "lie", "lie_hessian", "lie_sensitivities", "mass_matrix", "momentum", "newton_euler",
+    "newton_euler_sensitivities", "point_jacobian", "point_jacobian_rate", "potential_energy",
+    "reaction_sensitivities", "regular_lagrange", "support_wrench", "total_hessian", "total_mass",
+    "total_sensitivities",
 ]  # fmt: skip
 
 # Loaded on first use: most scripts need one formulation.

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from colloc.dynamics.passive import rotor_energy, spring_energy
 from colloc.errors import InputError
 from colloc.model import Model
 from colloc.model.kinematics import frames
@@ -33,7 +34,7 @@ class Momentum(NamedTuple):
 
 
 def kinetic_energy(model: Model, q: ca.SX, qd: ca.SX) -> ca.SX:
-    """Kinetic energy, the sum of tr(B I B') / 2 over the links.
+    """Kinetic energy, the sum of tr(B I B') / 2 over the links, and that of the rotors in the joints.
 
     Parameters
     ----------
@@ -48,11 +49,11 @@ def kinetic_energy(model: Model, q: ca.SX, qd: ca.SX) -> ca.SX:
     doubled = ca.SX(0)
     for body, b in zip(model.bodies, velocity, strict=True):
         doubled += ca.dot(b[:3, :] @ body.pseudo_inertia, b[:3, :])
-    return doubled / 2
+    return doubled / 2 + rotor_energy(model, qd) if model.passive else doubled / 2
 
 
 def potential_energy(model: Model, q: ca.SX) -> ca.SX:
-    """Potential energy of gravity, zero for a mass at the world origin.
+    """Potential energy of gravity, zero for a mass at the world origin, and of the springs in the joints.
 
     Parameters
     ----------
@@ -63,7 +64,8 @@ def potential_energy(model: Model, q: ca.SX) -> ca.SX:
     -------
     SX, scalar [J]
     """
-    return -ca.dot(ca.SX(model.gravity), _mass_moment(model, q))
+    gravity = -ca.dot(ca.SX(model.gravity), _mass_moment(model, q))
+    return gravity + spring_energy(model, q) if model.passive else gravity
 
 
 def total_mass(model: Model) -> ca.SX:

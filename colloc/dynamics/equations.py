@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import casadi as ca
 
+from colloc.dynamics.inverse import inverse_dynamics
 from colloc.dynamics.newtonian.recursion import newton_euler
 from colloc.dynamics.spatial.composite import mass_matrix
 from colloc.model import Load, Model
@@ -26,6 +27,6 @@ def equations_of_motion(model: Model, q: ca.SX, qd: ca.SX, loads: Sequence[Load]
     -------
     mass : SX, shape (n, n), sparse [kg m2, kg m, kg]
     bias : SX, shape (n,) [N m, N]
-        Coriolis, centrifugal and gravity torques, less the torques of the loads.
+        Coriolis, centrifugal and gravity torques and those of passive joints, less the torques of the loads.
     """
-    return mass_matrix(model, q), newton_euler(model, q, qd, ca.SX(model.n, 1), loads)
+    return mass_matrix(model, q), inverse_dynamics(newton_euler, model, q, qd, ca.SX(model.n, 1), loads)

@@ -31,6 +31,7 @@ class Sensitivities(NamedTuple):
 
 
 DerivativeRecursion = Callable[[Model, ca.SX, ca.SX, ca.SX, Sequence[Load]], Sensitivities]
+HessianRecursion = Callable[[Model, ca.SX, ca.SX, ca.SX, ca.SX, Sequence[Load]], ca.SX]
 
 
 def check_formulation(dynamics: object, sensitivities: object = None) -> None:

@@ -1,4 +1,8 @@
-"""Inverse dynamics of a model by any formulation: the derivatives with all that acts in them."""
+"""Inverse dynamics of a model by any formulation: the doors by which everyone asks for torques and derivatives.
+
+A recursion is rigid-body physics and takes loads as given. Here comes in what else a torque consists of, with its exact
+derivatives: the passive parts of joints, and loads that depend on the state.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,36 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from colloc.dynamics.formulation import DerivativeRecursion, Sensitivities
+from colloc.dynamics.formulation import DerivativeRecursion, HessianRecursion, InverseDynamics, Sensitivities
+from colloc.dynamics.passive import passive_hessian, passive_slopes, passive_torque
 from colloc.errors import InputError
 from colloc.model import Load, Model
+
+
+def inverse_dynamics(
+    formulation: InverseDynamics, model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()
+) -> ca.SX:
+    """Actuator torques that produce a motion: those of the rigid bodies and of the passive parts of joints.
+
+    Parameters
+    ----------
+    formulation : newton_euler, lagrange, lie, or a function like them
+    model : Model
+    q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
+    loads : sequence of Load
+
+    Returns
+    -------
+    SX, shape (n,) [N m, N]
+    """
+    tau = formulation(model, q, qd, qdd, loads)
+    return tau + passive_torque(model, q, qd, qdd) if model.passive else tau
 
 
 def total_sensitivities(
     recursion: DerivativeRecursion, model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()
 ) -> Sensitivities:
-    """A recursion's sensitivities with those of loads that depend on the state (springs, drag) added.
+    """A recursion's sensitivities with those of passive joints, and of loads that depend on the state, added.
 
     The recursions take loads as given: constant in the world frame. Here the wrench of a load that depends on q, qd or
     qdd (as a ground reaction does that follows from the motion) becomes a symbol w, and dtau/dq gains dtau/dw dw/dq.
@@ -31,6 +56,49 @@ def total_sensitivities(
     -------
     Sensitivities
     """
+    found = _with_varying_loads(recursion, model, q, qd, qdd, loads)
+    if not model.passive:
+        return found
+    totals = [own + more for own, more in zip(found[1:], passive_slopes(model, qd), strict=True)]
+    return Sensitivities(found.tau + passive_torque(model, q, qd, qdd), *totals)
+
+
+def total_hessian(
+    recursion: HessianRecursion,
+    model: Model,
+    q: ca.SX,
+    qd: ca.SX,
+    qdd: ca.SX,
+    multipliers: ca.SX,
+    loads: Sequence[Load] = (),
+) -> ca.SX:
+    """Hessian of multipliers' torque by q, qd and qdd, the passive parts of joints included.
+
+    Parameters
+    ----------
+    recursion : callable
+        Such as `lie_hessian`.
+    model : Model
+    q, qd, qdd : SX, shape (n,)
+    multipliers : SX, shape (n,)
+    loads : sequence of Load
+        That do not depend on the state.
+
+    Returns
+    -------
+    SX, shape (3n, 3n), sparse
+    """
+    found = recursion(model, q, qd, qdd, multipliers, loads)
+    if not model.passive:
+        return found
+    none = ca.SX(model.n, model.n)
+    return found + ca.diagcat(none, passive_hessian(model, qd, multipliers), none)
+
+
+def _with_varying_loads(
+    recursion: DerivativeRecursion, model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load]
+) -> Sensitivities:
+    """Sensitivities of the rigid bodies, those of loads that depend on the state included."""
     state = ca.vertcat(q, qd, qdd)
     varying = [load for load in loads if ca.depends_on(load.wrench, state)]
     if not varying:

@@ -24,6 +24,7 @@ import casadi as ca
 
 from colloc.checks import as_tuple
 from colloc.dynamics import InverseDynamics, check_formulation, newton_euler
+from colloc.dynamics import inverse_dynamics as tree_torques
 from colloc.loops.closure import loop_wrench, path
 from colloc.loops.mechanism import ClosedChain
 from colloc.loops.reduction import Reduction, all_multipliers, constraint_jacobian, reduce
@@ -71,7 +72,7 @@ def inverse_dynamics(
     """
     check_formulation(dynamics)
     check_loads(chain.model, as_tuple("loads", loads))
-    return actuation(reduce(chain, q), dynamics(chain.model, q, qd, qdd, loads))[0]
+    return actuation(reduce(chain, q), tree_torques(dynamics, chain.model, q, qd, qdd, loads))[0]
 
 
 def actuation(reduction: Reduction, torques: ca.SX) -> tuple[Actuation, ca.SX]:

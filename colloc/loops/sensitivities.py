@@ -36,7 +36,7 @@ from typing import NamedTuple
 import casadi as ca
 
 from colloc.checks import as_tuple
-from colloc.dynamics import Sensitivities, composite_sensitivities, lie_hessian, total_sensitivities
+from colloc.dynamics import Sensitivities, composite_sensitivities, lie_hessian, total_hessian, total_sensitivities
 from colloc.errors import InputError
 from colloc.loops.inverse_dynamics import Actuation, actuation, driven, inverse_weights, solve_actuators, spread_torques
 from colloc.loops.mechanism import ClosedChain
@@ -161,7 +161,7 @@ def _contracted(state: _State, q: ca.SX, changes: _Changes, y: ca.SX, zeta: ca.S
         bends += least.rate
         cross += least.value @ changes.virtual
         a_q += least.value @ w
-    tree = lie_hessian(chain.model, q, state.qd, state.qdd, y, loads)
+    tree = total_hessian(lie_hessian, chain.model, q, state.qd, state.qdd, y, loads)
     bent = _state_curvature(state, a_q, state.tree.dqd.T @ y, state.tree.dqdd.T @ y)
     mixed = by_q.T @ cross
     return state.change.T @ (tree - bent) @ state.change + by_q.T @ bends @ by_q + mixed + mixed.T

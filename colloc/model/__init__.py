@@ -1,13 +1,14 @@
 """Description of a mechanism: joints, bodies, the tree they form, and loads."""
 
 from colloc.model.body import Body, Load, check_forward
-from colloc.model.joint import Joint, Limits, Screw
+from colloc.model.joint import Friction, Joint, Screw
 from colloc.model.kinds import dh_prismatic, dh_revolute, fixed, helical, prismatic, revolute
+from colloc.model.limits import Limits
 from colloc.model.topology import Topology, find_topology
 from colloc.model.transforms import placement
 from colloc.model.tree import Model, check_loads
 
 __all__ = [
-    "Body", "Joint", "Limits", "Load", "Model", "Screw", "Topology", "check_forward", "check_loads", "dh_prismatic",
-    "dh_revolute", "find_topology", "fixed", "helical", "placement", "prismatic", "revolute",
+    "Body", "Friction", "Joint", "Limits", "Load", "Model", "Screw", "Topology", "check_forward", "check_loads",
+    "dh_prismatic", "dh_revolute", "find_topology", "fixed", "helical", "placement", "prismatic", "revolute",
 ]  # fmt: skip

@@ -2,43 +2,46 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from colloc.checks import finite_array, interval
+from colloc.checks import finite_array, symbolic
 from colloc.errors import InputError
+from colloc.model.limits import Limits
 from colloc.model.transforms import axis_rotation, homogeneous, inverse, placement, rigid
 
-_FREE = (-math.inf, math.inf)
 _ROUNDING = 1e-9  # by how much the length of a unit vector, or a line through a point, may be off
 
 
-@dataclass(frozen=True)
-class Limits:
-    """Limits of one joint, each (lower, upper); infinite where there is none.
+@dataclass(frozen=True, eq=False)
+class Friction:
+    """Coulomb friction, smoothed so that it has derivatives: level * tanh(rate / velocity).
 
     Parameters
     ----------
-    position : [rad] or [m]
-    velocity : [rad/s] or [m/s]
-    torque : [N m] or [N]
+    level : number or SX [N m] or [N]
+        Torque of a joint that moves fast against `velocity`.
+    velocity : number or SX [rad/s] or [m/s]
+        Rate at which 76 % of the level are reached. Far below it friction is that of a damper, so that a joint under
+        load creeps instead of sticking.
+
+    Raises
+    ------
+    InputError
+        For a negative level or a velocity that is not positive.
     """
 
-    position: tuple[float, float] = _FREE
-    velocity: tuple[float, float] = _FREE
-    torque: tuple[float, float] = _FREE
+    level: Any
+    velocity: Any
 
     def __post_init__(self):
-        for name in ("position", "velocity", "torque"):
-            try:
-                lower, upper = getattr(self, name)
-            except (TypeError, ValueError):
-                raise InputError(f"limits {name} must be (lower, upper), got {getattr(self, name)!r}") from None
-            interval(f"limits {name}", lower, upper)
+        object.__setattr__(self, "level", _not_negative("friction level", self.level))
+        object.__setattr__(self, "velocity", _not_negative("friction velocity", self.velocity))
+        if self.velocity.is_zero():
+            raise InputError("friction velocity must be positive, got 0")
 
 
 class Screw(NamedTuple):
@@ -71,6 +74,9 @@ class Joint:
     transforms are shifted so that it does, which leaves the joint's transform as it was: the linear part kept here is
     along the axis, and the recursions need not know of others.
 
+    Beside what the rigid bodies need, the actuator has to provide armature qdd + damping qd + stiffness (q - rest) +
+    friction(qd), see `colloc.dynamics.passive`.
+
     Parameters
     ----------
     before : shape (4, 4)
@@ -83,12 +89,22 @@ class Joint:
     limits : Limits
     name : str, optional
         Name of the joint where it is not that of the body it carries, see `Model.joint_names`.
+    damping : number or SX [N m s/rad] or [N s/m]
+        Viscous.
+    stiffness : number or SX [N m/rad] or [N/m]
+        Of a linear spring.
+    rest : number or SX [rad] or [m]
+        Coordinate at which the spring is at rest.
+    armature : number or SX [kg m2] or [kg]
+        Inertia of the motor's rotor as the joint feels it: that of the rotor times the gear ratio squared.
+    friction : Friction, optional
 
     Raises
     ------
     InputError
         For transforms that are not rigid, an angular part that is neither zero nor of unit length, a slide that is not
-        of unit length, whose coordinate would not be in metres, and numbers that are not finite.
+        of unit length, whose coordinate would not be in metres, numbers that are not finite, a negative damping,
+        stiffness or armature, and any of them on a joint that does not move.
     """
 
     before: Any
@@ -96,6 +112,11 @@ class Joint:
     after: Any
     limits: Limits = field(default_factory=Limits)
     name: str | None = None
+    damping: Any = 0.0
+    stiffness: Any = 0.0
+    rest: Any = 0.0
+    armature: Any = 0.0
+    friction: Friction | None = None
 
     def __post_init__(self):
         before, after = rigid("before", self.before), rigid("after", self.after)
@@ -108,6 +129,27 @@ class Joint:
             before, after = before @ placement(shift), placement(-shift) @ after
         for name, value in (("before", before), ("screw", screw), ("after", after)):
             object.__setattr__(self, name, value)
+        for name in ("damping", "stiffness", "armature"):
+            object.__setattr__(self, name, _not_negative(name, getattr(self, name)))
+        object.__setattr__(self, "rest", symbolic("rest", self.rest, (1, 1)))
+        if not isinstance(self.friction, Friction | None):
+            raise InputError(f"friction must be a Friction or None, got {self.friction!r}")
+        if self.passive and not self.moves:
+            raise InputError(f"a fixed joint has no {' and no '.join(self.passive)}")
+
+    @property
+    def passive(self) -> tuple[str, ...]:
+        """What acts along the coordinate beside the actuator, of "damping", "stiffness", "armature" and "friction"."""
+        found = [name for name in ("damping", "stiffness", "armature") if not getattr(self, name).is_zero()]
+        return (*found, *(["friction"] if self.friction is not None else []))
+
+    @property
+    def symbols(self) -> list[ca.SX]:
+        """The symbols in transforms, damping, spring, armature and friction."""
+        parts = [ca.vec(self.before), ca.vec(self.after), self.damping, self.stiffness, self.rest, self.armature]
+        if self.friction is not None:
+            parts += [self.friction.level, self.friction.velocity]
+        return ca.symvar(ca.vertcat(*parts))
 
     @property
     def turns(self) -> bool:
@@ -172,6 +214,14 @@ class Joint:
 def sparse(vector: np.ndarray) -> ca.SX:
     """Numbers (3,) as a column that does not store its zeros, so that terms which vanish cost nothing."""
     return ca.sparsify(ca.SX(vector))
+
+
+def _not_negative(name: str, value: Any) -> ca.SX:
+    """A number or an expression; InputError for a negative number."""
+    scalar = symbolic(name, value, (1, 1))
+    if scalar.is_constant() and float(scalar) < 0:
+        raise InputError(f"{name} must not be negative, got {float(scalar)}")
+    return scalar
 
 
 def _checked_screw(given: Any) -> Screw:

@@ -9,14 +9,24 @@ import casadi as ca
 import numpy as np
 
 from colloc.checks import finite_number, symbolic
-from colloc.model.joint import Joint, Limits, Screw
+from colloc.model.joint import Friction, Joint, Screw
+from colloc.model.limits import Limits
 from colloc.model.transforms import homogeneous, rigid, rotation_about, unit_vector
 
 _NONE, _Z = np.zeros(3), np.array([0.0, 0.0, 1.0])
 
 
 def revolute(
-    axis: Sequence[float] = (0, 0, 1), placement: Any = None, limits: Limits | None = None, *, name: str | None = None
+    axis: Sequence[float] = (0, 0, 1),
+    placement: Any = None,
+    limits: Limits | None = None,
+    *,
+    name: str | None = None,
+    damping: Any = 0.0,
+    stiffness: Any = 0.0,
+    rest: Any = 0.0,
+    armature: Any = 0.0,
+    friction: Friction | None = None,
 ) -> Joint:
     """Hinge about `axis` through the origin of `placement`.
 
@@ -29,15 +39,29 @@ def revolute(
     limits : Limits, optional
     name : str, optional
         Name of the joint; that of its body by default.
+    damping, stiffness, rest, armature : number or SX, optional
+        Of dampers, springs and rotors, see `Joint`.
+    friction : Friction, optional
     """
-    return _placed(Screw(unit_vector("axis", axis), _NONE), placement, limits, name)
+    screw, before = Screw(unit_vector("axis", axis), _NONE), _placed(placement)
+    return Joint(before, screw, _here(), limits or Limits(), name, damping, stiffness, rest, armature, friction)
 
 
 def prismatic(
-    axis: Sequence[float] = (0, 0, 1), placement: Any = None, limits: Limits | None = None, *, name: str | None = None
+    axis: Sequence[float] = (0, 0, 1),
+    placement: Any = None,
+    limits: Limits | None = None,
+    *,
+    name: str | None = None,
+    damping: Any = 0.0,
+    stiffness: Any = 0.0,
+    rest: Any = 0.0,
+    armature: Any = 0.0,
+    friction: Friction | None = None,
 ) -> Joint:
     """Slide along `axis` of `placement`; parameters as in `revolute`."""
-    return _placed(Screw(_NONE, unit_vector("axis", axis)), placement, limits, name)
+    screw, before = Screw(_NONE, unit_vector("axis", axis)), _placed(placement)
+    return Joint(before, screw, _here(), limits or Limits(), name, damping, stiffness, rest, armature, friction)
 
 
 def helical(
@@ -47,6 +71,11 @@ def helical(
     limits: Limits | None = None,
     *,
     name: str | None = None,
+    damping: Any = 0.0,
+    stiffness: Any = 0.0,
+    rest: Any = 0.0,
+    armature: Any = 0.0,
+    friction: Friction | None = None,
 ) -> Joint:
     """Thread: turns about `axis` through the origin of `placement` and advances along it; parameters as in `revolute`.
 
@@ -56,12 +85,13 @@ def helical(
         Advance per radian, not per turn; negative for a left-handed thread.
     """
     along = unit_vector("axis", axis)
-    return _placed(Screw(along, finite_number("pitch", pitch) * along), placement, limits, name)
+    screw, before = Screw(along, finite_number("pitch", pitch) * along), _placed(placement)
+    return Joint(before, screw, _here(), limits or Limits(), name, damping, stiffness, rest, armature, friction)
 
 
 def fixed(placement: Any = None, *, name: str | None = None) -> Joint:
     """Rigid connection: the link frame is `placement` in the parent frame."""
-    return _placed(Screw(_NONE, _NONE), placement, None, name)
+    return Joint(_placed(placement), Screw(_NONE, _NONE), _here(), name=name)
 
 
 def dh_revolute(
@@ -72,6 +102,11 @@ def dh_revolute(
     limits: Limits | None = None,
     *,
     name: str | None = None,
+    damping: Any = 0.0,
+    stiffness: Any = 0.0,
+    rest: Any = 0.0,
+    armature: Any = 0.0,
+    friction: Friction | None = None,
 ) -> Joint:
     """Revolute joint from a row of a standard (distal) Denavit-Hartenberg table.
 
@@ -82,11 +117,13 @@ def dh_revolute(
     theta, alpha : number or SX [rad]
         Offset added to the joint variable; twist about the new x axis.
     d, a : number or SX [m]
-    limits : Limits, optional
-    name : str, optional
-        Name of the joint; that of its body by default.
+    limits, name, damping, stiffness, rest, armature, friction : optional
+        As in `revolute`.
     """
-    return Joint(ca.SX.eye(4), Screw(_Z, _NONE), _dh(theta, d, a, alpha), limits or Limits(), name)
+    after = _dh(theta, d, a, alpha)
+    return Joint(
+        _here(), Screw(_Z, _NONE), after, limits or Limits(), name, damping, stiffness, rest, armature, friction
+    )
 
 
 def dh_prismatic(
@@ -97,15 +134,25 @@ def dh_prismatic(
     limits: Limits | None = None,
     *,
     name: str | None = None,
+    damping: Any = 0.0,
+    stiffness: Any = 0.0,
+    rest: Any = 0.0,
+    armature: Any = 0.0,
+    friction: Friction | None = None,
 ) -> Joint:
     """Prismatic joint from a Denavit-Hartenberg row, Rz(theta) Tz(q + d) Tx(a) Rx(alpha); as in `dh_revolute`."""
-    return Joint(ca.SX.eye(4), Screw(_NONE, _Z), _dh(theta, d, a, alpha), limits or Limits(), name)
+    after = _dh(theta, d, a, alpha)
+    return Joint(
+        _here(), Screw(_NONE, _Z), after, limits or Limits(), name, damping, stiffness, rest, armature, friction
+    )
 
 
-def _placed(screw: Screw, placement: Any, limits: Limits | None, name: str | None) -> Joint:
-    """A joint whose link frame is the placed frame once it has moved."""
-    before = ca.SX.eye(4) if placement is None else rigid("placement", placement)
-    return Joint(before, screw, ca.SX.eye(4), limits or Limits(), name)
+def _here() -> ca.SX:
+    return ca.SX.eye(4)
+
+
+def _placed(placement: Any) -> ca.SX:
+    return _here() if placement is None else rigid("placement", placement)
 
 
 def _dh(theta: Any, d: Any, a: Any, alpha: Any) -> ca.SX:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,6 +16,7 @@ from colloc.errors import InputError, unknown_name
 from colloc.model.body import Body, Load
 from colloc.model.joint import Joint
 from colloc.model.kinds import fixed
+from colloc.model.table import bodies_table
 from colloc.model.topology import Topology, find_topology
 
 
@@ -169,12 +169,14 @@ class Model:
 
     @cached_property
     def symbols(self) -> list[ca.SX]:
-        """The symbols in masses, lengths and inertias."""
-        parts = [
-            ca.vertcat(b.mass, b.com, ca.vec(b.inertia), ca.vec(b.joint.before), ca.vec(b.joint.after))
-            for b in self.bodies
-        ]
+        """The symbols in masses, lengths and inertias, and in the passive parts of joints."""
+        parts = [ca.vertcat(b.mass, b.com, ca.vec(b.inertia), *b.joint.symbols) for b in self.bodies]
         return ca.symvar(ca.vertcat(*parts))
+
+    @cached_property
+    def passive(self) -> bool:
+        """Whether any joint has damping, a spring, armature or friction."""
+        return any(joint.passive for joint in self.joints)
 
     def __repr__(self) -> str:
         return self._table().text()
@@ -183,14 +185,9 @@ class Model:
         return self._table().html()
 
     def _table(self) -> Table:
-        header = ("body", "parent", "joint", "theta [rad]", "d [m]", "a [m]", "alpha [rad]", "mass [kg]", "q", "tau")
-        rows = []
-        for body in self.bodies:
-            limits = body.joint.limits
-            cells = (body.name, body.parent or "world", _joint_cell(body), *_dh_cells(body), _cell(body.mass))
-            rows.append((*cells, _range(limits.position), _range(limits.torque)))
         gravity = ", ".join(map(short, self.gravity))
-        return Table(f"{self.name}: {self.n} DOF, {len(self.bodies)} bodies, gravity ({gravity}) m/s2", header, rows)
+        title = f"{self.name}: {self.n} DOF, {len(self.bodies)} bodies, gravity ({gravity}) m/s2"
+        return bodies_table(title, self.bodies)
 
 
 def _held(body: Body, value: Any) -> Body:
@@ -225,41 +222,3 @@ def check_loads(model: Model, loads: Sequence[Load]) -> None:
         if not isinstance(load, Load):
             raise InputError(f"loads must be Load objects, got {load!r}")
         model.index(load.body)
-
-
-def _joint_cell(body: Body) -> str:
-    """Label of the joint, with its name where that is not the body's."""
-    own = body.joint.name
-    return body.joint.kind if own in (None, body.name) else f"{own}, {body.joint.kind}"
-
-
-def _dh_cells(body: Body) -> tuple[str, str, str, str]:
-    """DH row of a joint that has one (the joint variable as q), dashes otherwise."""
-    after, joint = body.joint.after, body.joint
-    constant = joint.before.is_constant() and after.is_constant()
-    if not constant or (joint.turns and joint.slides) or tuple(joint.axis) != (0, 0, 1):
-        return ("-", "-", "-", "-")
-    if not np.array_equal(np.array(ca.DM(joint.before)), np.eye(4)) or float(after[2, 0]) != 0:
-        return ("-", "-", "-", "-")
-    m = np.array(ca.DM(after))
-    theta, alpha = math.atan2(m[1, 0], m[0, 0]), math.atan2(m[2, 1], m[2, 2])
-    a, d = m[0, 3] * math.cos(theta) + m[1, 3] * math.sin(theta), m[2, 3]
-    sliding = not joint.turns
-    return (
-        short(theta) if sliding else _plus("q", theta),
-        _plus("q", d) if sliding else short(d),
-        short(a),
-        short(alpha),
-    )
-
-
-def _plus(symbol: str, offset: float) -> str:
-    return symbol if abs(offset) < 1e-12 else f"{symbol} {'+' if offset > 0 else '-'} {short(abs(offset))}"
-
-
-def _cell(value: ca.SX) -> str:
-    return short(float(value)) if value.is_constant() else str(value)
-
-
-def _range(limits: tuple[float, float]) -> str:
-    return "free" if limits == (-math.inf, math.inf) else f"[{short(limits[0])}, {short(limits[1])}]"

@@ -16,6 +16,8 @@ from colloc.dynamics import (
     by_differentiation,
     check_formulation,
     composite_sensitivities,
+    inverse_dynamics,
+    total_hessian,
     total_sensitivities,
 )
 from colloc.problem import Problem, Slots
@@ -73,7 +75,7 @@ class Torques:
         self._recursive = not isinstance(recursion, Differentiation)
         self._asked = sensitivities is not None and self._recursive
         now = problem.instant
-        torque = dynamics(problem.model, now.q, now.qd, now.qdd, problem.wrenches)
+        torque = inverse_dynamics(dynamics, problem.model, now.q, now.qd, now.qdd, problem.wrenches)
         self._value = problem.function("model", torque)
         self._slope = _slopes(problem, recursion)
 
@@ -128,7 +130,7 @@ def _curvature(problem: Problem, value: ca.Function, *, recursive: bool) -> ca.F
     if recursive and not any(ca.depends_on(load.wrench, state) for load in problem.wrenches):
         from colloc.dynamics import lie_hessian  # few problems need it
 
-        inner = lie_hessian(problem.model, now.q, now.qd, now.qdd, multipliers, problem.wrenches)
+        inner = total_hessian(lie_hessian, problem.model, now.q, now.qd, now.qdd, multipliers, problem.wrenches)
         whole = _around(inner, now.slots, weighted)
     else:
         whole = ca.hessian(weighted, slots)[0]

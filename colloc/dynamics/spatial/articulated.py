@@ -1,8 +1,9 @@
 """Forward dynamics by the articulated-body algorithm (Featherstone 2008, chapter 7).
 
 All quantities are in world axes about the reference point of the tree, as in `composite`, so that articulated inertias
-add without any transformation. Velocity-product accelerations and gravity are in the wrench of each link, taken at
-qdd = 0; what is propagated outward afterwards is only the acceleration that the joints' qdd add.
+add without any transformation. A rotor in a joint adds its armature to the inertia along that joint alone.
+Velocity-product accelerations and gravity are in the wrench of each link, taken at qdd = 0; what is propagated outward
+afterwards is only the acceleration that the joints' qdd add.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
+from colloc.dynamics.passive import passive_torque
 from colloc.dynamics.spatial.integrals import Composite, own_integrals, symmetric
 from colloc.dynamics.spatial.links import outward
 from colloc.errors import InputError
@@ -41,18 +43,20 @@ def forward_dynamics(model: Model, q: ca.SX, qd: ca.SX, tau: ca.SX, loads: Seque
         matrix is then singular and the accelerations are not determined.
     """
     _check_inertia(model)
-    links = outward(model, q, qd, ca.SX(model.n, 1))
+    rest = ca.SX(model.n, 1)
+    links = outward(model, q, qd, rest)
     own = own_integrals(model, links, loads)
     articulated = [_spatial(integrals) for integrals in own]
     wrench = [integrals.wrench for integrals in own]
+    given = tau - passive_torque(model, q, qd, rest) if model.passive else tau
     # Per joint: acceleration by its net torque alone, and per unit acceleration of the link above.
     drive: list[ca.SX] = [ca.SX(0)] * len(links)
     drag: list[ca.SX] = [ca.SX(6, 1)] * len(links)
-    for k, body, parent, torque in reversed(model.walk(tau)):
+    for k, body, parent, torque in reversed(model.walk(given)):
         screw = links[k].screw.value
         if body.joint.moves:
             resisted = symmetric(articulated[k]) @ screw
-            inverse = 1 / ca.dot(screw, resisted)
+            inverse = 1 / (ca.dot(screw, resisted) + body.joint.armature)
             net = torque - ca.dot(screw, wrench[k])
             drive[k], drag[k] = inverse * net, inverse * resisted
             articulated[k] -= ca.tril(resisted @ drag[k].T)
@@ -84,15 +88,15 @@ def _check_inertia(model: Model) -> None:
     The recursion runs on numbers at one configuration without symmetries, symbols of the model included: what is zero
     there is zero everywhere, and rounding decides the rest.
     """
-    screws, inertias = _generic_numbers(model)
+    screws, inertias, rotors = _generic_numbers(model)
     total = [np.abs(inertia) for inertia in inertias]  # a bound of the sums from which a small inertia comes out
     without = []
     for k, body, parent in reversed(model.walk()):
         if body.joint.moves:
             screw = screws[k]
             resisted = inertias[k] @ screw
-            along = screw @ resisted
-            if along <= _VANISHING * (np.abs(screw) @ total[k] @ np.abs(screw)):
+            along = screw @ resisted + rotors[k]
+            if along <= _VANISHING * (np.abs(screw) @ total[k] @ np.abs(screw) + rotors[k]):
                 without.append(body.joint_name)
             else:
                 inertias[k] = inertias[k] - np.outer(resisted, resisted) / along
@@ -107,14 +111,15 @@ def _check_inertia(model: Model) -> None:
         )
 
 
-def _generic_numbers(model: Model) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Screw of every joint and spatial inertia of every link at an arbitrary configuration."""
+def _generic_numbers(model: Model) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]:
+    """Screw and armature of every joint and spatial inertia of every link at an arbitrary configuration."""
     rng = np.random.default_rng(0)
     q, rest = ca.SX.sym("q", model.n), ca.SX(model.n, 1)
     symbols = ca.vertcat(q, *model.symbols)
     links = outward(model, q, rest, rest)
     screws = [link.screw.value for link in links]
     inertias = [symmetric(_spatial(integrals)) for integrals in own_integrals(model, links)]
-    numbers = ca.Function("generic", [symbols], [ca.horzcat(*screws), ca.horzcat(*inertias)])
-    columns, blocks = (np.array(value) for value in numbers(rng.uniform(0.5, 1.5, symbols.shape[0])))
-    return list(columns.T), np.hsplit(blocks, len(links))
+    rotors = ca.vertcat(*(body.joint.armature for body in model.bodies))
+    numbers = ca.Function("generic", [symbols], [ca.horzcat(*screws), ca.horzcat(*inertias), rotors])
+    columns, blocks, armatures = (np.array(value) for value in numbers(rng.uniform(0.5, 1.5, symbols.shape[0])))
+    return list(columns.T), np.hsplit(blocks, len(links)), armatures.ravel()

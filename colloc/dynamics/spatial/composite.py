@@ -28,6 +28,7 @@ from collections.abc import Iterator, Sequence
 import casadi as ca
 
 from colloc.dynamics.formulation import Sensitivities
+from colloc.dynamics.passive import armature
 from colloc.dynamics.spatial.integrals import Composite, composites, symmetric
 from colloc.dynamics.spatial.links import Jet, outward
 from colloc.model import Load, Model
@@ -74,7 +75,7 @@ def composite_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads
 
 
 def mass_matrix(model: Model, q: ca.SX) -> ca.SX:
-    """Joint-space mass matrix, dtau/dqdd (composite-rigid-body algorithm; Featherstone 2008, table 6.2).
+    """Joint-space mass matrix (composite-rigid-body algorithm; Featherstone 2008, table 6.2), armature included.
 
     Parameters
     ----------
@@ -93,7 +94,8 @@ def mass_matrix(model: Model, q: ca.SX) -> ca.SX:
         inertial = _inertial(carried[j], links[j].screw.value)
         for i, row in _carriers(model, j):
             entries[row, column] = entries[column, row] = ca.dot(links[i].screw.value, inertial)
-    return _sparse(model.n, entries)
+    mass = _sparse(model.n, entries)
+    return mass + ca.sparsify(ca.diag(armature(model))) if model.passive else mass
 
 
 def _columns(screw: Jet, rate: ca.SX, turn: ca.SX, carried: Composite) -> tuple[ca.SX, ...]:

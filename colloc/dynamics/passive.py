@@ -1,0 +1,114 @@
+"""What joints do of themselves, along their coordinates: rotors, dampers, springs and friction.
+
+The actuator torque is that of the rigid bodies plus
+
+    armature qdd + damping qd + stiffness (q - rest) + level tanh(qd / velocity).
+
+The recursions are rigid-body physics and know nothing of it; it comes in where torques are asked for, in
+`colloc.dynamics.inverse`, and where a model is described as a whole: mass matrix, forward dynamics, energies. Every
+derivative is that of one joint by its own coordinate, so that matrices are diagonal.
+
+Armature is the inertia of a rotor reflected through the gear: gear ratio squared times the rotor's own. As usual the
+rotor spins fast against its carrier, whose own turning it does not feel (Featherstone 2008, section 9.6).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import casadi as ca
+
+from colloc.model import Model
+
+
+class _Parts(NamedTuple):
+    """Passive parts of the joints that move, SX, each shape (n,)."""
+
+    damping: ca.SX
+    stiffness: ca.SX
+    rest: ca.SX
+    armature: ca.SX
+    level: ca.SX
+    velocity: ca.SX
+
+
+def passive_torque(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> ca.SX:
+    """What the actuators have to provide beside the torque of the rigid bodies.
+
+    Parameters
+    ----------
+    model : Model
+    q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
+
+    Returns
+    -------
+    SX, shape (n,) [N m, N]
+    """
+    p = _parts(model)
+    return p.armature * qdd + p.damping * qd + p.stiffness * (q - p.rest) + p.level * ca.tanh(qd / p.velocity)
+
+
+def passive_slopes(model: Model, qd: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """Derivatives of the passive torque by q, qd and qdd.
+
+    Parameters
+    ----------
+    model : Model
+    qd : SX, shape (n,) [rad/s, m/s]
+
+    Returns
+    -------
+    dq, dqd, dqdd : SX, each shape (n, n), diagonal, sparse
+        Of springs, of dampers and friction, of rotors.
+    """
+    p = _parts(model)
+    friction = p.level / p.velocity * (1 - ca.tanh(qd / p.velocity) ** 2)
+    return _diagonal(p.stiffness), _diagonal(p.damping + friction), _diagonal(p.armature)
+
+
+def passive_hessian(model: Model, qd: ca.SX, multipliers: ca.SX) -> ca.SX:
+    """Hessian of multipliers' passive torque by qd; nothing else bends.
+
+    Parameters
+    ----------
+    model : Model
+    qd : SX, shape (n,) [rad/s, m/s]
+    multipliers : SX, shape (n,)
+
+    Returns
+    -------
+    SX, shape (n, n), diagonal, sparse
+    """
+    p = _parts(model)
+    share = ca.tanh(qd / p.velocity)
+    return _diagonal(-2 * multipliers * p.level / p.velocity**2 * share * (1 - share**2))
+
+
+def armature(model: Model) -> ca.SX:
+    """Inertia of every joint's rotor, SX, shape (n,) [kg m2, kg]."""
+    return _parts(model).armature
+
+
+def rotor_energy(model: Model, qd: ca.SX) -> ca.SX:
+    """Kinetic energy of the rotors, SX, scalar [J], at the rates qd, SX, shape (n,)."""
+    return ca.dot(armature(model) * qd, qd) / 2
+
+
+def spring_energy(model: Model, q: ca.SX) -> ca.SX:
+    """Potential energy of the springs, zero at rest, SX, scalar [J], at the coordinates q, SX, shape (n,)."""
+    p = _parts(model)
+    return ca.dot(p.stiffness * (q - p.rest), q - p.rest) / 2
+
+
+def _parts(model: Model) -> _Parts:
+    none = (ca.SX(0), ca.SX(1))  # no level, at any velocity
+    rows = []
+    for joint in model.joints:
+        friction = none if joint.friction is None else (joint.friction.level, joint.friction.velocity)
+        rows.append((joint.damping, joint.stiffness, joint.rest, joint.armature, *friction))
+    return _Parts(*(ca.vertcat(*column) for column in zip(*rows, strict=True)))
+
+
+def _diagonal(entries: ca.SX) -> ca.SX:
+    """Diagonal matrix that stores what is not identically zero."""
+    return ca.sparsify(ca.diag(entries))

@@ -1,0 +1,35 @@
+"""Limits of a joint."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from colloc.checks import interval
+from colloc.errors import InputError
+
+_FREE = (-math.inf, math.inf)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of one joint, each (lower, upper); infinite where there is none.
+
+    Parameters
+    ----------
+    position : [rad] or [m]
+    velocity : [rad/s] or [m/s]
+    torque : [N m] or [N]
+    """
+
+    position: tuple[float, float] = _FREE
+    velocity: tuple[float, float] = _FREE
+    torque: tuple[float, float] = _FREE
+
+    def __post_init__(self):
+        for name in ("position", "velocity", "torque"):
+            try:
+                lower, upper = getattr(self, name)
+            except (TypeError, ValueError):
+                raise InputError(f"limits {name} must be (lower, upper), got {getattr(self, name)!r}") from None
+            interval(f"limits {name}", lower, upper)

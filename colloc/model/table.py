@@ -1,0 +1,74 @@
+"""The table of a model: bodies, their joints as Denavit-Hartenberg rows where they are, and limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+
+from colloc.display import Table, short
+from colloc.model.body import Body
+from colloc.model.joint import Joint
+
+_HEADER = ("body", "parent", "joint", "theta [rad]", "d [m]", "a [m]", "alpha [rad]", "mass [kg]", "q", "tau")
+
+
+def bodies_table(title: str, bodies: Sequence[Body]) -> Table:
+    """One row per body; passive parts of joints in the notes."""
+    rows = []
+    for body in bodies:
+        limits = body.joint.limits
+        cells = (body.name, body.parent or "world", _joint_cell(body), *_dh_cells(body), _cell(body.mass))
+        rows.append((*cells, _range(limits.position), _range(limits.torque)))
+    notes = [f"{b.joint_name}: {', '.join(_passive_parts(b.joint))}" for b in bodies if b.joint.passive]
+    return Table(title, _HEADER, rows, tuple(notes))
+
+
+def _joint_cell(body: Body) -> str:
+    """Label of the joint, with its name where that is not the body's."""
+    own = body.joint.name
+    return body.joint.kind if own in (None, body.name) else f"{own}, {body.joint.kind}"
+
+
+def _dh_cells(body: Body) -> tuple[str, str, str, str]:
+    """DH row of a joint that has one (the joint variable as q), dashes otherwise."""
+    after, joint = body.joint.after, body.joint
+    constant = joint.before.is_constant() and after.is_constant()
+    if not constant or (joint.turns and joint.slides) or tuple(joint.axis) != (0, 0, 1):
+        return ("-", "-", "-", "-")
+    if not np.array_equal(np.array(ca.DM(joint.before)), np.eye(4)) or float(after[2, 0]) != 0:
+        return ("-", "-", "-", "-")
+    m = np.array(ca.DM(after))
+    theta, alpha = math.atan2(m[1, 0], m[0, 0]), math.atan2(m[2, 1], m[2, 2])
+    a, d = m[0, 3] * math.cos(theta) + m[1, 3] * math.sin(theta), m[2, 3]
+    sliding = not joint.turns
+    return (
+        short(theta) if sliding else _plus("q", theta),
+        _plus("q", d) if sliding else short(d),
+        short(a),
+        short(alpha),
+    )
+
+
+def _plus(symbol: str, offset: float) -> str:
+    return symbol if abs(offset) < 1e-12 else f"{symbol} {'+' if offset > 0 else '-'} {short(abs(offset))}"
+
+
+def _passive_parts(joint: Joint) -> list[str]:
+    """What acts along a joint's coordinate, with its numbers."""
+    parts = [f"{name} {_cell(getattr(joint, name))}" for name in joint.passive if name != "friction"]
+    if "stiffness" in joint.passive:
+        parts[joint.passive.index("stiffness")] += f" about {_cell(joint.rest)}"
+    if joint.friction is not None:
+        parts.append(f"friction {_cell(joint.friction.level)} from {_cell(joint.friction.velocity)} on")
+    return parts
+
+
+def _cell(value: ca.SX) -> str:
+    return short(float(value)) if value.is_constant() else str(value)
+
+
+def _range(limits: tuple[float, float]) -> str:
+    return "free" if limits == (-math.inf, math.inf) else f"[{short(limits[0])}, {short(limits[1])}]"
