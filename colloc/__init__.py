@@ -10,10 +10,9 @@ or `during` are fractions of the duration.
 
 The layers, from the ground up; each imports from those above it in this list only:
 
-    errors          what is raised: InputError, SolveError, warnings
     version         the version of the package
     display         tables as text and HTML
-    checks          validation of arguments, once, where a thing is made
+    checks          validation of arguments, and InputError
     files           writing files: complete or absent
     numerics        spline bases, quadrature, differences
     kernels         CasADi functions as machine code, and on NumPy arrays of samples
@@ -26,7 +25,7 @@ The layers, from the ground up; each imports from those above it in this list on
     transcription   splines and collocation meshes: variables, nodes and what lies between them, the NLP and its blocks
     solver          IPOPT: options, statuses, progress, and the diagnosis of a failed solve
     solution        the answer: motion at any time, violations between nodes, verification, files
-    solve           from a problem to a solution
+    solve           from a problem to a solution, or a SolveError
     descent         Newton-type methods for movements without constraints
     control         iLQR and feedback around a motion
     plot            figures and animations
@@ -35,9 +34,9 @@ The layers, from the ground up; each imports from those above it in this list on
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from colloc.errors import CompileWarning, InputError, SolutionWarning, SolveError, unknown_name
+from colloc.checks import InputError, unknown_name
 from colloc.evaluator import Evaluator, TorqueSensitivities
-from colloc.kernels import Compile
+from colloc.kernels import Compile, CompileWarning
 from colloc.model import (
     Body,
     Friction,
@@ -71,7 +70,7 @@ from colloc.problem import (
     path,
 )  # fmt: skip
 from colloc.solution import Sample, Solution
-from colloc.solve import solve
+from colloc.solve import SolutionWarning, SolveError, solve
 from colloc.solver import Hessian, Status
 from colloc.transcription import NLP, BSpline, HermiteSimpson, Radau, keyframes, line, transcribe
 from colloc.version import __version__ as __version__

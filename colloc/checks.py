@@ -1,16 +1,30 @@
-"""Validation of user input, done once where a thing is made."""
+"""Validation of arguments, done once where a thing is made, and the error that says what is wrong with them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from numbers import Real
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from colloc.errors import InputError
+
+class InputError(ValueError):
+    """An argument that cannot be used; the message quotes the argument, its value and the legal values."""
+
+
+def unknown_name(what: str, name: object, legal: Iterable[str]) -> InputError:
+    """Error for a name that does not exist: quotes it, guesses what was meant, lists the legal ones."""
+    legal = list(legal)
+    close = get_close_matches(str(name), legal, n=3)
+    hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+    if close and len(legal) > 20:
+        return InputError(f"no {what} named {name!r}{hint}")
+    listed = ", ".join(legal[:20]) + (", ..." if len(legal) > 20 else "")
+    return InputError(f"no {what} named {name!r}{hint} (known: {listed or 'none'})")
 
 
 def finite_array(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:

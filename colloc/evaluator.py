@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
+from colloc.checks import InputError
 from colloc.dynamics import (
     DerivativeRecursion,
     InverseDynamics,
@@ -22,7 +23,6 @@ from colloc.dynamics import (
     newton_euler,
     total_sensitivities,
 )
-from colloc.errors import InputError
 from colloc.kernels import Compile
 from colloc.kernels.batch import Batch, arithmetic, sample_rows, spread
 from colloc.model import Load, Model, check_forward, check_loads

@@ -6,7 +6,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from colloc.errors import InputError
+from colloc.checks import InputError
 
 
 def check_writable(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:

@@ -10,14 +10,31 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import finite_number
+from colloc.checks import InputError, finite_number
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
-from colloc.errors import InputError, SolutionWarning, SolveError
 from colloc.kernels import Compile
 from colloc.problem import Problem
 from colloc.solution import Solution
 from colloc.solver import Hessian, Ipopt, Status, check_hessian, check_options, explain
 from colloc.transcription import NLP, Guess, Keyframes, Transcription, trajectory_from, transcribe
+
+
+class SolveError(RuntimeError):
+    """A solve that ended without an optimum.
+
+    Attributes
+    ----------
+    solution : Solution
+        The last iterate, with its status, violations and convergence history.
+    """
+
+    def __init__(self, message: str, solution: Solution):
+        super().__init__(message)
+        self.solution = solution
+
+
+class SolutionWarning(UserWarning):
+    """The answer comes with a reservation, such as a constraint violated between the nodes."""
 
 
 def solve(

@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from colloc.errors import InputError
+from colloc.checks import InputError
 from colloc.kernels import Compile, CompileError, Kernel, Library, Pass, build, cached, emit
 from colloc.kernels.compiler import inspect
 from colloc.kernels.operations import EXPRESSIONS, FUNCTIONS

@@ -9,9 +9,8 @@ from enum import Enum
 import casadi as ca
 import numpy as np
 
-from colloc.checks import count, finite_number
+from colloc.checks import InputError, count, finite_number
 from colloc.dynamics import composite_sensitivities, forward_dynamics, total_sensitivities
-from colloc.errors import InputError
 from colloc.kernels.batch import Batch
 from colloc.model import Load, Model, check_forward, check_loads
 from colloc.problem import Instant

@@ -10,14 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from colloc.checks import count, finite_array, finite_number, interval
+from colloc.checks import InputError, count, finite_array, finite_number, interval
 from colloc.control.batch import least_squares_step
 from colloc.control.discrete import System, simulate
 from colloc.control.objective import Objective
 from colloc.control.residuals import Expansion, Residuals, fitted
 from colloc.control.riccati import Policy, backward
 from colloc.display import Table, short
-from colloc.errors import InputError
 
 # Of the expected decrease that a step must bring. A small share admits steps far beyond where the linearisation holds,
 # and with them whirling local minima: with 0.1 it took a third more iterations over 16 reaches of 2 to 10 links.

@@ -9,8 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import as_tuple
-from colloc.errors import InputError
+from colloc.checks import InputError, as_tuple
 from colloc.model import Model
 from colloc.problem import Instant
 

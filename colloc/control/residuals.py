@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from colloc.checks import InputError
 from colloc.control.objective import Objective, Output, Term
-from colloc.errors import InputError
 
 
 class Expansion(NamedTuple):

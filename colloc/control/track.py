@@ -9,11 +9,10 @@ import casadi as ca
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 
-from colloc.checks import count, finite_array, finite_number, interval
+from colloc.checks import InputError, count, finite_array, finite_number, interval
 from colloc.control.discrete import Scheme, System, simulate, system_at
 from colloc.control.residuals import Expansion
 from colloc.control.riccati import backward
-from colloc.errors import InputError
 from colloc.solution import Solution
 
 

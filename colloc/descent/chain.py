@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from colloc.checks import InputError
 from colloc.descent.objective import Objective
 from colloc.descent.spline import SplineMotion
-from colloc.errors import InputError
 from colloc.kernels import Compile
 from colloc.loops import ChainEvaluator, ClosedChain, assemble, closure_error
 from colloc.model import Load

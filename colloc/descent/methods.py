@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from colloc.checks import InputError
 from colloc.descent.cholesky import modified_cholesky
 from colloc.descent.line_search import Point, wolfe_step
 from colloc.descent.objective import Descent, DescentStatus, Objective, Stop, check_objective
 from colloc.descent.record import Record
-from colloc.errors import InputError
 
 
 class _Direction(NamedTuple):

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from colloc.checks import InputError
 from colloc.descent.objective import Descent, DescentStatus, Objective
 from colloc.display import shown
-from colloc.errors import InputError
 from colloc.solution import Solution
 from colloc.solver import Outcome, Status
 from colloc.transcription import NLP, Guess, Keyframes, trajectory_from

@@ -8,9 +8,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from colloc.checks import count, finite_number
+from colloc.checks import InputError, count, finite_number
 from colloc.display import Table, short
-from colloc.errors import InputError
 from colloc.numerics.differences import central_difference
 
 

@@ -6,10 +6,9 @@ import time
 
 import numpy as np
 
-from colloc.checks import finite_array
+from colloc.checks import InputError, finite_array
 from colloc.descent.line_search import Point
 from colloc.descent.objective import Descent, DescentStatus, History, Objective, Stop, check_objective
-from colloc.errors import InputError
 
 
 class Record:

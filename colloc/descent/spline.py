@@ -8,9 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from colloc.checks import count, finite_array, finite_number
+from colloc.checks import InputError, count, finite_array, finite_number
 from colloc.descent.objective import Objective
-from colloc.errors import InputError
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from colloc.checks import InputError
 from colloc.dynamics.passive import rotor_energy, spring_energy
-from colloc.errors import InputError
 from colloc.model import Model
 from colloc.model.kinematics import frames
 

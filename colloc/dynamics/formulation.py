@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from colloc.errors import InputError
+from colloc.checks import InputError
 from colloc.model import Load, Model
 
 InverseDynamics = Callable[[Model, ca.SX, ca.SX, ca.SX, Sequence[Load]], ca.SX]

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import casadi as ca
 
+from colloc.checks import InputError
 from colloc.dynamics.formulation import DerivativeRecursion, HessianRecursion, InverseDynamics, Sensitivities
 from colloc.dynamics.passive import passive_hessian, passive_slopes, passive_torque
-from colloc.errors import InputError
 from colloc.model import Load, Model
 
 

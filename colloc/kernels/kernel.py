@@ -9,8 +9,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.checks import count
-from colloc.errors import InputError
+from colloc.checks import InputError, count
 
 
 class CompileError(RuntimeError):

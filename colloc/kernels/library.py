@@ -15,13 +15,20 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 
-from colloc.checks import count
-from colloc.errors import CompileWarning, InputError, unknown_name
+from colloc.checks import InputError, count, unknown_name
 from colloc.kernels.cache import evict, find, store, workshop
 from colloc.kernels.compiler import Compiler, compile_library, inspect
 from colloc.kernels.kernel import CompileError, Kernel
 from colloc.kernels.operations import vector_names
-from colloc.kernels.options import Compile, cache_directory, compiler_command, lane_count, processors, thread_count
+from colloc.kernels.options import (
+    Compile,
+    CompileWarning,
+    cache_directory,
+    compiler_command,
+    lane_count,
+    processors,
+    thread_count,
+)
 from colloc.kernels.source import sources
 
 

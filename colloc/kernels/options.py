@@ -10,12 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from colloc.checks import count
-from colloc.errors import InputError
+from colloc.checks import InputError, count
 from colloc.kernels.kernel import CompileError
 
 LANES = (1, 2, 4, 8)
 MOST_THREADS = 256  # the driver's
+
+
+class CompileWarning(UserWarning):
+    """Kernels could not be compiled; the answers are the same, and slower to come by."""
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import finite_array
+from colloc.checks import InputError, finite_array
 from colloc.display import short, shown
-from colloc.errors import InputError
 from colloc.loops.mechanism import ClosedChain
 from colloc.loops.posture import CLOSED, assembled, check_closed, described_gap
 

@@ -24,7 +24,7 @@ from functools import partial
 
 import casadi as ca
 
-from colloc.errors import InputError
+from colloc.checks import InputError
 from colloc.loops.inverse_dynamics import loop_wrenches
 from colloc.loops.loop import Frame
 from colloc.loops.mechanism import ClosedChain

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.checks import as_tuple
+from colloc.checks import InputError, as_tuple
 from colloc.display import shown
-from colloc.errors import InputError
 from colloc.kernels import Compile
 from colloc.kernels.batch import Batch, sample_rows
 from colloc.loops.inverse_dynamics import inverse_dynamics, loop_wrenches

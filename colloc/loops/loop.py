@@ -18,7 +18,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.errors import InputError
+from colloc.checks import InputError
 from colloc.model import placement as place
 from colloc.model.transforms import rigid, unit_vector
 

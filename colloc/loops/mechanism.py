@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import as_tuple, finite_array
+from colloc.checks import InputError, as_tuple, finite_array, unknown_name
 from colloc.display import Table, short, shown
-from colloc.errors import InputError, unknown_name
 from colloc.loops.loop import Loop
 from colloc.loops.posture import RANK, Closures, assembled, independent_rows, pivots
 from colloc.model import Model

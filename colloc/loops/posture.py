@@ -9,8 +9,8 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from colloc.checks import InputError
 from colloc.display import short
-from colloc.errors import InputError
 from colloc.loops.closure import loop_jacobian, moving, path, residual
 from colloc.loops.loop import Loop
 from colloc.model import Model

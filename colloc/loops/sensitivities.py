@@ -35,9 +35,8 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from colloc.checks import as_tuple
+from colloc.checks import InputError, as_tuple
 from colloc.dynamics import Sensitivities, composite_sensitivities, lie_hessian, total_hessian, total_sensitivities
-from colloc.errors import InputError
 from colloc.loops.inverse_dynamics import Actuation, actuation, driven, inverse_weights, solve_actuators, spread_torques
 from colloc.loops.mechanism import ClosedChain
 from colloc.loops.reduction import Reduction, basis_motion, hessians, jacobians, reduce, reduced_motion

@@ -9,8 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import symbolic
-from colloc.errors import InputError
+from colloc.checks import InputError, symbolic
 from colloc.model.joint import Joint
 
 

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.checks import finite_array, symbolic
-from colloc.errors import InputError
+from colloc.checks import InputError, finite_array, symbolic
 from colloc.model.limits import Limits
 from colloc.model.transforms import axis_rotation, homogeneous, inverse, placement, rigid
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from colloc.checks import interval
-from colloc.errors import InputError
+from colloc.checks import InputError, interval
 
 _FREE = (-math.inf, math.inf)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from colloc.errors import InputError
+from colloc.checks import InputError
 
 
 @dataclass(frozen=True)

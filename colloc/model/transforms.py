@@ -7,8 +7,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import finite_array, symbolic
-from colloc.errors import InputError
+from colloc.checks import InputError, finite_array, symbolic
 
 
 def placement(translation: Any = (0, 0, 0), rpy: Any = (0, 0, 0)) -> ca.SX:

@@ -10,9 +10,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import as_tuple, finite_array, symbolic
+from colloc.checks import InputError, as_tuple, finite_array, symbolic, unknown_name
 from colloc.display import Table, short
-from colloc.errors import InputError, unknown_name
 from colloc.model.body import Body, Load
 from colloc.model.joint import Joint
 from colloc.model.kinds import fixed

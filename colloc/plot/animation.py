@@ -13,8 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
-from colloc.checks import finite_number
-from colloc.errors import InputError
+from colloc.checks import InputError, finite_number
 from colloc.files import check_writable
 from colloc.plot.motion import Stick, draw_paths
 from colloc.plot.player import write_gif, write_html

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.errors import InputError
+from colloc.checks import InputError
 from colloc.solution import Solution
 
 _POINTS = 400  # over the whole motion, at least

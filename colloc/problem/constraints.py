@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import finite_array, finite_number, interval
-from colloc.errors import InputError
+from colloc.checks import InputError, finite_array, finite_number, interval
 from colloc.problem.instant import Instant
 from colloc.problem.joint_values import Bounds, State
 from colloc.problem.rows import Rows, bounded

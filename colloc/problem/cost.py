@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from colloc.checks import finite_number
-from colloc.errors import InputError
+from colloc.checks import InputError, finite_number
 
 
 @dataclass(frozen=True)

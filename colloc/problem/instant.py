@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
+from colloc.checks import unknown_name
 from colloc.dynamics import Wrench, support_wrench
-from colloc.errors import unknown_name
 from colloc.model import Model
 from colloc.model.kinematics import Frames, PointMotion, frames, point_in
 

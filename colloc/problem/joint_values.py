@@ -9,8 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import finite_array, interval
-from colloc.errors import InputError, unknown_name
+from colloc.checks import InputError, finite_array, interval, unknown_name
 from colloc.model import Model
 from colloc.problem.instant import Instant
 from colloc.problem.rows import Rows, natural_size

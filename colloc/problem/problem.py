@@ -10,9 +10,8 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from colloc.checks import as_tuple, finite_array, finite_number
+from colloc.checks import InputError, as_tuple, finite_array, finite_number, unknown_name
 from colloc.display import Table, short, shown
-from colloc.errors import InputError, unknown_name
 from colloc.model import Load, Model, check_loads
 from colloc.problem.constraints import Condition, Constraint
 from colloc.problem.cost import Cost

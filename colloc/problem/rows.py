@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.checks import interval
-from colloc.errors import InputError
+from colloc.checks import InputError, interval
 
 
 class Rows(NamedTuple):

@@ -9,8 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import count, finite_array, finite_number, interval
-from colloc.errors import InputError
+from colloc.checks import InputError, count, finite_array, finite_number, interval
 from colloc.problem.instant import RESERVED
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from colloc.checks import finite_number
-from colloc.errors import InputError
+from colloc.checks import InputError, finite_number
 
 Place = TypeVar("Place", covariant=True)
 

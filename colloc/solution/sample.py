@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.errors import unknown_name
+from colloc.checks import unknown_name
 
 
 @dataclass(frozen=True)

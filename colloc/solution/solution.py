@@ -10,9 +10,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from colloc.checks import InputError
 from colloc.display import Table, short
 from colloc.dynamics import joint_reactions
-from colloc.errors import InputError
 from colloc.problem import Instant, Problem
 from colloc.solution.sample import JointReactions, Sample
 from colloc.solution.violations import Violation, measure_violations

@@ -13,7 +13,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.errors import InputError, unknown_name
+from colloc.checks import InputError, unknown_name
 from colloc.files import check_writable, write_atomically
 from colloc.problem import Problem
 from colloc.solution.solution import Solution

@@ -8,10 +8,9 @@ import casadi as ca
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from colloc.checks import finite_number
+from colloc.checks import InputError, finite_number
 from colloc.display import Table, short
 from colloc.dynamics import forward_dynamics
-from colloc.errors import InputError
 from colloc.model import check_forward
 from colloc.solution.solution import Solution
 from colloc.solution.violations import Violation

@@ -12,7 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.errors import InputError, unknown_name
+from colloc.checks import InputError, unknown_name
 from colloc.solver.monitor import Interruptible, Monitor
 from colloc.solver.outcome import Outcome, Status
 from colloc.transcription import NLP

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import finite_array, finite_number
-from colloc.errors import InputError
+from colloc.checks import InputError, finite_array, finite_number
 from colloc.problem import Problem, State
 from colloc.transcription.grid import Trajectory
 

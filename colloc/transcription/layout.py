@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.errors import InputError
+from colloc.checks import InputError
 from colloc.problem import Problem, Window
 
 

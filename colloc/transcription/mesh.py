@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import as_tuple, count, finite_array, finite_number
-from colloc.errors import InputError
+from colloc.checks import InputError, as_tuple, count, finite_array, finite_number
 
 # A narrower interval is a breakpoint written twice; times on either side of it cannot be told apart.
 NARROWEST = 1e-9

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import casadi as ca
 
+from colloc.checks import InputError
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
-from colloc.errors import InputError
 from colloc.kernels import Compile
 from colloc.problem import ConstraintRows, Problem, Slots, summed
 from colloc.transcription.block import Block
