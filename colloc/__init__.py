@@ -28,10 +28,12 @@ from colloc.model import (
     dh_prismatic,
     dh_revolute,
     fixed,
+    floating,
     helical,
     placement,
     prismatic,
     revolute,
+    spherical,
 )  # fmt: skip
 from colloc.model.kinematics import PointMotion, point_motion
 from colloc.problem import (
@@ -81,12 +83,14 @@ __all__ = [
     "InputError", "Instant", "Joint", "Limits", "Load", "Model", "Parameter", "PointMotion", "Problem", "Radau",
     "Solution", "SolutionWarning", "SolveError", "Status", "TorqueSensitivities", "Unknown", "Verification", "at",
     "boundary", "bounds", "by_differentiation", "center_of_mass", "composite_sensitivities", "control",
-    "cut_joints", "descent", "dh_prismatic", "dh_revolute", "duration", "final", "fixed", "forward_dynamics",
+    "cut_joints", "descent", "dh_prismatic", "dh_revolute", "duration", "final", "fixed",
+    "floating", "forward_dynamics",
     "ground", "helical", "initial", "integral", "io", "joint_reactions", "keyframes", "kinetic_energy", "lagrange",
     "lagrange_sensitivities", "lie", "lie_hessian", "lie_sensitivities", "line", "loops", "mass_matrix", "momentum",
     "newton_euler", "newton_euler_sensitivities", "path", "placement", "plot", "point_jacobian",
     "point_jacobian_rate", "point_motion", "potential_energy", "prismatic", "reaction_sensitivities",
-    "regular_lagrange", "revolute", "solve", "transcribe", "verify",
+    "regular_lagrange", "revolute", "solve",
+    "spherical", "transcribe", "verify",
 ]  # fmt: skip
 
 
