@@ -47,10 +47,12 @@ from colloc.model import (
     dh_prismatic,
     dh_revolute,
     fixed,
+    floating,
     helical,
     placement,
     prismatic,
     revolute,
+    spherical,
 )  # fmt: skip
 from colloc.model.kinematics import PointMotion, point_motion
 from colloc.problem import (
@@ -85,9 +87,9 @@ __all__ = [
     "Hessian", "InputError", "Instant", "Joint", "Limits", "Load", "Model", "Parameter", "PointMotion", "Problem",
     "Radau", "Sample", "Solution", "SolutionWarning", "SolveError", "Status", "TorqueSensitivities", "Unknown",
     "Verification", "at", "boundary", "bounds", "control", "descent", "dh_prismatic", "dh_revolute", "duration",
-    "dynamics", "final", "fixed", "ground", "helical", "initial", "integral", "keyframes", "line", "load", "loops",
-    "path", "placement", "plot", "point_motion", "prismatic", "revolute", "save", "solve", "to_csv", "transcribe",
-    "verify",
+    "dynamics", "final", "fixed", "floating", "ground", "helical", "initial", "integral", "keyframes", "line", "load",
+    "loops", "path", "placement", "plot", "point_motion", "prismatic", "revolute", "save", "solve", "spherical",
+    "to_csv", "transcribe", "verify",
 ]  # fmt: skip
 
 # Loaded on first use: importing matplotlib takes longer than solving a small problem, and ground is for walkers.

@@ -197,7 +197,7 @@ def pinocchio_tree(model: co.Model, *, lock_fixed: bool = False) -> PinocchioTre
         if dof is None and not lock_fixed:
             joints[k], offsets[k] = carrier, offset * before * after
         else:
-            joints[k] = other.addJoint(carrier, _pinocchio_joint(body.joint), offset * before, body.name)
+            joints[k] = other.addJoint(carrier, pinocchio_joint(body.joint), offset * before, body.name)
             offsets[k] = after
             dofs.append(-1 if dof is None else dof)
         inertia = pin.Inertia(float(body.mass), numbers(body.com), numbers(body.inertia))
@@ -210,7 +210,7 @@ def pinocchio_tree(model: co.Model, *, lock_fixed: bool = False) -> PinocchioTre
     return PinocchioTree(other, joints, offsets, np.array(dofs))
 
 
-def _pinocchio_joint(joint: co.Joint) -> Any:
+def pinocchio_joint(joint: co.Joint) -> Any:
     """The same joint in Pinocchio; a fixed one as a hinge."""
     angular, linear = joint.screw
     if not angular.any() and linear.any():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import casadi as ca
 import numpy as np
@@ -11,11 +11,12 @@ from numpy.polynomial import chebyshev
 from colloc.checks import InputError, finite_number
 from colloc.display import Table, short
 from colloc.dynamics import forward_dynamics
-from colloc.model import check_forward
+from colloc.model import SingularPosture, check_forward, singular_postures
 from colloc.solution.solution import Solution
 from colloc.solution.violations import Violation
 from colloc.transcription import NLP
 
+NEAR_LOCK = np.radians(5.0)  # angle between the outer axes of three that counts as near gimbal lock
 _DEGREE = 9  # of the polynomial that hands an interval's torque to the integrator
 
 
@@ -56,6 +57,8 @@ class Verification:
     violations : list of Violation
         Every constraint row on a fine grid, worst first.
     kkt : KKT
+    singular : list of SingularPosture
+        Sequences of three angles that come near gimbal lock, within 5 degrees.
     """
 
     forward_error: float
@@ -63,6 +66,7 @@ class Verification:
     joint_errors: np.ndarray
     violations: list[Violation]
     kkt: KKT
+    singular: list[SingularPosture] = field(default_factory=list)
 
     def __repr__(self) -> str:
         return self._table().text()
@@ -78,6 +82,9 @@ class Verification:
             ),
             ("KKT residuals", ", ".join(f"{name} {value:.1e}" for name, value in vars(self.kkt).items())),
         ]
+        for names, t, angle in self.singular:
+            near = f"{', '.join(names)}: {np.degrees(angle):.1f} degrees from gimbal lock at t = {short(t)} s"
+            rows.append(("singular posture", near))
         worst = [v for v in self.violations if v.relative > 1e-6][:8]
         rows += [("violation", f"{v.row}: {v} at t = {short(v.t)} s") for v in worst]
         rows.append(("", f"{len(self.violations) - len(worst)} constraint rows {'more ' if worst else ''}hold to 1e-6"))
@@ -117,7 +124,15 @@ def verify(solution: Solution, *, tolerance: float = 1e-10) -> Verification:
         joint_errors,
         list(solution.violations),
         kkt(solution.nlp, solution.x, solution.parameters, solution.multipliers["g"], solution.multipliers["x"]),
+        _singular(solution),
     )
+
+
+def _singular(solution: Solution) -> list[SingularPosture]:
+    """Where three angles come near gimbal lock, looked for between nodes as well."""
+    edges = solution.nlp.grid.breakpoints * solution.duration
+    t = np.unique(np.linspace(edges[:-1], edges[1:], 11))
+    return singular_postures(solution.problem.model, t, solution.at(t).q, NEAR_LOCK)
 
 
 def _forward(solution: Solution, tolerance: float) -> np.ndarray:

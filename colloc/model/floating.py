@@ -1,0 +1,137 @@
+"""Bodies that turn freely, or move freely: one constructor each, in coordinates of a tree on massless links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from colloc.checks import InputError, unknown_name
+from colloc.model.body import Body
+from colloc.model.kinds import fixed, prismatic, revolute
+from colloc.model.limits import Limits
+
+_AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+
+
+def floating(
+    name: str,
+    placement: Any = None,
+    *,
+    sequence: str = "zyx",
+    mass: Any = 0.0,
+    com: Any = (0.0, 0.0, 0.0),
+    inertia: Any = (0.0, 0.0, 0.0),
+    limits: Mapping[str, Limits] | None = None,
+) -> list[Body]:
+    """A body that moves freely through the world: three slides and three hinges.
+
+        co.Model([*co.floating("pelvis", mass=12.0, inertia=(0.1, 0.1, 0.1)), co.Body("thigh", ..., "pelvis")])
+
+    The coordinates of a pelvis are pelvis_tx, pelvis_ty, pelvis_tz [m], the place of its frame along the fixed axes,
+    and then its three angles [rad], as `spherical` has them: pelvis_rz, pelvis_ry, pelvis_rx in the sequence "zyx".
+    Nothing drives such a base: hold its torques at zero (`bounds`, or limits of (0, 0)), or let the environment's loads
+    provide them.
+
+    Parameters
+    ----------
+    name : str
+        Of the body; its coordinates' names begin with it.
+    placement : shape (4, 4), optional
+        Where the body is at q = 0, in the world; slides and turns are along and about its axes.
+    sequence, mass, com, inertia
+        As in `spherical`.
+    limits : mapping of coordinate name to Limits, optional
+
+    Returns
+    -------
+    list of Body
+        Five massless ones and the body itself, last.
+
+    Raises
+    ------
+    InputError
+        As in `spherical`.
+    """
+    slides = {f"{name}_t{axis}": _AXES[axis] for axis in "xyz"}
+    turns = _turns(name, sequence)
+    return _chain(Body(name, fixed(placement), None, mass, com, inertia), slides, turns, limits or {})
+
+
+def spherical(
+    name: str,
+    placement: Any = None,
+    *,
+    parent: str | None = None,
+    sequence: str = "zyx",
+    mass: Any = 0.0,
+    com: Any = (0.0, 0.0, 0.0),
+    inertia: Any = (0.0, 0.0, 0.0),
+    limits: Mapping[str, Limits] | None = None,
+) -> list[Body]:
+    """A body on a ball joint: three hinges whose axes meet in a point.
+
+        co.Model([co.Body("pelvis", ...), *co.spherical("thigh", hip, parent="pelvis", mass=7.0)])
+
+    The coordinates of a thigh are thigh_rz, thigh_ry and thigh_rx [rad] in the sequence "zyx": its rotation is
+    Rz Ry Rx, each turn about the axis that the turns before it have moved. An axis that comes twice is counted:
+    thigh_rz, thigh_rx, thigh_rz2 in "zxz". Three angles cannot tell all orientations apart: where the second makes the
+    axes of the first and the third parallel (±90 degrees where the three letters differ, 0 or 180 where the third is
+    the first again) the posture is singular, rates and torques grow without bound, and `verify` reports it. Choose a
+    sequence that stays away from there.
+
+    Parameters
+    ----------
+    name : str
+        Of the body; its coordinates' names begin with it.
+    placement : shape (4, 4), optional
+        Joint frame in the parent frame, see `placement`; the identity by default.
+    parent : str, optional
+        Name of the parent body; the world by default.
+    sequence : str
+        Three of the letters x, y and z, no two neighbours alike.
+    mass, com, inertia
+        As in `Body`.
+    limits : mapping of coordinate name to Limits, optional
+
+    Returns
+    -------
+    list of Body
+        Two massless ones and the body itself, last; its joint goes by the last coordinate's name.
+
+    Raises
+    ------
+    InputError
+        For a sequence or a coordinate that does not exist, and as `Body`.
+    """
+    return _chain(Body(name, fixed(placement), parent, mass, com, inertia), {}, _turns(name, sequence), limits or {})
+
+
+def _turns(name: str, sequence: str) -> dict[str, tuple[float, float, float]]:
+    """Axes of the hinges by the names of their coordinates."""
+    letters = isinstance(sequence, str) and len(sequence) == 3 and set(sequence) <= set(_AXES)
+    if not letters or sequence[1] in (sequence[0], sequence[2]):
+        raise InputError(
+            f"sequence must be three of the letters x, y and z, no two neighbours alike, as in 'zyx', got {sequence!r}"
+        )
+    last = f"{sequence[2]}2" if sequence[2] == sequence[0] else sequence[2]
+    return {f"{name}_r{label}": _AXES[label[0]] for label in (*sequence[:2], last)}
+
+
+def _chain(
+    body: Body,
+    slides: Mapping[str, tuple[float, float, float]],
+    turns: Mapping[str, tuple[float, float, float]],
+    limits: Mapping[str, Limits],
+) -> list[Body]:
+    """A body that is fixed in its place, on slides and hinges with massless links between them instead."""
+    for coordinate in limits:
+        if coordinate not in {**slides, **turns}:
+            raise unknown_name(f"coordinate of body {body.name!r}", coordinate, [*slides, *turns])
+    made: list[Body] = []
+    for coordinate, axis in {**slides, **turns}.items():
+        place = None if made else body.joint.before  # the others start where the one before them ends
+        make = prismatic if coordinate in slides else revolute
+        joint = make(axis, place, limits.get(coordinate), name=coordinate)
+        made.append(Body(coordinate, joint, made[-1].name if made else body.parent))
+    return [*made[:-1], replace(body, joint=made[-1].joint, parent=made[-1].parent)]

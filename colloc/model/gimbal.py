@@ -1,0 +1,100 @@
+"""Gimbal lock: where three angles cannot tell orientations apart.
+
+Three hinges whose axes meet in one point, with massless links between them, are coordinates of a ball joint. Where the
+second turns the axis of the third into that of the first, one freedom of the three is lost: the mass matrix is singular
+and rates and torques grow without bound.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from colloc.model.joint import Joint
+from colloc.model.tree import Model
+
+_COINCIDENT = 1e-12  # m; closer than this is the same point
+
+
+class SingularPosture(NamedTuple):
+    """A moment near gimbal lock.
+
+    Parameters
+    ----------
+    joints : tuple of three str
+        The sequence, from base to tip.
+    t : float [s]
+        When it is nearest to the lock.
+    angle : float [rad]
+        Between the axes of the first and the third joint then; zero in the lock.
+    """
+
+    joints: tuple[str, str, str]
+    t: float
+    angle: float
+
+
+def singular_postures(model: Model, t: np.ndarray, q: np.ndarray, within: float) -> list[SingularPosture]:
+    """Every sequence of three angles that comes near its gimbal lock.
+
+    Sequences are found by what they are, three hinges that meet in a point on massless links which carry nothing else,
+    however they were made. Where symbols stand between the axes nothing is said.
+
+    Parameters
+    ----------
+    model : Model
+    t : ndarray, shape (N,) [s]
+    q : ndarray, shape (N, n) [rad, m]
+    within : float [rad]
+        Angle between the axes of the first and the third joint that counts as near.
+    """
+    found = []
+    for triple in _sequences(model):
+        first, second, third = (model.bodies[k].joint for k in triple)
+        # Axes of the first and the third joint in the frame of the second, before it turns.
+        upper, lower = _between(first, second)[:3, :3].T @ first.axis, _between(second, third)[:3, :3] @ third.axis
+        turned = _turned(second.axis, lower, q[:, model.moving.index(triple[1])])
+        angles = np.arctan2(np.linalg.norm(np.cross(turned, upper), axis=1), np.abs(turned @ upper))
+        k = int(angles.argmin())
+        if angles[k] <= within:
+            names = [model.bodies[body].joint_name for body in triple]
+            found.append(SingularPosture((names[0], names[1], names[2]), float(t[k]), float(angles[k])))
+    return found
+
+
+def _sequences(model: Model) -> list[tuple[int, int, int]]:
+    """Bodies whose joints are three hinges in one point, with the first two links massless and nothing else on them."""
+    children = np.bincount([parent for parent in model.parents if parent >= 0], minlength=len(model.bodies))
+    found = []
+    for third, second in enumerate(model.parents):
+        first = model.parents[second] if second >= 0 else -1
+        if first < 0 or not all(_hinge(model.bodies[k].joint) for k in (first, second, third)):
+            continue
+        bare = all(model.bodies[k].mass.is_zero() and children[k] == 1 for k in (first, second))
+        if bare and _meet(model, first, second) and _meet(model, second, third):
+            found.append((first, second, third))
+    return found
+
+
+def _hinge(joint: Joint) -> bool:
+    return joint.turns and not joint.slides
+
+
+def _meet(model: Model, above: int, below: int) -> bool:
+    """Whether the joint frames of two links, one on the other, have one origin, in numbers."""
+    place = model.bodies[above].joint.after @ model.bodies[below].joint.before
+    return place.is_constant() and bool(np.abs(np.array(ca.DM(place[:3, 3]))).max() < _COINCIDENT)
+
+
+def _between(above: Joint, below: Joint) -> np.ndarray:
+    """Transform from the frame of a joint to that of the joint above it, once that has moved, shape (4, 4)."""
+    return np.array(ca.DM(above.after @ below.before))
+
+
+def _turned(axis: np.ndarray, vector: np.ndarray, angles: np.ndarray) -> np.ndarray:
+    """A vector turned about a unit axis by N angles, shape (N, 3) (Rodrigues)."""
+    along = axis * (axis @ vector)
+    cosine, sine = np.cos(angles)[:, None], np.sin(angles)[:, None]
+    return along + cosine * (vector - along) + sine * np.cross(axis, vector)
