@@ -350,9 +350,9 @@ def test_operations_of_the_human():
     """Measured: 29,166, against 50,814 of automatic differentiation; 617 + 617 + 739 entries."""
     model = human43()
     symbols = coordinates(model)
-    start = time.perf_counter()
+    start = time.process_time()
     results = composite_sensitivities(model, *symbols)
-    assert time.perf_counter() - start < 2.0  # measured 0.26 s
+    assert time.process_time() - start < 2.0  # measured 0.26 s
     assert operations(symbols, results) <= 30_000
     assert sum(block.nnz() for block in results[1:]) <= 1_975
     assert operations(symbols[:1], [mass_matrix(model, symbols[0])]) <= 5_600

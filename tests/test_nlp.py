@@ -9,8 +9,8 @@ from problems import effort, everything, time_optimal
 
 import colloc as co
 from colloc.dynamics import Sensitivities, by_differentiation
+from colloc.transcription import torques
 from colloc.transcription.block import Block
-from colloc.transcription.torques import RECURSIVE_FROM
 from models.chains.serial import spatial_chain
 
 CURVES = [
@@ -64,7 +64,7 @@ def compare_with_automatic_differentiation(nlp: co.NLP, parameters: list[float])
 def long_chain(**given) -> co.Problem:
     """Enough joints for the recursions, first and second derivatives; an unknown force and mass, a spring if asked."""
     force, payload = co.Unknown("force", size=3), co.Unknown("payload", lower=0.1, upper=2.0, guess=1.0, constant=True)
-    chain = spatial_chain(RECURSIVE_FROM)
+    chain = spatial_chain(torques.RECURSIVE_FROM)
     last = chain.bodies[-1]
     tip = co.Body("tip", co.fixed(), parent=last.name, mass=payload.symbol, com=(0.1, 0.0, 0.05))
     return co.Problem(
@@ -87,7 +87,10 @@ SPRING = co.Load("tip", force=lambda now: -3.0 * now.point("tip").position - 0.2
 
 @pytest.mark.parametrize("given", [{}, {"duration": 1.2}, {"loads": [SPRING]}], ids=["free", "fixed", "spring"])
 @pytest.mark.parametrize("curve", [co.BSpline(2), co.HermiteSimpson(1), co.Radau(1, 2)], ids=str)
-def test_derivatives_of_a_long_chain_equal_automatic_differentiation(curve: co.BSpline, given: dict):
+def test_derivatives_of_a_long_chain_equal_automatic_differentiation(
+    curve: co.BSpline, given: dict, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(torques, "RECURSIVE_FROM", 4)  # from eight joints on differentiation takes its time
     compare_with_automatic_differentiation(co.transcribe(long_chain(**given), curve), [])
 
 

@@ -3,7 +3,7 @@
 import casadi as ca
 import numpy as np
 import pytest
-from random_trees import coordinates, evaluate
+from random_trees import coordinates, evaluate, numbers
 
 import colloc as co
 from colloc.model.kinematics import frames
@@ -74,13 +74,13 @@ def test_torques_do_not_depend_on_where_the_tree_begins(human):
     state = [rng.uniform(-0.4, 0.4, human.model.n) for _ in range(3)]
     joints = [dict(zip(names, part, strict=True)) for part in state]
     base = [k for k, name in enumerate(stance.model.joint_names) if name in stance.virtual and name != ROLL]
-    theirs = _foot(human, state)
+    foot, theirs = _foot(stance), [numbers(part) for part in _foot(human)(*state)]
     mine = [np.array([part.get(name, 0.0) for name in stance.model.joint_names]) for part in joints]
     for order, part in enumerate(mine):
         for _ in range(20 if order == 0 else 1):  # positions by Gauss-Newton; rates are linear
-            jacobian = _slope(stance, mine[0])[:, base]
-            part[base] -= np.linalg.lstsq(jacobian, _foot(stance, mine)[order] - theirs[order], rcond=None)[0]
-        np.testing.assert_allclose(_foot(stance, mine)[order], theirs[order], rtol=0, atol=1e-11)
+            found = [numbers(value) for value in foot(*mine)]
+            part[base] -= np.linalg.lstsq(found[3][:, base], found[order] - theirs[order], rcond=None)[0]
+        np.testing.assert_allclose(numbers(foot(*mine)[order]), theirs[order], rtol=0, atol=1e-11)
     found = []
     for who, motion in ((human, state), (stance, mine)):
         symbols = coordinates(who.model)
@@ -93,19 +93,12 @@ def test_torques_do_not_depend_on_where_the_tree_begins(human):
     assert max(abs(found[1][name] - found[0][name]) for name in left_out & set(found[0])) > 1e-3
 
 
-def _symbolic_foot(who: Human, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[ca.SX]:
+def _foot(who: Human) -> ca.Function:
+    """Positions, rates and accelerations of the marks, and the slope of the positions, from q, qd, qdd."""
+    q, qd, qdd = symbols = coordinates(who.model)
     moved = [co.point_motion(who.model, *who.landmarks[f"{m}_r"], q=q, qd=qd, qdd=qdd) for m in MARKS]
-    return [ca.vertcat(*(getattr(m, part) for m in moved)) for part in ("position", "velocity", "acceleration")]
-
-
-def _foot(who: Human, state: list[np.ndarray]) -> list[np.ndarray]:
-    symbols = coordinates(who.model)
-    return [np.ravel(x) for x in evaluate(_symbolic_foot(who, *symbols), symbols, state)]
-
-
-def _slope(who: Human, q: np.ndarray) -> np.ndarray:
-    symbols, rest = coordinates(who.model), np.zeros(who.model.n)
-    return evaluate([ca.jacobian(_symbolic_foot(who, *symbols)[0], symbols[0])], symbols, (q, rest, rest))[0]
+    parts = [ca.vertcat(*(getattr(m, part) for m in moved)) for part in ("position", "velocity", "acceleration")]
+    return ca.Function("foot", list(symbols), [*parts, ca.jacobian(parts[0], q)])
 
 
 def test_sides_are_right_and_left(human):
