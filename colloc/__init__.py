@@ -103,6 +103,8 @@ def __getattr__(name: str) -> Any:
     if name in __all__:
         return import_module(f"colloc.{name}")
     # AttributeError by Python's rules; the text is the library's usual one.
+    if name in import_module("colloc.dynamics").__all__:
+        raise AttributeError(f"no public name in colloc named {name!r}; did you mean co.dynamics.{name}?")
     raise AttributeError(str(unknown_name("public name in colloc", name, __all__)))
 
 
