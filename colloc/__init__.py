@@ -5,29 +5,31 @@ State a mechanism (`Model`), a motion problem (`Problem`), pick a transcription 
 
 Conventions: SI units and radians; arrays are (node, joint); standard (distal) Denavit-Hartenberg rows; inertia about
 the centre of mass in the link frame; gravity is the acceleration vector, (0, -9.81, 0) by default; a load is the wrench
-that the environment applies to a link, in the world frame, and enters the actuator torque as -J'w. Times given as `s`
-or `during` are fractions of the duration.
+that the environment applies to a link, in the world frame, and enters the actuator torque as -J'w with J the Jacobian
+of the loaded point. Times given as `s` or `during` are fractions of the duration, times `t` are seconds.
 
-The layers, from the ground up; each imports from those above it in this list only:
+The layers, lowest first; each imports only from those listed before it:
 
-    version         the version of the package
-    display         tables as text and HTML
     checks          validation of arguments, and InputError
+    display         tables as text and HTML
+    version         the version of the package
     files           writing files: complete or absent
     numerics        spline bases, quadrature, differences
-    kernels         CasADi functions as machine code, and on NumPy arrays of samples
-    model           joints, bodies with masses, the tree in its gravity field, loads, kinematics
-    dynamics        inverse dynamics by three recursions, sensitivities, energies, equations of motion
-    problem         instants, costs, constraints (bounds are rows with names), unknowns, parameters
-    evaluator       the dynamics of NumPy arrays
-    ground          wrenches between feet and ground
+    kernels         CasADi functions compiled to machine code, and evaluated at many samples
+    model           joints, bodies and their masses, the tree and its gravity, loads, kinematics
+    dynamics        inverse dynamics (newtonian, lagrangian, liegroup), composite and articulated bodies (spatial),
+                    what joints do of themselves (passive: damping, springs, armature, friction), energies
+    problem         costs, unknowns, parameters and constraints, each of which becomes rows with names, units and bounds;
+                    the instant that users' functions see
+    evaluator       the dynamics as functions of NumPy arrays
+    ground          wrenches between feet and the ground
     loops           closed chains: closure, assembly, dynamics, cut joints
-    transcription   splines and collocation meshes: variables, nodes and what lies between them, the NLP and its blocks
+    transcription   splines and collocation meshes: variables, nodes and the curves between them; the NLP and its blocks
     solver          IPOPT: options, statuses, progress, and the diagnosis of a failed solve
-    solution        the answer: motion at any time, violations between nodes, verification, files
+    solution        the answer: motion at any time, violations between nodes, verification, storage
     solve           from a problem to a solution, or a SolveError
-    descent         Newton-type methods for movements without constraints
-    control         iLQR and feedback around a motion
+    descent         steepest descent, BFGS and Newton methods for motions without constraints
+    control         iLQR, and feedback around a motion
     plot            figures and animations
 """
 

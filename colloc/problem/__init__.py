@@ -1,9 +1,9 @@
 """The problem layer: what to find, what to minimise, what must hold."""
 
-from colloc.problem.constraints import Condition, Constraint, at, boundary, path
+from colloc.problem.conditions import Condition, Constraint, at, boundary, path
 from colloc.problem.cost import Cost, duration, integral
 from colloc.problem.instant import SHARED, Instant, Slots
-from colloc.problem.joint_values import QUANTITIES, Bounds, JointBounds, State, bounds, final, initial
+from colloc.problem.joint_constraints import QUANTITIES, Bounds, JointBounds, State, bounds, final, initial
 from colloc.problem.problem import ConstraintRows, Problem
 from colloc.problem.rows import Rows, natural_size, summed
 from colloc.problem.unknowns import Free, Parameter, Unknown

@@ -13,10 +13,10 @@ import numpy as np
 from colloc.checks import InputError, as_tuple, finite_array, finite_number, unknown_name
 from colloc.display import Table, short, shown
 from colloc.model import Load, Model, check_loads
-from colloc.problem.constraints import Condition, Constraint
+from colloc.problem.conditions import Condition, Constraint
 from colloc.problem.cost import Cost
 from colloc.problem.instant import SHARED, Instant, Slots
-from colloc.problem.joint_values import QUANTITIES, Bounds, JointBounds, State
+from colloc.problem.joint_constraints import QUANTITIES, Bounds, JointBounds, State
 from colloc.problem.rows import Rows
 from colloc.problem.unknowns import Free, Parameter, Unknown
 from colloc.problem.where import WHOLE, Ends, Window

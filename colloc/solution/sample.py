@@ -1,4 +1,4 @@
-"""What is read off a solution: the motion at given times, the reactions of its joints."""
+"""Result types of `Solution.at` and `Solution.reactions`."""
 
 from __future__ import annotations
 

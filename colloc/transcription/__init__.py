@@ -6,10 +6,7 @@ from colloc.transcription.guess import Guess, Keyframes, keyframes, line, trajec
 from colloc.transcription.hermite_simpson import HermiteSimpson
 from colloc.transcription.nlp import NLP
 from colloc.transcription.radau import Radau
-from colloc.transcription.transcribe import constraint_block, transcribe
-
-# The transcriptions that files may name.
-TRANSCRIPTIONS = {curve.__name__: curve for curve in (BSpline, HermiteSimpson, Radau)}
+from colloc.transcription.transcribe import TRANSCRIPTIONS, constraint_block, transcribe
 
 __all__ = [
     "NLP", "TRANSCRIPTIONS", "BSpline", "Grid", "Guess", "HermiteSimpson", "Keyframes", "Radau", "Trajectory",

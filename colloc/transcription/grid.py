@@ -1,4 +1,4 @@
-"""What a transcription supplies: variables, and places along the motion where functions of the instant are taken."""
+"""The interface of a transcription: its variables, and where along the motion functions of the instant are taken."""
 
 from __future__ import annotations
 

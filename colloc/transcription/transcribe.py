@@ -11,12 +11,18 @@ from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.kernels import Compile
 from colloc.problem import ConstraintRows, Problem, Slots, summed
 from colloc.transcription.block import Block
+from colloc.transcription.bspline import BSpline
 from colloc.transcription.fixed_ends import fix_ends
 from colloc.transcription.grid import AtNodes, Grid, Transcription
+from colloc.transcription.hermite_simpson import HermiteSimpson
 from colloc.transcription.nlp import NLP
+from colloc.transcription.radau import Radau
 from colloc.transcription.sites import Sites
 from colloc.transcription.squares import split_squares
 from colloc.transcription.torques import Torques
+
+# The transcriptions that there are, and that files may name.
+TRANSCRIPTIONS = {curve.__name__: curve for curve in (BSpline, HermiteSimpson, Radau)}
 
 
 def transcribe(
@@ -49,7 +55,8 @@ def transcribe(
     if not isinstance(problem, Problem):
         raise InputError(f"problem must be a Problem, got {problem!r}")
     if isinstance(curve, type) or not hasattr(curve, "grid"):
-        raise InputError(f"transcription must be BSpline, HermiteSimpson or Radau, got {curve!r}")
+        *names, last = TRANSCRIPTIONS
+        raise InputError(f"transcription must be {', '.join(names)} or {last}, got {curve!r}")
     if not (compile is None or isinstance(compile, bool | Compile)):
         raise InputError(f"compile must be True, False, None or a Compile, got {compile!r}")
     torques = Torques(problem, dynamics, sensitivities)

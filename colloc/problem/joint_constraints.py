@@ -1,4 +1,4 @@
-"""Joint quantities as users give them: states, bounds, and their rows."""
+"""Constraints on joint quantities, positions, velocities, accelerations and torques: states at the ends, bounds."""
 
 from __future__ import annotations
 

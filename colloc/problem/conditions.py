@@ -1,4 +1,4 @@
-"""Functions of the instant that must stay within bounds."""
+"""Constraints on functions of the instant: along the motion, at one moment, between the ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from colloc.checks import InputError, finite_array, finite_number, interval
 from colloc.problem.instant import Instant
-from colloc.problem.joint_values import Bounds, State
+from colloc.problem.joint_constraints import Bounds, State
 from colloc.problem.rows import Rows, bounded
 from colloc.problem.where import Ends, Moment, Place, Places, Where, window
 
