@@ -26,8 +26,9 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc import ground, kinematics
+from colloc import ground
 from colloc.dynamics import Wrench
+from colloc.model import kinematics
 from models.human import Human, Point
 from models.stance import FORWARD, LATERAL, LIST, PITCH, ROLL, VERTICAL, YAW, on_foot
 from studies.walking_forces import Sharing, forces
