@@ -19,7 +19,7 @@ The layers, lowest first; each imports only from those listed before it:
     model           joints, bodies and their masses, the tree and its gravity, loads, kinematics
     dynamics        inverse dynamics (newtonian, lagrangian, liegroup), composite and articulated bodies (spatial),
                     what joints do of themselves (passive: damping, springs, armature, friction), energies
-    problem         costs, unknowns, parameters and constraints, each of which becomes rows with names, units and bounds;
+    problem         costs, unknowns, parameters and constraints, each of which becomes rows with names, units, bounds;
                     the instant that users' functions see
     evaluator       the dynamics as functions of NumPy arrays
     ground          wrenches between feet and the ground

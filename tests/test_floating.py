@@ -54,7 +54,7 @@ def test_angles_are_those_of_scipy_about_moving_axes(sequence):
     assert found == pytest.approx(numbers(PLACE) @ expected, abs=1e-14)
 
 
-def test_twelve_sequences_there_are():
+def test_there_are_twelve_sequences():
     assert len(SEQUENCES) == 12
 
 

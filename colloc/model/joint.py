@@ -82,16 +82,16 @@ class Joint:
         Constant homogeneous transform from the joint frame to the parent's link frame (lengths in m; numbers or
         symbols).
     screw : Screw, or pair (angular, linear) of shape (3,) each
-        In the joint frame.
+        Motion per unit of the coordinate, in the joint frame.
     after : shape (4, 4)
         Constant homogeneous transform from the link frame to the joint frame once it has moved.
-    limits : Limits
+    limits : Limits, optional
     name : str, optional
         Name of the joint where it is not that of the body it carries, see `Model.joint_names`.
     damping : number or SX [N m s/rad] or [N s/m]
-        Viscous.
+        Viscous damping.
     stiffness : number or SX [N m/rad] or [N/m]
-        Of a linear spring.
+        Stiffness of a linear spring.
     rest : number or SX [rad] or [m]
         Coordinate at which the spring is at rest.
     armature : number or SX [kg m2] or [kg]
@@ -230,7 +230,7 @@ def _checked_screw(given: Any) -> Screw:
         raise InputError(f"screw must be (angular, linear), each of shape (3,), got {given!r}") from None
     parts = []
     for name, part in (("angular", angular), ("linear", linear)):
-        parts.append(finite_array(f"{name} part of the screw", part, (3,)))
+        parts.append(finite_array(f"{name} part of the screw", part, (3,)).copy())
         if np.ndim(part) == 0:
             raise InputError(f"{name} part of the screw must be a vector of shape (3,), got {part!r}")
     screw = Screw(*parts)

@@ -40,7 +40,7 @@ def revolute(
     name : str, optional
         Name of the joint; that of its body by default.
     damping, stiffness, rest, armature : number or SX, optional
-        Of dampers, springs and rotors, see `Joint`.
+        Passive parts, see `Joint`.
     friction : Friction, optional
     """
     screw, before = Screw(unit_vector("axis", axis), _NONE), _placed(placement)

@@ -52,7 +52,7 @@ def rotation_about(axis: int, angle: ca.SX) -> ca.SX:
 
 
 def rigid(name: str, transform: Any) -> ca.SX:
-    """A homogeneous transform of numbers or symbols; InputError where its numbers are no rigid one."""
+    """A homogeneous transform of numbers or symbols; InputError for numbers that are not rigid."""
     matrix = symbolic(name, transform, (4, 4))
     if matrix.is_constant():
         numbers = np.array(ca.DM(matrix))
