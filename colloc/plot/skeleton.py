@@ -139,14 +139,8 @@ Pose = Callable[[np.ndarray], Skeleton]  # of times, shape (N,) [s]
 
 def skeleton(solution: Solution, t: np.ndarray) -> Skeleton:
     """The stick figure of a solution at times t, shape (N,) [s]."""
-    model, sample = solution.problem.model, solution.at(t)
-    constants = np.concatenate([np.zeros(0), *solution.constants.values()])
-    signals = np.column_stack([np.zeros((t.size, 0)), *sample.signals.values()])
-    columns = [t, np.full(t.size, solution.duration), sample.q, sample.qd, sample.qdd, sample.tau, signals]
-    columns += [np.tile(vector, (t.size, 1)) for vector in (constants, solution.parameters)]
-    function = solution.problem.function("stick figure", places(model, solution.problem.instant.q))
-    values = function.map(t.size)(*(np.reshape(column, (t.size, -1)).T for column in columns))
-    return assembled(model, t, np.array(values))
+    values = solution.evaluate(lambda now: places(now.model, now.q), t)
+    return assembled(solution.problem.model, t, values.T)
 
 
 def assembled(
