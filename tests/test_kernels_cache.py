@@ -119,8 +119,8 @@ def script(body: str) -> list[str]:
 
 
 def ended(pid: int) -> bool:
-    """Whether a process is gone within a few seconds; one that nobody has asked about since counts as gone."""
-    for _ in range(100):
+    """Whether a process is gone within half a minute; one that nobody has asked about since counts as gone."""
+    for _ in range(600):
         with suppress(FileNotFoundError):
             if ") Z" not in Path(f"/proc/{pid}/stat").read_text():
                 time.sleep(0.05)
@@ -133,12 +133,12 @@ def test_interrupted_compilation_leaves_nothing(cache, tmp_path):
     options = fake(tmp_path, f"echo $$ > {tmp_path / 'pid'}; sleep 100; echo survived > {tmp_path / 'after'}")
     words = script(f"build(kernels(), Compile(compiler={options.compiler!r}))")
     process = subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    for _ in range(500):
+    for _ in range(3000):  # a minute, on a busy machine
         time.sleep(0.02)
         if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text():
             break
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=60)
     assert "KeyboardInterrupt" in errors
     assert left(cache) == []
     assert ended(int((tmp_path / "pid").read_text()))
@@ -148,7 +148,7 @@ def test_interrupted_compilation_leaves_nothing(cache, tmp_path):
 def test_two_processes_compile_the_same(cache):
     words = script("print(check())")
     running = [subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(3)]
-    paths = {process.communicate(timeout=60)[0].strip() for process in running}
+    paths = {process.communicate(timeout=120)[0].strip() for process in running}
     assert [process.returncode for process in running] == [0, 0, 0]
     assert paths <= {str(cache / name) for name in left(cache)}
     assert str(check()) in paths
