@@ -1,11 +1,18 @@
-"""Settings for all tests: one thread, no screen, and a cache of compiled kernels that is not the user's."""
+"""Settings for all tests: processes, one thread in each, no screen, and a cache of kernels that is not the user's."""
 
 import os
+from pathlib import Path
 
 import pytest
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """A process for every core when whole directories run; chosen files run in this one, which starts at once."""
+    return None if all(Path(argument).is_dir() for argument in config.args) else 0
 
 
 @pytest.fixture(autouse=True, scope="session")
