@@ -44,9 +44,9 @@ def test_shapes_follow_the_function(solution: co.Solution):
     assert solution.evaluate(lambda now: 2.0, t).tolist() == [2.0] * 4
 
 
-def test_the_integral_of_a_cost_term_is_its_value(solution: co.Solution):
-    if not isinstance(solution.curve, co.BSpline):
-        pytest.skip("collocation takes its cost at the nodes")
+def test_the_integral_of_a_cost_term_is_its_value():
+    """By Gauss points on every interval, where a spline takes its cost too."""
+    solution = co.solve(everything(), co.BSpline(5), raise_on_failure=False, ipopt={"max_iter": 5})
     edges = np.linspace(0, solution.duration, 6)
     x, w = np.polynomial.legendre.leggauss(4)
     t = (edges[:-1, None] + np.diff(edges)[:, None] * (x + 1) / 2).ravel()
