@@ -42,7 +42,7 @@ def test_a_second_motion_stands_behind_the_first():
     narrow = (Window(0.0, 0.5), np.full(3, -0.1), np.full(3, 0.1))
     chosen = np.array([True, False, True, False, False])
     bounds = [layout.narrowed(problem, "q", chosen, narrow).upper for layout in (first, second)]
-    np.testing.assert_array_equal(*bounds)
+    np.testing.assert_array_equal(bounds[0], bounds[1])
     assert (bounds[0][first.q[chosen]] == 0.1).all()
     assert (bounds[0][first.q[~chosen]] > 0.1).all()
 
