@@ -70,7 +70,7 @@ def test_knots_are_repeated_as_often_as_continuity_wants(continuity: int):
     solution = co.solve(time_optimal(), curve, raise_on_failure=False)
     layout, s = solution.nlp.grid.layout, np.linspace(0, 1, 101)
     knots = [0] * 4 + [0.3] * (3 - continuity) + [0.7] * (3 - continuity) + [1] * 4
-    expected = BSpline(np.array(knots, dtype=float), solution.x[layout.q], 3)(s)
+    expected = BSpline(np.array(knots, dtype=float), solution.x[layout["q"]], 3)(s)
     np.testing.assert_allclose(solution.at(s * solution.duration).q, expected, atol=1e-12)
     before, after = solution.at(np.array([0.3 - 1e-7, 0.3 + 1e-7]) * solution.duration).qdd
     assert (np.abs(after - before).max() > 1.0) == (continuity == 1)
@@ -100,7 +100,7 @@ def test_velocity_bounds_on_splines_hold_at_all_times(curve: co.BSpline, duratio
     fastest = solution.at(np.linspace(0, solution.duration, 5000)).qd[:, 0].max()
     assert 1.2 < fastest <= 1.4 + 1e-7
     (rows,) = [block for block in solution.nlp.constraints if block.name == "qd bounds"]
-    assert rows.n_slices == solution.nlp.grid.layout.q.shape[0] - 1
+    assert rows.n_slices == solution.nlp.grid.layout["q"].shape[0] - 1
 
 
 def test_velocity_bounds_during_a_part_hold_at_all_times_within_whole_intervals():

@@ -195,7 +195,7 @@ def test_bounds_during_whole_intervals_need_no_rows():
         co.Problem(time_optimal().model, 1.0, co.integral(effort), stated[:1]), co.BSpline(10, nodes=41)
     )
     assert "q bounds" not in [block.name for block in nlp.constraints]
-    points = nlp.grid.layout.q[:, 0]
+    points = nlp.grid.layout["q"][:, 0]
     np.testing.assert_array_equal(nlp.lower[points] == nlp.upper[points], [2 <= k < 9 for k in range(13)])
     # From 0.9 to 0.95 the window ends within an interval: its nodes there are rows.
     nlp = co.transcribe(
@@ -217,7 +217,7 @@ def test_bounds_that_leave_nothing_are_refused():
 def test_bounds_on_positions_are_bounds_on_control_points():
     problem = everything()
     nlp = co.transcribe(problem, co.BSpline(5))
-    index = nlp.grid.layout.q
+    index = nlp.grid.layout["q"]
     np.testing.assert_array_equal(nlp.grid.layout.lower[index], np.tile([-3.0, -np.inf, -0.5], (8, 1)))
     np.testing.assert_array_equal(nlp.lower[index][1:-2], nlp.grid.layout.lower[index][1:-2])
     assert not any(block.name == "q bounds" for block in nlp.constraints)

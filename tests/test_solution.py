@@ -147,7 +147,7 @@ def moved(solution: co.Solution, x: np.ndarray) -> co.Solution:
 def test_a_wrong_motion_does_not_verify():
     solution = co.solve(time_optimal(), co.BSpline(20))
     bent = solution.x.copy()
-    bent[solution.nlp.grid.layout.q[10, 0]] += 0.01
+    bent[solution.nlp.grid.layout["q"][10, 0]] += 0.01
     checks = co.verify(moved(solution, bent))
     assert checks.kkt.stationarity + checks.kkt.feasibility > 1e-3
     # An inverse-dynamics spline is a motion whatever its control points, so forward simulation still agrees ...
@@ -155,7 +155,7 @@ def test_a_wrong_motion_does_not_verify():
     # ... and a collocation motion is one only when its defects vanish.
     collocated = co.solve(time_optimal(), co.Radau(20), violation_tolerance=2.0)
     bent = collocated.x.copy()
-    bent[collocated.nlp.grid.layout.qdd[30, 0]] += 1.0
+    bent[collocated.nlp.grid.layout["qdd"][30, 0]] += 1.0
     assert co.verify(moved(collocated, bent)).forward_error > 1e-4
 
 

@@ -118,7 +118,7 @@ class BSplineGrid:
     @cached_property
     def _local(self) -> Local:
         """Local variables: the joints and their derivatives in s, the signals, and what is shared."""
-        n, extra, shared = self.problem.model.n, self.layout.signals.shape[1], self._shared
+        n, extra, shared = self.problem.model.n, self.layout["signals"].shape[1], self._shared
         T, s, parameters = shared.T, ca.SX.sym("s"), parameter_symbols(self.problem)
         q, q1, q2, signals = (ca.SX.sym(name, size) for name, size in (("q", n), ("q1", n), ("q2", n), ("u", extra)))
         w = ca.vertcat(q, q1, q2, signals, shared.symbols)
@@ -133,7 +133,7 @@ class BSplineGrid:
     def _on(self, s: np.ndarray, interval: np.ndarray) -> Sites:
         """The splines at normalised times, by the polynomials of given intervals."""
         degree, first, seen = self.basis.degree, self.basis.first[interval], self._shared.index
-        points = np.hstack([self.layout.q, self.layout.signals])
+        points = np.hstack([self.layout["q"], self.layout["signals"]])
         n, columns = self.problem.model.n, points.shape[1]
         index = [points[first + k].T for k in range(degree + 1)] + [np.tile(seen, (s.size, 1)).T]
         # Every local variable but the shared ones is a sum over the control points k of its joint or signal.
@@ -174,7 +174,7 @@ class BSplineGrid:
             return None
         n, shared, nan = self.problem.model.n, self._shared, ca.SX.nan
         s, q1, parameters = ca.SX.sym("s"), ca.SX.sym("q1", n), parameter_symbols(self.problem)
-        unknown = nan(self.layout.signals.shape[1], 1)
+        unknown = nan(self.layout["signals"].shape[1], 1)
         slots = Slots(
             s * shared.T,
             shared.T,
@@ -190,7 +190,7 @@ class BSplineGrid:
         derivative = self.basis.derivative()
         k = np.arange(derivative.size)[_seen(_intervals_within(window, derivative), derivative)]
         seen = np.tile(shared.index, (k.size, 1)).T
-        index = np.vstack([self.layout.q[k].T, self.layout.q[k + 1].T, seen])
+        index = np.vstack([self.layout["q"][k].T, self.layout["q"][k + 1].T, seen])
         row = np.append(np.repeat(np.arange(n), 2), n + np.arange(len(seen)))
         column = np.append((np.arange(n)[:, None] + [0, n]).ravel(), 2 * n + np.arange(len(seen)))
         slope = np.tile(np.outer([-1.0, 1.0], self.basis.differences()[k]), (n, 1))
@@ -202,7 +202,7 @@ class BSplineGrid:
         at = np.array([float(s)])
         weight = np.vstack([self.basis.values(at, derivative) for derivative in (0, 1, 2)])
         inward = slice(None) if s == 0 else slice(None, None, -1)
-        return End(self.layout.q[inward][:3], weight[:, inward][:, :3], normalised=True)
+        return End(self.layout["q"][inward][:3], weight[:, inward][:, :3], normalised=True)
 
     def quadrature(self) -> tuple[Sites, np.ndarray]:
         """Gauss points on every interval, degree + 1 of them (four for cubics)."""

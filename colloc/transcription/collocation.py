@@ -56,7 +56,7 @@ class CollocationGrid:
         tables = [(nodes, ("q",)), (nodes, ("qd",)), (collocated, ("qdd", "signals"))]
         layout = lay_out(self.problem, tables)
         for quantity in ("q", "qd", "qdd"):
-            times = self._s[-len(getattr(layout, quantity)) :]
+            times = self._s[-len(layout[quantity]) :]
             for limits in self.problem.windows(quantity):
                 layout = layout.narrowed(self.problem, quantity, _within(times, limits[0]), limits)
         object.__setattr__(self, "layout", layout)
@@ -119,7 +119,7 @@ class CollocationGrid:
     @property
     def _columns(self) -> int:
         """Number of accelerations and signals at a node."""
-        return self.layout.qdd.shape[1] + self.layout.signals.shape[1]
+        return self.layout["qdd"].shape[1] + self.layout["signals"].shape[1]
 
     def _slots(self, t: ca.SX, q: ca.SX, qd: ca.SX, a: ca.SX) -> Slots:
         """An instant from a state and a column of accelerations and signals, torques yet to be put in."""
@@ -141,7 +141,7 @@ class CollocationGrid:
         """The collocated nodes."""
         layout, k = self.layout, np.arange(self._late, self._s.size)
         seen = np.tile(self._shared.index, (k.size, 1))
-        slices = Slices.of(np.hstack([layout.q[k], layout.qd[k], layout.qdd, layout.signals, seen]).T)
+        slices = Slices.of(np.hstack([layout["q"][k], layout["qd"][k], layout["qdd"], layout["signals"], seen]).T)
         return Sites(self._node, slices, self._s[None, k], self._s[k])
 
     def early(self) -> Sites | None:
@@ -152,7 +152,7 @@ class CollocationGrid:
         s, q, v = ca.SX.sym("s"), ca.SX.sym("q", n), ca.SX.sym("v", n)
         slots = self._slots(s * shared.T, q, v, ca.SX.nan(self._columns, 1))._replace(tau=ca.SX.nan(n, 1))
         local = Local(ca.vertcat(q, v, shared.symbols), s, slots.parameters, slots)
-        slices = Slices.of(np.concatenate([self.layout.q[0], self.layout.qd[0], shared.index])[:, None])
+        slices = Slices.of(np.concatenate([self.layout["q"][0], self.layout["qd"][0], shared.index])[:, None])
         return Sites(local, slices, np.zeros((1, 1)), np.zeros(1))
 
     @cached_property
@@ -175,8 +175,8 @@ class CollocationGrid:
     def _slices(self, interval: np.ndarray, count: int) -> Slices:
         """All variables of intervals, each seen with `count` collocation points."""
         members, collocated, layout = self._members(interval, count), self._collocated(interval, count), self.layout
-        a = np.hstack([layout.qdd, layout.signals])
-        own = [part.reshape(interval.size, -1) for part in (layout.q[members], layout.qd[members], a[collocated])]
+        a = np.hstack([layout["qdd"], layout["signals"]])
+        own = [part.reshape(interval.size, -1) for part in (layout["q"][members], layout["qd"][members], a[collocated])]
         return Slices.of(np.hstack([*own, np.tile(self._shared.index, (interval.size, 1))]).T)
 
     def anywhere(self, s: np.ndarray) -> Sites:
@@ -201,9 +201,9 @@ class CollocationGrid:
     def end(self, s: float) -> End:
         """State at the start or end, and the acceleration unless it is the start of a Radau mesh."""
         layout, node = self.layout, 0 if s == 0 else -1
-        orders = [layout.q[node], layout.qd[node]]
+        orders = [layout["q"][node], layout["qd"][node]]
         if s != 0 or not self._late:
-            orders.append(layout.qdd[node])
+            orders.append(layout["qdd"][node])
         return End(np.array(orders), np.eye(len(orders)), normalised=False)
 
     def quadrature(self) -> tuple[Sites, np.ndarray]:

@@ -20,9 +20,9 @@ class Layout:
 
     Parameters
     ----------
-    q, qd, qdd : ndarray of int, shape (points, n)
-        Control points of a spline, or values at the nodes of a mesh; no points where they are not variables.
-    signals : ndarray of int, shape (points, total size)
+    tables : dict of str to ndarray of int, shape (points, size)
+        Entries of every quantity in `Problem.quantities`: control points of a spline, or values at the nodes of a
+        mesh; no points where they are not variables.
     duration : ndarray of int, shape (1,)
     constants : dict of str to ndarray of int, shape (size,)
     lower, upper : ndarray
@@ -31,15 +31,15 @@ class Layout:
         Where they begin in the decision vector.
     """
 
-    q: np.ndarray
-    qd: np.ndarray
-    qdd: np.ndarray
-    signals: np.ndarray
+    tables: dict[str, np.ndarray]
     duration: np.ndarray
     constants: dict[str, np.ndarray]
     lower: np.ndarray
     upper: np.ndarray
     offset: int = 0
+
+    def __getitem__(self, quantity: str) -> np.ndarray:
+        return self.tables[quantity]
 
     @property
     def size(self) -> int:
@@ -54,7 +54,7 @@ class Layout:
     @property
     def names(self) -> dict[str, np.ndarray]:
         """All entries by name, for reports; what the layout does not have left out."""
-        found = {name: getattr(self, name) for name in ("q", "qd", "qdd", "signals", "duration")} | self.constants
+        found = self.tables | {"duration": self.duration} | self.constants
         return {name: index for name, index in found.items() if index.size}
 
     def filled(self, values: Mapping[str, Any]) -> np.ndarray:
@@ -83,7 +83,7 @@ class Layout:
             If nothing is left between the bounds.
         """
         window, low, high = limits
-        index = getattr(self, quantity)[chosen]
+        index = self[quantity][chosen]
         lower, upper = self.lower.copy(), self.upper.copy()
         lower[index - self.offset] = np.maximum(lower[index - self.offset], low)
         upper[index - self.offset] = np.minimum(upper[index - self.offset], high)
@@ -105,13 +105,11 @@ def lay_out(problem: Problem, tables: Sequence[tuple[int, tuple[str, ...]]], off
     ----------
     problem : Problem
     tables : sequence of (points, names)
-        Entries point after point; at each point those of q, qd, qdd or signals, side by side.
+        Entries point after point; at each point those of some quantities, side by side.
     offset : int
         Where the motion's entries begin in the decision vector.
     """
-    none = np.zeros((2, 0))
-    columns = {name: np.array(problem.limits(name)) for name in ("q", "qd", "qdd")}
-    columns["signals"] = np.hstack([none, *([u.lower, u.upper] for u in problem.signals)])
+    columns = problem.quantities
     shared = [[[problem.horizon.lower], [problem.horizon.upper]], *([u.lower, u.upper] for u in problem.constants)]
     index = {name: np.zeros((0, limits.shape[1]), dtype=int) for name, limits in columns.items()}
     limits, start = [], offset
@@ -126,4 +124,4 @@ def lay_out(problem: Problem, tables: Sequence[tuple[int, tuple[str, ...]]], off
     duration, *constants = (np.arange(a, b) for a, b in pairwise(ends))
     lower, upper = np.hstack([*limits, *map(np.array, shared)])
     named = dict(zip((u.name for u in problem.constants), constants, strict=True))
-    return Layout(**index, duration=duration, constants=named, lower=lower, upper=upper, offset=offset)
+    return Layout(index, duration=duration, constants=named, lower=lower, upper=upper, offset=offset)
