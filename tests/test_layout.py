@@ -25,11 +25,11 @@ def test_bounds_belong_to_what_is_named(curve):
     problem = everything()
     layout = co.transcribe(problem, curve).grid.layout
     slide = problem.model.joint_names.index("slide")
-    assert (layout.upper[layout.q[:, slide]] == 0.6).all()
-    assert (layout.lower[layout.signals] == -3.0).all()
+    assert (layout.upper[layout["q"][:, slide]] == 0.6).all()
+    assert (layout.lower[layout["signals"]] == -3.0).all()
     np.testing.assert_array_equal([layout.lower[layout.duration], layout.upper[layout.duration]], [[0.2], [3.0]])
     np.testing.assert_array_equal(layout.upper[layout.constants["payload"]], [2.0])
-    assert layout.qdd.size == 0 or (layout.upper[layout.qdd] == 300.0).all()
+    assert layout["qdd"].size == 0 or (layout.upper[layout["qdd"]] == 300.0).all()
 
 
 def test_a_second_motion_stands_behind_the_first():
@@ -43,8 +43,8 @@ def test_a_second_motion_stands_behind_the_first():
     chosen = np.array([True, False, True, False, False])
     bounds = [layout.narrowed(problem, "q", chosen, narrow).upper for layout in (first, second)]
     np.testing.assert_array_equal(bounds[0], bounds[1])
-    assert (bounds[0][first.q[chosen]] == 0.1).all()
-    assert (bounds[0][first.q[~chosen]] > 0.1).all()
+    assert (bounds[0][first["q"][chosen]] == 0.1).all()
+    assert (bounds[0][first["q"][~chosen]] > 0.1).all()
 
 
 def test_values_are_filled_in_by_name():

@@ -1,6 +1,7 @@
 """The NLP: exact derivatives, structure that grows linearly, names of rows."""
 
 import warnings
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -251,6 +252,16 @@ def test_a_window_between_nodes_still_holds(curve: co.BSpline):
     assert solution.at(0.42).q[0] == pytest.approx(0.3, abs=1e-2)
     assert solution.at(0.6).q[1] > 0.2 - 1e-7
     assert {violation.constraint for violation in solution.violations} >= {"hump", "peak"}
+
+
+@pytest.mark.parametrize("curve", [co.HermiteSimpson(3), co.Radau(3)], ids=str)
+def test_a_row_bent_in_torque_has_its_hessian_between_nodes(curve):
+    """There the torque is a polynomial through those of the interval's nodes."""
+    narrow = co.path(lambda now: now.tau[0] ** 2, upper=1.0, during=(0.06, 0.1), name="gentle")
+    nlp = co.transcribe(replace(everything(), subject_to=[narrow]), curve)
+    (rows,) = [block for block in nlp.constraints if block.name == "gentle"]
+    assert rows.n_slices == 3
+    assert max(nlp.check_derivatives(point(nlp), [1.5]).values()) < 1e-7
 
 
 def test_states_are_constrained_at_the_start_of_a_radau_mesh_too():

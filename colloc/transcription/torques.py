@@ -159,7 +159,7 @@ def join(parts: Sequence[Intermediate]) -> Intermediate:
 
     def curvature(multipliers: ca.SX) -> ca.SX:
         own = ca.vertsplit(multipliers, ends)
-        return sum((part.curvature(mu) for part, mu in zip(parts, own, strict=True)), ca.SX())
+        return sum((part.curvature(mu) for part, mu in zip(parts, own, strict=True)), ca.SX(1, 1))
 
     symbols, values, slopes = (
         ca.vertcat(*(getattr(part, name) for part in parts)) for name in ("symbols", "values", "slopes")
