@@ -1,0 +1,117 @@
+"""The program that a solver sees: every variable and row divided by its natural size, with derivatives of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+import casadi as ca
+import numpy as np
+
+from colloc.checks import InputError
+from colloc.transcription import NLP
+from colloc.transcription.slices import triplet
+
+
+class Hessian(Enum):
+    """What a solver takes for the second derivatives of the Lagrangian.
+
+    EXACT
+        All of them.
+    GAUSS_NEWTON
+        J'J of the costs that are sums of squares (sums, differences and constant multiples of squares in the integrand,
+        such as ``ca.sumsqr(now.tau)``); the curvature of residuals and constraints is left out. Never indefinite, and
+        first derivatives are all it takes; converges linearly where residuals or multipliers are large.
+    LIMITED_MEMORY
+        IPOPT's own quasi-Newton approximation (L-BFGS), from gradients alone.
+    """
+
+    EXACT = "exact"
+    GAUSS_NEWTON = "Gauss-Newton"
+    LIMITED_MEMORY = "limited memory"
+
+
+def check_hessian(hessian: object, nlp: NLP) -> None:
+    """InputError for anything but a Hessian that this problem has."""
+    if not isinstance(hessian, Hessian):
+        raise InputError(f"hessian must be one of {', '.join(map(str, Hessian))}, got {hessian!r}")
+    if hessian is Hessian.GAUSS_NEWTON and all(block.weights is None for block in nlp.costs):
+        terms = ", ".join(nlp.problem.integrands)
+        raise InputError(f"Gauss-Newton needs a cost that contains squares, such as ca.sumsqr(now.tau); got {terms}")
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledNLP:
+    """An NLP in variables and rows of natural size one, for a solver of CasADi's interface `nlpsol`.
+
+    Parameters
+    ----------
+    nlp : NLP
+    """
+
+    nlp: NLP
+
+    def problem(self) -> dict[str, ca.MX]:
+        """Variables, parameters, cost and rows as `nlpsol` takes them."""
+        x, p, own = self._symbols()
+        return {"x": x, "p": p, "f": self.nlp.f(own, p), "g": self.nlp.g(own, p) / self.nlp.scale_g}
+
+    def derivatives(self, hessian: Hessian) -> dict[str, ca.Function]:
+        """Functions grad_f, jac_g and, unless the solver approximates it, hess_lag: CasADi differentiates nothing."""
+        found = {"grad_f": self._grad_f(), "jac_g": self._jac_g()}
+        if hessian is Hessian.LIMITED_MEMORY:
+            return found
+        return found | {
+            "hess_lag": self._hess_lag(self.nlp.hess_lag if hessian is Hessian.EXACT else self.nlp.gauss_newton)
+        }
+
+    def start(
+        self, x: np.ndarray, p: np.ndarray, multipliers: Mapping[str, np.ndarray] | None
+    ) -> dict[str, np.ndarray]:
+        """Arguments of a run from x, with bounds, and multipliers ("g", "x") for a warm start."""
+        nlp, sx, sg = self.nlp, self.nlp.scale_x, self.nlp.scale_g
+        lower_g, upper_g = (side / sg for side in nlp.bounds_g)
+        given = {"x0": x / sx, "p": p, "lbx": nlp.lower / sx, "ubx": nlp.upper / sx, "lbg": lower_g, "ubg": upper_g}
+        if multipliers is not None:
+            given |= {"lam_g0": multipliers["g"] * sg, "lam_x0": multipliers["x"] * sx}
+        return given
+
+    def own(self, x: np.ndarray) -> np.ndarray:
+        """A decision vector in the NLP's own units."""
+        return x * self.nlp.scale_x
+
+    def own_multipliers(self, lam_g: np.ndarray, lam_x: np.ndarray) -> dict[str, np.ndarray]:
+        """Multipliers in the NLP's own units."""
+        return {"g": lam_g / self.nlp.scale_g, "x": lam_x / self.nlp.scale_x}
+
+    def _symbols(self) -> tuple[ca.MX, ca.MX, ca.MX]:
+        """Scaled variables, parameters, and the variables in their own units."""
+        x, p = ca.MX.sym("x", self.nlp.n_x), ca.MX.sym("p", self.nlp.f.size1_in(1))
+        return x, p, x * self.nlp.scale_x
+
+    def _grad_f(self) -> ca.Function:
+        x, p, own = self._symbols()
+        f, gradient = self.nlp.grad_f(own, p)
+        return ca.Function("grad_f", [x, p], [f, gradient * self.nlp.scale_x], ["x", "p"], ["f", "grad_f_x"])
+
+    def _jac_g(self) -> ca.Function:
+        x, p, own = self._symbols()
+        g, jacobian = self.nlp.jac_g(own, p)
+        factors = _entry_scale(jacobian.sparsity(), 1 / self.nlp.scale_g, self.nlp.scale_x)
+        scaled = jacobian * ca.DM(jacobian.sparsity(), factors)
+        return ca.Function("jac_g", [x, p], [g / self.nlp.scale_g, scaled], ["x", "p"], ["g", "jac_g_x"])
+
+    def _hess_lag(self, own_hessian: ca.Function) -> ca.Function:
+        x, p, own = self._symbols()
+        lam_f, lam_g = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.nlp.n_g)
+        hessian = own_hessian(own, p, lam_f, lam_g / self.nlp.scale_g)
+        factors = _entry_scale(hessian.sparsity(), self.nlp.scale_x, self.nlp.scale_x)
+        scaled = hessian * ca.DM(hessian.sparsity(), factors)
+        names = ["x", "p", "lam_f", "lam_g"]
+        return ca.Function("hess_lag", [x, p, lam_f, lam_g], [scaled], names, ["triu_hess_gamma_x_x"])
+
+
+def _entry_scale(sparsity: ca.Sparsity, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    row, column = triplet(sparsity)
+    return rows[row] * columns[column]
