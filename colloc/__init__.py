@@ -37,7 +37,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from colloc.checks import InputError, unknown_name
-from colloc.evaluator import Evaluator, TorqueSensitivities
 from colloc.kernels import Compile, CompileWarning
 from colloc.model import (
     Body,
@@ -81,6 +80,7 @@ from colloc.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from colloc import control, descent, dynamics, ground, loops, plot
+    from colloc.evaluator import Evaluator, TorqueSensitivities
     from colloc.solution.storage import load, save, to_csv
     from colloc.solution.verify import Verification, verify
 
@@ -96,6 +96,7 @@ __all__ = [
 
 # Loaded on first use: importing matplotlib takes longer than solving a small problem, and ground is for walkers.
 _LATER: dict[str, str] = dict.fromkeys(("load", "save", "to_csv"), "colloc.solution.storage")
+_LATER |= dict.fromkeys(("Evaluator", "TorqueSensitivities"), "colloc.evaluator")
 _LATER |= dict.fromkeys(("Verification", "verify"), "colloc.solution.verify")
 
 

@@ -15,7 +15,7 @@ from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.kernels import Compile
 from colloc.problem import Problem
 from colloc.solution import Solution
-from colloc.solver import Hessian, Ipopt, Status, check_hessian, check_options, explain
+from colloc.solver import Hessian, Ipopt, Status, check_hessian, check_options
 from colloc.transcription import NLP, Guess, Keyframes, Transcription, trajectory_from, transcribe
 
 
@@ -160,6 +160,8 @@ def _judge(solution: Solution, start: np.ndarray, raise_on_failure: bool) -> Non
             stacklevel=3,
         )
     if raise_on_failure and solution.status not in (Status.SOLVED, Status.VIOLATED, Status.INTERRUPTED):
+        from colloc.solver.diagnosis import explain  # few solves fail
+
         reason = explain(solution.nlp, start, solution.x, solution.parameters)
         message = f"{solution.status} after {solution.iterations} iterations ({solution.message})"
         raise SolveError(f"{message}\n{reason}".rstrip(), solution)

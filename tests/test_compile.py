@@ -9,7 +9,7 @@ import pytest
 from problems import effort, everything, time_optimal
 
 import colloc as co
-from colloc.transcription import evaluation, torques
+from colloc.transcription import block_kernels, evaluation, torques
 from colloc.transcription.block import Block
 from colloc.transcription.block_kernels import BlockKernel, block_kernel
 from models.chains.serial import spatial_chain
@@ -172,7 +172,7 @@ def test_a_wrong_kernel_is_seen(monkeypatch: pytest.MonkeyPatch):
         wrong = replace(found.kernel, passes=(*before, last._replace(right=np.roll(last.right, 1))))
         return replace(found, kernel=wrong)
 
-    monkeypatch.setattr(evaluation, "block_kernel", swapped)
+    monkeypatch.setattr(block_kernels, "block_kernel", swapped)
     nlp = co.transcribe(lift(), co.BSpline(4), compile=True)
     assert nlp.check_derivatives(np.full(nlp.n_x, 0.3))["jacobian"] > 1e-3
     options = {"compile": True, "raise_on_failure": False, "ipopt": {"max_iter": 100}}

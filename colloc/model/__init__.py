@@ -2,7 +2,6 @@
 
 from colloc.model.body import Body, Load, check_forward
 from colloc.model.floating import floating, spherical
-from colloc.model.gimbal import SingularPosture, singular_postures
 from colloc.model.joint import Friction, Joint, Screw
 from colloc.model.kinds import dh_prismatic, dh_revolute, fixed, helical, prismatic, revolute
 from colloc.model.limits import Limits
@@ -11,7 +10,7 @@ from colloc.model.transforms import placement
 from colloc.model.tree import Model, check_loads
 
 __all__ = [
-    "Body", "Friction", "Joint", "Limits", "Load", "Model", "Screw", "SingularPosture", "Topology", "check_forward",
+    "Body", "Friction", "Joint", "Limits", "Load", "Model", "Screw", "Topology", "check_forward",
     "check_loads", "dh_prismatic", "dh_revolute", "find_topology", "fixed", "floating", "helical", "placement",
-    "prismatic", "revolute", "singular_postures", "spherical",
+    "prismatic", "revolute", "spherical",
 ]  # fmt: skip

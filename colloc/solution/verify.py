@@ -11,7 +11,8 @@ from numpy.polynomial import chebyshev
 from colloc.checks import InputError, finite_number
 from colloc.display import Table, short
 from colloc.dynamics import forward_dynamics
-from colloc.model import SingularPosture, check_forward, singular_postures
+from colloc.model import check_forward
+from colloc.model.gimbal import SingularPosture, singular_postures
 from colloc.solution.solution import Solution
 from colloc.solution.violations import Violation
 from colloc.transcription import NLP

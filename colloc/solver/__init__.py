@@ -1,8 +1,7 @@
 """Handing an NLP to a solver, watching it, and reading what came back."""
 
-from colloc.solver.diagnosis import explain
 from colloc.solver.ipopt import Ipopt, check_options
 from colloc.solver.outcome import Outcome, Status
 from colloc.solver.scaled import Hessian, check_hessian
 
-__all__ = ["Hessian", "Ipopt", "Outcome", "Status", "check_hessian", "check_options", "explain"]
+__all__ = ["Hessian", "Ipopt", "Outcome", "Status", "check_hessian", "check_options"]

@@ -71,9 +71,14 @@ class CollocationGrid:
         return np.diff(self.breakpoints)
 
     @cached_property
+    def _sizes(self) -> np.ndarray:
+        """Numbers of collocation points of all intervals."""
+        return np.array([c.size for c in self.points])
+
+    @cached_property
     def _groups(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Collocation points, and the intervals that have them."""
-        sizes = np.array([c.size for c in self.points])
+        sizes = self._sizes
         return [(self.points[np.argmax(sizes == size)], np.flatnonzero(sizes == size)) for size in np.unique(sizes)]
 
     @cached_property
@@ -100,8 +105,7 @@ class CollocationGrid:
         return self._first[interval, None] + np.minimum(np.arange(count), self._last(interval) - self._late)
 
     def _last(self, interval: np.ndarray) -> np.ndarray:
-        sizes = np.array([c.size for c in self.points])
-        return sizes[interval, None] - 1 + self._late
+        return self._sizes[interval, None] - 1 + self._late
 
     @cached_property
     def _shared(self) -> Shared:
@@ -158,7 +162,7 @@ class CollocationGrid:
     @cached_property
     def _polynomials(self) -> Local:
         """All of an interval, evaluated anywhere on it by its polynomials: their weights and the nodes' times in d."""
-        n, m, late, shared = self.problem.model.n, max(c.size for c in self.points), self._late, self._shared
+        n, m, late, shared = self.problem.model.n, int(self._sizes.max()), self._late, self._shared
         q, v, a = ca.SX.sym("q", n, m + late), ca.SX.sym("v", n, m + late), ca.SX.sym("a", self._columns, m)
         ell, b, times, s = (ca.SX.sym(name, size) for name, size in (("ell", m), ("b", m), ("times", m), ("s", 1)))
         w = ca.vertcat(ca.vec(q), ca.vec(v), ca.vec(a), shared.symbols)
@@ -188,11 +192,11 @@ class CollocationGrid:
             interval = np.searchsorted(inner + slack[:-1], s, side="left")
         else:
             interval = np.searchsorted(inner - slack[1:], s, side="right")
-        width, count = self._widths[interval], max(c.size for c in self.points)
+        width, count = self._widths[interval], int(self._sizes.max())
         u = (s - self.breakpoints[interval]) / width
         values, integrals = np.zeros((count, s.size)), np.zeros((count, s.size))
         for c, alike in self._groups:
-            own = np.flatnonzero(np.isin(interval, alike))
+            own = slice(None) if len(self._groups) == 1 else np.isin(interval, alike)
             values[: c.size, own] = lagrange_values(c, u[own]).T
             integrals[: c.size, own] = lagrange_integrals(c, u[own]).T * width[own]
         times = self._s[self._late + self._collocated(interval, count)].T

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
@@ -10,8 +11,10 @@ import numpy as np
 from colloc import kernels
 from colloc.kernels import Compile
 from colloc.transcription.block import Block
-from colloc.transcription.block_kernels import BlockKernel, block_kernel
 from colloc.transcription.slices import Slices, nonzeros
+
+if TYPE_CHECKING:
+    from colloc.transcription.block_kernels import BlockKernel
 
 # What the automatic rule expects: iterations of a solve, and seconds per instruction of a function.
 ITERATIONS = 100
@@ -47,6 +50,8 @@ class Evaluation:
         interpreted = ITERATIONS * INTERPRETED * sum(n * slices for n, slices in counts)
         if not self._wanted or (choice is None and interpreted < 1.0):
             return None
+        from colloc.transcription.block_kernels import block_kernel  # a small problem does without
+
         self._found = {
             (b, kind): (f"{kind}_{number}", block_kernel(b, kind)) for number, (b, kind) in enumerate(self._wanted)
         }

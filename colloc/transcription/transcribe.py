@@ -67,7 +67,8 @@ def transcribe(
         for sites in stated.constraint.places(AtNodes(grid), stated.needs):
             chosen = fixed.open.get(name)
             if chosen is None or chosen:
-                blocks.append(constraint_block(name, stated, sites, chosen))
+                block = constraint_block(name, stated, sites, chosen)
+                blocks.append(block.folded() if sites.size == 1 else block)
     costs = _costs(problem, grid)
     return NLP(problem, curve, grid, torques.names, costs, blocks, fixed.lower, fixed.upper, compile)
 
@@ -75,8 +76,7 @@ def transcribe(
 def constraint_block(name: str, stated: ConstraintRows, sites: Sites, chosen: Sequence[int] | None = None) -> Block:
     """Rows of a constraint, all or some, at given sites."""
     rows = stated.of(sites.local.arguments)
-    block = Block(name, sites, rows if chosen is None else rows.take(chosen))
-    return block.folded() if sites.size == 1 else block
+    return Block(name, sites, rows if chosen is None else rows.take(chosen))
 
 
 def _costs(problem: Problem, grid: Grid) -> list[Block]:
