@@ -21,7 +21,7 @@ from random_trees import (
 from scipy.spatial.transform import Rotation
 
 import colloc as co
-from colloc.model import singular_postures
+from colloc.model.gimbal import singular_postures
 from colloc.model.kinematics import frames
 
 SEQUENCES = ["".join(s) for s in product("xyz", repeat=3) if s[0] != s[1] != s[2]]
