@@ -79,7 +79,10 @@ class CollocationGrid:
     def _groups(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Collocation points, and the intervals that have them."""
         sizes = self._sizes
-        return [(self.points[np.argmax(sizes == size)], np.flatnonzero(sizes == size)) for size in np.unique(sizes)]
+        return [
+            (self.points[np.argmax(sizes == size)], np.flatnonzero(sizes == size))
+            for size in sorted(set(sizes.tolist()))
+        ]
 
     @cached_property
     def _s(self) -> np.ndarray:
