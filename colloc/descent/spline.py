@@ -70,7 +70,7 @@ class SplineMotion:
 
     @cached_property
     def _spline(self) -> SplineBasis:
-        return SplineBasis.smooth(np.linspace(0, 1, self.intervals + 1), self.degree)
+        return SplineBasis.of(np.linspace(0, 1, self.intervals + 1), self.degree, self.degree - 1)
 
     @cached_property
     def quadrature(self) -> tuple[np.ndarray, np.ndarray]:

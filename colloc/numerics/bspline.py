@@ -1,4 +1,4 @@
-"""B-spline bases on clamped knots, uniform or not, of any multiplicity."""
+"""B-spline bases: piecewise polynomials of chosen breakpoints, degrees and smoothness."""
 
 from __future__ import annotations
 
@@ -12,48 +12,75 @@ import numpy as np
 class SplineBasis:
     """Piecewise polynomials with a chosen number of continuous derivatives at every breakpoint.
 
+    On an interval of degree p live p + 1 functions, B-splines of a knot vector of the interval's own: p knots on
+    either side, breakpoints as often as p less the continuity there. Where degrees differ, and nothing beyond the first
+    derivative is continuous, the knot beyond the breakpoint is that of the neighbour, with its width stretched by the
+    ratio of the degrees: control points are then the same for both (Bezier's condition for equal slopes).
+
     Parameters
     ----------
     breakpoints : ndarray, shape (intervals + 1,)
         Rising.
-    degree : int
+    degrees : ndarray of int, shape (intervals,)
     continuity : ndarray of int, shape (intervals - 1,)
-        Continuous derivatives at the breakpoints inside, 0 to degree - 1: a knot is repeated degree - continuity times.
+        Continuous derivatives at the breakpoints inside: -1 (values may jump) to the degree - 1, and at most 1 where
+        degrees differ.
     """
 
     breakpoints: np.ndarray
-    degree: int
+    degrees: np.ndarray
     continuity: np.ndarray
 
     @classmethod
-    def smooth(cls, breakpoints: np.ndarray, degree: int) -> SplineBasis:
-        """The smoothest splines of a degree: every knot inside stands once."""
-        return cls(breakpoints, degree, np.full(breakpoints.size - 2, degree - 1))
+    def of(cls, breakpoints: np.ndarray, degree: int | np.ndarray, continuity: int | np.ndarray) -> SplineBasis:
+        """Splines with the same degree or continuity everywhere, or one for each interval or breakpoint inside."""
+        inside = breakpoints.size - 2
+        return cls(breakpoints, np.broadcast_to(degree, (inside + 1,)), np.broadcast_to(continuity, (inside,)))
 
-    @cached_property
-    def _repeats(self) -> np.ndarray:
-        """How often every breakpoint but the last stands among the knots."""
-        return np.append(self.degree + 1, self.degree - self.continuity)
-
-    @cached_property
-    def knots(self) -> np.ndarray:
-        """Breakpoints with their repeats, the ends degree + 1 times; shape (size + degree + 1,)."""
-        return np.repeat(self.breakpoints, np.append(self._repeats, self.degree + 1))
+    @property
+    def degree(self) -> int:
+        """The highest degree."""
+        return int(self.degrees.max())
 
     @property
     def intervals(self) -> int:
         """Number of polynomial pieces."""
         return self.breakpoints.size - 1
 
-    @property
-    def size(self) -> int:
-        """Number of basis functions and control points."""
-        return int(self._repeats.sum())
-
     @cached_property
     def first(self) -> np.ndarray:
         """First control point that every interval sees, ndarray of int, shape (intervals,); it sees degree + 1."""
-        return np.cumsum(self._repeats) - self.degree - 1
+        new = np.append(self.degrees[0] + 1, self.degrees[1:] - self.continuity)
+        return np.cumsum(new) - self.degrees - 1
+
+    @property
+    def size(self) -> int:
+        """Number of basis functions and control points."""
+        return int(self.first[-1] + self.degrees[-1]) + 1
+
+    @cached_property
+    def _groups(self) -> list[tuple[int, np.ndarray, np.ndarray]]:
+        """Degrees p, the intervals that have them, and their knots, shape (intervals with it, 2 p)."""
+        found = []
+        for p in np.unique(self.degrees).tolist():
+            own = np.flatnonzero(self.degrees == p)
+            found.append((p, own, self._smooth_knots(p) if own.size == self.intervals else self._joined_knots(p, own)))
+        return found
+
+    def _smooth_knots(self, p: int) -> np.ndarray:
+        knots = np.repeat(self.breakpoints, np.concatenate([[p + 1], p - self.continuity, [p + 1]]))
+        return knots[self.first[:, None] + np.arange(1, 2 * p + 1)]
+
+    def _joined_knots(self, p: int, own: np.ndarray) -> np.ndarray:
+        """Knots of some intervals at whose ends nothing beyond the first derivative is continuous."""
+        ends, widths = self.breakpoints, np.diff(self.breakpoints)
+        knots = np.repeat(np.column_stack([ends[own], ends[own + 1]]), p, axis=1)
+        for column, beside, sign in ((0, -1, -1.0), (-1, 1, 1.0)):
+            smooth = np.concatenate([[False], self.continuity == 1, [False]])[own + (beside > 0)]
+            if smooth.any():
+                next_to = own[smooth] + beside
+                knots[smooth, column] += sign * widths[next_to] / self.degrees[next_to] * p
+        return knots
 
     def interval(self, s: np.ndarray) -> np.ndarray:
         """Number of the interval that holds each s; a breakpoint belongs to the one it begins, the end to the last."""
@@ -62,10 +89,10 @@ class SplineBasis:
         return np.searchsorted(self.breakpoints[1:-1] - slack[1:], s, side="right")
 
     def values(self, s: np.ndarray, derivative: int = 0, interval: np.ndarray | None = None) -> np.ndarray:
-        """Values of the degree + 1 basis functions that live on the interval of each s.
+        """Values of the basis functions that live on the interval of each s.
 
-        Function number k of the row of s multiplies control point ``first[interval] + k``. Cox-de Boor recursion; a
-        derivative is the basis of lower degree on differenced control points (Piegl and Tiller 1997, section 2.3).
+        Function number k of the row of s multiplies control point ``first[interval] + k``; those beyond the degree of
+        the interval are zero.
 
         Parameters
         ----------
@@ -78,40 +105,42 @@ class SplineBasis:
         -------
         ndarray, shape (N, degree + 1)
         """
-        t, degree = self.knots, self.degree
-        first = self.first[self.interval(s) if interval is None else interval]
-        values = np.zeros((s.size, degree + 1))
-        if derivative > degree:
-            return values
-        values[:, 0] = 1.0
-        for p in range(1, degree + 1):
-            raised = np.zeros_like(values)
-            for k in range(p):
-                # Functions of degree p - 1 living here are k = 0 .. p - 1, each supported on [left, right].
-                left = t[first + degree - p + 1 + k]
-                right = t[first + degree + 1 + k]
-                share = values[:, k] / (right - left)
-                if p > degree - derivative:
-                    raised[:, k] -= p * share
-                    raised[:, k + 1] += p * share
-                else:
-                    raised[:, k] += (right - s) * share
-                    raised[:, k + 1] += (s - left) * share
-            values = raised
+        interval = self.interval(s) if interval is None else interval
+        values = np.zeros((s.size, self.degree + 1))
+        for p, own, knots in self._groups:
+            row = np.searchsorted(own, interval)
+            chosen = own[np.minimum(row, own.size - 1)] == interval
+            values[chosen, : p + 1] = _cox_de_boor(s[chosen], knots[row[chosen]], derivative)
         return values
 
     def derivative(self) -> SplineBasis:
         """The basis of the splines' first derivatives."""
-        return SplineBasis(self.breakpoints, self.degree - 1, self.continuity - 1)
+        return SplineBasis(self.breakpoints, self.degrees - 1, self.continuity - 1)
 
     def differences(self) -> np.ndarray:
         """Factors of the derivative's control points: number k is factor k times (point k + 1 less point k)."""
-        t, p = self.knots, self.degree
-        return p / (t[p + 1 : -1] - t[1 : -p - 1])
+        found = np.zeros(self.size - 1)
+        for p, own, knots in self._groups:
+            found[self.first[own, None] + np.arange(p)] = p / (knots[:, p:] - knots[:, :p])
+        return found
 
     def greville(self) -> np.ndarray:
         """Where control points sit: the mean of `degree` knots of each; shape (size,)."""
-        return np.lib.stride_tricks.sliding_window_view(self.knots[1:-1], self.degree).mean(axis=1)
+        found = np.zeros(self.size)
+        for p, own, knots in self._groups:
+            if p:
+                sites = np.lib.stride_tricks.sliding_window_view(knots, p, axis=1).mean(axis=2)
+            else:
+                sites = (self.breakpoints[own] + self.breakpoints[own + 1])[:, None] / 2
+            found[self.first[own, None] + np.arange(p + 1)] = sites
+        return found
+
+    def sites(self) -> tuple[np.ndarray, np.ndarray]:
+        """Greville points, each with an interval on which its function lives: the left one's, where values may jump."""
+        s, k = self.greville(), np.arange(self.size)
+        earliest = np.searchsorted(self.first + self.degrees, k)
+        latest = np.searchsorted(self.first, k, side="right") - 1
+        return s, np.clip(self.interval(s), earliest, latest)
 
     def interpolate(self, values: np.ndarray) -> np.ndarray:
         """Control points of the spline that takes given values at the Greville points.
@@ -127,20 +156,54 @@ class SplineBasis:
         -------
         ndarray, shape (size, columns)
         """
-        s, degree = self.greville(), self.degree
-        rows, first = self.values(s), self.first[self.interval(s)]
+        (s, interval), degree = self.sites(), self.degree
+        rows, first = self.values(s, interval=interval), self.first[interval]
         count, width = s.size, 2 * degree + 1
-        band = np.zeros((count, width))  # band[i, j - i + degree] is entry (i, j)
+        band = np.zeros((count, width + degree))  # band[i, j - i + degree] is entry (i, j)
         for k in range(degree + 1):
+            # A site's own function is among those of its interval, so that no index is negative.
             band[np.arange(count), first + k - np.arange(count) + degree] = rows[:, k]
         x = np.array(values, dtype=float)
         for i in range(count):
             for j in range(i + 1, min(i + degree + 1, count)):
                 factor = band[j, i - j + degree] / band[i, degree]
                 if factor:
-                    band[j, i - j + degree : i - j + width] -= factor * band[i, degree:]
+                    band[j, i - j + degree : i - j + width] -= factor * band[i, degree:width]
                     x[j] -= factor * x[i]
         for i in reversed(range(count)):
             reach = min(degree, count - 1 - i)
             x[i] = (x[i] - band[i, degree + 1 : degree + 1 + reach] @ x[i + 1 : i + 1 + reach]) / band[i, degree]
         return x
+
+
+def _cox_de_boor(s: np.ndarray, knots: np.ndarray, derivative: int) -> np.ndarray:
+    """B-splines that live on an interval, and their derivatives, shape (N, degree + 1).
+
+    A derivative is the basis of lower degree on differenced control points (Piegl and Tiller 1997, section 2.3).
+
+    Parameters
+    ----------
+    s : ndarray, shape (N,)
+    knots : ndarray, shape (N, 2 degree)
+        On either side of the interval of each s.
+    derivative : int
+    """
+    degree = knots.shape[1] // 2
+    values = np.zeros((s.size, degree + 1))
+    if derivative > degree:
+        return values
+    values[:, 0] = 1.0
+    for p in range(1, degree + 1):
+        raised = np.zeros_like(values)
+        for k in range(p):
+            # Functions of degree p - 1 living here are k = 0 .. p - 1, each supported on [left, right].
+            left, right = knots[:, degree - p + k], knots[:, degree + k]
+            share = values[:, k] / (right - left)
+            if p > degree - derivative:
+                raised[:, k] -= p * share
+                raised[:, k + 1] += p * share
+            else:
+                raised[:, k] += (right - s) * share
+                raised[:, k + 1] += (s - left) * share
+        values = raised
+    return values

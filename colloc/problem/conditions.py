@@ -45,9 +45,9 @@ class Condition:
         """What the function returns for one instant or for both ends."""
         return bounded(self.name, self.fn(*instants), self.lower, self.upper, self.scale, self.unit, self.labels)
 
-    def places(self, grid: Places[Place], needs: frozenset[str]) -> list[Place]:
+    def places(self, grid: Places[Place]) -> list[Place]:
         """Where the rows hold."""
-        return list(self.where.places(grid, needs))
+        return list(self.where.places(grid))
 
 
 Constraint = State | Bounds | Condition

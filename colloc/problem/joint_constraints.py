@@ -40,9 +40,9 @@ class State:
         values = np.array([value for *_, value in stated])
         return _rows(now, [(quantity, j) for quantity, j, _ in stated], values, values, f"{self.name} ")
 
-    def places(self, grid: Places[Place], needs: frozenset[str]) -> list[Place]:
+    def places(self, grid: Places[Place]) -> list[Place]:
         """Where the rows hold."""
-        return [grid.moment(self.where.s, needs)]
+        return [grid.moment(self.where.s)]
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class JointBounds:
         """The quantity of the bounded joints."""
         return _rows(now, [(self.quantity, j) for j in self.joints], self.lower, self.upper)
 
-    def places(self, grid: Places[Place], needs: frozenset[str]) -> list[Place]:
+    def places(self, grid: Places[Place]) -> list[Place]:
         """Where the rows hold."""
         return list(grid.bounds(self.quantity, self.where))
 

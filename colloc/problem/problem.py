@@ -15,7 +15,7 @@ from colloc.display import Table, short, shown
 from colloc.model import Load, Model, check_loads
 from colloc.problem.conditions import Condition, Constraint
 from colloc.problem.cost import Cost
-from colloc.problem.instant import SHARED, Instant, Slots
+from colloc.problem.instant import SHARED, Instant
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, JointBounds, State
 from colloc.problem.rows import Rows
 from colloc.problem.unknowns import Free, Parameter, Unknown
@@ -40,12 +40,6 @@ class ConstraintRows:
     constraint: State | JointBounds | Condition
     rows: Rows
     function: ca.Function
-
-    @cached_property
-    def needs(self) -> frozenset[str]:
-        """Names of the slots on which the rows depend, those of the first instant."""
-        slots = zip(Slots._fields, self.function.sx_in(), strict=False)
-        return frozenset(name for name, symbols in slots if ca.depends_on(self.rows.expression, symbols))
 
     def of(self, arguments: Sequence[ca.SX]) -> Rows:
         """The rows as expressions in what stands for the slots."""

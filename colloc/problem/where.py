@@ -11,16 +11,13 @@ Place = TypeVar("Place", covariant=True)
 
 
 class Places(Protocol[Place]):
-    """What a discretised motion offers to constraints.
+    """What a discretised motion offers to constraints."""
 
-    `needs` are the names of the `Slots` that a constraint's rows depend on.
-    """
-
-    def during(self, window: Window, needs: frozenset[str]) -> Sequence[Place]:
+    def during(self, window: Window) -> Sequence[Place]:
         """A part of the motion."""
         ...
 
-    def moment(self, s: float, needs: frozenset[str]) -> Place:
+    def moment(self, s: float) -> Place:
         """One normalised time."""
         ...
 
@@ -39,8 +36,8 @@ class Window(NamedTuple):
     start: float = 0.0
     end: float = 1.0
 
-    def places(self, grid: Places[Place], needs: frozenset[str]) -> Sequence[Place]:
-        return grid.during(self, needs)
+    def places(self, grid: Places[Place]) -> Sequence[Place]:
+        return grid.during(self)
 
     def __str__(self) -> str:
         return "along the path" if self == WHOLE else f"during s = {self.start:g} .. {self.end:g}"
@@ -51,8 +48,8 @@ class Moment(NamedTuple):
 
     s: float
 
-    def places(self, grid: Places[Place], needs: frozenset[str]) -> Sequence[Place]:
-        return [grid.moment(self.s, needs)]
+    def places(self, grid: Places[Place]) -> Sequence[Place]:
+        return [grid.moment(self.s)]
 
     def __str__(self) -> str:
         return f"at s = {self.s:g}"
@@ -61,7 +58,7 @@ class Moment(NamedTuple):
 class Ends(NamedTuple):
     """The first and the last instant."""
 
-    def places(self, grid: Places[Place], needs: frozenset[str]) -> Sequence[Place]:
+    def places(self, grid: Places[Place]) -> Sequence[Place]:
         return [grid.ends()]
 
     def __str__(self) -> str:

@@ -1,11 +1,12 @@
 """From a problem to a nonlinear program: transcriptions, blocks, guesses."""
 
 from colloc.transcription.bspline import BSpline
-from colloc.transcription.grid import Grid, Trajectory, Transcription
+from colloc.transcription.grid import Grid, Transcription
 from colloc.transcription.guess import Guess, Keyframes, keyframes, line, trajectory_from
 from colloc.transcription.hermite_simpson import HermiteSimpson
 from colloc.transcription.nlp import NLP
 from colloc.transcription.radau import Radau
+from colloc.transcription.trajectory import Trajectory
 from colloc.transcription.transcribe import TRANSCRIPTIONS, constraint_block, transcribe
 
 __all__ = [

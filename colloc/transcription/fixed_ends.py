@@ -60,7 +60,7 @@ def _fix(problem: Problem, grid: Grid, found: FixedEnds, s: float, quantity: str
     if order >= len(end.index):
         return False
     horizon = problem.horizon
-    if end.normalised and value != 0 and order > 0:
+    if value != 0 and order > 0:
         if horizon.lower < horizon.upper:
             return False
         value *= horizon.lower**order

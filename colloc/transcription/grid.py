@@ -1,199 +1,240 @@
-"""The interface of a transcription: its variables, and where along the motion functions of the instant are taken."""
+"""The grid of a problem: variables that are control points of splines, and where the splines are looked at.
+
+Joints are piecewise polynomials of the normalised time, as smooth as the curve says, and torques follow by inverse
+dynamics at every time: any spline is a motion, and nothing has to be integrated. What a curve does not see to by itself
+is limits, which hold at nodes or for control points, and equations, which are collocated (Ascher, Christiansen and
+Russell 1981: as many sites as freedoms, at Gauss points where accelerations may jump).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import casadi as ca
 import numpy as np
 
-from colloc.problem import Problem, Window
-from colloc.transcription.block import Block
-from colloc.transcription.layout import Layout
-from colloc.transcription.sites import Sites
+from colloc.numerics.bspline import SplineBasis
+from colloc.numerics.quadrature import gauss
+from colloc.problem import Problem, Slots, Window
+from colloc.transcription.layout import Layout, lay_out
+from colloc.transcription.mesh import Points, points_inside
+from colloc.transcription.shared import Shared, parameter_symbols, shared_unknowns
+from colloc.transcription.sites import Local, Sites
+from colloc.transcription.slices import Slices
 from colloc.transcription.torques import Torques
+from colloc.transcription.trajectory import Trajectory
 
-
-@dataclass(frozen=True)
-class Trajectory:
-    """A motion given by functions of the normalised time s: what a guess is made of.
-
-    Parameters
-    ----------
-    q, qd, qdd : callables
-        ndarray (N,) -> ndarray (N, n), in rad (m), per s, per s2.
-    duration : float [s]
-    signal : callable
-        (name, ndarray (N,)) -> ndarray (N, size).
-    constant : callable
-        name -> ndarray (size,).
-    """
-
-    q: Callable[[np.ndarray], np.ndarray]
-    qd: Callable[[np.ndarray], np.ndarray]
-    qdd: Callable[[np.ndarray], np.ndarray]
-    duration: float
-    signal: Callable[[str, np.ndarray], np.ndarray]
-    constant: Callable[[str], np.ndarray]
-
-    def signals(self, problem: Problem, s: np.ndarray) -> np.ndarray:
-        """All signals of a problem at s, shape (N, total size)."""
-        return np.column_stack([np.zeros((s.size, 0)), *(self.signal(u.name, s) for u in problem.signals)])
-
-    def shared(self, problem: Problem) -> dict[str, np.ndarray | float]:
-        """Duration and constants of a problem, by name."""
-        return {"duration": self.duration} | {u.name: self.constant(u.name) for u in problem.constants}
-
-
-class End(NamedTuple):
-    """Which variables the motion depends on at its start or end.
-
-    Derivative k of joint j is the sum over i of weight[k, i] x[index[i, j]], weight being lower triangular.
-
-    Parameters
-    ----------
-    index : ndarray of int, shape (orders, n)
-        For q, qd and, if there are three orders, qdd.
-    weight : ndarray, shape (orders, orders)
-    normalised : bool
-        Whether derivatives are meant with respect to the normalised time.
-    """
-
-    index: np.ndarray
-    weight: np.ndarray
-    normalised: bool
-
-
-class Grid(Protocol):
-    """A problem's decision variables on a transcription, and where along the motion things are evaluated."""
-
-    @property
-    def problem(self) -> Problem: ...
-
-    @property
-    def layout(self) -> Layout:
-        """The variables."""
-        ...
-
-    @property
-    def breakpoints(self) -> np.ndarray:
-        """Ends of the polynomial pieces in normalised time."""
-        ...
-
-    def nodes(self) -> Sites:
-        """Where path constraints are imposed."""
-        ...
-
-    def early(self) -> Sites | None:
-        """A start without an acceleration of its own: only constraints on positions and velocities hold there."""
-        ...
-
-    def anywhere(self, s: np.ndarray) -> Sites:
-        """The transcription's own curve at any normalised times."""
-        ...
-
-    def held(self, quantity: str, window: Window) -> Window | None:
-        """Part of a window in which bounds on variables or `hull` see to bounds on a joint quantity."""
-        ...
-
-    def hull(self, quantity: str, window: Window) -> Sites | None:
-        """Places whose values of a joint quantity enclose it on the part of a window that is held."""
-        ...
-
-    def end(self, s: float) -> End:
-        """The variables at the start (s = 0) or end (s = 1)."""
-        ...
-
-    def quadrature(self) -> tuple[Sites, np.ndarray]:
-        """Sites and weights (summing to 1) for integrals over the normalised time."""
-        ...
-
-    def defects(self) -> list[Block]:
-        """The constraints that make the variables a motion."""
-        ...
-
-    def pack(self, trajectory: Trajectory) -> np.ndarray:
-        """Decision vector of a given motion."""
-        ...
+_ORDERS = {"q": 0, "qd": 1, "qdd": 2}
 
 
 class Transcription(Protocol):
     """How a motion becomes finitely many numbers: BSpline, HermiteSimpson or Radau."""
 
-    def grid(self, problem: Problem, torques: Torques) -> Grid:
-        """The grid of a problem."""
+    @property
+    def basis(self) -> SplineBasis:
+        """The splines of the joints over the normalised time."""
+        ...
+
+    @property
+    def signals(self) -> SplineBasis:
+        """The splines of the unknown signals."""
+        ...
+
+    def node_points(self) -> Points:
+        """Where inequalities are imposed."""
+        ...
+
+    def collocation_points(self) -> Points:
+        """Where equalities are imposed."""
         ...
 
 
-@dataclass(frozen=True)
-class AtNodes:
-    """Where constraints are imposed on a grid: at its nodes, and between them where a constraint would have none."""
+class End(NamedTuple):
+    """Which variables the motion depends on at its start or end.
 
-    grid: Grid
-
-    def during(self, window: Window, needs: frozenset[str]) -> list[Sites]:
-        """The nodes within a part of the motion; where it lies between two of them, its ends and middle."""
-        nodes, early = self.grid.nodes().during(window), self.grid.early()
-        if nodes.size == 0:
-            nodes = self.grid.anywhere(np.unique(np.linspace(*window, 3)))
-        return [early, nodes] if early is not None and window.start == 0 and _state_only(needs) else [nodes]
-
-    def moment(self, s: float, needs: frozenset[str]) -> Sites:
-        """The node at s where there is one, which has fewer variables than the curve in general."""
-        early = self.grid.early()
-        if s == 0 and early is not None and _state_only(needs):
-            return early
-        node = self.grid.nodes().during(Window(s, s))
-        return node if node.size == 1 else self.grid.anywhere(np.array([s]))
-
-    def ends(self) -> Sites:
-        """Both ends at once."""
-        return self.grid.anywhere(np.array([0.0])).beside(self.grid.anywhere(np.array([1.0])))
-
-    def bounds(self, quantity: str, window: Window) -> list[Sites]:
-        """What bounds on variables do not see to: the hull of a spline, and nodes in intervals cut by the window."""
-        held = self.grid.held(quantity, window)
-        if held is None:
-            return self.during(window, frozenset({quantity}))
-        hull, rest = self.grid.hull(quantity, held), self.grid.nodes().during(window).outside(held)
-        return [sites for sites in (hull, rest) if sites is not None and sites.size]
-
-
-def _state_only(needs: frozenset[str]) -> bool:
-    return not needs & {"qdd", "tau", "signals"}
-
-
-class Shared(NamedTuple):
-    """The unknowns that every slice sees, as symbols.
+    Derivative k of joint j with respect to the normalised time is the sum over i of weight[k, i] x[index[i, j]].
 
     Parameters
     ----------
-    T, constants : SX
-    symbols : SX column
-        Those that are really unknown. A fixed duration is a number: it stays in the decision vector, where everyone
-        can read it, but nothing depends on it.
-    index : ndarray of int
-        Their entries in the decision vector.
+    index : ndarray of int, shape (3, n)
+        For q, qd and qdd.
+    weight : ndarray, shape (3, 3)
+        Lower triangular.
     """
 
-    T: ca.SX
-    constants: ca.SX
-    symbols: ca.SX
     index: np.ndarray
+    weight: np.ndarray
 
 
-def shared_unknowns(problem: Problem, layout: Layout) -> Shared:
-    """Duration and constants of a problem."""
-    horizon = problem.horizon
-    free = horizon.lower < horizon.upper
-    T = ca.SX.sym("T") if free else ca.SX(horizon.lower)
-    constants = ca.SX.sym("constants", sum(u.size for u in problem.constants))
-    symbols = ca.vertcat(T, constants) if free else constants
-    return Shared(T, constants, symbols, layout.shared[layout.shared.size - symbols.shape[0] :])
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Variables: control points of the joints, point after point, then of the signals; the duration; the constants.
+
+    Parameters
+    ----------
+    curve : BSpline, HermiteSimpson or Radau
+    problem : Problem
+    torques : Torques
+    """
+
+    curve: Transcription
+    problem: Problem
+    torques: Torques
+
+    @cached_property
+    def basis(self) -> SplineBasis:
+        """The splines of the joints."""
+        return self.curve.basis
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The variables, with bounds on positions as bounds on their control points."""
+        basis, problem = self.basis, self.problem
+        layout = lay_out(problem, [(basis.size, ("q",)), (self.curve.signals.size, ("signals",))])
+        for limits in problem.windows("q"):
+            if (held := intervals_within(limits[0], basis)) is not None:
+                layout = layout.narrowed(problem, "q", _seen(held, basis), limits)
+        return layout
+
+    @property
+    def breakpoints(self) -> np.ndarray:
+        """Ends of the polynomial pieces in normalised time."""
+        return self.basis.breakpoints
+
+    @cached_property
+    def _shared(self) -> Shared:
+        return shared_unknowns(self.problem, self.layout)
+
+    @cached_property
+    def _local(self) -> Local:
+        """Local variables: the joints and their derivatives in s, the signals, and what is shared."""
+        n, extra, shared = self.problem.model.n, self.layout["signals"].shape[1], self._shared
+        T, s, parameters = shared.T, ca.SX.sym("s"), parameter_symbols(self.problem)
+        q, q1, q2, signals = (ca.SX.sym(name, size) for name, size in (("q", n), ("q1", n), ("q2", n), ("u", extra)))
+        w = ca.vertcat(q, q1, q2, signals, shared.symbols)
+        slots = Slots(s * T, T, q, q1 / T, q2 / T**2, ca.SX(n, 1), signals, shared.constants, parameters)
+        slots, torques = self.torques.put(slots, w)
+        return Local(w, s, parameters, slots, torques)
+
+    def anywhere(self, s: np.ndarray) -> Sites:
+        """The splines at any normalised times; where accelerations jump, after the jump."""
+        return self.on(Points(s, self.basis.interval(s)))
+
+    def on(self, points: Points) -> Sites:
+        """The splines at normalised times, by the polynomials of given intervals."""
+        seen, (s, interval) = self._shared.index, points
+        own = [_own(self.basis, self.layout["q"], s, interval, orders=3)]
+        if self.layout["signals"].shape[1]:
+            own.append(_own(self.curve.signals, self.layout["signals"], s, interval, orders=1))
+        whole = np.arange(seen.size)
+        own.append(Slices(np.tile(seen, (s.size, 1)).T, whole, whole, np.ones((seen.size, s.size))))
+        found = own[0]
+        for other in own[1:]:
+            found = found.beside(other) if other.row.size else found
+        return Sites(self._local, found, s[None], s)
+
+    def nodes(self, window: Window | None = None) -> Sites:
+        """Nodes, all or within a part of the motion, where inequalities are imposed."""
+        return self._chosen(self.curve.node_points(), window)
+
+    def collocated(self, window: Window | None = None) -> Sites:
+        """Collocation points, all or within a part of the motion, where equalities are imposed."""
+        return self._chosen(self.curve.collocation_points(), window)
+
+    def _chosen(self, points: Points, window: Window | None) -> Sites:
+        if window is not None and window.start < window.end:
+            points = points.within(window, self.breakpoints)
+        elif window is not None:
+            points = points.take(np.abs(points.s - window.start) < 1e-9)
+        return self.on(points)
+
+    def held(self, quantity: str, window: Window) -> Window | None:
+        """The intervals within a part of the motion, where a joint quantity stays in the hull of its control points."""
+        inside = intervals_within(window, self.basis)
+        if quantity not in _ORDERS or inside is None:
+            return None
+        return Window(float(self.breakpoints[inside.start]), float(self.breakpoints[inside.stop]))
+
+    def hull(self, quantity: str, window: Window) -> Sites | None:
+        """Control points of velocities or accelerations; positions have theirs among the variables."""
+        if not (order := _ORDERS[quantity]):
+            return None
+        n, shared, nan = self.problem.model.n, self._shared, ca.SX.nan
+        s, x, parameters = ca.SX.sym("s"), ca.SX.sym("x", n), parameter_symbols(self.problem)
+        unknown = nan(self.layout["signals"].shape[1], 1)
+        T = shared.T
+        slots = Slots(s * T, T, nan(n, 1), nan(n, 1), nan(n, 1), nan(n, 1), unknown, shared.constants, parameters)
+        local = Local(ca.vertcat(x, shared.symbols), s, parameters, slots._replace(**{quantity: x / T**order}))
+        basis, weight = self.basis, np.ones((1, self.basis.size))
+        for _ in range(order):
+            # Every difference takes one more control point, and multiplies by the factor of its own.
+            none = np.zeros((1, basis.size - 1))
+            weight = (np.vstack([none, weight[:, 1:]]) - np.vstack([weight[:, :-1], none])) * basis.differences()
+            basis = basis.derivative()
+        k = np.arange(basis.size)[_seen(intervals_within(window, basis), basis)]
+        seen = np.tile(shared.index, (k.size, 1)).T
+        index = np.vstack([*(self.layout["q"][k + i].T for i in range(order + 1)), seen])
+        row = np.append(np.repeat(np.arange(n), order + 1), n + np.arange(len(seen)))
+        column = (np.arange(n)[:, None] + n * np.arange(order + 1)).ravel()
+        column = np.append(column, (order + 1) * n + np.arange(len(seen)))
+        at = basis.greville()[k]
+        slices = Slices(index, row, column, np.vstack([np.tile(weight[:, k], (n, 1)), np.ones(seen.shape)]))
+        return Sites(local, slices, at[None], at)
+
+    def end(self, s: float) -> End:
+        """The three control points next to the start (s = 0) or end (s = 1)."""
+        at = np.array([float(s)])
+        weight = np.vstack([self.basis.values(at, derivative) for derivative in (0, 1, 2)])
+        degree = int(self.basis.degrees[0 if s == 0 else -1])
+        inward = slice(None) if s == 0 else slice(degree, None, -1)
+        points = slice(None) if s == 0 else slice(None, None, -1)
+        return End(self.layout["q"][points][:3], weight[:, inward][:, :3])
+
+    def quadrature(self) -> tuple[Sites, np.ndarray]:
+        """Sites and weights (summing to 1) for integrals over the normalised time: Gauss points, degree + 1 of them."""
+        points, weights = gauss(self.basis.degree + 1)
+        widths = np.diff(self.breakpoints)
+        return self.on(points_inside(self.breakpoints, points)), (widths[:, None] * weights).ravel()
+
+    def pack(self, trajectory: Trajectory) -> np.ndarray:
+        """Decision vector of a given motion: splines that interpolate it at their Greville points."""
+        found = trajectory.shared(self.problem)
+        s, _ = self.basis.sites()
+        found["q"] = self.basis.interpolate(trajectory.q(s))
+        if self.layout["signals"].size:
+            basis = self.curve.signals
+            s, interval = basis.sites()
+            # Where a signal may jump there are sites on either side.
+            start, end = basis.breakpoints[interval], basis.breakpoints[interval + 1]
+            s = np.clip(s, start + 1e-6 * (end - start), end - 1e-6 * (end - start))
+            found["signals"] = basis.interpolate(trajectory.signals(self.problem, s))
+        return self.layout.filled(found)
 
 
-def parameter_symbols(problem: Problem) -> ca.SX:
-    """The problem's parameters in one column."""
-    return problem.instant.slots.parameters
+def _own(basis: SplineBasis, points: np.ndarray, s: np.ndarray, interval: np.ndarray, orders: int) -> Slices:
+    """Splines and their derivatives in s, as sums over the control points that an interval sees."""
+    count, width = basis.degree + 1, points.shape[1]
+    index = points[np.minimum(basis.first[interval] + np.arange(count)[:, None], basis.size - 1)]
+    values = np.stack([basis.values(s, derivative, interval).T for derivative in range(orders)])
+    # A function that ends at a breakpoint is zero there, up to rounding.
+    values[np.abs(values) < 1e-13 * np.abs(values).max(axis=(1, 2), keepdims=True)] = 0.0
+    row = np.repeat(np.arange(orders * width), count)
+    column = np.tile((np.arange(width)[:, None] + width * np.arange(count)).ravel(), orders)
+    weight = np.repeat(values, width, axis=0).reshape(-1, s.size)
+    return Slices(index.transpose(0, 2, 1).reshape(-1, s.size), row, column, weight)
+
+
+def intervals_within(window: Window, basis: SplineBasis) -> slice | None:
+    """Intervals that lie within a part of the motion; None if there is none."""
+    ends = basis.breakpoints
+    inside = np.flatnonzero((ends >= window.start - 1e-9) & (ends <= window.end + 1e-9))
+    return slice(int(inside[0]), int(inside[-1])) if inside.size > 1 else None
+
+
+def _seen(intervals: slice | None, basis: SplineBasis) -> slice:
+    """Control points that some intervals see."""
+    assert intervals is not None
+    last = intervals.stop - 1
+    return slice(int(basis.first[intervals.start]), int(basis.first[last] + basis.degrees[last]) + 1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from colloc.checks import InputError, finite_array, finite_number
 from colloc.problem import Problem, State
-from colloc.transcription.grid import Trajectory
+from colloc.transcription.trajectory import Trajectory
 
 Guess = Callable[[float], Any]
 

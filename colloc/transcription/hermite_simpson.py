@@ -8,17 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from colloc.display import stated
-from colloc.problem import Problem
-from colloc.transcription.collocation import CollocationGrid
-from colloc.transcription.mesh import check_mesh, mesh
-from colloc.transcription.torques import Torques
+from colloc.numerics.bspline import SplineBasis
+from colloc.numerics.quadrature import radau
+from colloc.transcription.mesh import Points, check_mesh, collocation_points, equal_nodes, mesh
 
 
 @dataclass(frozen=True, repr=False)
 class HermiteSimpson:
-    """Hermite-Simpson collocation: cubic states, quadratic torques, order 4 (Hargraves and Paris 1987).
+    """Hermite-Simpson collocation: continuous accelerations, quadratic on every interval, order 4.
 
-    Path constraints hold at the ends and the middle of every interval; torque is continuous.
+    After Hargraves and Paris (1987), for equations of second order: velocities are cubic and positions their integrals,
+    quartic, and torques follow by inverse dynamics at every time. Equations along the path, such as a passive joint's
+    tau = 0, hold at the ends and the middle of every interval; inequalities at eight nodes of every interval, those on
+    positions, velocities and accelerations at all times.
 
     Parameters
     ----------
@@ -39,8 +41,21 @@ class HermiteSimpson:
     def __repr__(self) -> str:
         return stated(self)
 
-    def grid(self, problem: Problem, torques: Torques) -> CollocationGrid:
-        """The problem's variables and sites on this mesh."""
+    @property
+    def basis(self) -> SplineBasis:
+        """The splines of the joints over the normalised time."""
         assert self.intervals is not None
-        points = (np.array([0.0, 0.5, 1.0]),) * self.intervals
-        return CollocationGrid(problem, torques, mesh(self.intervals, self.breakpoints), points)
+        return SplineBasis.of(mesh(self.intervals, self.breakpoints), 4, 2)
+
+    @property
+    def signals(self) -> SplineBasis:
+        """The splines of unknown signals: those of accelerations."""
+        return self.basis.derivative().derivative()
+
+    def node_points(self) -> Points:
+        """Where inequalities are imposed."""
+        return equal_nodes(self.basis)
+
+    def collocation_points(self) -> Points:
+        """Where equalities are imposed: the ends and the middle of every interval."""
+        return collocation_points(self.basis, radau)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from colloc.checks import InputError, as_tuple, count, finite_array, finite_number
+from colloc.numerics.bspline import SplineBasis
+from colloc.problem import Window
 
 # A narrower interval is a breakpoint written twice; times on either side of it cannot be told apart.
 NARROWEST = 1e-9
@@ -57,6 +59,67 @@ def mesh(intervals: int, breakpoints: Sequence[float] | np.ndarray | None) -> np
     return finite_array("breakpoints", breakpoints, (intervals + 1,))
 
 
-def points_inside(breakpoints: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """The same points of [0, 1] on every interval, one after another; shape (intervals * points,)."""
-    return (breakpoints[:-1, None] + np.diff(breakpoints)[:, None] * points).ravel()
+class Points(NamedTuple):
+    """Normalised times, each with the interval whose polynomial is meant: breakpoints have two sides.
+
+    Parameters
+    ----------
+    s : ndarray, shape (N,)
+    interval : ndarray of int, shape (N,)
+    """
+
+    s: np.ndarray
+    interval: np.ndarray
+
+    def take(self, chosen: np.ndarray) -> Points:
+        """Some of the points."""
+        return Points(self.s[chosen], self.interval[chosen])
+
+    def within(self, window: Window, breakpoints: np.ndarray) -> Points:
+        """Those within a part of the motion; of two sides of a breakpoint at which it starts or ends the inner one."""
+        s, interval = self
+        inside = (s >= window.start - 1e-9) & (s <= window.end + 1e-9)
+        left = np.abs(s - breakpoints[interval + 1]) < 1e-9
+        right = np.abs(s - breakpoints[interval]) < 1e-9
+        twin = np.zeros(s.size, dtype=bool)
+        twin[1:] |= left[:-1] & right[1:] & (np.diff(s) < 1e-9)
+        twin[:-1] |= twin[1:] & left[:-1]
+        before = twin & left & (np.abs(s - window.start) < 1e-9)
+        after = twin & right & (np.abs(s - window.end) < 1e-9)
+        return self.take(inside & ~before & ~after)
+
+
+def points_inside(breakpoints: np.ndarray, points: np.ndarray) -> Points:
+    """The same points of [0, 1] on every interval, one after another."""
+    s = breakpoints[:-1, None] + np.diff(breakpoints)[:, None] * points
+    return Points(s.ravel(), np.repeat(np.arange(breakpoints.size - 1), points.size))
+
+
+def equal_nodes(basis: SplineBasis) -> Points:
+    """Equally spaced nodes on every interval of a spline, max(5, 2 degree - 1) apart; both sides of a jump.
+
+    A breakpoint is a node of the interval that it begins, and of the one that it ends where accelerations jump.
+    """
+    widths, counts = np.diff(basis.breakpoints), np.maximum(5, 2 * basis.degrees - 1)
+    interval = np.repeat(np.arange(basis.intervals), counts + 1)
+    k = np.arange(interval.size) - np.repeat(np.cumsum(counts + 1) - counts - 1, counts + 1)
+    s = basis.breakpoints[interval] + widths[interval] * k / counts[interval]
+    smooth = np.append(basis.continuity >= 2, False)
+    return Points(s, interval).take((k < counts[interval]) | ~smooth[interval])
+
+
+def collocation_points(basis: SplineBasis, rule: Callable[[int], np.ndarray]) -> Points:
+    """As many sites as a spline has freedoms beside those of an initial state.
+
+    Where accelerations may jump at every breakpoint, `rule` (points on [0, 1] by their number) gives degree - 1 on
+    every interval; else they are the Greville points of the acceleration.
+    """
+    if (basis.continuity > 1).any():
+        return Points(*basis.derivative().derivative().sites())
+    found = [
+        Points(start + width * (c := rule(int(degree) - 1)), np.full(c.size, k))
+        for k, (start, width, degree) in enumerate(
+            zip(basis.breakpoints, np.diff(basis.breakpoints), basis.degrees, strict=False)
+        )
+    ]
+    return Points(np.concatenate([p.s for p in found]), np.concatenate([p.interval for p in found]))

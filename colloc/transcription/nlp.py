@@ -15,7 +15,8 @@ from colloc.numerics.differences import central_difference
 from colloc.problem import Problem, natural_size
 from colloc.transcription.block import Block
 from colloc.transcription.evaluation import Evaluation
-from colloc.transcription.grid import Grid, Transcription, parameter_symbols
+from colloc.transcription.grid import Grid, Transcription
+from colloc.transcription.shared import parameter_symbols
 from colloc.transcription.slices import scatter
 
 

@@ -8,19 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from colloc.display import stated
+from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import radau
-from colloc.problem import Problem
-from colloc.transcription.collocation import CollocationGrid
-from colloc.transcription.mesh import check_mesh, mesh, per_interval
-from colloc.transcription.torques import Torques
+from colloc.transcription.mesh import Points, check_mesh, collocation_points, equal_nodes, mesh, per_interval
 
 
 @dataclass(frozen=True, repr=False)
 class Radau:
-    """Radau collocation: states of the given degree, torques one degree lower, order 2 degree - 1.
+    """Radau collocation: accelerations of degree `degree` - 1 that may jump between intervals, order 2 degree - 1.
 
-    Path constraints hold at the Radau points. Torque may jump between intervals, and has no value of its own at
-    the very start, where that of the first interval's polynomial is reported.
+    Positions are polynomials of degree `degree` + 1 with continuous velocity, and torques follow by inverse dynamics at
+    every time. Equations along the path, such as a passive joint's tau = 0, hold at the Radau points; inequalities at
+    max(5, 2 degree + 1) + 1 nodes of every interval, those on positions, velocities and accelerations at all times.
 
     Parameters
     ----------
@@ -45,9 +44,21 @@ class Radau:
     def __repr__(self) -> str:
         return stated(self)
 
-    def grid(self, problem: Problem, torques: Torques) -> CollocationGrid:
-        """The problem's variables and sites on this mesh."""
+    @property
+    def basis(self) -> SplineBasis:
+        """The splines of the joints over the normalised time."""
         assert self.intervals is not None
-        degrees = np.broadcast_to(np.asarray(self.degree, dtype=int), (self.intervals,))
-        points = tuple(radau(degree) for degree in degrees.tolist())
-        return CollocationGrid(problem, torques, mesh(self.intervals, self.breakpoints), points)
+        return SplineBasis.of(mesh(self.intervals, self.breakpoints), np.add(self.degree, 1), 1)
+
+    @property
+    def signals(self) -> SplineBasis:
+        """The splines of unknown signals: those of accelerations."""
+        return self.basis.derivative().derivative()
+
+    def node_points(self) -> Points:
+        """Where inequalities are imposed."""
+        return equal_nodes(self.basis)
+
+    def collocation_points(self) -> Points:
+        """Where equalities are imposed."""
+        return collocation_points(self.basis, radau)

@@ -208,6 +208,6 @@ def scatter(
     starts = np.searchsorted(found, np.arange(n_columns + 1) * n_rows)
     sparsity = ca.Sparsity(n_rows, n_columns, starts.tolist(), (found % max(n_rows, 1)).tolist())
     nonzeros = ca.vertcat(ca.MX(0, 1), *(values for values, *_ in parts))
-    if found.size == target.size and (weight == 1).all():
+    if target.size and found.size == target.size and (weight == 1).all():
         return ca.MX(sparsity, nonzeros[source[np.argsort(target)].tolist()])
     return ca.MX(sparsity, ca.densify(sparse(found.size, offset, target, source, weight) @ nonzeros))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import casadi as ca
+import numpy as np
 
 from colloc.checks import InputError
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
@@ -13,9 +14,10 @@ from colloc.problem import ConstraintRows, Problem, Slots, summed
 from colloc.transcription.block import Block
 from colloc.transcription.bspline import BSpline
 from colloc.transcription.fixed_ends import fix_ends
-from colloc.transcription.grid import AtNodes, Grid, Transcription
+from colloc.transcription.grid import Grid, Transcription
 from colloc.transcription.hermite_simpson import HermiteSimpson
 from colloc.transcription.nlp import NLP
+from colloc.transcription.places import AtNodes, Collocated
 from colloc.transcription.radau import Radau
 from colloc.transcription.sites import Sites
 from colloc.transcription.squares import split_squares
@@ -54,20 +56,20 @@ def transcribe(
     """
     if not isinstance(problem, Problem):
         raise InputError(f"problem must be a Problem, got {problem!r}")
-    if isinstance(curve, type) or not hasattr(curve, "grid"):
+    if not isinstance(curve, tuple(TRANSCRIPTIONS.values())):
         *names, last = TRANSCRIPTIONS
         raise InputError(f"transcription must be {', '.join(names)} or {last}, got {curve!r}")
     if not (compile is None or isinstance(compile, bool | Compile)):
         raise InputError(f"compile must be True, False, None or a Compile, got {compile!r}")
     torques = Torques(problem, dynamics, sensitivities)
-    grid = curve.grid(problem, torques)
-    fixed = fix_ends(problem, grid)
-    blocks = grid.defects()
+    grid = Grid(curve, problem, torques)
+    fixed, blocks = fix_ends(problem, grid), []
     for name, stated in problem.rows.items():
-        for sites in stated.constraint.places(AtNodes(grid), stated.needs):
-            chosen = fixed.open.get(name)
-            if chosen is None or chosen:
-                block = constraint_block(name, stated, sites, chosen)
+        equal = stated.rows.lower == stated.rows.upper
+        for chosen, where in ((equal, Collocated(grid)), (~equal, AtNodes(grid))):
+            rows = [row for row in np.flatnonzero(chosen).tolist() if row in fixed.open.get(name, range(equal.size))]
+            for sites in stated.constraint.places(where) if rows else ():
+                block = constraint_block(name, stated, sites, rows)
                 blocks.append(block.folded() if sites.size == 1 else block)
     costs = _costs(problem, grid)
     return NLP(problem, curve, grid, torques.names, costs, blocks, fixed.lower, fixed.upper, compile)

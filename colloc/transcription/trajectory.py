@@ -1,0 +1,41 @@
+"""A motion as functions of the normalised time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from colloc.problem import Problem
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """A motion given by functions of the normalised time s: what a guess is made of.
+
+    Parameters
+    ----------
+    q, qd, qdd : callables
+        ndarray (N,) -> ndarray (N, n), in rad (m), per s, per s2.
+    duration : float [s]
+    signal : callable
+        (name, ndarray (N,)) -> ndarray (N, size).
+    constant : callable
+        name -> ndarray (size,).
+    """
+
+    q: Callable[[np.ndarray], np.ndarray]
+    qd: Callable[[np.ndarray], np.ndarray]
+    qdd: Callable[[np.ndarray], np.ndarray]
+    duration: float
+    signal: Callable[[str, np.ndarray], np.ndarray]
+    constant: Callable[[str], np.ndarray]
+
+    def signals(self, problem: Problem, s: np.ndarray) -> np.ndarray:
+        """All signals of a problem at s, shape (N, total size)."""
+        return np.column_stack([np.zeros((s.size, 0)), *(self.signal(u.name, s) for u in problem.signals)])
+
+    def shared(self, problem: Problem) -> dict[str, np.ndarray | float]:
+        """Duration and constants of a problem, by name."""
+        return {"duration": self.duration} | {u.name: self.constant(u.name) for u in problem.constants}
