@@ -219,7 +219,7 @@ def _own(basis: SplineBasis, points: np.ndarray, s: np.ndarray, interval: np.nda
     index = points[np.minimum(basis.first[interval] + np.arange(count)[:, None], basis.size - 1)]
     values = np.stack([basis.values(s, derivative, interval).T for derivative in range(orders)])
     # A function that ends at a breakpoint is zero there, up to rounding.
-    values[np.abs(values) < 1e-13 * np.abs(values).max(axis=(1, 2), keepdims=True)] = 0.0
+    values[np.abs(values) < 1e-13 * np.abs(values).max(axis=(1, 2), keepdims=True, initial=0.0)] = 0.0
     row = np.repeat(np.arange(orders * width), count)
     column = np.tile((np.arange(width)[:, None] + width * np.arange(count)).ravel(), orders)
     weight = np.repeat(values, width, axis=0).reshape(-1, s.size)
