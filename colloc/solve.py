@@ -151,15 +151,19 @@ def _start(nlp: NLP, guess: Keyframes | Guess | Solution | None) -> tuple[np.nda
 
 def _judge(solution: Solution, start: np.ndarray, raise_on_failure: bool) -> None:
     """Warn of a violated answer, raise for a failed one."""
+    tolerance = solution.outcome.tolerance
+    if solution.status is Status.COARSE:
+        message = f"{solution.error}, tolerance {tolerance:.1g}: refine, as in co.solve(..., tol={tolerance:.1g})"
+        warnings.warn(message, SolutionWarning, stacklevel=3)
     if solution.status is Status.VIOLATED:
-        worst, tolerance = solution.violations[0], solution.outcome.tolerance
+        worst = solution.violations[0]
         warnings.warn(
-            f"{worst.row} is violated between nodes by {worst.amount:.3g} at t = {worst.t:.4g} s, "
-            f"{worst.relative:.1%} of its size (tolerance {tolerance:.1%}); more nodes or intervals reduce it",
+            f"{worst.row} is violated between nodes by {worst.amount:.3g} at t = {worst.t:.4g} s, {worst.relative:.1%} "
+            f"of its size (tolerance {tolerance:.1%}): refine, as in co.solve(..., tol={tolerance:.1g})",
             SolutionWarning,
             stacklevel=3,
         )
-    if raise_on_failure and solution.status not in (Status.SOLVED, Status.VIOLATED, Status.INTERRUPTED):
+    if raise_on_failure and solution.status not in (Status.SOLVED, Status.COARSE, Status.VIOLATED, Status.INTERRUPTED):
         from colloc.solver.diagnosis import explain  # few solves fail
 
         reason = explain(solution.nlp, start, solution.x, solution.parameters)

@@ -14,6 +14,7 @@ from colloc.checks import InputError
 from colloc.display import Table, short
 from colloc.dynamics import joint_reactions
 from colloc.problem import Instant, Problem
+from colloc.solution.error import LocalError, local_error
 from colloc.solution.sample import JointReactions, Sample
 from colloc.solution.violations import Violation, measure_violations
 from colloc.solver import Outcome, Status
@@ -80,9 +81,20 @@ class Solution:
 
     @cached_property
     def status(self) -> Status:
-        """How the solve ended; `VIOLATED` if the solver is content and a constraint is violated between the nodes."""
-        solved = self.outcome.status is Status.SOLVED
-        return Status.VIOLATED if solved and self.violation > self.outcome.tolerance else self.outcome.status
+        """How the solve ended; if the solver is content, judged by what happens between the nodes.
+
+        `COARSE` if the grid is too coarse for the motion, `VIOLATED` if a constraint is violated.
+        """
+        if self.outcome.status is not Status.SOLVED:
+            return self.outcome.status
+        if self.error.coarse > self.outcome.tolerance:
+            return Status.COARSE
+        return Status.VIOLATED if self.error.bounds.max() > self.outcome.tolerance else Status.SOLVED
+
+    @cached_property
+    def error(self) -> LocalError:
+        """The error of the motion between the nodes, on every interval, by source; `float(error)` is the largest."""
+        return local_error(self.nlp, self.x, self.parameters)
 
     @property
     def success(self) -> bool:

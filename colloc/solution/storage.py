@@ -88,7 +88,9 @@ def load(path: str | Path, problem: Problem) -> Solution:
     outcome = Outcome(
         x,
         {"g": arrays["lam_g"], "x": arrays["lam_x"]},
-        Status.SOLVED if meta["status"] == Status.VIOLATED else Status(meta["status"]),  # as the solver saw it
+        Status.SOLVED
+        if meta["status"] in (Status.VIOLATED, Status.COARSE)
+        else Status(meta["status"]),  # as the solver saw it
         meta["message"],
         {name[len(prefix) :]: values.tolist() for name, values in arrays.items() if name.startswith(prefix)},
         meta["iterations"],

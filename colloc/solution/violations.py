@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from colloc.display import short
+from colloc.problem import ConstraintRows
 from colloc.transcription import NLP, Grid, constraint_block
 from colloc.transcription.mesh import Points, points_inside
 from colloc.transcription.places import AtTimes
@@ -42,6 +44,41 @@ class Violation(NamedTuple):
         return f"{short(self.amount)} {self.unit}".rstrip()
 
 
+class Excess(NamedTuple):
+    """How far a constraint's rows are outside their bounds, at some sites.
+
+    Parameters
+    ----------
+    name : str
+    stated : ConstraintRows
+    s : ndarray, shape (N,)
+        Normalised times of the sites.
+    interval : ndarray of int, shape (N,)
+        The intervals in which they lie.
+    amount : ndarray, shape (rows, N)
+        Zero where the bounds are kept.
+    """
+
+    name: str
+    stated: ConstraintRows
+    s: np.ndarray
+    interval: np.ndarray
+    amount: np.ndarray
+
+
+def excesses(nlp: NLP, x: np.ndarray, p: np.ndarray, s: np.ndarray | None = None) -> Iterator[Excess]:
+    """Every constraint wherever it holds, between nodes; parameters as in `measure_violations`."""
+    grid = nlp.grid
+    points = fine_grid(grid) if s is None else Points(s, grid.basis.interval(s))
+    for name, stated in nlp.problem.rows.items():
+        for sites in stated.constraint.places(AtTimes(grid, points)):
+            block = constraint_block(name, stated, sites)
+            values, rows = block.evaluate(x, p), block.rows
+            outside = np.maximum(rows.lower[:, None] - values, values - rows.upper[:, None]).clip(min=0)
+            outside = np.where(np.isnan(values), np.inf, outside)
+            yield Excess(name, stated, sites.s, grid.basis.interval(sites.s), outside)
+
+
 def measure_violations(nlp: NLP, x: np.ndarray, p: np.ndarray, s: np.ndarray | None = None) -> list[Violation]:
     """The worst place of every constraint row, worst first.
 
@@ -53,18 +90,13 @@ def measure_violations(nlp: NLP, x: np.ndarray, p: np.ndarray, s: np.ndarray | N
     s : ndarray, shape (N,), optional
         Normalised times; by default FINE + 1 on every interval.
     """
-    points = fine_grid(nlp.grid) if s is None else Points(s, nlp.grid.basis.interval(s))
-    places, found = AtTimes(nlp.grid, points), []
-    for name, stated in nlp.problem.rows.items():
-        for sites in stated.constraint.places(places):
-            block = constraint_block(name, stated, sites)
-            values, rows = block.evaluate(x, p), block.rows
-            outside = np.maximum(rows.lower[:, None] - values, values - rows.upper[:, None]).clip(min=0)
-            outside = np.where(np.isnan(values), np.inf, outside)
-            for row, site in enumerate(outside.argmax(axis=1)):
-                amount, t = float(outside[row, site]), float(sites.s[site] * nlp.duration(x))
-                relative = amount / float(rows.scale[row])
-                found.append(Violation(name, rows.labels[row], amount, relative, t, rows.units[row]))
+    found = []
+    for name, stated, times, _, amounts in excesses(nlp, x, p, s):
+        rows = stated.rows
+        for row, site in enumerate(amounts.argmax(axis=1)):
+            amount, t = float(amounts[row, site]), float(times[site] * nlp.duration(x))
+            relative = amount / float(rows.scale[row])
+            found.append(Violation(name, rows.labels[row], amount, relative, t, rows.units[row]))
     return sorted(found, key=lambda v: -v.relative)
 
 

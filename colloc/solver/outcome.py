@@ -13,6 +13,7 @@ class Status(StrEnum):
 
     SOLVED = "solved"
     VIOLATED = "violated between nodes"
+    COARSE = "too coarse a grid"
     ACCEPTABLE = "solved to acceptable level only"
     INFEASIBLE = "infeasible"
     ITERATION_LIMIT = "iteration limit"

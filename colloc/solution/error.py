@@ -1,0 +1,214 @@
+"""How far a solution can be trusted between the nodes: its error on every interval, by source.
+
+The motion is a spline and the torque its inverse dynamics, so that no equation of motion is ever violated. What a grid
+can be too coarse for is
+
+    dynamics    torques handed over as few numbers: on an interval of degree p a polynomial through its p - 1 Gauss
+                points, or the value that an equation fixes, such as the zero torque of a passive joint. The rest,
+                divided by the mass matrix and integrated twice, is how far the motion strays within the interval: the
+                one-interval error of Haman and Rao (2024), to first order.
+    cost        the integral of the cost: the quadrature of the problem against one of twice as many points
+    equations   equations along the path, collocated at few sites
+    bounds      inequalities, imposed at nodes
+
+All are relative: positions to 1 + the largest of the joint (Betts 2010, section 4.7), the cost to the sum of its terms'
+sizes, rows to their natural size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from colloc.display import Table, short
+from colloc.dynamics.spatial.composite import mass_matrix
+from colloc.numerics.quadrature import gauss, lagrange_integrals, lagrange_values
+from colloc.problem import JointBounds
+from colloc.solution.violations import Excess, excesses
+from colloc.transcription import NLP
+from colloc.transcription.mesh import points_inside
+
+SOURCES = ("dynamics", "cost", "equations", "bounds")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LocalError:
+    """The error of a motion on every interval of its grid; `float(error)` is the largest of all.
+
+    Parameters
+    ----------
+    t : ndarray, shape (intervals + 1,) [s]
+        Ends of the intervals.
+    joints : tuple of str
+    position : ndarray, shape (intervals, n) [rad, m]
+        How far each joint strays within an interval, under the torques held there.
+    torque : ndarray, shape (intervals, n)
+        Torque needed less torque held, relative to the largest torque of the joint (of any joint, if it is passive).
+    dynamics, cost, equations, bounds : ndarray, shape (intervals,)
+        Relative errors by source.
+    """
+
+    t: np.ndarray
+    joints: tuple[str, ...]
+    position: np.ndarray
+    torque: np.ndarray
+    dynamics: np.ndarray
+    cost: np.ndarray
+    equations: np.ndarray
+    bounds: np.ndarray
+
+    @cached_property
+    def profile(self) -> np.ndarray:
+        """The largest relative error of any source on every interval, shape (intervals,)."""
+        return np.max([getattr(self, name) for name in SOURCES], axis=0)
+
+    @property
+    def coarse(self) -> float:
+        """The largest error of a source other than bounds."""
+        return max(float(getattr(self, name).max()) for name in SOURCES if name != "bounds")
+
+    @property
+    def source(self) -> str:
+        """The source of the largest error."""
+        return max(SOURCES, key=lambda name: getattr(self, name).max())
+
+    @property
+    def interval(self) -> int:
+        """The interval with the largest error."""
+        return int(self.profile.argmax())
+
+    def __float__(self) -> float:
+        return float(self.profile.max())
+
+    def __str__(self) -> str:
+        k, source = self.interval, self.source
+        where = f"interval {k}, t = {short(self.t[k])} .. {short(self.t[k + 1])} s"
+        if source == "dynamics":
+            j = int(self.torque[k].argmax())
+            return (
+                f"between nodes {self.joints[j]} needs {self.torque[k, j]:.0%} more torque than it is given and strays "
+                f"by {short(self.position[k, j])} ({where})"
+            )
+        what = {"cost": "the integral of the cost", "equations": "an equation", "bounds": "a bound"}[source]
+        return f"between nodes {what} is off by {short(float(self))} of its size ({where})"
+
+    def __repr__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+    def _table(self) -> Table:
+        lines = []
+        for name in SOURCES:
+            values = getattr(self, name)
+            k = int(values.argmax())
+            lines.append((name, f"{values[k]:.1e}", f"{k}", f"{short(self.t[k])} .. {short(self.t[k + 1])} s"))
+        return Table(f"Error between nodes: {float(self):.1e}", ("source", "largest", "interval", "time"), lines)
+
+
+def local_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> LocalError:
+    """The error of a motion on every interval.
+
+    Parameters
+    ----------
+    nlp : NLP
+    x, p : ndarray
+        Decision vector and parameters.
+    """
+    position, torque, size = _strayed(nlp, x, p)
+    profiles = {"equations": np.zeros(len(position)), "bounds": np.zeros(len(position))}
+    for excess in excesses(nlp, x, p):
+        _fold(profiles, nlp, excess)
+    return LocalError(
+        nlp.grid.breakpoints * nlp.duration(x),
+        nlp.problem.model.joint_names,
+        position,
+        torque,
+        (position / (1 + size)).max(axis=1),
+        _quadrature_error(nlp, x, p),
+        **profiles,
+    )
+
+
+def _fold(profiles: dict[str, np.ndarray], nlp: NLP, excess: Excess) -> None:
+    """Take a constraint's distance from its bounds into the profiles, which keep the largest on every interval.
+
+    Equations on torques are left to the dynamics, which tell what they do to the motion.
+    """
+    constraint, rows = excess.stated.constraint, excess.stated.rows
+    equal = rows.lower == rows.upper
+    relative = excess.amount / rows.scale[:, None]
+    interval = np.minimum(excess.interval, len(profiles["bounds"]) - 1)
+    torque = isinstance(constraint, JointBounds) and constraint.quantity == "tau"
+    for name, chosen in (("equations", equal & (not torque)), ("bounds", ~equal)):
+        if chosen.any():
+            np.maximum.at(profiles[name], interval, relative[chosen].max(axis=0))
+
+
+def _strayed(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Position and torque errors, each shape (intervals, n), and the size of positions, shape (n,)."""
+    grid, problem = nlp.grid, nlp.problem
+    n, intervals, widths = problem.model.n, grid.basis.intervals, np.diff(grid.breakpoints) * nlp.duration(x)
+    position, torque = np.zeros((2, intervals, n))
+    now = problem.instant
+    function = problem.function("model", ca.vertcat(now.q, now.tau))
+    inertia = problem.function("model", ca.densify(mass_matrix(problem.model, now.q)))
+    fixed, value = _fixed_torques(nlp)
+    size, largest = np.zeros(n), np.zeros(n)
+    for degree in np.unique(grid.basis.degrees).tolist():
+        own = np.flatnonzero(grid.basis.degrees == degree)
+        given, fine = gauss(max(degree - 1, 1))[0], gauss(degree + 3)[0]
+        u = np.append(given, fine)
+        points = points_inside(grid.breakpoints, u).take((own[:, None] * u.size + np.arange(u.size)).ravel())
+        sites = grid.on(points)
+        arguments = sites.local.arguments
+        values, M = sites.evaluate([function(*arguments), inertia(*arguments)], x, p)
+        values, M = values.reshape(own.size, u.size, 2 * n), M.reshape(own.size, u.size, n, n)
+        tau, k = values[:, :, n:], given.size
+        held = np.einsum("fk,ikn->ifn", lagrange_values(given, fine), tau[:, :k])
+        missing = held - tau[:, k:]
+        for j in fixed:
+            missing[:, :, j] = value[j] - tau[:, k:, j]
+        acceleration = _solve(M[:, k:], missing)
+        once = lagrange_integrals(fine, np.append(fine, 1.0))
+        drift = np.einsum("ef,ifn->ien", once @ once[:-1], acceleration) * widths[own, None, None] ** 2
+        position[own] = np.abs(drift).max(axis=1)
+        torque[own] = np.abs(missing).max(axis=1)
+        size = np.maximum(size, np.abs(values[:, :, :n]).max(axis=(0, 1)))
+        largest = np.maximum(largest, np.abs(tau).max(axis=(0, 1)))
+    largest[fixed] = largest.max()
+    return position, torque / np.where(largest > 0, largest, 1.0), size
+
+
+def _solve(M: np.ndarray, missing: np.ndarray) -> np.ndarray:
+    """Accelerations that torques cause; none where the mass matrix is singular: such joints follow no torque."""
+    try:
+        return np.linalg.solve(M, missing[..., None])[..., 0]
+    except np.linalg.LinAlgError:
+        return (np.linalg.pinv(M, hermitian=True) @ missing[..., None])[..., 0]
+
+
+def _fixed_torques(nlp: NLP) -> tuple[list[int], np.ndarray]:
+    """Joints whose torque is given all along, and its values, shape (n,)."""
+    lower, upper = nlp.problem.limits("tau")
+    return np.flatnonzero(lower == upper).tolist(), lower
+
+
+def _quadrature_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Difference of two quadratures of the cost on every interval, relative to the size of the whole, (intervals,)."""
+    grid, problem, T = nlp.grid, nlp.problem, nlp.duration(x)
+    widths = np.diff(grid.breakpoints)
+    sums, total = [], 0.0
+    for count in (grid.basis.degree + 1, 2 * grid.basis.degree + 2):
+        points, weights = gauss(count)
+        sites = grid.on(points_inside(grid.breakpoints, points))
+        terms = [factor * function(*sites.local.arguments) for factor, function in problem.integrands.values()]
+        (values,) = sites.evaluate([ca.vertcat(*terms)], x, p)
+        shares = (values.reshape(widths.size, count, -1) * weights[:, None]).sum(axis=1) * widths[:, None] * T
+        sums.append(shares.sum(axis=1))
+        total = float(np.abs(shares).sum())
+    return np.abs(sums[0] - sums[1]) / max(total, 1e-300)
