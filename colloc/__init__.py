@@ -73,9 +73,9 @@ from colloc.problem import (
     path,
 )  # fmt: skip
 from colloc.solution import Sample, Solution
-from colloc.solve import SolutionWarning, SolveError, solve
+from colloc.solve import SolutionWarning, SolveError, refine, solve
 from colloc.solver import Hessian, Status
-from colloc.transcription import NLP, BSpline, HermiteSimpson, Radau, keyframes, line, transcribe
+from colloc.transcription import NLP, BSpline, HermiteSimpson, Radau, graded, keyframes, line, transcribe
 from colloc.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -85,13 +85,14 @@ if TYPE_CHECKING:
     from colloc.solution.verify import Verification, verify
 
 __all__ = [
-    "NLP", "BSpline", "Body", "Compile", "CompileWarning", "Cost", "Evaluator", "Free", "Friction", "HermiteSimpson",
-    "Hessian", "InputError", "Instant", "Joint", "Limits", "Load", "Model", "Parameter", "PointMotion", "Problem",
-    "Radau", "Sample", "Solution", "SolutionWarning", "SolveError", "Status", "TorqueSensitivities", "Unknown",
-    "Verification", "at", "boundary", "bounds", "control", "descent", "dh_prismatic", "dh_revolute", "duration",
-    "dynamics", "final", "fixed", "floating", "ground", "helical", "initial", "integral", "keyframes", "line", "load",
-    "loops", "path", "placement", "plot", "point_motion", "prismatic", "revolute", "save", "solve", "spherical",
-    "to_csv", "transcribe", "verify",
+    "NLP", "BSpline", "Body", "Compile", "CompileWarning", "Cost", "Evaluator", "Free", "Friction",
+    "HermiteSimpson", "Hessian", "InputError", "Instant", "Joint", "Limits", "Load", "Model", "Parameter",
+    "PointMotion", "Problem", "Radau", "Sample", "Solution", "SolutionWarning", "SolveError", "Status",
+    "TorqueSensitivities", "Unknown", "Verification", "at", "boundary", "bounds", "control", "descent",
+    "dh_prismatic", "dh_revolute", "duration", "dynamics", "final", "fixed", "floating", "graded", "ground",
+    "helical", "initial", "integral", "keyframes", "line", "load", "loops", "path", "placement", "plot",
+    "point_motion", "prismatic", "refine", "revolute", "save", "solve", "spherical", "to_csv", "transcribe",
+    "verify",
 ]  # fmt: skip
 
 # Loaded on first use: importing matplotlib takes longer than solving a small problem, and ground is for walkers.

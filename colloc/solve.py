@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,21 @@ from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.kernels import Compile
 from colloc.problem import Problem
 from colloc.solution import Solution
+from colloc.solution.refinement import next_curve, rung
 from colloc.solver import Hessian, Ipopt, Status, check_hessian, check_options
-from colloc.transcription import NLP, Guess, Keyframes, Transcription, trajectory_from, transcribe
+from colloc.transcription import (
+    NLP,
+    BSpline,
+    Guess,
+    Keyframes,
+    Transcription,
+    graded,
+    on_curve,
+    trajectory_from,
+    transcribe,
+)
+
+_ROUNDS = 10
 
 
 class SolveError(RuntimeError):
@@ -41,6 +54,7 @@ def solve(
     problem: Problem | NLP,
     curve: Transcription | None = None,
     *,
+    tol: float | None = None,
     guess: Keyframes | Guess | Solution | None = None,
     parameters: Mapping[str, Any] | None = None,
     dynamics: InverseDynamics | None = None,
@@ -54,6 +68,8 @@ def solve(
 ) -> Solution:
     """The motion that minimises the cost, by IPOPT with exact sparse derivatives.
 
+    Without a curve one is chosen and refined: `co.solve(problem)` is right to 1e-3, or says that it is not.
+
     Building takes as long as solving: a sweep over parameter values or guesses
     transcribes once and solves the NLP again and again.
 
@@ -64,7 +80,11 @@ def solve(
     ----------
     problem : Problem or NLP
         An NLP, as `transcribe` returns it, brings its curve, dynamics, sensitivities and compiled functions.
-    curve : BSpline, HermiteSimpson or Radau
+    curve : BSpline, HermiteSimpson or Radau, optional
+        By default splines of degree 4 whose accelerations may jump, on 20 intervals that are narrow at both ends.
+    tol : float, optional
+        Refines the grid until the error between the nodes (`Solution.error`) and the change of the cost by a round,
+        relative, are below; `Solution.ladder` lists the rounds. 1e-3 without a curve, none with one.
     guess : optional
         `line`, `keyframes`, a function of time (t [s] -> shape (n,)), or an earlier Solution on any grid or
         transcription; on the same one its multipliers warm-start IPOPT. By default the straight line between the
@@ -88,15 +108,15 @@ def solve(
     progress : bool, optional
         One updating line on standard error. By default only in a terminal, after the first second.
     violation_tolerance : float
-        Largest violation between nodes, relative to each row's natural size, of an answer that counts as solved.
+        Largest error between nodes, as in `Solution.error`, of an answer that counts as solved; `tol` if that is given.
     raise_on_failure : bool
         False returns the last iterate with its status instead of raising.
 
     Returns
     -------
     Solution
-        Also when interrupted by Ctrl-C (best iterate so far), and, with a warning, when a constraint is violated
-        between the nodes by more than `violation_tolerance`.
+        Also when interrupted by Ctrl-C (best iterate so far), and, with a warning, when its error between the nodes
+        is larger than asked for.
 
     Raises
     ------
@@ -106,25 +126,105 @@ def solve(
         When no optimum was found; names the violated constraints and carries the last iterate.
     """
     tolerance = finite_number("violation_tolerance", violation_tolerance, positive=True)
+    if curve is None and isinstance(problem, Problem):
+        curve, tol = BSpline(breakpoints=graded(20), degree=4, continuity=1), 1e-3 if tol is None else tol
+    if tol is not None:
+        tolerance = finite_number("tol", tol, positive=True)
     options = check_options(ipopt)
     begin = time.perf_counter()
     if isinstance(problem, NLP):
         nlp = _alone(problem, curve=curve, dynamics=dynamics, sensitivities=sensitivities, compile=compile)
     else:
-        if curve is None:
-            raise InputError("a problem needs a transcription: co.solve(problem, co.BSpline(20)), say")
+        assert curve is not None
         nlp = transcribe(problem, curve, dynamics or newton_euler, sensitivities, compile=compile)
-    p = nlp.problem.parameter_values(parameters)
-    start, multipliers = _start(nlp, guess)
-    if undefined := nlp.first_undefined(start, p):
-        raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")
-    check_hessian(hessian, nlp)
-    solver = Ipopt(nlp, options, hessian, warm=multipliers is not None)
-    built = time.perf_counter() - begin
-    outcome = solver(start, p, multipliers, progress)
-    seconds = {"build": built} | outcome.seconds
-    solution = Solution(nlp, replace(outcome, seconds=seconds, tolerance=tolerance), p)
+    run = _Run(nlp.problem.parameter_values(parameters), options, hessian, progress, tolerance)
+    solution, start = run(nlp, guess, begin)
+    if tol is not None:
+        solution = _refined(solution, run)
     _judge(solution, start, raise_on_failure)
+    return solution
+
+
+def refine(
+    solution: Solution,
+    tol: float = 1e-3,
+    *,
+    hessian: Hessian = Hessian.EXACT,
+    ipopt: Mapping[str, Any] | None = None,
+    progress: bool | None = None,
+) -> Solution:
+    """The same motion on finer grids, until its error between the nodes and the change of its cost are below `tol`.
+
+        solution = co.solve(problem, co.Radau(20))
+        finer = co.refine(solution, 1e-5)
+        finer.ladder                                   # curve, cost, error and seconds of every round
+
+    Parameters
+    ----------
+    solution : Solution
+        Of any status; its curve is the first.
+    tol : float
+        Relative, see `Solution.error`.
+    hessian, ipopt, progress :
+        As in `solve`.
+
+    Returns
+    -------
+    Solution
+        With a warning where the tolerance was not reached.
+    """
+    if not isinstance(solution, Solution):
+        raise InputError(f"refine needs a Solution (see co.solve), got {solution!r}")
+    run = _Run(solution.parameters, check_options(ipopt), hessian, progress, finite_number("tol", tol, positive=True))
+    judged = replace(solution, outcome=replace(solution.outcome, tolerance=run.tolerance))
+    finer = _refined(judged, run)
+    _judge(finer, finer.x, raise_on_failure=False)
+    return finer
+
+
+@dataclass(frozen=True)
+class _Run:
+    """How NLPs are solved, one after another."""
+
+    parameters: np.ndarray
+    options: Mapping[str, Any]
+    hessian: Hessian
+    progress: bool | None
+    tolerance: float
+
+    def __call__(
+        self, nlp: NLP, guess: Keyframes | Guess | Solution | None, begin: float
+    ) -> tuple[Solution, np.ndarray]:
+        """A solution and where it started; `begin` is when its NLP began to be built."""
+        start, multipliers = _start(nlp, guess)
+        if undefined := nlp.first_undefined(start, self.parameters):
+            raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")
+        check_hessian(self.hessian, nlp)
+        solver = Ipopt(nlp, self.options, self.hessian, warm=multipliers is not None)
+        built = time.perf_counter() - begin
+        outcome = solver(start, self.parameters, multipliers, self.progress)
+        seconds = {"build": built} | outcome.seconds
+        return Solution(nlp, replace(outcome, seconds=seconds, tolerance=self.tolerance), self.parameters), start
+
+
+def _refined(solution: Solution, run: _Run) -> Solution:
+    """Round after round on a finer grid, started from the round before."""
+    tol, rounds = run.tolerance, [rung(solution)]
+    solution = replace(solution, ladder=tuple(rounds))
+    while solution.outcome.status is Status.SOLVED and len(rounds) < _ROUNDS:
+        settled = len(rounds) > 1 and solution.cost_change <= tol
+        right = float(solution.error) <= tol
+        if settled and right:
+            break
+        begin = time.perf_counter()
+        if (curve := next_curve(solution, tol, settled=settled)) is None:
+            break
+        finer, _ = run(on_curve(solution.nlp, curve), solution, begin)
+        worse = finer.cost - solution.cost > tol * abs(solution.cost)
+        if finer.outcome.status is not Status.SOLVED or (right and worse):
+            break  # another local optimum, and no better one
+        rounds.append(rung(finer))
+        solution = replace(finer, ladder=tuple(rounds))
     return solution
 
 

@@ -137,10 +137,13 @@ class SplineBasis:
 
     def sites(self) -> tuple[np.ndarray, np.ndarray]:
         """Greville points, each with an interval on which its function lives: the left one's, where values may jump."""
-        s, k = self.greville(), np.arange(self.size)
-        earliest = np.searchsorted(self.first + self.degrees, k)
-        latest = np.searchsorted(self.first, k, side="right") - 1
-        return s, np.clip(self.interval(s), earliest, latest)
+        s = self.greville()
+        return s, np.clip(self.interval(s), *self.supports())
+
+    def supports(self) -> tuple[np.ndarray, np.ndarray]:
+        """The first and the last interval on which every function lives, each shape (size,)."""
+        k = np.arange(self.size)
+        return np.searchsorted(self.first + self.degrees, k), np.searchsorted(self.first, k, side="right") - 1
 
     def interpolate(self, values: np.ndarray) -> np.ndarray:
         """Control points of the spline that takes given values at the Greville points.

@@ -15,6 +15,7 @@ from colloc.display import Table, short
 from colloc.dynamics import joint_reactions
 from colloc.problem import Instant, Problem
 from colloc.solution.error import LocalError, local_error
+from colloc.solution.ladder import Rung
 from colloc.solution.sample import JointReactions, Sample
 from colloc.solution.violations import Violation, measure_violations
 from colloc.solver import Outcome, Status
@@ -33,11 +34,14 @@ class Solution:
         What the solver left behind.
     parameters : ndarray
         Values of the problem's parameters.
+    ladder : tuple of Rung
+        The rounds of the refinement that led here, this one the last; empty without one.
     """
 
     nlp: NLP
     outcome: Outcome
     parameters: np.ndarray
+    ladder: tuple[Rung, ...] = ()
 
     @property
     def problem(self) -> Problem:
@@ -87,9 +91,17 @@ class Solution:
         """
         if self.outcome.status is not Status.SOLVED:
             return self.outcome.status
-        if self.error.coarse > self.outcome.tolerance:
+        if max(self.error.coarse, self.cost_change) > self.outcome.tolerance:
             return Status.COARSE
         return Status.VIOLATED if self.error.bounds.max() > self.outcome.tolerance else Status.SOLVED
+
+    @property
+    def cost_change(self) -> float:
+        """Relative change of the cost in the last round of a refinement; zero without one."""
+        if len(self.ladder) < 2:
+            return 0.0
+        before, last = (rung.cost for rung in self.ladder[-2:])
+        return abs(last - before) / max(abs(last), 1e-300)
 
     @cached_property
     def error(self) -> LocalError:

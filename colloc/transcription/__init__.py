@@ -4,12 +4,13 @@ from colloc.transcription.bspline import BSpline
 from colloc.transcription.grid import Grid, Transcription
 from colloc.transcription.guess import Guess, Keyframes, keyframes, line, trajectory_from
 from colloc.transcription.hermite_simpson import HermiteSimpson
+from colloc.transcription.mesh import graded
 from colloc.transcription.nlp import NLP
 from colloc.transcription.radau import Radau
 from colloc.transcription.trajectory import Trajectory
-from colloc.transcription.transcribe import TRANSCRIPTIONS, constraint_block, transcribe
+from colloc.transcription.transcribe import TRANSCRIPTIONS, constraint_block, on_curve, transcribe
 
 __all__ = [
     "NLP", "TRANSCRIPTIONS", "BSpline", "Grid", "Guess", "HermiteSimpson", "Keyframes", "Radau", "Trajectory",
-    "Transcription", "constraint_block", "keyframes", "line", "trajectory_from", "transcribe",
+    "Transcription", "constraint_block", "graded", "keyframes", "line", "on_curve", "trajectory_from", "transcribe",
 ]  # fmt: skip

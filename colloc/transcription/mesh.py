@@ -89,6 +89,45 @@ class Points(NamedTuple):
         return self.take(inside & ~before & ~after)
 
 
+def graded(intervals: int, narrowest: float = 1e-3, ratio: float = 3.0) -> tuple[float, ...]:
+    """Breakpoints whose intervals widen by a constant factor from both ends of the motion, and are equal inside.
+
+    Motions that are limited in velocity start and end with pulses of torque, shorter than an interval of equal ones.
+
+        curve = co.BSpline(breakpoints=co.graded(20), degree=4, continuity=1)
+
+    Parameters
+    ----------
+    intervals : int
+        At least 2.
+    narrowest : float
+        Width of the first and the last interval, as a fraction of the duration.
+    ratio : float
+        Of an interval's width to that of its outer neighbour, at most; above 1.
+
+    Returns
+    -------
+    tuple of float
+        Shape (intervals + 1,), from 0 to 1.
+    """
+    intervals = count("graded intervals", intervals, at_least=2)
+    narrowest, ratio = finite_number("graded narrowest", narrowest, positive=True), finite_number("graded ratio", ratio)
+    if narrowest > 1 / intervals:
+        raise InputError(f"graded narrowest must be at most 1 / intervals = {1 / intervals:g}, got {narrowest!r}")
+    if ratio <= 1:
+        raise InputError(f"graded ratio must be above 1, got {ratio!r}")
+    place = np.minimum(np.arange(intervals), np.arange(intervals)[::-1])
+    widths = np.minimum(narrowest * ratio ** np.minimum(place, 600 / np.log(ratio)), 1.0)
+    if widths.sum() < 1:
+        raise InputError(f"graded({intervals}, {narrowest:g}) needs a ratio above {ratio:g}, or more intervals")
+    low, high = narrowest, 1.0
+    for _ in range(60):  # the widest by bisection: the sum of the widths rises with it
+        widest = (low + high) / 2
+        low, high = (low, widest) if np.minimum(widths, widest).sum() > 1 else (widest, high)
+    ends = np.append(0.0, np.cumsum(np.minimum(widths, high)))
+    return tuple(np.append(ends[:-1] / ends[-1], 1.0).tolist())
+
+
 def points_inside(breakpoints: np.ndarray, points: np.ndarray) -> Points:
     """The same points of [0, 1] on every interval, one after another."""
     s = breakpoints[:-1, None] + np.diff(breakpoints)[:, None] * points

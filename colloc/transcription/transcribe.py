@@ -61,8 +61,16 @@ def transcribe(
         raise InputError(f"transcription must be {', '.join(names)} or {last}, got {curve!r}")
     if not (compile is None or isinstance(compile, bool | Compile)):
         raise InputError(f"compile must be True, False, None or a Compile, got {compile!r}")
-    torques = Torques(problem, dynamics, sensitivities)
-    grid = Grid(curve, problem, torques)
+    return _nlp(Grid(curve, problem, Torques(problem, dynamics, sensitivities)), compile)
+
+
+def on_curve(nlp: NLP, curve: Transcription) -> NLP:
+    """The same problem, dynamics and compilation on another curve."""
+    return _nlp(Grid(curve, nlp.problem, nlp.grid.torques), nlp.compile)
+
+
+def _nlp(grid: Grid, compile: bool | Compile | None) -> NLP:
+    problem = grid.problem
     fixed, blocks = fix_ends(problem, grid), []
     for name, stated in problem.rows.items():
         equal = stated.rows.lower == stated.rows.upper
@@ -72,7 +80,7 @@ def transcribe(
                 block = constraint_block(name, stated, sites, rows)
                 blocks.append(block.folded() if sites.size == 1 else block)
     costs = _costs(problem, grid)
-    return NLP(problem, curve, grid, torques.names, costs, blocks, fixed.lower, fixed.upper, compile)
+    return NLP(problem, grid.curve, grid, grid.torques.names, costs, blocks, fixed.lower, fixed.upper, compile)
 
 
 def constraint_block(name: str, stated: ConstraintRows, sites: Sites, chosen: Sequence[int] | None = None) -> Block:

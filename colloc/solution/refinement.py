@@ -1,0 +1,101 @@
+"""The next grid: where a solution is not yet what its problem asks for, intervals are split or their degree raised.
+
+An interval is split in three where its error is above the tolerance, and, while the cost still changes, where a
+quantity that reaches a bound in it or beside it varies by more than a part of its range: there a switch is hidden,
+which a grid finds by closing in on it. Joints that limit nothing may do what they like. Where nothing stands out all
+intervals are split in two, because that a cost has converged shows only on a finer grid.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from colloc.solution.ladder import Rung
+from colloc.solution.solution import Solution
+from colloc.transcription import BSpline, Radau, Transcription
+from colloc.transcription.mesh import points_inside
+
+NARROWEST = 1e-4  # of the duration: below, switches cannot be told from rounding of the optimum
+VARIES = 0.15  # of a quantity's range
+NEAR = 0.02  # of a quantity's range: closer to a bound counts as at it
+_HIGHEST = 7  # degree of a Radau interval, beyond which splitting is the better bargain
+
+
+def rung(solution: Solution) -> Rung:
+    """A solution as a round of a refinement."""
+    seconds = solution.seconds.get("build", 0.0) + solution.seconds["solve"]
+    return Rung(solution.curve, solution.nlp.n_x, solution.cost, float(solution.error), seconds, solution.iterations)
+
+
+def next_curve(solution: Solution, tol: float, *, settled: bool) -> Transcription | None:
+    """A finer grid for a solution; None where every interval in question is as narrow as makes sense.
+
+    Parameters
+    ----------
+    solution : Solution
+    tol : float
+        Error that every interval may have.
+    settled : bool
+        Whether the cost no longer changes.
+    """
+    curve, error = solution.curve, solution.error
+    ends = solution.nlp.grid.breakpoints
+    pieces = np.ones(ends.size - 1, dtype=int)
+    pieces[error.profile > tol] = 3
+    switching = np.zeros(pieces.size, dtype=bool) if settled else switches(solution)
+    pieces[switching] = 3
+    if not settled and (pieces == 1).all():
+        pieces[:] = 2
+    widths = np.diff(ends)
+    pieces[widths / pieces < NARROWEST] = 1
+    if (pieces == 1).all():
+        return None
+    if isinstance(curve, Radau):
+        degrees = np.broadcast_to(np.asarray(curve.degree), pieces.shape).copy()
+        # Where the motion is smooth, two degrees more do more than three intervals.
+        smooth = (pieces == 3) & ~switching & (error.bounds <= tol) & (degrees + 2 <= _HIGHEST)
+        degrees[smooth] += 2
+        pieces[smooth] = 1
+        finer = tuple(np.repeat(degrees, pieces).tolist())
+        degree = finer[0] if len(set(finer)) == 1 else finer
+        return replace(curve, intervals=None, degree=degree, breakpoints=_split(ends, pieces))
+    if isinstance(curve, BSpline):
+        if not isinstance(curve.continuity, int | None):
+            inside = np.full(pieces.sum() - 1, min(curve.continuity))
+            inside[np.cumsum(pieces)[:-1] - 1] = curve.continuity
+            return replace(
+                curve, intervals=None, nodes=None, breakpoints=_split(ends, pieces), continuity=tuple(inside.tolist())
+            )
+        return replace(curve, intervals=None, nodes=None, breakpoints=_split(ends, pieces))
+    return replace(curve, intervals=None, breakpoints=_split(ends, pieces))  # pyright: ignore[reportArgumentType]
+
+
+def switches(solution: Solution) -> np.ndarray:
+    """Intervals in which, or beside which, a quantity leaves or reaches a bound, ndarray of bool, (intervals,)."""
+    problem, grid = solution.problem, solution.nlp.grid
+    intervals, u = grid.basis.intervals, np.linspace(0.02, 0.98, 7)
+    sample = solution.at(points_inside(grid.breakpoints, u).s * solution.duration)
+    found = np.zeros(intervals, dtype=bool)
+    for quantity in ("qd", "qdd", "tau"):
+        lower, upper = problem.limits(quantity)
+        limited = np.isfinite(lower) & np.isfinite(upper) & (lower < upper)
+        values = getattr(sample, quantity)[:, limited].reshape(intervals, u.size, -1)
+        span = (upper - lower)[limited]
+        near = NEAR * span
+        at_bound = ((values > upper[limited] - near) | (values < lower[limited] + near)).any(axis=1)
+        low, high = values.min(axis=1), values.max(axis=1)
+        # Two neighbours and the jump between them are looked at together.
+        varies = np.maximum(high[1:], high[:-1]) - np.minimum(low[1:], low[:-1]) > VARIES * span
+        both = varies & (at_bound[1:] | at_bound[:-1])
+        inside = (high - low > VARIES * span) & at_bound
+        found |= inside.any(axis=1)
+        found[1:] |= both.any(axis=1)
+        found[:-1] |= both.any(axis=1)
+    return found
+
+
+def _split(ends: np.ndarray, pieces: np.ndarray) -> tuple[float, ...]:
+    found = [np.linspace(a, b, k + 1)[:-1] for a, b, k in zip(ends, ends[1:], pieces, strict=False)]
+    return tuple(np.append(np.concatenate(found), 1.0).tolist())
