@@ -81,10 +81,10 @@ def _some(sites: Sites, grid: Grid, window: Window) -> Sites:
 
 
 def _beside(sites: Sites, grid: Grid, held: Window, window: Window) -> list[Sites]:
-    """The sites outside of the whole intervals within a window; its ends where there are none."""
-    found = []
-    for part in (Window(window.start, held.start), Window(held.end, window.end)):
+    """The sites of a window outside of its whole intervals; its ends where there are none."""
+    found, rest = [], sites.outside(held)
+    for end, part in ((window.start, Window(window.start, held.start)), (window.end, Window(held.end, window.end))):
         if part.end - part.start > 1e-9:
-            own = sites.outside(held).during(part)
-            found.append(own if own.size else grid.anywhere(np.array([part.start if part.end == held.start else part.end])))
+            own = rest.during(part)
+            found.append(own if own.size else grid.anywhere(np.array([end])))
     return found
