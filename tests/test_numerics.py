@@ -1,11 +1,11 @@
-"""B-spline bases against SciPy; quadrature against its defining conditions."""
+"""B-spline bases against SciPy; quadrature and collocation matrices against their defining conditions."""
 
 import numpy as np
 import pytest
 from scipy.interpolate import BSpline
 
 from colloc.numerics.bspline import SplineBasis
-from colloc.numerics.quadrature import gauss, radau
+from colloc.numerics.quadrature import gauss, lagrange_integrals, lagrange_values, radau
 
 
 def uniform(intervals: int, degree: int) -> SplineBasis:
@@ -166,17 +166,22 @@ def test_gauss_is_exact_to_its_degree_and_no_further(points: int):
 
 
 @pytest.mark.parametrize("points", range(1, 10))
-def test_radau_points_carry_a_quadrature_of_order_twice_their_number_less_one(points: int):
-    """B(2 d - 1) of Hairer and Wanner (1996), section IV.5: the weights that d moments determine suit 2 d - 1."""
+def test_radau_points_satisfy_the_simplifying_assumptions(points: int):
+    """B(2 d - 1) and C(d) of Hairer and Wanner (1996), section IV.5."""
     c = radau(points)
+    a, b = lagrange_integrals(c, c), lagrange_integrals(c, np.ones(1))[0]
     assert c[-1] == 1
-    assert (np.diff(c, prepend=0) > 0).all()
-    moments = np.polynomial.legendre.legvander(2 * c - 1, points - 1)
-    weights = np.linalg.solve(moments.T, np.eye(points)[0])  # the mean of all Legendre polynomials but P0 is zero
     for k in range(1, 2 * points):
-        assert weights @ c ** (k - 1) == pytest.approx(1 / k, abs=1e-13)
-    assert abs(weights @ c ** (2 * points - 1) - 1 / (2 * points)) > 1e-12
+        assert b @ c ** (k - 1) == pytest.approx(1 / k, abs=1e-12)
+    for k in range(1, points + 1):
+        np.testing.assert_allclose(a @ c ** (k - 1), c**k / k, atol=1e-11)
 
 
 def test_radau_of_degree_three_in_closed_form():
     np.testing.assert_allclose(radau(3), [(4 - 6**0.5) / 10, (4 + 6**0.5) / 10, 1], atol=1e-15)
+
+
+def test_lagrange_basis_reproduces_polynomials():
+    c, u = np.array([0.0, 0.5, 1.0]), np.linspace(0, 1, 7)
+    np.testing.assert_allclose(lagrange_values(c, u) @ (3 * c**2 - c + 2), 3 * u**2 - u + 2, atol=1e-14)
+    np.testing.assert_allclose(lagrange_integrals(c, u) @ (3 * c**2), u**3, atol=1e-14)

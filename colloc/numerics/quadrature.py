@@ -1,4 +1,4 @@
-"""Points and weights of quadrature on [0, 1]."""
+"""Quadrature points, and the polynomials through them."""
 
 from __future__ import annotations
 
@@ -20,3 +20,24 @@ def radau(points: int) -> np.ndarray:
     """
     roots = (Legendre.basis(points) - Legendre.basis(points - 1)).roots()
     return np.append(np.sort(roots.real)[:-1] / 2 + 0.5, 1.0)
+
+
+def lagrange_values(points: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """Polynomials that are 1 at one of the points and 0 at the others, at u; shape (len(u), len(points))."""
+    columns = []
+    for k, point in enumerate(points):
+        others = np.delete(points, k)
+        columns.append(np.prod((u[:, None] - others) / (point - others), axis=1))
+    return np.column_stack(columns)
+
+
+def lagrange_integrals(points: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """Integral of each Lagrange basis polynomial from 0 to u, shape (len(u), len(points)).
+
+    At u = points this is the Runge-Kutta matrix A of the collocation method, at u = 1 its weights b (Hairer,
+    Norsett and Wanner 1993, theorem II.7.7).
+    """
+    # Gauss quadrature of the product form is exact here and, unlike monomial coefficients, does not cancel.
+    nodes, weights = gauss(points.size // 2 + 1)
+    values = lagrange_values(points, (u[:, None] * nodes).ravel()).reshape(u.size, nodes.size, points.size)
+    return u[:, None] * np.einsum("g,ugj->uj", weights, values)
