@@ -82,6 +82,16 @@ def test_both_sides_of_a_jump_are_nodes():
     np.testing.assert_allclose(nodes, [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
 
 
+@pytest.mark.parametrize("make", [co.Radau, co.HermiteSimpson])
+def test_nodes_are_a_time_once_or_exactly_twice(make):
+    """Whatever the widths: a solution's times at the nodes rise strictly."""
+    for seed in range(20):
+        widths = np.random.default_rng(seed).random(12) ** 3 + 1e-6
+        curve = make(breakpoints=[0.0, *(np.cumsum(widths) / widths.sum())[:-1], 1.0])
+        s = np.unique(curve.node_points().s)
+        assert np.diff(s).min() > 0.1 * np.diff(curve.breakpoints).min()
+
+
 def test_breakpoints_at_the_switches_make_the_time_optimum_sharp():
     """The two-link arm switches three times; cubics whose accelerations jump there beat forty smooth intervals."""
     with warnings.catch_warnings():

@@ -226,9 +226,16 @@ def test_constraints_are_refused_by_name(name: str):
         Movement(co.transcribe(REFUSED[name], co.BSpline(5)))
 
 
-def test_collocation_is_refused():
-    with pytest.raises(co.InputError, match="the state at its ends, got q' = qd"):
-        Movement(co.transcribe(lift(), co.Radau(4)))
+@pytest.mark.parametrize("curve", [co.Radau(4), co.HermiteSimpson(4), co.Radau(breakpoints=(0, 0.2, 1), degree=(2, 4))])
+def test_any_curve_descends_to_what_ipopt_finds(curve):
+    """Degrees that differ and accelerations that jump among them."""
+    found = Movement(co.transcribe(lift(), curve))
+    assert max(found.objective.check_derivatives(off_optimum(found)).values()) < 1e-6
+    run = co.descent.modified_newton(found.objective, found.start(), Stop(gradient=1e-6))
+    assert run.status is DescentStatus.CONVERGED
+    descended, solved = found.solution(run), co.solve(lift(), curve)
+    assert descended.cost == pytest.approx(solved.cost, rel=1e-10)
+    np.testing.assert_allclose(descended.q, solved.q, atol=1e-5)
 
 
 def test_a_movement_without_choice_is_refused():

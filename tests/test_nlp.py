@@ -179,7 +179,7 @@ def test_bounds_hold_during_their_part_of_the_motion(curve):
     ends = [co.initial(q=(0, 0), qd=0), co.final(q=(0, 0), qd=0)]
     problem = co.Problem(time_optimal().model, 1.0, co.integral(effort), [*ends, window])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)  # a mesh keeps to bounds at its nodes
+        warnings.simplefilter("ignore", co.SolutionWarning)  # torques keep to their bounds at nodes
         solution = co.solve(problem, curve, compile=False)
     nodes = solution.t[(solution.t >= 0.2) & (solution.t <= 0.6)]
     inside, outside = solution.at(nodes), solution.at(np.array([0.05, 0.95]))
@@ -198,14 +198,26 @@ def test_bounds_during_whole_intervals_need_no_rows():
     assert "q bounds" not in [block.name for block in nlp.constraints]
     points = nlp.grid.layout["q"][:, 0]
     np.testing.assert_array_equal(nlp.lower[points] == nlp.upper[points], [2 <= k < 9 for k in range(13)])
-    # From 0.9 to 0.95 the window ends within an interval: its nodes there are rows.
-    nlp = co.transcribe(
-        co.Problem(time_optimal().model, 1.0, co.integral(effort), stated[1:]), co.BSpline(10, nodes=41)
-    )
-    rows = next(block for block in nlp.constraints if block.name == "q bounds")
-    np.testing.assert_allclose(rows.sites.s, [0.925, 0.95])
-    on_mesh = co.transcribe(co.Problem(time_optimal().model, 1.0, co.integral(effort), stated), co.Radau(10, 2))
-    assert [block.name for block in on_mesh.constraints] == ["defects"]
+    # From 0.9 to 0.95 the window ends within an interval: its collocation points there are rows, or else its end.
+    third = 0.9 + 0.1 / 3  # the first of two Radau points; the second is at 1
+    for curve, sites in ((co.BSpline(10), [0.95]), (co.Radau(10, 2), [third])):
+        nlp = co.transcribe(co.Problem(time_optimal().model, 1.0, co.integral(effort), stated), curve)
+        (rows,) = nlp.constraints
+        assert rows.name == "q bounds 2"
+        np.testing.assert_allclose(rows.sites.s, sites)
+
+
+def test_a_window_that_cuts_an_interval_holds_at_its_end():
+    """Limits by control points in whole intervals; at nodes in the one that the window cuts, or at the window's end."""
+    stated = co.bounds(q={"shoulder": (-0.2, 0.2)}, qd={"elbow": (-1, 1)}, during=(0.2, 0.64))
+    problem = co.Problem(time_optimal().model, 1.0, co.integral(effort), [stated])
+    for nodes, beyond in ((41, [0.6, 0.625]), (5, [0.64])):
+        found = co.transcribe(problem, co.BSpline(10, nodes=nodes)).constraints
+        (q,) = (block.sites.s for block in found if block.name == "q bounds")
+        hull, rest = (block.sites.s for block in found if block.name == "qd bounds")
+        assert hull.size == 4 + 2
+        np.testing.assert_allclose(q, [s for s in beyond if s > 0.6 + 1e-9])
+        np.testing.assert_allclose(rest, [s for s in beyond if s > 0.6 + 1e-9])
 
 
 def test_bounds_that_leave_nothing_are_refused():
@@ -236,7 +248,7 @@ def test_a_users_constraint_may_be_called_like_a_built_in_one():
 def test_path_windows_select_nodes():
     nlp = co.transcribe(everything(), co.HermiteSimpson(4))
     (power,) = [block for block in nlp.constraints if block.name == "power"]
-    np.testing.assert_allclose(power.sites.s, [0.25, 0.375, 0.5, 0.625, 0.75])
+    np.testing.assert_allclose(power.sites.s, np.arange(7, 22) / 28)
 
 
 @pytest.mark.parametrize("curve", [co.BSpline(4, nodes=5), co.HermiteSimpson(2), co.Radau(3)], ids=str)
@@ -245,7 +257,7 @@ def test_a_window_between_nodes_still_holds(curve: co.BSpline):
     problem = co.Problem(
         time_optimal().model, 1.0, co.integral(lambda now: ca.sumsqr(now.qdd)),
         [co.initial(q=0.0, qd=0.0), co.final(q=0.0, qd=0.0),
-         co.path(lambda now: now.q[0], lower=0.3, during=(0.41, 0.43), name="hump"),
+         co.path(lambda now: now.q[0], lower=0.3, during=(0.41, 0.425), name="hump"),
          co.path(lambda now: now.q[1], lower=0.2, during=(0.6, 0.6), name="peak")],
     )  # fmt: skip
     solution = co.solve(problem, curve)
@@ -256,21 +268,21 @@ def test_a_window_between_nodes_still_holds(curve: co.BSpline):
 
 @pytest.mark.parametrize("curve", [co.HermiteSimpson(3), co.Radau(3)], ids=str)
 def test_a_row_bent_in_torque_has_its_hessian_between_nodes(curve):
-    """There the torque is a polynomial through those of the interval's nodes."""
-    narrow = co.path(lambda now: now.tau[0] ** 2, upper=1.0, during=(0.06, 0.1), name="gentle")
+    """A window without nodes has rows at its ends and middle."""
+    narrow = co.path(lambda now: now.tau[0] ** 2, upper=1.0, during=(0.06, 0.09), name="gentle")
     nlp = co.transcribe(replace(everything(), subject_to=[narrow]), curve)
     (rows,) = [block for block in nlp.constraints if block.name == "gentle"]
     assert rows.n_slices == 3
     assert max(nlp.check_derivatives(point(nlp), [1.5]).values()) < 1e-7
 
 
-def test_states_are_constrained_at_the_start_of_a_radau_mesh_too():
-    nlp = co.transcribe(everything(), co.Radau(3))
-    reach = [block for block in nlp.constraints if block.name == "reach"]
-    assert reach[0].sites.s[0] == 0
-    power = [block for block in nlp.constraints if block.name == "tau bounds"]
-    assert len(power) == 1
-    assert power[0].sites.s[0] > 0
+@pytest.mark.parametrize("name", ["reach", "tau bounds"])
+def test_limits_hold_at_the_start_of_a_radau_mesh_and_on_both_sides_of_its_breakpoints(name: str):
+    (rows,) = [block for block in co.transcribe(everything(), co.Radau(3)).constraints if block.name == name]
+    at = rows.sites.s
+    assert at[0] == 0
+    assert at[-1] == 1
+    assert [np.isclose(at, s).sum() for s in (0, 1 / 3, 2 / 3, 1)] == [1, 2, 2, 1]
 
 
 def test_repr_counts_blocks():

@@ -13,49 +13,120 @@ def uniform(intervals: int, degree: int) -> SplineBasis:
 
 
 def uneven(intervals: int, degree: int) -> SplineBasis:
-    """Random breakpoints with knots of random multiplicity."""
+    """Random breakpoints with knots of random multiplicity, jumps of the values among them."""
     rng = np.random.default_rng(intervals)
     ends = np.sort(np.concatenate([[0.0, 1.0], rng.random(intervals - 1)]))
-    return SplineBasis.of(ends, degree, rng.integers(0, degree, intervals - 1))
+    return SplineBasis.of(ends, degree, rng.integers(-1, degree, intervals - 1))
+
+
+def mixed(intervals: int, degrees: tuple[int, ...], continuity: int | tuple[int, ...]) -> SplineBasis:
+    """Another degree on every interval, in turn."""
+    widths = np.random.default_rng(intervals).uniform(0.5, 1.5, intervals)
+    ends = np.append(0, np.cumsum(widths)) / widths.sum()
+    return SplineBasis.of(ends, np.resize(degrees, intervals), np.resize(continuity, intervals - 1))
+
+
+def reference(basis: SplineBasis, control: np.ndarray) -> BSpline:
+    """SciPy's spline with the same control points: each breakpoint a knot as often as its degree of freedom wants."""
+    (degree,) = set(basis.degrees.tolist())
+    repeated = np.concatenate([[degree + 1], degree - basis.continuity, [degree + 1]])
+    return BSpline(np.repeat(basis.breakpoints, repeated), control, degree)
+
+
+def curve(basis: SplineBasis, control: np.ndarray, s: np.ndarray, derivative: int = 0, interval=None) -> np.ndarray:
+    """The spline, or a derivative, from the functions that live on the interval of each s."""
+    seen = basis.first[basis.interval(s) if interval is None else interval][:, None] + np.arange(basis.degree + 1)
+    values = basis.values(s, derivative, interval)
+    return np.einsum("nk,nk...->n...", values, control[np.minimum(seen, basis.size - 1)])
+
+
+def shape(basis: SplineBasis) -> str:
+    return f"{basis.degrees.tolist()} {basis.continuity.tolist()}"
+
+
+MIXED = [
+    mixed(4, (2, 5, 3, 4), 1), mixed(7, (3, 1, 6), 0), mixed(5, (0, 4, 1), -1), mixed(6, (4, 3, 2), (1, -1, 0)),
+    mixed(9, (2, 2, 8), 1), mixed(2, (9, 2), 1),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("make", [uniform, uneven])
-@pytest.mark.parametrize("degree", [1, 3, 5, 8])
+@pytest.mark.parametrize("degree", [0, 1, 3, 5, 8])
 @pytest.mark.parametrize("intervals", [1, 2, 7, 40])
 def test_basis_and_derivatives_equal_scipy(degree: int, intervals: int, make):
     rng = np.random.default_rng(0)
     basis = make(intervals, degree)
     control = rng.standard_normal(basis.size)
     s = np.sort(np.concatenate([basis.breakpoints, rng.random(50)]))
-    reference = BSpline(basis.knots, control, degree)
-    first = basis.first[basis.interval(s)]
-    for derivative in range(min(degree, 4)):
-        weights = basis.values(s, derivative)
-        ours = sum(weights[:, k] * control[first + k] for k in range(degree + 1))
-        expected = reference(s, nu=derivative)
-        np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-10 * max(1, abs(expected).max()))
+    for derivative in range(min(degree + 1, 4)):
+        expected = reference(basis, control)(s, nu=derivative)
+        tolerance = 1e-10 * max(1, abs(expected).max())
+        np.testing.assert_allclose(curve(basis, control, s, derivative), expected, rtol=1e-9, atol=tolerance)
 
 
-@pytest.mark.parametrize("make", [uniform, uneven])
-def test_control_points_of_the_derivative_equal_scipy(make):
-    basis = make(9, 4)
+@pytest.mark.parametrize("continuity", [3, 1, 0])
+def test_control_points_of_the_derivative_equal_scipy(continuity: int):
+    basis = SplineBasis.of(uneven(9, 4).breakpoints, 4, continuity)
     control = np.random.default_rng(0).standard_normal(basis.size)
-    distinct = np.isfinite(basis.differences())  # a knot of full multiplicity lets the spline jump
-    expected = BSpline(basis.knots, control, 4).derivative()
-    if distinct.all():
-        np.testing.assert_allclose(basis.differences() * np.diff(control), expected.c[: basis.size - 1], rtol=1e-12)
-    np.testing.assert_array_equal(basis.derivative().knots, basis.knots[1:-1])
+    expected = reference(basis, control).derivative()
+    found = basis.derivative()
+    np.testing.assert_allclose(basis.differences() * np.diff(control), expected.c[: found.size], rtol=1e-12)
+    s = np.random.default_rng(1).random(100)
+    np.testing.assert_allclose(
+        curve(found, expected.c[: found.size], s), expected(s), atol=1e-10 * np.abs(expected.c).max()
+    )
+
+
+@pytest.mark.parametrize("basis", [basis for basis in MIXED if basis.continuity.min() >= 0], ids=shape)
+def test_control_points_of_the_derivative_where_degrees_differ(basis: SplineBasis):
+    control, s = np.random.default_rng(0).standard_normal((basis.size, 2)), np.random.default_rng(1).random(100)
+    slope = basis.differences()[:, None] * np.diff(control, axis=0)
+    expected = curve(basis, control, s, 1)
+    np.testing.assert_allclose(
+        curve(basis.derivative(), slope, s), expected, rtol=1e-9, atol=1e-10 * abs(expected).max()
+    )
+
+
+@pytest.mark.parametrize("basis", MIXED, ids=shape)
+def test_every_interval_holds_all_polynomials_of_its_degree(basis: SplineBasis):
+    """A polynomial of the lowest degree is reproduced everywhere, and the functions sum to 1 and are not negative."""
+    s = np.random.default_rng(0).random(200)
+    np.testing.assert_allclose(basis.values(s).sum(axis=1), 1, rtol=1e-13)
+    assert basis.values(s).min() >= 0
+    polynomial = np.polynomial.Polynomial(np.random.default_rng(1).standard_normal(basis.degrees.min() + 1))
+    control = basis.interpolate(polynomial(basis.greville())[:, None])[:, 0]
+    for derivative in range(3):
+        expected = polynomial.deriv(derivative)(s) if derivative else polynomial(s)
+        np.testing.assert_allclose(curve(basis, control, s, derivative), expected, atol=1e-8)
+    # On one interval the functions that live there are independent: together they span its polynomials.
+    for k, degree in enumerate(basis.degrees):
+        inside = np.linspace(*basis.breakpoints[k : k + 2], degree + 3)[1:-1]
+        own = basis.values(inside, interval=np.full(degree + 1, k))
+        assert np.linalg.matrix_rank(own[:, : degree + 1]) == degree + 1
+        assert (own[:, degree + 1 :] == 0).all()
+
+
+@pytest.mark.parametrize("basis", MIXED, ids=shape)
+def test_as_many_derivatives_are_continuous_as_was_asked(basis: SplineBasis):
+    """And no more; the freedoms are those of all polynomials less the conditions between them."""
+    assert basis.size == (basis.degrees + 1).sum() - (basis.continuity + 1).sum()
+    control = np.random.default_rng(0).standard_normal(basis.size)
+    for k, continuity in enumerate(basis.continuity):
+        at = np.full(2, basis.breakpoints[k + 1])
+        for derivative in range(continuity + 1):
+            left, right = curve(basis, control, at, derivative, np.array([k, k + 1]))
+            assert left == pytest.approx(right, rel=1e-9, abs=1e-9)
+        left, right = curve(basis, control, at, continuity + 1, np.array([k, k + 1]))
+        assert abs(left - right) > 1e-3
 
 
 def test_a_breakpoint_is_seen_from_either_side():
     basis = SplineBasis.of(np.array([0.0, 0.3, 1.0]), 3, 1)
     control = np.random.default_rng(0).standard_normal(basis.size)
-    middle = np.array([0.3, 0.3])
-    sides = basis.values(middle, 2, np.array([0, 1]))
-    left, right = (sides[k] @ control[basis.first[k] :][:4] for k in (0, 1))
-    reference = BSpline(basis.knots, control, 3)
-    assert left == pytest.approx(float(reference(0.3 - 1e-12, nu=2)), rel=1e-9)
-    assert right == pytest.approx(float(reference(0.3, nu=2)), rel=1e-9)
+    left, right = curve(basis, control, np.array([0.3, 0.3]), 2, np.array([0, 1]))
+    expected = reference(basis, control)
+    assert left == pytest.approx(float(expected(0.3 - 1e-12, nu=2)), rel=1e-9)
+    assert right == pytest.approx(float(expected(0.3, nu=2)), rel=1e-9)
     assert abs(left - right) > 1.0
 
 
@@ -71,8 +142,20 @@ def test_a_breakpoint_belongs_to_the_interval_on_its_right():
 def test_interpolation_recovers_a_spline(degree: int):
     for basis in (uniform(23, degree), SplineBasis.of(np.array([0, 0.1, 0.5, 1.0]), degree, np.array([1, degree - 1]))):
         control = np.random.default_rng(1).standard_normal((basis.size, 2))
-        values = BSpline(basis.knots, control, degree)(basis.greville())
+        values = reference(basis, control)(basis.greville())
         np.testing.assert_allclose(basis.interpolate(values), control, atol=1e-9)
+
+
+@pytest.mark.parametrize("basis", [*MIXED, uneven(9, 3), uneven(6, 0)], ids=shape)
+def test_interpolation_recovers_splines_that_jump_or_change_their_degree(basis: SplineBasis):
+    """At sites of which each lies where its own function lives: one side of a jump."""
+    s, interval = basis.sites()
+    own = np.arange(basis.size) - basis.first[interval]
+    assert (own >= 0).all()
+    assert (basis.values(s, interval=interval)[np.arange(s.size), own] > 1e-3).all()
+    control = np.random.default_rng(1).standard_normal((basis.size, 2))
+    values = curve(basis, control, s, interval=interval)
+    np.testing.assert_allclose(basis.interpolate(values), control, atol=1e-9)
 
 
 @pytest.mark.parametrize("points", [1, 2, 4, 7])

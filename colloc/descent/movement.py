@@ -29,9 +29,9 @@ _STATUS = {
 class Movement:
     """An NLP without constraints as a smooth function of its free variables.
 
-    Positions, velocities and accelerations stated at the ends of a clamped spline fix the control points next to
-    them; any choice of the others is a movement that meets them (Lee et al. 2005, section II). Gradient and Hessian
-    (equations 8 and 9) are the NLP's own, exact: by recursions throughout if it was transcribed with one.
+    Positions, velocities and accelerations stated at the ends of a spline fix the control points next to them; any
+    choice of the others is a movement that meets them (Lee et al. 2005, section II). Gradient and Hessian (equations 8
+    and 9) are the NLP's own, exact: by recursions throughout if it was transcribed with one.
 
         nlp = co.transcribe(problem, co.BSpline(6), sensitivities=co.dynamics.lie_sensitivities)
         movement = co.descent.Movement(nlp)
@@ -41,7 +41,7 @@ class Movement:
     Parameters
     ----------
     nlp : NLP
-        On a B-spline, of a problem without constraints beside the state at its ends.
+        Of a problem without constraints beside the state at its ends.
     parameters : mapping of str to value, optional
         Replaces default parameter values by name.
 

@@ -232,8 +232,8 @@ def _own(basis: SplineBasis, points: np.ndarray, s: np.ndarray, interval: np.nda
     values[np.abs(values) < 1e-13 * np.abs(values).max(axis=(1, 2), keepdims=True, initial=0.0)] = 0.0
     row = np.repeat(np.arange(orders * width), count)
     column = np.tile((np.arange(width)[:, None] + width * np.arange(count)).ravel(), orders)
-    weight = np.repeat(values, width, axis=0).reshape(-1, s.size)
-    return Slices(index.transpose(0, 2, 1).reshape(-1, s.size), row, column, weight)
+    weight = np.repeat(values, width, axis=0).reshape(row.size, s.size)
+    return Slices(index.transpose(0, 2, 1).reshape(count * width, s.size), row, column, weight)
 
 
 def intervals_within(window: Window, basis: SplineBasis) -> slice | None:

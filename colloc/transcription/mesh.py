@@ -143,6 +143,8 @@ def equal_nodes(basis: SplineBasis) -> Points:
     interval = np.repeat(np.arange(basis.intervals), counts + 1)
     k = np.arange(interval.size) - np.repeat(np.cumsum(counts + 1) - counts - 1, counts + 1)
     s = basis.breakpoints[interval] + widths[interval] * k / counts[interval]
+    # Both sides of a breakpoint are the same time, which the sum may miss by rounding.
+    s = np.where(k < counts[interval], s, basis.breakpoints[interval + 1])
     smooth = np.append(basis.continuity >= 2, False)
     return Points(s, interval).take((k < counts[interval]) | ~smooth[interval])
 

@@ -39,8 +39,9 @@ class AtNodes:
         held = self.grid.held(quantity, window)
         if held is None:
             return self.during(window)
-        hull, rest = self.grid.hull(quantity, held), self.grid.nodes(window).outside(held)
-        return [sites for sites in (hull, rest) if sites is not None and sites.size]
+        hull = self.grid.hull(quantity, held)
+        rest = _beside(self.grid.nodes(window), self.grid, held, window)
+        return rest if hull is None else [hull, *rest]
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,7 @@ class Collocated(AtNodes):
         held = self.grid.held(quantity, window) if quantity == "q" else None
         if held is None:
             return self.during(window)
-        rest = self.grid.collocated(window).outside(held)
-        return [rest] if rest.size else []
+        return _beside(self.grid.collocated(window), self.grid, held, window)
 
 
 @dataclass(frozen=True)
@@ -78,3 +78,13 @@ class AtTimes(AtNodes):
 
 def _some(sites: Sites, grid: Grid, window: Window) -> Sites:
     return sites if sites.size else grid.anywhere(np.unique(np.linspace(*window, 3)))
+
+
+def _beside(sites: Sites, grid: Grid, held: Window, window: Window) -> list[Sites]:
+    """The sites of a window outside of its whole intervals; its ends where there are none."""
+    found, rest = [], sites.outside(held)
+    for end, part in ((window.start, Window(window.start, held.start)), (window.end, Window(held.end, window.end))):
+        if part.end - part.start > 1e-9:
+            own = rest.during(part)
+            found.append(own if own.size else grid.anywhere(np.array([end])))
+    return found

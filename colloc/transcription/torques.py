@@ -149,19 +149,3 @@ def _around(inner: ca.SX, slots: Slots, weighted: ca.SX) -> ca.SX:
     ends = dict(zip(names, np.cumsum([getattr(slots, name).shape[0] for name in names]), strict=True))
     order = [k for name in slots._fields for k in range(ends[name] - getattr(slots, name).shape[0], ends[name])]
     return ordered[order, order]
-
-
-def join(parts: Sequence[Intermediate]) -> Intermediate:
-    """Intermediate torques of several instants of one slice."""
-    ends = [0]
-    for part in parts:
-        ends.append(ends[-1] + part.symbols.shape[0])
-
-    def curvature(multipliers: ca.SX) -> ca.SX:
-        own = ca.vertsplit(multipliers, ends)
-        return sum((part.curvature(mu) for part, mu in zip(parts, own, strict=True)), ca.SX(1, 1))
-
-    symbols, values, slopes = (
-        ca.vertcat(*(getattr(part, name) for part in parts)) for name in ("symbols", "values", "slopes")
-    )
-    return Intermediate(symbols, values, slopes, curvature, any(part.recursive for part in parts))
