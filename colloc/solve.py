@@ -119,10 +119,9 @@ def solve(
     if undefined := nlp.first_undefined(start, p):
         raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")
     check_hessian(hessian, nlp)
-    solver = Ipopt(nlp, options, hessian, warm=multipliers is not None)
     built = time.perf_counter() - begin
-    outcome = solver(start, p, multipliers, progress)
-    seconds = {"build": built} | outcome.seconds
+    outcome = Ipopt(nlp, options, hessian)(start, p, multipliers, progress)
+    seconds = outcome.seconds | {"build": built + outcome.seconds["build"]}
     solution = Solution(nlp, replace(outcome, seconds=seconds, tolerance=tolerance), p)
     _judge(solution, start, raise_on_failure)
     return solution
