@@ -200,10 +200,9 @@ class _Run:
         if undefined := nlp.first_undefined(start, self.parameters):
             raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")
         check_hessian(self.hessian, nlp)
-        solver = Ipopt(nlp, self.options, self.hessian, warm=multipliers is not None)
         built = time.perf_counter() - begin
-        outcome = solver(start, self.parameters, multipliers, self.progress)
-        seconds = {"build": built} | outcome.seconds
+        outcome = Ipopt(nlp, self.options, self.hessian)(start, self.parameters, multipliers, self.progress)
+        seconds = outcome.seconds | {"build": built + outcome.seconds["build"]}
         return Solution(nlp, replace(outcome, seconds=seconds, tolerance=self.tolerance), self.parameters), start
 
 

@@ -43,9 +43,9 @@ class IterationCallback(ca.Callback):
 class Monitor(IterationCallback):
     """Keeps the best iterate, shows progress, and stops when asked to."""
 
-    def begin(self, lower: np.ndarray, upper: np.ndarray, progress: bool | None) -> None:
-        """Prepare for a solve with these bounds on g."""
-        self._lower, self._upper = lower, upper
+    def begin(self, lower: np.ndarray, upper: np.ndarray, cost: float, progress: bool | None) -> None:
+        """Prepare for a solve with these bounds on g and this size of the cost."""
+        self._lower, self._upper, self._cost = lower, upper, cost
         self._progress = sys.stderr.isatty() if progress is None else progress
         self._patience = 1.0 if progress is None else 0.0  # a quick solve shows nothing unless asked to
         self._start, self._shown, self.count = time.perf_counter(), -np.inf, 0
@@ -71,7 +71,7 @@ class Monitor(IterationCallback):
         now = time.perf_counter() - self._start
         if self._progress and now > self._patience and now - self._shown > 0.1:
             self._shown = now
-            line = f"iteration {self.count:5d}   cost {f[0]:.8g}   infeasibility {infeasibility:.1e}   {now:.1f} s"
+            line = f"iteration {self.count:5d}   cost {self._cost * f[0]:.8g}   infeasibility {infeasibility:.1e}   {now:.1f} s"
             sys.stderr.write(f"\r{line:<78}")
             sys.stderr.flush()
         self.count += 1

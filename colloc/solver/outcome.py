@@ -40,11 +40,15 @@ class Outcome:
     history : dict of str to list of float
         Its record of every iteration: cost, infeasibility (primal) and stationarity (dual infeasibility) in its own
         scaled variables, and what else it has.
+        Runs of several strategies stand one after the other.
     iterations : int
+        Those of all runs; 0 where the solver could not begin.
     seconds : dict of str to float
         Wall time: "solve", of which "callbacks" in functions and derivatives; "build" before.
     tolerance : float
         Largest violation between nodes, relative to each row's natural size, of an answer that counts as solved.
+    strategy : str
+        How the solver found this end, where it may try several ways: "monotone barrier", say.
     """
 
     x: np.ndarray
@@ -55,3 +59,4 @@ class Outcome:
     iterations: int
     seconds: dict[str, float]
     tolerance: float = 1e-2
+    strategy: str = ""

@@ -1,4 +1,4 @@
-"""The program that a solver sees: every variable and row divided by its natural size, with derivatives of our own."""
+"""The program that a solver sees: variables, rows and cost divided by their sizes, with derivatives of our own."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError
+from colloc.solver.sizes import Sizes
 from colloc.transcription import NLP
 from colloc.transcription.slices import triplet
 
@@ -43,19 +44,22 @@ def check_hessian(hessian: object, nlp: NLP) -> None:
 
 @dataclass(frozen=True, eq=False)
 class ScaledNLP:
-    """An NLP in variables and rows of natural size one, for a solver of CasADi's interface `nlpsol`.
+    """An NLP in variables, rows and cost of natural size one, for a solver of CasADi's interface `nlpsol`.
 
     Parameters
     ----------
     nlp : NLP
+    sizes : Sizes
+        Of the cost and the rows; those of the variables are the NLP's own.
     """
 
     nlp: NLP
+    sizes: Sizes
 
     def problem(self) -> dict[str, ca.MX]:
         """Variables, parameters, cost and rows as `nlpsol` takes them."""
         x, p, own = self._symbols()
-        return {"x": x, "p": p, "f": self.nlp.f(own, p), "g": self.nlp.g(own, p) / self.nlp.scale_g}
+        return {"x": x, "p": p, "f": self.nlp.f(own, p) / self.sizes.cost, "g": self.nlp.g(own, p) / self.sizes.rows}
 
     def derivatives(self, hessian: Hessian) -> dict[str, ca.Function]:
         """Functions grad_f, jac_g and, unless the solver approximates it, hess_lag: CasADi differentiates nothing."""
@@ -70,11 +74,11 @@ class ScaledNLP:
         self, x: np.ndarray, p: np.ndarray, multipliers: Mapping[str, np.ndarray] | None
     ) -> dict[str, np.ndarray]:
         """Arguments of a run from x, with bounds, and multipliers ("g", "x") for a warm start."""
-        nlp, sx, sg = self.nlp, self.nlp.scale_x, self.nlp.scale_g
+        nlp, sx, sg, sf = self.nlp, self.nlp.scale_x, self.sizes.rows, self.sizes.cost
         lower_g, upper_g = (side / sg for side in nlp.bounds_g)
         given = {"x0": x / sx, "p": p, "lbx": nlp.lower / sx, "ubx": nlp.upper / sx, "lbg": lower_g, "ubg": upper_g}
         if multipliers is not None:
-            given |= {"lam_g0": multipliers["g"] * sg, "lam_x0": multipliers["x"] * sx}
+            given |= {"lam_g0": multipliers["g"] * sg / sf, "lam_x0": multipliers["x"] * sx / sf}
         return given
 
     def own(self, x: np.ndarray) -> np.ndarray:
@@ -83,7 +87,7 @@ class ScaledNLP:
 
     def own_multipliers(self, lam_g: np.ndarray, lam_x: np.ndarray) -> dict[str, np.ndarray]:
         """Multipliers in the NLP's own units."""
-        return {"g": lam_g / self.nlp.scale_g, "x": lam_x / self.nlp.scale_x}
+        return {"g": lam_g / self.sizes.rows * self.sizes.cost, "x": lam_x / self.nlp.scale_x * self.sizes.cost}
 
     def _symbols(self) -> tuple[ca.MX, ca.MX, ca.MX]:
         """Scaled variables, parameters, and the variables in their own units."""
@@ -93,19 +97,20 @@ class ScaledNLP:
     def _grad_f(self) -> ca.Function:
         x, p, own = self._symbols()
         f, gradient = self.nlp.grad_f(own, p)
-        return ca.Function("grad_f", [x, p], [f, gradient * self.nlp.scale_x], ["x", "p"], ["f", "grad_f_x"])
+        scaled = gradient * (self.nlp.scale_x / self.sizes.cost)
+        return ca.Function("grad_f", [x, p], [f / self.sizes.cost, scaled], ["x", "p"], ["f", "grad_f_x"])
 
     def _jac_g(self) -> ca.Function:
         x, p, own = self._symbols()
         g, jacobian = self.nlp.jac_g(own, p)
-        factors = _entry_scale(jacobian.sparsity(), 1 / self.nlp.scale_g, self.nlp.scale_x)
+        factors = _entry_scale(jacobian.sparsity(), 1 / self.sizes.rows, self.nlp.scale_x)
         scaled = jacobian * ca.DM(jacobian.sparsity(), factors)
-        return ca.Function("jac_g", [x, p], [g / self.nlp.scale_g, scaled], ["x", "p"], ["g", "jac_g_x"])
+        return ca.Function("jac_g", [x, p], [g / self.sizes.rows, scaled], ["x", "p"], ["g", "jac_g_x"])
 
     def _hess_lag(self, own_hessian: ca.Function) -> ca.Function:
         x, p, own = self._symbols()
         lam_f, lam_g = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.nlp.n_g)
-        hessian = own_hessian(own, p, lam_f, lam_g / self.nlp.scale_g)
+        hessian = own_hessian(own, p, lam_f / self.sizes.cost, lam_g / self.sizes.rows)
         factors = _entry_scale(hessian.sparsity(), self.nlp.scale_x, self.nlp.scale_x)
         scaled = hessian * ca.DM(hessian.sparsity(), factors)
         names = ["x", "p", "lam_f", "lam_g"]
