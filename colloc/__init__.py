@@ -14,7 +14,7 @@ The layers, lowest first; each imports only from those listed before it:
     display         tables as text and HTML
     version         the version of the package
     files           writing files: complete or absent
-    numerics        spline bases, quadrature, differences
+    numerics        spline bases, quadrature, differences, the fastest speeds along a path
     kernels         CasADi functions compiled to machine code, and evaluated at many samples
     model           joints, bodies and their masses, the tree and its gravity, loads, kinematics
     dynamics        inverse dynamics (newtonian, lagrangian, liegroup), composite and articulated bodies (spatial),

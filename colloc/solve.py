@@ -88,7 +88,7 @@ def solve(
     guess : optional
         `line`, `keyframes`, a function of time (t [s] -> shape (n,)), or an earlier Solution on any grid or
         transcription; on the same one its multipliers warm-start IPOPT. By default the straight line between the
-        stated end postures.
+        stated end postures, as fast as the limits allow where the duration is free and has no guess of its own.
     parameters : mapping of str to value, optional
         Replaces default parameter values by name.
     dynamics : newton_euler, lagrange or lie

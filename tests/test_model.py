@@ -244,7 +244,7 @@ def test_placement_refuses_wrong_shapes_and_infinite_angles():
         co.placement(rpy=(0, np.inf, 0))
 
 
-@pytest.mark.parametrize("quantity", ["position", "velocity", "torque"])
+@pytest.mark.parametrize("quantity", ["position", "velocity", "torque", "acceleration"])
 @pytest.mark.parametrize(
     ("value", "message"),
     [

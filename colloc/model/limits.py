@@ -19,14 +19,16 @@ class Limits:
     position : [rad] or [m]
     velocity : [rad/s] or [m/s]
     torque : [N m] or [N]
+    acceleration : [rad/s2] or [m/s2]
     """
 
     position: tuple[float, float] = _FREE
     velocity: tuple[float, float] = _FREE
     torque: tuple[float, float] = _FREE
+    acceleration: tuple[float, float] = _FREE
 
     def __post_init__(self):
-        for name in ("position", "velocity", "torque"):
+        for name in ("position", "velocity", "torque", "acceleration"):
             try:
                 lower, upper = getattr(self, name)
             except (TypeError, ValueError):

@@ -130,7 +130,7 @@ class Model:
         return tuple("rad" if joint.turns else "m" for joint in self.joints)
 
     def limits(self, quantity: str) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper joint limits, each shape (n,), of "position", "velocity" or "torque"."""
+        """Lower and upper joint limits, each shape (n,), of "position", "velocity", "torque" or "acceleration"."""
         rows = [getattr(joint.limits, quantity) for joint in self.joints]
         return np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
 

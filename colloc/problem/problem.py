@@ -21,7 +21,7 @@ from colloc.problem.rows import Rows
 from colloc.problem.unknowns import Free, Parameter, Unknown
 from colloc.problem.where import WHOLE, Ends, Window
 
-_LIMITED = {"q": "position", "qd": "velocity", "tau": "torque"}
+_LIMITED = {"q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "torque"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,8 +192,7 @@ class Problem:
         n = self.model.n
         stated = [(np.full(n, -np.inf), np.full(n, np.inf))]
         stated += [c.limits_of(quantity, self.model) for c in self._bounds if c.where == WHOLE]
-        if quantity in _LIMITED:
-            stated.append(self.model.limits(_LIMITED[quantity]))
+        stated.append(self.model.limits(_LIMITED[quantity]))
         lower, upper = np.max([low for low, _ in stated], axis=0), np.min([high for _, high in stated], axis=0)
         for joint, low, high in zip(self.model.joint_names, lower, upper, strict=True):
             if low > high:

@@ -22,7 +22,8 @@ class Free:
     lower, upper : float [s]
         Positive bounds.
     guess : float, optional [s]
-        Where the search starts; the geometric mean of the bounds by default.
+        Where the search starts. By default the time of the straight line between the stated end postures, see
+        `timed_line`; where it has none, the geometric mean of the bounds.
     """
 
     lower: float
@@ -33,10 +34,17 @@ class Free:
         lower = finite_number("duration lower", self.lower, positive=True)
         upper = finite_number("duration upper", self.upper, positive=True)
         interval("duration", lower, upper)
-        guess = (lower * upper) ** 0.5 if self.guess is None else finite_number("duration guess", self.guess)
+        if self.guess is None:
+            return
+        guess = finite_number("duration guess", self.guess)
         if not lower <= guess <= upper:
             raise InputError(f"duration guess must lie in [{lower}, {upper}], got {guess}")
         object.__setattr__(self, "guess", guess)
+
+    @property
+    def middle(self) -> float:
+        """Geometric mean of the bounds [s]."""
+        return (self.lower * self.upper) ** 0.5
 
 
 @dataclass(frozen=True, eq=False)

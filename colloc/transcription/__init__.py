@@ -4,6 +4,7 @@ from colloc.transcription.bspline import BSpline
 from colloc.transcription.grid import Grid, Transcription
 from colloc.transcription.guess import Guess, Keyframes, keyframes, line, trajectory_from
 from colloc.transcription.hermite_simpson import HermiteSimpson
+from colloc.transcription.line_timing import TimedLine, Untimed, timed_line
 from colloc.transcription.mesh import graded
 from colloc.transcription.nlp import NLP
 from colloc.transcription.radau import Radau
@@ -11,6 +12,7 @@ from colloc.transcription.trajectory import Trajectory
 from colloc.transcription.transcribe import TRANSCRIPTIONS, constraint_block, on_curve, transcribe
 
 __all__ = [
-    "NLP", "TRANSCRIPTIONS", "BSpline", "Grid", "Guess", "HermiteSimpson", "Keyframes", "Radau", "Trajectory",
-    "Transcription", "constraint_block", "graded", "keyframes", "line", "on_curve", "trajectory_from", "transcribe",
+    "NLP", "TRANSCRIPTIONS", "BSpline", "Grid", "Guess", "HermiteSimpson", "Keyframes", "Radau", "TimedLine",
+    "Trajectory", "Transcription", "Untimed", "constraint_block", "graded", "keyframes", "line", "on_curve",
+    "timed_line", "trajectory_from", "transcribe",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Where a solve starts: two postures, keyframes, a function of time."""
+"""Where a solve starts: the straight line within the limits, two postures, keyframes, a function of time."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from colloc.checks import InputError, finite_array, finite_number
 from colloc.problem import Problem, State
+from colloc.transcription.line_timing import TimedLine, timed_line
 from colloc.transcription.trajectory import Trajectory
 
 Guess = Callable[[float], Any]
@@ -51,12 +52,22 @@ def keyframes(postures: Mapping[float, Any]) -> Keyframes:
 
 
 def trajectory_from(problem: Problem, guess: Keyframes | Guess | None) -> Trajectory:
-    """A guess as a motion; None is the line between the initial and final posture that the problem states."""
-    T = problem.horizon.guess
-    assert T is not None
+    """A guess as a motion; None is the line between the initial and final posture that the problem states.
+
+    Where a problem leaves the duration open and says nothing of it either, that line is timed: as fast as the limits
+    allow, at rest at both ends, and stretched or shortened to the duration's bounds. Otherwise, and where the line
+    cannot be timed, every joint moves uniformly.
+    """
+    T, timed = problem.horizon.guess or problem.horizon.middle, None
     if guess is None:
-        guess = line(*_end_postures(problem))
-    if callable(guess):
+        start, end = _end_postures(problem)
+        guess = line(start, end)
+        if problem.horizon.guess is None:
+            timed = timed_line(problem, start, end)
+    if isinstance(timed, TimedLine):
+        T = float(np.clip(timed.duration, problem.horizon.lower, problem.horizon.upper))
+        q, qd, qdd = _along(timed, T)
+    elif callable(guess):
         q, qd, qdd = _function_of_time(problem, guess, T)
     elif isinstance(guess, Keyframes):
         q, qd, qdd = _through(problem, guess, T)
@@ -66,6 +77,15 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | None) -> Trajec
         )
     values = {u.name: u.guess for u in problem.unknowns}
     return Trajectory(q, qd, qdd, T, lambda name, s: np.tile(values[name], (s.size, 1)), lambda name: values[name])
+
+
+def _along(timed: TimedLine, T: float) -> tuple[Callable, Callable, Callable]:
+    pace = timed.duration / T
+
+    def motion(s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return timed.at(s * timed.duration)
+
+    return lambda s: motion(s)[0], lambda s: pace * motion(s)[1], lambda s: pace**2 * motion(s)[2]
 
 
 def _through(problem: Problem, frames: Keyframes, T: float) -> tuple[Callable, Callable, Callable]:

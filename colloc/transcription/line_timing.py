@@ -1,0 +1,211 @@
+"""The fastest way along the straight line in joint space: a guess that obeys the limits, and a time to beat.
+
+Along q(s) = start + s (end - start) a motion is one function s(t). With x = s'^2 and u = s'' the torques are
+
+    tau = a(s) u + b(s) x + c(s)
+
+(Bobrow, Dubowsky and Gibson 1985, "Time-optimal control of robotic manipulators along specified paths"), linear in
+what `path_speeds` looks for. Dampers, friction and loads that depend on velocities are not: they are replaced by their
+tangents in x at the speeds found last, until these change no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from colloc.display import short
+from colloc.dynamics import inverse_dynamics, newton_euler
+from colloc.numerics.path_speeds import PathLimits, path_speeds
+from colloc.problem import Problem
+
+_COARSE = (50, 100)
+_MOST = 1600
+_TOLERANCE = 2e-4  # of the duration
+_ROUNDS = 50
+_SETTLED = 1e-6  # error of linearised torques, against their size
+
+_Torques = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TimedLine:
+    """The straight line between two postures as a motion from rest to rest; s'' is constant between grid points.
+
+    Parameters
+    ----------
+    start, end : ndarray, shape (n,) [rad, m]
+    s : ndarray, shape (N + 1,)
+        Fractions of the line, rising from 0 to 1.
+    rate : ndarray, shape (N + 1,) [1/s]
+        ds/dt there, zero at both ends.
+    """
+
+    start: np.ndarray
+    end: np.ndarray
+    s: np.ndarray
+    rate: np.ndarray
+
+    @cached_property
+    def t(self) -> np.ndarray:
+        """When the fractions are reached [s], ndarray, shape (N + 1,)."""
+        return np.append(0.0, np.cumsum(2 * np.diff(self.s) / (self.rate[1:] + self.rate[:-1])))
+
+    @property
+    def duration(self) -> float:
+        """Time that the motion takes [s]."""
+        return float(self.t[-1])
+
+    def at(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Positions, velocities and accelerations.
+
+        Parameters
+        ----------
+        t : ndarray, shape (N,) [s]
+            Within the duration. Where the acceleration jumps the one after the jump counts.
+
+        Returns
+        -------
+        q, qd, qdd : ndarray, each shape (N, n) [rad, m] and per s, per s2
+        """
+        k = np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, self.s.size - 2)
+        since, u = t - self.t[k], (np.diff(self.rate) / np.diff(self.t))[k]
+        s, rate = self.s[k] + (self.rate[k] + u * since / 2) * since, self.rate[k] + u * since
+        along = self.end - self.start
+        return self.start + np.outer(s, along), np.outer(rate, along), np.outer(u, along)
+
+    def __repr__(self) -> str:
+        return f"TimedLine: {self.duration:.6g} s, {self.s.size - 1} steps"
+
+
+class Untimed(NamedTuple):
+    """Why a line has no timing."""
+
+    reason: str
+
+
+def timed_line(problem: Problem, start: np.ndarray, end: np.ndarray) -> TimedLine | Untimed:
+    """The fastest motion from rest to rest along the straight line between two postures.
+
+    It obeys the bounds on velocities, accelerations and torques that hold all along, with unknowns as guessed and
+    parameters as stated. No other constraint is looked at, nor bounds during a part of the motion.
+
+    Parameters
+    ----------
+    problem : Problem
+    start, end : ndarray, shape (n,) [rad, m]
+
+    Returns
+    -------
+    TimedLine or Untimed
+        Untimed if actuators cannot hold or move the mechanism somewhere on the line, if nothing limits the speed, if
+        loads depend on the time.
+    """
+    along = end - start
+    if not along.any():
+        return Untimed("the postures are equal")
+    if _speed_limit(problem, along) == 0:
+        return Untimed("a joint that has to move may not")
+    torques = _torques(problem)
+    found = [_timed(problem, torques, start, end, steps) for steps in _COARSE]
+    if isinstance(found[0], Untimed) or isinstance(found[1], Untimed):
+        return found[1]
+    # With u constant on a step the time is too long by an error of order one: as many steps as the tolerance takes.
+    error = (found[0].duration - found[1].duration) / found[1].duration
+    steps = min(int(_COARSE[1] * error / _TOLERANCE), _MOST)
+    return _timed(problem, torques, start, end, steps) if steps > _COARSE[1] else found[1]
+
+
+def _timed(problem: Problem, torques: _Torques, start: np.ndarray, end: np.ndarray, steps: int) -> TimedLine | Untimed:
+    """The timing on one grid."""
+    along = end - start
+    # Speeds leave rest with the root of s: these grid points are about equally far apart in time.
+    share = np.linspace(0, 1, steps + 1)
+    s = share**2 * (3 - 2 * share)
+    q = start + np.outer(s, along)
+
+    def needed(rate: np.ndarray, u: np.ndarray) -> np.ndarray:
+        return torques(q, np.outer(rate, along), np.outer(u, along))
+
+    c = needed(0 * s, 0 * s)
+    a = needed(0 * s, 1 + 0 * s) - c
+    if not np.isfinite(a).all():
+        return Untimed("torques on the line depend on the time or are not finite")
+    # The first slopes are chords from rest, later ones tangents.
+    rate = np.full(s.size, min(_speed_limit(problem, along), 1.0))
+    b, rest = (needed(rate, 0 * s) - c) / rate[:, None] ** 2, c
+    for _ in range(_ROUNDS):
+        x = path_speeds(_limits(problem, along, s, a, b, rest))
+        if x is None:
+            return Untimed(_trouble(problem, s, c))
+        if np.isinf(x).any():
+            return Untimed("nothing limits the speed")
+        if (x[1:-1] <= 0).any():
+            return Untimed("a torque that just holds the mechanism cannot move it")
+        rate = np.sqrt(x)
+        now = needed(rate, 0 * s)
+        off = np.abs(now - rest - b * x[:, None]).max(axis=0)
+        if (off <= _SETTLED * np.abs(now).max(axis=0)).all():
+            return TimedLine(start, end, s, rate)
+        least = 1e-6 * rate.max()
+        near, far = np.maximum(rate * (1 - 1e-4), least), np.maximum(rate * (1 + 1e-4), 2 * least)
+        b = (needed(far, 0 * s) - needed(near, 0 * s)) / (far**2 - near**2)[:, None]
+        rest = now - b * x[:, None]
+    return Untimed("the speeds found with damping and friction do not settle")
+
+
+def _torques(problem: Problem) -> _Torques:
+    """Torques of motions q, qd, qdd, each (N, n); NaN if they depend on the time."""
+    now = problem.instant
+    tau = inverse_dynamics(newton_euler, problem.model, now.q, now.qd, now.qdd, problem.wrenches)
+    function = problem.function("loads", tau)
+    signals, constants = (ca.vertcat(*(u.guess for u in us)) for us in (problem.signals, problem.constants))
+    nan, p = ca.DM.nan(problem.model.n), problem.parameter_values()
+
+    def torques(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        return np.array(function(ca.DM.nan(), ca.DM.nan(), q.T, qd.T, qdd.T, nan, signals, constants, p)).T
+
+    return torques
+
+
+def _speed_limit(problem: Problem, along: np.ndarray) -> float:
+    """Largest ds/dt that bounds on velocities allow; infinite without any."""
+    lower, upper = problem.limits("qd")
+    toward = np.where(along > 0, upper, -lower)[along != 0]
+    return float(max((toward / np.abs(along[along != 0])).min(), 0.0))
+
+
+def _limits(
+    problem: Problem, along: np.ndarray, s: np.ndarray, a: np.ndarray, b: np.ndarray, rest: np.ndarray
+) -> PathLimits:
+    """Limits of (u, x) along the line: accelerations along u, torques a u + b x + rest."""
+    moving = np.flatnonzero(along)
+    slow, fast = (side[moving] for side in problem.limits("qdd"))
+    lower, upper = problem.limits("tau")
+    ones = np.ones((s.size, 1))
+    fastest = np.full(s.size, _speed_limit(problem, along) ** 2)
+    return PathLimits(
+        s,
+        fastest,
+        np.hstack([a, ones * along[moving]]),
+        np.hstack([b, 0 * ones * along[moving]]),
+        np.hstack([lower - rest, ones * slow]),
+        np.hstack([upper - rest, ones * fast]),
+    )
+
+
+def _trouble(problem: Problem, s: np.ndarray, c: np.ndarray) -> str:
+    """What keeps the mechanism from going along the line: the posture hardest to hold, if one cannot be held."""
+    lower, upper = problem.limits("tau")
+    excess = np.maximum(lower - c, c - upper)
+    k, j = np.unravel_index(np.argmax(excess), excess.shape)
+    if excess[k, j] <= 0:
+        return "limits on velocities, accelerations and torques contradict each other on the line"
+    name, unit = problem.model.joint_names[j], problem.model.torque_units[j]
+    allowed = f"[{short(lower[j])}, {short(upper[j])}]"
+    return f"{name} needs {short(c[k, j])} {unit} to be held at {s[k]:.0%} of the line, outside its {allowed}"
