@@ -1,0 +1,201 @@
+"""Forward simulation of a solution by its torques, and how much the motion amplifies errors."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+from numpy.polynomial import chebyshev
+
+from colloc.dynamics import (
+    composite_sensitivities,
+    forward_dynamics,
+    inverse_dynamics,
+    newton_euler,
+    total_sensitivities,
+)
+from colloc.model import check_forward
+from colloc.problem import Instant, Problem
+from colloc.solution.solution import Solution
+
+_SAMPLES = 32  # of the motion on an interval: polynomials up to one degree less are taken exactly
+_ROUNDING = 1e-13  # relative size below which a number is rounding
+_LONGEST_STEP = 0.1  # of the integrator, as a fraction of an interval: nothing inside is stepped over
+_STEPS = 10  # of the variational equation on an interval
+
+
+class Deviations(NamedTuple):
+    """|simulated - predicted| joint positions at the ends of all intervals, each shape (intervals, n) [rad, m].
+
+    Infinite from where the simulation cannot be carried on.
+
+    Parameters
+    ----------
+    whole : ndarray
+        Simulated from the initial state.
+    local : ndarray
+        Every interval simulated from the solution's own state at its start.
+    """
+
+    whole: np.ndarray
+    local: np.ndarray
+
+
+class _Reference(NamedTuple):
+    """The motion that a solution predicts, interval by interval.
+
+    Parameters
+    ----------
+    edges : ndarray, shape (intervals + 1,) [s]
+    coefficients : ndarray, shape (intervals, degree + 1, 4 n + signals)
+        Of Chebyshev polynomials in 2 u - 1, u the time on the interval from 0 to 1: positions, velocities and
+        accelerations, exact derivatives of each other, which start at the solution's state; torques less the inverse
+        dynamics of these; signals.
+    gap : ndarray, shape (intervals, 2 n)
+        Positions and velocities that these reach at the end of the interval, less the solution's own.
+    """
+
+    edges: np.ndarray
+    coefficients: np.ndarray
+    gap: np.ndarray
+
+
+def simulate(solution: Solution, tolerance: float) -> Deviations:
+    """The torques of a solution integrated forward, from its start and from the start of every interval.
+
+    What is integrated is the deviation from the predicted motion: its rate is zero where the torques produce the
+    motion, and the integrator's tolerance is that of the answer. Torques are the solution's own at every time; but
+    joints whose torque is bounded to one value, such as those that nothing drives, get this value.
+
+    Parameters
+    ----------
+    solution : Solution
+    tolerance : float
+        Relative and absolute, of CVODES (variable order and step).
+    """
+    problem, n, now = solution.problem, solution.problem.model.n, solution.problem.instant
+    check_forward(problem.wrenches, now.qdd)
+    needed = inverse_dynamics(newton_euler, problem.model, now.q, now.qd, now.qdd, problem.wrenches)
+    torque = problem.function("model", needed)
+    reference = _reference(solution, torque)
+    step = _integrator(problem, torque, solution.duration, reference.coefficients.shape[1], tolerance)
+    carried, whole, local = np.zeros(2 * n), [], []
+    for k, coefficients in enumerate(reference.coefficients):
+        p = np.concatenate([coefficients.ravel("F"), *_fixed(solution), reference.edges[k : k + 2]])
+        local.append(_after(step, np.zeros(2 * n), p) + reference.gap[k])
+        # Without a deviation to carry on both are the same.
+        carried = _after(step, carried, p) + reference.gap[k] if carried.any() else local[-1]
+        whole.append(carried)
+    sizes = (np.abs(found)[:, :n] for found in (np.array(whole), np.array(local)))
+    return Deviations(*(np.where(np.isnan(size), np.inf, size) for size in sizes))
+
+
+def _fixed(solution: Solution) -> tuple[np.ndarray, np.ndarray]:
+    """Constants and parameters."""
+    return np.concatenate([np.zeros(0), *solution.constants.values()]), solution.parameters
+
+
+def _after(step: ca.Function, start: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """The deviation at the end of an interval; NaN where the integrator gives up."""
+    if np.isfinite(start).all():
+        try:
+            return np.array(step(x0=start, p=p)["xf"]).ravel()
+        except RuntimeError:  # too many steps: the simulated motion runs away
+            pass
+    return np.full_like(start, np.nan)
+
+
+def _reference(solution: Solution, torque: ca.Function) -> _Reference:
+    edges = solution.nlp.grid.breakpoints * solution.duration
+    intervals, half = edges.size - 1, np.diff(edges)[:, None, None] / 2
+    # Chebyshev points are all inside the interval, so that a jump at an end is not seen.
+    v = chebyshev.chebpts1(_SAMPLES)
+    fit = np.linalg.inv(chebyshev.chebvander(v, _SAMPLES - 1))
+    times = (edges[:-1, None] + (v + 1) * half[..., 0]).ravel()
+    sample, start, end = solution.at(times), solution.at(edges[:-1]), solution.at(edges[1:])
+    qdd = fit @ sample.qdd.reshape(intervals, _SAMPLES, -1)
+    qd = _integral(qdd, half, start.qd)
+    q = _integral(qd, half, start.q)
+    gap = np.hstack([q.sum(axis=1) - end.q, qd.sum(axis=1) - end.qd])  # every Chebyshev polynomial is 1 at the end
+    moving = [(chebyshev.chebvander(v, part.shape[1] - 1) @ part).reshape(times.size, -1) for part in (q, qd, qdd)]
+    signals = np.hstack([np.zeros((times.size, 0)), *sample.signals.values()])
+    columns = (times[None], solution.duration, *(values.T for values in moving), np.nan, signals.T, *_fixed(solution))
+    needed = np.array(torque(*columns)).T
+    lower, upper = solution.problem.limits("tau")
+    beyond = np.where(lower == upper, lower, sample.tau) - needed
+    beyond[np.abs(beyond) < _ROUNDING * np.abs(needed).max()] = 0.0
+    given = fit @ np.hstack([beyond, signals]).reshape(intervals, _SAMPLES, -1)
+    parts = [np.pad(part, ((0, 0), (0, q.shape[1] - part.shape[1]), (0, 0))) for part in (q, qd, qdd, given)]
+    coefficients = np.concatenate(parts, axis=2)
+    size = np.abs(np.hstack([*moving, needed, signals])).max(axis=0)
+    present = np.flatnonzero((np.abs(coefficients) > _ROUNDING * size).any(axis=(0, 2)))
+    return _Reference(edges, coefficients[:, : present.max(initial=0) + 1], gap)
+
+
+def _integral(rate: np.ndarray, half: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """Coefficients of integrals over the time from given values on, those of the rates being (interval, degree, n)."""
+    found = chebyshev.chebint(rate, lbnd=-1, axis=1) * half
+    found[:, 0] += start
+    return found
+
+
+def _integrator(problem: Problem, torque: ca.Function, duration: float, size: int, tolerance: float) -> ca.Function:
+    """Deviations of positions and velocities over one interval."""
+    n, now, slots = problem.model.n, problem.instant, problem.instant.slots
+    acceleration = problem.function("model", forward_dynamics(problem.model, now.q, now.qd, now.tau, problem.wrenches))
+    columns = 4 * n + slots.signals.shape[0]
+    coefficients, deviation = ca.SX.sym("coefficients", size, columns), ca.SX.sym("deviation", 2 * n)
+    u, edges = ca.SX.sym("u"), ca.SX.sym("edges", 2)
+    width = edges[1] - edges[0]
+    parts = ca.vertsplit(coefficients.T @ _chebyshev_basis(2 * u - 1, size), [0, n, 2 * n, 3 * n, 4 * n, columns])
+    q, qd, qdd, beyond, signals = parts
+    own = slots._replace(t=edges[0] + u * width, duration=duration, q=q, qd=qd, qdd=qdd, signals=signals)
+    tau = torque(*own) + beyond
+    q, qd = q + deviation[:n], qd + deviation[n:]
+    simulated = acceleration(*own._replace(q=q, qd=qd, qdd=ca.SX.nan(n, 1), tau=tau))
+    rate = width * ca.vertcat(deviation[n:], simulated - qdd)
+    p = ca.vertcat(ca.vec(coefficients), slots.constants, slots.parameters, edges)
+    ode = {"x": deviation, "t": u, "p": p, "ode": rate}
+    options = {"abstol": tolerance, "reltol": tolerance, "max_num_steps": 100_000, "max_step_size": _LONGEST_STEP}
+    return ca.integrator("forward", "cvodes", ode, 0.0, 1.0, options)
+
+
+def _chebyshev_basis(v: ca.SX, size: int) -> ca.SX:
+    """Chebyshev polynomials T_0 .. T_(size - 1) at v."""
+    values = [ca.SX(1), v]
+    for _ in range(size - 2):
+        values.append(2 * v * values[-1] - values[-2])
+    return ca.vertcat(*values[:size])
+
+
+def growth(solution: Solution) -> float:
+    """How much errors grow along the motion while its torques are held.
+
+    The largest factor, between the ends of any two intervals, by which the largest deviation of any joint can grow
+    to first order, velocities being multiplied by the duration. About 2 for a mass that moves freely.
+
+    The variational equation of the forward dynamics is integrated by the implicit midpoint rule.
+    """
+    problem, n, T = solution.problem, solution.problem.model.n, solution.duration
+    edges = solution.nlp.grid.breakpoints
+    widths = np.repeat(np.diff(edges) / _STEPS, _STEPS)
+    middles = (edges[:-1, None] + np.diff(edges)[:, None] * (np.arange(_STEPS) + 0.5) / _STEPS).ravel()
+
+    def slopes(now: Instant) -> ca.SX:
+        found = total_sensitivities(composite_sensitivities, problem.model, now.q, now.qd, now.qdd, problem.wrenches)
+        return ca.horzcat(*found[1:])
+
+    dq, dqd, mass = np.split(solution.evaluate(slopes, middles * T).reshape(-1, n, 3 * n), 3, axis=2)
+    rate = np.zeros((widths.size, 2 * n, 2 * n))
+    rate[:, :n, n:] = np.eye(n)
+    rate[:, n:] = -np.linalg.solve(mass, np.concatenate([T**2 * dq, T * dqd], axis=2))
+    move = widths[:, None, None] / 2 * rate
+    steps = np.linalg.solve(np.eye(2 * n) - move, np.eye(2 * n) + move)
+    largest, transitions = 1.0, np.zeros((0, 2 * n, 2 * n))
+    for k in range(edges.size - 1):
+        transitions = np.concatenate([transitions, np.eye(2 * n)[None]])
+        own = np.linalg.multi_dot(steps[k * _STEPS : (k + 1) * _STEPS][::-1])
+        transitions = own @ transitions
+        largest = max(largest, float(np.abs(transitions[:, :n]).sum(axis=2).max()))
+    return largest
