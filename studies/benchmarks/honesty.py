@@ -1,0 +1,198 @@
+"""Is "solved" right? Random feasible problems, every answer judged by an independent simulation.
+
+Problems of two to six joints, in a plane or in space, with hinges and slides, with or without gravity, for time, effort
+or both; on each transcription in turn, as it is and refined to a tolerance. The judge is Pinocchio's dynamics
+integrated by SciPy's DOP853 over one interval after the other, each from the motion's own state at its start. An answer
+is refuted if the local errors add up to more than 0.01 rad (m).
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from math import isfinite
+from multiprocessing import get_context
+from typing import NamedTuple
+
+import numpy as np
+
+import colloc as co
+from colloc.display import Table
+from studies.benchmarks.judge import judge
+from studies.benchmarks.random_motions import Case, colloc_problem, pinocchio_model, random_case
+from studies.reporting import Option, arguments, finish
+
+CURVES = {"bspline": co.BSpline(20), "radau": co.Radau(20, 3), "hermite_simpson": co.HermiteSimpson(30)}
+TOL = 1e-3
+PATIENCE = 20.0  # s
+REFUTED = 1e-2  # rad, m
+OVERSTEPPED = 1e-2  # of half the range of a limit
+FLOOR = 1e-7  # rad: below it neither the judge's error nor an estimate means anything
+OPTIONS = (
+    Option("problems", 500, "number of problems", least=1),
+    Option("first", 0, "seed of the first", least=0),
+    Option("workers", 1, "processes at the same time", least=1),
+)
+
+
+class Record(NamedTuple):
+    """One answer.
+
+    Parameters
+    ----------
+    seed : int
+    way : str
+        Name of the curve, with ".tol" where it was refined.
+    cost : str
+    status : str
+        The library's word.
+    seconds : float
+        Wall time of the solve, building included.
+    error : float [rad, m]
+        Sum of the judge's local errors; NaN where there is no motion to judge.
+    overstep : float
+        The judge's largest excess over a limit, over half its range.
+    estimate : float [rad, m]
+        What the library says of its own error; NaN where it says nothing.
+    """
+
+    seed: int
+    way: str
+    cost: str
+    status: str
+    seconds: float
+    error: float
+    overstep: float
+    estimate: float
+
+    @property
+    def solved(self) -> bool:
+        """Whether the library calls it solved."""
+        return self.status == co.Status.SOLVED
+
+    @property
+    def refuted(self) -> bool:
+        """Whether it is called solved and the judge's simulation leads elsewhere."""
+        return self.solved and not self.error <= REFUTED
+
+    @property
+    def overstepped(self) -> bool:
+        """Whether it is called solved and the judge finds a limit overstepped."""
+        return self.solved and not self.overstep <= OVERSTEPPED
+
+    @property
+    def ratio(self) -> float:
+        """The judge's error over the library's estimate."""
+        return max(self.error, FLOOR) / max(self.estimate, FLOOR)
+
+
+def solved(problem: co.Problem, name: str, tol: float | None) -> co.Solution:
+    """The library's answer: on a curve as it is, or refined from there to a tolerance."""
+    options = {"max_wall_time": PATIENCE}
+    ask = partial(co.solve, problem, CURVES[name], compile=False, ipopt=options, raise_on_failure=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", co.SolutionWarning)  # the status says it too
+        return ask() if tol is None else ask(tol=tol)  # pyright: ignore[reportCallIssue]
+
+
+def refines() -> bool:
+    """Whether `co.solve` takes a tolerance."""
+    return "tol" in inspect.signature(co.solve).parameters
+
+
+def estimate(solution: co.Solution) -> float:
+    """The library's estimate of the local errors of a motion, summed [rad, m]; NaN where it has none."""
+    return float("nan") if not hasattr(solution, "error") else float(solution.error.dynamics)  # pyright: ignore
+
+
+def record(case: Case, seed: int, name: str, tol: float | None) -> Record:
+    """One problem solved in one way, and judged."""
+    way, begin = name + (".tol" if tol else ""), time.perf_counter()
+    try:
+        solution = solved(colloc_problem(case), name, tol)
+    except (co.InputError, co.SolveError, RuntimeError) as error:
+        nothing = float("nan")
+        return Record(seed, way, case.cost, type(error).__name__, time.perf_counter() - begin, *3 * (nothing,))
+    seconds = time.perf_counter() - begin
+    world = pinocchio_model(case.links, case.gravity)
+    verdict = judge(world, solution, (case.start, case.end), case.limits)
+    return Record(
+        seed, way, case.cost, str(solution.status), seconds, verdict.error, verdict.overstep, estimate(solution)
+    )
+
+
+def records(seed: int) -> list[Record]:
+    """The problem of a seed on its curve, as it is and refined."""
+    name, case = list(CURVES)[seed % len(CURVES)], random_case(seed)
+    return [record(case, seed, name, tol) for tol in ((None, TOL) if refines() else (None,))]
+
+
+def main(argv: Sequence[str] | None = None) -> dict[str, float]:
+    """Run the benchmark; see --help."""
+    args = arguments("benchmarks.honesty", __doc__, argv, quick="twelve problems", options=OPTIONS, figure=False)
+    seeds = range(args.first, args.first + (12 if args.quick else args.problems))
+    if args.workers == 1:
+        found = [one for seed in seeds for one in records(seed)]
+    else:
+        with ProcessPoolExecutor(args.workers, mp_context=get_context("spawn")) as pool:
+            found = [one for several in pool.map(records, seeds) for one in several]
+    numbers: dict[str, float] = {}
+    rows = []
+    for way in [name + end for end in ("", ".tol") for name in CURVES]:
+        if own := [one for one in found if one.way == way]:
+            counted = tally(own)
+            numbers |= {f"{key}.{way}": value for key, value in counted.items()}
+            rows.append((way, *(f"{value:.3g}" if isfinite(value) else "" for value in counted.values())))
+    ratios = [one.ratio for one in found if isfinite(one.error) and isfinite(one.estimate)]
+    if ratios:
+        for name, share in (("p05", 5), ("p50", 50), ("p95", 95), ("max", 100)):
+            numbers[f"estimate_ratio.{name}"] = float(np.percentile(ratios, share))
+    header = ("", *tally(found))
+    print(Table(f"{len(seeds)} random feasible problems", header, rows, notes(found, numbers)).text())
+    return finish(args, {key: value for key, value in numbers.items() if isfinite(value)})  # JSON has no NaN
+
+
+def tally(own: Sequence[Record]) -> dict[str, float]:
+    """Counts and figures of the answers found in one way."""
+    honest = ("violated between nodes", "coarse")
+
+    def count(holds: Callable[[Record], bool]) -> float:
+        return float(sum(holds(one) for one in own))
+
+    right = [one for one in own if one.solved]
+    return {
+        "tried": float(len(own)),
+        "solved": count(lambda one: one.solved),
+        "violated": count(lambda one: one.status == honest[0]),
+        "coarse": count(lambda one: one.status.startswith(honest[1])),
+        "failed": count(lambda one: not one.solved and not one.status.startswith(honest)),
+        "refuted": count(lambda one: one.refuted),
+        "overstepped": count(lambda one: one.overstepped),
+        "error.max": max((one.error for one in right), default=float("nan")),
+        "overstep.max": max((one.overstep for one in right), default=float("nan")),
+        "seconds.median": float(np.median([one.seconds for one in own])),
+        "seconds.max": max(one.seconds for one in own),
+    }
+
+
+def notes(found: Sequence[Record], numbers: dict[str, float]) -> list[str]:
+    """What the columns count, and the answers that should not be."""
+    lines = [
+        "  refuted, overstepped, maxima: of those called solved; refuted by the judge's simulation (sum of local errors"
+        f" over {REFUTED:g} rad or m),",
+        f"  overstepped by its own grid (a limit by more than {OVERSTEPPED:.0%} of half its range)",
+    ]
+    if "estimate_ratio.max" in numbers:
+        shares = ", ".join(f"{name} {numbers[f'estimate_ratio.{name}']:.3g}" for name in ("p05", "p50", "p95", "max"))
+        lines.append(f"  judge's error over the library's estimate: {shares}")
+    for one in [one for one in found if one.refuted or one.overstepped or not isfinite(one.error)]:
+        lines.append(f"  seed {one.seed}, {one.way}, {one.cost}: {one.status}, {one.error:.2g} rad, {one.overstep:.1%}")
+    return lines
+
+
+if __name__ == "__main__":
+    main()
