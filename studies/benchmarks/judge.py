@@ -33,10 +33,14 @@ class Verdict(NamedTuple):
         start, with the motion's own torques.
     overstep : float
         Largest excess over a limit, over half the range of that limit; or the largest miss of an end state.
+    strayed : ndarray, shape (intervals,) [rad, m]
+        Largest deviation of a joint within an interval where the torque is handed over as few numbers: a polynomial
+        through its values at as many Gauss points as the interval's degree less one.
     """
 
     local_errors: np.ndarray
     overstep: float
+    strayed: np.ndarray
 
     @property
     def error(self) -> float:
@@ -64,26 +68,61 @@ def judge(
     edges = solution.nlp.grid.breakpoints * solution.duration
     data = world.createData()
     found = solution.at(edges)
-    errors = np.zeros(edges.size - 1)
+    errors, strayed = np.zeros((2, edges.size - 1))
+    degrees = solution.nlp.grid.basis.degrees
     for k in range(errors.size):
         state = np.concatenate([found.q[k], found.qd[k]])
+        strayed[k] = _strayed(world, data, solution, state, float(edges[k]), float(edges[k + 1]), int(degrees[k]) - 1)
         for begin, end, torque in _handed_over(solution, float(edges[k]), float(edges[k + 1])):
             state = _simulated(world, data, state, begin, end, torque)
         errors[k] = np.abs(state[: world.nq] - found.q[k + 1]).max()
     missed = [found.q[0] - ends[0], found.q[-1] - ends[1], found.qd[0], found.qd[-1]]
-    return Verdict(errors, max(_overstep(world, data, solution, edges, limits), float(np.abs(missed).max())))
+    overstep = max(_overstep(world, data, solution, edges, limits), float(np.abs(missed).max()))
+    return Verdict(errors, overstep, strayed)
+
+
+def _strayed(
+    world: Any, data: Any, solution: co.Solution, state: np.ndarray, begin: float, end: float, count: int
+) -> float:
+    """Largest deviation at ten times of an interval under the polynomial through the torque at Gauss points."""
+    u = legendre.leggauss(count)[0]
+    coefficients = np.linalg.solve(legendre.legvander(u, count - 1), solution.at(_between(begin, end, u)).tau)
+
+    def torque(t: float) -> np.ndarray:
+        return np.asarray(legendre.legval(2 * (t - begin) / (end - begin) - 1, coefficients))
+
+    times = _between(begin, end, np.linspace(-0.8, 1.0, 10))
+    simulated = _integrated(world, data, torque, (begin, end), state, times)
+    return float(np.abs(simulated[: world.nq].T - solution.at(np.minimum(times, end)).q).max())
+
+
+def _between(begin: float, end: float, u: np.ndarray) -> np.ndarray:
+    """Times of an interval from [-1, 1]."""
+    return begin + (u + 1) / 2 * (end - begin)
 
 
 def _simulated(
     world: Any, data: Any, state: np.ndarray, begin: float, end: float, torque: Callable[[float], np.ndarray]
 ) -> np.ndarray:
-    """State at the end, by Dormand and Prince's method of order 8."""
+    """State at the end."""
+    return _integrated(world, data, torque, (begin, end), state, np.array([end]))[:, -1]
+
+
+def _integrated(
+    world: Any,
+    data: Any,
+    torque: Callable[[float], np.ndarray],
+    span: tuple[float, float],
+    state: np.ndarray,
+    times: np.ndarray,
+) -> np.ndarray:
+    """States at some times, shape (2 n, times), by Dormand and Prince's method of order 8."""
     n = world.nq
 
     def rate(t: float, y: np.ndarray) -> np.ndarray:
         return np.concatenate([y[n:], pin.aba(world, data, y[:n], y[n:], torque(t))])
 
-    return solve_ivp(rate, (begin, end), state, method="DOP853", rtol=1e-10, atol=1e-12).y[:, -1]
+    return solve_ivp(rate, span, state, method="DOP853", t_eval=np.minimum(times, span[1]), rtol=1e-10, atol=1e-12).y
 
 
 def _handed_over(
