@@ -16,6 +16,7 @@ from colloc.kernels import Compile
 from colloc.problem import Problem
 from colloc.solution import Solution
 from colloc.solution.refinement import next_curve, rung
+from colloc.solution.violations import exceeded
 from colloc.solver import Hessian, Ipopt, Status, check_hessian, check_options
 from colloc.transcription import (
     NLP,
@@ -30,6 +31,7 @@ from colloc.transcription import (
 )
 
 _ROUNDS = 10
+_EXCHANGES = 3
 
 
 class SolveError(RuntimeError):
@@ -64,6 +66,7 @@ def solve(
     ipopt: Mapping[str, Any] | None = None,
     progress: bool | None = None,
     violation_tolerance: float = 1e-2,
+    between: str = "always",
     raise_on_failure: bool = True,
 ) -> Solution:
     """The motion that minimises the cost, by IPOPT with exact sparse derivatives.
@@ -109,6 +112,9 @@ def solve(
         One updating line on standard error. By default only in a terminal, after the first second.
     violation_tolerance : float
         Largest error between nodes, as in `Solution.error`, of an answer that counts as solved; `tol` if that is given.
+    between : "always" or "nodes"
+        Where inequalities hold: nodes are added where one is violated between them, and the NLP solved again from
+        there, three times at most; or at the curve's own nodes alone.
     raise_on_failure : bool
         False returns the last iterate with its status instead of raising.
 
@@ -130,6 +136,8 @@ def solve(
         curve, tol = BSpline(breakpoints=graded(20), degree=4, continuity=1), 1e-3 if tol is None else tol
     if tol is not None:
         tolerance = finite_number("tol", tol, positive=True)
+    if between not in ("always", "nodes"):
+        raise InputError(f'between must be "always" or "nodes", got {between!r}')
     options = check_options(ipopt)
     begin = time.perf_counter()
     if isinstance(problem, NLP):
@@ -137,7 +145,7 @@ def solve(
     else:
         assert curve is not None
         nlp = transcribe(problem, curve, dynamics or newton_euler, sensitivities, compile=compile)
-    run = _Run(nlp.problem.parameter_values(parameters), options, hessian, progress, tolerance)
+    run = _Run(nlp.problem.parameter_values(parameters), options, hessian, progress, tolerance, between == "always")
     solution, start = run(nlp, guess, begin)
     if tol is not None:
         solution = _refined(solution, run)
@@ -191,11 +199,29 @@ class _Run:
     hessian: Hessian
     progress: bool | None
     tolerance: float
+    always: bool = True
 
     def __call__(
         self, nlp: NLP, guess: Keyframes | Guess | Solution | None, begin: float
     ) -> tuple[Solution, np.ndarray]:
         """A solution and where it started; `begin` is when its NLP began to be built."""
+        solution, start = self._once(nlp, guess, begin)
+        for _ in range(_EXCHANGES if self.always else 0):
+            if solution.status is not Status.VIOLATED:
+                break
+            begin = time.perf_counter()
+            extra = exceeded(solution.nlp, solution.x, self.parameters, self.tolerance)
+            held = solution.nlp.grid.extra
+            extra = extra if held is None else held.merged(extra)
+            again, _ = self._once(on_curve(solution.nlp, solution.curve, extra), solution, begin)
+            if again.outcome.status is not Status.SOLVED:
+                break
+            spent = {name: again.seconds[name] + solution.seconds[name] for name in again.seconds}
+            iterations = again.iterations + solution.iterations
+            solution = replace(again, outcome=replace(again.outcome, seconds=spent, iterations=iterations))
+        return solution, start
+
+    def _once(self, nlp: NLP, guess: Keyframes | Guess | Solution | None, begin: float) -> tuple[Solution, np.ndarray]:
         start, multipliers = _start(nlp, guess)
         if undefined := nlp.first_undefined(start, self.parameters):
             raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")

@@ -18,7 +18,8 @@ from colloc.files import check_writable, write_atomically
 from colloc.problem import Problem
 from colloc.solution.solution import Solution
 from colloc.solver import Outcome, Status
-from colloc.transcription import TRANSCRIPTIONS, Transcription, transcribe
+from colloc.transcription import TRANSCRIPTIONS, Transcription, on_curve, transcribe
+from colloc.transcription.mesh import Points
 from colloc.version import __version__
 
 SCHEMA = 1
@@ -47,6 +48,8 @@ def save(solution: Solution, path: str | Path) -> None:
         **{f"history_{name}": np.array(values) for name, values in solution.history.items()},
         "meta": np.array(json.dumps(_metadata(solution))),
     }
+    if (extra := solution.nlp.grid.extra) is not None:
+        arrays |= {"extra_s": extra.s, "extra_interval": extra.interval}
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **arrays)
     write_atomically(target, buffer.getvalue())
@@ -77,6 +80,8 @@ def load(path: str | Path, problem: Problem) -> Solution:
     if meta["joints"] != joints:
         raise InputError(f"{str(path)!r} was saved for joints {meta['joints']}, the problem has {joints}")
     nlp = transcribe(problem, _curve(meta["curve"]))
+    if "extra_s" in arrays:
+        nlp = on_curve(nlp, nlp.curve, Points(arrays["extra_s"], arrays["extra_interval"]))
     x, p = arrays["x"], arrays["parameters"]
     sizes = (x.size, arrays["lam_g"].size, p.size)
     expected = (nlp.n_x, nlp.n_g, problem.parameter_values().size)

@@ -76,7 +76,8 @@ def excesses(nlp: NLP, x: np.ndarray, p: np.ndarray, s: np.ndarray | None = None
             values, rows = block.evaluate(x, p), block.rows
             outside = np.maximum(rows.lower[:, None] - values, values - rows.upper[:, None]).clip(min=0)
             outside = np.where(np.isnan(values), np.inf, outside)
-            yield Excess(name, stated, sites.s, grid.basis.interval(sites.s), outside)
+            interval = grid.basis.interval(sites.s) if sites.interval is None else sites.interval
+            yield Excess(name, stated, sites.s, interval, outside)
 
 
 def measure_violations(nlp: NLP, x: np.ndarray, p: np.ndarray, s: np.ndarray | None = None) -> list[Violation]:
@@ -98,6 +99,27 @@ def measure_violations(nlp: NLP, x: np.ndarray, p: np.ndarray, s: np.ndarray | N
             relative = amount / float(rows.scale[row])
             found.append(Violation(name, rows.labels[row], amount, relative, t, rows.units[row]))
     return sorted(found, key=lambda v: -v.relative)
+
+
+def exceeded(nlp: NLP, x: np.ndarray, p: np.ndarray, tolerance: float) -> Points:
+    """Where limits are exceeded between the nodes: the places on the fine grid at which a row is furthest outside.
+
+    Parameters
+    ----------
+    nlp, x, p :
+        As in `measure_violations`.
+    tolerance : float
+        Excess, relative to a row's natural size, of which a quarter is let pass.
+    """
+    found = [Points(np.zeros(0), np.zeros(0, dtype=int))]
+    for excess in excesses(nlp, x, p):
+        rows = excess.stated.rows
+        chosen = rows.lower < rows.upper
+        relative = np.pad((excess.amount / rows.scale[:, None])[chosen], ((0, 0), (1, 1)))
+        inner = relative[:, 1:-1]
+        peak = (inner >= relative[:, :-2]) & (inner >= relative[:, 2:]) & (inner > tolerance / 4)
+        found.append(Points(excess.s, excess.interval).take(peak.any(axis=0)))
+    return Points(np.concatenate([k.s for k in found]), np.concatenate([k.interval for k in found]))
 
 
 def fine_grid(grid: Grid) -> Points:

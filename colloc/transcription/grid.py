@@ -77,11 +77,14 @@ class Grid:
     curve : BSpline, HermiteSimpson or Radau
     problem : Problem
     torques : Torques
+    extra : Points, optional
+        More nodes than those of the curve: where limits were exceeded between them.
     """
 
     curve: Transcription
     problem: Problem
     torques: Torques
+    extra: Points | None = None
 
     @cached_property
     def basis(self) -> SplineBasis:
@@ -133,11 +136,12 @@ class Grid:
         found = own[0]
         for other in own[1:]:
             found = found.beside(other) if other.row.size else found
-        return Sites(self._local, found, s[None], s)
+        return Sites(self._local, found, s[None], s, interval)
 
     def nodes(self, window: Window | None = None) -> Sites:
         """Nodes, all or within a part of the motion, where inequalities are imposed."""
-        return self._chosen(self.curve.node_points(), window)
+        points = self.curve.node_points()
+        return self._chosen(points if self.extra is None else points.merged(self.extra), window)
 
     def collocated(self, window: Window | None = None) -> Sites:
         """Collocation points, all or within a part of the motion, where equalities are imposed."""

@@ -75,6 +75,14 @@ class Points(NamedTuple):
         """Some of the points."""
         return Points(self.s[chosen], self.interval[chosen])
 
+    def merged(self, other: Points) -> Points:
+        """Both, in the order of time; what stands in both once."""
+        s, interval = np.append(self.s, other.s), np.append(self.interval, other.interval)
+        order = np.lexsort((s, interval))
+        s, interval = s[order], interval[order]
+        twice = np.append(False, (np.diff(s) < 1e-12) & (np.diff(interval) == 0))
+        return Points(s[~twice], interval[~twice])
+
     def within(self, window: Window, breakpoints: np.ndarray) -> Points:
         """Those within a part of the motion; of two sides of a breakpoint at which it starts or ends the inner one."""
         s, interval = self

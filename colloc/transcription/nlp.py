@@ -260,6 +260,8 @@ class NLP:
         for name, index in self.grid.layout.names.items():
             fixed = int((~self.free[index]).sum())
             lines.append(("variables", name, str(index.size), f"{fixed} fixed" if fixed else ""))
+        if self.grid.extra is not None:
+            lines.append(("nodes", "where limits were exceeded between nodes", str(self.grid.extra.s.size), "added"))
         for b in self.costs:
             kind = "" if b.weights is None else f"sum of {b.n_rows * b.n_slices} squares"
             lines.append(("cost", ", ".join(dict.fromkeys(b.rows.labels)), str(b.n_slices), kind))

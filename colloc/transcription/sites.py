@@ -49,12 +49,15 @@ class Sites:
     data : ndarray, shape (len(local.d), N)
     s : ndarray, shape (N,)
         Normalised time of every site.
+    interval : ndarray of int, shape (N,), optional
+        The interval whose polynomial each site sees, where it sees one.
     """
 
     local: Local
     slices: Slices
     data: np.ndarray
     s: np.ndarray
+    interval: np.ndarray | None = None
 
     @property
     def size(self) -> int:
@@ -63,7 +66,8 @@ class Sites:
 
     def take(self, chosen: np.ndarray) -> Sites:
         """Some of the sites."""
-        return Sites(self.local, self.slices.take(chosen), self.data[:, chosen], self.s[chosen])
+        interval = None if self.interval is None else self.interval[chosen]
+        return Sites(self.local, self.slices.take(chosen), self.data[:, chosen], self.s[chosen], interval)
 
     def during(self, window: Window) -> Sites:
         """The sites within a part of the motion."""

@@ -16,6 +16,7 @@ from colloc.transcription.bspline import BSpline
 from colloc.transcription.fixed_ends import fix_ends
 from colloc.transcription.grid import Grid, Transcription
 from colloc.transcription.hermite_simpson import HermiteSimpson
+from colloc.transcription.mesh import Points
 from colloc.transcription.nlp import NLP
 from colloc.transcription.places import AtNodes, Collocated
 from colloc.transcription.radau import Radau
@@ -64,9 +65,9 @@ def transcribe(
     return _nlp(Grid(curve, problem, Torques(problem, dynamics, sensitivities)), compile)
 
 
-def on_curve(nlp: NLP, curve: Transcription) -> NLP:
-    """The same problem, dynamics and compilation on another curve."""
-    return _nlp(Grid(curve, nlp.problem, nlp.grid.torques), nlp.compile)
+def on_curve(nlp: NLP, curve: Transcription, extra: Points | None = None) -> NLP:
+    """The same problem, dynamics and compilation on another curve, or with more nodes."""
+    return _nlp(Grid(curve, nlp.problem, nlp.grid.torques, extra), nlp.compile)
 
 
 def _nlp(grid: Grid, compile: bool | Compile | None) -> NLP:
