@@ -24,6 +24,7 @@ from colloc.transcription import (
     Guess,
     Keyframes,
     Transcription,
+    check_freedoms,
     graded,
     on_curve,
     trajectory_from,
@@ -225,6 +226,7 @@ class _Run:
         start, multipliers = _start(nlp, guess)
         if undefined := nlp.first_undefined(start, self.parameters):
             raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")
+        check_freedoms(nlp)
         check_hessian(self.hessian, nlp)
         built = time.perf_counter() - begin
         outcome = Ipopt(nlp, self.options, self.hessian)(start, self.parameters, multipliers, self.progress)
@@ -276,18 +278,11 @@ def _start(nlp: NLP, guess: Keyframes | Guess | Solution | None) -> tuple[np.nda
 
 def _judge(solution: Solution, start: np.ndarray, raise_on_failure: bool) -> None:
     """Warn of a violated answer, raise for a failed one."""
-    tolerance = solution.outcome.tolerance
-    if solution.status is Status.COARSE:
-        message = f"{solution.error}, tolerance {tolerance:.1g}: refine, as in co.solve(..., tol={tolerance:.1g})"
-        warnings.warn(message, SolutionWarning, stacklevel=3)
-    if solution.status is Status.VIOLATED:
-        worst = solution.violations[0]
-        warnings.warn(
-            f"{worst.row} is violated between nodes by {worst.amount:.3g} at t = {worst.t:.4g} s, {worst.relative:.1%} "
-            f"of its size (tolerance {tolerance:.1%}): refine, as in co.solve(..., tol={tolerance:.1g})",
-            SolutionWarning,
-            stacklevel=3,
-        )
+    if solution.outcome.status is Status.SOLVED:
+        from colloc.solution.causes import reservations  # most answers have none
+
+        for sentence in reservations(solution):
+            warnings.warn(sentence, SolutionWarning, stacklevel=3)
     if raise_on_failure and solution.status not in (Status.SOLVED, Status.COARSE, Status.VIOLATED, Status.INTERRUPTED):
         from colloc.solver.diagnosis import explain  # few solves fail
 

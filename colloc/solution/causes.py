@@ -1,0 +1,95 @@
+"""What a user should know of an answer, in sentences: causes of a violation, a grid too coarse, bounds that decide."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from colloc.display import short
+from colloc.dynamics.spatial.composite import mass_matrix
+from colloc.solution.refinement import switches
+from colloc.solution.solution import Solution
+from colloc.solution.violations import FINE, Violation
+from colloc.solver import Status
+from colloc.transcription.mesh import Points
+
+_AT_BOUND = 1e-6  # of the duration
+
+
+def reservations(solution: Solution) -> list[str]:
+    """Sentences of warning, none for an answer without reservation.
+
+    Parameters
+    ----------
+    solution : Solution
+    """
+    found, tolerance = [], solution.outcome.tolerance
+    advice = f"refine, as in co.solve(..., tol={min(tolerance, 1e-3):.1g})"
+    if solution.status is Status.COARSE and solution.error.coarse > tolerance:
+        found.append(f"{solution.error}, tolerance {tolerance:.1g}: {advice}")
+    elif solution.status is Status.COARSE:
+        change = f"the cost changed by {solution.cost_change:.1e} of its size in the last round"
+        found.append(f"{change}, tolerance {tolerance:.1g}: refine further, with co.refine(solution, tol)")
+    if solution.status is Status.VIOLATED:
+        worst = next(v for v in solution.violations if _is_bound(solution, v))
+        found.append(f"{_violated(solution, worst)} (tolerance {tolerance:.1%}): {advice}")
+    if solution.outcome.status is Status.SOLVED:
+        found += _duration(solution)
+    return found
+
+
+def _is_bound(solution: Solution, violation: Violation) -> bool:
+    rows = solution.problem.rows[violation.constraint].rows
+    k = rows.labels.index(violation.row)
+    return bool(rows.lower[k] < rows.upper[k])
+
+
+def _violated(solution: Solution, worst: Violation) -> str:
+    """A violation by its cause: a switch within an interval, or a bound exceeded between nodes."""
+    grid = solution.nlp.grid
+    k = int(grid.basis.interval(np.array([worst.t / solution.duration]))[0])
+    start, end = grid.breakpoints[k : k + 2] * solution.duration
+    if worst.constraint == "tau bounds" and switches(solution)[k]:
+        joint = worst.row.removeprefix("tau[").removesuffix("]")
+        excess, strays = _clipped(solution, k, solution.problem.model.joint_names.index(joint))
+        over = np.count_nonzero(excess) * (end - start) / FINE
+        return (
+            f"{joint} torque switches in interval {k} (t = {short(start)} .. {short(end)} s), {worst} over for "
+            f"{short(1e3 * over)} ms; clipped, {joint} strays by {short(strays)} there"
+        )
+    return (
+        f"{worst.row} is violated between nodes by {worst} at t = {short(worst.t)} s, {worst.relative:.1%} of its size"
+    )
+
+
+def _clipped(solution: Solution, interval: int, joint: int) -> tuple[np.ndarray, float]:
+    """Torque beyond a joint's limits on the fine grid of an interval, and where the joint goes without it."""
+    problem, grid = solution.problem, solution.nlp.grid
+    start, end = grid.breakpoints[interval : interval + 2]
+    u = np.linspace(0, 1, FINE + 1)
+    sites = grid.on(Points(start + (end - start) * u, np.full(u.size, interval)))
+    now = problem.instant
+    function = problem.function("model", ca.horzcat(now.tau, mass_matrix(problem.model, now.q)))
+    (values,) = sites.evaluate([function(*sites.local.arguments)], solution.x, solution.parameters)
+    values = values.reshape(u.size, -1, problem.model.n).swapaxes(1, 2)  # columns: torque, mass matrix
+    tau, M = values[:, joint, 0], values[:, :, 1:]
+    lower, upper = (side[joint] for side in problem.limits("tau"))
+    excess = np.maximum(lower - tau, 0) - np.maximum(tau - upper, 0)
+    force = np.zeros((u.size, problem.model.n, 1))
+    force[:, joint, 0] = excess
+    acceleration = (np.linalg.pinv(M, hermitian=True) @ force)[:, joint, 0]
+    h = (end - start) * solution.duration
+    return excess, abs(float(np.sum(acceleration * (1 - u)) / FINE * h**2))
+
+
+def _duration(solution: Solution) -> list[str]:
+    """A free duration that ended on one of its bounds."""
+    horizon, T = solution.problem.horizon, solution.duration
+    if horizon.lower == horizon.upper:
+        return []
+    for name, bound in (("lower", horizon.lower), ("upper", horizon.upper)):
+        if abs(T - bound) <= _AT_BOUND * bound:
+            limited = any(np.isfinite(solution.problem.limits(k)).any() for k in ("qd", "qdd", "tau"))
+            reason = "" if limited or name == "upper" else ", and no torque, velocity or acceleration is bounded"
+            return [f"the duration ended at its {name} bound, {short(bound)} s{reason}"]
+    return []
