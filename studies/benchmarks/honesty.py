@@ -1,4 +1,4 @@
-"""Is "solved" right? Random feasible problems, every answer judged by an independent simulation.
+"""Of answers to random feasible problems that are called solved, how many does an independent simulation refute?
 
 Problems of two to six joints, in a plane or in space, with hinges and slides, with or without gravity, for time, effort
 or both; on each transcription in turn, as it is and refined to a tolerance. The judge is Pinocchio's dynamics
