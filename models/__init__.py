@@ -3,8 +3,9 @@
 A mechanism that its source prints in full is a module here that gives one `colloc.Model`, as in
 ``from models.two_link import two_link``:
 
-    arms      two_link, prismatic_revolute, scara, puma560, stanford
-    human     human43
+    arms       two_link, prismatic_revolute, scara, puma560, stanford, manutec_r3
+    pendulums  cart_pole, acrobot, each with a joint that has no actuator
+    human      human43
 
 Mechanisms with sizes to choose, or built from parts of their own, share the room of their family:
 

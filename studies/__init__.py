@@ -1,6 +1,7 @@
 """Studies: one question a file, a family a folder, run as ``python -m studies.FAMILY.NAME``.
 
     two_link         the published problems of two-link arms against their exact optima
+    classics         problems of optimal control with known optima
     descents         which descent method needs the fewest steps
     closed_chains    minimum torque of mechanisms with loops
     sensitivities    are the recursive derivatives right, and what do they cost

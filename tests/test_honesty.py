@@ -11,7 +11,7 @@ import pytest
 
 import colloc as co
 from studies.benchmarks import honesty
-from studies.benchmarks.judge import judge
+from studies.benchmarks.judge import judge, strayed
 from studies.benchmarks.random_motions import colloc_problem, pinocchio_model, random_case
 
 pin: Any = pinocchio
@@ -27,8 +27,14 @@ def slider() -> Any:
     return world
 
 
+def motion(at: Any) -> co.Solution:
+    """What a judge reads of a solution of four intervals."""
+    grid = SimpleNamespace(breakpoints=np.linspace(0, 1, 5))
+    return cast(co.Solution, SimpleNamespace(duration=T, nlp=SimpleNamespace(grid=grid), at=at))
+
+
 def pushed_and_braked(wrong: float = 0.0) -> co.Solution:
-    """The fastest motion of the mass, in what a judge reads of a solution; its forces wrong by some newtons."""
+    """The fastest motion of the mass; its forces wrong by some newtons."""
 
     def at(t: Any) -> SimpleNamespace:
         t = np.asarray(t, dtype=float)
@@ -37,8 +43,7 @@ def pushed_and_braked(wrong: float = 0.0) -> co.Solution:
         qd, qdd = FORCE / MASS * np.where(before, t, T - t), FORCE / MASS * np.where(before, 1.0, -1.0)
         return SimpleNamespace(q=q[:, None], qd=qd[:, None], qdd=qdd[:, None], tau=MASS * qdd[:, None] + wrong)
 
-    grid = SimpleNamespace(breakpoints=np.linspace(0, 1, 5))
-    return cast(co.Solution, SimpleNamespace(duration=T, nlp=SimpleNamespace(grid=grid), at=at))
+    return motion(at)
 
 
 def test_the_judge_finds_a_true_motion_true():
@@ -51,6 +56,16 @@ def test_the_judge_measures_a_false_torque():
     verdict = judge(slider(), pushed_and_braked(wrong=0.3), (np.zeros(1), np.full(1, STEP)), {})
     np.testing.assert_allclose(verdict.local_errors, 0.3 / MASS * (T / 4) ** 2 / 2, rtol=1e-9)
     assert verdict.error == pytest.approx(verdict.local_errors.sum())
+
+
+def test_the_judge_measures_what_few_numbers_make_of_a_torque():
+    def at(t: Any) -> SimpleNamespace:
+        t = np.asarray(t, dtype=float)[..., None]
+        return SimpleNamespace(q=t**3 / 6, qd=t**2 / 2, qdd=t, tau=MASS * t)
+
+    np.testing.assert_allclose(strayed(slider(), motion(at), [1] * 4), (T / 4) ** 3 / 12, rtol=1e-9)
+    assert strayed(slider(), motion(at), [2] * 4).max() < 1e-13
+    assert judge(slider(), motion(at), (np.zeros(1), np.zeros(1)), {}).error < 1e-13
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ torques at any time, and nothing else of the library.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,23 @@ pin: Any = pinocchio  # has no type stubs
 DEGREE = 12  # of the polynomials that hand torques over
 RESOLVED = 1e-9  # size of their last coefficients, of the largest torque, at which they say what the curve says
 HALVINGS = 5
+LOOKS = 4  # times within a piece at which simulation and motion are compared, its end included
 LIMIT_POINTS = 25  # per interval
+
+
+class Piece(NamedTuple):
+    """Torques on a part of the motion.
+
+    Parameters
+    ----------
+    begin, end : float [s]
+    torque : ndarray, shape (coefficients, n) [N m, N]
+        Chebyshev coefficients.
+    """
+
+    begin: float
+    end: float
+    torque: np.ndarray
 
 
 class Verdict(NamedTuple):
@@ -29,18 +46,14 @@ class Verdict(NamedTuple):
     Parameters
     ----------
     local_errors : ndarray, shape (intervals,) [rad, m]
-        Largest deviation of a joint at the end of an interval that is simulated from the motion's own state at its
-        start, with the motion's own torques.
+        Largest deviation of a joint within an interval that is simulated from the motion's own state at its start,
+        with the motion's own torques.
     overstep : float
         Largest excess over a limit, over half the range of that limit; or the largest miss of an end state.
-    strayed : ndarray, shape (intervals,) [rad, m]
-        Largest deviation of a joint within an interval where the torque is handed over as few numbers: a polynomial
-        through its values at as many Gauss points as the interval's degree less one.
     """
 
     local_errors: np.ndarray
     overstep: float
-    strayed: np.ndarray
 
     @property
     def error(self) -> float:
@@ -66,78 +79,68 @@ def judge(
     limits : mapping of "q", "qd" or "tau" to (lower, upper), each shape (n,)
     """
     edges = solution.nlp.grid.breakpoints * solution.duration
-    data = world.createData()
-    found = solution.at(edges)
-    errors, strayed = np.zeros((2, edges.size - 1))
-    degrees = solution.nlp.grid.basis.degrees
-    for k in range(errors.size):
-        state = np.concatenate([found.q[k], found.qd[k]])
-        strayed[k] = _strayed(world, data, solution, state, float(edges[k]), float(edges[k + 1]), int(degrees[k]) - 1)
-        for begin, end, torque in _handed_over(solution, float(edges[k]), float(edges[k + 1])):
-            state = _simulated(world, data, state, begin, end, torque)
-        errors[k] = np.abs(state[: world.nq] - found.q[k + 1]).max()
-    missed = [found.q[0] - ends[0], found.q[-1] - ends[1], found.qd[0], found.qd[-1]]
-    overstep = max(_overstep(world, data, solution, edges, limits), float(np.abs(missed).max()))
-    return Verdict(errors, overstep, strayed)
+    errors = _local_errors(world, solution, [_handed_over(solution, *ends) for ends in pairwise(edges.tolist())])
+    found = solution.at(edges[[0, -1]])
+    missed = [found.q[0] - ends[0], found.q[-1] - ends[1], found.qd]
+    return Verdict(errors, max(_overstep(world, solution, edges, limits), *(float(np.abs(m).max()) for m in missed)))
 
 
-def _strayed(
-    world: Any, data: Any, solution: co.Solution, state: np.ndarray, begin: float, end: float, count: int
-) -> float:
-    """Largest deviation at ten times of an interval under the polynomial through the torque at Gauss points."""
-    u = legendre.leggauss(count)[0]
-    coefficients = np.linalg.solve(legendre.legvander(u, count - 1), solution.at(_between(begin, end, u)).tau)
+def strayed(world: Any, solution: co.Solution, numbers: Sequence[int]) -> np.ndarray:
+    """Local errors [rad, m] with torques handed over as few numbers, shape (intervals,).
 
-    def torque(t: float) -> np.ndarray:
-        return np.asarray(legendre.legval(2 * (t - begin) / (end - begin) - 1, coefficients))
-
-    times = _between(begin, end, np.linspace(-0.8, 1.0, 10))
-    simulated = _integrated(world, data, torque, (begin, end), state, times)
-    return float(np.abs(simulated[: world.nq].T - solution.at(np.minimum(times, end)).q).max())
-
-
-def _between(begin: float, end: float, u: np.ndarray) -> np.ndarray:
-    """Times of an interval from [-1, 1]."""
-    return begin + (u + 1) / 2 * (end - begin)
+    Parameters
+    ----------
+    world : pinocchio.Model
+    solution : Solution
+    numbers : sequence of int
+        On every interval torques are polynomials through their values at so many Gauss points.
+    """
+    edges = (solution.nlp.grid.breakpoints * solution.duration).tolist()
+    pieces = [
+        [_polynomial(solution, *ends, legendre.leggauss(count)[0])]
+        for ends, count in zip(pairwise(edges), numbers, strict=True)
+    ]
+    return _local_errors(world, solution, pieces)
 
 
-def _simulated(
-    world: Any, data: Any, state: np.ndarray, begin: float, end: float, torque: Callable[[float], np.ndarray]
-) -> np.ndarray:
-    """State at the end."""
-    return _integrated(world, data, torque, (begin, end), state, np.array([end]))[:, -1]
+def _local_errors(world: Any, solution: co.Solution, intervals: Sequence[Sequence[Piece]]) -> np.ndarray:
+    """Largest deviations within intervals, each in pieces of a smooth torque."""
+    data, errors = world.createData(), np.zeros(len(intervals))
+    for k, pieces in enumerate(intervals):
+        now = solution.at(pieces[0].begin)
+        state = np.concatenate([now.q, now.qd])
+        for piece in pieces:
+            t = np.linspace(piece.begin, piece.end, LOOKS + 1)
+            states = _simulated(world, data, state, piece, t)
+            errors[k] = max(errors[k], np.abs(states[: world.nq].T - solution.at(t).q).max())
+            state = states[:, -1]
+    return errors
 
 
-def _integrated(
-    world: Any,
-    data: Any,
-    torque: Callable[[float], np.ndarray],
-    span: tuple[float, float],
-    state: np.ndarray,
-    times: np.ndarray,
-) -> np.ndarray:
-    """States at some times, shape (2 n, times), by Dormand and Prince's method of order 8."""
+def _simulated(world: Any, data: Any, state: np.ndarray, piece: Piece, t: np.ndarray) -> np.ndarray:
+    """States (2 n, time) at given times, by Dormand and Prince's method of order 8."""
     n = world.nq
 
     def rate(t: float, y: np.ndarray) -> np.ndarray:
-        return np.concatenate([y[n:], pin.aba(world, data, y[:n], y[n:], torque(t))])
+        u = 2 * (t - piece.begin) / (piece.end - piece.begin) - 1
+        tau = np.asarray(chebyshev.chebval(u, piece.torque))
+        return np.concatenate([y[n:], pin.aba(world, data, y[:n], y[n:], tau)])
 
-    return solve_ivp(rate, span, state, method="DOP853", t_eval=np.minimum(times, span[1]), rtol=1e-10, atol=1e-12).y
+    return solve_ivp(rate, (t[0], t[-1]), state, "DOP853", t, rtol=1e-10, atol=1e-12).y
 
 
-def _handed_over(
-    solution: co.Solution, begin: float, end: float, halvings: int = HALVINGS
-) -> list[tuple[float, float, Callable[[float], np.ndarray]]]:
-    """Torques within an interval as polynomials through Chebyshev points, on halves of it where one does not do."""
-    u = chebyshev.chebpts1(DEGREE + 1)
+def _polynomial(solution: co.Solution, begin: float, end: float, u: np.ndarray) -> Piece:
+    """Torques as a polynomial through their values at points u of [-1, 1]."""
     tau = solution.at(begin + (u + 1) / 2 * (end - begin)).tau
-    coefficients = np.linalg.solve(chebyshev.chebvander(u, DEGREE), tau)
-    if halvings == 0 or np.abs(coefficients[-2:]).max() <= RESOLVED * np.abs(tau).max() + 1e-12:
+    return Piece(begin, end, np.linalg.solve(chebyshev.chebvander(u, u.size - 1), tau))
 
-        def torque(t: float) -> np.ndarray:
-            return np.asarray(chebyshev.chebval(2 * (t - begin) / (end - begin) - 1, coefficients))
 
-        return [(begin, end, torque)]
+def _handed_over(solution: co.Solution, begin: float, end: float, halvings: int = HALVINGS) -> list[Piece]:
+    """Torques within an interval through Chebyshev points, on halves of it where one polynomial does not do."""
+    piece = _polynomial(solution, begin, end, chebyshev.chebpts1(DEGREE + 1))
+    size = np.abs(piece.torque)
+    if halvings == 0 or size[-2:].max() <= RESOLVED * size.max() + 1e-12:
+        return [piece]
     middle = (begin + end) / 2
     parts = ((begin, middle), (middle, end))
     return [piece for part in parts for piece in _handed_over(solution, *part, halvings - 1)]
@@ -145,13 +148,12 @@ def _handed_over(
 
 def _overstep(
     world: Any,
-    data: Any,
     solution: co.Solution,
     edges: np.ndarray,
     limits: Mapping[str, tuple[np.ndarray, np.ndarray]],
 ) -> float:
     """Largest excess over a limit at Gauss points of every interval; the torques are those that Pinocchio asks for."""
-    inside = (legendre.leggauss(LIMIT_POINTS)[0] + 1) / 2
+    data, inside = world.createData(), (legendre.leggauss(LIMIT_POINTS)[0] + 1) / 2
     now = solution.at((edges[:-1, None] + inside * np.diff(edges)[:, None]).ravel())
     tau = np.array([pin.rnea(world, data, *state) for state in zip(now.q, now.qd, now.qdd, strict=True)])
     values = {"q": now.q, "qd": now.qd, "tau": tau}

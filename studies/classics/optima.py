@@ -1,0 +1,122 @@
+"""Do answers that are called solved come to the known optima of classic problems?
+
+Few intervals miss a bang that is shorter than one of them, and may not tell a motion from a cheaper one. An answer is
+wrong if it is called solved and its cost is off by more than one per cent from every known optimum of its problem.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Sequence
+from functools import partial
+from math import isfinite, nan
+from typing import Any, NamedTuple
+
+import colloc as co
+from colloc.display import Table
+from studies.classics.arms import ARMS
+from studies.classics.classic import Classic
+from studies.classics.points import POINTS
+from studies.reporting import Option, arguments, finish
+
+CLASSICS = POINTS | ARMS
+TOL = 1e-4
+PATIENCE = 30.0  # s
+WRONG = 1e-2
+OPTIONS = (Option("intervals", 40, "intervals of every transcription", least=2),)
+QUICK = ("double_integrator", "breakwell", "manutec_energy")
+
+
+class Answer(NamedTuple):
+    """What came of one problem in one way.
+
+    Parameters
+    ----------
+    status : str
+    cost : float
+        NaN where there is no motion.
+    optimum : float
+        The nearest known optimum; NaN where none is known.
+    seconds : float
+    """
+
+    status: str
+    cost: float
+    optimum: float
+    seconds: float
+
+    @property
+    def error(self) -> float:
+        """Relative difference from the nearest known optimum."""
+        return self.cost / self.optimum - 1
+
+    @property
+    def solved(self) -> bool:
+        """Whether the library calls it solved."""
+        return self.status == co.Status.SOLVED
+
+    @property
+    def wrong(self) -> bool:
+        """Whether it is called solved and far from any known optimum."""
+        return self.solved and abs(self.error) > WRONG
+
+    def cells(self) -> tuple[str, ...]:
+        """Cells of the table: status, cost, optimum, error, seconds."""
+        numbers = ((self.cost, ".7f"), (self.optimum, ".7f"), (self.error, "+.1e"), (self.seconds, ".2f"))
+        return (self.status, *(f"{value:{form}}" if isfinite(value) else "" for value, form in numbers))
+
+
+def ways(intervals: int) -> dict[str, tuple[Any, ...]]:
+    """Arguments of `co.solve` after the problem, by name; the last refines to a tolerance, where `solve` does that."""
+    found: dict[str, tuple[Any, ...]] = {
+        "bspline": (co.BSpline(intervals), None),
+        "bspline_c1": (co.BSpline(intervals, degree=4, continuity=1), None),
+        "radau": (co.Radau(intervals), None),
+        "hermite_simpson": (co.HermiteSimpson(intervals), None),
+    }
+    return found | ({"refined": (None, TOL)} if "tol" in inspect.signature(co.solve).parameters else {})
+
+
+def answer(classic: Classic, curve: Any, tol: float | None) -> Answer:
+    """The library's answer to a classic problem, on a curve as it is or refined to a tolerance."""
+    ask = partial(
+        co.solve, classic.problem(), curve, compile=False, ipopt={"max_wall_time": PATIENCE}, raise_on_failure=False
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", co.SolutionWarning)  # the status says it too
+        try:
+            solution = ask() if tol is None else ask(tol=tol)  # pyright: ignore[reportCallIssue]
+        except co.InputError:
+            return Answer("refused", nan, nan, nan)
+    known = [optimum for optimum in (classic.optimum, classic.other) if optimum is not None]
+    nearest = min(known, key=lambda optimum: abs(solution.cost - optimum), default=nan)
+    return Answer(str(solution.status), solution.cost, nearest, solution.seconds["build"] + solution.seconds["solve"])
+
+
+def main(argv: Sequence[str] | None = None) -> dict[str, float]:
+    """Run the study; see --help."""
+    args = arguments("classics.optima", __doc__, argv, quick="three problems", options=OPTIONS, figure=False)
+    names = QUICK if args.quick else tuple(CLASSICS)
+    numbers: dict[str, float] = {}
+    rows = []
+    for way, (curve, tol) in ways(args.intervals).items():
+        answers = {name: answer(CLASSICS[name], curve, tol) for name in names}
+        for name, one in answers.items():
+            rows.append((name, way, *one.cells(), CLASSICS[name].source))
+            figures = {"cost": one.cost, "error": one.error, "seconds": one.seconds, "solved": float(one.solved)}
+            numbers |= {f"{name}.{way}.{key}": value for key, value in figures.items()}
+        numbers[f"solved.{way}"] = float(sum(one.solved for one in answers.values()))
+        numbers[f"wrong.{way}"] = float(sum(one.wrong for one in answers.values()))
+    rows.sort(key=lambda row: names.index(row[0]))
+    header = ("problem", "way", "status", "cost", "optimum", "error", "seconds", "source of the optimum")
+    totals = [
+        f"  {way}: {numbers[f'solved.{way}']:.0f} of {len(names)} solved, {numbers[f'wrong.{way}']:.0f} of them wrong"
+        for way in ways(args.intervals)
+    ]
+    print(Table(f"Classic problems on {args.intervals} intervals", header, rows, totals).text())
+    return finish(args, {key: value for key, value in numbers.items() if isfinite(value)})  # JSON has no NaN
+
+
+if __name__ == "__main__":
+    main()
