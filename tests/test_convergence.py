@@ -51,19 +51,48 @@ def test_the_closed_form_itself_solves_the_two_point_problem():
         (lambda n: co.BSpline(n), (8, 16, 32), 4),  # error of the second derivative, h^(degree - 1), squared
         (lambda n: co.BSpline(n, degree=4), (6, 12, 24), 6),
         (lambda n: co.BSpline(n, degree=5), (6, 12, 24), 8),
-        (lambda n: co.HermiteSimpson(n), (8, 16, 32), 4),
-        (lambda n: co.Radau(n, degree=1), (40, 80, 160), 1),
-        (lambda n: co.Radau(n, degree=2), (10, 20, 40), 3),
-        (lambda n: co.Radau(n, degree=3), (8, 16, 32), 5),
-        (lambda n: co.Radau(n, degree=4), (4, 8, 16), 7),
+        (lambda n: co.BSpline(n, degree=4, continuity=1), (6, 12, 24), 6),  # whatever the continuity
+        (lambda n: co.HermiteSimpson(n), (8, 16, 32), 6),
+        (lambda n: co.Radau(n, degree=1), (40, 80, 160), 2),
+        (lambda n: co.Radau(n, degree=2), (10, 20, 40), 4),
+        (lambda n: co.Radau(n, degree=3), (8, 16, 32), 6),
+        (lambda n: co.Radau(n, degree=4), (4, 8, 16), 8),
     ],
-    ids=["cubic", "quartic", "quintic", "hermite_simpson", "radau1", "radau2", "radau3", "radau4"],
+    ids=["cubic", "quartic", "quintic", "quartic C1", "hermite_simpson", "radau1", "radau2", "radau3", "radau4"],
 )
 def test_the_cost_converges_with_the_textbook_order(make, intervals, order):
     exact = exact_oscillator_cost()
     problem = oscillator()
     errors = [abs(co.solve(problem, make(n), ipopt=TIGHT).cost - exact) for n in intervals]
     slopes = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert abs(slopes[-1] - order) < 0.35, (errors, slopes)
+
+
+@pytest.mark.parametrize(
+    ("make", "intervals", "order"),
+    [
+        (lambda n: co.HermiteSimpson(n), (8, 16, 32), 4),
+        (lambda n: co.Radau(n, degree=2), (10, 20, 40), 3),
+        (lambda n: co.Radau(n, degree=3), (8, 16, 32), 5),
+        (lambda n: co.Radau(n, degree=4), (4, 8, 16), 7),
+        (lambda n: co.BSpline(n, degree=4, continuity=1), (6, 12, 24), 6),
+        (lambda n: co.BSpline(n, degree=5, continuity=1), (4, 8, 16), 8),
+    ],
+    ids=["hermite_simpson", "radau2", "radau3", "radau4", "gauss3", "gauss4"],
+)
+def test_the_end_of_an_initial_value_problem_converges_with_the_order_of_the_points(make, intervals, order):
+    """q'' + omega^2 q = 0 as an equation along the path: superconvergence of collocation at ends of intervals.
+
+    Orders of de Boor and Swartz (1973): 2 k of k Gauss points, one less of k Radau points, 4 of three Lobatto points.
+    """
+    spring = co.path(lambda now: now.qdd[0] + OMEGA**2 * now.q[0], equals=0.0)
+    problem = co.Problem(
+        mass_on_a_rail(), T, co.integral(lambda now: now.tau[0] ** 2), [co.initial(q=START[0], qd=START[1]), spring]
+    )
+    exact = START[0] * np.cos(OMEGA * T) + START[1] / OMEGA * np.sin(OMEGA * T)
+    ends = [co.solve(problem, make(n), violation_tolerance=10.0).at(T).q[0] for n in intervals]
+    errors = np.abs(np.array(ends) - exact)
+    slopes = np.log2(errors[:-1] / errors[1:])
     assert abs(slopes[-1] - order) < 0.35, (errors, slopes)
 
 

@@ -198,14 +198,14 @@ def test_sequences_are_found_by_what_they_are():
 
 
 def test_verify_reports_gimbal_lock_with_joints_and_time():
-    """A top is tipped to 3 degrees from where its angles end; tipped less, nothing is reported."""
+    """A top is tipped about one axis to 3 degrees from where its angles end; tipped less, nothing is reported."""
     for tip, count in ((87.0, 1), (60.0, 0)):
         top = co.spherical("top", sequence="zyx", mass=1.0, com=(0, 0, 0.2), inertia=(0.02, 0.02, 0.01))
         problem = co.Problem(
             co.Model(top, gravity=(0, 0, 0)),
             1.0,
             co.integral(lambda now: ca.sumsqr(now.tau)),
-            [co.initial(q=0.0, qd=0.0), co.final(q=(0.1, np.radians(tip), 0.0), qd=0.0)],
+            [co.initial(q=0.0, qd=0.0), co.final(q=(0.0, np.radians(tip), 0.0), qd=0.0)],
         )
         solution = co.solve(problem, co.HermiteSimpson(10), progress=False)
         report = co.verify(solution)

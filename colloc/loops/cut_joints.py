@@ -8,13 +8,14 @@ to hold the loops closed. As differential-algebraic equations
 
 are of index 3: phi(q) = 0 says nothing of the loop forces mu until it has been differentiated twice. So the index is
 reduced to 1: J q'' + J' q' = 0 at every collocation point, which together with the torques determines q'' and mu there,
-and phi = 0, J q' = 0 once, at the start, from where the integration carries them on. Said again anywhere they would
-follow from the other rows, whose Jacobian would lose its rank.
+and phi = 0, J q' = 0 once, at the start, from where the motion carries them on. Said again anywhere they would follow
+from the other rows, whose Jacobian would lose its rank.
 
-What opens the loops after that is the error of the integration alone: at mesh points of the order of the transcription
-(2 degree - 1 for `Radau`, 4 for `HermiteSimpson`), between them of that of the interpolant (above degree, and 4). A
-grid too coarse for the motion, which an optimum may well exploit, shows as an acceleration of the gap between nodes and
-makes the solution "violated between nodes"; `colloc.loops.closure_error` measures the gap itself.
+What opens the loops after that is what the equations are off between collocation points: at the ends of intervals of
+order 2 degree - 1 for `Radau` and 4 for `HermiteSimpson`, the orders of their points, inside of at most degree + 2 and
+4 (Ascher, Christiansen and Russell 1981). A grid too coarse for the motion, which an optimum may well exploit, shows as
+an acceleration of the gap between nodes, and the solution says so; `colloc.loops.closure_error` measures the gap
+itself.
 """
 
 from __future__ import annotations
@@ -57,8 +58,10 @@ class CutJoints:
         solution.tau, solution.at(0.3).cut_forces, co.loops.closure_error(chain, solution.q)
 
     States at the ends are given for the independent joints alone, since the others follow. The guess picks the branch.
-    Between nodes the loop forces are polynomials as torques and accelerations are: of one degree less than `Radau` has,
-    quadratic in `HermiteSimpson`. Actuators share a load as the cost wants them to, whatever the chain's weights.
+    The loop forces are splines as accelerations are: on every interval of one degree less than `Radau` has, and free to
+    jump between intervals, or quadratic and continuous in `HermiteSimpson`. Passive joints have no torque at the
+    collocation points, and next to none between them. Actuators share a load as the cost wants them to, whatever the
+    chain's weights.
 
     Parameters
     ----------
