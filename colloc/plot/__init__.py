@@ -5,5 +5,8 @@ from colloc.plot.curves import joints, reactions, torques
 from colloc.plot.iterations import convergence, descents
 from colloc.plot.motion import motion
 from colloc.plot.page import summary
+from colloc.plot.refinement import error, ladder
 
-__all__ = ["animate", "convergence", "descents", "joints", "motion", "reactions", "summary", "torques"]
+__all__ = [
+    "animate", "convergence", "descents", "error", "joints", "ladder", "motion", "reactions", "summary", "torques",
+]  # fmt: skip

@@ -201,7 +201,8 @@ class Problem:
         n = self.model.n
         stated = [(np.full(n, -np.inf), np.full(n, np.inf))]
         stated += [c.limits_of(quantity, self.model) for c in self._bounds if c.where == WHOLE]
-        stated.append(self.model.limits(_LIMITED[quantity]))
+        if quantity in _LIMITED:
+            stated.append(self.model.limits(_LIMITED[quantity]))
         lower, upper = np.max([low for low, _ in stated], axis=0), np.min([high for _, high in stated], axis=0)
         for joint, low, high in zip(self.model.joint_names, lower, upper, strict=True):
             if low > high:
