@@ -100,7 +100,8 @@ def test_every_interval_holds_all_polynomials_of_its_degree(basis: SplineBasis):
         np.testing.assert_allclose(curve(basis, control, s, derivative), expected, atol=1e-8)
     # On one interval the functions that live there are independent: together they span its polynomials.
     for k, degree in enumerate(basis.degrees):
-        inside = np.linspace(*basis.breakpoints[k : k + 2], degree + 3)[1:-1]
+        start, end = basis.breakpoints[k : k + 2]
+        inside = np.linspace(start, end, degree + 3)[1:-1]
         own = basis.values(inside, interval=np.full(degree + 1, k))
         assert np.linalg.matrix_rank(own[:, : degree + 1]) == degree + 1
         assert (own[:, degree + 1 :] == 0).all()

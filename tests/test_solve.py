@@ -229,8 +229,6 @@ def test_an_nlp_brings_what_it_was_made_with(given: dict):
     (name,) = given
     with pytest.raises(co.InputError, match=f"an NLP brings its {name}; give {name} to co.transcribe"):
         co.solve(co.transcribe(smooth(), co.BSpline(5)), **given)
-    with pytest.raises(co.InputError, match="a problem needs a transcription"):
-        co.solve(smooth())
 
 
 def test_an_unknown_signal_and_an_unknown_constant():
