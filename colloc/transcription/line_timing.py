@@ -168,7 +168,7 @@ def _torques(problem: Problem) -> _Torques:
     nan, p = ca.DM.nan(problem.model.n), problem.parameter_values()
 
     def torques(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-        return np.array(function(ca.DM.nan(), ca.DM.nan(), q.T, qd.T, qdd.T, nan, signals, constants, p)).T
+        return np.array(function(ca.DM.nan(), ca.DM.nan(), q.T, qd.T, qdd.T, nan, nan, nan, signals, constants, p)).T
 
     return torques
 
