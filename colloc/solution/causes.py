@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import casadi as ca
 import numpy as np
 
 from colloc.display import short
-from colloc.dynamics.spatial.composite import mass_matrix
 from colloc.solution.refinement import switches
 from colloc.solution.solution import Solution
 from colloc.solution.violations import FINE, Violation
@@ -68,11 +66,11 @@ def _clipped(solution: Solution, interval: int, joint: int) -> tuple[np.ndarray,
     start, end = grid.breakpoints[interval : interval + 2]
     u = np.linspace(0, 1, FINE + 1)
     sites = grid.on(Points(start + (end - start) * u, np.full(u.size, interval)))
-    now = problem.instant
-    function = problem.function("model", ca.horzcat(now.tau, mass_matrix(problem.model, now.q)))
-    (values,) = sites.evaluate([function(*sites.local.arguments)], solution.x, solution.parameters)
-    values = values.reshape(u.size, -1, problem.model.n).swapaxes(1, 2)  # columns: torque, mass matrix
-    tau, M = values[:, joint, 0], values[:, :, 1:]
+    torque = problem.function("model", problem.instant.tau)
+    arguments = sites.local.arguments
+    wanted = [torque(*arguments)[joint], grid.torques.inertia(arguments)]
+    tau, M = sites.evaluate(wanted, solution.x, solution.parameters)
+    tau, M = tau[:, 0], M.reshape(u.size, problem.model.n, -1)
     lower, upper = (side[joint] for side in problem.limits("tau"))
     excess = np.maximum(lower - tau, 0) - np.maximum(tau - upper, 0)
     force = np.zeros((u.size, problem.model.n, 1))

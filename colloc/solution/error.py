@@ -24,9 +24,8 @@ import casadi as ca
 import numpy as np
 
 from colloc.display import Table, short
-from colloc.dynamics.spatial.composite import mass_matrix
 from colloc.numerics.quadrature import gauss, lagrange_integrals, lagrange_values
-from colloc.problem import JointBounds
+from colloc.problem import JointBounds, Window
 from colloc.solution.violations import Excess, excesses
 from colloc.transcription import NLP
 from colloc.transcription.mesh import points_inside
@@ -121,7 +120,9 @@ def local_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> LocalError:
     """
     position, torque, size = _strayed(nlp, x, p)
     profiles = {"equations": np.zeros(len(position)), "bounds": np.zeros(len(position))}
-    for excess in excesses(nlp, x, p):
+    # What holds at one moment holds there, and cannot be violated between nodes.
+    along = [name for name, stated in nlp.problem.rows.items() if isinstance(stated.constraint.where, Window)]
+    for excess in excesses(nlp, x, p, names=along):
         _fold(profiles, nlp, excess)
     return LocalError(
         nlp.grid.breakpoints * nlp.duration(x),
@@ -156,7 +157,6 @@ def _strayed(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.nda
     position, torque = np.zeros((2, intervals, n))
     now = problem.instant
     function = problem.function("model", ca.vertcat(now.q, now.tau))
-    inertia = problem.function("model", ca.densify(mass_matrix(problem.model, now.q)))
     fixed, value = _fixed_torques(nlp)
     size, largest = np.zeros(n), np.zeros(n)
     for degree in np.unique(grid.basis.degrees).tolist():
@@ -166,7 +166,7 @@ def _strayed(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.nda
         points = points_inside(grid.breakpoints, u).take((own[:, None] * u.size + np.arange(u.size)).ravel())
         sites = grid.on(points)
         arguments = sites.local.arguments
-        values, M = sites.evaluate([function(*arguments), inertia(*arguments)], x, p)
+        values, M = sites.evaluate([function(*arguments), grid.torques.inertia(arguments)], x, p)
         values, M = values.reshape(own.size, u.size, 2 * n), M.reshape(own.size, u.size, n, n)
         tau, k = values[:, :, n:], given.size
         held = np.einsum("fk,ikn->ifn", lagrange_values(given, fine), tau[:, :k])

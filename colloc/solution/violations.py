@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -66,15 +66,18 @@ class Excess(NamedTuple):
     amount: np.ndarray
 
 
-def excesses(nlp: NLP, x: np.ndarray, p: np.ndarray, s: np.ndarray | None = None) -> Iterator[Excess]:
-    """Every constraint wherever it holds, between nodes; parameters as in `measure_violations`."""
+def excesses(
+    nlp: NLP, x: np.ndarray, p: np.ndarray, s: np.ndarray | None = None, names: Sequence[str] | None = None
+) -> Iterator[Excess]:
+    """Constraints, all or some by their names, wherever they hold; parameters as in `measure_violations`."""
     grid = nlp.grid
     points = fine_grid(grid) if s is None else Points(s, grid.basis.interval(s))
-    for name, stated in nlp.problem.rows.items():
+    rows = nlp.problem.rows
+    for name, stated in rows.items() if names is None else [(name, rows[name]) for name in names]:
         for sites in stated.constraint.places(AtTimes(grid, points)):
             block = constraint_block(name, stated, sites)
-            values, rows = block.evaluate(x, p), block.rows
-            outside = np.maximum(rows.lower[:, None] - values, values - rows.upper[:, None]).clip(min=0)
+            values, lower, upper = block.evaluate(x, p), block.rows.lower[:, None], block.rows.upper[:, None]
+            outside = np.maximum(lower - values, values - upper).clip(min=0)
             outside = np.where(np.isnan(values), np.inf, outside)
             interval = grid.basis.interval(sites.s) if sites.interval is None else sites.interval
             yield Excess(name, stated, sites.s, interval, outside)

@@ -84,6 +84,12 @@ class Torques:
         # Formed on first use: Gauss-Newton and quasi-Newton methods never ask.
         return _curvature(self._problem, self._value, recursive=self._recursive)
 
+    def inertia(self, slots: Sequence[ca.SX]) -> ca.SX:
+        """Mass matrix in slots, SX, shape (n, n): what torques change by with accelerations."""
+        n, now = self._problem.model.n, self._problem.instant
+        before = sum(part.shape[0] for part in (now.t, now.duration, now.q, now.qd))
+        return self._slope(*slots)[:, before : before + n]
+
     def put(self, slots: Slots, w: ca.SX) -> tuple[Slots, Intermediate]:
         """Torque symbols put into the slots of an instant, which are expressions in the local variables w."""
         n = self._problem.model.n
