@@ -1,8 +1,8 @@
 """The next grid: where a solution is not yet what its problem asks for, intervals are split or their degree raised.
 
-An interval is split in three where its error is above the tolerance, and, while the cost still changes, where a
-quantity that reaches a bound in it or beside it varies by more than a part of its range: there a switch is hidden,
-which a grid finds by closing in on it. Joints that limit nothing may do what they like. Where nothing stands out all
+An interval is split in three where its error is above the tolerance. While the cost still changes, so are those that
+make up nine tenths of what it might gain by bounds that are not used on the whole of an interval (`slack`; the marking
+of Doerfler 1996): switches, on which a grid closes in, and ripples below a bound. Where there is nothing to gain all
 intervals are split in two, because that a cost has converged shows only on a finer grid.
 """
 
@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from colloc.solution.ladder import Rung
+from colloc.solution.slack import unused
 from colloc.solution.solution import Solution
 from colloc.transcription import BSpline, Radau, Transcription
 from colloc.transcription.mesh import points_inside
@@ -20,6 +21,7 @@ from colloc.transcription.mesh import points_inside
 NARROWEST = 1e-4  # of the duration: below, switches cannot be told from rounding of the optimum
 VARIES = 0.15  # of a quantity's range
 NEAR = 0.02  # of a quantity's range: closer to a bound counts as at it
+_SHARE = 0.9  # of the gain that is looked for in a round
 _HIGHEST = 7  # degree of a Radau interval, beyond which splitting is the better bargain
 
 
@@ -44,10 +46,15 @@ def next_curve(solution: Solution, tol: float, *, settled: bool) -> Transcriptio
     ends = solution.nlp.grid.breakpoints
     pieces = np.ones(ends.size - 1, dtype=int)
     pieces[error.profile > tol] = 3
-    switching = np.zeros(pieces.size, dtype=bool) if settled else switches(solution)
-    pieces[switching] = 3
-    if not settled and (pieces == 1).all():
-        pieces[:] = 2
+    switching = np.zeros(pieces.size, dtype=bool)
+    if not settled:
+        gain = unused(solution)
+        if gain.sum() > tol / 10:
+            order = np.argsort(-gain)
+            switching[order[: 1 + np.searchsorted(np.cumsum(gain[order]), _SHARE * gain.sum())]] = True
+        pieces[switching] = 3
+        if (pieces == 1).all():
+            pieces[:] = 2
     widths = np.diff(ends)
     pieces[widths / pieces < NARROWEST] = 1
     if (pieces == 1).all():

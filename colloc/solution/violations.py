@@ -121,7 +121,7 @@ def exceeded(nlp: NLP, x: np.ndarray, p: np.ndarray, tolerance: float) -> Points
         relative = np.pad((excess.amount / rows.scale[:, None])[chosen], ((0, 0), (1, 1)))
         inner = relative[:, 1:-1]
         peak = (inner >= relative[:, :-2]) & (inner >= relative[:, 2:]) & (inner > tolerance / 4)
-        found.append(Points(excess.s, excess.interval).take(peak.any(axis=0)))
+        found.append(Points(excess.s, excess.interval).take(np.any(peak, axis=0).ravel()))
     return Points(np.concatenate([k.s for k in found]), np.concatenate([k.interval for k in found]))
 
 
