@@ -19,10 +19,8 @@ from colloc.solver.scaled import Hessian, ScaledNLP
 from colloc.solver.sizes import sizes_at
 from colloc.transcription import NLP
 
-# The adaptive barrier took 20 to 40 % fewer iterations than the monotone one on 270 runs of the two-link problems from
-# random guesses, and failed as rarely (never). MUMPS is quickest, by a quarter on splines and up to twofold on long
-# meshes, if it neither permutes nor scales what is scaled already, orders by QAMD, and keeps to twice the memory it
-# estimates: `python -m studies.benchmarks.kkt`.
+# MUMPS is quickest, by a quarter on splines and up to twofold on long meshes, if it neither permutes nor scales what is
+# scaled already, orders by QAMD, and keeps to twice the memory it estimates: `python -m studies.benchmarks.kkt`.
 _DEFAULTS = {
     "print_level": 0,
     "sb": "yes",
@@ -31,10 +29,14 @@ _DEFAULTS = {
     "mumps_permuting_scaling": 0,
     "mumps_pivot_order": 6,
     "mumps_scaling": 0,
+    "mu_init": 1e-2,
 }
 
-STRATEGIES = ("adaptive", "monotone")
-PATIENCE = 200  # iterations of the first
+# The monotone barrier, begun low, against the adaptive one: half as many iterations more where all goes well, but where
+# the duration is guessed badly a quarter of the worst case: `python -m studies.benchmarks.barrier`. From an optimum
+# nearby, multipliers included, the adaptive one is there at once.
+STRATEGIES = ("monotone", "adaptive")
+PATIENCE = 300  # iterations of the first
 _MAX_ITER = 3000  # IPOPT's own default
 
 # A warm start keeps the iterate and the multipliers where they are instead of pushing them inside the bounds.
@@ -85,8 +87,8 @@ def check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
 class Ipopt:
     """IPOPT for one NLP and one set of options; solves any number of times.
 
-    Barrier strategies take turns: the first has `PATIENCE` iterations, and where it finds no optimum the second sets
-    out from the same start.
+    A run whose barrier strategy finds no optimum within `PATIENCE` iterations is followed by one of the other strategy
+    from the same start, and the better end counts. L-BFGS, slow by nature, has one strategy and all iterations.
 
     Parameters
     ----------
@@ -106,21 +108,19 @@ class Ipopt:
         """Solve from x, with multipliers ("g", "x") for a warm start."""
         scaled = ScaledNLP(self.nlp, sizes_at(self.nlp, x, p))
         start = scaled.start(x, p, multipliers)
-        limited = self.hessian is Hessian.LIMITED_MEMORY
-        warm = multipliers is not None
+        limited, warm = self.hessian is Hessian.LIMITED_MEMORY, multipliers is not None
         own = _DEFAULTS | (_WARM if warm else {}) | (_LIMITED_MEMORY if limited else {}) | dict(self.options)
-        strategies = STRATEGIES
+        first, second = STRATEGIES[::-1] if warm else STRATEGIES
         if "mu_strategy" in own or limited:
-            strategies = [own.get("mu_strategy", STRATEGIES[0])]
-        runs: list[Outcome] = []
-        for k, strategy in enumerate(strategies):
-            left = _left(own, runs)
-            if k + 1 < len(strategies):
-                left["max_iter"] = min(PATIENCE, left["max_iter"])
-            runs.append(self._run(scaled, start, own | left | {"mu_strategy": strategy}, progress))
-            if _final(runs[-1]) or min(_left(own, runs).values()) <= 0:
-                break
-        return _joined(runs)
+            return self._run(scaled, start, {"mu_strategy": first} | own, progress)
+        limit = own.get("max_iter", _MAX_ITER)
+        # What is no number IPOPT refuses.
+        patience = min(PATIENCE, limit) if isinstance(limit, int) else limit
+        run = self._run(scaled, start, own | {"mu_strategy": first, "max_iter": patience}, progress)
+        left = _left(own, run)
+        if run.status in (Status.SOLVED, Status.INTERRUPTED) or run.iterations == 0 or min(left.values()) <= 0:
+            return run
+        return _better(run, self._run(scaled, start, own | left | {"mu_strategy": second}, progress))
 
     def _run(
         self, scaled: ScaledNLP, start: Mapping[str, np.ndarray], own: dict[str, Any], progress: bool | None
@@ -160,28 +160,22 @@ class Ipopt:
         )
 
 
-def _left(own: Mapping[str, Any], runs: Sequence[Outcome]) -> dict[str, Any]:
-    """Limits on iterations and time that are left after some runs."""
-    iterations, seconds = (sum(values) for values in ([r.iterations for r in runs], [r.seconds["solve"] for r in runs]))
-    left = {"max_iter": own.get("max_iter", _MAX_ITER) - iterations}
-    return left | {name: own[name] - seconds for name in ("max_cpu_time", "max_wall_time") if name in own}
+def _left(own: Mapping[str, Any], run: Outcome) -> dict[str, Any]:
+    """Limits on iterations and time that are left after a run."""
+    left = {"max_iter": own.get("max_iter", _MAX_ITER) - run.iterations}
+    return left | {name: own[name] - run.seconds["solve"] for name in ("max_cpu_time", "max_wall_time") if name in own}
 
 
-def _final(run: Outcome) -> bool:
-    """Whether another strategy is out of question: an optimum, a user's will, or a run that could not begin."""
-    return run.status in (Status.SOLVED, Status.INTERRUPTED) or run.iterations == 0
-
-
-def _joined(runs: Sequence[Outcome]) -> Outcome:
-    """The best end of several runs, with the iterations and seconds of all."""
-    ranks = [Status.SOLVED, Status.INTERRUPTED, Status.ACCEPTABLE, Status.INFEASIBLE]
-    best = min(runs, key=lambda run: ranks.index(run.status) if run.status in ranks else len(ranks))
-    names = runs[0].history.keys()
+def _better(first: Outcome, second: Outcome) -> Outcome:
+    """The better end of two runs, with the iterations and seconds of both."""
+    order = (Status.SOLVED, Status.INTERRUPTED, Status.ACCEPTABLE, Status.INFEASIBLE)
+    ranks = [order.index(run.status) if run.status in order else len(order) for run in (first, second)]
+    names = [name for name in first.history if name in second.history]
     return replace(
-        best,
-        history={name: [value for run in runs for value in run.history.get(name, [])] for name in names},
-        iterations=sum(run.iterations for run in runs),
-        seconds={name: sum(run.seconds[name] for run in runs) for name in runs[0].seconds},
+        first if ranks[0] < ranks[1] else second,
+        history={name: first.history[name] + second.history[name] for name in names},
+        iterations=first.iterations + second.iterations,
+        seconds={name: seconds + second.seconds[name] for name, seconds in first.seconds.items()},
     )
 
 
