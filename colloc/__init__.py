@@ -25,6 +25,7 @@ The layers, lowest first; each imports only from those listed before it:
     ground          wrenches between feet and the ground
     loops           closed chains: closure, assembly, dynamics, cut joints
     transcription   splines and collocation meshes: variables, nodes and the curves between them; the NLP and its blocks
+    point_to_point  the commonest motion in one line: from rest to rest between two postures
     solver          IPOPT: options, statuses, progress, and the diagnosis of a failed solve
     solution        the answer: motion at any time, violations between nodes, verification, storage
     solve           from a problem to a solution, or a SolveError
@@ -56,6 +57,7 @@ from colloc.model import (
     spherical,
 )  # fmt: skip
 from colloc.model.kinematics import PointMotion, point_motion
+from colloc.point_to_point import point_to_point
 from colloc.problem import (
     Cost,
     Free,
@@ -91,8 +93,8 @@ __all__ = [
     "TorqueSensitivities", "Unknown", "Verification", "at", "boundary", "bounds", "control", "descent",
     "dh_prismatic", "dh_revolute", "duration", "dynamics", "final", "fixed", "floating", "graded", "ground",
     "helical", "initial", "integral", "keyframes", "line", "load", "loops", "path", "placement", "plot",
-    "point_motion", "prismatic", "refine", "revolute", "save", "solve", "spherical", "to_csv", "transcribe",
-    "verify",
+    "point_motion", "point_to_point", "prismatic", "refine", "revolute", "save", "solve", "spherical", "to_csv",
+    "transcribe", "verify",
 ]  # fmt: skip
 
 # Loaded on first use: importing matplotlib takes longer than solving a small problem, and ground is for walkers.

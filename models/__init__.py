@@ -3,7 +3,7 @@
 A mechanism that its source prints in full is a module here that gives one `colloc.Model`, as in
 ``from models.two_link import two_link``:
 
-    arms       two_link, prismatic_revolute, scara, puma560, stanford, manutec_r3
+    arms       two_link, prismatic_revolute, scara, puma560, stanford, manutec_r3, panda, ur5, iiwa
     pendulums  cart_pole, acrobot, each with a joint that has no actuator
     human      human43
 

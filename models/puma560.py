@@ -5,15 +5,24 @@ ICRA 1986, pp. 510-518: the masses, centres of mass and inertias, measured on a 
 Armstrong-Hélouvry, "A search for consensus among model parameters reported for the PUMA 560 robot", IEEE ICRA 1994, pp.
 1608-1613: the same in standard Denavit-Hartenberg frames with Paul's signs, the form known from Corke's Robotics
 Toolbox and used here. Joint ranges as there, after Wang and Chen, IEEE Trans. Robotics and Automation 7(4), 1991.
+
+Torque limits: Armstrong et al. 1986, table 7. Velocity limits, where the motors' supply ends: P. Corke, "Visual Control
+of Robots", 1996, table 2.21. Motor inertias and gear ratios: Corke and Armstrong-Hélouvry 1994.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import pi, radians
 from typing import Any
 
 import colloc as co
+
+_TORQUES = (97.6, 186.4, 89.4, 24.2, 20.1, 21.3)  # N m
+_VELOCITIES = (1.92, 1.51, 2.40, 5.34, 5.09, 5.74)  # rad/s
+_ROTORS = (200e-6, 200e-6, 200e-6, 33e-6, 33e-6, 33e-6)  # kg m2
+_GEARS = (62.6111, 107.815, 53.7063, 76.0364, 71.923, 76.686)
 
 # name, d [m], a [m], alpha [rad], mass [kg], com [m] and inertia [kg m2] in link axes about the com, range [deg]
 _ROWS: tuple[tuple[str, float, float, float, float, Any, Any, tuple[float, float]], ...] = (
@@ -26,7 +35,7 @@ _ROWS: tuple[tuple[str, float, float, float, float, Any, Any, tuple[float, float
 )
 
 
-def puma560(gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> co.Model:
+def puma560(gravity: Sequence[float] = (0.0, 0.0, -9.81), *, motors: bool = False) -> co.Model:
     """Six revolute joints; the world's origin is where the waist and shoulder axes meet, and z is up.
 
     At q = 0 the upper arm points along x and the forearm along z. The last frame sits at the wrist's centre.
@@ -42,12 +51,14 @@ def puma560(gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> co.Model:
     loads and inertias this model reproduces. In the frames of Armstrong et al. it is 19 mm before it, on the elbow's
     side; that changes the torques at shoulder and elbow by up to 0.31 N m.
 
-    Motors and friction are left out. Seen through its gears a motor's inertia is 0.17 to 0.19 kg m2 at the wrist's
-    joints, where the arm's own is a hundredth of that or less, and 0.6 to 2.3 kg m2 at the first three.
+    Friction is left out, and so are motors by default. Seen through its gears a motor's inertia is 0.17 to 0.19 kg m2
+    at the wrist's joints, where the arm's own is a hundredth of that or less, and 0.6 to 2.3 kg m2 at the first three.
 
     Parameters
     ----------
     gravity : shape (3,) [m/s2]
+    motors : bool
+        Whether joints have their motors: the inertia of their rotors, and limits of velocity and torque.
 
     Returns
     -------
@@ -55,8 +66,11 @@ def puma560(gravity: Sequence[float] = (0.0, 0.0, -9.81)) -> co.Model:
         Joints "waist", "shoulder", "elbow", "wrist_roll", "wrist_bend" and "flange".
     """
     bodies: list[co.Body] = []
-    for name, d, a, alpha, mass, com, inertia, (lower, upper) in _ROWS:
-        limits = co.Limits(position=(radians(lower), radians(upper)))
-        joint = co.dh_revolute(d=d, a=a, alpha=alpha, limits=limits)
+    for k, (name, d, a, alpha, mass, com, inertia, (lower, upper)) in enumerate(_ROWS):
+        limits, armature = co.Limits(position=(radians(lower), radians(upper))), 0.0
+        if motors:
+            velocity, torque, armature = _VELOCITIES[k], _TORQUES[k], _ROTORS[k] * _GEARS[k] ** 2
+            limits = replace(limits, velocity=(-velocity, velocity), torque=(-torque, torque))
+        joint = co.dh_revolute(d=d, a=a, alpha=alpha, limits=limits, armature=armature)
         bodies.append(co.Body(name, joint, bodies[-1].name if bodies else None, mass, com, inertia))
     return co.Model(bodies, gravity=gravity, name="Puma 560")

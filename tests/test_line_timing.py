@@ -218,3 +218,20 @@ def test_without_a_guess_a_solve_ends_where_it_does_with_one():
     for free in (co.Free(0.05, 50.0), co.Free(0.3, 0.42)):
         arm = co.Problem(two_link(), free, co.duration(), [*ENDS, TORQUE])
         assert co.solve(arm, co.BSpline(20), violation_tolerance=1.0).duration == pytest.approx(0.39185, rel=5e-3)
+
+
+# -- meshes ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_mesh_of_the_line_has_its_switches_and_is_graded():
+    """0.12 s to full speed and 0.12 s to rest, of 1/3 + 0.12 s."""
+    found = timed(problem(slide(), FORCE, co.bounds(qd=(-3.0, 3.0))), [0.0], [1.0])
+    mesh, total = found.breakpoints(), 1 / 3 + 0.12
+    for switch in (0.12 / total, 1 - 0.12 / total):
+        assert np.abs(mesh - switch).min() < 1e-5
+    widths = np.diff(mesh)
+    assert mesh[0] == 0
+    assert mesh[-1] == 1
+    assert widths.min() > 0
+    assert widths[[0, -1]].max() < 1e-3 < widths.max() < 0.2
+    assert found.breakpoints(5).size < mesh.size

@@ -29,6 +29,9 @@ _MOST = 1600
 _TOLERANCE = 2e-4  # of the duration
 _ROUNDS = 50
 _SETTLED = 1e-6  # error of linearised torques, against their size
+_GRADING = 1.9  # from one interval to the next
+_WIDEST = 200.0  # against the first
+_JUMP = 0.05  # of the range of s''
 
 _Torques = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
@@ -78,6 +81,39 @@ class TimedLine:
         s, rate = self.s[k] + (self.rate[k] + u * since / 2) * since, self.rate[k] + u * since
         along = self.end - self.start
         return self.start + np.outer(s, along), np.outer(rate, along), np.outer(u, along)
+
+    def breakpoints(self, intervals: int = 21) -> np.ndarray:
+        """A mesh for this motion and those near it: graded towards both ends, and one at every jump of s''.
+
+        Parameters
+        ----------
+        intervals : int
+            Without the jumps, which take the place of graded breakpoints close to them.
+
+        Returns
+        -------
+        ndarray, rising from 0 to 1
+            Fractions of the duration.
+        """
+        growing = np.minimum(_GRADING ** np.arange(intervals), _WIDEST)
+        widths = np.minimum(growing, growing[::-1])
+        graded = np.append(0.0, np.cumsum(widths)) / widths.sum()
+        graded[-1] = 1.0
+        jumps = self._jumps / self.duration
+        widths = np.interp(jumps, (graded[1:] + graded[:-1]) / 2, np.diff(graded))
+        near = (np.abs(graded[:, None] - jumps) < widths / 3).any(axis=1)
+        near[[0, -1]] = False
+        return np.sort(np.append(graded[~near], jumps))
+
+    @property
+    def _jumps(self) -> np.ndarray:
+        """Times at which s'' jumps [s]: from step k to step k + 2, somewhere in between, where the mean says."""
+        u, steps = np.diff(self.rate) / np.diff(self.t), np.diff(self.t)
+        change = np.abs(u[2:] - u[:-2])
+        around = np.pad(change, 1)
+        peak = (change > _JUMP * np.ptp(u)) & (change > around[:-2]) & (change >= around[2:])
+        k = np.flatnonzero(peak)
+        return self.t[k + 1] + steps[k + 1] * np.clip((u[k + 1] - u[k + 2]) / (u[k] - u[k + 2]), 0, 1)
 
     def __repr__(self) -> str:
         return f"TimedLine: {self.duration:.6g} s, {self.s.size - 1} steps"

@@ -1,0 +1,1 @@
+"""Industrial arms within their published limits: the fastest motions from point to point."""

@@ -1,0 +1,145 @@
+"""From rest to rest in one line: what is stated, what is refused, and motions no slower than the straight line."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import colloc as co
+from colloc.problem import State
+from colloc.transcription import TimedLine, timed_line
+from models.puma560 import puma560
+
+FAST = co.Limits(position=(-3.0, 3.0), velocity=(-2.0, 2.0), torque=(-40.0, 40.0))
+ROD = {"mass": 1.0, "com": (-0.5, 0, 0), "inertia": (0, 1 / 12, 1 / 12)}
+
+
+def arm(limits: co.Limits = FAST) -> co.Model:
+    """Two rods of 1 m and 1 kg in gravity."""
+    upper = co.Body("shoulder", co.dh_revolute(a=1.0, limits=limits), None, **ROD)
+    return co.Model([upper, co.Body("elbow", co.dh_revolute(a=1.0, limits=limits), "shoulder", **ROD)])
+
+
+def slide(limits: co.Limits) -> co.Model:
+    return co.Model([co.Body("slide", co.prismatic((1, 0, 0), limits=limits), None, 2.0)], gravity=(0, 0, 0))
+
+
+def line_of(problem: co.Problem, start, end) -> TimedLine:
+    found = timed_line(problem, np.asarray(start, float), np.asarray(end, float))
+    assert isinstance(found, TimedLine)
+    return found
+
+
+def test_a_point_to_point_problem_states_rest_to_rest_in_bounds_of_the_lines_time():
+    start, end = (0.0, 0.5), (1.0, -0.5)
+    problem = co.point_to_point(arm(), start, end)
+    time = line_of(problem, start, end).duration
+    assert problem.horizon.upper == pytest.approx(1.2 * time)
+    assert problem.horizon.lower == pytest.approx(0.99 * 0.5)  # 1 rad at 2 rad/s
+    assert problem.horizon.guess is None
+    assert list(problem.integrands) == ["duration", "smoothness"]
+    values = {state.name: state.values for state in problem.subject_to if isinstance(state, State)}
+    np.testing.assert_array_equal(values["initial"]["q"], start)
+    np.testing.assert_array_equal(values["final"]["q"], end)
+    assert values["initial"]["qd"] == values["final"]["qd"] == 0.0
+
+
+def test_the_tie_break_is_a_fixed_small_share_of_the_lines_time():
+    start, end = np.array([0.0, 0.5]), np.array([1.0, -0.5])
+    problem = co.point_to_point(arm(), start, end)
+    line, (weight, integrand) = line_of(problem, start, end), problem.integrands["smoothness"]
+    *_, qdd = line.at((line.t[1:] + line.t[:-1]) / 2)
+    slots = [np.zeros(symbol.shape) for symbol in problem.instant.slots]
+    values = []
+    for row in qdd:
+        slots[4] = row
+        values.append(float(integrand(*slots)))
+    assert weight * (values @ np.diff(line.t)) == pytest.approx(3e-5 * line.duration)
+
+
+@pytest.mark.parametrize(
+    ("limits", "exact"),
+    [
+        (co.Limits(torque=(-50.0, 50.0)), 0.4),
+        (co.Limits(torque=(-50.0, 50.0), velocity=(-3.0, 3.0)), 1 / 3 + 3 / 25),
+        (co.Limits(acceleration=(-5.0, 20.0)), (2 / 5 + 2 / 20) ** 0.5),
+    ],
+    ids=["force", "speed", "acceleration"],
+)
+def test_one_joint_takes_the_time_of_the_textbook(limits, exact):
+    problem = co.point_to_point(slide(limits), [0.0], [1.0])
+    mesh = line_of(problem, [0.0], [1.0]).breakpoints()
+    solution = co.solve(problem, co.BSpline(breakpoints=mesh, continuity=1))
+    assert solution.status is co.Status.SOLVED
+    assert solution.duration == pytest.approx(exact, rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_an_arm_is_not_slower_than_its_straight_line(seed):
+    puma = puma560(motors=True)
+    start, end = np.random.default_rng(seed).uniform(*puma.limits("position"), (2, 6))
+    problem = co.point_to_point(puma, start, end)
+    line = line_of(problem, start, end)
+    solution = co.solve(problem, co.BSpline(breakpoints=line.breakpoints(), continuity=1), violation_tolerance=0.05)
+    assert solution.success
+    assert problem.horizon.lower < solution.duration < line.duration
+
+
+def test_the_tie_break_settles_idle_joints_and_costs_no_time():
+    """The elbow has far to go, the shoulder has time to spare."""
+    start, end = (-1.5, -1.0), (-1.4, 1.5)
+    problem = co.point_to_point(arm(), start, end)
+    curve = co.BSpline(breakpoints=line_of(problem, start, end).breakpoints(), continuity=1)
+    plain = co.Problem(problem.model, problem.duration, co.duration(), problem.subject_to)
+    quick, settled = (co.solve(p, curve, violation_tolerance=0.05) for p in (plain, problem))
+    assert -1e-6 < settled.duration / quick.duration - 1 < 4e-4
+
+    def shaking(solution: co.Solution) -> float:
+        """Integral of squared accelerations."""
+        t = np.linspace(0, solution.duration, 2001)
+        return float(np.trapezoid((solution.at(t).qdd ** 2).sum(axis=1), t))
+
+    assert shaking(settled) < shaking(quick)
+
+
+def test_in_a_given_duration_squared_accelerations_are_least():
+    """The cubic q = s^2 (3 - 2 s), whose acceleration is 6 (1 - 2 s) d / T^2."""
+    problem = co.point_to_point(slide(co.Limits()), [0.0], [2.0], duration=1.5)
+    solution = co.solve(problem, co.BSpline(4))
+    s = np.linspace(0, 1, 11)
+    np.testing.assert_allclose(solution.at(1.5 * s).q[:, 0], 2 * s**2 * (3 - 2 * s), atol=1e-6)
+
+
+def test_a_cost_of_ones_own_goes_with_a_duration():
+    effort = co.integral(lambda now: ca.sumsqr(now.tau))
+    problem = co.point_to_point(arm(), (0, 0), (1, 0), duration=co.Free(0.5, 2.0), minimize=effort)
+    assert problem.minimize is effort
+    assert problem.horizon == co.Free(0.5, 2.0)
+
+
+WEAK = co.Limits(torque=(-5.0, 5.0))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (lambda: co.point_to_point("arm", 0, 1), "model must be a Model, got 'arm'"),  # pyright: ignore
+        (lambda: co.point_to_point(arm(), (0, 0, 0), (1, 1)), r"start must have shape \(2,\), got shape \(3,\)"),
+        (lambda: co.point_to_point(arm(), (0, 0), (1, np.nan)), r"end must be finite"),
+        (lambda: co.point_to_point(arm(), (0, 4), (1, 1)), r"initial q\[elbow\] = 4 lies outside its bounds \[-3, 3\]"),
+        (lambda: co.point_to_point(arm(), (0, 1), (0, 1)), r"same posture: \(0, 1\)"),
+        (lambda: co.point_to_point(arm(co.Limits()), (0, 0), (1, 1)), "no duration: nothing limits the speed; give"),
+        (lambda: co.point_to_point(arm(WEAK), (0, 0), (1, 1)), r"shoulder needs 19.6\d* N m to be held at 0%"),
+        (lambda: co.point_to_point(arm(), (0, 0), (1, 1), minimize=co.duration()), "your own needs a duration"),
+    ],
+)
+def test_what_no_motion_follows_from_is_refused(given, message):
+    with pytest.raises(co.InputError, match=message):
+        given()
+
+
+def test_with_a_duration_the_line_may_be_impossible():
+    """A swing-up has no straight line, but a problem."""
+    problem = co.point_to_point(arm(WEAK), (-np.pi / 2, 0), (np.pi / 2, 0), duration=co.Free(0.5, 10.0))
+    assert problem.horizon.upper == 10.0
