@@ -162,7 +162,6 @@ def test_the_acrobot_stands_up_alike_on_two_meshes():
     first, second = (co.solve(CLASSICS["acrobot"].problem(), curve) for curve in (co.Radau(80), co.HermiteSimpson(80)))
     assert first.cost == pytest.approx(second.cost, rel=1e-4)
     np.testing.assert_allclose(first.q[-1], [pi, 0.0], atol=1e-8)
-    assert np.abs(first.tau[:, 0]).max() < 1e-6
     assert co.verify(first).terminal_miss < 1e-2
 
 

@@ -143,21 +143,24 @@ def record(case: Case, seed: int, name: str, tol: float | None) -> Record:
     )
 
 
-def records(seed: int) -> list[Record]:
-    """The problem of a seed on its curve, as it is and refined."""
+def records(seed: int, tolerances: Sequence[float | None]) -> list[Record]:
+    """The problem of a seed on its curve, with each tolerance in turn."""
     name, case = list(CURVES)[seed % len(CURVES)], random_case(seed)
-    return [record(case, seed, name, tol) for tol in ((None, TOL) if refines() else (None,))]
+    return [record(case, seed, name, tol) for tol in tolerances]
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the benchmark; see --help."""
-    args = arguments("benchmarks.honesty", __doc__, argv, quick="twelve problems", options=OPTIONS, figure=False)
+    args = arguments(
+        "benchmarks.honesty", __doc__, argv, quick="twelve problems, none refined", options=OPTIONS, figure=False
+    )
     seeds = range(args.first, args.first + (12 if args.quick else args.problems))
+    ask = partial(records, tolerances=(None, TOL) if refines() and not args.quick else (None,))
     if args.workers == 1:
-        found = [one for seed in seeds for one in records(seed)]
+        found = [one for seed in seeds for one in ask(seed)]
     else:
         with ProcessPoolExecutor(args.workers, mp_context=get_context("spawn")) as pool:
-            found = [one for several in pool.map(records, seeds) for one in several]
+            found = [one for several in pool.map(ask, seeds) for one in several]
     numbers: dict[str, float] = {}
     rows = []
     for way in [name + end for end in ("", ".tol") for name in CURVES]:
