@@ -82,10 +82,9 @@ def van_der_pol() -> co.Problem:
 
 
 def brachistochrone(start: tuple[float, float], end: tuple[float, float], gravity: float) -> co.Problem:
-    """The fastest slide of a bead along a wire of any shape, from rest; the wire may brake the bead and not drive it.
+    """The fastest slide of a bead along a wire of any shape, from rest: what a wire without friction does is no work.
 
-    Points are (x, y) with y upwards [m]. A wire that brakes is slower, so that the optimum is that of a smooth one: the
-    time along the cycloid. With "does not work" for "does not drive" a spline would have too little freedom.
+    Points are (x, y) with y upwards [m]. The optimum is the time along the cycloid.
     """
     fall = gravity * (2 * gravity * (start[1] - end[1])) ** 0.5  # W, of a kilogram at the end of its way
     return co.Problem(
@@ -95,7 +94,7 @@ def brachistochrone(start: tuple[float, float], end: tuple[float, float], gravit
         subject_to=[
             co.initial(q=start, qd=0.0),
             co.final(q=end),
-            co.path(lambda now: ca.dot(now.tau, now.qd), upper=0.0, scale=fall, unit="W", name="power"),
+            co.path(lambda now: ca.dot(now.tau, now.qd), equals=0.0, scale=fall, unit="W", name="power"),
         ],
     )
 
@@ -118,7 +117,7 @@ def tangent_steering() -> co.Problem:
             co.final(q={"y": 5.0}, qd=(45.0, 0.0)),
             co.path(thrust, equals=0.0, name="thrust"),
         ],
-        unknowns=[co.Unknown("direction", lower=-pi, upper=pi)],
+        unknowns=[co.Unknown("direction", lower=-pi / 2, upper=pi / 2)],
     )
 
 
