@@ -129,41 +129,41 @@ def known(*breakpoints: float, continuity: int = 1) -> co.BSpline:
         ("bryson_denham", known(0, 1 / 3, 2 / 3, 1, continuity=2), 1e-6),  # at the wall during the middle third
         ("breakwell", known(0, 0.3, 0.7, 1, continuity=2), 1e-6),
         ("van_der_pol", co.BSpline(80), 1e-4),
-        ("brachistochrone", co.BSpline(10, degree=5), 1e-4),
-        ("brachistochrone_flat", co.BSpline(10, degree=5), 1e-4),
-        ("tangent_steering", co.Radau(20), 1e-6),
-        ("tangent_steering", co.HermiteSimpson(20), 1e-6),
         ("cops_arm", co.BSpline(80), 1e-3),
-        ("two_link", co.BSpline(40, degree=4, continuity=1), 1e-4),
-        ("luus", co.BSpline(40, degree=4, continuity=1), 1e-3),
+        ("hanging_chain", co.HermiteSimpson(80), 1e-3),
+        ("acrobot", co.Radau(80), 1e-5),
+        ("acrobot", co.HermiteSimpson(80), 1e-4),
         ("manutec_energy", co.BSpline(40), 1e-4),
         ("manutec_energy", co.Radau(40), 1e-4),
         ("manutec_time", co.BSpline(40, degree=4, continuity=1), 1e-3),
-        ("manutec_time_torque_only", co.BSpline(40, degree=4, continuity=1), 1e-3),
     ],
     ids=str,
 )
-def test_a_known_optimum_is_found(name: str, curve: Any, error: float):
+def test_a_curve_comes_to_a_known_optimum(name: str, curve: Any, error: float):
     solution = co.solve(CLASSICS[name].problem(), curve)
     assert solution.success
     assert solution.cost == pytest.approx(CLASSICS[name].optimum, rel=error)
 
 
-@pytest.mark.parametrize("name", ["willigenburg", "hanging_chain", "cart_pole"])
-def test_fine_meshes_come_to_a_known_optimum(name):
-    classic = CLASSICS[name]
-    solution = co.solve(classic.problem(), co.HermiteSimpson(80), violation_tolerance=1.0)  # torques jump
-    errors = [solution.cost / optimum - 1 for optimum in (classic.optimum, classic.other) if optimum]
-    assert min(map(abs, errors)) < 1e-3
+# The others have two optima each, or take longer.
+REFINED = (
+    "double_integrator", "double_integrator_speed", "bryson_denham", "breakwell", "van_der_pol", "brachistochrone",
+    "brachistochrone_flat", "tangent_steering", "two_link", "hanging_chain", "cart_pole", "manutec_energy",
+    "manutec_time_torque_only",
+)  # fmt: skip
 
 
-def test_the_acrobot_stands_up_alike_on_two_meshes():
-    """No published value: two transcriptions, and its torque played through a simulation."""
-    first, second = (co.solve(CLASSICS["acrobot"].problem(), curve) for curve in (co.Radau(80), co.HermiteSimpson(80)))
-    assert first.cost == pytest.approx(second.cost, rel=1e-4)
-    np.testing.assert_allclose(first.q[-1], [pi, 0.0], atol=1e-8)
-    assert np.abs(first.tau[:, 0]).max() < 1e-6
-    assert co.verify(first).terminal_miss < 1e-2
+@pytest.mark.parametrize("name", REFINED)
+def test_refined_answers_are_right_to_their_tolerance(name: str):
+    solution = co.solve(CLASSICS[name].problem(), tol=1e-4)
+    assert solution.success
+    assert solution.cost == pytest.approx(CLASSICS[name].optimum, rel=1e-4)
+
+
+def test_the_acrobot_stands_up_in_a_simulation():
+    solution = co.solve(CLASSICS["acrobot"].problem(), co.Radau(80))
+    np.testing.assert_allclose(solution.q[-1], [pi, 0.0], atol=1e-8)
+    assert co.verify(solution).terminal_miss < 1e-2
 
 
 def test_the_study_in_its_quick_form(tmp_path, capsys):

@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -37,11 +38,11 @@ def pushed_and_braked(wrong: float = 0.0) -> co.Solution:
     """The fastest motion of the mass; its forces wrong by some newtons."""
 
     def at(t: Any) -> SimpleNamespace:
-        t = np.asarray(t, dtype=float)
+        t = np.asarray(t, dtype=float)[..., None]
         before = t < T / 2
         q = FORCE / MASS * np.where(before, t**2 / 2, T**2 / 4 - (T - t) ** 2 / 2)
         qd, qdd = FORCE / MASS * np.where(before, t, T - t), FORCE / MASS * np.where(before, 1.0, -1.0)
-        return SimpleNamespace(q=q[:, None], qd=qd[:, None], qdd=qdd[:, None], tau=MASS * qdd[:, None] + wrong)
+        return SimpleNamespace(q=q, qd=qd, qdd=qdd, tau=MASS * qdd + wrong)
 
     return motion(at)
 
@@ -103,7 +104,7 @@ def test_seeds_name_problems_of_every_kind():
     np.testing.assert_array_equal(random_case(7).start, random_case(7).start)
 
 
-def test_splines_are_never_refuted(tmp_path):
+def test_splines_are_never_refuted(tmp_path: Path):
     file = tmp_path / "numbers.json"
     numbers = honesty.main(["--quick", "--json", str(file)])
     assert numbers == json.loads(file.read_text())

@@ -114,7 +114,7 @@ ARMS = {
     "luus": Classic(luus, 2.982279, CONVERGED, other=3.2084),
     "hanging_chain": Classic(hanging_chain, 0.19891, CONVERGED),
     "cart_pole": Classic(kelly, 57.94478, CONVERGED, other=58.80767),
-    "acrobot": Classic(spong, None, "Spong (1995), no value"),
+    "acrobot": Classic(spong, 175.28654, "three transcriptions agree"),
     "manutec_energy": Classic(manutec_energy, 20.404247, f"{CONVERGED} (20.4042: PSOPT)"),
     "manutec_time": Classic(lambda: fastest(manutec_r3(), START, END, 0.6), 0.4951890, CONVERGED),
     "manutec_time_torque_only": Classic(

@@ -15,15 +15,15 @@ class Classic(NamedTuple):
     ----------
     problem : callable
         Makes the problem.
-    optimum : float, optional
-        The least cost; None where only this library has an answer.
+    optimum : float
+        The least cost.
     source : str
-        Source of the optimum, and of the problem.
+        Source of the optimum.
     other : float, optional
         Cost of another local optimum, which a solver may end in with good conscience.
     """
 
     problem: Callable[[], co.Problem]
-    optimum: float | None
+    optimum: float
     source: str
     other: float | None = None

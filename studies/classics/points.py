@@ -6,6 +6,8 @@ what it calls the control is a function of the instant.
 
 from __future__ import annotations
 
+from math import pi
+
 import casadi as ca
 
 import colloc as co
@@ -80,10 +82,9 @@ def van_der_pol() -> co.Problem:
 
 
 def brachistochrone(start: tuple[float, float], end: tuple[float, float], gravity: float) -> co.Problem:
-    """The fastest slide of a bead along a wire of any shape, from rest; the wire may brake the bead and not drive it.
+    """The fastest slide of a bead along a wire of any shape, from rest: what a wire without friction does is no work.
 
-    Points are (x, y) with y upwards [m]. A wire that brakes is slower, so that the optimum is that of a smooth one: the
-    time along the cycloid. With "does not work" for "does not drive" a spline would have too little freedom.
+    Points are (x, y) with y upwards [m]. The optimum is the time along the cycloid.
     """
     fall = gravity * (2 * gravity * (start[1] - end[1])) ** 0.5  # W, of a kilogram at the end of its way
     return co.Problem(
@@ -93,16 +94,20 @@ def brachistochrone(start: tuple[float, float], end: tuple[float, float], gravit
         subject_to=[
             co.initial(q=start, qd=0.0),
             co.final(q=end),
-            co.path(lambda now: ca.dot(now.tau, now.qd), upper=0.0, scale=fall, unit="W", name="power"),
+            co.path(lambda now: ca.dot(now.tau, now.qd), equals=0.0, scale=fall, unit="W", name="power"),
         ],
     )
 
 
 def tangent_steering() -> co.Problem:
-    """A force of constant size, 100 N on 1 kg, that is to reach a height of 5 m at a level speed of 45 m/s soon.
+    """A force of 100 N in a direction to choose, on 1 kg, that is to reach 5 m height at a level speed of 45 m/s soon.
 
     Bryson and Ho (1975); in the numbers of COPS (Dolan, More and Munson 2004).
     """
+
+    def thrust(now: co.Instant) -> ca.SX:
+        return now.tau / 100.0 - ca.vertcat(ca.cos(now.direction), ca.sin(now.direction))
+
     return co.Problem(
         model=particle("xy"),
         duration=co.Free(0.1, 5.0),
@@ -110,8 +115,9 @@ def tangent_steering() -> co.Problem:
         subject_to=[
             co.initial(q=0.0, qd=0.0),
             co.final(q={"y": 5.0}, qd=(45.0, 0.0)),
-            co.path(lambda now: ca.sumsqr(now.tau), upper=100.0**2, unit="N2", name="thrust"),
+            co.path(thrust, equals=0.0, name="thrust"),
         ],
+        unknowns=[co.Unknown("direction", lower=-pi / 2, upper=pi / 2)],
     )
 
 
@@ -134,9 +140,9 @@ def cops_arm() -> co.Problem:
         duration=co.Free(1.0, 30.0, 10.0),
         minimize=co.duration(),
         subject_to=[
-            co.initial(q=(4.5, 0.0, ca.pi / 4), qd=0.0),
-            co.final(q=(4.5, 2 * ca.pi / 3, ca.pi / 4), qd=0.0),
-            co.bounds(q={"x": (0.0, length), "z": (0.0, ca.pi)}),
+            co.initial(q=(4.5, 0.0, pi / 4), qd=0.0),
+            co.final(q=(4.5, 2 * pi / 3, pi / 4), qd=0.0),
+            co.bounds(q={"x": (0.0, length), "z": (0.0, pi)}),
             co.path(controls, lower=-1.0, upper=1.0, name="controls"),
         ],
     )
