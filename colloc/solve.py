@@ -127,7 +127,8 @@ def solve(
     """
     tolerance = finite_number("violation_tolerance", violation_tolerance, positive=True)
     if curve is None and isinstance(problem, Problem):
-        curve, tol = BSpline(breakpoints=graded(20), degree=4, continuity=1), 1e-3 if tol is None else tol
+        smooth = 2 if problem.needs_rates else 1
+        curve, tol = BSpline(breakpoints=graded(20), degree=4, continuity=smooth), 1e-3 if tol is None else tol
     if tol is not None:
         tolerance = finite_number("tol", tol, positive=True)
     options = check_options(ipopt)

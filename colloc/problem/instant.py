@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from colloc.checks import unknown_name
+from colloc.checks import InputError, unknown_name
 from colloc.dynamics import Wrench, support_wrench
 from colloc.model import Model
 from colloc.model.kinematics import Frames, PointMotion, frames, point_in
@@ -26,7 +26,9 @@ class Slots(NamedTuple):
     q: ca.SX
     qd: ca.SX
     qdd: ca.SX
+    jerk: ca.SX
     tau: ca.SX
+    tau_rate: ca.SX
     signals: ca.SX
     constants: ca.SX
     parameters: ca.SX
@@ -34,6 +36,9 @@ class Slots(NamedTuple):
 
 # Slots that do not vary along the motion.
 SHARED = ("duration", "constants", "parameters")
+
+# Slots that a transcription fills only where something depends on them.
+RATES = ("jerk", "tau_rate")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +54,8 @@ class Instant:
     q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
     tau : SX, shape (n,) [N m, N]
     signals, constants, parameters : mapping of str to SX
+    rates : (SX, SX), optional
+        `jerk` and `tau_rate`, where they are known: along the motion of a problem.
     """
 
     model: Model
@@ -61,6 +68,22 @@ class Instant:
     signals: Mapping[str, ca.SX] = field(default_factory=dict)
     constants: Mapping[str, ca.SX] = field(default_factory=dict)
     parameters: Mapping[str, ca.SX] = field(default_factory=dict)
+    rates: tuple[ca.SX, ca.SX] | None = None
+
+    @property
+    def jerk(self) -> ca.SX:
+        """Third derivatives of the joint coordinates, shape (n,) [rad/s3, m/s3]."""
+        return self._rate("jerk")
+
+    @property
+    def tau_rate(self) -> ca.SX:
+        """Time derivatives of the actuator torques along the motion, shape (n,) [N m/s, N/s]."""
+        return self._rate("tau_rate")
+
+    def _rate(self, name: str) -> ca.SX:
+        if self.rates is None:
+            raise InputError(f"{name} is known along the motion of a problem only, not in an evaluator or in control")
+        return self.rates[RATES.index(name)]
 
     def __getattr__(self, name: str) -> ca.SX:
         if name.startswith("_"):
@@ -97,7 +120,8 @@ class Instant:
         stacked = [
             ca.vertcat(ca.SX(0, 1), *group.values()) for group in (self.signals, self.constants, self.parameters)
         ]
-        return Slots(self.t, self.duration, self.q, self.qd, self.qdd, self.tau, *stacked)
+        jerk, tau_rate = self.rates or (ca.SX(0, 1), ca.SX(0, 1))
+        return Slots(self.t, self.duration, self.q, self.qd, self.qdd, jerk, self.tau, tau_rate, *stacked)
 
 
 # What an instant offers under names of its own, which unknowns and parameters cannot have.

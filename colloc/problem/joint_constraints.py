@@ -1,4 +1,4 @@
-"""Constraints on joint quantities, positions, velocities, accelerations and torques: states at the ends, bounds."""
+"""Constraints on joint quantities, positions and torques and their derivatives: states at the ends, bounds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from colloc.problem.instant import Instant
 from colloc.problem.rows import Rows, natural_size
 from colloc.problem.where import WHOLE, Moment, Place, Places, Window, pair, window
 
-QUANTITIES = ("q", "qd", "qdd", "tau")
+STATED = ("q", "qd", "qdd", "tau")  # at one moment
+QUANTITIES = ("q", "qd", "qdd", "jerk", "tau", "tau_rate")
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class JointBounds:
 
     Parameters
     ----------
-    quantity : "q", "qd", "qdd" or "tau"
+    quantity : "q", "qd", "qdd", "jerk", "tau" or "tau_rate"
     joints : list of int
         The joints that have a bound.
     lower, upper : ndarray, one for each of these joints
@@ -116,20 +117,28 @@ def final(*, q: Any = None, qd: Any = None, qdd: Any = None, tau: Any = None) ->
 
 
 def bounds(
-    *, q: Any = None, qd: Any = None, qdd: Any = None, tau: Any = None, during: tuple[float, float] = (0.0, 1.0)
+    *,
+    q: Any = None,
+    qd: Any = None,
+    qdd: Any = None,
+    jerk: Any = None,
+    tau: Any = None,
+    tau_rate: Any = None,
+    during: tuple[float, float] = (0.0, 1.0),
 ) -> Bounds:
     """Bounds on joint quantities; joint limits of the model hold as well.
 
     Parameters
     ----------
-    q, qd, qdd, tau : (lower, upper), or mapping of joint name to (lower, upper)
-        Each bound a scalar for every joint or shape (n,).
+    q, qd, qdd, jerk, tau, tau_rate : (lower, upper), or mapping of joint name to (lower, upper)
+        Each bound a scalar for every joint or shape (n,). Those on jerk, the third derivative of q, and on the time
+        derivative of tau need a curve whose accelerations do not jump, such as BSpline(20, degree=5).
     during : (float, float)
         Part of the motion, as fractions of its duration. On a spline bounds on q and qd hold at all times in those of
         its intervals that lie within, because they hold for the control points of the spline and of its derivative;
         in other intervals, and bounds on other quantities, at the nodes.
     """
-    given = _given("bounds", q, qd, qdd, tau)
+    given = _given("bounds", QUANTITIES, q, qd, qdd, jerk, tau, tau_rate)
     for quantity, value in given.items():
         for own in value.values() if isinstance(value, Mapping) else [value]:
             interval(f"bounds {quantity}", *pair(f"bounds {quantity}", own))
@@ -144,25 +153,25 @@ def per_joint(name: str, value: Any, model: Model) -> tuple[list[int], np.ndarra
 
 
 def _state(name: str, s: float, *values: Any) -> State:
-    given = _given(name, *values)
+    given = _given(name, STATED, *values)
     for quantity, value in given.items():
         numbers = list(value.values()) if isinstance(value, Mapping) else value
         finite_array(f"{name} {quantity}", numbers, np.shape(numbers))
     return State(name, Moment(s), given)
 
 
-def _given(name: str, *values: Any) -> dict[str, Any]:
-    given = {k: v for k, v in zip(QUANTITIES, values, strict=True) if v is not None}
+def _given(name: str, quantities: tuple[str, ...], *values: Any) -> dict[str, Any]:
+    given = {k: v for k, v in zip(quantities, values, strict=True) if v is not None}
     if not given:
-        raise InputError(f"{name} needs at least one of {', '.join(QUANTITIES)}")
+        raise InputError(f"{name} needs at least one of {', '.join(quantities)}")
     return given
 
 
 def _rows(now: Instant, chosen: list[tuple[str, int]], lower: np.ndarray, upper: np.ndarray, prefix: str = "") -> Rows:
     """Rows of joint quantities, each given as (quantity, joint)."""
     model = now.model
-    own = {name: model.torque_units if name == "tau" else model.position_units for name in QUANTITIES}
-    rate = {"qd": "/s", "qdd": "/s2"}
+    own = {name: model.torque_units if name.startswith("tau") else model.position_units for name in QUANTITIES}
+    rate = {"qd": "/s", "qdd": "/s2", "jerk": "/s3", "tau_rate": "/s"}
     labels = tuple(f"{prefix}{name}[{model.joint_names[j]}]" for name, j in chosen)
     units = tuple(own[name][j] + rate.get(name, "") for name, j in chosen)
     expression = ca.vertcat(*(getattr(now, name)[j] for name, j in chosen))

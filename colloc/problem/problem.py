@@ -15,7 +15,7 @@ from colloc.display import Table, short, shown
 from colloc.model import Load, Model, check_loads
 from colloc.problem.conditions import Condition, Constraint
 from colloc.problem.cost import Cost
-from colloc.problem.instant import SHARED, Instant
+from colloc.problem.instant import RATES, SHARED, Instant, Slots
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, JointBounds, State
 from colloc.problem.rows import Rows
 from colloc.problem.unknowns import Free, Parameter, Unknown
@@ -138,6 +138,7 @@ class Problem:
             self.instant.duration if suffix else ca.SX.sym("duration"),
             *vectors,
             signals=signals,
+            rates=(ca.SX.sym("jerk" + suffix, n), ca.SX.sym("tau_rate" + suffix, n)),
             constants={u.name: u.symbol for u in self.constants},
             parameters={p.name: p.symbol for p in self.parameters},
         )
@@ -149,6 +150,8 @@ class Problem:
         for load in self.loads:
             with _blamed(f"the load on {load.body!r}"):
                 found.append(load.at(self.instant))
+            if ca.depends_on(found[-1].wrench, ca.vertcat(*(getattr(self.instant, name) for name in RATES))):
+                raise InputError(f"the load on {load.body!r} depends on {' or '.join(RATES)}, which follow from loads")
         return tuple(found)
 
     @cached_property
@@ -184,15 +187,22 @@ class Problem:
             found[name] = ConstraintRows(constraint, rows, function)
         return found
 
+    @cached_property
+    def needs_rates(self) -> bool:
+        """Whether a cost or a constraint depends on jerk or torque rates."""
+        functions = [fn for _, fn in self.integrands.values()] + [stated.function for stated in self.rows.values()]
+        return any(map(_depends_on_rates, functions))
+
     def limits(self, quantity: str) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper bounds, each shape (n,), on q, qd, qdd or tau: joint limits and `bounds` together.
+        """Lower and upper bounds, each shape (n,), on a joint quantity: joint limits and `bounds` together.
 
         Those that hold all along; for bounds during a part of the motion, see `windows`.
         """
         n = self.model.n
         stated = [(np.full(n, -np.inf), np.full(n, np.inf))]
         stated += [c.limits_of(quantity, self.model) for c in self._bounds if c.where == WHOLE]
-        stated.append(self.model.limits(_LIMITED[quantity]))
+        if quantity in _LIMITED:
+            stated.append(self.model.limits(_LIMITED[quantity]))
         lower, upper = np.max([low for low, _ in stated], axis=0), np.min([high for _, high in stated], axis=0)
         for joint, low, high in zip(self.model.joint_names, lower, upper, strict=True):
             if low > high:
@@ -282,6 +292,12 @@ class Problem:
         lines += [("parameter", f"{p.name} = {shown(list(map(short, p.value)))}") for p in self.parameters]
         lines += [("load", f"on {load.body}") for load in self.loads]
         return Table(f"Problem: {len(self.rows)} constraints", ("", ""), lines)
+
+
+def _depends_on_rates(function: ca.Function) -> bool:
+    inputs = function.sx_in()
+    rates = [symbol for name, symbol in zip(Slots._fields * 2, inputs, strict=False) if name in RATES]
+    return ca.depends_on(function.call(inputs)[0], ca.vertcat(*rates))
 
 
 @contextmanager

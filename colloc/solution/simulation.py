@@ -120,8 +120,8 @@ def _reference(solution: Solution, torque: ca.Function) -> _Reference:
     gap = np.hstack([q.sum(axis=1) - end.q, qd.sum(axis=1) - end.qd])  # every Chebyshev polynomial is 1 at the end
     moving = [(chebyshev.chebvander(v, part.shape[1] - 1) @ part).reshape(times.size, -1) for part in (q, qd, qdd)]
     signals = np.hstack([np.zeros((times.size, 0)), *sample.signals.values()])
-    columns = (times[None], solution.duration, *(values.T for values in moving), np.nan, signals.T, *_fixed(solution))
-    needed = np.array(torque(*columns)).T
+    columns = (times[None], solution.duration, *(values.T for values in moving), *3 * (np.nan,), signals.T)
+    needed = np.array(torque(*columns, *_fixed(solution))).T
     lower, upper = solution.problem.limits("tau")
     beyond = np.where(lower == upper, lower, sample.tau) - needed
     beyond[np.abs(beyond) < _ROUNDING * np.abs(needed).max()] = 0.0

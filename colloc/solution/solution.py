@@ -238,8 +238,11 @@ class Solution:
 
     def _evaluated(self, expressions: list[ca.SX], t: Any) -> list[np.ndarray]:
         """Expressions in the symbols of the problem's instant at times, each ndarray, shape (N, entries)."""
-        sites = self.nlp.grid.anywhere(np.atleast_1d(self._normalised(t)))
-        function = ca.Function("evaluate", self.problem.instant.slots, expressions, {"allow_free": True})
+        now, grid = self.problem.instant, self.nlp.grid
+        if any(ca.depends_on(expression, ca.vertcat(now.jerk, now.tau_rate)) for expression in expressions):
+            grid = grid.with_rates
+        sites = grid.anywhere(np.atleast_1d(self._normalised(t)))
+        function = ca.Function("evaluate", now.slots, expressions, {"allow_free": True})
         if function.has_free():
             free = ", ".join(function.get_free())
             raise InputError(f"a function to evaluate uses symbols that this problem does not know: {free}")

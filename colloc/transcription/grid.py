@@ -8,7 +8,7 @@ Russell 1981: as many sites as freedoms, at Gauss points where accelerations may
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
@@ -26,7 +26,7 @@ from colloc.transcription.slices import Slices
 from colloc.transcription.torques import Torques
 from colloc.transcription.trajectory import Trajectory
 
-_ORDERS = {"q": 0, "qd": 1, "qdd": 2}
+_ORDERS = {"q": 0, "qd": 1, "qdd": 2, "jerk": 3}
 
 
 class Transcription(Protocol):
@@ -77,11 +77,19 @@ class Grid:
     curve : BSpline, HermiteSimpson or Radau
     problem : Problem
     torques : Torques
+    rates : bool
+        Whether places on the motion know jerk and torque rates, which take variables of their own.
     """
 
     curve: Transcription
     problem: Problem
     torques: Torques
+    rates: bool = False
+
+    @cached_property
+    def with_rates(self) -> Grid:
+        """The same, where places on the motion know jerk and torque rates."""
+        return self if self.rates else replace(self, rates=True)
 
     @cached_property
     def basis(self) -> SplineBasis:
@@ -112,10 +120,15 @@ class Grid:
         """Local variables: the joints and their derivatives in s, the signals, and what is shared."""
         n, extra, shared = self.problem.model.n, self.layout["signals"].shape[1], self._shared
         T, s, parameters = shared.T, ca.SX.sym("s"), parameter_symbols(self.problem)
-        q, q1, q2, signals = (ca.SX.sym(name, size) for name, size in (("q", n), ("q1", n), ("q2", n), ("u", extra)))
-        w = ca.vertcat(q, q1, q2, signals, shared.symbols)
-        slots = Slots(s * T, T, q, q1 / T, q2 / T**2, ca.SX(n, 1), signals, shared.constants, parameters)
+        q, q1, q2, q3 = (ca.SX.sym(name, n) for name in ("q", "q1", "q2", "q3"))
+        u, u1 = ca.SX.sym("u", extra), ca.SX.sym("u1", extra)
+        own = (q, q1, q2, q3, u, u1) if self.rates else (q, q1, q2, u)
+        w, nan = ca.vertcat(*own, shared.symbols), ca.SX.nan(n, 1)
+        slots = Slots(s * T, T, q, q1 / T, q2 / T**2, nan, nan, nan, u, shared.constants, parameters)
         slots, torques = self.torques.put(slots, w)
+        if self.rates:
+            slots = slots._replace(jerk=q3 / T**3)
+            slots = slots._replace(tau_rate=self.torques.rate(slots, u1 / T))
         return Local(w, s, parameters, slots, torques)
 
     def anywhere(self, s: np.ndarray) -> Sites:
@@ -125,9 +138,9 @@ class Grid:
     def on(self, points: Points) -> Sites:
         """The splines at normalised times, by the polynomials of given intervals."""
         seen, (s, interval) = self._shared.index, points
-        own = [_own(self.basis, self.layout["q"], s, interval, orders=3)]
+        own = [_own(self.basis, self.layout["q"], s, interval, orders=4 if self.rates else 3)]
         if self.layout["signals"].shape[1]:
-            own.append(_own(self.curve.signals, self.layout["signals"], s, interval, orders=1))
+            own.append(_own(self.curve.signals, self.layout["signals"], s, interval, orders=2 if self.rates else 1))
         whole = np.arange(seen.size)
         own.append(Slices(np.tile(seen, (s.size, 1)).T, whole, whole, np.ones((seen.size, s.size))))
         found = own[0]
@@ -158,14 +171,13 @@ class Grid:
         return Window(float(self.breakpoints[inside.start]), float(self.breakpoints[inside.stop]))
 
     def hull(self, quantity: str, window: Window) -> Sites | None:
-        """Control points of velocities or accelerations; positions have theirs among the variables."""
+        """Control points of velocities, accelerations or jerk; positions have theirs among the variables."""
         if not (order := _ORDERS[quantity]):
             return None
-        n, shared, nan = self.problem.model.n, self._shared, ca.SX.nan
-        s, x, parameters = ca.SX.sym("s"), ca.SX.sym("x", n), parameter_symbols(self.problem)
-        unknown = nan(self.layout["signals"].shape[1], 1)
-        T = shared.T
-        slots = Slots(s * T, T, nan(n, 1), nan(n, 1), nan(n, 1), nan(n, 1), unknown, shared.constants, parameters)
+        n, shared, parameters = self.problem.model.n, self._shared, parameter_symbols(self.problem)
+        s, x, T, nan = ca.SX.sym("s"), ca.SX.sym("x", n), shared.T, ca.SX.nan(n, 1)
+        unknown = ca.SX.nan(self.layout["signals"].shape[1], 1)
+        slots = Slots(s * T, T, nan, nan, nan, nan, nan, nan, unknown, shared.constants, parameters)
         local = Local(ca.vertcat(x, shared.symbols), s, parameters, slots._replace(**{quantity: x / T**order}))
         basis, weight = self.basis, np.ones((1, self.basis.size))
         for _ in range(order):

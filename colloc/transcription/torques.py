@@ -87,7 +87,8 @@ class Torques:
     def put(self, slots: Slots, w: ca.SX) -> tuple[Slots, Intermediate]:
         """Torque symbols put into the slots of an instant, which are expressions in the local variables w."""
         n = self._problem.model.n
-        given = slots._replace(tau=ca.SX(n, 1))
+        none = ca.SX(n, 1)  # for what no torque depends on
+        given = slots._replace(jerk=none, tau=none, tau_rate=none)
         symbols = ca.SX.sym("tau", n)
         stacked = ca.vertcat(*given)
         chain = ca.jacobian(stacked, w)
@@ -100,6 +101,21 @@ class Torques:
 
         torques = Intermediate(symbols, self._value(*given), self._slope(*given) @ chain, curvature, self._asked)
         return slots._replace(tau=symbols), torques
+
+    def rate(self, slots: Slots, signals: ca.SX) -> ca.SX:
+        """Total time derivative of the torques, given the slots of an instant with its jerk and the signals' rates."""
+        return self._rate(*slots._replace(tau=0, tau_rate=0), signals)
+
+    @cached_property
+    def _rate(self) -> ca.Function:
+        # Formed on first use: few problems ask.
+        now = self._problem.instant
+        own = now.slots
+        changes = ca.SX.sym("signals'", own.signals.shape[0])
+        symbols = ca.vertcat(own.t, own.q, own.qd, own.qdd, own.signals)
+        rates = ca.vertcat(1, own.qd, own.qdd, own.jerk, changes)
+        rate = ca.jtimes(self._value(*own), symbols, rates)
+        return ca.Function("rate", [*own, changes], [rate])
 
 
 def _slopes(problem: Problem, recursion: DerivativeRecursion) -> ca.Function:

@@ -71,6 +71,13 @@ def on_curve(nlp: NLP, curve: Transcription) -> NLP:
 
 def _nlp(grid: Grid, compile: bool | Compile | None) -> NLP:
     problem = grid.problem
+    if problem.needs_rates:
+        if (grid.basis.continuity < 2).any():
+            raise InputError(
+                f"jerk and torque rates have no bounds where accelerations jump, as they may on {grid.curve}; take a "
+                "curve on which they do not, such as BSpline(20, degree=5) or HermiteSimpson(20)"
+            )
+        grid = grid.with_rates
     fixed, blocks = fix_ends(problem, grid), []
     for name, stated in problem.rows.items():
         equal = stated.rows.lower == stated.rows.upper
