@@ -115,10 +115,10 @@ class Ipopt:
         runs: list[Outcome] = []
         for k, strategy in enumerate(strategies):
             left = _left(own, runs)
-            if k + 1 < len(strategies):
+            if k + 1 < len(strategies) and "max_iter" in left:
                 left["max_iter"] = min(PATIENCE, left["max_iter"])
             runs.append(self._run(scaled, start, own | left | {"mu_strategy": strategy}, progress))
-            if _final(runs[-1]) or min(_left(own, runs).values()) <= 0:
+            if _final(runs[-1]) or min(_left(own, runs).values(), default=1) <= 0:
                 break
         return _joined(runs)
 
@@ -163,8 +163,10 @@ class Ipopt:
 def _left(own: Mapping[str, Any], runs: Sequence[Outcome]) -> dict[str, Any]:
     """Limits on iterations and time that are left after some runs."""
     iterations, seconds = (sum(values) for values in ([r.iterations for r in runs], [r.seconds["solve"] for r in runs]))
-    left = {"max_iter": own.get("max_iter", _MAX_ITER) - iterations}
-    return left | {name: own[name] - seconds for name in ("max_cpu_time", "max_wall_time") if name in own}
+    spent = {"max_iter": iterations, "max_cpu_time": seconds, "max_wall_time": seconds}
+    given = {"max_iter": _MAX_ITER} | {name: own[name] for name in spent if name in own}
+    # What is no number is for IPOPT to refuse.
+    return {name: limit - spent[name] for name, limit in given.items() if isinstance(limit, int | float)}
 
 
 def _final(run: Outcome) -> bool:
