@@ -85,7 +85,7 @@ def test_actuation_is_the_axis_component_of_the_reaction(solution: co.Solution):
 
 def test_violations_are_measured_between_nodes():
     with pytest.warns(co.SolutionWarning):
-        solution = co.solve(time_optimal(), co.BSpline(12, nodes=13))
+        solution = co.solve(time_optimal(), co.BSpline(12, nodes=13), between="nodes")
     worst = solution.violations[0]
     assert worst.constraint == "tau bounds"
     assert worst.row in ("tau[shoulder]", "tau[elbow]")

@@ -1,6 +1,7 @@
 """Solving: statuses, guesses, options, interruption, warm starts."""
 
 import os
+import re
 import signal
 import warnings
 from typing import Any
@@ -64,11 +65,22 @@ def test_a_fact_stated_twice_is_named_when_the_solve_fails():
 
 def test_sparse_nodes_are_not_called_solved():
     """A quintic with as many torque nodes as control points oscillates in between, whatever IPOPT reports."""
-    with pytest.warns(co.SolutionWarning, match=r"tau\[\w+\] is violated between nodes by"):
-        solution = co.solve(time_optimal(), co.BSpline(19, degree=5, nodes=21))
+    with pytest.warns(co.SolutionWarning) as said:
+        solution = co.solve(time_optimal(), co.BSpline(19, degree=5, nodes=21), between="nodes")
+    assert any(re.search(r"torque switches in interval 18 .* N m over for 5 ms", str(one.message)) for one in said)
+    assert any("the duration ended at its lower bound, 0.1 s" in str(one.message) for one in said)
     assert solution.message == "Solve_Succeeded"
     assert solution.status is co.Status.VIOLATED
     assert solution.violations[0].amount > 10
+
+
+def test_nodes_are_added_to_sparse_ones():
+    """The same spline where limits hold at all times."""
+    solution = co.solve(time_optimal(), co.BSpline(19, degree=5, nodes=21))
+    assert solution.success
+    assert solution.violation < 1e-2
+    assert solution.duration > 0.391854539516
+    assert solution.duration == pytest.approx(co.solve(time_optimal(), co.BSpline(19, degree=5)).duration, abs=5e-4)
 
 
 @pytest.mark.parametrize("degree", [3, 4, 5, 7])

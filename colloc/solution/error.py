@@ -30,6 +30,7 @@ from colloc.solution.violations import Excess, excesses
 from colloc.transcription import NLP
 from colloc.transcription.mesh import points_inside
 
+_ROUNDING = 1e-9  # of a variable's size
 SOURCES = ("dynamics", "cost", "equations", "bounds")
 
 
@@ -202,7 +203,10 @@ def _quadrature_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Difference of two quadratures of the cost on every interval, relative to the size of the whole, (intervals,)."""
     grid, problem, T = nlp.grid, nlp.problem, nlp.duration(x)
     widths = np.diff(grid.breakpoints)
-    sums, total = [], 0.0
+    sums, total = [], sum(abs(value) for value in nlp.terms(x, p).values())
+    # An optimum may cost nothing, and its digits be noise: as much as a movement of the variables by rounding costs.
+    beside = x + _ROUNDING * np.random.default_rng(0).uniform(-1, 1, x.size) * nlp.scale_x * nlp.free
+    total = max(total, sum(abs(value) for value in nlp.terms(beside, p).values()))
     for count in (grid.basis.degree + 1, 2 * grid.basis.degree + 2):
         points, weights = gauss(count)
         sites = grid.on(points_inside(grid.breakpoints, points))
@@ -210,5 +214,5 @@ def _quadrature_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         (values,) = sites.evaluate([ca.vertcat(*terms)], x, p)
         shares = (values.reshape(widths.size, count, -1) * weights[:, None]).sum(axis=1) * widths[:, None] * T
         sums.append(shares.sum(axis=1))
-        total = float(np.abs(shares).sum())
+        total = max(total, float(np.abs(shares).sum()))
     return np.abs(sums[0] - sums[1]) / max(total, 1e-300)
