@@ -1,7 +1,7 @@
 """Optimisation-based motion prediction of rigid multibody systems.
 
-State a mechanism (`Model`), a motion problem (`Problem`), pick a transcription (`BSpline`, `HermiteSimpson`,
-`Radau`), and `solve`.
+State a mechanism (`Model`), a motion problem (`Problem`), and `solve`, on a curve of the library's choice or your own
+(`BSpline`, `HermiteSimpson`, `Radau`). `Solution.error` tells how far the answer can be trusted between its nodes.
 
 Conventions: SI units and radians; arrays are (node, joint); standard (distal) Denavit-Hartenberg rows; inertia about
 the centre of mass in the link frame; gravity is the acceleration vector, (0, -9.81, 0) by default; a load is the wrench
@@ -24,11 +24,12 @@ The layers, lowest first; each imports only from those listed before it:
     evaluator       the dynamics as functions of NumPy arrays
     ground          wrenches between feet and the ground
     loops           closed chains: closure, assembly, dynamics, cut joints
-    transcription   splines and collocation meshes: variables, nodes and the curves between them; the NLP and its blocks
+    transcription   splines: curves, their control points as variables, nodes and collocation points; the NLP and its
+                    blocks; guesses
     point_to_point  the commonest motion in one line: from rest to rest between two postures
     solver          IPOPT: options, statuses, progress, and the diagnosis of a failed solve
-    solution        the answer: motion at any time, violations between nodes, verification, storage
-    solve           from a problem to a solution, or a SolveError
+    solution        the answer: motion at any time, its error between nodes, where to refine, verification, storage
+    solve           from a problem to a solution, refined where asked for, or a SolveError
     descent         steepest descent, BFGS and Newton methods for motions without constraints
     control         iLQR, and feedback around a motion
     plot            figures and animations

@@ -46,7 +46,7 @@ class Outcome:
     seconds : dict of str to float
         Wall time: "solve", of which "callbacks" in functions and derivatives; "build" before.
     tolerance : float
-        Largest violation between nodes, relative to each row's natural size, of an answer that counts as solved.
+        Largest error between nodes, relative, of an answer that counts as solved.
     strategy : str
         How the solver found this end, where it may try several ways: "monotone barrier", say.
     """

@@ -2,7 +2,7 @@
 
 Rows that merely say what a few variables are still couple these in the KKT system, and cost half of its factorisation
 on a 43-joint spline. A clamped spline starts at its first control point, and its derivatives there involve one more
-point each; a collocation mesh has the state at its ends among its variables.
+point each.
 """
 
 from __future__ import annotations
