@@ -71,7 +71,8 @@ class Monitor(IterationCallback):
         now = time.perf_counter() - self._start
         if self._progress and now > self._patience and now - self._shown > 0.1:
             self._shown = now
-            line = f"iteration {self.count:5d}   cost {self._cost * f[0]:.8g}   infeasibility {infeasibility:.1e}   {now:.1f} s"
+            cost = self._cost * f[0]
+            line = f"iteration {self.count:5d}   cost {cost:.8g}   infeasibility {infeasibility:.1e}   {now:.1f} s"
             sys.stderr.write(f"\r{line:<78}")
             sys.stderr.flush()
         self.count += 1
