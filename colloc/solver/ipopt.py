@@ -47,7 +47,7 @@ _WARM = {
     "warm_start_mult_bound_push": 1e-9,
 }
 
-# L-BFGS converges by fits and starts: fifteen iterations of acceptable accuracy are no standstill.
+# L-BFGS converges by fits and starts: fifteen iterations of acceptable accuracy in a row mean no standstill.
 _LIMITED_MEMORY = {"hessian_approximation": "limited-memory", "acceptable_iter": 0}
 
 _STATUS = {

@@ -13,14 +13,20 @@ from colloc.dynamics import newton_euler
 KINDS = ("time", "effort", "mixed")
 
 
-def random_arm(rng: np.random.Generator, n: int) -> co.Model:
-    """Serial arm in space, one joint in six prismatic; every link a cloud of eight point masses.
+def random_arm(rng: np.random.Generator, n: int, prismatic: float = 1 / 6) -> co.Model:
+    """Serial arm in space, half of them in gravity; every link is a cloud of eight point masses.
 
-    Half of the arms stand in gravity.
+    Parameters
+    ----------
+    rng : Generator
+    n : int
+        Number of joints.
+    prismatic : float
+        Chance of a joint to be prismatic instead of revolute.
     """
     bodies = []
     for k in range(n):
-        make = co.prismatic if rng.random() < 1 / 6 else co.revolute
+        make = co.prismatic if rng.random() < prismatic else co.revolute
         shift, turn = rng.uniform(-0.4, 0.4, 3), rng.uniform(-pi, pi, 3)
         mass, com, inertia = _point_cloud(rng)
         joint = make(axis=tuple(rng.normal(size=3)), placement=co.placement(list(shift), list(turn)))
@@ -28,11 +34,11 @@ def random_arm(rng: np.random.Generator, n: int) -> co.Model:
     return co.Model(bodies, gravity=(0.0, 0.0, -9.81 * float(rng.random() < 0.5)), name=f"random {n}-joint arm")
 
 
-def random_problem(seed: int) -> tuple[co.Problem, str]:
-    """A motion between two postures at rest and the kind of its cost: time, effort, or both.
+def random_problem(seed: int) -> co.Problem:
+    """A motion between two postures at rest: fastest, with least effort at a given duration, or a mixture.
 
-    The minimum-jerk motion of a random duration keeps to all limits, with 10 to 200 % to spare. A free duration is
-    guessed wrong by a factor of up to 3, either way.
+    The minimum-jerk motion of a random duration keeps to all limits, of which it takes 10 to 90 %. A free duration is
+    guessed wrong by a factor of up to 8, either way.
 
     Parameters
     ----------
@@ -56,7 +62,7 @@ def random_problem(seed: int) -> tuple[co.Problem, str]:
     free = co.Free(T / 10, 10 * T, T * 10 ** float(rng.uniform(-0.9, 0.9)))
     mixed = co.duration() + co.integral(effort) * float(rng.uniform(0.1, 3.0) / (torques @ torques))
     cost = {"time": co.duration(), "effort": co.integral(effort), "mixed": mixed}[kind]
-    return co.Problem(model, T if kind == "effort" else free, cost, [*ends, *limits]), kind
+    return co.Problem(model, T if kind == "effort" else free, cost, [*ends, *limits])
 
 
 def peaks(model: co.Model, start: np.ndarray, end: np.ndarray, T: float) -> tuple[np.ndarray, np.ndarray]:
@@ -73,8 +79,8 @@ def peaks(model: co.Model, start: np.ndarray, end: np.ndarray, T: float) -> tupl
     bend = 60 * s * (1 - s) * (1 - 2 * s)
     way = end - start
     q, qd, qdd = start + np.outer(shape, way), np.outer(slope, way) / T, np.outer(bend, way) / T**2
-    symbols = [ca.SX.sym(name, model.n) for name in ("q", "qd", "qdd")]
-    torque = ca.Function("torque", symbols, [newton_euler(model, *symbols)]).map(s.size)
+    given = [ca.SX.sym(name, model.n) for name in ("q", "qd", "qdd")]
+    torque = ca.Function("torque", given, [newton_euler(model, given[0], given[1], given[2])]).map(s.size)
     return np.abs(qd).max(axis=0), np.abs(np.array(torque(q.T, qd.T, qdd.T))).max(axis=1)
 
 
