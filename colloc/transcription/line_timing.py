@@ -23,14 +23,13 @@ from colloc.display import short
 from colloc.dynamics import inverse_dynamics, newton_euler
 from colloc.numerics.path_speeds import PathLimits, path_speeds
 from colloc.problem import Problem
+from colloc.transcription.mesh import graded
 
 _COARSE = (50, 100)
 _MOST = 1600
 _TOLERANCE = 2e-4  # of the duration
 _ROUNDS = 50
 _SETTLED = 1e-6  # error of linearised torques, against their size
-_GRADING = 1.9  # from one interval to the next
-_WIDEST = 200.0  # against the first
 _JUMP = 0.05  # of the range of s''
 
 _Torques = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -82,28 +81,24 @@ class TimedLine:
         along = self.end - self.start
         return self.start + np.outer(s, along), np.outer(rate, along), np.outer(u, along)
 
-    def breakpoints(self, intervals: int = 21) -> np.ndarray:
-        """A mesh for this motion and those near it: graded towards both ends, and one at every jump of s''.
+    def breakpoints(self, intervals: int = 20) -> np.ndarray:
+        """A mesh for this motion and those near it: that of `graded`, and a breakpoint at every jump of s''.
 
         Parameters
         ----------
         intervals : int
-            Without the jumps, which take the place of graded breakpoints close to them.
+            Without the jumps, which take the place of breakpoints close to them.
 
         Returns
         -------
         ndarray, rising from 0 to 1
             Fractions of the duration.
         """
-        growing = np.minimum(_GRADING ** np.arange(intervals), _WIDEST)
-        widths = np.minimum(growing, growing[::-1])
-        graded = np.append(0.0, np.cumsum(widths)) / widths.sum()
-        graded[-1] = 1.0
-        jumps = self._jumps / self.duration
-        widths = np.interp(jumps, (graded[1:] + graded[:-1]) / 2, np.diff(graded))
-        near = (np.abs(graded[:, None] - jumps) < widths / 3).any(axis=1)
+        ends, jumps = np.array(graded(intervals)), self._jumps / self.duration
+        widths = np.interp(jumps, (ends[1:] + ends[:-1]) / 2, np.diff(ends))
+        near = (np.abs(ends[:, None] - jumps) < widths / 3).any(axis=1)
         near[[0, -1]] = False
-        return np.sort(np.append(graded[~near], jumps))
+        return np.sort(np.append(ends[~near], jumps))
 
     @property
     def _jumps(self) -> np.ndarray:
