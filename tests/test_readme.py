@@ -25,7 +25,7 @@ def test_the_script_in_the_readme_runs_as_printed(monkeypatch: pytest.MonkeyPatc
     assert isinstance(solution, co.Solution)
     assert solution.status is co.Status.SOLVED
     assert solution.duration == pytest.approx(0.391854539516, rel=1e-3)
-    assert solution.q.shape == solution.tau.shape == (101, 2)
+    assert solution.q.shape == solution.tau.shape == (solution.t.size, 2)
 
 
 def test_the_evaluator_in_the_readme_runs_as_printed(monkeypatch: pytest.MonkeyPatch):
