@@ -20,12 +20,11 @@ from colloc.solution.violations import exceeded
 from colloc.solver import Hessian, Ipopt, Status, check_hessian, check_options
 from colloc.transcription import (
     NLP,
-    BSpline,
     Guess,
     Keyframes,
     Transcription,
     check_freedoms,
-    graded,
+    default_curve,
     on_curve,
     trajectory_from,
     transcribe,
@@ -85,7 +84,8 @@ def solve(
     problem : Problem or NLP
         An NLP, as `transcribe` returns it, brings its curve, dynamics, sensitivities and compiled functions.
     curve : BSpline, HermiteSimpson or Radau, optional
-        By default splines of degree 4 whose accelerations may jump, on 20 intervals that are narrow at both ends.
+        By default splines whose accelerations may jump, on intervals that are narrow at both ends of the motion; in a
+        free duration on those that suit the straight line, timed within the limits.
     tol : float, optional
         Refines the grid until the error between the nodes (`Solution.error`) and the change of the cost by a round,
         relative, are below; `Solution.ladder` lists the rounds. 1e-3 without a curve, none with one.
@@ -134,8 +134,7 @@ def solve(
     """
     tolerance = finite_number("violation_tolerance", violation_tolerance, positive=True)
     if curve is None and isinstance(problem, Problem):
-        smooth = 2 if problem.needs_rates else 1
-        curve, tol = BSpline(breakpoints=graded(20), degree=4, continuity=smooth), 1e-3 if tol is None else tol
+        curve, tol = default_curve(problem), 1e-3 if tol is None else tol
     if tol is not None:
         tolerance = finite_number("tol", tol, positive=True)
     if between not in ("always", "nodes"):

@@ -3,7 +3,8 @@
 An interval is split in three where its error is above the tolerance. While the cost still changes, so are those that
 make up nine tenths of what it might gain by bounds that are not used on the whole of an interval (`slack`; the marking
 of Doerfler 1996): switches, on which a grid closes in, and ripples below a bound. Where there is nothing to gain all
-intervals are split in two, because that a cost has converged shows only on a finer grid.
+intervals are split in two, because that a cost has converged shows only on a finer grid. A `BSpline` may have jumps of
+the acceleration at new breakpoints of the first kind, as switches have.
 """
 
 from __future__ import annotations
@@ -69,14 +70,22 @@ def next_curve(solution: Solution, tol: float, *, settled: bool) -> Transcriptio
         degree = finer[0] if len(set(finer)) == 1 else finer
         return replace(curve, intervals=None, degree=degree, breakpoints=_split(ends, pieces))
     if isinstance(curve, BSpline):
-        if not isinstance(curve.continuity, int | None):
-            inside = np.full(pieces.sum() - 1, min(curve.continuity))
-            inside[np.cumsum(pieces)[:-1] - 1] = curve.continuity
-            return replace(
-                curve, intervals=None, nodes=None, breakpoints=_split(ends, pieces), continuity=tuple(inside.tolist())
-            )
-        return replace(curve, intervals=None, nodes=None, breakpoints=_split(ends, pieces))
+        inside = _continuity(solution, curve, pieces, switching)
+        return replace(curve, intervals=None, nodes=None, breakpoints=_split(ends, pieces), continuity=inside)
     return replace(curve, intervals=None, breakpoints=_split(ends, pieces))  # pyright: ignore[reportArgumentType]
+
+
+def _continuity(
+    solution: Solution, curve: BSpline, pieces: np.ndarray, switching: np.ndarray
+) -> int | tuple[int, ...] | None:
+    """Continuity of a split B-spline: 1 at new breakpoints where a bound is not used throughout."""
+    own = solution.nlp.grid.basis.continuity
+    smooth = curve.continuity if isinstance(curve.continuity, int) else curve.degree - 1
+    inside = np.repeat(np.where(switching & (not solution.problem.needs_rates), 1, smooth), pieces)[:-1]
+    inside[np.cumsum(pieces)[:-1] - 1] = own
+    if (inside == smooth).all():
+        return curve.continuity if isinstance(curve.continuity, int) else None
+    return tuple(inside.tolist())
 
 
 def switches(solution: Solution) -> np.ndarray:

@@ -10,7 +10,9 @@ import numpy as np
 
 from colloc.checks import InputError, finite_array, finite_number
 from colloc.problem import Problem, State
+from colloc.transcription.bspline import BSpline
 from colloc.transcription.line_timing import TimedLine, timed_line
+from colloc.transcription.mesh import graded
 from colloc.transcription.trajectory import Trajectory
 
 Guess = Callable[[float], Any]
@@ -119,6 +121,21 @@ def _function_of_time(problem: Problem, guess: Guess, T: float) -> tuple[Callabl
         return (q(inner + step) - 2 * q(inner) + q(inner - step)) / (step * T) ** 2
 
     return q, qd, qdd
+
+
+def default_curve(problem: Problem) -> BSpline:
+    """Splines whose accelerations may jump, on a mesh for the problem.
+
+    In a free duration cubics on breakpoints that the timed straight line fits on, where it has a timing; else of degree
+    4 on intervals that are narrow at both ends. Where the problem speaks of jerk or torque rates, accelerations are
+    continuous.
+    """
+    smooth = 2 if problem.needs_rates else 1
+    horizon = problem.horizon
+    timed = timed_line(problem, *_end_postures(problem)) if horizon.lower < horizon.upper else None
+    if isinstance(timed, TimedLine) and not problem.needs_rates:
+        return BSpline(breakpoints=timed.breakpoints(), degree=3, continuity=1)
+    return BSpline(breakpoints=graded(20), degree=4, continuity=smooth)
 
 
 def _end_postures(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
