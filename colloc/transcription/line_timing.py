@@ -96,7 +96,7 @@ class TimedLine:
         """
         ends, jumps = np.array(graded(intervals)), self._jumps / self.duration
         widths = np.interp(jumps, (ends[1:] + ends[:-1]) / 2, np.diff(ends))
-        near = (np.abs(ends[:, None] - jumps) < widths / 3).any(axis=1)
+        near = np.any(np.abs(ends[:, None] - jumps) < widths / 3, axis=1)
         near[[0, -1]] = False
         return np.sort(np.append(ends[~near], jumps))
 
