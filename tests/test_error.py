@@ -4,6 +4,7 @@ import warnings
 from typing import Any
 
 import casadi as ca
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from numpy.polynomial import legendre
@@ -213,3 +214,32 @@ def test_points_are_merged_in_the_order_of_time():
     merged = one.merged(two)
     np.testing.assert_array_equal(merged.s, [0.0, 0.2, 0.5, 0.5])
     np.testing.assert_array_equal(merged.interval, [0, 0, 0, 1])
+
+
+def test_a_figure_shows_the_rounds_of_a_refinement():
+    solution = co.solve(time_optimal(), co.Radau(8), tol=1e-3, compile=False)
+    above, below = co.plot.ladder(solution).axes
+    lines = {str(line.get_label()): line for line in above.get_lines()}
+    np.testing.assert_allclose(lines["error"].get_ydata()[-1], float(solution.error))
+    assert len(below.get_lines()) == len(solution.ladder)
+    np.testing.assert_allclose(below.get_lines()[-1].get_ydata(), solution.nlp.grid.breakpoints)
+    plt.close("all")
+    with pytest.raises(co.InputError, match="solution was not refined"):
+        co.plot.ladder(quiet(time_optimal(), co.Radau(8)))
+
+
+def test_a_figure_shows_the_error_on_every_interval():
+    solution = quiet(hanging(), co.Radau(20))
+    (ax,) = co.plot.error(solution).axes
+    steps = {patch.get_label(): patch for patch in ax.patches}
+    np.testing.assert_allclose(steps["dynamics"].get_data().values, solution.error.dynamics)
+    assert set(steps) == {"dynamics", "cost"}
+    plt.close("all")
+
+
+def test_a_refined_spline_may_jump_where_a_bound_switches():
+    solution = quiet(time_optimal(), co.BSpline(12), tol=1e-4)
+    basis = solution.nlp.grid.basis
+    assert set(basis.continuity) == {1, 2}
+    assert solution.status is co.Status.SOLVED
+    assert SHARP - 1e-7 < solution.duration < SHARP * 1.0002
