@@ -32,7 +32,7 @@ def report() -> Report:
 
 
 def test_the_step_is_found(report):
-    assert report.solution.status is co.Status.SOLVED
+    assert report.found
     assert report.first.success
     for kind, limit in PROMISED.items():  # between the nodes as well
         assert report.worst[kind][0] <= limit, report.worst[kind]

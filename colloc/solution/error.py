@@ -31,6 +31,7 @@ from colloc.transcription import NLP
 from colloc.transcription.mesh import points_inside
 
 _ROUNDING = 1e-9  # of a variable's size
+_SINGULAR = 1e-10  # of the largest eigenvalue: an eigenvalue below is zero
 SOURCES = ("dynamics", "cost", "equations", "bounds")
 
 
@@ -186,11 +187,14 @@ def _strayed(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def _solve(M: np.ndarray, missing: np.ndarray) -> np.ndarray:
-    """Accelerations that torques cause; none where the mass matrix is singular: such joints follow no torque."""
-    try:
-        return np.linalg.solve(M, missing[..., None])[..., 0]
-    except np.linalg.LinAlgError:
-        return (np.linalg.pinv(M, hermitian=True) @ missing[..., None])[..., 0]
+    """Accelerations that torques cause; none where the mass matrix is singular: such joints follow no torque.
+
+    Judged after scaling to a diagonal of ones, as joints are in radians and metres, fingers and trunks.
+    """
+    d = np.sqrt(np.diagonal(M, axis1=-2, axis2=-1))
+    d = np.where(d > 0, d, 1.0)
+    inverse = np.linalg.pinv(M / (d[..., :, None] * d[..., None, :]), rcond=_SINGULAR, hermitian=True)
+    return (inverse @ (missing / d)[..., None])[..., 0] / d
 
 
 def _fixed_torques(nlp: NLP) -> tuple[list[int], np.ndarray]:

@@ -31,15 +31,16 @@ def torque(q, v, a):
     return ca.vertcat(tau1, tau2)
 
 
-def spline(intervals=20, degree=3, nodes=101):
-    """Clamped cubic spline, torques bounded at equally spaced nodes."""
-    knots = [0.0] * degree + list(np.linspace(0, 1, intervals + 1)) + [1.0] * degree
-    count = intervals + degree
+def spline(intervals=20, degree=3, continuity=2, nodes=101):
+    """Clamped spline with that many continuous derivatives, torques bounded at equally spaced nodes."""
+    inside = np.repeat(np.linspace(0, 1, intervals + 1)[1:-1], degree - continuity)
+    knots = [0.0] * (degree + 1) + list(inside) + [1.0] * (degree + 1)
+    count = len(knots) - degree - 1
     s = np.linspace(0, 1, nodes)
-    basis = ca.DM(basis_matrix(np.array(knots), degree, s))
+    basis = ca.sparsify(ca.DM(basis_matrix(np.array(knots), degree, s)))
     slopes = [derivative(knots, degree), derivative(knots[1:-1], degree - 1)]
-    basis1 = ca.DM(basis_matrix(np.array(knots[1:-1]), degree - 1, s) @ slopes[0])
-    basis2 = ca.DM(basis_matrix(np.array(knots[2:-2]), degree - 2, s) @ slopes[1] @ slopes[0])
+    basis1 = ca.sparsify(ca.DM(basis_matrix(np.array(knots[1:-1]), degree - 1, s) @ slopes[0]))
+    basis2 = ca.sparsify(ca.DM(basis_matrix(np.array(knots[2:-2]), degree - 2, s) @ slopes[1] @ slopes[0]))
     c, T = ca.SX.sym("c", count, 2), ca.SX.sym("T")
     q, v, a = (basis @ c).T, (basis1 @ c).T / T, (basis2 @ c).T / T**2
     tau = torque(q, v, a)
@@ -79,24 +80,8 @@ def derivative(knots, degree):
 
 
 def hermite_simpson(intervals=100):
-    """Separated Hermite-Simpson on states (q, v), accelerations and torques by inverse dynamics."""
-    nodes = 2 * intervals + 1
-    q, v, a = (ca.SX.sym(name, 2, nodes) for name in "qva")
-    T = ca.SX.sym("T")
-    h = T / intervals
-    defects = []
-    for x, dx in ((q, v), (v, a)):
-        x0, xm, x1, d0, dm, d1 = x[:, :-2:2], x[:, 1:-1:2], x[:, 2::2], dx[:, :-2:2], dx[:, 1:-1:2], dx[:, 2::2]
-        defects += [x1 - x0 - h / 6 * (d0 + 4 * dm + d1), xm - (x0 + x1) / 2 - h / 8 * (d0 - d1)]
-    ends = ca.vertcat(q[:, 0] - Q0, v[:, 0], q[:, -1] - Q1, v[:, -1])
-    equal = ca.vertcat(ends, *map(ca.vec, defects))
-    g = ca.vertcat(equal, ca.vec(torque(q, v, a)))
-    s = np.linspace(0, 1, nodes)
-    line = (Q0[:, None] + (Q1 - Q0)[:, None] * s).ravel("F")
-    start = np.concatenate([line, np.tile(Q1 - Q0, nodes), np.zeros(2 * nodes), [1.0]])
-    free, zero, limit = [INF] * (6 * nodes), [0.0] * equal.shape[0], [10.0] * (2 * nodes)
-    nlp = {"x": ca.vertcat(ca.vec(q), ca.vec(v), ca.vec(a), T), "f": T, "g": g}
-    return nlp, start, [-b for b in free] + [0.1], [*free, 5.0], zero + [-b for b in limit], zero + limit
+    """Quartics with continuous accelerations."""
+    return spline(intervals, degree=4, continuity=2, nodes=7 * intervals + 1)
 
 
 def main(kind):

@@ -133,7 +133,7 @@ def speeds_figure(reports: Mapping[float, Report]) -> Figure:
         column = 2 * (k % 6)
         draw_trend(figure.add_subplot(grid[2 + k // 6, column : column + 2]), event, reports)
     handles = [
-        Line2D([], [], color=shade, label=f"{speed:g} m/s{'' if report.solution.success else ', not solved'}")
+        Line2D([], [], color=shade, label=f"{speed:g} m/s{'' if report.found else ', not solved'}")
         for shade, (speed, report) in zip(shades, reports.items(), strict=True)
     ]
     handles += [

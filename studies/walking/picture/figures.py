@@ -64,7 +64,7 @@ def gait_figure(reports: Mapping[str, Report]) -> Figure:
         f"{main.solution.status}",
         fontsize=13,
         fontweight="bold",
-        color=INK if main.solution.success else VERMILLION,
+        color=INK if main.found else VERMILLION,
     )
     legend_below(figure, cast(Sequence[Line2D], _handles(reports)))
     return figure

@@ -78,6 +78,12 @@ class Report:
     solution: co.Solution
     first: co.Solution | None = None
 
+    @property
+    def found(self) -> bool:
+        """Whether the step is an optimum that keeps to its bounds, simulated or not."""
+        outcome = self.solution.outcome
+        return outcome.status is co.Status.SOLVED and self.solution.violation <= outcome.tolerance
+
     @cached_property
     def percent(self) -> np.ndarray:
         """Times of the curves [% of the stride], shape (2 SAMPLES - 1,)."""
