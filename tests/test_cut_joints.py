@@ -157,7 +157,7 @@ def test_the_five_bar_stays_closed_between_nodes(curve):
     ("coarse", "fine", "at_nodes", "between"),
     [
         (co.Radau(40, 3), co.Radau(80, 3), 4.8, 4.8),
-        (co.Radau(40, 4), co.Radau(80, 4), 6.5, 5.0),
+        (co.Radau(20, 4), co.Radau(40, 4), 6.5, 5.5),
         (co.HermiteSimpson(40), co.HermiteSimpson(80), 3.8, 3.8),
     ],
     ids=str,

@@ -51,7 +51,7 @@ def test_torques_switch_where_the_maximum_principle_says():
     ("study", "T", "cost"), [(lifting, T_LIFTING, COST_LIFTING), (prismatic_revolute, T_SLIDE, COST_SLIDE)]
 )
 def test_mixed_criteria_converge(study, T, cost, dynamics):
-    solution = co.solve(study.problem, co.Radau(60), dynamics=dynamics, ipopt={"tol": 1e-10})
+    solution = co.solve(study.problem, co.Radau(80), dynamics=dynamics, ipopt={"tol": 1e-10})
     assert solution.success
     assert solution.duration == pytest.approx(T, abs=2e-5)
     assert solution.cost == pytest.approx(cost, abs=2e-7)
