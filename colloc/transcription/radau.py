@@ -19,10 +19,10 @@ class Radau:
 
     Positions are polynomials of degree `degree` + 1 with continuous velocity, and torques follow by inverse dynamics at
     every time: where the optimum is smooth, its cost is approached with order 2 degree, twice that of the accelerations
-    (the cost is stationary). Equations along the path, such as a passive joint's tau = 0, hold at the Radau points, and what follows
-    from them is of their order, 2 degree - 1, at the ends of intervals (Hairer and Wanner 1996, section IV.5);
-    inequalities at max(5, 2 degree + 1) + 1 nodes of every interval, those on positions, velocities and accelerations
-    at all times.
+    (the cost is stationary). Equations along the path, such as a passive joint's tau = 0, hold at the Radau points, and
+    what follows from them is of their order, 2 degree - 1, at the ends of intervals (Hairer and Wanner 1996, section
+    IV.5); inequalities at max(5, 2 degree + 1) + 1 nodes of every interval, those on positions, velocities and
+    accelerations at all times.
 
     Parameters
     ----------

@@ -23,8 +23,8 @@ POINTS = 13  # control points of every joint: cubic splines of ten pieces, with 
 DENSE = 4  # nodes of every piece
 # The paper's six control points cannot keep the trailing foot still: its constraints hold at eleven times only.
 COARSE, COARSE_NODES = 7, 11
-# IPOPT's tolerance and barrier are relative to the cost where it sets out: that of a motion found without forces, where a
-# step costs 0.07.
+# IPOPT's tolerance and barrier are relative to the cost where it sets out: that of a motion found without forces, where
+# a step costs 0.07.
 AT_START = 15.0
 COARSE_IPOPT = {"mu_strategy": "monotone", "mu_init": 1e-3 / AT_START}
 ROUGHLY = 1e-3  # tolerance that Gauss-Newton is sure to meet; for less, the exact Hessian goes on from there
