@@ -8,7 +8,7 @@ can be too coarse for is
                 divided by the mass matrix and integrated twice, is how far the motion strays within the interval: the
                 one-interval error of Haman and Rao (2024), to first order.
     cost        the integral of the cost: the quadrature of the problem against one of twice as many points
-    equations   equations along the path, collocated at few sites
+    equations   equations along the path, collocated at few sites: by how far the motion strays if they are met
     bounds      inequalities, imposed at nodes
 
 All are relative: positions to 1 + the largest of the joint (Betts 2010, section 4.7), the cost to the sum of its terms'
@@ -25,8 +25,9 @@ import numpy as np
 
 from colloc.display import Table, short
 from colloc.numerics.quadrature import gauss, lagrange_integrals, lagrange_values
-from colloc.problem import JointBounds, Window
-from colloc.solution.violations import Excess, excesses
+from colloc.problem import Window
+from colloc.solution.equations import equation_error
+from colloc.solution.violations import excesses
 from colloc.transcription import NLP
 from colloc.transcription.mesh import points_inside
 
@@ -121,11 +122,14 @@ def local_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> LocalError:
         Decision vector and parameters.
     """
     position, torque, size = _strayed(nlp, x, p)
-    profiles = {"equations": np.zeros(len(position)), "bounds": np.zeros(len(position))}
+    bounds = np.zeros(len(position))
     # What holds at one moment holds there, and cannot be violated between nodes.
     along = [name for name, stated in nlp.problem.rows.items() if isinstance(stated.constraint.where, Window)]
     for excess in excesses(nlp, x, p, names=along):
-        _fold(profiles, nlp, excess)
+        rows = excess.stated.rows
+        if (chosen := rows.lower < rows.upper).any():
+            relative = (excess.amount / rows.scale[:, None])[chosen].max(axis=0)
+            np.maximum.at(bounds, np.minimum(excess.interval, bounds.size - 1), relative)
     return LocalError(
         nlp.grid.breakpoints * nlp.duration(x),
         nlp.problem.model.joint_names,
@@ -133,23 +137,9 @@ def local_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> LocalError:
         torque,
         (position / (1 + size)).max(axis=1),
         _quadrature_error(nlp, x, p),
-        **profiles,
+        equation_error(nlp, x, p, size),
+        bounds,
     )
-
-
-def _fold(profiles: dict[str, np.ndarray], nlp: NLP, excess: Excess) -> None:
-    """Take a constraint's distance from its bounds into the profiles, which keep the largest on every interval.
-
-    Equations on torques are left to the dynamics, which tell what they do to the motion.
-    """
-    constraint, rows = excess.stated.constraint, excess.stated.rows
-    equal = rows.lower == rows.upper
-    relative = excess.amount / rows.scale[:, None]
-    interval = np.minimum(excess.interval, len(profiles["bounds"]) - 1)
-    torque = isinstance(constraint, JointBounds) and constraint.quantity == "tau"
-    for name, chosen in (("equations", equal & (not torque)), ("bounds", ~equal)):
-        if chosen.any():
-            np.maximum.at(profiles[name], interval, relative[chosen].max(axis=0))
 
 
 def _strayed(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

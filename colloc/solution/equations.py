@@ -1,0 +1,70 @@
+"""What equations along the path leave open between their collocation points, measured by the motion.
+
+A residual has a unit but often no size, as in tau = 0. So an equation that depends on accelerations (or torques) is
+measured by how far the motion strays within an interval if the accelerations are corrected to meet it, to first order
+and with the least change; any other by the natural size of its row.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from colloc.numerics.quadrature import gauss, lagrange_integrals
+from colloc.problem import ConstraintRows, JointBounds, Window
+from colloc.problem.where import WHOLE
+from colloc.transcription import NLP
+from colloc.transcription.mesh import points_inside
+
+
+def equation_error(nlp: NLP, x: np.ndarray, p: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Relative error of the equations along the path on every interval, shape (intervals,).
+
+    Parameters
+    ----------
+    nlp : NLP
+    x, p : ndarray
+        Decision vector and parameters.
+    size : ndarray, shape (n,) [rad, m]
+        Largest position of every joint.
+    """
+    found = np.zeros(nlp.grid.basis.intervals)
+    for stated in nlp.problem.rows.values():
+        equal = np.flatnonzero(stated.rows.lower == stated.rows.upper)
+        where = stated.constraint.where
+        if equal.size and isinstance(where, Window) and not _is_fixed_torque(stated):
+            found = np.maximum(found, _one(nlp, x, p, size, stated, equal, where))
+    return found
+
+
+def _is_fixed_torque(stated: ConstraintRows) -> bool:
+    """Whether a torque is given all along, which the error of the dynamics tells of."""
+    constraint = stated.constraint
+    return isinstance(constraint, JointBounds) and constraint.quantity == "tau" and constraint.where == WHOLE
+
+
+def _one(
+    nlp: NLP, x: np.ndarray, p: np.ndarray, size: np.ndarray, stated: ConstraintRows, equal: np.ndarray, where: Window
+) -> np.ndarray:
+    grid, now, n = nlp.grid, nlp.problem.instant, nlp.problem.model.n
+    fine = gauss(grid.basis.degree + 3)[0]
+    points = points_inside(grid.breakpoints, fine)
+    sites = grid.on(points)
+    rows = stated.rows.expression[equal.tolist()]
+    slopes = [ca.densify(ca.jacobian(rows, part)) for part in (now.qdd, now.tau)]
+    accelerated = any(ca.depends_on(rows, part) for part in (now.qdd, now.tau))
+    function = ca.Function("rows", [*now.slots], [rows, *slopes])
+    arguments = sites.local.arguments
+    value, direct, through = function.call(list(arguments))
+    inertia = grid.torques.inertia(arguments)
+    values, J = sites.evaluate([value, direct + through @ inertia], x, p)
+    residual = np.where(sites.within(where)[:, None], values - stated.rows.lower[equal], 0.0)
+    if not accelerated:
+        relative = np.abs(residual / stated.rows.scale[equal]).max(axis=1)
+        return relative.reshape(-1, fine.size).max(axis=1)
+    J = J.reshape(points.s.size, n, equal.size).swapaxes(1, 2)  # evaluated column by column
+    acceleration = (np.linalg.pinv(J) @ residual[..., None])[..., 0].reshape(-1, fine.size, n)
+    once = lagrange_integrals(fine, np.append(fine, 1.0))
+    widths = np.diff(grid.breakpoints) * nlp.duration(x)
+    drift = np.einsum("ef,ifn->ien", once @ once[:-1], acceleration) * widths[:, None, None] ** 2
+    return (np.abs(drift).max(axis=1) / (1 + size)).max(axis=1)
