@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import studies.benchmarks.barrier
 import studies.benchmarks.compile
 import studies.benchmarks.evaluate
 import studies.benchmarks.nlp_callbacks
@@ -82,6 +83,14 @@ def test_the_second_process_compiles_nothing(tmp_path):
     assert numbers["compile.size_MB"] > 0
     assert numbers["compile.peak_memory_MB.compilers"] > 1
     assert {"compile.first", "compile.cached", "compile.peak_memory_MB"} <= numbers.keys()
+
+
+@pytest.mark.slow
+def test_no_barrier_strategy_leaves_a_random_problem_unsolved(tmp_path):
+    numbers = run(studies.benchmarks.barrier, tmp_path)
+    assert numbers["barrier.problems.default.unsolved"] == numbers["barrier.guesses.default.unsolved"] == 0
+    assert numbers["barrier.guesses.default.iterations.max"] < 10 * numbers["barrier.guesses.default.iterations.median"]
+    assert {"barrier.problems.adaptive.iterations.p95", "barrier.guesses.adaptive.seconds.total"} <= numbers.keys()
 
 
 def test_calls_take_turns():

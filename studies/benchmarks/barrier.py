@@ -23,7 +23,8 @@ from studies.reporting import Option, arguments, finish
 
 CHOICES = {
     "default": {},
-    "begun high": {"mu_init": 0.1},  # IPOPT's own default
+    "monotone": {"mu_strategy": "monotone"},
+    "begun high": {"mu_strategy": "monotone", "mu_init": 0.1},  # IPOPT's own default
     "adaptive": {"mu_strategy": "adaptive"},
     "ordered by AMD": {"mumps_pivot_order": 0},
 }

@@ -1,8 +1,8 @@
 """How should a problem be posed so that IPOPT's linear algebra is cheap?
 
 The library's own choices against the alternatives, one at a time, on smooth splines and on splines whose accelerations
-may jump: end states as constraint rows instead of fixed variables, MUMPS as IPOPT sets it up by itself, the adaptive
-barrier, torques lifted to variables of their own, Gauss-Newton. Linear algebra is what a solve takes beside its
+may jump: end states as constraint rows instead of fixed variables, MUMPS as IPOPT sets it up by itself, either
+barrier whatever the problem, torques lifted to variables of their own, Gauss-Newton. Linear algebra is what a solve takes beside its
 callbacks.
 """
 
@@ -75,6 +75,7 @@ OURS = Choice("as it is", unchanged, {})
 CHOICES = [
     Choice("end states as rows", ends_as_rows, {}),
     Choice("MUMPS by itself", unchanged, {"ipopt": MUMPS_ALONE}),
+    Choice("monotone barrier", unchanged, {"ipopt": {"mu_strategy": "monotone"}}),
     Choice("adaptive barrier", unchanged, {"ipopt": {"mu_strategy": "adaptive"}}),
     Choice("Gauss-Newton", unchanged, {"hessian": co.Hessian.GAUSS_NEWTON}),
     Choice("torques lifted", torques_lifted, {}),
