@@ -32,9 +32,9 @@ _DEFAULTS = {
     "mu_init": 1e-2,
 }
 
-# A barrier chosen anew at every iteration throws a free duration about: guessed badly it takes up to 541 iterations
-# (median 16) where the monotone barrier, begun low, takes 98 (median 18): `python -m studies.benchmarks.barrier`. In a
-# given duration both have the same tail and the adaptive one the lower median, a quarter on human gait; from an optimum
+# A barrier chosen anew at every iteration throws a free duration about: guessed badly it takes up to 1,003 iterations
+# where the monotone barrier, begun low, takes 109, for the same median: `python -m studies.benchmarks.barrier`. In a
+# given duration tails are alike and the adaptive one has the lower median, a quarter on human gait; from an optimum
 # nearby, multipliers included, it is there at once.
 STRATEGIES = ("monotone", "adaptive")
 PATIENCE = 300  # iterations of the first
