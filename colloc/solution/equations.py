@@ -7,6 +7,8 @@ and with the least change; any other by the natural size of its row.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import casadi as ca
 import numpy as np
 
@@ -17,8 +19,41 @@ from colloc.transcription import NLP
 from colloc.transcription.mesh import points_inside
 
 
-def equation_error(nlp: NLP, x: np.ndarray, p: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Relative error of the equations along the path on every interval, shape (intervals,).
+class Drift(NamedTuple):
+    """What wrong accelerations do to a motion, to first order.
+
+    Parameters
+    ----------
+    local : ndarray, shape (intervals, n)
+        Largest change of position within every interval, counted from its start.
+    whole : ndarray, shape (n,)
+        Largest change of position over the whole motion, since what an interval does to the velocity goes on.
+    """
+
+    local: np.ndarray
+    whole: np.ndarray
+
+
+def drift(acceleration: np.ndarray, widths: np.ndarray) -> Drift:
+    """Accelerations at Gauss points of every interval, shape (intervals, points, n), integrated twice.
+
+    Parameters
+    ----------
+    acceleration : ndarray
+    widths : ndarray, shape (intervals,) [s]
+    """
+    fine = gauss(acceleration.shape[1])[0]
+    once = lagrange_integrals(fine, np.append(fine, 1.0))
+    h = widths[:, None, None]
+    position = np.einsum("ef,ifn->ien", once @ once[:-1], acceleration) * h**2
+    velocity = np.einsum("f,ifn->in", once[-1], acceleration) * widths[:, None]
+    before = np.vstack([np.zeros(velocity.shape[1]), np.cumsum(velocity, axis=0)[:-1]])
+    whole = np.cumsum(position[:, -1] + before * widths[:, None], axis=0)
+    return Drift(np.abs(position).max(axis=1), np.abs(whole).max(axis=0))
+
+
+def equation_error(nlp: NLP, x: np.ndarray, p: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, float]:
+    """Relative error of the equations along the path, on every interval, shape (intervals,), and of the whole motion.
 
     Parameters
     ----------
@@ -28,13 +63,14 @@ def equation_error(nlp: NLP, x: np.ndarray, p: np.ndarray, size: np.ndarray) -> 
     size : ndarray, shape (n,) [rad, m]
         Largest position of every joint.
     """
-    found = np.zeros(nlp.grid.basis.intervals)
+    found, whole = np.zeros(nlp.grid.basis.intervals), 0.0
     for stated in nlp.problem.rows.values():
         equal = np.flatnonzero(stated.rows.lower == stated.rows.upper)
         where = stated.constraint.where
         if equal.size and isinstance(where, Window) and not _is_fixed_torque(stated):
-            found = np.maximum(found, _one(nlp, x, p, size, stated, equal, where))
-    return found
+            own, total = _one(nlp, x, p, size, stated, equal, where)
+            found, whole = np.maximum(found, own), max(whole, total)
+    return found, whole
 
 
 def _is_fixed_torque(stated: ConstraintRows) -> bool:
@@ -45,7 +81,7 @@ def _is_fixed_torque(stated: ConstraintRows) -> bool:
 
 def _one(
     nlp: NLP, x: np.ndarray, p: np.ndarray, size: np.ndarray, stated: ConstraintRows, equal: np.ndarray, where: Window
-) -> np.ndarray:
+) -> tuple[np.ndarray, float]:
     grid, now, n = nlp.grid, nlp.problem.instant, nlp.problem.model.n
     fine = gauss(grid.basis.degree + 3)[0]
     points = points_inside(grid.breakpoints, fine)
@@ -61,10 +97,8 @@ def _one(
     residual = np.where(sites.within(where)[:, None], values - stated.rows.lower[equal], 0.0)
     if not accelerated:
         relative = np.abs(residual / stated.rows.scale[equal]).max(axis=1)
-        return relative.reshape(-1, fine.size).max(axis=1)
+        return relative.reshape(-1, fine.size).max(axis=1), float(relative.max())
     J = J.reshape(points.s.size, n, equal.size).swapaxes(1, 2)  # evaluated column by column
     acceleration = (np.linalg.pinv(J) @ residual[..., None])[..., 0].reshape(-1, fine.size, n)
-    once = lagrange_integrals(fine, np.append(fine, 1.0))
-    widths = np.diff(grid.breakpoints) * nlp.duration(x)
-    drift = np.einsum("ef,ifn->ien", once @ once[:-1], acceleration) * widths[:, None, None] ** 2
-    return (np.abs(drift).max(axis=1) / (1 + size)).max(axis=1)
+    found = drift(acceleration, np.diff(grid.breakpoints) * nlp.duration(x))
+    return (found.local / (1 + size)).max(axis=1), float((found.whole / (1 + size)).max())

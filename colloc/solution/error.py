@@ -24,9 +24,9 @@ import casadi as ca
 import numpy as np
 
 from colloc.display import Table, short
-from colloc.numerics.quadrature import gauss, lagrange_integrals, lagrange_values
+from colloc.numerics.quadrature import gauss, lagrange_values
 from colloc.problem import Window
-from colloc.solution.equations import equation_error
+from colloc.solution.equations import drift, equation_error
 from colloc.solution.violations import excesses
 from colloc.transcription import NLP
 from colloc.transcription.mesh import points_inside
@@ -38,7 +38,7 @@ SOURCES = ("dynamics", "cost", "equations", "bounds")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LocalError:
-    """The error of a motion on every interval of its grid; `float(error)` is the largest of all.
+    """The error of a motion on every interval of its grid; `float(error)` is the largest of its `totals`.
 
     Parameters
     ----------
@@ -51,6 +51,9 @@ class LocalError:
         Torque needed less torque held, relative to the largest torque of the joint (of any joint, if it is passive).
     dynamics, cost, equations, bounds : ndarray, shape (intervals,)
         Relative errors by source.
+    totals : dict of str to float
+        Relative error of the whole motion by source. What violates physics adds up, interval after interval: equations,
+        joints whose torque is given, the quadrature. Of all else the worst interval counts.
     """
 
     t: np.ndarray
@@ -61,6 +64,7 @@ class LocalError:
     cost: np.ndarray
     equations: np.ndarray
     bounds: np.ndarray
+    totals: dict[str, float]
 
     @cached_property
     def profile(self) -> np.ndarray:
@@ -70,20 +74,20 @@ class LocalError:
     @property
     def coarse(self) -> float:
         """The largest error of a source other than bounds."""
-        return max(float(getattr(self, name).max()) for name in SOURCES if name != "bounds")
+        return max(self.totals[name] for name in SOURCES if name != "bounds")
 
     @property
     def source(self) -> str:
         """The source of the largest error."""
-        return max(SOURCES, key=lambda name: getattr(self, name).max())
+        return max(self.totals, key=lambda name: self.totals[name])
 
     @property
     def interval(self) -> int:
-        """The interval with the largest error."""
-        return int(self.profile.argmax())
+        """The interval with the largest error of that source."""
+        return int(getattr(self, self.source).argmax())
 
     def __float__(self) -> float:
-        return float(self.profile.max())
+        return max(self.totals.values())
 
     def __str__(self) -> str:
         k, source = self.interval, self.source
@@ -94,8 +98,11 @@ class LocalError:
                 f"between nodes {self.joints[j]} needs {self.torque[k, j]:.0%} more torque than it is given and strays "
                 f"by {short(self.position[k, j])} ({where})"
             )
-        what = {"cost": "the integral of the cost", "equations": "an equation", "bounds": "a bound"}[source]
-        return f"between nodes {what} is off by {short(float(self))} of its size ({where})"
+        if source == "equations":
+            moved = short(float(self))
+            return f"between nodes equations are not met, which moves the mechanism by {moved} (most in {where})"
+        what = {"cost": "the integral of the cost", "bounds": "a bound"}[source]
+        return f"between nodes {what} is off by {short(float(self))} of its size (most in {where})"
 
     def __repr__(self) -> str:
         return self._table().text()
@@ -108,8 +115,10 @@ class LocalError:
         for name in SOURCES:
             values = getattr(self, name)
             k = int(values.argmax())
-            lines.append((name, f"{values[k]:.1e}", f"{k}", f"{short(self.t[k])} .. {short(self.t[k + 1])} s"))
-        return Table(f"Error between nodes: {float(self):.1e}", ("source", "largest", "interval", "time"), lines)
+            where = f"{short(self.t[k])} .. {short(self.t[k + 1])} s"
+            lines.append((name, f"{self.totals[name]:.1e}", f"{values[k]:.1e}", f"{k}", where))
+        header = ("source", "in all", "largest", "interval", "time")
+        return Table(f"Error between nodes: {float(self):.1e}", header, lines)
 
 
 def local_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> LocalError:
@@ -121,7 +130,7 @@ def local_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> LocalError:
     x, p : ndarray
         Decision vector and parameters.
     """
-    position, torque, size = _strayed(nlp, x, p)
+    position, torque, size, whole = _strayed(nlp, x, p)
     bounds = np.zeros(len(position))
     # What holds at one moment holds there, and cannot be violated between nodes.
     along = [name for name, stated in nlp.problem.rows.items() if isinstance(stated.constraint.where, Window)]
@@ -130,27 +139,32 @@ def local_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> LocalError:
         if (chosen := rows.lower < rows.upper).any():
             relative = (excess.amount / rows.scale[:, None])[chosen].max(axis=0)
             np.maximum.at(bounds, np.minimum(excess.interval, bounds.size - 1), relative)
+    relative, cost = position / (1 + size), _quadrature_error(nlp, x, p)
+    equations, drifted = equation_error(nlp, x, p, size)
+    dynamics = max(float(relative.max()), float((whole / (1 + size)).max()))
+    totals = {"dynamics": dynamics, "cost": float(cost.sum()), "equations": drifted, "bounds": float(bounds.max())}
     return LocalError(
         nlp.grid.breakpoints * nlp.duration(x),
         nlp.problem.model.joint_names,
         position,
         torque,
-        (position / (1 + size)).max(axis=1),
-        _quadrature_error(nlp, x, p),
-        equation_error(nlp, x, p, size),
+        relative.max(axis=1),
+        cost,
+        equations,
         bounds,
+        totals,
     )
 
 
-def _strayed(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Position and torque errors, each shape (intervals, n), and the size of positions, shape (n,)."""
+def _strayed(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Position and torque errors, each shape (intervals, n); size of positions; drift of joints with given torques."""
     grid, problem = nlp.grid, nlp.problem
     n, intervals, widths = problem.model.n, grid.basis.intervals, np.diff(grid.breakpoints) * nlp.duration(x)
     position, torque = np.zeros((2, intervals, n))
     now = problem.instant
     function = problem.function("model", ca.vertcat(now.q, now.tau))
     fixed, value = _fixed_torques(nlp)
-    size, largest = np.zeros(n), np.zeros(n)
+    size, largest, whole = np.zeros((3, n))
     for degree in np.unique(grid.basis.degrees).tolist():
         own = np.flatnonzero(grid.basis.degrees == degree)
         given, fine = gauss(max(degree - 1, 1))[0], gauss(degree + 3)[0]
@@ -166,14 +180,15 @@ def _strayed(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.nda
         for j in fixed:
             missing[:, :, j] = value[j] - tau[:, k:, j]
         acceleration = _solve(M[:, k:], missing)
-        once = lagrange_integrals(fine, np.append(fine, 1.0))
-        drift = np.einsum("ef,ifn->ien", once @ once[:-1], acceleration) * widths[own, None, None] ** 2
-        position[own] = np.abs(drift).max(axis=1)
+        position[own] = drift(acceleration, widths[own]).local
+        if fixed:
+            missing[:, :, [j for j in range(n) if j not in fixed]] = 0.0
+            whole += drift(_solve(M[:, k:], missing), widths[own]).whole
         torque[own] = np.abs(missing).max(axis=1)
         size = np.maximum(size, np.abs(values[:, :, :n]).max(axis=(0, 1)))
         largest = np.maximum(largest, np.abs(tau).max(axis=(0, 1)))
     largest[fixed] = largest.max()
-    return position, torque / np.where(largest > 0, largest, 1.0), size
+    return position, torque / np.where(largest > 0, largest, 1.0), size, whole
 
 
 def _solve(M: np.ndarray, missing: np.ndarray) -> np.ndarray:

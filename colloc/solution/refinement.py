@@ -46,7 +46,11 @@ def next_curve(solution: Solution, tol: float, *, settled: bool) -> Transcriptio
     curve, error = solution.curve, solution.error
     ends = solution.nlp.grid.breakpoints
     pieces = np.ones(ends.size - 1, dtype=int)
-    pieces[error.profile > tol] = 3
+    for name, total in error.totals.items():
+        if total > tol:
+            # What adds up must be small everywhere, and what does not below the tolerance.
+            values = getattr(error, name)
+            pieces[values > (tol if values.max() > tol else tol / values.size)] = 3
     switching = np.zeros(pieces.size, dtype=bool)
     if not settled:
         gain = unused(solution)
