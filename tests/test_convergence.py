@@ -123,7 +123,7 @@ def test_minimum_time_of_a_double_integrator(curve):
         co.duration(),
         [co.initial(q=0.0, qd=0.0), co.final(q=d, qd=0.0)],
     )
-    solution = co.solve(problem, curve)
+    solution = co.solve(problem, curve, ipopt={"tol": 1e-10})
     assert solution.success
     assert solution.duration == pytest.approx(2 * np.sqrt(m * d / F), abs=1e-6)
     early = solution.t < 0.49 * solution.duration

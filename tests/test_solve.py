@@ -190,11 +190,13 @@ def test_bad_keyframes_are_refused():
 
 @pytest.mark.parametrize("curve", CURVES, ids=str)
 def test_a_warm_start_is_a_matter_of_an_iteration_or_two(curve):
-    cold = quiet(time_optimal(), curve)
+    cold, exact = (quiet(time_optimal(), curve, ipopt={"tol": tol}) for tol in (1e-8, 1e-11))
     warm = quiet(cold.problem, curve, guess=cold)
     assert cold.iterations > 8
     assert warm.iterations <= 2
-    assert warm.cost == pytest.approx(cold.cost, rel=1e-7)
+    # The barrier keeps the cold one as far from the optimum as its tolerance lets it; the warm one may come closer.
+    assert cold.cost == pytest.approx(exact.cost, rel=5e-7)
+    assert abs(warm.cost - exact.cost) <= abs(cold.cost - exact.cost) + 1e-7 * exact.cost
 
 
 def test_a_failed_solve_can_be_continued_from_its_last_iterate():

@@ -196,8 +196,8 @@ def _solve(M: np.ndarray, missing: np.ndarray) -> np.ndarray:
 
     Judged after scaling to a diagonal of ones, as joints are in radians and metres, fingers and trunks.
     """
-    d = np.sqrt(np.diagonal(M, axis1=-2, axis2=-1))
-    d = np.where(d > 0, d, 1.0)
+    d = np.diagonal(M, axis1=-2, axis2=-1)
+    d = np.sqrt(np.where(d > 0, d, 1.0))
     inverse = np.linalg.pinv(M / (d[..., :, None] * d[..., None, :]), rcond=_SINGULAR, hermitian=True)
     return (inverse @ (missing / d)[..., None])[..., 0] / d
 
