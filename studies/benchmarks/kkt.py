@@ -2,8 +2,8 @@
 
 The library's own choices against the alternatives, one at a time, on smooth splines and on splines whose accelerations
 may jump: end states as constraint rows instead of fixed variables, MUMPS as IPOPT sets it up by itself, either
-barrier whatever the problem, torques lifted to variables of their own, Gauss-Newton. Linear algebra is what a solve takes beside its
-callbacks.
+barrier whatever the problem, torques lifted to variables of their own, Gauss-Newton. Linear algebra is what a solve
+takes beside its callbacks.
 """
 
 from __future__ import annotations
