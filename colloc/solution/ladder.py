@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from colloc.transcription import Transcription
+from colloc.transcription import Transcription, brief
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Rung:
     """One round of a refinement.
 
@@ -28,3 +28,8 @@ class Rung:
     error: float
     seconds: float
     iterations: int
+
+    def __repr__(self) -> str:
+        effort = f"{self.iterations} iterations, {self.seconds:.2g} s"
+        found = f"cost {self.cost:.8g}, error {self.error:.1e}"
+        return f"<{brief(self.curve)}: {self.variables} variables, {found}, {effort}>"

@@ -19,7 +19,7 @@ from colloc.solution.ladder import Rung
 from colloc.solution.sample import JointReactions, Sample
 from colloc.solution.violations import Violation, measure_violations
 from colloc.solver import Outcome, Status
-from colloc.transcription import NLP, Trajectory, Transcription
+from colloc.transcription import NLP, Trajectory, Transcription, brief
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -313,7 +313,7 @@ class Solution:
         rows.append(("violation", f"{short(self.violation)} of the bound's size, between nodes included"))
         for v in [v for v in self.violations if v.relative > 1e-6][:5]:
             rows.append(("", f"{v.row}: by {v} at t = {short(v.t)} s"))
-        return Table(f"Solution of {self.problem.model.name} by {self.curve}", ("", ""), rows)
+        return Table(f"Solution of {self.problem.model.name} by {brief(self.curve)}", ("", ""), rows)
 
 
 def _shaped(values: np.ndarray, shape: tuple[int, int], *, one: bool) -> np.ndarray:

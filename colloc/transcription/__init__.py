@@ -2,7 +2,7 @@
 
 from colloc.transcription.bspline import BSpline
 from colloc.transcription.freedoms import check_freedoms
-from colloc.transcription.grid import Grid, Transcription
+from colloc.transcription.grid import Grid, Transcription, brief
 from colloc.transcription.guess import Guess, Keyframes, default_curve, keyframes, line, trajectory_from
 from colloc.transcription.hermite_simpson import HermiteSimpson
 from colloc.transcription.line_timing import TimedLine, Untimed, timed_line
@@ -14,6 +14,6 @@ from colloc.transcription.transcribe import TRANSCRIPTIONS, constraint_block, on
 
 __all__ = [
     "NLP", "TRANSCRIPTIONS", "BSpline", "Grid", "Guess", "HermiteSimpson", "Keyframes", "Radau", "TimedLine",
-    "Trajectory", "Transcription", "Untimed", "check_freedoms", "constraint_block", "default_curve", "graded",
-    "keyframes", "line", "on_curve", "timed_line", "trajectory_from", "transcribe",
+    "Trajectory", "Transcription", "Untimed", "brief", "check_freedoms", "constraint_block", "default_curve",
+    "graded", "keyframes", "line", "on_curve", "timed_line", "trajectory_from", "transcribe",
 ]  # fmt: skip

@@ -51,6 +51,15 @@ class Transcription(Protocol):
         ...
 
 
+def brief(curve: Transcription) -> str:
+    """A curve as the call that makes it, or in a few words where it has many breakpoints."""
+    called, basis = repr(curve), curve.basis
+    if len(called) <= 80:
+        return called
+    degrees = f"{basis.degrees.min()} to {basis.degree}" if np.ptp(basis.degrees) else str(basis.degree)
+    return f"{type(curve).__name__} of {basis.intervals} intervals, degree {degrees}"
+
+
 class End(NamedTuple):
     """Which variables the motion depends on at its start or end.
 
