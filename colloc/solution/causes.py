@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from colloc.display import short
-from colloc.solution.refinement import switches
 from colloc.solution.solution import Solution
 from colloc.solution.violations import FINE, Violation
 from colloc.solver import Status
-from colloc.transcription.mesh import Points
+from colloc.transcription.mesh import Points, points_inside
 
 _AT_BOUND = 1e-6  # of the duration
+_VARIES = 0.15  # of a quantity's range
+_NEAR = 0.02  # of a quantity's range: closer to a bound counts as at it
 
 
 def reservations(solution: Solution) -> list[str]:
@@ -47,7 +48,7 @@ def _violated(solution: Solution, worst: Violation) -> str:
     grid = solution.nlp.grid
     k = int(grid.basis.interval(np.array([worst.t / solution.duration]))[0])
     start, end = grid.breakpoints[k : k + 2] * solution.duration
-    if worst.constraint == "tau bounds" and switches(solution)[k]:
+    if worst.constraint == "tau bounds" and _switches(solution)[k]:
         joint = worst.row.removeprefix("tau[").removesuffix("]")
         excess, strays = _clipped(solution, k, solution.problem.model.joint_names.index(joint))
         over = np.count_nonzero(excess) * (end - start) / FINE
@@ -91,3 +92,27 @@ def _duration(solution: Solution) -> list[str]:
             reason = "" if limited or name == "upper" else ", and no torque, velocity or acceleration is bounded"
             return [f"the duration ended at its {name} bound, {short(bound)} s{reason}"]
     return []
+
+
+def _switches(solution: Solution) -> np.ndarray:
+    """Intervals in which, or beside which, a quantity leaves or reaches a bound, ndarray of bool, (intervals,)."""
+    problem, grid = solution.problem, solution.nlp.grid
+    intervals, u = grid.basis.intervals, np.linspace(0.02, 0.98, 7)
+    sample = solution.at(points_inside(grid.breakpoints, u).s * solution.duration)
+    found = np.zeros(intervals, dtype=bool)
+    for quantity in ("qd", "qdd", "tau"):
+        lower, upper = problem.limits(quantity)
+        limited = np.isfinite(lower) & np.isfinite(upper) & (lower < upper)
+        values = getattr(sample, quantity)[:, limited].reshape(intervals, u.size, -1)
+        span = (upper - lower)[limited]
+        near = _NEAR * span
+        at_bound = ((values > upper[limited] - near) | (values < lower[limited] + near)).any(axis=1)
+        low, high = values.min(axis=1), values.max(axis=1)
+        # Two neighbours and the jump between them are looked at together.
+        varies = np.maximum(high[1:], high[:-1]) - np.minimum(low[1:], low[:-1]) > _VARIES * span
+        both = varies & (at_bound[1:] | at_bound[:-1])
+        inside = (high - low > _VARIES * span) & at_bound
+        found |= inside.any(axis=1)
+        found[1:] |= both.any(axis=1)
+        found[:-1] |= both.any(axis=1)
+    return found

@@ -17,11 +17,8 @@ from colloc.solution.ladder import Rung
 from colloc.solution.slack import unused
 from colloc.solution.solution import Solution
 from colloc.transcription import BSpline, Radau, Transcription
-from colloc.transcription.mesh import points_inside
 
 NARROWEST = 1e-4  # of the duration: below, switches cannot be told from rounding of the optimum
-VARIES = 0.15  # of a quantity's range
-NEAR = 0.02  # of a quantity's range: closer to a bound counts as at it
 _SHARE = 0.9  # of the gain that is looked for in a round
 _HIGHEST = 7  # degree of a Radau interval, beyond which splitting is the better bargain
 
@@ -90,30 +87,6 @@ def _continuity(
     if (inside == smooth).all():
         return curve.continuity if isinstance(curve.continuity, int) else None
     return tuple(inside.tolist())
-
-
-def switches(solution: Solution) -> np.ndarray:
-    """Intervals in which, or beside which, a quantity leaves or reaches a bound, ndarray of bool, (intervals,)."""
-    problem, grid = solution.problem, solution.nlp.grid
-    intervals, u = grid.basis.intervals, np.linspace(0.02, 0.98, 7)
-    sample = solution.at(points_inside(grid.breakpoints, u).s * solution.duration)
-    found = np.zeros(intervals, dtype=bool)
-    for quantity in ("qd", "qdd", "tau"):
-        lower, upper = problem.limits(quantity)
-        limited = np.isfinite(lower) & np.isfinite(upper) & (lower < upper)
-        values = getattr(sample, quantity)[:, limited].reshape(intervals, u.size, -1)
-        span = (upper - lower)[limited]
-        near = NEAR * span
-        at_bound = ((values > upper[limited] - near) | (values < lower[limited] + near)).any(axis=1)
-        low, high = values.min(axis=1), values.max(axis=1)
-        # Two neighbours and the jump between them are looked at together.
-        varies = np.maximum(high[1:], high[:-1]) - np.minimum(low[1:], low[:-1]) > VARIES * span
-        both = varies & (at_bound[1:] | at_bound[:-1])
-        inside = (high - low > VARIES * span) & at_bound
-        found |= inside.any(axis=1)
-        found[1:] |= both.any(axis=1)
-        found[:-1] |= both.any(axis=1)
-    return found
 
 
 def _split(ends: np.ndarray, pieces: np.ndarray) -> tuple[float, ...]:
