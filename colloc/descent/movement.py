@@ -123,9 +123,9 @@ def _bounded(nlp: NLP) -> list[str]:
     bounded = nlp.free & np.isfinite([nlp.lower, nlp.upper]).any(axis=0)
     found = []
     for name, index in nlp.grid.layout.names.items():
-        if name in ("q", "qd", "qdd"):
+        if name == "q":
             joints = np.flatnonzero(bounded[index].any(axis=0))
-            found += [f"bounds on {name} of {nlp.problem.model.joint_names[j]}" for j in joints]
+            found += [f"bounds on q of {nlp.problem.model.joint_names[j]}" for j in joints]
         else:
             found += [f"bounds on {name}"] * int(bounded[index].any())
     return found

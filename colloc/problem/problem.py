@@ -209,12 +209,6 @@ class Problem:
                 raise InputError(f"bounds on {quantity}[{joint}] contradict each other: lower {low} > upper {high}")
         return lower, upper
 
-    @property
-    def quantities(self) -> dict[str, np.ndarray]:
-        """What varies along the motion and may be a variable: lower and upper bounds by name, each shape (2, size)."""
-        signals = np.hstack([np.zeros((2, 0)), *([u.lower, u.upper] for u in self.signals)])
-        return {name: np.array(self.limits(name)) for name in ("q", "qd", "qdd")} | {"signals": signals}
-
     def windows(self, quantity: str) -> list[tuple[Window, np.ndarray, np.ndarray]]:
         """Bounds during a part of the motion: when, and lower and upper bounds, each shape (n,)."""
         parts = [c for c in self._bounds if c.where != WHOLE and quantity in c.limits]

@@ -291,8 +291,6 @@ class Solution:
 
         return Trajectory(
             lambda s: sampled("q", s),
-            lambda s: sampled("qd", s),
-            lambda s: sampled("qdd", s),
             self.duration,
             signal,
             lambda name: self.constants[name] if name in self.constants else default[name],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -68,59 +69,33 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | None) -> Trajec
             timed = timed_line(problem, start, end)
     if isinstance(timed, TimedLine):
         T = float(np.clip(timed.duration, problem.horizon.lower, problem.horizon.upper))
-        q, qd, qdd = _along(timed, T)
+        q = partial(_along, timed)
     elif callable(guess):
-        q, qd, qdd = _function_of_time(problem, guess, T)
+        q = _function_of_time(problem, guess, T)
     elif isinstance(guess, Keyframes):
-        q, qd, qdd = _through(problem, guess, T)
+        q = _through(problem, guess)
     else:
         raise InputError(
             f"guess must be co.line(...), co.keyframes(...), a function of time, or an earlier Solution, got {guess!r}"
         )
     values = {u.name: u.guess for u in problem.unknowns}
-    return Trajectory(q, qd, qdd, T, lambda name, s: np.tile(values[name], (s.size, 1)), lambda name: values[name])
+    return Trajectory(q, T, lambda name, s: np.tile(values[name], (s.size, 1)), lambda name: values[name])
 
 
-def _along(timed: TimedLine, T: float) -> tuple[Callable, Callable, Callable]:
-    pace = timed.duration / T
-
-    def motion(s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return timed.at(s * timed.duration)
-
-    return lambda s: motion(s)[0], lambda s: pace * motion(s)[1], lambda s: pace**2 * motion(s)[2]
+def _along(timed: TimedLine, s: np.ndarray) -> np.ndarray:
+    return timed.at(s * timed.duration)[0]
 
 
-def _through(problem: Problem, frames: Keyframes, T: float) -> tuple[Callable, Callable, Callable]:
+def _through(problem: Problem, frames: Keyframes) -> Callable[[np.ndarray], np.ndarray]:
     n = problem.model.n
     if frames.q.shape[1] != n:
         raise InputError(f"guess postures must have shape ({n},), got shape ({frames.q.shape[1]},)")
-    slopes = np.diff(frames.q, axis=0) / np.diff(frames.s)[:, None] / T
-
-    def q(s: np.ndarray) -> np.ndarray:
-        return np.column_stack([np.interp(s, frames.s, column) for column in frames.q.T])
-
-    def qd(s: np.ndarray) -> np.ndarray:
-        return slopes[np.clip(np.searchsorted(frames.s, s, side="right") - 1, 0, len(slopes) - 1)]
-
-    return q, qd, lambda s: np.zeros((s.size, n))
+    return lambda s: np.column_stack([np.interp(s, frames.s, column) for column in frames.q.T])
 
 
-def _function_of_time(problem: Problem, guess: Guess, T: float) -> tuple[Callable, Callable, Callable]:
-    n, step = problem.model.n, 1e-4
-
-    def q(s: np.ndarray) -> np.ndarray:
-        return np.array([finite_array(f"guess at t = {t:g} s", guess(float(t)), (n,)) for t in s * T])
-
-    # Central differences, moved inwards at the ends: a guess needs no more.
-    def qd(s: np.ndarray) -> np.ndarray:
-        inner = np.clip(s, step, 1 - step)
-        return (q(inner + step) - q(inner - step)) / (2 * step * T)
-
-    def qdd(s: np.ndarray) -> np.ndarray:
-        inner = np.clip(s, step, 1 - step)
-        return (q(inner + step) - 2 * q(inner) + q(inner - step)) / (step * T) ** 2
-
-    return q, qd, qdd
+def _function_of_time(problem: Problem, guess: Guess, T: float) -> Callable[[np.ndarray], np.ndarray]:
+    n = problem.model.n
+    return lambda s: np.array([finite_array(f"guess at t = {t:g} s", guess(float(t)), (n,)) for t in s * T])
 
 
 def default_curve(problem: Problem) -> BSpline:

@@ -11,18 +11,17 @@ from typing import Any
 import numpy as np
 
 from colloc.checks import InputError
-from colloc.problem import Problem, Window
+from colloc.problem import Problem, Unknown, Window
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Named entries of a decision vector, one motion's: tables of points, then its duration and its constants.
+    """Named entries of a decision vector, one motion's: control points, then its duration and its constants.
 
     Parameters
     ----------
     tables : dict of str to ndarray of int, shape (points, size)
-        Entries of every quantity in `Problem.quantities`: control points of a spline, or values at the nodes of a
-        mesh; no points where they are not variables.
+        Control points of the joints, "q", and of all signals side by side, "signals".
     duration : ndarray of int, shape (1,)
     constants : dict of str to ndarray of int, shape (size,)
     lower, upper : ndarray
@@ -64,14 +63,13 @@ class Layout:
             x[names[name] - self.offset] = values[name]
         return x
 
-    def narrowed(self, problem: Problem, quantity: str, chosen: np.ndarray | slice, limits: _Limits) -> Layout:
-        """The same with narrower bounds on some points of a joint quantity.
+    def narrowed(self, problem: Problem, chosen: np.ndarray | slice, limits: _Limits) -> Layout:
+        """The same with narrower bounds on some control points of the joints.
 
         Parameters
         ----------
         problem : Problem
             For its joints' names.
-        quantity : "q", "qd" or "qdd"
         chosen : ndarray of bool or slice
             Points.
         limits : (Window, ndarray, ndarray)
@@ -83,45 +81,44 @@ class Layout:
             If nothing is left between the bounds.
         """
         window, low, high = limits
-        index = self[quantity][chosen]
+        index = self["q"][chosen]
         lower, upper = self.lower.copy(), self.upper.copy()
         lower[index - self.offset] = np.maximum(lower[index - self.offset], low)
         upper[index - self.offset] = np.minimum(upper[index - self.offset], high)
         for k in np.flatnonzero((lower > upper)[index - self.offset].any(axis=0)):
             joint = problem.model.joint_names[k]
-            raise InputError(
-                f"bounds on {quantity}[{joint}] during {window.start:g} .. {window.end:g} contradict others"
-            )
+            raise InputError(f"bounds on q[{joint}] during {window.start:g} .. {window.end:g} contradict others")
         return replace(self, lower=lower, upper=upper)
 
 
 _Limits = tuple[Window, np.ndarray, np.ndarray]
 
 
-def lay_out(problem: Problem, tables: Sequence[tuple[int, tuple[str, ...]]], offset: int = 0) -> Layout:
-    """Layout of a problem's motion.
+def lay_out(problem: Problem, q: int, signals: int, offset: int = 0) -> Layout:
+    """Layout of a problem's motion: point after point, the joints' control points before the signals'.
 
     Parameters
     ----------
     problem : Problem
-    tables : sequence of (points, names)
-        Entries point after point; at each point those of some quantities, side by side.
+    q, signals : int
+        Numbers of control points of every joint and every signal.
     offset : int
         Where the motion's entries begin in the decision vector.
     """
-    columns = problem.quantities
-    shared = [[[problem.horizon.lower], [problem.horizon.upper]], *([u.lower, u.upper] for u in problem.constants)]
-    index = {name: np.zeros((0, limits.shape[1]), dtype=int) for name, limits in columns.items()}
-    limits, start = [], offset
-    for points, names in tables:
-        row = np.hstack([columns[name] for name in names])
-        table = start + np.arange(points * row.shape[1]).reshape(points, -1)
-        ends = np.cumsum([columns[name].shape[1] for name in names])
-        index |= dict(zip(names, np.split(table, ends[:-1], axis=1), strict=True))
-        limits.append(np.tile(row, points))
-        start += table.size
+    own = {"q": np.array(problem.limits("q")), "signals": _side_by_side(problem.signals)}
+    points, index, start = {"q": q, "signals": signals}, {}, offset
+    for name, limits in own.items():
+        size = points[name] * limits.shape[1]
+        index[name] = start + np.arange(size).reshape(points[name], -1)
+        start += size
     ends = start + np.cumsum([0, 1, *(u.size for u in problem.constants)])
     duration, *constants = (np.arange(a, b) for a, b in pairwise(ends))
-    lower, upper = np.hstack([*limits, *map(np.array, shared)])
     named = dict(zip((u.name for u in problem.constants), constants, strict=True))
+    shared = np.hstack([[[problem.horizon.lower], [problem.horizon.upper]], _side_by_side(problem.constants)])
+    lower, upper = np.hstack([*(np.tile(limits, points[name]) for name, limits in own.items()), shared])
     return Layout(index, duration=duration, constants=named, lower=lower, upper=upper, offset=offset)
+
+
+def _side_by_side(unknowns: Sequence[Unknown]) -> np.ndarray:
+    """Lower and upper bounds of some unknowns, shape (2, size)."""
+    return np.hstack([np.zeros((2, 0)), *([u.lower, u.upper] for u in unknowns)])

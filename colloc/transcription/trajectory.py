@@ -16,8 +16,8 @@ class Trajectory:
 
     Parameters
     ----------
-    q, qd, qdd : callables
-        ndarray (N,) -> ndarray (N, n), in rad (m), per s, per s2.
+    q : callable
+        ndarray (N,) -> ndarray (N, n) [rad, m].
     duration : float [s]
     signal : callable
         (name, ndarray (N,)) -> ndarray (N, size).
@@ -26,8 +26,6 @@ class Trajectory:
     """
 
     q: Callable[[np.ndarray], np.ndarray]
-    qd: Callable[[np.ndarray], np.ndarray]
-    qdd: Callable[[np.ndarray], np.ndarray]
     duration: float
     signal: Callable[[str, np.ndarray], np.ndarray]
     constant: Callable[[str], np.ndarray]
