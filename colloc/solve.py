@@ -30,8 +30,8 @@ from colloc.transcription import (
     transcribe,
 )
 
-_ROUNDS = 10
-_EXCHANGES = 3
+_ROUNDS = 10  # of a refinement, at most
+_EXCHANGES = 3  # times that nodes are added to one grid, at most
 
 
 class SolveError(RuntimeError):
@@ -193,7 +193,19 @@ def refine(
 
 @dataclass(frozen=True)
 class _Run:
-    """How NLPs are solved, one after another."""
+    """How NLPs are solved, one after another.
+
+    Parameters
+    ----------
+    parameters : ndarray
+        Values of the problem's parameters.
+    options, hessian, progress :
+        As in `solve`.
+    tolerance : float
+        Largest error between nodes of an answer that counts as solved.
+    always : bool
+        Whether nodes are added where inequalities are violated between them.
+    """
 
     parameters: np.ndarray
     options: Mapping[str, Any]
@@ -223,6 +235,7 @@ class _Run:
         return solution, start
 
     def _once(self, nlp: NLP, guess: Keyframes | Guess | Solution | None, begin: float) -> tuple[Solution, np.ndarray]:
+        """The same at the nodes that the NLP has."""
         start, multipliers = _start(nlp, guess)
         if undefined := nlp.first_undefined(start, self.parameters):
             raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")
@@ -239,7 +252,7 @@ def _refined(solution: Solution, run: _Run) -> Solution:
     tol, rounds = run.tolerance, [rung(solution)]
     solution = replace(solution, ladder=tuple(rounds))
     while solution.outcome.status is Status.SOLVED and len(rounds) < _ROUNDS:
-        settled = len(rounds) > 1 and solution.cost_change <= tol
+        settled = solution.cost_change <= tol
         right = float(solution.error) <= tol
         if settled and right:
             break

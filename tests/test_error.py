@@ -244,3 +244,14 @@ def test_a_refined_spline_may_jump_where_a_bound_switches():
     assert set(basis.continuity) == {1, 2}
     assert solution.status is co.Status.SOLVED
     assert SHARP - 1e-7 < solution.duration < SHARP * 1.0002
+
+
+def test_a_cost_that_no_finer_grid_confirms_is_not_called_solved():
+    """The second round is given no time: what is left is one grid's word."""
+    problem = co.Problem(two_link(), 1.0, co.integral(effort), REST)
+    alone = co.solve(problem, co.Radau(12), compile=False)
+    assert alone.status is co.Status.SOLVED
+    with pytest.warns(co.SolutionWarning, match="no finer grid led to an optimum that confirms the cost"):
+        stopped = co.refine(alone, 1e-3, ipopt={"max_iter": 0})
+    assert stopped.status is co.Status.COARSE
+    assert stopped.cost == alone.cost

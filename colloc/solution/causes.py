@@ -28,6 +28,8 @@ def reservations(solution: Solution) -> list[str]:
         found.append(f"{solution.error}, tolerance {tolerance:.1g}: {advice}")
     elif solution.status is Status.COARSE:
         change = f"the cost changed by {solution.cost_change:.1e} of its size in the last round"
+        if len(solution.ladder) == 1:
+            change = "no finer grid led to an optimum that confirms the cost"
         found.append(f"{change}, tolerance {tolerance:.1g}: refine further, with co.refine(solution, tol)")
     if solution.status is Status.VIOLATED:
         worst = next(v for v in solution.violations if _is_bound(solution, v))

@@ -97,9 +97,12 @@ class Solution:
 
     @property
     def cost_change(self) -> float:
-        """Relative change of the cost in the last round of a refinement; zero without one."""
+        """Relative change of the cost in the last round of a refinement; infinite if no second round came to its end.
+
+        Zero without a refinement.
+        """
         if len(self.ladder) < 2:
-            return 0.0
+            return float("inf") if self.ladder else 0.0
         before, last = (rung.cost for rung in self.ladder[-2:])
         return abs(last - before) / max(abs(last), 1e-300)
 
