@@ -149,7 +149,7 @@ def solve(
     run = _Run(nlp.problem.parameter_values(parameters), options, hessian, progress, tolerance, between == "always")
     solution, start = run(nlp, guess, begin)
     if tol is not None:
-        solution = _refined(solution, run)
+        solution = _refined(solution, run, guess)
     _judge(solution, start, raise_on_failure)
     return solution
 
@@ -247,8 +247,8 @@ class _Run:
         return Solution(nlp, replace(outcome, seconds=seconds, tolerance=self.tolerance), self.parameters), start
 
 
-def _refined(solution: Solution, run: _Run) -> Solution:
-    """Round after round on a finer grid, started from the round before."""
+def _refined(solution: Solution, run: _Run, guess: Keyframes | Guess | Solution | None = None) -> Solution:
+    """Round after round on a finer grid, started from the round before or, where that fails, from a guess."""
     tol, rounds = run.tolerance, [rung(solution)]
     solution = replace(solution, ladder=tuple(rounds))
     while solution.outcome.status is Status.SOLVED and len(rounds) < _ROUNDS:
@@ -259,7 +259,11 @@ def _refined(solution: Solution, run: _Run) -> Solution:
         begin = time.perf_counter()
         if (curve := next_curve(solution, tol, settled=settled)) is None:
             break
-        finer, _ = run(on_curve(solution.nlp, curve), solution, begin)
+        nlp = on_curve(solution.nlp, curve)
+        finer, _ = run(nlp, solution, begin)
+        if finer.outcome.status not in (Status.SOLVED, Status.INTERRUPTED):
+            # Beside an optimum of another grid rounding may leave no way on; a start of its own has one.
+            finer, _ = run(nlp, guess, begin)
         worse = finer.cost - solution.cost > tol * abs(solution.cost)
         if finer.outcome.status is not Status.SOLVED or (right and worse):
             break  # another local optimum, and no better one

@@ -220,12 +220,12 @@ class Grid:
     def fineness(self) -> np.ndarray:
         """How little a control point needs to move for a change of acceleration, shape (points,); 1 where h >= 1/20.
 
-        Accelerations are second differences over widths h: gradients by a control point grow with 1/h^2, and with them
-        their rounding errors, which must not be mistaken for a slope of the cost.
+        Accelerations are second differences over widths h, jerks third ones: gradients by a control point grow with
+        1/h^2 or 1/h^3, and with them their rounding errors, which must not be mistaken for a slope of the cost.
         """
         earliest, latest = self.basis.supports()
         widths = (self.breakpoints[latest + 1] - self.breakpoints[earliest]) / (latest + 1 - earliest)
-        return np.minimum(1.0, 20 * widths) ** 2
+        return np.minimum(1.0, 20 * widths) ** (3 if self.rates else 2)
 
     def quadrature(self) -> tuple[Sites, np.ndarray]:
         """Sites and weights (summing to 1) for integrals over the normalised time: Gauss points, degree + 1 of them."""
