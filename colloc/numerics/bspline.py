@@ -117,6 +117,11 @@ class SplineBasis:
         """The basis of the splines' first derivatives."""
         return SplineBasis(self.breakpoints, self.degrees - 1, self.continuity - 1)
 
+    def part(self, intervals: slice) -> SplineBasis:
+        """The same splines on some of the intervals alone."""
+        ends, inside = slice(intervals.start, intervals.stop + 1), slice(intervals.start, intervals.stop - 1)
+        return SplineBasis(self.breakpoints[ends], self.degrees[intervals], self.continuity[inside])
+
     def differences(self) -> np.ndarray:
         """Factors of the derivative's control points: number k is factor k times (point k + 1 less point k)."""
         found = np.zeros(self.size - 1)

@@ -1,10 +1,11 @@
 """The problem layer: what to find, what to minimise, what must hold."""
 
 from colloc.problem.conditions import Condition, Constraint, at, boundary, path
+from colloc.problem.constraint_rows import ConstraintRows
 from colloc.problem.cost import Cost, duration, integral
 from colloc.problem.instant import SHARED, Instant, Slots
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, JointBounds, State, bounds, final, initial
-from colloc.problem.problem import ConstraintRows, Problem
+from colloc.problem.problem import Problem
 from colloc.problem.rows import Rows, natural_size, summed
 from colloc.problem.unknowns import Free, Parameter, Unknown
 from colloc.problem.where import Ends, Moment, Places, Window

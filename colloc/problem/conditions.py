@@ -71,8 +71,8 @@ def path(
     fn : callable
         Instant -> SX, scalar or column.
     lower, upper, equals : float or shape (rows,)
-        State equations in accelerations or torques, with positions and velocities once at the start: on positions or
-        velocities alone they leave the motion between collocation points undetermined.
+        Equations are met at as many sites as a motion has freedoms for, and in between as closely as
+        `Solution.error` says.
     during : (float, float)
         Part of the motion, as fractions of its duration.
     scale : float or shape (rows,), optional

@@ -13,37 +13,15 @@ import numpy as np
 from colloc.checks import InputError, as_tuple, finite_array, finite_number, unknown_name
 from colloc.display import Table, short, shown
 from colloc.model import Load, Model, check_loads
-from colloc.problem.conditions import Condition, Constraint
+from colloc.problem.conditions import Constraint
+from colloc.problem.constraint_rows import ConstraintRows
 from colloc.problem.cost import Cost
 from colloc.problem.instant import RATES, SHARED, Instant, Slots
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, JointBounds, State
-from colloc.problem.rows import Rows
 from colloc.problem.unknowns import Free, Parameter, Unknown
 from colloc.problem.where import WHOLE, Ends, Window
 
 _LIMITED = {"q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "torque"}
-
-
-@dataclass(frozen=True, eq=False)
-class ConstraintRows:
-    """A constraint with its rows as a function of the instant.
-
-    Parameters
-    ----------
-    constraint : State, JointBounds or Condition
-    rows : Rows
-        In the symbols of the problem's instant.
-    function : Function
-        Of the `Slots` of an instant -> the rows; between the ends of those of the first and then the last instant.
-    """
-
-    constraint: State | JointBounds | Condition
-    rows: Rows
-    function: ca.Function
-
-    def of(self, arguments: Sequence[ca.SX]) -> Rows:
-        """The rows as expressions in what stands for the slots."""
-        return self.rows._replace(expression=self.function(*arguments))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,6 +12,8 @@ from colloc.problem import Rows
 from colloc.transcription.sites import Local, Sites
 from colloc.transcription.torques import Intermediate
 
+_MET = 1e-9  # of a row's natural size: rounding
+
 
 @dataclass(frozen=True, eq=False)
 class Block:
@@ -46,6 +48,16 @@ class Block:
         alone = Local(local.w, ca.SX(0, 1), local.p)
         sites = replace(sites, local=alone, slices=sites.slices.pruned(), data=np.zeros((0, 1)))
         return replace(self, sites=sites, rows=self.rows._replace(expression=rows))
+
+    def unsettled(self, lower: np.ndarray, upper: np.ndarray, p: np.ndarray) -> list[int]:
+        """Equalities of a single slice, by number, but those that variables with equal bounds meet by themselves."""
+        rows, slices = self.rows, self.sites.slices
+        entries = slices.jacobian(self.jacobian.sparsity_out(0))
+        index = slices.index[entries.column, 0]
+        moved = entries.row[(lower < upper)[index] & (entries.weight[:, 0] != 0)]
+        # Values of what is free do not matter, as long as they are numbers.
+        off = np.abs(self.evaluate(np.where(lower < upper, 0.0, lower), p)[:, 0] - rows.lower) > _MET * rows.scale
+        return np.union1d(moved, np.flatnonzero(off)).astype(int).tolist()
 
     @property
     def expression(self) -> ca.SX:

@@ -18,8 +18,9 @@ import numpy as np
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
 from colloc.problem import Problem, Slots, Window
+from colloc.problem.where import WHOLE
 from colloc.transcription.layout import Layout, lay_out
-from colloc.transcription.mesh import Points, points_inside
+from colloc.transcription.mesh import Points, equation_points, points_inside
 from colloc.transcription.shared import Shared, parameter_symbols, shared_unknowns
 from colloc.transcription.sites import Local, Sites
 from colloc.transcription.slices import Slices
@@ -160,21 +161,29 @@ class Grid:
             found = found.beside(other) if other.row.size else found
         return Sites(self._local, found, s[None], s, interval)
 
-    def nodes(self, window: Window | None = None) -> Sites:
-        """Nodes, all or within a part of the motion, where inequalities are imposed."""
+    def nodes(self, window: Window = WHOLE) -> Sites:
+        """Nodes within a part of the motion, and its ends, where inequalities are imposed."""
         points = self.curve.node_points()
-        return self._chosen(points if self.extra is None else points.merged(self.extra), window)
+        points = points if self.extra is None else points.merged(self.extra)
+        inside = np.array([s for s in window if np.abs(self.breakpoints - s).min() > 1e-9])
+        return self._chosen(points.merged(Points(inside, self.basis.interval(inside))), window)
 
-    def collocated(self, window: Window | None = None) -> Sites:
-        """Collocation points, all or within a part of the motion, where equalities are imposed."""
-        return self._chosen(self.curve.collocation_points(), window)
+    def collocated(self, window: Window, order: int = 2) -> Sites:
+        """Collocation points within a part of the motion, where equalities are imposed.
 
-    def _chosen(self, points: Points, window: Window | None) -> Sites:
-        if window is not None and window.start < window.end:
-            points = points.within(window, self.breakpoints)
-        elif window is not None:
-            points = points.take(np.abs(points.s - window.start) < 1e-9)
-        return self.on(points)
+        Equations in positions (order 0) or velocities (1) have theirs inside of its whole intervals.
+        """
+        if order == 2:
+            return self._chosen(self.curve.collocation_points(), window)
+        if (inside := intervals_within(window, self.basis)) is None:
+            return self.on(Points(np.zeros(0), np.zeros(0, dtype=int)))
+        s, interval = equation_points(self.basis.part(inside), order)
+        return self.on(Points(s, interval + inside.start))
+
+    def _chosen(self, points: Points, window: Window) -> Sites:
+        if window.start < window.end:
+            return self.on(points.within(window, self.breakpoints))
+        return self.on(points.take(np.abs(points.s - window.start) < 1e-9))
 
     def held(self, quantity: str, window: Window) -> Window | None:
         """The intervals within a part of the motion, where a joint quantity stays in the hull of its control points."""

@@ -172,3 +172,14 @@ def collocation_points(basis: SplineBasis, rule: Callable[[int], np.ndarray]) ->
         )
     ]
     return Points(np.concatenate([p.s for p in found]), np.concatenate([p.interval for p in found]))
+
+
+def equation_points(basis: SplineBasis, order: int) -> Points:
+    """Sites inside a spline for an equation in its values (order 0) or first derivatives (1).
+
+    With values, and for order 0 rates, at both ends they are as many as the spline has freedoms: Greville points, at
+    which splines interpolate without ringing, those next to the ends replaced by the rates (complete interpolation).
+    """
+    s, interval = (basis.derivative() if order else basis).sites()
+    inner = slice(1, -1) if order else slice(2, -2)
+    return Points(s[inner], interval[inner])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from colloc.problem import Window
-from colloc.transcription.grid import Grid
+from colloc.transcription.grid import Grid, intervals_within
 from colloc.transcription.mesh import Points
 from colloc.transcription.sites import Sites
 
@@ -23,8 +23,8 @@ class AtNodes:
     grid: Grid
 
     def during(self, window: Window) -> list[Sites]:
-        """The nodes within a part of the motion; where it lies between two of them, its ends and middle."""
-        return [_some(self.grid.nodes(window), self.grid, window)]
+        """The nodes within a part of the motion, and its ends."""
+        return [self.grid.nodes(window)]
 
     def moment(self, s: float) -> Sites:
         """The curve at s."""
@@ -46,18 +46,55 @@ class AtNodes:
 
 @dataclass(frozen=True)
 class Collocated(AtNodes):
-    """Equalities: at as many sites as a spline has freedoms left to meet them."""
+    """Equalities: at as many sites as a spline has freedoms left to meet them.
+
+    Parameters
+    ----------
+    grid : Grid
+    order : int
+        Highest time derivative of the coordinates in the equations: 0, 1, or 2 for whatever has accelerations, torques
+        or signals. Sites that are spread as those for accelerations let positions ring about what they meet at each.
+    """
+
+    order: int = 2
 
     def during(self, window: Window) -> list[Sites]:
-        """The collocation points within a part of the motion; where there are none, its ends and middle."""
-        return [_some(self.grid.collocated(window), self.grid, window)]
+        """The collocation points within a part of the motion, or inside of it beside `Ends`."""
+        sites = self.grid.collocated(window, self.order)
+        return [_some(sites, self.grid, window)] if self.order == 2 else [sites]
 
     def bounds(self, quantity: str, window: Window) -> list[Sites]:
         """Bounds that are equal: nothing for what equal bounds on the variables fix."""
         held = self.grid.held(quantity, window) if quantity == "q" else None
         if held is None:
             return self.during(window)
-        return _beside(self.grid.collocated(window), self.grid, held, window)
+        return _beside(self.grid.collocated(window, self.order), self.grid, held, window)
+
+
+@dataclass(frozen=True)
+class EquationEnds(AtNodes):
+    """Equalities on positions or velocities, and rates of the former: where they begin and end.
+
+    Parameters
+    ----------
+    grid : Grid
+    rates : bool
+        Whether ends inside of an interval are left out.
+    """
+
+    rates: bool = False
+
+    def during(self, window: Window) -> list[Sites]:
+        """The ends of a part of the motion and of the whole intervals in it, each alone."""
+        ends = np.array([] if self.rates else window)
+        if (whole := intervals_within(window, self.grid.basis)) is not None:
+            ends = np.append(ends, self.grid.breakpoints[[whole.start, whole.stop]])
+        ends = np.sort(ends)
+        return [self.grid.anywhere(ends[[k]]) for k in np.flatnonzero(np.diff(ends, prepend=-1) > 1e-9)]
+
+    def bounds(self, quantity: str, window: Window) -> list[Sites]:
+        """None for what equal bounds on the variables fix."""
+        return [] if quantity == "q" else self.during(window)
 
 
 @dataclass(frozen=True)

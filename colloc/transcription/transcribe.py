@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from colloc.checks import InputError
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.kernels import Compile
-from colloc.problem import ConstraintRows, Problem, Slots, summed
+from colloc.problem import ConstraintRows, Problem, Slots, Window, summed
 from colloc.transcription.block import Block
 from colloc.transcription.bspline import BSpline
 from colloc.transcription.fixed_ends import fix_ends
@@ -18,7 +19,7 @@ from colloc.transcription.grid import Grid, Transcription
 from colloc.transcription.hermite_simpson import HermiteSimpson
 from colloc.transcription.mesh import Points
 from colloc.transcription.nlp import NLP
-from colloc.transcription.places import AtNodes, Collocated
+from colloc.transcription.places import AtNodes, Collocated, EquationEnds
 from colloc.transcription.radau import Radau
 from colloc.transcription.sites import Sites
 from colloc.transcription.squares import split_squares
@@ -80,15 +81,29 @@ def _nlp(grid: Grid, compile: bool | Compile | None) -> NLP:
             )
         grid = grid.with_rates
     fixed, blocks = fix_ends(problem, grid), []
+    known = fixed.lower, fixed.upper, problem.parameter_values()
     for name, stated in problem.rows.items():
         equal = stated.rows.lower == stated.rows.upper
-        for chosen, where in ((equal, Collocated(grid)), (~equal, AtNodes(grid))):
+        along = equal & (stated.orders < 2) & isinstance(stated.constraint.where, Window)
+        for chosen, where in ((equal & ~along, Collocated(grid)), (~equal, AtNodes(grid))):
             rows = [row for row in np.flatnonzero(chosen).tolist() if row in fixed.open.get(name, range(equal.size))]
-            for sites in stated.constraint.places(where) if rows else ():
-                block = constraint_block(name, stated, sites, rows)
-                blocks.append(block.folded() if sites.size == 1 else block)
+            blocks += _blocks(name, stated, where, rows)
+        for order in np.unique(stated.orders[along]).tolist():
+            rows = np.flatnonzero(along & (stated.orders == order)).tolist()
+            blocks += _blocks(name, stated, Collocated(grid, order), rows)
+            ends = _blocks(name, stated, EquationEnds(grid), rows)
+            if order == 0:
+                ends += _blocks(name, stated.rate, EquationEnds(grid, rates=True), rows)
+            left = [(block, block.unsettled(*known)) for block in ends]
+            blocks += [replace(block, rows=block.rows.take(some)) for block, some in left if some]
     costs = _costs(problem, grid)
     return NLP(problem, grid.curve, grid, grid.torques.names, costs, blocks, fixed.lower, fixed.upper, compile)
+
+
+def _blocks(name: str, stated: ConstraintRows, where: AtNodes, rows: Sequence[int]) -> list[Block]:
+    """Some rows of a constraint wherever they hold."""
+    blocks = [constraint_block(name, stated, s, rows) for s in (stated.constraint.places(where) if rows else ())]
+    return [block.folded() if block.n_slices == 1 else block for block in blocks if block.n_slices]
 
 
 def constraint_block(name: str, stated: ConstraintRows, sites: Sites, chosen: Sequence[int] | None = None) -> Block:
