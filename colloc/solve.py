@@ -16,6 +16,7 @@ from colloc.kernels import Compile
 from colloc.problem import Problem
 from colloc.solution import Solution
 from colloc.solution.refinement import next_curve, rung
+from colloc.solution.starts import start_from
 from colloc.solution.violations import exceeded
 from colloc.solver import Hessian, Ipopt, Status, check_hessian, check_options
 from colloc.transcription import (
@@ -26,7 +27,6 @@ from colloc.transcription import (
     check_freedoms,
     default_curve,
     on_curve,
-    trajectory_from,
     transcribe,
 )
 
@@ -236,15 +236,15 @@ class _Run:
 
     def _once(self, nlp: NLP, guess: Keyframes | Guess | Solution | None, begin: float) -> tuple[Solution, np.ndarray]:
         """The same at the nodes that the NLP has."""
-        start, multipliers = _start(nlp, guess)
-        if undefined := nlp.first_undefined(start, self.parameters):
+        start = start_from(nlp, guess)
+        if undefined := nlp.first_undefined(start.x, self.parameters):
             raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")
         check_freedoms(nlp)
         check_hessian(self.hessian, nlp)
         built = time.perf_counter() - begin
-        outcome = Ipopt(nlp, self.options, self.hessian)(start, self.parameters, multipliers, self.progress)
+        outcome = Ipopt(nlp, self.options, self.hessian)(start, self.parameters, self.progress)
         seconds = outcome.seconds | {"build": built + outcome.seconds["build"]}
-        return Solution(nlp, replace(outcome, seconds=seconds, tolerance=self.tolerance), self.parameters), start
+        return Solution(nlp, replace(outcome, seconds=seconds, tolerance=self.tolerance), self.parameters), start.x
 
 
 def _refined(solution: Solution, run: _Run, guess: Keyframes | Guess | Solution | None = None) -> Solution:
@@ -278,19 +278,6 @@ def _alone(nlp: NLP, **given: Any) -> NLP:
         if value is not None:
             raise InputError(f"an NLP brings its {name}; give {name} to co.transcribe, got {value!r}")
     return nlp
-
-
-def _start(nlp: NLP, guess: Keyframes | Guess | Solution | None) -> tuple[np.ndarray, dict[str, np.ndarray] | None]:
-    """Decision vector to start from, and multipliers when they fit."""
-    if not isinstance(guess, Solution):
-        return np.clip(nlp.grid.pack(trajectory_from(nlp.problem, guess)), nlp.lower, nlp.upper), None
-    if guess.problem.model.n != nlp.problem.model.n:
-        raise InputError(f"guess has {guess.problem.model.n} joints, the problem {nlp.problem.model.n}")
-    if guess.curve == nlp.curve and guess.x.size == nlp.n_x and guess.multipliers["g"].size == nlp.n_g:
-        # Multipliers of an iterate that is no optimum would mislead.
-        optimal = guess.outcome.status in (Status.SOLVED, Status.ACCEPTABLE)
-        return np.clip(guess.x, nlp.lower, nlp.upper), guess.multipliers if optimal else None
-    return np.clip(nlp.grid.pack(guess.trajectory(nlp.problem)), nlp.lower, nlp.upper), None
 
 
 def _judge(solution: Solution, start: np.ndarray, raise_on_failure: bool) -> None:

@@ -10,6 +10,7 @@ from problems import effort, time_optimal
 import colloc as co
 import colloc.solver.ipopt
 from colloc.solution.verify import kkt
+from colloc.solver import Start
 from models.two_link import two_link
 
 CURVES = [co.BSpline(20), co.Radau(20), co.HermiteSimpson(20)]
@@ -109,7 +110,7 @@ def test_a_solver_that_cannot_begin_has_made_no_iterations():
     start = np.zeros(nlp.n_x)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        outcome = solver(start, np.zeros(0), None, False)
+        outcome = solver(Start(start), np.zeros(0), False)
     assert outcome.message == "Not_Enough_Degrees_Of_Freedom"
     assert outcome.iterations == 0
     assert outcome.history.get("cost", []) == []

@@ -17,6 +17,7 @@ from colloc.solver.monitor import Interruptible, Monitor
 from colloc.solver.outcome import Outcome, Status
 from colloc.solver.scaled import Hessian, ScaledNLP
 from colloc.solver.sizes import sizes_at
+from colloc.solver.start import Start
 from colloc.transcription import NLP
 
 # MUMPS is quickest, by a quarter on splines and up to twofold on long meshes, if it neither permutes nor scales what is
@@ -45,10 +46,22 @@ _GAP = 0.1
 
 # A warm start keeps the iterate and the multipliers where they are instead of pushing them inside the bounds.
 _WARM = {
+    "mu_init": 1e-6,
     "warm_start_init_point": "yes",
-    "warm_start_bound_push": 1e-9,
-    "warm_start_slack_bound_push": 1e-9,
-    "warm_start_mult_bound_push": 1e-9,
+    "warm_start_bound_push": 1e-6,
+    "warm_start_slack_bound_push": 1e-6,
+    "warm_start_mult_bound_push": 1e-6,
+}
+
+# Near an optimum a barrier begun high, or a step inside the bounds, leads to another one. Multipliers that fit the
+# barrier serve better than those of another grid.
+_NEAR = {
+    "mu_init": 1e-5,
+    "bound_push": 1e-5,
+    "bound_frac": 1e-5,
+    "slack_bound_push": 1e-5,
+    "slack_bound_frac": 1e-5,
+    "bound_mult_init_method": "mu-based",
 }
 
 # L-BFGS converges by fits and starts: fifteen iterations of acceptable accuracy in a row mean no standstill.
@@ -91,9 +104,9 @@ def check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
 class Ipopt:
     """IPOPT for one NLP and one set of options; solves any number of times.
 
-    The barrier is monotone in a free duration, adaptive in a given one or from multipliers. A run that finds no optimum
-    within `PATIENCE` iterations is followed by one with the other barrier from the same start, and the better end
-    counts. L-BFGS, slow by nature, has one run and all iterations.
+    The barrier is monotone in a free duration or near an optimum, adaptive in a given one or from multipliers. A run
+    that finds no optimum within `PATIENCE` iterations is followed by one with the other barrier from the same start,
+    and the better end counts. L-BFGS, slow by nature, has one run and all iterations.
 
     Parameters
     ----------
@@ -107,26 +120,27 @@ class Ipopt:
     options: Mapping[str, Any]
     hessian: Hessian
 
-    def __call__(
-        self, x: np.ndarray, p: np.ndarray, multipliers: Mapping[str, np.ndarray] | None, progress: bool | None
-    ) -> Outcome:
-        """Solve from x, with multipliers ("g", "x") for a warm start."""
-        scaled = ScaledNLP(self.nlp, sizes_at(self.nlp, x, p))
-        start = scaled.start(x, p, multipliers)
-        limited, warm = self.hessian is Hessian.LIMITED_MEMORY, multipliers is not None
-        own = _DEFAULTS | (_WARM if warm else {}) | (_LIMITED_MEMORY if limited else {}) | dict(self.options)
+    def __call__(self, start: Start, p: np.ndarray, progress: bool | None) -> Outcome:
+        """Solve from a start."""
+        scaled = ScaledNLP(self.nlp, sizes_at(self.nlp, start.x, p))
+        given = scaled.start(start.x, p, start.multipliers)
+        limited, warm = self.hessian is Hessian.LIMITED_MEMORY, start.multipliers is not None
+        usual = _DEFAULTS | (_LIMITED_MEMORY if limited else {})
+        special = _WARM if warm else _NEAR if start.near and not limited else {}
+        own = usual | special | dict(self.options)
         horizon = self.nlp.problem.horizon
-        first, second = STRATEGIES[::-1] if warm or horizon.lower == horizon.upper else STRATEGIES
+        adaptive = warm or (horizon.lower == horizon.upper and not start.near)
+        first, second = STRATEGIES[::-1] if adaptive else STRATEGIES
         if "mu_strategy" in own or limited:
-            return self._run(scaled, start, own, own.get("mu_strategy", first), progress)
+            return self._run(scaled, given, own, own.get("mu_strategy", first), progress)
         limit = own.get("max_iter", _MAX_ITER)
         # What is no number IPOPT refuses.
         patience = min(PATIENCE, limit) if isinstance(limit, int) else limit
-        run = self._run(scaled, start, own | {"max_iter": patience}, first, progress)
+        run = self._run(scaled, given, own | {"max_iter": patience}, first, progress)
         left = _left(own, run)
         if run.status in (Status.SOLVED, Status.INTERRUPTED) or run.iterations == 0 or min(left.values()) <= 0:
             return run
-        return _better(run, self._run(scaled, start, own | left, second, progress))
+        return _better(run, self._run(scaled, given, usual | dict(self.options) | left, second, progress))
 
     def _run(
         self,
@@ -142,7 +156,7 @@ class Ipopt:
             own = {"compl_inf_tol": _GAP * tol} | own
         begin = time.perf_counter()
         monitor = Monitor(self.nlp.n_x, self.nlp.n_g, self.nlp.f.size1_in(1))
-        given = {
+        settings = {
             "no_nlp_grad": True,
             "calc_lam_p": False,
             "print_time": False,
@@ -151,7 +165,7 @@ class Ipopt:
             **scaled.derivatives(self.hessian),
         }
         try:
-            solver = ca.nlpsol("ipopt", "ipopt", scaled.problem(), given)
+            solver = ca.nlpsol("ipopt", "ipopt", scaled.problem(), settings)
         except RuntimeError as error:
             raise InputError(f"IPOPT refuses these options: {own!r}") from error
         built = time.perf_counter()

@@ -16,7 +16,7 @@ import numpy as np
 
 import colloc as co
 from colloc.display import Table
-from colloc.solver import Ipopt, Outcome, Status
+from colloc.solver import Ipopt, Outcome, Start, Status
 from colloc.transcription import NLP, trajectory_from
 from studies.benchmarks.random_arms import peaks, random_arm, random_problem
 from studies.reporting import Option, arguments, finish
@@ -86,7 +86,7 @@ def measure(cases: Iterator[tuple[NLP, np.ndarray]]) -> dict[str, list[Run]]:
         for name, options in CHOICES.items():
             solver = Ipopt(nlp, {"max_cpu_time": LONGEST} | options, co.Hessian.EXACT)
             begin = time.process_time()
-            outcome = solver(start, nlp.problem.parameter_values(), None, False)
+            outcome = solver(Start(start), nlp.problem.parameter_values(), False)
             found[name].append(Run(outcome, time.process_time() - begin))
     return found
 

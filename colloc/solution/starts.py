@@ -1,0 +1,64 @@
+"""Where a solve starts: from a guess, or from an earlier solution on any grid."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from colloc.checks import InputError
+from colloc.solution.solution import Solution
+from colloc.solver import Start, Status
+from colloc.transcription import NLP, Guess, Keyframes, trajectory_from
+from colloc.transcription.block import Block
+
+
+def start_from(nlp: NLP, guess: Keyframes | Guess | Solution | None) -> Start:
+    """A decision vector, and multipliers where they fit.
+
+    Parameters
+    ----------
+    nlp : NLP
+    guess : line, keyframes, function of time, Solution or None
+    """
+    if not isinstance(guess, Solution):
+        return Start(_within(nlp, nlp.grid.pack(trajectory_from(nlp.problem, guess))))
+    if guess.problem.model.n != nlp.problem.model.n:
+        raise InputError(f"guess has {guess.problem.model.n} joints, the problem {nlp.problem.model.n}")
+    # An iterate that is no optimum would mislead.
+    optimal = guess.outcome.status in (Status.SOLVED, Status.ACCEPTABLE)
+    if guess.curve == nlp.curve and guess.x.size == nlp.n_x:
+        return Start(_within(nlp, guess.x), _multipliers(nlp, guess) if optimal else None)
+    near = optimal and guess.problem is nlp.problem
+    return Start(_within(nlp, nlp.grid.pack(guess.trajectory(nlp.problem))), near=near)
+
+
+def _within(nlp: NLP, x: np.ndarray) -> np.ndarray:
+    return np.clip(x, nlp.lower, nlp.upper)
+
+
+def _multipliers(nlp: NLP, solution: Solution) -> dict[str, np.ndarray] | None:
+    """Multipliers of an optimum with the same variables; zero for rows at sites that are new, None for other rows."""
+    given = solution.multipliers
+    if solution.nlp is nlp:
+        return given
+    rows = np.zeros(nlp.n_g)
+    known = list(zip(solution.nlp.constraints, solution.nlp.offsets, strict=False))
+    if [_stated(block) for block, _ in known] != [_stated(block) for block in nlp.constraints]:
+        return None
+    for block, first, (other, begin) in zip(nlp.constraints, nlp.offsets, known, strict=False):
+        place = {site: k for k, site in enumerate(_sites(other))}
+        found = [place.get(site, -1) for site in _sites(block)]
+        own = given["g"][begin : begin + other.n_rows * other.n_slices].reshape(other.n_slices, other.n_rows)
+        own = np.vstack([own, np.zeros(other.n_rows)])
+        rows[first : first + block.n_rows * block.n_slices] = own[found].ravel()
+    return {"g": rows, "x": given["x"]}
+
+
+def _stated(block: Block) -> tuple[str, tuple[str, ...]]:
+    return block.name, block.rows.labels
+
+
+def _sites(block: Block) -> list[tuple[float, int]]:
+    """Time and interval of every site."""
+    sites = block.sites
+    interval = np.zeros(sites.size, dtype=int) if sites.interval is None else sites.interval
+    return list(zip(np.round(sites.s, 12).tolist(), interval.tolist(), strict=True))
