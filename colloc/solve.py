@@ -30,7 +30,7 @@ from colloc.transcription import (
     transcribe,
 )
 
-_ROUNDS = 10  # of a refinement, at most
+_ROUNDS = 20  # of a refinement, at most
 _EXCHANGES = 3  # times that nodes are added to one grid, at most
 
 

@@ -1,10 +1,11 @@
 """The next grid: where a solution is not yet what its problem asks for, intervals are split or their degree raised.
 
 An interval is split in three where its error is above the tolerance. While the cost still changes, so are those that
-make up nine tenths of what it might gain by bounds that are not used on the whole of an interval (`slack`; the marking
-of Doerfler 1996): switches, on which a grid closes in, and ripples below a bound. Where there is nothing to gain all
-intervals are split in two, because that a cost has converged shows only on a finer grid. A `BSpline` may have jumps of
-the acceleration at new breakpoints of the first kind, as switches have.
+make up nine tenths (the marking of Doerfler 1996) of what it might gain: by bounds that are not used on the whole of an
+interval (`slack`), as at switches, on which a grid closes in, and ripples below a bound; and by torques that are no
+polynomial there, if they cost anything. Where there is nothing to gain all intervals are split in two, because that a
+cost has converged shows only on a finer grid. A `BSpline` may have jumps of the acceleration at new breakpoints of the
+first kind, as switches have.
 """
 
 from __future__ import annotations
@@ -50,11 +51,13 @@ def next_curve(solution: Solution, tol: float, *, settled: bool) -> Transcriptio
             pieces[values > (tol if values.max() > tol else tol / values.size)] = 3
     switching = np.zeros(pieces.size, dtype=bool)
     if not settled:
-        gain = unused(solution)
+        by_bounds, by_torques = unused(solution), _unresolved(solution)
+        gain = by_bounds + by_torques
         if gain.sum() > tol / 10:
             order = np.argsort(-gain)
-            switching[order[: 1 + np.searchsorted(np.cumsum(gain[order]), _SHARE * gain.sum())]] = True
-        pieces[switching] = 3
+            marked = order[: 1 + np.searchsorted(np.cumsum(gain[order]), _SHARE * gain.sum())]
+            pieces[marked] = 3
+            switching[marked] = by_bounds[marked] >= by_torques[marked]
         if (pieces == 1).all():
             pieces[:] = 2
     widths = np.diff(ends)
@@ -74,6 +77,19 @@ def next_curve(solution: Solution, tol: float, *, settled: bool) -> Transcriptio
         inside = _continuity(solution, curve, pieces, switching)
         return replace(curve, intervals=None, nodes=None, breakpoints=_split(ends, pieces), continuity=inside)
     return replace(curve, intervals=None, breakpoints=_split(ends, pieces))  # pyright: ignore[reportArgumentType]
+
+
+def _unresolved(solution: Solution) -> np.ndarray:
+    """Squared torque beyond polynomials on every interval, relative to that of the motion, shape (intervals,).
+
+    About what an effort would gain if they held it; zero where the duration is all that costs anything.
+    """
+    error, tau = solution.error, solution.tau
+    if all(term.integrand is None for term in solution.problem.minimize.terms):
+        return np.zeros(error.t.size - 1)
+    beyond = (np.diff(error.t)[:, None] * (error.torque * np.abs(tau).max(axis=0)) ** 2).sum(axis=1)
+    squares = (tau**2).sum(axis=1)
+    return beyond / max(float(np.diff(solution.t) @ (squares[1:] + squares[:-1])) / 2, 1e-300)
 
 
 def _continuity(

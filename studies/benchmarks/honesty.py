@@ -27,7 +27,7 @@ from studies.reporting import Option, arguments, finish
 
 CURVES = {"bspline": co.BSpline(20), "radau": co.Radau(20, 3), "hermite_simpson": co.HermiteSimpson(30)}
 TOL = 1e-3
-PATIENCE = 20.0  # s
+PATIENCE = 60.0  # s, for each run of the solver
 REFUTED = 1e-2  # rad, m
 OVERSTEPPED = 1e-2  # of half the range of a limit
 FLOOR = 1e-7  # rad: below it neither the judge's error nor an estimate means anything
