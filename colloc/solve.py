@@ -15,7 +15,7 @@ from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.kernels import Compile
 from colloc.problem import Problem
 from colloc.solution import Solution
-from colloc.solution.refinement import next_curve, rung
+from colloc.solution.refinement import has_settled, next_curve, rung
 from colloc.solution.starts import start_from
 from colloc.solution.violations import exceeded
 from colloc.solver import Hessian, Ipopt, Status, check_hessian, check_options
@@ -252,7 +252,7 @@ def _refined(solution: Solution, run: _Run, guess: Keyframes | Guess | Solution 
     tol, rounds = run.tolerance, [rung(solution)]
     solution = replace(solution, ladder=tuple(rounds))
     while solution.outcome.status is Status.SOLVED and len(rounds) < _ROUNDS:
-        settled = solution.cost_change <= tol
+        settled = has_settled(solution, tol)
         right = float(solution.error) <= tol
         if settled and right:
             break

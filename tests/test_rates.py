@@ -65,6 +65,30 @@ def test_fastest_motions_of_limited_jerk_are_the_textbooks(profile: str, by_torq
     assert solution.duration == pytest.approx(ends[-1], rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("start", "goal", "speed", "acceleration", "jerk", "rate", "duration"),
+    [
+        ((-0.83, -0.61), (-0.57, 0.72), (0.45, 0.66), (2.5, 3.5), (39, 30), (-0.13, 0.03), 2.309361471861472),
+        ((-0.22, 0.03), (-0.14, 0.17), (1.2, 1.4), (1.9, 2.9), (29, 15), (-0.59, 0.69), 1.0134260187391628),
+        ((-0.83, -0.53), (0.6, 0.16), (0.41, 0.82), (2.4, 1.5), (31, 9), (0, 0), 3.7360575662208233),
+    ],
+)
+def test_two_slides_of_limited_jerk_are_as_fast_as_ruckigs(
+    start, goal, speed, acceleration, jerk, rate, duration: float
+):
+    """Durations by ruckig 0.19.4 (Berscheid and Kroeger 2021); the curve knows nothing of their phases."""
+    slides = co.Model(
+        [co.Body(name, co.prismatic(axis), mass=1.0) for name, axis in (("x", (1, 0, 0)), ("y", (0, 1, 0)))]
+    )
+    limits = {"qd": speed, "qdd": acceleration, "jerk": jerk}
+    held = co.bounds(**{name: (-np.array(bound), np.array(bound)) for name, bound in limits.items()})
+    ends = [co.initial(q=start, qd=rate, qdd=0), co.final(q=goal, qd=0, qdd=0)]
+    problem = co.Problem(slides, co.Free(0.05, 20, 2 * duration), co.duration(), [*ends, held])
+    solution = co.solve(problem, co.BSpline(20), tol=1e-4, progress=False)
+    assert solution.success
+    assert 0 < solution.duration / duration - 1 < 1e-4
+
+
 @pytest.mark.parametrize("dynamics", [co.dynamics.newton_euler, co.dynamics.lagrange, co.dynamics.lie])
 def test_torque_rates_are_those_of_the_torque(dynamics):
     """With loads that vary with time, posture, velocity and unknown signals, in joints of all kinds."""

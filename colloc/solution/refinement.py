@@ -3,9 +3,9 @@
 An interval is split in three where its error is above the tolerance. While the cost still changes, so are those that
 make up nine tenths (the marking of Doerfler 1996) of what it might gain: by bounds that are not used on the whole of an
 interval (`slack`), as at switches, on which a grid closes in, and ripples below a bound; and by torques that are no
-polynomial there, if they cost anything. Where there is nothing to gain all intervals are split in two, because that a
-cost has converged shows only on a finer grid. A `BSpline` may have jumps of the acceleration at new breakpoints of the
-first kind, as switches have.
+polynomial there, if they cost anything. Where there is nothing to gain, or a round has gained nothing, all intervals
+are split in two, because that a cost has converged shows only on a finer grid. A `BSpline` may have jumps of the
+acceleration at new breakpoints of the first kind, as switches have.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from colloc.solution.ladder import Rung
+from colloc.solution.ladder import Rung, relative_change
 from colloc.solution.slack import unused
 from colloc.solution.solution import Solution
 from colloc.transcription import BSpline, Radau, Transcription
 
 NARROWEST = 1e-4  # of the duration: below, switches cannot be told from rounding of the optimum
+_LITTLE = 10.0  # what bounds might gain is estimated up to 50 times too high
 _SHARE = 0.9  # of the gain that is looked for in a round
 _HIGHEST = 7  # degree of a Radau interval, beyond which splitting is the better bargain
 
@@ -28,6 +29,14 @@ def rung(solution: Solution) -> Rung:
     """A solution as a round of a refinement."""
     seconds = solution.seconds.get("build", 0.0) + solution.seconds["solve"]
     return Rung(solution.curve, solution.nlp.n_x, solution.cost, float(solution.error), seconds, solution.iterations)
+
+
+def has_settled(solution: Solution, tol: float) -> bool:
+    """Whether the cost no longer changes: in a round that leaves bounds little to gain, or in one more, everywhere."""
+    if solution.cost_change > tol:
+        return False
+    twice = len(solution.ladder) > 2 and relative_change(*solution.ladder[-3:-1]) <= tol
+    return twice or bool(unused(solution).sum() <= _LITTLE * tol)
 
 
 def next_curve(solution: Solution, tol: float, *, settled: bool) -> Transcription | None:
@@ -58,8 +67,8 @@ def next_curve(solution: Solution, tol: float, *, settled: bool) -> Transcriptio
             marked = order[: 1 + np.searchsorted(np.cumsum(gain[order]), _SHARE * gain.sum())]
             pieces[marked] = 3
             switching[marked] = by_bounds[marked] >= by_torques[marked]
-        if (pieces == 1).all():
-            pieces[:] = 2
+        if (pieces == 1).all() or solution.cost_change <= tol:
+            pieces = np.maximum(pieces, 2)
     widths = np.diff(ends)
     pieces[widths / pieces < NARROWEST] = 1
     if (pieces == 1).all():

@@ -15,7 +15,7 @@ from colloc.display import Table, short
 from colloc.dynamics import joint_reactions
 from colloc.problem import Instant, Problem
 from colloc.solution.error import LocalError, local_error
-from colloc.solution.ladder import Rung
+from colloc.solution.ladder import Rung, relative_change
 from colloc.solution.sample import JointReactions, Sample
 from colloc.solution.violations import Violation, measure_violations
 from colloc.solver import Outcome, Status
@@ -103,8 +103,7 @@ class Solution:
         """
         if len(self.ladder) < 2:
             return float("inf") if self.ladder else 0.0
-        before, last = (rung.cost for rung in self.ladder[-2:])
-        return abs(last - before) / max(abs(last), 1e-300)
+        return relative_change(*self.ladder[-2:])
 
     @cached_property
     def error(self) -> LocalError:
