@@ -170,6 +170,15 @@ def test_the_gap_shrinks_with_the_order_of_the_collocation(coarse, fine, at_node
         assert np.log2(wide / narrow) > order
 
 
+@pytest.mark.parametrize("degree", [3, 4, 5])
+def test_smooth_splines_close_the_loop_as_well(degree: int):
+    """With loop forces as splines of accelerations: freer ones carry the passive joints at either end."""
+    coarse, fine = (solved(four_bar(), FROM, TO, co.BSpline(n, degree=degree)) for n in (40, 80))
+    idle = [np.abs(solution.at(FINE * solution.duration).tau[:, 1:]).max() for solution in (coarse, fine)]
+    assert idle[1] < min(idle[0] / 2, 5e-3)
+    assert fine.cost == pytest.approx(cranked(co.Radau(40, 9)).cost, rel=5e-3)
+
+
 def test_a_grid_too_coarse_says_so():
     with pytest.warns(co.SolutionWarning, match="needs .* more torque than it is given and strays by"):
         solution = co.solve(

@@ -69,9 +69,8 @@ class BSpline:
 
     @property
     def signals(self) -> SplineBasis:
-        """The splines of unknown signals: those of joints, or of accelerations where these may jump."""
-        basis = self.basis
-        return basis.derivative().derivative() if (basis.continuity < 2).any() else basis
+        """The splines of unknown signals: those of accelerations, as equations determine both at the same points."""
+        return self.basis.derivative().derivative()
 
     def node_points(self) -> Points:
         """Where inequalities are imposed."""

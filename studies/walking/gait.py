@@ -38,7 +38,7 @@ from studies.walking.walk import POINTS, walk
 OPTIONS = (
     Option("speed", 1.2, "m/s", above=0.0),
     Option("step-length", 0.6, "m", above=0.0),
-    Option("control-points", POINTS, "number for every joint, best 8, 13 or 18, whose knots meet the phases", least=6),
+    Option("control-points", POINTS, "number for every joint, best 9, 14 or 19, whose knots meet the phases", least=6),
     Option("mass", None, "kg, by default that of the mean man", above=0.0),
     Option("height", None, "m, by default that of the mean man", above=0.0),
     Option("load", 0.0, "mass of a backpack, kg", least=0.0),

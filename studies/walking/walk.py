@@ -19,7 +19,7 @@ IPOPT = {
     "mu_strategy": "adaptive",
 }  # fmt: skip
 FIRST = {"constr_viol_tol": 1e-4, "tol": 1e-2, "max_iter": 300}
-POINTS = 13  # control points of every joint: cubic splines of ten pieces, with knots where phases begin
+POINTS = 14  # control points of every joint: quartic splines of ten pieces, with knots where phases begin
 DENSE = 4  # nodes of every piece
 # The paper's six control points cannot keep the trailing foot still: its constraints hold at eleven times only.
 COARSE, COARSE_NODES = 7, 11
@@ -87,5 +87,6 @@ def posed(step: Step, points: int) -> tuple[Step, co.BSpline]:
     """The step with the tolerances that a number of control points can keep to, and the splines."""
     if points <= COARSE:
         return replace(step, **COARSE_STEP), co.BSpline(points - 3, nodes=COARSE_NODES)
-    looser = replace(step, **LOOSE_STEP) if points <= LOOSE else step
-    return looser, co.BSpline(points - 3, nodes=DENSE * (points - 3) + 1)
+    looser, pieces = replace(step, **LOOSE_STEP) if points <= LOOSE else step, points - 4
+    # Ground forces are splines of accelerations: quadratic, where cubic splines would have broken lines.
+    return looser, co.BSpline(pieces, degree=4, nodes=DENSE * pieces + 1)

@@ -164,7 +164,7 @@ def draw_residuals(ax: Axes, report: Report) -> None:
         ax.plot(history[key], color=color, label=label, linewidth=1.5)
     ax.set_yscale("log", nonpositive="clip")
     dress(ax, xlabel="iteration", ylabel="infeasibility, barrier")
-    ax.legend(loc="lower left", frameon=False)
+    ax.legend(loc="upper right", frameon=False)
 
 
 def draw_path(ax: Axes, report: Report) -> None:
