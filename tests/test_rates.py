@@ -7,6 +7,7 @@ from problems import effort, everything
 from random_trees import pin, pinocchio_tree, random_tree
 
 import colloc as co
+from colloc.solution.starts import trajectory_of
 from models.chains.serial import planar_chain, spatial_chain
 from models.two_link import two_link
 
@@ -140,7 +141,7 @@ def test_derivatives_are_exact(sensitivities):
         tau_rate=(-1e3, 1e3),
     )
     nlp = co.transcribe(problem, co.BSpline(5, degree=5), sensitivities=sensitivities)
-    x = nlp.grid.pack(co.solve(nlp, progress=False, violation_tolerance=10.0).trajectory(problem))
+    x = nlp.grid.pack(trajectory_of(co.solve(nlp, progress=False, violation_tolerance=10.0), problem))
     x += 1e-3 * np.random.default_rng(0).standard_normal(x.size)
     for kind, error in nlp.check_derivatives(x).items():
         assert error < 1e-6, kind

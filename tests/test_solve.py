@@ -12,6 +12,7 @@ import pytest
 from problems import effort, everything, time_optimal
 
 import colloc as co
+from colloc.solution.starts import trajectory_of
 from colloc.solver.monitor import Monitor
 from models.two_link import two_link
 
@@ -155,7 +156,7 @@ def test_every_kind_of_guess_leads_to_the_same_optimum(curve):
 @pytest.mark.parametrize("curve", CURVES, ids=str)
 def test_a_solution_packed_on_its_own_grid_is_itself(curve):
     solution = co.solve(everything(), curve)
-    np.testing.assert_allclose(solution.nlp.grid.pack(solution.trajectory(solution.problem)), solution.x, atol=1e-7)
+    np.testing.assert_allclose(solution.nlp.grid.pack(trajectory_of(solution, solution.problem)), solution.x, atol=1e-7)
 
 
 @pytest.mark.parametrize(

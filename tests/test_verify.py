@@ -14,6 +14,7 @@ from scipy.interpolate import KroghInterpolator
 
 import colloc as co
 from colloc.solution.simulation import growth, simulate
+from colloc.solution.starts import trajectory_of
 from models.chains.serial import planar_chain
 from models.two_link import two_link
 
@@ -125,7 +126,7 @@ def pushed(load: Callable[[co.Instant], ca.SX], acceleration: float) -> co.Solut
     )
     free = co.solve(problem, co.BSpline(4), progress=False)
     idle = co.transcribe(replace(problem, subject_to=[co.bounds(tau=(0, 0))]), free.curve)
-    bent = replace(free.trajectory(problem), q=lambda s: 1 + acceleration / 2 * s[:, None] ** 2)
+    bent = replace(trajectory_of(free, problem), q=lambda s: 1 + acceleration / 2 * s[:, None] ** 2)
     return replace(free, nlp=idle, outcome=replace(free.outcome, x=idle.grid.pack(bent)))
 
 

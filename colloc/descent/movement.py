@@ -13,6 +13,7 @@ from colloc.checks import InputError
 from colloc.descent.objective import Descent, DescentStatus, Objective
 from colloc.display import shown
 from colloc.solution import Solution
+from colloc.solution.starts import trajectory_of
 from colloc.solver import Outcome, Status
 from colloc.transcription import NLP, Guess, Keyframes, trajectory_from
 from colloc.transcription.slices import triplet
@@ -104,7 +105,7 @@ class Movement:
             As in `solve`; by default the straight line between the stated end postures.
         """
         problem = self.nlp.problem
-        trajectory = guess.trajectory(problem) if isinstance(guess, Solution) else trajectory_from(problem, guess)
+        trajectory = trajectory_of(guess, problem) if isinstance(guess, Solution) else trajectory_from(problem, guess)
         return self.nlp.grid.pack(trajectory)[self.nlp.free]
 
     def solution(self, run: Descent) -> Solution:

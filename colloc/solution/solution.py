@@ -19,7 +19,7 @@ from colloc.solution.ladder import Rung, relative_change
 from colloc.solution.sample import JointReactions, Sample
 from colloc.solution.violations import Violation, measure_violations
 from colloc.solver import Outcome, Status
-from colloc.transcription import NLP, Trajectory, Transcription, brief
+from colloc.transcription import NLP, Transcription, brief
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -279,25 +279,6 @@ class Solution:
             raise InputError(wanted)
         return np.clip(times / T, 0, 1)
 
-    def trajectory(self, problem: Problem) -> Trajectory:
-        """The solution as a guess for another problem; unknowns it does not have take their own guesses."""
-        own = {u.name: u.size for u in self.problem.unknowns}
-        default = {u.name: u.guess for u in problem.unknowns}
-
-        def sampled(name: str, s: np.ndarray) -> np.ndarray:
-            return getattr(self.at(s * self.duration), name)
-
-        def signal(name: str, s: np.ndarray) -> np.ndarray:
-            known = own.get(name) == default[name].size and name not in self.constants
-            return sampled(name, s) if known else np.tile(default[name], (s.size, 1))
-
-        return Trajectory(
-            lambda s: sampled("q", s),
-            self.duration,
-            signal,
-            lambda name: self.constants[name] if name in self.constants else default[name],
-        )
-
     def __repr__(self) -> str:
         return self._table().text()
 
@@ -310,6 +291,7 @@ class Solution:
         rows += [("", f"{value:.6g}  {name}") for name, value in self.terms.items()]
         seconds = ", ".join(f"{name} {value:.3f} s" for name, value in self.seconds.items())
         rows.append(("effort", f"{self.iterations} iterations; {seconds}"))
+        rows.append(("error", f"{float(self.error):.1e} between nodes, most in {self.error.source}"))
         rows.append(("violation", f"{short(self.violation)} of the bound's size, between nodes included"))
         for v in [v for v in self.violations if v.relative > 1e-6][:5]:
             rows.append(("", f"{v.row}: by {v} at t = {short(v.t)} s"))

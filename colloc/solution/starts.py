@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from colloc.checks import InputError
+from colloc.problem import Problem
 from colloc.solution.solution import Solution
 from colloc.solver import Start, Status
 from colloc.transcription import NLP, Guess, Keyframes, trajectory_from
 from colloc.transcription.block import Block
+from colloc.transcription.trajectory import Trajectory
 
 
 def start_from(nlp: NLP, guess: Keyframes | Guess | Solution | None) -> Start:
@@ -28,7 +30,26 @@ def start_from(nlp: NLP, guess: Keyframes | Guess | Solution | None) -> Start:
     if guess.curve == nlp.curve and guess.x.size == nlp.n_x:
         return Start(_within(nlp, guess.x), _multipliers(nlp, guess) if optimal else None)
     near = optimal and guess.problem is nlp.problem
-    return Start(_within(nlp, nlp.grid.pack(guess.trajectory(nlp.problem))), near=near)
+    return Start(_within(nlp, nlp.grid.pack(trajectory_of(guess, nlp.problem))), near=near)
+
+
+def trajectory_of(solution: Solution, problem: Problem) -> Trajectory:
+    """A solution as a guess for another problem; unknowns it does not have take their own guesses."""
+    own = {u.name: u.size for u in solution.problem.unknowns}
+    default = {u.name: u.guess for u in problem.unknowns}
+    constants = solution.constants
+
+    def sampled(name: str, s: np.ndarray) -> np.ndarray:
+        return getattr(solution.at(s * solution.duration), name)
+
+    def signal(name: str, s: np.ndarray) -> np.ndarray:
+        known = own.get(name) == default[name].size and name not in constants
+        return sampled(name, s) if known else np.tile(default[name], (s.size, 1))
+
+    def constant(name: str) -> np.ndarray:
+        return constants.get(name, default[name])
+
+    return Trajectory(lambda s: sampled("q", s), solution.duration, signal, constant)
 
 
 def _within(nlp: NLP, x: np.ndarray) -> np.ndarray:
