@@ -12,6 +12,7 @@ import pytest
 
 import studies.benchmarks.barrier
 import studies.benchmarks.compile
+import studies.benchmarks.error_control
 import studies.benchmarks.evaluate
 import studies.benchmarks.nlp_callbacks
 import studies.benchmarks.scaling
@@ -83,6 +84,12 @@ def test_the_second_process_compiles_nothing(tmp_path):
     assert numbers["compile.size_MB"] > 0
     assert numbers["compile.peak_memory_MB.compilers"] > 1
     assert {"compile.first", "compile.cached", "compile.peak_memory_MB"} <= numbers.keys()
+
+
+def test_error_control_is_timed_where_it_adds_nothing(tmp_path):
+    numbers = run(studies.benchmarks.error_control, tmp_path)
+    assert numbers["error_control.time_optimal.bspline.nodes_added"] == 0
+    assert numbers["error_control.ratio.nothing_added"] > 0
 
 
 @pytest.mark.slow

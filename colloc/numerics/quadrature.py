@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.polynomial import Legendre
 from numpy.polynomial.legendre import leggauss
 
 
+@cache
 def gauss(points: int) -> tuple[np.ndarray, np.ndarray]:
-    """Gauss-Legendre points and weights on [0, 1], exact to degree 2 points - 1."""
+    """Gauss-Legendre points and weights on [0, 1], exact to degree 2 points - 1; not to be changed in place."""
     nodes, weights = leggauss(points)
-    return (nodes + 1) / 2, weights / 2
+    found = (nodes + 1) / 2, weights / 2
+    for array in found:
+        array.flags.writeable = False
+    return found
 
 
 def radau(points: int) -> np.ndarray:

@@ -24,6 +24,11 @@ class Cost:
 
     terms: tuple[Term, ...]
 
+    @property
+    def is_duration(self) -> bool:
+        """Whether nothing but the duration costs anything."""
+        return all(term.integrand is None for term in self.terms)
+
     def __add__(self, other: Cost) -> Cost:
         if not isinstance(other, Cost):
             raise InputError(f"a cost can be added to a cost only, got {other!r}")

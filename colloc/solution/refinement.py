@@ -94,7 +94,7 @@ def _unresolved(solution: Solution) -> np.ndarray:
     About what an effort would gain if they held it; zero where the duration is all that costs anything.
     """
     error, tau = solution.error, solution.tau
-    if all(term.integrand is None for term in solution.problem.minimize.terms):
+    if solution.problem.minimize.is_duration:
         return np.zeros(error.t.size - 1)
     beyond = (np.diff(error.t)[:, None] * (error.torque * np.abs(tau).max(axis=0)) ** 2).sum(axis=1)
     squares = (tau**2).sum(axis=1)
