@@ -183,6 +183,12 @@ def test_a_duration_on_its_bound_is_said(limited, message: str):
         co.solve(co.Problem(two_link(), co.Free(0.1, upper, 0.39), cost, ends), co.BSpline(20), compile=False)
 
 
+def test_a_cost_without_a_lower_bound_is_told_by_its_term():
+    reward = co.integral(lambda now: -(now.qd[0] ** 2), name="swing")
+    with pytest.raises(co.SolveError, match=r"no lower bound; bound what it rewards:\n  swing: -\d.*e\+"):
+        co.solve(co.Problem(two_link(), 1.0, reward, REST), co.BSpline(20), compile=False)
+
+
 def test_graded_breakpoints_widen_towards_the_middle():
     widths = np.diff(co.graded(20))
     np.testing.assert_allclose(widths, widths[::-1], atol=1e-12)

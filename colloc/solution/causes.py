@@ -12,6 +12,7 @@ from colloc.transcription.mesh import Points, points_inside
 
 _AT_BOUND = 1e-6  # of the duration
 _VARIES = 0.15  # of a quantity's range
+_OVERSHOOT = 1.0  # of half a quantity's range: no switch, but a spline that swings, exceeds its bound by more
 _NEAR = 0.02  # of a quantity's range: closer to a bound counts as at it
 
 
@@ -50,7 +51,7 @@ def _violated(solution: Solution, worst: Violation) -> str:
     grid = solution.nlp.grid
     k = int(grid.basis.interval(np.array([worst.t / solution.duration]))[0])
     start, end = grid.breakpoints[k : k + 2] * solution.duration
-    if worst.constraint == "tau bounds" and _switches(solution)[k]:
+    if worst.constraint == "tau bounds" and worst.relative < _OVERSHOOT and _switches(solution)[k]:
         joint = worst.row.removeprefix("tau[").removesuffix("]")
         excess, strays = _clipped(solution, k, solution.problem.model.joint_names.index(joint))
         over = np.count_nonzero(excess) * (end - start) / FINE
@@ -58,9 +59,8 @@ def _violated(solution: Solution, worst: Violation) -> str:
             f"{joint} torque switches in interval {k} (t = {short(start)} .. {short(end)} s), {worst} over for "
             f"{short(1e3 * over)} ms; clipped, {joint} strays by {short(strays)} there"
         )
-    return (
-        f"{worst.row} is violated between nodes by {worst} at t = {short(worst.t)} s, {worst.relative:.1%} of its size"
-    )
+    share = f"{worst.relative:.1%} of" if worst.relative < 10 else f"{worst.relative:.0f} times"
+    return f"{worst.row} is violated between nodes by {worst} at t = {short(worst.t)} s, {share} its size"
 
 
 def _clipped(solution: Solution, interval: int, joint: int) -> tuple[np.ndarray, float]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from colloc.transcription import NLP
 
+_BOTTOMLESS = 1e6  # times the size of the cost at the start
 _DENSE_ENTRIES = 4_000_000  # a rank check by SVD beyond this size would take longer than the solve
 
 
@@ -85,11 +86,20 @@ def dependent_rows(nlp: NLP, x: np.ndarray, p: np.ndarray, limit: int = 6) -> li
     return [f"{nlp.row_name(int(equal[k]))}{alone[k]}" for k in worst if shares[k] > 1e-3]
 
 
+def fallen_terms(nlp: NLP, start: np.ndarray, x: np.ndarray, p: np.ndarray) -> list[str]:
+    """Cost terms that have fallen as far as a cost without a lower bound does, one line each."""
+    before, after = nlp.terms(start, p), nlp.terms(x, p)
+    size = sum(abs(value) for value in before.values())
+    return [f"{name}: {value:.6g}" for name, value in after.items() if value < -_BOTTOMLESS * (size or 1.0)]
+
+
 def explain(nlp: NLP, start: np.ndarray, x: np.ndarray, p: np.ndarray) -> str:
     """Why no optimum was found, in a few lines."""
     lines: list[str] = []
     if undefined := nlp.first_undefined(x, p):
         return f"not finite at the last iterate: {undefined}"
+    if fallen := fallen_terms(nlp, start, x, p):
+        lines += ["the cost seems to have no lower bound; bound what it rewards:", *_indented(fallen)]
     if violated := violated_rows(nlp, x, p):
         lines += ["constraints violated at the last iterate:", *_indented(violated)]
         if conflicting := conflicting_rows(nlp, x, p):
