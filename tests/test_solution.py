@@ -28,7 +28,7 @@ def test_samples_are_node_by_joint(solution: co.Solution):
     assert solution.nodes.wind.shape == (solution.t.size, 2)
 
 
-@pytest.mark.parametrize("curve", [co.HermiteSimpson(6), co.Radau(6), co.BSpline(6)], ids=str)
+@pytest.mark.parametrize("curve", [co.HermiteSimpson(12), co.Radau(12), co.BSpline(24)], ids=str)
 def test_torques_are_inverse_dynamics_at_every_time(curve):
     """By another formulation, and also where loads depend on time: a torque is taken at its own time."""
     loads = [co.Load("elbow", moment=lambda now: ca.vertcat(0, 0, 5 * ca.sin(9 * now.t)))]

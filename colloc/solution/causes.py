@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from colloc.display import short
+from colloc.solution.error import SOURCES
 from colloc.solution.solution import Solution
 from colloc.solution.violations import FINE, Violation
 from colloc.solver import Status
@@ -26,7 +27,9 @@ def reservations(solution: Solution) -> list[str]:
     found, tolerance = [], solution.outcome.tolerance
     advice = f"refine, as in co.solve(..., tol={min(tolerance, 1e-3):.1g})"
     if solution.status is Status.COARSE and solution.error.coarse > tolerance:
-        found.append(f"{solution.error}, tolerance {tolerance:.1g}: {advice}")
+        error = solution.error
+        worse = [name for name in SOURCES if name != "bounds" and error.totals[name] > tolerance]
+        found.append(f"{'; '.join(map(error.sentence, worse))}, tolerance {tolerance:.1g}: {advice}")
     elif solution.status is Status.COARSE:
         change = f"the cost changed by {solution.cost_change:.1e} of its size in the last round"
         if len(solution.ladder) == 1:

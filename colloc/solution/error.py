@@ -7,7 +7,9 @@ can be too coarse for is
                 points, or the value that an equation fixes, such as the zero torque of a passive joint. The rest,
                 divided by the mass matrix and integrated twice, is how far the motion strays within the interval: the
                 one-interval error of Haman and Rao (2024), to first order.
-    cost        the integral of the cost: the quadrature of the problem against one of twice as many points
+    cost        how far its integral is off: the quadrature of the problem against one of twice as many points; and how
+                much too high it may be, if torques cost anything: the squared torque beyond those polynomials, about
+                what a finer grid would save
     equations   equations along the path, collocated at few sites: by how far the motion strays if they are met
     bounds      inequalities, imposed at nodes
 
@@ -86,11 +88,9 @@ class LocalError:
         """The interval with the largest error of that source."""
         return int(getattr(self, self.source).argmax())
 
-    def __float__(self) -> float:
-        return max(self.totals.values())
-
-    def __str__(self) -> str:
-        k, source = self.interval, self.source
+    def sentence(self, source: str) -> str:
+        """What one of the sources does, and where most."""
+        k, size = int(getattr(self, source).argmax()), self.totals[source]
         where = f"interval {k}, t = {short(self.t[k])} .. {short(self.t[k + 1])} s"
         if source == "dynamics":
             j = int(self.torque[k].argmax())
@@ -99,10 +99,16 @@ class LocalError:
                 f"by {short(self.position[k, j])} ({where})"
             )
         if source == "equations":
-            moved = short(float(self))
-            return f"between nodes equations are not met, which moves the mechanism by {moved} (most in {where})"
-        what = {"cost": "the integral of the cost", "bounds": "a bound"}[source]
-        return f"between nodes {what} is off by {short(float(self))} of its size (most in {where})"
+            return f"between nodes equations are not met, which moves the mechanism by {short(size)} (most in {where})"
+        if source == "cost":
+            return f"the cost is off, or higher than it need be, by about {size:.1%} (most in {where})"
+        return f"between nodes a bound is off by {short(size)} of its size (most in {where})"
+
+    def __float__(self) -> float:
+        return max(self.totals.values())
+
+    def __str__(self) -> str:
+        return self.sentence(self.source)
 
     def __repr__(self) -> str:
         return self._table().text()
@@ -130,7 +136,7 @@ def local_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> LocalError:
     x, p : ndarray
         Decision vector and parameters.
     """
-    position, torque, size, whole = _strayed(nlp, x, p)
+    position, torque, unresolved, size, whole = _strayed(nlp, x, p)
     bounds = np.zeros(len(position))
     # What holds at one moment holds there, and cannot be violated between nodes.
     along = [name for name, stated in nlp.problem.rows.items() if isinstance(stated.constraint.where, Window)]
@@ -139,7 +145,7 @@ def local_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> LocalError:
         if (chosen := rows.lower < rows.upper).any():
             relative = (excess.amount / rows.scale[:, None])[chosen].max(axis=0)
             np.maximum.at(bounds, np.minimum(excess.interval, bounds.size - 1), relative)
-    relative, cost = position / (1 + size), _quadrature_error(nlp, x, p)
+    relative, cost = position / (1 + size), _cost_error(nlp, x, p, unresolved)
     equations, drifted = equation_error(nlp, x, p, size)
     dynamics = max(float(relative.max()), float((whole / (1 + size)).max()))
     totals = {"dynamics": dynamics, "cost": float(cost.sum()), "equations": drifted, "bounds": float(bounds.max())}
@@ -156,8 +162,12 @@ def local_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> LocalError:
     )
 
 
-def _strayed(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Position and torque errors, each shape (intervals, n); size of positions; drift of joints with given torques."""
+def _strayed(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, ...]:
+    """How far the motion strays, and torque beyond polynomials.
+
+    Position and relative torque errors, each shape (intervals, n); squared torque beyond polynomials, relative to that
+    of the motion, shape (intervals,); size of positions, and drift of joints with given torques, each shape (n,).
+    """
     grid, problem = nlp.grid, nlp.problem
     n, intervals, widths = problem.model.n, grid.basis.intervals, np.diff(grid.breakpoints) * nlp.duration(x)
     position, torque = np.zeros((2, intervals, n))
@@ -165,6 +175,7 @@ def _strayed(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.nda
     function = problem.function("model", ca.vertcat(now.q, now.tau))
     fixed, value = _fixed_torques(nlp)
     size, largest, whole = np.zeros((3, n))
+    squares = 0.0
     for degree in np.unique(grid.basis.degrees).tolist():
         own = np.flatnonzero(grid.basis.degrees == degree)
         given, fine = gauss(max(degree - 1, 1))[0], gauss(degree + 3)[0]
@@ -185,10 +196,12 @@ def _strayed(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.nda
             missing[:, :, [j for j in range(n) if j not in fixed]] = 0.0
             whole += drift(_solve(M[:, k:], missing), widths[own]).whole
         torque[own] = np.abs(missing).max(axis=1)
+        squares += float(widths[own] @ (tau**2).mean(axis=1).sum(axis=1))
         size = np.maximum(size, np.abs(values[:, :, :n]).max(axis=(0, 1)))
         largest = np.maximum(largest, np.abs(tau).max(axis=(0, 1)))
     largest[fixed] = largest.max()
-    return position, torque / np.where(largest > 0, largest, 1.0), size, whole
+    unresolved = widths * (torque**2).sum(axis=1) / max(squares, 1e-300)
+    return position, torque / np.where(largest > 0, largest, 1.0), unresolved, size, whole
 
 
 def _solve(M: np.ndarray, missing: np.ndarray) -> np.ndarray:
@@ -208,22 +221,27 @@ def _fixed_torques(nlp: NLP) -> tuple[list[int], np.ndarray]:
     return np.flatnonzero(lower == upper).tolist(), lower
 
 
-def _quadrature_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Difference of two quadratures of the cost on every interval, relative to the size of the whole, (intervals,)."""
+def _cost_error(nlp: NLP, x: np.ndarray, p: np.ndarray, unresolved: np.ndarray) -> np.ndarray:
+    """Error of the cost on every interval, relative to the size of the whole, shape (intervals,).
+
+    The difference of two quadratures, and the share of squared torque that is unresolved.
+    """
     grid, problem, T = nlp.grid, nlp.problem, nlp.duration(x)
     widths = np.diff(grid.breakpoints)
     if problem.minimize.is_duration:
         return np.zeros(widths.size)
-    sums, total = [], sum(abs(value) for value in nlp.terms(x, p).values())
+    values = [abs(value) for value in nlp.terms(x, p).values()]
     # An optimum may cost nothing, and its digits be noise: as much as a movement of the variables by rounding costs.
     beside = x + _ROUNDING * np.random.default_rng(0).uniform(-1, 1, x.size) * nlp.scale_x * nlp.free
-    total = max(total, sum(abs(value) for value in nlp.terms(beside, p).values()))
+    total = max(sum(values), sum(abs(value) for value in nlp.terms(beside, p).values()), 1e-300)
+    on_motion = sum(value for value, term in zip(values, problem.minimize.terms, strict=True) if term.integrand)
+    sums = []
     for count in (grid.basis.degree + 1, 2 * grid.basis.degree + 2):
         points, weights = gauss(count)
         sites = grid.on(points_inside(grid.breakpoints, points))
         terms = [factor * function(*sites.local.arguments) for factor, function in problem.integrands.values()]
-        (values,) = sites.evaluate([ca.vertcat(*terms)], x, p)
-        shares = (values.reshape(widths.size, count, -1) * weights[:, None]).sum(axis=1) * widths[:, None] * T
+        (costs,) = sites.evaluate([ca.vertcat(*terms)], x, p)
+        shares = (costs.reshape(widths.size, count, -1) * weights[:, None]).sum(axis=1) * widths[:, None] * T
         sums.append(shares.sum(axis=1))
         total = max(total, float(np.abs(shares).sum()))
-    return np.abs(sums[0] - sums[1]) / max(total, 1e-300)
+    return np.abs(sums[0] - sums[1]) / total + unresolved * on_motion / total

@@ -60,7 +60,7 @@ def next_curve(solution: Solution, tol: float, *, settled: bool) -> Transcriptio
             pieces[values > (tol if values.max() > tol else tol / values.size)] = 3
     switching = np.zeros(pieces.size, dtype=bool)
     if not settled:
-        by_bounds, by_torques = unused(solution), _unresolved(solution)
+        by_bounds, by_torques = unused(solution), error.cost
         gain = by_bounds + by_torques
         if gain.sum() > tol / 10:
             order = np.argsort(-gain)
@@ -86,19 +86,6 @@ def next_curve(solution: Solution, tol: float, *, settled: bool) -> Transcriptio
         inside = _continuity(solution, curve, pieces, switching)
         return replace(curve, intervals=None, nodes=None, breakpoints=_split(ends, pieces), continuity=inside)
     return replace(curve, intervals=None, breakpoints=_split(ends, pieces))  # pyright: ignore[reportArgumentType]
-
-
-def _unresolved(solution: Solution) -> np.ndarray:
-    """Squared torque beyond polynomials on every interval, relative to that of the motion, shape (intervals,).
-
-    About what an effort would gain if they held it; zero where the duration is all that costs anything.
-    """
-    error, tau = solution.error, solution.tau
-    if solution.problem.minimize.is_duration:
-        return np.zeros(error.t.size - 1)
-    beyond = (np.diff(error.t)[:, None] * (error.torque * np.abs(tau).max(axis=0)) ** 2).sum(axis=1)
-    squares = (tau**2).sum(axis=1)
-    return beyond / max(float(np.diff(solution.t) @ (squares[1:] + squares[:-1])) / 2, 1e-300)
 
 
 def _continuity(

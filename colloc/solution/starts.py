@@ -46,10 +46,12 @@ def trajectory_of(solution: Solution, problem: Problem) -> Trajectory:
         known = own.get(name) == default[name].size and name not in constants
         return sampled(name, s) if known else np.tile(default[name], (s.size, 1))
 
-    def constant(name: str) -> np.ndarray:
-        return constants.get(name, default[name])
-
-    return Trajectory(lambda s: sampled("q", s), solution.duration, signal, constant)
+    return Trajectory(
+        lambda s: sampled("q", s),
+        solution.duration,
+        signal,
+        lambda name: constants[name] if name in constants else default[name],
+    )
 
 
 def _within(nlp: NLP, x: np.ndarray) -> np.ndarray:
