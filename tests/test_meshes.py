@@ -39,9 +39,11 @@ def test_the_motion_follows_from_its_torques(curve):
     """Smooth effort on each mesh: cost near the converged one, forward simulation where the method is exact."""
     ends = [co.initial(q=(0, -1), qd=0), co.final(q=(1, 0.5), qd=0)]
     problem = co.Problem(two_link(), 1.0, co.integral(effort), ends)
-    solution = co.solve(problem, curve, compile=False)
+    solution = co.solve(problem, curve, compile=False, violation_tolerance=0.02)
     best = co.solve(problem, co.Radau(20, 5), compile=False)
-    assert solution.cost == pytest.approx(best.cost, rel=0.05)
+    excess = solution.cost / best.cost - 1
+    assert -1e-4 < excess < 0.02
+    assert excess / 2 < solution.error.cost.sum() < max(10 * excess, 1e-5)
     if isinstance(curve, co.BSpline):
         assert solution.cost > best.cost * (1 - 1e-9)
         assert co.verify(solution).forward_error < 1e-6

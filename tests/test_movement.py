@@ -150,7 +150,7 @@ def test_all_methods_and_solve_find_the_same_optimum(make):
 
 
 def test_a_solution_is_a_motion():
-    found = movement(lift(), intervals=12)
+    found = movement(lift(), intervals=20)
     run = METHODS[0](found.objective, found.start(), Stop(1e-8))
     solution = found.solution(run)
     assert solution.status is co.Status.SOLVED
@@ -271,7 +271,8 @@ def test_the_papers_comparison(tmp_path, capsys):
 
 def test_the_lifting_motion_has_two_links_at_right_angles_in_the_end():
     study = studies.descents.two_link
-    solution = co.solve(study.problem, study.CURVE)
+    with pytest.warns(co.SolutionWarning, match="higher than it need be"):  # by 75 %, on so few polynomials
+        solution = co.solve(study.problem, study.CURVE)
     np.testing.assert_allclose(solution.q[[0, -1]], [[-pi / 2, 0], [0, pi / 2]], atol=1e-12)
     assert solution.nlp.free.sum() == 6
     assert solution.nlp.n_x == 2 * 9 + 1

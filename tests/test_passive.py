@@ -253,7 +253,8 @@ def test_the_cheapest_motion_is_the_one_that_the_spring_makes_by_itself(curve, s
         co.integral(lambda now: ca.sumsqr(now.tau)),
         [co.initial(q=-0.4, qd=0.0), co.final(q=0.6, qd=0.0)],
     )
-    solution = co.solve(problem, curve, sensitivities=sensitivities, progress=False)
+    # Whatever a spline adds to nothing is much of it.
+    solution = co.solve(problem, curve, sensitivities=sensitivities, progress=False, violation_tolerance=10.0)
     assert solution.cost < 1e-3
     assert solution.q[:, 0] == pytest.approx(0.1 - 0.5 * np.cos(np.pi * solution.t / half), abs=1e-4)
 
@@ -371,7 +372,7 @@ def test_symbols_of_passive_parts_may_be_parameters_and_unknowns():
         model, 0.5, co.integral(lambda now: ca.sumsqr(now.tau)), [co.initial(q=-0.4, qd=0.0), co.final(q=0.6, qd=0.0)],
         unknowns=[stiffness], parameters=[rotor],
     )  # fmt: skip
-    solution = co.solve(problem, co.BSpline(10, degree=5), progress=False)
+    solution = co.solve(problem, co.BSpline(10, degree=5), progress=False, violation_tolerance=10.0)
     assert solution.constants["stiffness"] == pytest.approx((2 + 1) * (np.pi / 0.5) ** 2, rel=1e-4)
 
 

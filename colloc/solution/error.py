@@ -200,7 +200,8 @@ def _strayed(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, ...]:
         size = np.maximum(size, np.abs(values[:, :, :n]).max(axis=(0, 1)))
         largest = np.maximum(largest, np.abs(tau).max(axis=(0, 1)))
     largest[fixed] = largest.max()
-    unresolved = widths * (torque**2).sum(axis=1) / max(squares, 1e-300)
+    free = [j for j in range(n) if j not in fixed]
+    unresolved = widths * (torque[:, free] ** 2).sum(axis=1) / max(squares, 1e-300)
     return position, torque / np.where(largest > 0, largest, 1.0), unresolved, size, whole
 
 
