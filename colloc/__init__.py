@@ -74,6 +74,7 @@ from colloc.problem import (
     initial,
     integral,
     path,
+    terminal,
 )  # fmt: skip
 from colloc.solution import Sample, Solution
 from colloc.solve import SolutionWarning, SolveError, refine, solve
@@ -94,8 +95,8 @@ __all__ = [
     "TorqueSensitivities", "Unknown", "Verification", "at", "boundary", "bounds", "control", "descent",
     "dh_prismatic", "dh_revolute", "duration", "dynamics", "final", "fixed", "floating", "graded", "ground",
     "helical", "initial", "integral", "keyframes", "line", "load", "loops", "path", "placement", "plot",
-    "point_motion", "point_to_point", "prismatic", "refine", "revolute", "save", "solve", "spherical", "to_csv",
-    "transcribe", "verify",
+    "point_motion", "point_to_point", "prismatic", "refine", "revolute", "save", "solve", "spherical", "terminal",
+    "to_csv", "transcribe", "verify",
 ]  # fmt: skip
 
 # Loaded on first use: importing matplotlib takes longer than solving a small problem, and ground is for walkers.

@@ -11,11 +11,22 @@ from colloc.checks import InputError, finite_number
 
 @dataclass(frozen=True)
 class Term:
-    """One term of a cost: weight times the duration, or times the integral of a function of the instant."""
+    """One term of a cost: weight times the duration, or a function of the instant, integrated or at the end.
+
+    Parameters
+    ----------
+    name : str
+    weight : float
+    fn : callable, optional
+        Instant -> SX scalar; None for the duration.
+    terminal : bool
+        Whether the function is taken at the last instant instead of integrated.
+    """
 
     name: str
     weight: float
-    integrand: Callable[[Any], Any] | None
+    fn: Callable[[Any], Any] | None
+    terminal: bool = False
 
 
 @dataclass(frozen=True)
@@ -27,7 +38,7 @@ class Cost:
     @property
     def is_duration(self) -> bool:
         """Whether nothing but the duration costs anything."""
-        return all(term.integrand is None for term in self.terms)
+        return all(term.fn is None for term in self.terms)
 
     def __add__(self, other: Cost) -> Cost:
         if not isinstance(other, Cost):
@@ -65,6 +76,24 @@ def integral(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
     if not callable(fn):
         raise InputError(f"integral needs a function of the instant, got {fn!r}")
     return Cost((Term(name or _name_of(fn, "integral"), 1.0, fn),))
+
+
+def terminal(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
+    """A scalar function of the last instant, the Mayer term of a cost (Lee et al. 2005, equation 2).
+
+        miss = co.terminal(lambda now: ca.sumsqr(now.point("hand").position - goal), name="miss")
+        minimize = effort + 100.0 * miss
+
+    Parameters
+    ----------
+    fn : callable
+        Instant -> SX scalar.
+    name : str, optional
+        How reports call the term.
+    """
+    if not callable(fn):
+        raise InputError(f"terminal needs a function of the instant, got {fn!r}")
+    return Cost((Term(name or _name_of(fn, "terminal"), 1.0, fn, terminal=True),))
 
 
 def _name_of(fn: Callable[..., Any], fallback: str) -> str:

@@ -15,7 +15,7 @@ from colloc.display import Table, short, shown
 from colloc.model import Load, Model, check_loads
 from colloc.problem.conditions import Constraint
 from colloc.problem.constraint_rows import ConstraintRows
-from colloc.problem.cost import Cost
+from colloc.problem.cost import Cost, Term
 from colloc.problem.instant import RATES, SHARED, Instant, Slots
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, JointBounds, State
 from colloc.problem.unknowns import Free, Parameter, Unknown
@@ -33,7 +33,7 @@ class Problem:
     model : Model
     duration : Free or float [s]
     minimize : Cost
-        See `duration` and `integral`.
+        See `duration`, `integral` and `terminal`.
     subject_to : sequence of constraints
         See `initial`, `final`, `bounds`, `path`, `at` and `boundary`. Joint limits of the model always hold.
     unknowns : sequence of Unknown
@@ -82,7 +82,7 @@ class Problem:
         # Everything symbolic but the dynamics is formed once here, so that mistakes surface at construction.
         wrenches = ca.vertcat(*(load.wrench for load in self.wrenches))
         self.function("model", ca.vertcat(wrenches, *self.model.symbols))
-        _ = self.integrands, self.rows
+        _ = self.costs, self.rows
 
     @property
     def horizon(self) -> Free:
@@ -132,21 +132,31 @@ class Problem:
                 raise InputError(f"the load on {load.body!r} depends on {' or '.join(RATES)}, which follow from loads")
         return tuple(found)
 
-    @cached_property
+    @property
     def integrands(self) -> dict[str, tuple[float, ca.Function]]:
-        """Weight and scalar integrand of every cost term by name, as a function of the instant's slots.
+        """Weight and scalar integrand of the integrated cost terms by name, as functions of the instant's slots.
 
         The duration counts as the integral of one.
         """
-        found: dict[str, tuple[float, ca.Function]] = {}
+        return {name: (term.weight, fn) for name, (term, fn) in self.costs.items() if not term.terminal}
+
+    @property
+    def terminals(self) -> dict[str, tuple[float, ca.Function]]:
+        """The same of the cost terms that are taken at the last instant."""
+        return {name: (term.weight, fn) for name, (term, fn) in self.costs.items() if term.terminal}
+
+    @cached_property
+    def costs(self) -> dict[str, tuple[Term, ca.Function]]:
+        """Every cost term by name, with its scalar function of the instant's slots."""
+        found: dict[str, tuple[Term, ca.Function]] = {}
         for term in self.minimize.terms:
             name = _unique(term.name, found)
             with _blamed(f"cost term {name!r}"):
-                value = 1.0 if term.integrand is None else term.integrand(self.instant)
+                value = 1.0 if term.fn is None else term.fn(self.instant)
             if not isinstance(value, ca.SX | ca.DM | int | float) or ca.SX(value).shape != (1, 1):
                 shape = f"shape {value.shape}" if isinstance(value, ca.SX) else repr(value)
                 raise InputError(f"cost term {name!r} must return an SX scalar, got {shape}")
-            found[name] = (term.weight, self.function(f"cost term {name!r}", ca.densify(ca.SX(value))))
+            found[name] = (term, self.function(f"cost term {name!r}", ca.densify(ca.SX(value))))
         return found
 
     @cached_property
@@ -168,7 +178,7 @@ class Problem:
     @cached_property
     def needs_rates(self) -> bool:
         """Whether a cost or a constraint depends on jerk or torque rates."""
-        functions = [fn for _, fn in self.integrands.values()] + [stated.function for stated in self.rows.values()]
+        functions = [fn for _, fn in self.costs.values()] + [stated.function for stated in self.rows.values()]
         return any(map(_depends_on_rates, functions))
 
     def limits(self, quantity: str) -> tuple[np.ndarray, np.ndarray]:
@@ -256,7 +266,7 @@ class Problem:
         span = f"{short(T.lower)} s" if T.lower == T.upper else f"free in [{short(T.lower)}, {short(T.upper)}] s"
         lines = [("model", f"{self.model.name}, {self.model.n} DOF: {shown(self.model.joint_names)}")]
         lines.append(("duration", span))
-        lines += [("minimize", f"{short(weight)} * {name}") for name, (weight, _) in self.integrands.items()]
+        lines += [("minimize", f"{short(term.weight)} * {name}") for name, (term, _) in self.costs.items()]
         lines += [("subject to", f"{name}: {_describe(stated)}") for name, stated in self.rows.items()]
         for unknown in self.unknowns:
             kind = "constant" if unknown.constant else "signal"

@@ -229,13 +229,14 @@ def _cost_error(nlp: NLP, x: np.ndarray, p: np.ndarray, unresolved: np.ndarray) 
     """
     grid, problem, T = nlp.grid, nlp.problem, nlp.duration(x)
     widths = np.diff(grid.breakpoints)
-    if problem.minimize.is_duration:
+    if problem.minimize.is_duration or not problem.integrands:
         return np.zeros(widths.size)
     values = [abs(value) for value in nlp.terms(x, p).values()]
     # An optimum may cost nothing, and its digits be noise: as much as a movement of the variables by rounding costs.
     beside = x + _ROUNDING * np.random.default_rng(0).uniform(-1, 1, x.size) * nlp.scale_x * nlp.free
     total = max(sum(values), sum(abs(value) for value in nlp.terms(beside, p).values()), 1e-300)
-    on_motion = sum(value for value, term in zip(values, problem.minimize.terms, strict=True) if term.integrand)
+    kinds = [term.fn is not None and not term.terminal for term in problem.minimize.terms]
+    on_motion = sum(value for value, integrated in zip(values, kinds, strict=True) if integrated)
     sums = []
     for count in (grid.basis.degree + 1, 2 * grid.basis.degree + 2):
         points, weights = gauss(count)

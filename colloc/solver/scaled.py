@@ -38,7 +38,7 @@ def check_hessian(hessian: object, nlp: NLP) -> None:
     if not isinstance(hessian, Hessian):
         raise InputError(f"hessian must be one of {', '.join(map(str, Hessian))}, got {hessian!r}")
     if hessian is Hessian.GAUSS_NEWTON and all(block.weights is None for block in nlp.costs):
-        terms = ", ".join(nlp.problem.integrands)
+        terms = ", ".join(nlp.problem.costs)
         raise InputError(f"Gauss-Newton needs a cost that contains squares, such as ca.sumsqr(now.tau); got {terms}")
 
 

@@ -193,7 +193,7 @@ class NLP:
 
     def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
         """Value of every cost term by name, weights included."""
-        found = dict.fromkeys(self.problem.integrands, 0.0)
+        found = dict.fromkeys(self.problem.costs, 0.0)
         for block in self.costs:
             for label, value in zip(block.rows.labels, block.evaluate(x, p).sum(axis=1), strict=True):
                 found[label] += float(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import casadi as ca
@@ -113,21 +113,31 @@ def constraint_block(name: str, stated: ConstraintRows, sites: Sites, chosen: Se
 
 
 def _costs(problem: Problem, grid: Grid) -> list[Block]:
-    """All sums of squares in one block, what remains of the integrands in another."""
-    sites, quadrature = grid.quadrature()
+    """Blocks of the integrated terms, and of those at the last instant."""
+    blocks = _summed(*grid.quadrature(), problem.integrands, integrated=True)
+    if problem.terminals:
+        blocks += _summed(grid.anywhere(np.array([1.0])), np.ones(1), problem.terminals, integrated=False)
+    return blocks
+
+
+def _summed(
+    sites: Sites, shares: np.ndarray, terms: Mapping[str, tuple[float, ca.Function]], *, integrated: bool
+) -> list[Block]:
+    """All sums of squares in one block, what remains of the terms in another."""
     share = ca.SX.sym("share")
-    sites = sites.with_data(share, quadrature)
+    sites = sites.with_data(share, shares)
     slots, torques = Slots(*sites.local.arguments), sites.local.torques
+    # The duration, the integral's measure, belongs into the residuals: it may be unknown.
+    measure = slots.duration if integrated else ca.SX(1)
     varying = sites.local.w if torques is None else ca.vertcat(sites.local.w, torques.symbols)
     residuals, weights, squared, rest, remaining = [], [], [], [], []
-    for name, (factor, fn) in problem.integrands.items():
+    for name, (factor, fn) in terms.items():
         found = split_squares(fn(*slots), varying)
-        # The duration, the integral's measure, belongs into the residuals: it may be unknown.
-        residuals += [ca.sqrt(slots.duration) * residual for residual in found.residuals]
+        residuals += [ca.sqrt(measure) * residual for residual in found.residuals]
         weights += [factor * share * weight for weight in found.weights]
         squared += [name] * len(found.residuals)
         if not found.rest.is_zero():
-            rest.append(factor * share * slots.duration * found.rest)
+            rest.append(factor * share * measure * found.rest)
             remaining.append(name)
     blocks = []
     if rest:
