@@ -14,6 +14,7 @@ import pytest
 from problems import time_optimal
 
 import colloc as co
+import studies.two_link.starts
 from studies.two_link import lifting, prismatic_revolute
 from studies.two_link import time_optimal as swing
 from studies.two_link.convergence import run
@@ -110,3 +111,15 @@ def test_a_study_refuses_an_unwritable_path_before_it_computes(tmp_path: Path):
     assert ended.returncode == 2
     assert "does not exist" in ended.stderr
     assert ended.stdout == ""
+
+
+def test_random_starts_end_in_the_same_motion(tmp_path):
+    numbers = studies.two_link.starts.main(["--quick", "--figure", str(tmp_path / "starts.png")])
+    assert (tmp_path / "starts.png").stat().st_size > 20_000
+    for name, T in (("time_optimal", 0.3920), ("lifting", 0.5190), ("prismatic_revolute", 0.5858)):
+        assert numbers[f"T.{name}"] == pytest.approx(T, abs=1e-4)
+        assert numbers[f"T.spread.{name}"] < 1e-5
+        assert numbers[f"starts.{name}"] == 2
+    falling = [numbers[f"T.lifting.share_{share:g}"] for share in (1e-2, 1e-3, 1e-4, 1e-5, 0)]
+    assert falling == sorted(falling, reverse=True)
+    assert falling[-2] == pytest.approx(falling[-1], rel=1e-4)
