@@ -81,8 +81,8 @@ def test_two_slides_of_limited_jerk_are_as_fast_as_ruckigs(
     slides = co.Model(
         [co.Body(name, co.prismatic(axis), mass=1.0) for name, axis in (("x", (1, 0, 0)), ("y", (0, 1, 0)))]
     )
-    limits = {"qd": speed, "qdd": acceleration, "jerk": jerk}
-    held = co.bounds(**{name: (-np.array(bound), np.array(bound)) for name, bound in limits.items()})
+    v, a, j = (np.array(bound) for bound in (speed, acceleration, jerk))
+    held = co.bounds(qd=(-v, v), qdd=(-a, a), jerk=(-j, j))
     ends = [co.initial(q=start, qd=rate, qdd=0), co.final(q=goal, qd=0, qdd=0)]
     problem = co.Problem(slides, co.Free(0.05, 20, 2 * duration), co.duration(), [*ends, held])
     solution = co.solve(problem, co.BSpline(20), tol=1e-4, progress=False)
