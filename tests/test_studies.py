@@ -30,6 +30,8 @@ def test_the_humans_sensitivities(tmp_path):
     assert max(analytic) < 1e-12
     assert max(v for k, v in numbers.items() if "central" in k and k.startswith("max_error")) < 1e-7
     assert numbers["operations.composite"] <= 50_000 < numbers["operations.ad"]
+    assert max(v for k, v in numbers.items() if k.startswith("rms_error")) < 1e-5
+    assert abs(numbers["torque_18.where_q14_is_0"]) > 100 > 1e-6 > abs(numbers["torque_20.where_q5_is_0"])
     assert numbers["spike.at_zeros_of_q"] > 100 > 1e-5 > numbers["spike.elsewhere"]
 
 
