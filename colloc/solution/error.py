@@ -34,6 +34,7 @@ from colloc.transcription import NLP
 from colloc.transcription.mesh import points_inside
 
 _ROUNDING = 1e-9  # of a variable's size
+_BEYOND = 1.1  # what a grid finer than that of the excesses finds, at most, over them
 _SINGULAR = 1e-10  # of the largest eigenvalue: an eigenvalue below is zero
 SOURCES = ("dynamics", "cost", "equations", "bounds")
 
@@ -143,7 +144,7 @@ def local_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> LocalError:
     for excess in excesses(nlp, x, p, names=along):
         rows = excess.stated.rows
         if (chosen := rows.lower < rows.upper).any():
-            relative = (excess.amount / rows.scale[:, None])[chosen].max(axis=0)
+            relative = _BEYOND * (excess.amount / rows.scale[:, None])[chosen].max(axis=0)
             np.maximum.at(bounds, np.minimum(excess.interval, bounds.size - 1), relative)
     relative, cost = position / (1 + size), _cost_error(nlp, x, p, unresolved)
     equations, drifted = equation_error(nlp, x, p, size)
