@@ -102,7 +102,8 @@ class LocalError:
         if source == "equations":
             return f"between nodes equations are not met, which moves the mechanism by {short(size)} (most in {where})"
         if source == "cost":
-            return f"the cost is off, or higher than it need be, by about {size:.1%} (most in {where})"
+            share = f"{size:.1%}" if size >= 1e-3 else f"{short(size)} of its size"
+            return f"the cost is off, or higher than it need be, by about {share} (most in {where})"
         return f"between nodes a bound is off by {short(size)} of its size (most in {where})"
 
     def __float__(self) -> float:
