@@ -20,7 +20,7 @@ from colloc.solution.solution import Solution
 from colloc.transcription import BSpline, Radau, Transcription
 
 NARROWEST = 1e-4  # of the duration: below, switches cannot be told from rounding of the optimum
-_LITTLE = 10.0  # what bounds might gain is estimated up to 50 times too high
+_LITTLE = 50.0  # what bounds might gain is estimated up to so many times too high
 _SHARE = 0.9  # of the gain that is looked for in a round
 _HIGHEST = 7  # degree of a Radau interval, beyond which splitting is the better bargain
 
