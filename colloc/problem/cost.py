@@ -73,9 +73,7 @@ def integral(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
     name : str, optional
         How reports call the term.
     """
-    if not callable(fn):
-        raise InputError(f"integral needs a function of the instant, got {fn!r}")
-    return Cost((Term(name or _name_of(fn, "integral"), 1.0, fn),))
+    return _of_function("integral", fn, name)
 
 
 def terminal(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
@@ -91,9 +89,13 @@ def terminal(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
     name : str, optional
         How reports call the term.
     """
+    return _of_function("terminal", fn, name)
+
+
+def _of_function(kind: str, fn: Any, name: str | None) -> Cost:
     if not callable(fn):
-        raise InputError(f"terminal needs a function of the instant, got {fn!r}")
-    return Cost((Term(name or _name_of(fn, "terminal"), 1.0, fn, terminal=True),))
+        raise InputError(f"{kind} needs a function of the instant, got {fn!r}")
+    return Cost((Term(name or _name_of(fn, kind), 1.0, fn, terminal=kind == "terminal"),))
 
 
 def _name_of(fn: Callable[..., Any], fallback: str) -> str:

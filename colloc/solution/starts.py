@@ -60,19 +60,17 @@ def _within(nlp: NLP, x: np.ndarray) -> np.ndarray:
 
 def _multipliers(nlp: NLP, solution: Solution) -> dict[str, np.ndarray] | None:
     """Multipliers of an optimum with the same variables; zero for rows at sites that are new, None for other rows."""
-    given = solution.multipliers
-    if solution.nlp is nlp:
-        return given
-    rows = np.zeros(nlp.n_g)
+    given, rows = solution.multipliers, np.zeros(nlp.n_g)
     known = list(zip(solution.nlp.constraints, solution.nlp.offsets, strict=False))
     if [_stated(block) for block, _ in known] != [_stated(block) for block in nlp.constraints]:
         return None
     for block, first, (other, begin) in zip(nlp.constraints, nlp.offsets, known, strict=False):
-        place = {site: k for k, site in enumerate(_sites(other))}
-        found = [place.get(site, -1) for site in _sites(block)]
         own = given["g"][begin : begin + other.n_rows * other.n_slices].reshape(other.n_slices, other.n_rows)
-        own = np.vstack([own, np.zeros(other.n_rows)])
-        rows[first : first + block.n_rows * block.n_slices] = own[found].ravel()
+        # Control points may sit at the same time, but are never new.
+        if not np.array_equal(block.sites.s, other.sites.s):
+            place = {site: k for k, site in enumerate(_sites(other))}
+            own = np.vstack([own, np.zeros(other.n_rows)])[[place.get(site, -1) for site in _sites(block)]]
+        rows[first : first + block.n_rows * block.n_slices] = own.ravel()
     return {"g": rows, "x": given["x"]}
 
 

@@ -59,7 +59,7 @@ class Collocated(AtNodes):
     order: int = 2
 
     def during(self, window: Window) -> list[Sites]:
-        """The collocation points within a part of the motion, or inside of it beside `Ends`."""
+        """The collocation points within a part of the motion, or inside of it beside `EquationEnds`."""
         sites = self.grid.collocated(window, self.order)
         return [_some(sites, self.grid, window)] if self.order == 2 else [sites]
 

@@ -84,7 +84,9 @@ def _nlp(grid: Grid, compile: bool | Compile | None) -> NLP:
     known = fixed.lower, fixed.upper, problem.parameter_values()
     for name, stated in problem.rows.items():
         equal = stated.rows.lower == stated.rows.upper
-        along = equal & (stated.orders < 2) & isinstance(stated.constraint.where, Window)
+        along = equal & isinstance(stated.constraint.where, Window)
+        if along.any():
+            along = along & (stated.orders < 2)
         for chosen, where in ((equal & ~along, Collocated(grid)), (~equal, AtNodes(grid))):
             rows = [row for row in np.flatnonzero(chosen).tolist() if row in fixed.open.get(name, range(equal.size))]
             blocks += _blocks(name, stated, where, rows)

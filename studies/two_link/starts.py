@@ -53,7 +53,7 @@ def solved(problem: co.Problem, guess: Any = None) -> co.Solution:
 
 @styled
 def draw(runs: dict[str, list[co.Solution]], file: str) -> None:
-    """The duration over the iterations, from every start."""
+    """The cost over the iterations, from every start."""
     figure, axes = plt.subplots(1, len(runs), figsize=(12.0, 3.8), layout="constrained")
     for ax, (name, (straight, *others)) in zip(axes, runs.items(), strict=True):
         for solution in others:
