@@ -27,7 +27,7 @@ from studies.reporting import Option, arguments, finish
 
 CURVES = {"bspline": co.BSpline(20), "radau": co.Radau(20, 3), "hermite_simpson": co.HermiteSimpson(30)}
 TOL = 1e-3
-PATIENCE = 60.0  # s, for each run of the solver
+PATIENCE = 60.0  # s of processor time, for each run of the solver
 REFUTED = 1e-2  # rad, m
 OVERSTEPPED = 1e-2  # of half the range of a limit
 FLOOR = 1e-7  # rad: below it neither the judge's error nor an estimate means anything
@@ -97,7 +97,7 @@ def solved(problem: co.Problem, name: str, tol: float | None) -> co.Solution:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.SolutionWarning)  # the status says it too
         return co.solve(
-            problem, CURVES[name], tol=tol, compile=False, ipopt={"max_wall_time": PATIENCE}, raise_on_failure=False
+            problem, CURVES[name], tol=tol, compile=False, ipopt={"max_cpu_time": PATIENCE}, raise_on_failure=False
         )
 
 
