@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,23 +15,9 @@ from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.kernels import Compile
 from colloc.problem import Problem
 from colloc.solution import Solution
-from colloc.solution.refinement import has_settled, next_curve, rung
-from colloc.solution.starts import start_from
-from colloc.solution.violations import exceeded
-from colloc.solver import Hessian, Ipopt, Status, check_hessian, check_options
-from colloc.transcription import (
-    NLP,
-    Guess,
-    Keyframes,
-    Transcription,
-    check_freedoms,
-    default_curve,
-    on_curve,
-    transcribe,
-)
-
-_ROUNDS = 20  # of a refinement, at most
-_EXCHANGES = 3  # times that nodes are added to one grid, at most
+from colloc.solution.run import Run, SolutionWarning, refined
+from colloc.solver import Hessian, Status, check_options
+from colloc.transcription import NLP, Guess, Keyframes, Transcription, default_curve, transcribe
 
 
 class SolveError(RuntimeError):
@@ -46,10 +32,6 @@ class SolveError(RuntimeError):
     def __init__(self, message: str, solution: Solution):
         super().__init__(message)
         self.solution = solution
-
-
-class SolutionWarning(UserWarning):
-    """The answer comes with a reservation, such as a constraint violated between the nodes."""
 
 
 def solve(
@@ -146,10 +128,10 @@ def solve(
     else:
         assert curve is not None
         nlp = transcribe(problem, curve, dynamics or newton_euler, sensitivities, compile=compile)
-    run = _Run(nlp.problem.parameter_values(parameters), options, hessian, progress, tolerance, between == "always")
+    run = Run(nlp.problem.parameter_values(parameters), options, hessian, progress, tolerance, between == "always")
     solution, start = run(nlp, guess, begin)
     if tol is not None:
-        solution = _refined(solution, run, guess)
+        solution = refined(solution, run, guess)
     _judge(solution, start, raise_on_failure)
     return solution
 
@@ -184,92 +166,11 @@ def refine(
     """
     if not isinstance(solution, Solution):
         raise InputError(f"refine needs a Solution (see co.solve), got {solution!r}")
-    run = _Run(solution.parameters, check_options(ipopt), hessian, progress, finite_number("tol", tol, positive=True))
+    run = Run(solution.parameters, check_options(ipopt), hessian, progress, finite_number("tol", tol, positive=True))
     judged = replace(solution, outcome=replace(solution.outcome, tolerance=run.tolerance))
-    finer = _refined(judged, run)
+    finer = refined(judged, run)
     _judge(finer, finer.x, raise_on_failure=False)
     return finer
-
-
-@dataclass(frozen=True)
-class _Run:
-    """How NLPs are solved, one after another.
-
-    Parameters
-    ----------
-    parameters : ndarray
-        Values of the problem's parameters.
-    options, hessian, progress :
-        As in `solve`.
-    tolerance : float
-        Largest error between nodes of an answer that counts as solved.
-    always : bool
-        Whether nodes are added where inequalities are violated between them.
-    """
-
-    parameters: np.ndarray
-    options: Mapping[str, Any]
-    hessian: Hessian
-    progress: bool | None
-    tolerance: float
-    always: bool = True
-
-    def __call__(
-        self, nlp: NLP, guess: Keyframes | Guess | Solution | None, begin: float
-    ) -> tuple[Solution, np.ndarray]:
-        """A solution and where it started; `begin` is when its NLP began to be built."""
-        solution, start = self._once(nlp, guess, begin)
-        for _ in range(_EXCHANGES if self.always else 0):
-            if solution.status is not Status.VIOLATED:
-                break
-            begin = time.perf_counter()
-            extra = exceeded(solution.nlp, solution.x, self.parameters, self.tolerance)
-            held = solution.nlp.grid.extra
-            extra = extra if held is None else held.merged(extra)
-            again, _ = self._once(on_curve(solution.nlp, solution.curve, extra), solution, begin)
-            if again.outcome.status is not Status.SOLVED:
-                break
-            spent = {name: again.seconds[name] + solution.seconds[name] for name in again.seconds}
-            iterations = again.iterations + solution.iterations
-            solution = replace(again, outcome=replace(again.outcome, seconds=spent, iterations=iterations))
-        return solution, start
-
-    def _once(self, nlp: NLP, guess: Keyframes | Guess | Solution | None, begin: float) -> tuple[Solution, np.ndarray]:
-        """The same at the nodes that the NLP has."""
-        start = start_from(nlp, guess)
-        if undefined := nlp.first_undefined(start.x, self.parameters):
-            raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")
-        check_freedoms(nlp)
-        check_hessian(self.hessian, nlp)
-        built = time.perf_counter() - begin
-        outcome = Ipopt(nlp, self.options, self.hessian)(start, self.parameters, self.progress)
-        seconds = outcome.seconds | {"build": built + outcome.seconds["build"]}
-        return Solution(nlp, replace(outcome, seconds=seconds, tolerance=self.tolerance), self.parameters), start.x
-
-
-def _refined(solution: Solution, run: _Run, guess: Keyframes | Guess | Solution | None = None) -> Solution:
-    """Round after round on a finer grid, started from the round before or, where that fails, from a guess."""
-    tol, rounds = run.tolerance, [rung(solution)]
-    solution = replace(solution, ladder=tuple(rounds))
-    while solution.outcome.status is Status.SOLVED and len(rounds) < _ROUNDS:
-        settled = has_settled(solution, tol)
-        right = float(solution.error) <= tol
-        if settled and right:
-            break
-        begin = time.perf_counter()
-        if (curve := next_curve(solution, tol, settled=settled)) is None:
-            break
-        nlp = on_curve(solution.nlp, curve)
-        finer, _ = run(nlp, solution, begin)
-        if finer.outcome.status not in (Status.SOLVED, Status.INTERRUPTED):
-            # Beside an optimum of another grid rounding may leave no way on; a start of its own has one.
-            finer, _ = run(nlp, guess, begin)
-        worse = finer.cost - solution.cost > tol * abs(solution.cost)
-        if finer.outcome.status is not Status.SOLVED or (right and worse):
-            break  # another local optimum, and no better one
-        rounds.append(rung(finer))
-        solution = replace(finer, ladder=tuple(rounds))
-    return solution
 
 
 def _alone(nlp: NLP, **given: Any) -> NLP:

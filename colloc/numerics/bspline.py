@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -68,8 +70,12 @@ class SplineBasis:
         return found
 
     def _smooth_knots(self, p: int) -> np.ndarray:
-        knots = np.repeat(self.breakpoints, np.concatenate([[p + 1], p - self.continuity, [p + 1]]))
-        return knots[self.first[:, None] + np.arange(1, 2 * p + 1)]
+        return self.breakpoints[self.knots()[self.first[:, None] + np.arange(1, 2 * p + 1)]]
+
+    def knots(self) -> np.ndarray:
+        """The knots of splines with one degree, by the numbers of their breakpoints, ndarray of int."""
+        p = self.degree
+        return np.repeat(np.arange(self.intervals + 1), np.concatenate([[p + 1], p - self.continuity, [p + 1]]))
 
     def _joined_knots(self, p: int, own: np.ndarray) -> np.ndarray:
         """Knots of some intervals at whose ends nothing beyond the first derivative is continuous."""
@@ -110,7 +116,7 @@ class SplineBasis:
         for p, own, knots in self._groups:
             row = np.searchsorted(own, interval)
             chosen = own[np.minimum(row, own.size - 1)] == interval
-            values[chosen, : p + 1] = _cox_de_boor(s[chosen], knots[row[chosen]], derivative)
+            values[chosen, : p + 1] = np.transpose(cox_de_boor(s[chosen], knots[row[chosen]].T, derivative))
         return values
 
     def derivative(self) -> SplineBasis:
@@ -128,6 +134,33 @@ class SplineBasis:
         for p, own, knots in self._groups:
             found[self.first[own, None] + np.arange(p)] = p / (knots[:, p:] - knots[:, :p])
         return found
+
+    def by_breakpoint(self, points: np.ndarray, k: int) -> tuple[SplineBasis, np.ndarray]:
+        """The derivative of a spline by one of its breakpoints, everywhere at a fixed s: again a spline.
+
+        Its knots are those of the spline and the breakpoint once more. Control point i is the difference of points
+        i - 1 and i over the knots on which function i lives, for every copy of the knot that moves (Piegl and Tiller
+        1998, the derivative of a spline with respect to a knot).
+
+        Parameters
+        ----------
+        points : ndarray, shape (size, columns)
+        k : int
+            Number of a breakpoint inside, at which the spline is continuous; the degree is the same everywhere.
+
+        Returns
+        -------
+        SplineBasis, ndarray, shape (size + 1, columns)
+        """
+        p, knots, continuity = self.degree, self.knots(), self.continuity.copy()
+        continuity[k - 1] -= 1
+        doubled = SplineBasis(self.breakpoints, self.degrees, continuity)
+        copies, t = np.flatnonzero(knots == k), self.breakpoints[doubled.knots()]
+        i = np.arange(copies[0] - p, copies[-1] + 1)
+        moving = ((copies - p <= i[:, None]) & (i[:, None] <= copies)).sum(axis=1)
+        found = np.zeros((doubled.size, points.shape[1]))
+        found[i] = (points[i - 1] - points[i]) * (moving / (t[i + p + 1] - t[i]))[:, None]
+        return doubled, found
 
     def greville(self) -> np.ndarray:
         """Where control points sit: the mean of `degree` knots of each; shape (size,)."""
@@ -184,34 +217,27 @@ class SplineBasis:
         return x
 
 
-def _cox_de_boor(s: np.ndarray, knots: np.ndarray, derivative: int) -> np.ndarray:
-    """B-splines that live on an interval, and their derivatives, shape (N, degree + 1).
+def cox_de_boor(s: Any, knots: Sequence[Any] | np.ndarray, derivative: int = 0) -> list[Any]:
+    """B-splines that live on an interval, or their derivatives: degree + 1 of them.
 
     A derivative is the basis of lower degree on differenced control points (Piegl and Tiller 1997, section 2.3).
 
     Parameters
     ----------
-    s : ndarray, shape (N,)
-    knots : ndarray, shape (N, 2 degree)
-        On either side of the interval of each s.
+    s : ndarray, shape (N,), or symbol
+    knots : sequence of ndarray, shape (N,), or of symbols
+        2 degree of them: those on either side of the interval, which is not empty.
     derivative : int
     """
-    degree = knots.shape[1] // 2
-    values = np.zeros((s.size, degree + 1))
-    if derivative > degree:
-        return values
-    values[:, 0] = 1.0
+    degree = len(knots) // 2
+    values: list[Any] = [float(derivative <= degree)] + [0.0] * degree
     for p in range(1, degree + 1):
-        raised = np.zeros_like(values)
+        raised: list[Any] = [0.0] * (degree + 1)
         for k in range(p):
             # Functions of degree p - 1 living here are k = 0 .. p - 1, each supported on [left, right].
-            left, right = knots[:, degree - p + k], knots[:, degree + k]
-            share = values[:, k] / (right - left)
-            if p > degree - derivative:
-                raised[:, k] -= p * share
-                raised[:, k + 1] += p * share
-            else:
-                raised[:, k] += (right - s) * share
-                raised[:, k + 1] += (s - left) * share
+            left, right = knots[degree - p + k], knots[degree + k]
+            share = values[k] / (right - left)
+            falling, rising = (-p, p) if p > degree - derivative else (right - s, s - left)
+            raised[k], raised[k + 1] = raised[k] + falling * share, raised[k + 1] + rising * share
         values = raised
     return values

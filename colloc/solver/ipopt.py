@@ -123,7 +123,7 @@ class Ipopt:
     def __call__(self, start: Start, p: np.ndarray, progress: bool | None) -> Outcome:
         """Solve from a start."""
         scaled = ScaledNLP(self.nlp, sizes_at(self.nlp, start.x, p))
-        given = scaled.start(start.x, p, start.multipliers)
+        given = scaled.start(start, p)
         limited, warm = self.hessian is Hessian.LIMITED_MEMORY, start.multipliers is not None
         usual = _DEFAULTS | (_LIMITED_MEMORY if limited else {})
         special = _WARM if warm else _NEAR if start.near and not limited else {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from colloc.checks import InputError
 from colloc.solver.sizes import Sizes
+from colloc.solver.start import Start
 from colloc.transcription import NLP
 from colloc.transcription.slices import triplet
 
@@ -70,15 +70,14 @@ class ScaledNLP:
             "hess_lag": self._hess_lag(self.nlp.hess_lag if hessian is Hessian.EXACT else self.nlp.gauss_newton)
         }
 
-    def start(
-        self, x: np.ndarray, p: np.ndarray, multipliers: Mapping[str, np.ndarray] | None
-    ) -> dict[str, np.ndarray]:
-        """Arguments of a run from x, with bounds, and multipliers ("g", "x") for a warm start."""
+    def start(self, start: Start, p: np.ndarray) -> dict[str, np.ndarray]:
+        """Arguments of a run, with bounds and, for a warm start, multipliers."""
         nlp, sx, sg, sf = self.nlp, self.nlp.scale_x, self.sizes.rows, self.sizes.cost
+        lower, upper = (nlp.lower, nlp.upper) if start.bounds is None else start.bounds
         lower_g, upper_g = (side / sg for side in nlp.bounds_g)
-        given = {"x0": x / sx, "p": p, "lbx": nlp.lower / sx, "ubx": nlp.upper / sx, "lbg": lower_g, "ubg": upper_g}
-        if multipliers is not None:
-            given |= {"lam_g0": multipliers["g"] * sg / sf, "lam_x0": multipliers["x"] * sx / sf}
+        given = {"x0": start.x / sx, "p": p, "lbx": lower / sx, "ubx": upper / sx, "lbg": lower_g, "ubg": upper_g}
+        if start.multipliers is not None:
+            given |= {"lam_g0": start.multipliers["g"] * sg / sf, "lam_x0": start.multipliers["x"] * sx / sf}
         return given
 
     def own(self, x: np.ndarray) -> np.ndarray:

@@ -19,8 +19,11 @@ class Start(NamedTuple):
         "g" of the constraint rows and "x" of the variable bounds, of an optimum close by.
     near : bool
         Whether x is an optimum of the same problem on another grid.
+    bounds : (ndarray, ndarray), optional
+        Narrower lower and upper bounds of the variables, none of which they fix.
     """
 
     x: np.ndarray
     multipliers: Mapping[str, np.ndarray] | None = None
     near: bool = False
+    bounds: tuple[np.ndarray, np.ndarray] | None = None

@@ -1,6 +1,7 @@
 """From a problem to a nonlinear program: transcriptions, blocks, guesses."""
 
 from colloc.transcription.bspline import BSpline
+from colloc.transcription.free_knots import FreeKnotsGrid
 from colloc.transcription.freedoms import check_freedoms
 from colloc.transcription.grid import Grid, Transcription, brief
 from colloc.transcription.guess import Guess, Keyframes, default_curve, keyframes, line, trajectory_from
@@ -13,7 +14,7 @@ from colloc.transcription.trajectory import Trajectory
 from colloc.transcription.transcribe import TRANSCRIPTIONS, constraint_block, on_curve, transcribe
 
 __all__ = [
-    "NLP", "TRANSCRIPTIONS", "BSpline", "Grid", "Guess", "HermiteSimpson", "Keyframes", "Radau", "TimedLine",
-    "Trajectory", "Transcription", "Untimed", "brief", "check_freedoms", "constraint_block", "default_curve",
-    "graded", "keyframes", "line", "on_curve", "timed_line", "trajectory_from", "transcribe",
+    "NLP", "TRANSCRIPTIONS", "BSpline", "FreeKnotsGrid", "Grid", "Guess", "HermiteSimpson", "Keyframes", "Radau",
+    "TimedLine", "Trajectory", "Transcription", "Untimed", "brief", "check_freedoms", "constraint_block",
+    "default_curve", "graded", "keyframes", "line", "on_curve", "timed_line", "trajectory_from", "transcribe",
 ]  # fmt: skip

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from colloc.checks import count
+from colloc.checks import InputError, count, finite_number
 from colloc.display import stated
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
-from colloc.transcription.mesh import Points, check_mesh, collocation_points, equal_nodes, mesh, per_interval
+from colloc.problem.where import pair
+from colloc.transcription.mesh import (
+    NARROWEST,
+    Points,
+    check_mesh,
+    collocation_points,
+    equal_nodes,
+    mesh,
+    per_interval,
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,6 +50,13 @@ class BSpline:
     continuity : int or sequence of int, optional
         Continuous derivatives at the breakpoints inside, the same at all or one for each: from 1 (accelerations may
         jump) to degree - 1, the default. A knot is repeated degree - continuity times.
+    knots : "fixed" or "free"
+        Free, the breakpoints are unknowns of the problem, started from those given, but for those at which constraints
+        begin, end or hold; nodes move with them. The motion that `solve` returns is then the optimum on the breakpoints
+        found, a spline like any other (Xiang, Arora and Abdel-Malek 2009, equation 42; Barman 2020, equations 4.13 to
+        4.17).
+    spacing : (float, float)
+        Least and largest width of an interval between free knots, as fractions of the duration.
     """
 
     intervals: int | None = None
@@ -47,6 +64,8 @@ class BSpline:
     nodes: int | None = None
     breakpoints: Sequence[float] | np.ndarray | None = None
     continuity: int | Sequence[int] | None = None
+    knots: str = "fixed"
+    spacing: tuple[float, float] = (1e-3, 1.0)
 
     def __post_init__(self):
         intervals, breakpoints = check_mesh("BSpline", self.intervals, self.breakpoints)
@@ -59,6 +78,12 @@ class BSpline:
             count("BSpline nodes", self.nodes, at_least=2)
         for name, value in (("intervals", intervals), ("breakpoints", breakpoints), ("continuity", continuity)):
             object.__setattr__(self, name, value)
+        if self.knots not in ("fixed", "free"):
+            raise InputError(f'BSpline knots must be "fixed" or "free", got {self.knots!r}')
+        if self.free:
+            if self.nodes is not None:
+                raise InputError(f"nodes move with free knots, as many on every interval: leave out nodes={self.nodes}")
+            object.__setattr__(self, "spacing", _spacing(self.spacing, np.diff(self.basis.breakpoints)))
 
     @property
     def basis(self) -> SplineBasis:
@@ -66,6 +91,15 @@ class BSpline:
         assert self.intervals is not None
         continuity = self.degree - 1 if self.continuity is None else np.asarray(self.continuity)
         return SplineBasis.of(mesh(self.intervals, self.breakpoints), self.degree, continuity)
+
+    @property
+    def free(self) -> bool:
+        """Whether the breakpoints are unknowns."""
+        return self.knots == "free"
+
+    def held(self, breakpoints: np.ndarray) -> BSpline:
+        """The same with the breakpoints fixed where they were found."""
+        return replace(self, intervals=None, breakpoints=tuple(breakpoints.tolist()), knots="fixed")
 
     @property
     def signals(self) -> SplineBasis:
@@ -85,3 +119,14 @@ class BSpline:
 
     def __repr__(self) -> str:
         return stated(self)
+
+
+def _spacing(given: Any, widths: np.ndarray) -> tuple[float, float]:
+    """Least and largest width of an interval; InputError for what leaves no room for the intervals there are."""
+    least, most = (finite_number("BSpline spacing", width, positive=True) for width in pair("BSpline spacing", given))
+    if least < NARROWEST or widths.min() < least - NARROWEST or widths.max() > most + NARROWEST:
+        raise InputError(
+            f"BSpline spacing must hold on the intervals given, {widths.min():.4g} to {widths.max():.4g} wide, and be "
+            f"at least {NARROWEST:g}, got {given!r}"
+        )
+    return least, most

@@ -68,6 +68,8 @@ def _fix(problem: Problem, grid: Grid, found: FixedEnds, s: float, quantity: str
     before = variables[:-1][weights[:-1] != 0]
     if (lower[before] < upper[before]).any():
         return False
+    if not end.constant and order > 0 and (value != 0 or np.ptp(lower[variables[:-1]]) > 0):
+        return False
     k = variables[-1]
     fixed = (value - weights[:-1] @ np.where(weights[:-1] != 0, lower[variables[:-1]], 0.0)) / weights[-1]
     slack = 1e-9 * max(1.0, abs(fixed))

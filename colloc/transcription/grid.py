@@ -8,9 +8,10 @@ Russell 1981: as many sites as freedoms, at Gauss points where accelerations may
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import casadi as ca
 import numpy as np
@@ -19,15 +20,15 @@ from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
 from colloc.problem import Problem, Slots, Window
 from colloc.problem.where import WHOLE
-from colloc.transcription.layout import Layout, lay_out
+from colloc.transcription.layout import End, Layout, lay_out
 from colloc.transcription.mesh import Points, equation_points, points_inside
 from colloc.transcription.shared import Shared, parameter_symbols, shared_unknowns
-from colloc.transcription.sites import Local, Sites
+from colloc.transcription.sites import Local, Quadrature, Sites
 from colloc.transcription.slices import Slices
 from colloc.transcription.torques import Torques
 from colloc.transcription.trajectory import Trajectory
 
-_ORDERS = {"q": 0, "qd": 1, "qdd": 2, "jerk": 3}
+ORDERS = {"q": 0, "qd": 1, "qdd": 2, "jerk": 3}
 
 
 class Transcription(Protocol):
@@ -59,23 +60,6 @@ def brief(curve: Transcription) -> str:
         return called
     degrees = f"{basis.degrees.min()} to {basis.degree}" if np.ptp(basis.degrees) else str(basis.degree)
     return f"{type(curve).__name__} of {basis.intervals} intervals, degree {degrees}"
-
-
-class End(NamedTuple):
-    """Which variables the motion depends on at its start or end.
-
-    Derivative k of joint j with respect to the normalised time is the sum over i of weight[k, i] x[index[i, j]].
-
-    Parameters
-    ----------
-    index : ndarray of int, shape (3, n)
-        For q, qd and qdd.
-    weight : ndarray, shape (3, 3)
-        Lower triangular.
-    """
-
-    index: np.ndarray
-    weight: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +100,7 @@ class Grid:
         layout = lay_out(problem, basis.size, self.curve.signals.size)
         for limits in problem.windows("q"):
             if (held := intervals_within(limits[0], basis)) is not None:
-                layout = layout.narrowed(problem, _seen(held, basis), limits)
+                layout = layout.narrowed(problem, seen_points(held, basis), limits)
         return layout
 
     @property
@@ -131,18 +115,26 @@ class Grid:
     @cached_property
     def _local(self) -> Local:
         """Local variables: the joints and their derivatives in s, the signals, and what is shared."""
-        n, extra, shared = self.problem.model.n, self.layout["signals"].shape[1], self._shared
-        T, s, parameters = shared.T, ca.SX.sym("s"), parameter_symbols(self.problem)
-        q, q1, q2, q3 = (ca.SX.sym(name, n) for name in ("q", "q1", "q2", "q3"))
-        u, u1 = ca.SX.sym("u", extra), ca.SX.sym("u1", extra)
-        own = (q, q1, q2, q3, u, u1) if self.rates else (q, q1, q2, u)
-        w, nan = ca.vertcat(*own, shared.symbols), ca.SX.nan(n, 1)
-        slots = Slots(s * T, T, q, q1 / T, q2 / T**2, nan, nan, nan, u, shared.constants, parameters)
+        n, extra, s = self.problem.model.n, self.layout["signals"].shape[1], ca.SX.sym("s")
+        q = [ca.SX.sym(name, n) for name in ("q", "q1", "q2", "q3")[: self._orders]]
+        u = [ca.SX.sym(name, extra) for name in ("u", "u1")[: self._orders - 2]]
+        return self._instant(ca.vertcat(*q, *u, self._shared.symbols), s, s, q, u)
+
+    @property
+    def _orders(self) -> int:
+        """How many derivatives of positions a place on the motion knows, positions themselves counted."""
+        return 4 if self.rates else 3
+
+    def _instant(self, w: ca.SX, d: ca.SX, s: ca.SX, q: Sequence[ca.SX], u: Sequence[ca.SX]) -> Local:
+        """An instant of the joints and signals, which are given with their derivatives in s."""
+        T, nan, parameters = self._shared.T, ca.SX.nan(self.problem.model.n, 1), parameter_symbols(self.problem)
+        rates = [derivative / T**order for order, derivative in enumerate(q)]
+        slots = Slots(s * T, T, rates[0], rates[1], rates[2], nan, nan, nan, u[0], self._shared.constants, parameters)
         slots, torques = self.torques.put(slots, w)
         if self.rates:
-            slots = slots._replace(jerk=q3 / T**3)
-            slots = slots._replace(tau_rate=self.torques.rate(slots, u1 / T))
-        return Local(w, s, parameters, slots, torques)
+            slots = slots._replace(jerk=rates[3])
+            slots = slots._replace(tau_rate=self.torques.rate(slots, u[1] / T))
+        return Local(w, d, parameters, slots, torques)
 
     def anywhere(self, s: np.ndarray) -> Sites:
         """The splines at any normalised times; where accelerations jump, after the jump."""
@@ -151,9 +143,9 @@ class Grid:
     def on(self, points: Points) -> Sites:
         """The splines at normalised times, by the polynomials of given intervals."""
         seen, (s, interval) = self._shared.index, points
-        own = [_own(self.basis, self.layout["q"], s, interval, orders=4 if self.rates else 3)]
+        own = [_own(self.basis, self.layout["q"], s, interval, self._orders)]
         if self.layout["signals"].shape[1]:
-            own.append(_own(self.curve.signals, self.layout["signals"], s, interval, orders=2 if self.rates else 1))
+            own.append(_own(self.curve.signals, self.layout["signals"], s, interval, self._orders - 2))
         whole = np.arange(seen.size)
         own.append(Slices(np.tile(seen, (s.size, 1)).T, whole, whole, np.ones((seen.size, s.size))))
         found = own[0]
@@ -188,26 +180,23 @@ class Grid:
     def held(self, quantity: str, window: Window) -> Window | None:
         """The intervals within a part of the motion, where a joint quantity stays in the hull of its control points."""
         inside = intervals_within(window, self.basis)
-        if quantity not in _ORDERS or inside is None:
+        if quantity not in ORDERS or inside is None:
             return None
         return Window(float(self.breakpoints[inside.start]), float(self.breakpoints[inside.stop]))
 
     def hull(self, quantity: str, window: Window) -> Sites | None:
         """Control points of velocities, accelerations or jerk; positions have theirs among the variables."""
-        if not (order := _ORDERS[quantity]):
+        if not (order := ORDERS[quantity]):
             return None
-        n, shared, parameters = self.problem.model.n, self._shared, parameter_symbols(self.problem)
-        s, x, T, nan = ca.SX.sym("s"), ca.SX.sym("x", n), shared.T, ca.SX.nan(n, 1)
-        unknown = ca.SX.nan(self.layout["signals"].shape[1], 1)
-        slots = Slots(s * T, T, nan, nan, nan, nan, nan, nan, unknown, shared.constants, parameters)
-        local = Local(ca.vertcat(x, shared.symbols), s, parameters, slots._replace(**{quantity: x / T**order}))
+        n, shared, s, x = self.problem.model.n, self._shared, ca.SX.sym("s"), ca.SX.sym("x", self.problem.model.n)
+        local = self._control_point(ca.vertcat(x, shared.symbols), s, quantity, x)
         basis, weight = self.basis, np.ones((1, self.basis.size))
         for _ in range(order):
             # Every difference takes one more control point, and multiplies by the factor of its own.
             none = np.zeros((1, basis.size - 1))
             weight = (np.vstack([none, weight[:, 1:]]) - np.vstack([weight[:, :-1], none])) * basis.differences()
             basis = basis.derivative()
-        k = np.arange(basis.size)[_seen(intervals_within(window, basis), basis)]
+        k = np.arange(basis.size)[seen_points(intervals_within(window, basis), basis)]
         seen = np.tile(shared.index, (k.size, 1)).T
         index = np.vstack([*(self.layout["q"][k + i].T for i in range(order + 1)), seen])
         row = np.append(np.repeat(np.arange(n), order + 1), n + np.arange(len(seen)))
@@ -216,6 +205,13 @@ class Grid:
         at = basis.greville()[k]
         slices = Slices(index, row, column, np.vstack([np.tile(weight[:, k], (n, 1)), np.ones(seen.shape)]))
         return Sites(local, slices, at[None], at)
+
+    def _control_point(self, w: ca.SX, s: ca.SX, quantity: str, x: ca.SX) -> Local:
+        """An instant that knows nothing of the joints but a derivative in s, for one of their quantities."""
+        shared, parameters, nan = self._shared, parameter_symbols(self.problem), ca.SX.nan(self.problem.model.n, 1)
+        unknown = ca.SX.nan(self.layout["signals"].shape[1], 1)
+        slots = Slots(s * shared.T, shared.T, nan, nan, nan, nan, nan, nan, unknown, shared.constants, parameters)
+        return Local(w, s, parameters, slots._replace(**{quantity: x / shared.T ** ORDERS[quantity]}))
 
     def end(self, s: float) -> End:
         """The three control points next to the start (s = 0) or end (s = 1)."""
@@ -226,21 +222,25 @@ class Grid:
         points = slice(None) if s == 0 else slice(None, None, -1)
         return End(self.layout["q"][points][:3], weight[:, inward][:, :3])
 
-    def fineness(self) -> np.ndarray:
-        """How little a control point needs to move for a change of acceleration, shape (points,); 1 where h >= 1/20.
+    def natural(self, sizes: np.ndarray) -> np.ndarray:
+        """Natural sizes of all variables from those that their bounds tell, ndarray, shape (n_x,).
 
-        Accelerations are second differences over widths h, jerks third ones: gradients by a control point grow with
-        1/h^2 or 1/h^3, and with them their rounding errors, which must not be mistaken for a slope of the cost.
+        A control point is moved the less for a change of acceleration the narrower the interval h that it governs,
+        from h = 1/20 down. Accelerations are second differences over widths h, jerks third ones: gradients by a control
+        point grow with 1/h^2 or 1/h^3, and with them their rounding errors, which must not be mistaken for a slope of
+        the cost.
         """
         earliest, latest = self.basis.supports()
         widths = (self.breakpoints[latest + 1] - self.breakpoints[earliest]) / (latest + 1 - earliest)
-        return np.minimum(1.0, 20 * widths) ** (3 if self.rates else 2)
+        found = sizes.copy()
+        found[self.layout["q"] - self.layout.offset] *= (np.minimum(1.0, 20 * widths) ** (self._orders - 1))[:, None]
+        return found
 
-    def quadrature(self) -> tuple[Sites, np.ndarray]:
-        """Sites and weights (summing to 1) for integrals over the normalised time: Gauss points, degree + 1 of them."""
+    def quadrature(self) -> Quadrature:
+        """Gauss points, degree + 1 on every interval."""
         points, weights = gauss(self.basis.degree + 1)
-        widths = np.diff(self.breakpoints)
-        return self.on(points_inside(self.breakpoints, points)), (widths[:, None] * weights).ravel()
+        shares = (np.diff(self.breakpoints)[:, None] * weights).ravel()
+        return Quadrature.of(self.on(points_inside(self.breakpoints, points)), shares)
 
     def pack(self, trajectory: Trajectory) -> np.ndarray:
         """Decision vector of a given motion: splines that interpolate it at their Greville points."""
@@ -277,7 +277,7 @@ def intervals_within(window: Window, basis: SplineBasis) -> slice | None:
     return slice(int(inside[0]), int(inside[-1])) if inside.size > 1 else None
 
 
-def _seen(intervals: slice | None, basis: SplineBasis) -> slice:
+def seen_points(intervals: slice | None, basis: SplineBasis) -> slice:
     """Control points that some intervals see."""
     assert intervals is not None
     last = intervals.stop - 1

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -89,6 +89,26 @@ class Layout:
             joint = problem.model.joint_names[k]
             raise InputError(f"bounds on q[{joint}] during {window.start:g} .. {window.end:g} contradict others")
         return replace(self, lower=lower, upper=upper)
+
+
+class End(NamedTuple):
+    """Which variables the motion depends on at its start or end.
+
+    Derivative k of joint j with respect to the normalised time is the sum over i of weight[k, i] x[index[i, j]].
+
+    Parameters
+    ----------
+    index : ndarray of int, shape (3, n)
+        For q, qd and qdd.
+    weight : ndarray, shape (3, 3)
+        Lower triangular.
+    constant : bool
+        Whether the weights are, and not only that points which are all the same give no derivatives.
+    """
+
+    index: np.ndarray
+    weight: np.ndarray
+    constant: bool = True
 
 
 _Limits = tuple[Window, np.ndarray, np.ndarray]

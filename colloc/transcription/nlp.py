@@ -76,9 +76,7 @@ class NLP:
     @cached_property
     def scale_x(self) -> np.ndarray:
         """Natural size of every variable, from its bounds; of control points also from the width that they govern."""
-        size = natural_size(self.lower, self.upper)
-        size[self.grid.layout["q"] - self.grid.layout.offset] *= self.grid.fineness()[:, None]
-        return size
+        return self.grid.natural(natural_size(self.lower, self.upper))
 
     @cached_property
     def scale_g(self) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -104,3 +105,26 @@ class Sites:
         mapped = function.map("at", "serial", self.size, [2], [])
         results = mapped.call([self.slices.local(x), self.data, parameters])
         return [np.array(result).T.reshape(self.size, -1) for result in results]
+
+
+class Quadrature(NamedTuple):
+    """A rule for integrals over the normalised time: the sum over all sites of width times share times the integrand.
+
+    Parameters
+    ----------
+    sites : Sites
+    share : SX
+        Constant data of the sites.
+    width : SX
+        Positive, in the local variables; 1 where no width varies.
+    """
+
+    sites: Sites
+    share: ca.SX
+    width: ca.SX
+
+    @classmethod
+    def of(cls, sites: Sites, shares: np.ndarray, width: ca.SX | None = None) -> Quadrature:
+        """A rule of given shares, ndarray, shape (N,)."""
+        share = ca.SX.sym("share")
+        return cls(sites.with_data(share, shares), share, ca.SX(1) if width is None else width)

@@ -15,13 +15,14 @@ from colloc.problem import ConstraintRows, Problem, Slots, Window, summed
 from colloc.transcription.block import Block
 from colloc.transcription.bspline import BSpline
 from colloc.transcription.fixed_ends import fix_ends
+from colloc.transcription.free_knots import FreeKnotsGrid
 from colloc.transcription.grid import Grid, Transcription
 from colloc.transcription.hermite_simpson import HermiteSimpson
 from colloc.transcription.mesh import Points
 from colloc.transcription.nlp import NLP
 from colloc.transcription.places import AtNodes, Collocated, EquationEnds
 from colloc.transcription.radau import Radau
-from colloc.transcription.sites import Sites
+from colloc.transcription.sites import Quadrature, Sites
 from colloc.transcription.squares import split_squares
 from colloc.transcription.torques import Torques
 
@@ -63,12 +64,18 @@ def transcribe(
         raise InputError(f"transcription must be {', '.join(names)} or {last}, got {curve!r}")
     if not (compile is None or isinstance(compile, bool | Compile)):
         raise InputError(f"compile must be True, False, None or a Compile, got {compile!r}")
-    return _nlp(Grid(curve, problem, Torques(problem, dynamics, sensitivities)), compile)
+    return _nlp(_grid(curve, problem, Torques(problem, dynamics, sensitivities)), compile)
 
 
 def on_curve(nlp: NLP, curve: Transcription, extra: Points | None = None) -> NLP:
     """The same problem, dynamics and compilation on another curve, or with more nodes."""
-    return _nlp(Grid(curve, nlp.problem, nlp.grid.torques, extra), nlp.compile)
+    return _nlp(_grid(curve, nlp.problem, nlp.grid.torques, extra), nlp.compile)
+
+
+def _grid(curve: Transcription, problem: Problem, torques: Torques, extra: Points | None = None) -> Grid:
+    if isinstance(curve, BSpline) and curve.free:
+        return FreeKnotsGrid(curve, problem, torques, extra)
+    return Grid(curve, problem, torques, extra)
 
 
 def _nlp(grid: Grid, compile: bool | Compile | None) -> NLP:
@@ -98,6 +105,8 @@ def _nlp(grid: Grid, compile: bool | Compile | None) -> NLP:
                 ends += _blocks(name, stated.rate, EquationEnds(grid, rates=True), rows)
             left = [(block, block.unsettled(*known)) for block in ends]
             blocks += [replace(block, rows=block.rows.take(some)) for block, some in left if some]
+    if isinstance(grid, FreeKnotsGrid):
+        blocks.append(grid.spacing())
     costs = _costs(problem, grid)
     return NLP(problem, grid.curve, grid, grid.torques.names, costs, blocks, fixed.lower, fixed.upper, compile)
 
@@ -116,21 +125,21 @@ def constraint_block(name: str, stated: ConstraintRows, sites: Sites, chosen: Se
 
 def _costs(problem: Problem, grid: Grid) -> list[Block]:
     """Blocks of the integrated terms, and of those at the last instant."""
-    blocks = _summed(*grid.quadrature(), problem.integrands, integrated=True)
+    rule = grid.quadrature()
+    blocks = _summed(rule, Slots(*rule.sites.local.arguments).duration * rule.width, problem.integrands)
     if problem.terminals:
-        blocks += _summed(grid.anywhere(np.array([1.0])), np.ones(1), problem.terminals, integrated=False)
+        last = Quadrature.of(grid.anywhere(np.array([1.0])), np.ones(1))
+        blocks += _summed(last, ca.SX(1), problem.terminals)
     return blocks
 
 
-def _summed(
-    sites: Sites, shares: np.ndarray, terms: Mapping[str, tuple[float, ca.Function]], *, integrated: bool
-) -> list[Block]:
-    """All sums of squares in one block, what remains of the terms in another."""
-    share = ca.SX.sym("share")
-    sites = sites.with_data(share, shares)
+def _summed(rule: Quadrature, measure: ca.SX, terms: Mapping[str, tuple[float, ca.Function]]) -> list[Block]:
+    """All sums of squares in one block, what remains of the terms in another.
+
+    What is summed is times the rule's shares and a measure, which belongs into the residuals: it may be unknown.
+    """
+    sites, share, _ = rule
     slots, torques = Slots(*sites.local.arguments), sites.local.torques
-    # The duration, the integral's measure, belongs into the residuals: it may be unknown.
-    measure = slots.duration if integrated else ca.SX(1)
     varying = sites.local.w if torques is None else ca.vertcat(sites.local.w, torques.symbols)
     residuals, weights, squared, rest, remaining = [], [], [], [], []
     for name, (factor, fn) in terms.items():

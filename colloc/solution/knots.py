@@ -1,0 +1,81 @@
+"""Breakpoints that are unknowns, sought in rounds.
+
+Knots make a program of the most regular kind one that is not convex and, where a motion is smooth, nearly singular: let
+go at once they run into each other. They are therefore moved from the optimum on given breakpoints, each by less than
+half an interval in a round, so that their order is never in question, as in a trust region, and a round counts only
+if it lowers the cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from colloc.solver import Outcome, Start, Status
+from colloc.transcription import NLP
+
+PATIENCE = 150  # iterations of a round
+_ROUNDS = 10
+_REACH, _LEAST = 0.4, 0.02  # of an interval: how far a breakpoint may move in a round, and when to give up
+_SETTLED = 1e-8  # relative gain of a round after which there is none
+
+
+class Knots(NamedTuple):
+    """Where a search for breakpoints ended.
+
+    Parameters
+    ----------
+    x : ndarray, shape (n_x,)
+        The best decision vector, breakpoints included.
+    status : Status
+        SOLVED where further rounds would gain nothing, INTERRUPTED, or ITERATION_LIMIT.
+    iterations : int
+    seconds : dict of str to float
+        As those of a solution.
+    """
+
+    x: np.ndarray
+    status: Status
+    iterations: int
+    seconds: dict[str, float]
+
+
+def seek(nlp: NLP, x: np.ndarray, p: np.ndarray, run: Callable[[Start], Outcome]) -> Knots:
+    """Breakpoints that lower the cost.
+
+    Parameters
+    ----------
+    nlp : NLP
+        On a grid whose breakpoints are free.
+    x : ndarray, shape (n_x,)
+        The optimum on the breakpoints in it.
+    p : ndarray
+        Parameter values.
+    run : callable
+        Start -> end of a solve of the program.
+    """
+    index = nlp.grid.layout["knots"][:, 0]
+    reach, best, iterations = _REACH, float(nlp.f(x, p)), 0
+    seconds: dict[str, float] = {}
+    for _ in range(_ROUNDS):
+        ends, lower, upper = x[index], nlp.lower.copy(), nlp.upper.copy()
+        room = reach * np.pad(np.diff(ends), 1)
+        lower[index] = np.maximum(lower[index], ends - room[:-1])
+        upper[index] = np.minimum(upper[index], ends + room[1:])
+        outcome = run(Start(x, near=True, bounds=(lower, upper)))
+        iterations += outcome.iterations
+        seconds = {name: spent + seconds.get(name, 0.0) for name, spent in outcome.seconds.items()}
+        if outcome.status is Status.INTERRUPTED:
+            return Knots(x, Status.INTERRUPTED, iterations, seconds)
+        gain = best - float(nlp.f(outcome.x, p)) if outcome.status is Status.SOLVED else -np.inf
+        if gain > 0:
+            x, best = outcome.x, best - gain
+        if abs(gain) <= _SETTLED * abs(best):
+            return Knots(x, Status.SOLVED, iterations, seconds)
+        if gain < 0:
+            reach /= 4
+            if reach < _LEAST:
+                break
+    return Knots(x, Status.ITERATION_LIMIT, iterations, seconds)

@@ -1,0 +1,138 @@
+"""Programs solved one after another: nodes added where limits were exceeded, breakpoints sought, grids refined."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from colloc.checks import InputError
+from colloc.solution import knots
+from colloc.solution.refinement import has_settled, next_curve, rung
+from colloc.solution.solution import Solution
+from colloc.solution.starts import start_from
+from colloc.solution.violations import exceeded
+from colloc.solver import Hessian, Ipopt, Start, Status, check_hessian
+from colloc.transcription import NLP, FreeKnotsGrid, Guess, Keyframes, check_freedoms, on_curve
+
+_ROUNDS = 20  # of a refinement, at most
+_EXCHANGES = 3  # times that nodes are added to one grid, at most
+
+
+class SolutionWarning(UserWarning):
+    """The answer comes with a reservation, such as a constraint violated between the nodes."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """How NLPs are solved, one after another.
+
+    Parameters
+    ----------
+    parameters : ndarray
+        Values of the problem's parameters.
+    options, hessian, progress :
+        As in `solve`.
+    tolerance : float
+        Largest error between nodes of an answer that counts as solved.
+    always : bool
+        Whether nodes are added where inequalities are violated between them.
+    """
+
+    parameters: np.ndarray
+    options: Mapping[str, Any]
+    hessian: Hessian
+    progress: bool | None
+    tolerance: float
+    always: bool = True
+
+    def __call__(
+        self, nlp: NLP, guess: Keyframes | Guess | Solution | Start | None, begin: float
+    ) -> tuple[Solution, np.ndarray]:
+        """A solution and where it started; `begin` is when its NLP began to be built."""
+        if isinstance(nlp.grid, FreeKnotsGrid):
+            return self._free_knots(nlp, nlp.grid, guess, begin)
+        solution, start = self._once(nlp, guess, begin)
+        for _ in range(_EXCHANGES if self.always else 0):
+            if solution.status is not Status.VIOLATED:
+                break
+            begin = time.perf_counter()
+            extra = exceeded(solution.nlp, solution.x, self.parameters, self.tolerance)
+            held = solution.nlp.grid.extra
+            extra = extra if held is None else held.merged(extra)
+            again, _ = self._once(on_curve(solution.nlp, solution.curve, extra), solution, begin)
+            if again.outcome.status is not Status.SOLVED:
+                break
+            solution = _after(again, solution)
+        return solution, start
+
+    def _free_knots(
+        self, nlp: NLP, grid: FreeKnotsGrid, guess: Keyframes | Guess | Solution | Start | None, begin: float
+    ) -> tuple[Solution, np.ndarray]:
+        """The optimum with breakpoints free, then from there the one on the breakpoints found."""
+        held = on_curve(nlp, grid.curve.held(grid.breakpoints))
+        first, start = self._once(held, guess, begin)
+        if first.outcome.status is not Status.SOLVED:
+            return first, start
+        options = {"mu_strategy": "adaptive", "max_iter": knots.PATIENCE} | dict(self.options)
+        ipopt = Ipopt(nlp, options, self.hessian)
+        x = np.append(first.x, grid.breakpoints)
+        found = knots.seek(nlp, x, self.parameters, lambda start: ipopt(start, self.parameters, self.progress))
+        if found.status is Status.INTERRUPTED:
+            return replace(first, outcome=replace(first.outcome, status=found.status)), start
+        if found.status is not Status.SOLVED:
+            warnings.warn("better knots may exist: the search for them has not settled", SolutionWarning, stacklevel=4)
+        begin, x = time.perf_counter(), grid.without_knots(found.x)
+        solution, start = self(on_curve(nlp, grid.curve_at(found.x)), Start(x, near=True), begin)
+        return _after(solution, first, found), start
+
+    def _once(
+        self, nlp: NLP, guess: Keyframes | Guess | Solution | Start | None, begin: float
+    ) -> tuple[Solution, np.ndarray]:
+        """The same at the nodes that the NLP has."""
+        start = guess if isinstance(guess, Start) else start_from(nlp, guess)
+        if undefined := nlp.first_undefined(start.x, self.parameters):
+            raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")
+        check_freedoms(nlp)
+        check_hessian(self.hessian, nlp)
+        built = time.perf_counter() - begin
+        outcome = Ipopt(nlp, self.options, self.hessian)(start, self.parameters, self.progress)
+        seconds = outcome.seconds | {"build": built + outcome.seconds["build"]}
+        return Solution(nlp, replace(outcome, seconds=seconds, tolerance=self.tolerance), self.parameters), start.x
+
+
+def _after(solution: Solution, *earlier: Solution | knots.Knots) -> Solution:
+    """A solution with the iterations and seconds of what was solved before it counted as well."""
+    every = (solution, *earlier)
+    seconds = {name: sum(one.seconds[name] for one in every) for name in solution.seconds}
+    iterations = sum(one.iterations for one in every)
+    return replace(solution, outcome=replace(solution.outcome, seconds=seconds, iterations=iterations))
+
+
+def refined(solution: Solution, run: Run, guess: Keyframes | Guess | Solution | None = None) -> Solution:
+    """Round after round on a finer grid, started from the round before or, where that fails, from a guess."""
+    tol, rounds = run.tolerance, [rung(solution)]
+    solution = replace(solution, ladder=tuple(rounds))
+    while solution.outcome.status is Status.SOLVED and len(rounds) < _ROUNDS:
+        settled = has_settled(solution, tol)
+        right = float(solution.error) <= tol
+        if settled and right:
+            break
+        begin = time.perf_counter()
+        if (curve := next_curve(solution, tol, settled=settled)) is None:
+            break
+        nlp = on_curve(solution.nlp, curve)
+        finer, _ = run(nlp, solution, begin)
+        if finer.outcome.status not in (Status.SOLVED, Status.INTERRUPTED):
+            # Beside an optimum of another grid rounding may leave no way on; a start of its own has one.
+            finer, _ = run(nlp, guess, begin)
+        worse = finer.cost - solution.cost > tol * abs(solution.cost)
+        if finer.outcome.status is not Status.SOLVED or (right and worse):
+            break  # another local optimum, and no better one
+        rounds.append(rung(finer))
+        solution = replace(finer, ladder=tuple(rounds))
+    return solution

@@ -1,0 +1,200 @@
+"""The grid of splines whose breakpoints are unknowns.
+
+A spline is then no longer linear in the unknowns: what a place on the motion sees are control points and the knots
+around it, and de Boor's recursion stands in its expressions, so that derivatives by knots are as exact as all others
+(Xiang, Arora and Abdel-Malek 2009, equation 42; Barman 2020, equations 4.13 to 4.17). Nodes, collocation points and
+the points of quadratures keep their places within their intervals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+import casadi as ca
+import numpy as np
+
+from colloc.checks import InputError
+from colloc.numerics.bspline import cox_de_boor
+from colloc.numerics.quadrature import gauss
+from colloc.problem import Moment, Window
+from colloc.problem.rows import bounded
+from colloc.transcription.block import Block
+from colloc.transcription.bspline import BSpline
+from colloc.transcription.grid import ORDERS, Grid, intervals_within, seen_points
+from colloc.transcription.layout import End, Layout
+from colloc.transcription.mesh import Points, points_inside
+from colloc.transcription.shared import parameter_symbols
+from colloc.transcription.sites import Local, Quadrature, Sites
+from colloc.transcription.slices import Slices
+from colloc.transcription.trajectory import Trajectory
+
+
+@dataclass(frozen=True, eq=False)
+class FreeKnotsGrid(Grid):
+    """The variables of a `Grid`, and after them the breakpoints; `basis` is that of the start.
+
+    Times are given as they are at the start, and mean the same place within an interval.
+    """
+
+    curve: BSpline
+
+    @cached_property
+    def _fixed(self) -> Grid:
+        return Grid(self.curve, self.problem, self.torques, self.extra, self.rates)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The variables, with the breakpoints in order of time; those at which a constraint changes are fixed."""
+        found, ends = self._fixed.layout, self.breakpoints
+        stays = self._stays()
+        knots = found.offset + found.size + np.arange(ends.size)
+        lower, upper = np.where(stays, ends, 0.0), np.where(stays, ends, 1.0)
+        return replace(
+            found,
+            tables=found.tables | {"knots": knots[:, None]},
+            lower=np.append(found.lower, lower),
+            upper=np.append(found.upper, upper),
+        )
+
+    def _stays(self) -> np.ndarray:
+        """Which breakpoints are fixed: the ends of the motion, and where constraints begin, end or hold."""
+        times = {0.0, 1.0}
+        for name, rows in self.problem.rows.items():
+            where = rows.constraint.where
+            own = where if isinstance(where, Window | Moment) else ()
+            for s in own:
+                if np.abs(self.breakpoints - s).min() > 1e-9:
+                    raise InputError(f"free knots need a breakpoint at s = {s:g}, where constraint {name!r} {where}")
+            times |= set(own)
+        return np.abs(self.breakpoints[:, None] - np.array(sorted(times))).min(axis=1) <= 1e-9
+
+    def curve_at(self, x: np.ndarray) -> BSpline:
+        """The spline with the breakpoints of a decision vector, fixed."""
+        return self.curve.held(x[self.layout["knots"][:, 0]])
+
+    def without_knots(self, x: np.ndarray) -> np.ndarray:
+        """The part of a decision vector that a `Grid` of the breakpoints in it has."""
+        return np.delete(x, self.layout["knots"][:, 0])
+
+    def spacing(self) -> Block:
+        """Bounds on the widths of the intervals."""
+        before, after = ca.SX.sym("before"), ca.SX.sym("after")
+        local = Local(ca.vertcat(before, after), ca.SX(0, 1), parameter_symbols(self.problem))
+        index, s = self.layout["knots"][:, 0], self.breakpoints
+        sites = Sites(local, Slices.of(np.vstack([index[:-1], index[1:]])), np.zeros((0, s.size - 1)), s[:-1])
+        least, most = self.curve.spacing
+        size = 1 / (s.size - 1)
+        return Block("knots", sites, bounded("knots", after - before, least, most, scale=size, labels=("width",)))
+
+    @cached_property
+    def _around(self) -> _Knots:
+        """The knots that live on every interval."""
+        degree, basis = self.basis.degree, self.basis
+        return _Knots.of(basis.knots()[basis.first[:, None] + np.arange(1, 2 * degree + 1)])
+
+    @cached_property
+    def _width(self) -> ca.SX:
+        knots = self._around.knots
+        return knots[len(knots) // 2] - knots[len(knots) // 2 - 1]
+
+    @cached_property
+    def _local(self) -> Local:
+        """Local variables: control points, the knots around, and what is shared; data: the place in the interval."""
+        n, degree, place = self.problem.model.n, self.basis.degree, ca.SX.sym("place")
+        points = ca.SX.sym("points", n, degree + 1)
+        signals = ca.SX.sym("signals", self.layout["signals"].shape[1], degree - 1)
+        knots = self._around.knots
+        s = knots[degree - 1] + place * self._width
+        q = [points @ ca.vertcat(*cox_de_boor(s, knots, order)) for order in range(self._orders)]
+        u = [signals @ ca.vertcat(*cox_de_boor(s, knots[2:-2], order)) for order in range(self._orders - 2)]
+        w = ca.vertcat(ca.vec(points), ca.vec(signals), self._around.symbols, self._shared.symbols)
+        return self._instant(w, place, s, q, u)
+
+    def on(self, points: Points) -> Sites:
+        """The splines at places given by times at the start, by the polynomials of given intervals."""
+        s, interval = points
+        own = [self._points("q", self.basis.first[interval], self.basis.degree + 1)]
+        if self.layout["signals"].shape[1]:
+            own.append(self._points("signals", self.curve.signals.first[interval], self.basis.degree - 1))
+        own.append(self.layout["knots"][self._around.index[interval], 0].T)
+        own.append(np.tile(self._shared.index, (s.size, 1)).T)
+        start = self.breakpoints[interval]
+        place = (s - start) / (self.breakpoints[interval + 1] - start)
+        return Sites(self._local, Slices.of(np.vstack(own)), place[None], s, interval)
+
+    def _points(self, quantity: str, first: np.ndarray, count: int) -> np.ndarray:
+        """Entries of some control points from a first one on, shape (count times size, N)."""
+        index = self.layout[quantity][first[:, None] + np.arange(count)]
+        return index.reshape(first.size, -1).T
+
+    def hull(self, quantity: str, window: Window) -> Sites | None:
+        """Control points of velocities, accelerations or jerk; positions have theirs among the variables."""
+        if not (order := ORDERS[quantity]):
+            return None
+        basis, degree, n = self.basis, self.basis.degree, self.problem.model.n
+        derived = basis
+        for _ in range(order):
+            derived = derived.derivative()
+        k = np.arange(derived.size)[seen_points(intervals_within(window, derived), derived)]
+        around = _Knots.of(basis.knots()[k[:, None] + np.arange(1, degree + order + 1)])
+        points = ca.SX.sym("points", n, order + 1)
+        columns = ca.horzsplit(points)
+        for r in range(order):
+            # Control points of a derivative are differences over the knots on which they live (de Boor 1978, X.12).
+            columns = [
+                (degree - r) * (after - before) / (around.knots[j + degree] - around.knots[j + r])
+                for j, (before, after) in enumerate(pairwise(columns))
+            ]
+        shared, s, at = self._shared, ca.SX.sym("s"), derived.greville()[k]
+        w = ca.vertcat(ca.vec(points), around.symbols, shared.symbols)
+        own = self._points("q", k, order + 1), self.layout["knots"][around.index, 0].T
+        index = np.vstack([*own, np.tile(shared.index, (k.size, 1)).T])
+        return Sites(self._control_point(w, s, quantity, columns[0]), Slices.of(index), at[None], at)
+
+    def end(self, s: float) -> End:
+        """The three control points next to the start (s = 0) or end (s = 1); their weights change with the knots."""
+        return self._fixed.end(s)._replace(constant=False)
+
+    def natural(self, sizes: np.ndarray) -> np.ndarray:
+        """Natural sizes of all variables; that of a breakpoint is an even interval's width."""
+        knots = self.layout["knots"][:, 0] - self.layout.offset
+        found = np.append(self._fixed.natural(sizes[: knots[0]]), np.ones(knots.size))
+        found[knots] = 1 / self.basis.intervals
+        return found
+
+    def quadrature(self) -> Quadrature:
+        """Gauss points, degree + 1 on every interval."""
+        points, weights = gauss(self.basis.degree + 1)
+        sites = self.on(points_inside(self.breakpoints, points))
+        return Quadrature.of(sites, np.tile(weights, self.basis.intervals), self._width)
+
+    def pack(self, trajectory: Trajectory) -> np.ndarray:
+        """Decision vector of a given motion, with the breakpoints of the start."""
+        return np.append(self._fixed.pack(trajectory), self.breakpoints)
+
+
+@dataclass(frozen=True)
+class _Knots:
+    """Consecutive knots of many places on a spline, as symbols; knots that are the same everywhere are one symbol.
+
+    Parameters
+    ----------
+    symbols : SX, shape (distinct,)
+    knots : tuple of SX
+        Rising.
+    index : ndarray of int, shape (N, distinct)
+        The breakpoints that the symbols stand for at every place.
+    """
+
+    symbols: ca.SX
+    knots: tuple[ca.SX, ...]
+    index: np.ndarray
+
+    @classmethod
+    def of(cls, table: np.ndarray) -> _Knots:
+        """Knots by the numbers of their breakpoints, ndarray of int, shape (N, knots)."""
+        index, place = np.unique(table, axis=1, return_inverse=True)
+        symbols = ca.SX.sym("knots", index.shape[1])
+        return cls(symbols, tuple(symbols[k] for k in place.ravel().tolist()), index)
