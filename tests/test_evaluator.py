@@ -9,6 +9,7 @@ import pytest
 from random_trees import coordinates, random_loads, random_tree
 
 import colloc as co
+from colloc.numerics.differences import central_difference
 from models.two_link import two_link
 
 
@@ -159,3 +160,34 @@ def test_an_evaluator_without_a_compiler_warns_and_works(monkeypatch: pytest.Mon
     with pytest.warns(co.CompileWarning, match="no C compiler found"):
         found = co.Evaluator(two_link(), compile=True).torque(*state)
     np.testing.assert_array_equal(found, co.Evaluator(two_link()).torque(*state))
+
+
+def test_reaction_sensitivities_follow_loads_that_depend_on_the_state():
+    """A ground reaction, for one: against differences, and the recursion alone would be wrong."""
+    model = random_tree(np.random.default_rng(11), 6)
+    loads = [
+        co.Load(
+            model.bodies[-1].name,
+            force=lambda now: ca.vertcat(-40 * now.q[0], 5 * now.qd[-1] ** 2, now.qdd[0] * now.q[-1]),
+            moment=lambda now: ca.vertcat(now.t, 0, ca.sin(now.q[1])),
+            point=(0.1, 0.0, 0.2),
+        )
+    ]
+    evaluator = co.Evaluator(model, loads=loads)
+    state, t = samples(model, 4), np.array([0.0, 0.3, 0.6, 1.0])
+    found = evaluator.reaction_sensitivities(*state, t=t)
+    values = evaluator.reactions(*state, t=t)
+    for own, value in zip(found.reactions, values, strict=True):
+        np.testing.assert_allclose(own, value, atol=1e-12)
+    for slopes, name in ((found.force, "force"), (found.moment, "moment")):
+        for block, slope in enumerate(slopes):
+            assert slope.shape == (4, len(model.bodies), 3, model.n)
+            for m in range(model.n):
+
+                def moved(x: np.ndarray, block: int = block, name: str = name, m: int = m) -> np.ndarray:
+                    own = [array.copy() for array in state]
+                    own[block][:, m] += x[0]
+                    return getattr(evaluator.reactions(*own, t=t), name)
+
+                expected = central_difference(moved, np.zeros(1), np.ones(1))
+                np.testing.assert_allclose(slope[..., m], expected, atol=1e-7 * max(1.0, np.abs(expected).max()))

@@ -27,7 +27,11 @@ if TYPE_CHECKING:
     from colloc.dynamics.liegroup.hessian import lie_hessian
     from colloc.dynamics.liegroup.recursion import lie
     from colloc.dynamics.liegroup.sensitivities import lie_sensitivities
-    from colloc.dynamics.newtonian.sensitivities import newton_euler_sensitivities, reaction_sensitivities
+    from colloc.dynamics.newtonian.sensitivities import (
+        newton_euler_sensitivities,
+        reaction_sensitivities,
+        total_reaction_sensitivities,
+    )
     from colloc.dynamics.spatial.jacobians import point_jacobian, point_jacobian_rate
 
 __all__ = [
@@ -37,7 +41,7 @@ __all__ = [
     "lagrange_sensitivities", "lie", "lie_hessian", "lie_sensitivities", "mass_matrix", "momentum", "newton_euler",
     "newton_euler_sensitivities", "point_jacobian", "point_jacobian_rate", "potential_energy",
     "reaction_sensitivities", "regular_lagrange", "support_wrench", "total_hessian", "total_mass",
-    "total_sensitivities",
+    "total_reaction_sensitivities", "total_sensitivities",
 ]  # fmt: skip
 
 # Loaded on first use: most scripts need one formulation.
@@ -50,7 +54,11 @@ _LATER = {
     "liegroup.hessian": ("lie_hessian",),
     "liegroup.recursion": ("lie",),
     "liegroup.sensitivities": ("lie_sensitivities",),
-    "newtonian.sensitivities": ("newton_euler_sensitivities", "reaction_sensitivities"),
+    "newtonian.sensitivities": (
+        "newton_euler_sensitivities",
+        "reaction_sensitivities",
+        "total_reaction_sensitivities",
+    ),
     "spatial.jacobians": ("point_jacobian", "point_jacobian_rate"),
 }
 

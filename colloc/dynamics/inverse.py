@@ -12,6 +12,7 @@ import casadi as ca
 
 from colloc.checks import InputError
 from colloc.dynamics.formulation import DerivativeRecursion, HessianRecursion, InverseDynamics, Sensitivities
+from colloc.dynamics.loads import Differentiated, with_varying_loads
 from colloc.dynamics.passive import passive_hessian, passive_slopes, passive_torque
 from colloc.model import Load, Model
 
@@ -56,11 +57,16 @@ def total_sensitivities(
     -------
     Sensitivities
     """
-    found = _with_varying_loads(recursion, model, q, qd, qdd, loads)
+
+    def torques(loads: Sequence[Load]) -> Differentiated:
+        found = _checked(recursion, recursion(model, q, qd, qdd, loads))
+        return found.tau, found[1:]
+
+    tau, slopes = with_varying_loads(torques, q, qd, qdd, loads)
     if not model.passive:
-        return found
-    totals = [own + more for own, more in zip(found[1:], passive_slopes(model, qd), strict=True)]
-    return Sensitivities(found.tau + passive_torque(model, q, qd, qdd), *totals)
+        return Sensitivities(tau, *slopes)
+    totals = [own + more for own, more in zip(slopes, passive_slopes(model, qd), strict=True)]
+    return Sensitivities(tau + passive_torque(model, q, qd, qdd), *totals)
 
 
 def total_hessian(
@@ -93,26 +99,6 @@ def total_hessian(
         return found
     none = ca.SX(model.n, model.n)
     return found + ca.diagcat(none, passive_hessian(model, qd, multipliers), none)
-
-
-def _with_varying_loads(
-    recursion: DerivativeRecursion, model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load]
-) -> Sensitivities:
-    """Sensitivities of the rigid bodies, those of loads that depend on the state included."""
-    state = ca.vertcat(q, qd, qdd)
-    varying = [load for load in loads if ca.depends_on(load.wrench, state)]
-    if not varying:
-        return _checked(recursion, recursion(model, q, qd, qdd, loads))
-    given = [ca.SX.sym("w", 9) for _ in varying]
-    held = [Load(load.body, w[:3], w[3:6], w[6:]) for load, w in zip(varying, given, strict=True)]
-    others = [load for load in loads if not ca.depends_on(load.wrench, state)]
-    found = _checked(recursion, recursion(model, q, qd, qdd, [*others, *held]))
-    symbols, wrenches = ca.vertcat(*given), ca.densify(ca.vertcat(*(load.wrench for load in varying)))
-    slope = ca.jacobian(found.tau, symbols)
-    # One Jacobian shares more between its columns than three would.
-    added = ca.horzsplit(slope @ ca.jacobian(wrenches, state), model.n)
-    totals = [own + more for own, more in zip(found[1:], added, strict=True)]
-    return Sensitivities(*ca.substitute([found.tau, *totals], [symbols], [wrenches]))
 
 
 def _checked(recursion: object, found: object) -> Sensitivities:

@@ -1,8 +1,8 @@
-"""Loads, which are given in the world, in the axes of their links, as recursions in moving coordinates need them."""
+"""Loads, which are given in the world: in the axes of their links, and where they depend on the state."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import casadi as ca
@@ -48,3 +48,31 @@ def loads_in_links(model: Model, rotations: Sequence[ca.SX], loads: Sequence[Loa
         k = model.index(load.body)
         found.append(LinkLoad(k, to_world[k].T @ load.force, to_world[k].T @ load.moment, load.point))
     return found
+
+
+# Values in one column, and their derivatives by q, qd and qdd.
+Differentiated = tuple[ca.SX, Sequence[ca.SX]]
+
+
+def with_varying_loads(
+    differentiated: Callable[[Sequence[Load]], Differentiated],
+    q: ca.SX,
+    qd: ca.SX,
+    qdd: ca.SX,
+    loads: Sequence[Load],
+) -> Differentiated:
+    """Values and derivatives that take loads as given, completed for loads that depend on the state."""
+    state = ca.vertcat(q, qd, qdd)
+    varying = [load for load in loads if ca.depends_on(load.wrench, state)]
+    if not varying:
+        return differentiated(loads)
+    given = [ca.SX.sym("w", 9) for _ in varying]
+    held = [Load(load.body, w[:3], w[3:6], w[6:]) for load, w in zip(varying, given, strict=True)]
+    others = [load for load in loads if not ca.depends_on(load.wrench, state)]
+    values, slopes = differentiated([*others, *held])
+    symbols, wrenches = ca.vertcat(*given), ca.densify(ca.vertcat(*(load.wrench for load in varying)))
+    # One Jacobian shares more between its columns than three would.
+    added = ca.horzsplit(ca.jacobian(values, symbols) @ ca.jacobian(wrenches, state), q.shape[0])
+    totals = [own + more for own, more in zip(slopes, added, strict=True)]
+    values, *totals = ca.substitute([values, *totals], [symbols], [wrenches])
+    return values, totals

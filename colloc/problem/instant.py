@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import casadi as ca
 
 from colloc.checks import InputError, unknown_name
-from colloc.dynamics import Wrench, support_wrench
-from colloc.model import Model
+from colloc.dynamics import Reactions, Wrench, joint_reactions, support_wrench
+from colloc.model import Load, Model
 from colloc.model.kinematics import Frames, PointMotion, frames, point_in
 
 
@@ -32,6 +32,16 @@ class Slots(NamedTuple):
     signals: ca.SX
     constants: ca.SX
     parameters: ca.SX
+
+
+class Reaction(NamedTuple):
+    """Force and moment about the joint's origin, in the axes of the body's link frame, SX, each shape (3,) [N], [N m].
+
+    See `colloc.dynamics.joint_reactions`.
+    """
+
+    force: ca.SX
+    moment: ca.SX
 
 
 # Slots that do not vary along the motion.
@@ -56,6 +66,8 @@ class Instant:
     signals, constants, parameters : mapping of str to SX
     rates : (SX, SX), optional
         `jerk` and `tau_rate`, where they are known: along the motion of a problem.
+    loads : sequence of Load, optional
+        What acts on the links at this instant, where that is known.
     """
 
     model: Model
@@ -69,6 +81,7 @@ class Instant:
     constants: Mapping[str, ca.SX] = field(default_factory=dict)
     parameters: Mapping[str, ca.SX] = field(default_factory=dict)
     rates: tuple[ca.SX, ca.SX] | None = None
+    loads: Sequence[Load] | None = None
 
     @property
     def jerk(self) -> ca.SX:
@@ -108,6 +121,28 @@ class Instant:
             In the link frame; its origin by default.
         """
         return point_in(self._frames, self.model.index(body), point)
+
+    def reaction(self, body: str) -> Reaction:
+        """What the parent exerts on a body through its joint, the problem's loads considered.
+
+            co.path(lambda now: ca.norm_2(now.reaction("elbow").force), upper=15.0)          # N
+
+        Parameters
+        ----------
+        body : str
+
+        Returns
+        -------
+        Reaction
+        """
+        index = self.model.index(body)
+        return Reaction(self._reactions.force[:, index], self._reactions.moment[:, index])
+
+    @cached_property
+    def _reactions(self) -> Reactions:
+        if self.loads is None:
+            raise InputError("joint reactions are known along the motion of a problem only, and not to its loads")
+        return joint_reactions(self.model, self.q, self.qd, self.qdd, self.loads)
 
     @cached_property
     def support(self) -> Wrench:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import casadi as ca
@@ -103,6 +103,11 @@ class Problem:
     @cached_property
     def instant(self) -> Instant:
         """One moment in fresh symbols; unknowns and parameters by their own symbols."""
+        return replace(self._bare, loads=self.wrenches)
+
+    @cached_property
+    def _bare(self) -> Instant:
+        """The instant as loads see it, which do not know each other."""
         return self._instant("")
 
     def _instant(self, suffix: str) -> Instant:
@@ -113,7 +118,7 @@ class Problem:
         return Instant(
             self.model,
             ca.SX.sym("t" + suffix),
-            self.instant.duration if suffix else ca.SX.sym("duration"),
+            self._bare.duration if suffix else ca.SX.sym("duration"),
             *vectors,
             signals=signals,
             rates=(ca.SX.sym("jerk" + suffix, n), ca.SX.sym("tau_rate" + suffix, n)),
@@ -124,11 +129,14 @@ class Problem:
     @cached_property
     def wrenches(self) -> tuple[Load, ...]:
         """The loads in the symbols of `instant`."""
+        return self._loads_at(self._bare)
+
+    def _loads_at(self, now: Instant) -> tuple[Load, ...]:
         found = []
         for load in self.loads:
             with _blamed(f"the load on {load.body!r}"):
-                found.append(load.at(self.instant))
-            if ca.depends_on(found[-1].wrench, ca.vertcat(*(getattr(self.instant, name) for name in RATES))):
+                found.append(load.at(now))
+            if ca.depends_on(found[-1].wrench, ca.vertcat(*(getattr(now, name) for name in RATES))):
                 raise InputError(f"the load on {load.body!r} depends on {' or '.join(RATES)}, which follow from loads")
         return tuple(found)
 
@@ -168,7 +176,8 @@ class Problem:
             name = _unique(constraint.name, found)
             instants = [self.instant]
             if isinstance(constraint.where, Ends):
-                instants.append(self._instant(" end"))
+                end = self._instant(" end")
+                instants.append(replace(end, loads=self._loads_at(end)))
             with _blamed(f"constraint {name!r}"):
                 rows = constraint.rows(*instants)
             function = self.function(f"constraint {name!r}", rows.expression, *instants[1:])

@@ -34,8 +34,9 @@ from typing import NamedTuple
 import casadi as ca
 
 from colloc.dynamics.formulation import Sensitivities
-from colloc.dynamics.loads import loads_in_links
+from colloc.dynamics.loads import Differentiated, loads_in_links, with_varying_loads
 from colloc.dynamics.newtonian.recursion import LinkMotion, Reactions, link_wrenches, outward
+from colloc.dynamics.passive import passive_slopes, passive_torque
 from colloc.model import Load, Model
 
 
@@ -121,6 +122,34 @@ def reaction_sensitivities(
     # The mass matrix is symmetric: what an acceleration does to the ancestors of its joint is known already.
     actuation = Sensitivities(tau, dq, dqd, ca.tril2symm(ca.tril(dqdd)))
     return ReactionSensitivities(reactions, actuation, _split(model, dforce), _split(model, dmoment))
+
+
+def total_reaction_sensitivities(
+    model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()
+) -> ReactionSensitivities:
+    """`reaction_sensitivities`, those of loads that depend on the state (a ground reaction, for one) added.
+
+    Parameters as there. The passive parts of joints count among what the actuators do.
+    """
+
+    def stacked(loads: Sequence[Load]) -> Differentiated:
+        found = reaction_sensitivities(model, q, qd, qdd, loads)
+        values = ca.vertcat(found.actuation.tau, ca.vec(found.reactions.force), ca.vec(found.reactions.moment))
+        return values, [
+            ca.vertcat(*parts) for parts in zip(found.actuation[1:], found.force, found.moment, strict=True)
+        ]
+
+    values, slopes = with_varying_loads(stacked, q, qd, qdd, loads)
+    bodies = len(model.bodies)
+    ends = [0, model.n, model.n + 3 * bodies, model.n + 6 * bodies]
+    tau, *vectors = ca.vertsplit(values, ends)
+    own, *derivatives = zip(*(ca.vertsplit(slope, ends) for slope in slopes), strict=True)
+    actuation = Sensitivities(tau, *own)
+    if model.passive:
+        totals = (by + more for by, more in zip(own, passive_slopes(model, qd), strict=True))
+        actuation = Sensitivities(tau + passive_torque(model, q, qd, qdd), *totals)
+    reactions = Reactions(actuation.tau, *(ca.reshape(vector, 3, bodies) for vector in vectors))
+    return ReactionSensitivities(reactions, actuation, *(Derivatives(*by) for by in derivatives))
 
 
 def _outward_slopes(model: Model, links: list[LinkMotion], qd: ca.SX) -> list[_LinkSlopes]:

@@ -1,11 +1,10 @@
-"""The numeric face of the dynamics: NumPy arrays in, NumPy arrays out."""
+"""Dynamics at many samples at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -21,73 +20,25 @@ from colloc.dynamics import (
     joint_reactions,
     mass_matrix,
     newton_euler,
+    total_reaction_sensitivities,
     total_sensitivities,
 )
+from colloc.evaluator.samples import (
+    PointSamples,
+    ReactionSamples,
+    ReactionSensitivitySamples,
+    SplineSensitivities,
+    StateDerivatives,
+    TorqueSensitivities,
+)
+from colloc.evaluator.spline import spline_sensitivities
 from colloc.kernels import Compile
 from colloc.kernels.batch import Batch, arithmetic, sample_rows, spread
 from colloc.model import Load, Model, check_forward, check_loads
+from colloc.numerics.bspline import SplineBasis
 from colloc.problem import Instant
 
 INPUTS = ("t", "q", "qd", "qdd", "tau")
-
-
-@dataclass(frozen=True, eq=False)
-class TorqueSensitivities:
-    """Actuator torques of N samples and their derivatives.
-
-    Derivatives come as the nonzeros that a tree leaves; dq, dqd and dqdd are filled in on first use, which on a long
-    batch takes longer than to compute them.
-
-    Parameters
-    ----------
-    tau : ndarray, shape (N, n) [N m, N]
-    nonzeros : tuple of three ndarray, shape (N, structural nonzeros)
-        Of dq, dqd and dqdd.
-    places : tuple of three ndarray of int
-        Where they stand in the rows, one after another, of an (n, n) matrix.
-    """
-
-    tau: np.ndarray
-    nonzeros: tuple[np.ndarray, np.ndarray, np.ndarray]
-    places: tuple[np.ndarray, np.ndarray, np.ndarray]
-
-    @cached_property
-    def dq(self) -> np.ndarray:
-        """dtau_i/dq_m at (k, i, m), ndarray, shape (N, n, n)."""
-        return self._matrices(0)
-
-    @cached_property
-    def dqd(self) -> np.ndarray:
-        """dtau_i/dqd_m at (k, i, m), ndarray, shape (N, n, n)."""
-        return self._matrices(1)
-
-    @cached_property
-    def dqdd(self) -> np.ndarray:
-        """dtau_i/dqdd_m at (k, i, m), ndarray, shape (N, n, n)."""
-        return self._matrices(2)
-
-    def __iter__(self) -> Iterator[np.ndarray]:
-        """tau, dq, dqd, dqdd."""
-        return iter((self.tau, self.dq, self.dqd, self.dqdd))
-
-    def _matrices(self, k: int) -> np.ndarray:
-        *samples, n = self.tau.shape
-        return spread(self.nonzeros[k], self.places[k], n * n).reshape(*samples, n, n)
-
-
-class ReactionSamples(NamedTuple):
-    """What every body's joint transmits, ndarray, each shape (N, n_bodies, 3) [N], [N m]; see `joint_reactions`."""
-
-    force: np.ndarray
-    moment: np.ndarray
-
-
-class PointSamples(NamedTuple):
-    """Position, velocity and acceleration of a point, ndarray, each shape (N, 3), world frame."""
-
-    position: np.ndarray
-    velocity: np.ndarray
-    acceleration: np.ndarray
 
 
 class Evaluator:
@@ -180,6 +131,42 @@ class Evaluator:
         shapes = [(len(self.model.bodies), 3)] * 2
         return ReactionSamples(*self._evaluate(self._reactions, shapes, q=q, qd=qd, qdd=qdd, t=t))
 
+    def reaction_sensitivities(self, q: Any, qd: Any, qdd: Any, t: Any = 0.0) -> ReactionSensitivitySamples:
+        """Internal force and moment of every joint, and their derivatives; parameters as in `torque`.
+
+        Loads that depend on the state are differentiated with it. Barman (2020), equations 3.72 to 3.91.
+
+            found = evaluator.reaction_sensitivities(q, qd, qdd)
+            found.reactions.force, found.force.dq                    # (N, n_bodies, 3), (N, n_bodies, 3, n)
+        """
+        bodies, n = len(self.model.bodies), self.model.n
+        shapes = [(bodies, 3)] * 2 + [(bodies, 3, n)] * 6
+        found = self._evaluate(self._reaction_sensitivities, shapes, q=q, qd=qd, qdd=qdd, t=t)
+        return ReactionSensitivitySamples(
+            ReactionSamples(*found[:2]), StateDerivatives(*found[2:5]), StateDerivatives(*found[5:])
+        )
+
+    def spline_sensitivities(self, basis: SplineBasis, points: Any, duration: float, s: Any) -> SplineSensitivities:
+        """Torques along a spline and their derivatives by control points, breakpoints and duration, each at a fixed s.
+
+        Xiang, Arora and Abdel-Malek (2009), equations 41 and 42; Barman (2020), equations 4.13 to 4.17, where times
+        are not divided by the duration.
+
+            basis = co.BSpline(8, degree=4).basis
+            found = evaluator.spline_sensitivities(basis, points, 1.5, np.linspace(0, 1, 50))
+
+        Parameters
+        ----------
+        basis : SplineBasis
+            Of the same degree everywhere, such as `BSpline.basis`.
+        points : shape (basis.size, n)
+            Control points of the joints.
+        duration : float [s]
+        s : shape (N,)
+            Normalised times, at which loads have t = s duration.
+        """
+        return spline_sensitivities(self.sensitivities, basis, points, duration, s, self.model.n)
+
     def mass_matrix(self, q: Any) -> np.ndarray:
         """Joint-space mass matrix, ndarray, shape (N, n, n).
 
@@ -237,6 +224,12 @@ class Evaluator:
         now = self._now
         found = joint_reactions(self.model, now.q, now.qd, now.qdd, self._loads)
         return self._function([found.force.T, found.moment.T])
+
+    @cached_property
+    def _reaction_sensitivities(self) -> Batch:
+        now = self._now
+        found = total_reaction_sensitivities(self.model, now.q, now.qd, now.qdd, self._loads)
+        return self._function([found.reactions.force.T, found.reactions.moment.T, *found.force, *found.moment])
 
     @cached_property
     def _mass_matrix(self) -> Batch:
