@@ -14,6 +14,7 @@ import pytest
 from problems import time_optimal
 
 import colloc as co
+import studies.two_link.free_knots
 import studies.two_link.starts
 from studies.two_link import lifting, prismatic_revolute
 from studies.two_link import time_optimal as swing
@@ -123,3 +124,14 @@ def test_random_starts_end_in_the_same_motion(tmp_path):
     falling = [numbers[f"T.lifting.share_{share:g}"] for share in (1e-2, 1e-3, 1e-4, 1e-5, 0)]
     assert falling == sorted(falling, reverse=True)
     assert falling[-2] == pytest.approx(falling[-1], rel=1e-4)
+
+
+def test_free_knots_are_worth_hundreds_of_equal_ones(tmp_path):
+    numbers = studies.two_link.free_knots.main(["--quick", "--figure", str(tmp_path / "f.png")])
+    assert abs(numbers["error.time_optimal.degree_7.8.free"]) < 1e-6 < numbers["error.time_optimal.degree_7.8.fixed"]
+    assert numbers["corners.time_optimal"] < 1e-5
+    assert abs(numbers["error.lifting"]) < 5e-6
+    assert numbers["T.prismatic_revolute"] == pytest.approx(T_SLIDE, abs=2e-7)
+    for key in [key for key in numbers if key.startswith("error.") and key.endswith(".free")]:
+        equal = key.removesuffix("free") + "fixed"
+        assert numbers[key] <= numbers[equal] + 1e-8, key
