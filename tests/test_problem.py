@@ -197,3 +197,20 @@ def test_a_load_may_not_depend_on_what_depends_on_it():
         stated(loads=[co.Load("elbow", force=lambda now: ca.vertcat(now.tau[0], 0, 0))])
     with pytest.raises(co.InputError, match="force of the load on 'elbow' must be of shape"):
         stated(loads=[co.Load("elbow", force=lambda now: now.q)])
+
+
+def test_a_reaction_knows_the_loads():
+    """A constraint on what a joint carries is the solution's own reaction; a load cannot depend on it."""
+    load = co.Load("elbow", force=lambda now: ca.vertcat(3 * now.qd[0], -10, 0))
+    held = co.at(0.5, lambda now: now.reaction("elbow").force, name="held", lower=-1e3)
+    rests = [co.initial(q=(0.0, -2.0), qd=0.0), co.final(q=(1.0, -1.0), qd=0.0)]
+    problem = co.Problem(two_link(), 1.0, co.integral(effort), [*rests, held], loads=[load])
+    solution = co.solve(problem, co.BSpline(16), compile=False)
+    force, moment = solution.evaluate(lambda now: tuple(now.reaction("elbow")), 0.4)
+    np.testing.assert_allclose(force, solution.reactions([0.4]).force[0, 1], atol=1e-12)
+    np.testing.assert_allclose(moment[2], solution.at(0.4).tau[1], atol=1e-9)
+    circular = co.Load("elbow", force=lambda now: now.reaction("elbow").force)
+    with pytest.raises(
+        co.InputError, match="joint reactions are known along the motion of a problem only, and not to its loads"
+    ):
+        co.Problem(two_link(), 1.0, co.duration(), loads=[circular])

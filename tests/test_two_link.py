@@ -15,6 +15,7 @@ from problems import time_optimal
 
 import colloc as co
 import studies.two_link.free_knots
+import studies.two_link.joint_forces
 import studies.two_link.starts
 from studies.two_link import lifting, prismatic_revolute
 from studies.two_link import time_optimal as swing
@@ -135,3 +136,14 @@ def test_free_knots_are_worth_hundreds_of_equal_ones(tmp_path):
     for key in [key for key in numbers if key.startswith("error.") and key.endswith(".free")]:
         equal = key.removesuffix("free") + "fixed"
         assert numbers[key] <= numbers[equal] + 1e-8, key
+
+
+def test_a_joint_that_is_spared_costs_time(tmp_path):
+    numbers = studies.two_link.joint_forces.main(["--quick", "--figure", str(tmp_path / "f.png")])
+    assert numbers["solved"] == 1
+    assert numbers["sensitivities.error"] < 1e-8
+    assert numbers["peak.elbow"] > 20
+    assert numbers["peak.elbow.limited"] == pytest.approx(15.0, abs=0.02)
+    # Two ways that share no grid: refined cubic splines, and eight polynomials of degree 7 with free knots.
+    assert numbers["T.limited"] == pytest.approx(0.39335, abs=3e-4)
+    assert 0.6 < numbers["share.shoulder_lower"] < 0.8  # the print says that it never is
