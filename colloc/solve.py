@@ -97,7 +97,7 @@ def solve(
         Largest error between nodes, as in `Solution.error`, of an answer that counts as solved; `tol` if that is given.
     between : "always" or "nodes"
         Where inequalities hold: nodes are added where one is violated between them, and the NLP solved again from
-        there, three times at most; or at the curve's own nodes alone.
+        there, six times at most; or at the curve's own nodes alone.
     raise_on_failure : bool
         False returns the last iterate with its status instead of raising.
 

@@ -263,3 +263,16 @@ def test_a_cost_that_no_finer_grid_confirms_is_not_called_solved():
         stopped = co.refine(alone, 1e-3, ipopt={"max_iter": 0})
     assert stopped.status is co.Status.COARSE
     assert stopped.cost == alone.cost
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [co.BSpline(6, degree=5, continuity=1), co.BSpline(8, degree=7, continuity=1), co.Radau(12), co.HermiteSimpson(20)],
+    ids=str,
+)
+def test_limits_hold_beside_the_nodes_that_were_added_for_them(curve):
+    """At 50,001 times: an optimum finds the gaps of any grid on which it is judged."""
+    solution = co.solve(time_optimal(), curve, compile=False, violation_tolerance=1e-4)
+    assert solution.status is co.Status.SOLVED
+    tau = solution.at(np.linspace(0, solution.duration, 50_001)).tau
+    assert np.abs(tau).max() / 10 - 1 < 1e-4

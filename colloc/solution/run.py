@@ -20,7 +20,7 @@ from colloc.solver import Hessian, Ipopt, Start, Status, check_hessian
 from colloc.transcription import NLP, FreeKnotsGrid, Guess, Keyframes, check_freedoms, on_curve
 
 _ROUNDS = 20  # of a refinement, at most
-_EXCHANGES = 3  # times that nodes are added to one grid, at most
+_EXCHANGES = 6  # times that nodes are added to one grid, at most
 
 
 class SolutionWarning(UserWarning):

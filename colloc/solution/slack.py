@@ -13,7 +13,7 @@ import numpy as np
 
 from colloc.problem import ConstraintRows, Window
 from colloc.solution.solution import Solution
-from colloc.solution.violations import fine_grid
+from colloc.solution.violations import even_grid
 from colloc.transcription import constraint_block
 from colloc.transcription.places import AtTimes
 
@@ -51,7 +51,7 @@ def _distances(solution: Solution, name: str, stated: ConstraintRows) -> tuple[n
     """Mean distance to the upper and the lower bound on every interval, each shape (rows, intervals); 0 without one."""
     grid, rows = solution.nlp.grid, stated.rows
     sums, counts = np.zeros((len(rows.labels), grid.basis.intervals)), np.zeros(grid.basis.intervals)
-    for sites in stated.constraint.places(AtTimes(grid, fine_grid(grid))):
+    for sites in stated.constraint.places(AtTimes(grid, even_grid(grid))):
         values = constraint_block(name, stated, sites).evaluate(solution.x, solution.parameters)
         interval = grid.basis.interval(sites.s) if sites.interval is None else sites.interval
         for row, own in enumerate(values):

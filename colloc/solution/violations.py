@@ -14,6 +14,7 @@ from colloc.transcription.mesh import Points, points_inside
 from colloc.transcription.places import AtTimes
 
 FINE = 20  # steps on every interval
+_BESIDE = 3  # points on either side of an added node
 
 
 class Violation(NamedTuple):
@@ -92,7 +93,7 @@ def measure_violations(nlp: NLP, x: np.ndarray, p: np.ndarray, s: np.ndarray | N
     x, p : ndarray
         Decision vector and parameters.
     s : ndarray, shape (N,), optional
-        Normalised times; by default FINE + 1 on every interval.
+        Normalised times; by default those of `fine_grid`.
     """
     found = []
     for name, stated, times, _, amounts in excesses(nlp, x, p, s):
@@ -125,6 +126,30 @@ def exceeded(nlp: NLP, x: np.ndarray, p: np.ndarray, tolerance: float) -> Points
     return Points(np.concatenate([k.s for k in found]), np.concatenate([k.interval for k in found]))
 
 
-def fine_grid(grid: Grid) -> Points:
-    """Where violations are measured: FINE + 1 points on every interval, both of its ends seen from inside."""
+def even_grid(grid: Grid) -> Points:
+    """FINE + 1 points on every interval, both of its ends seen from inside."""
     return points_inside(grid.breakpoints, np.linspace(0, 1, FINE + 1))
+
+
+def fine_grid(grid: Grid) -> Points:
+    """Where violations are measured: an even grid, and more beside nodes that were added.
+
+    Nodes are added on points where it was measured, and limits kept there then; what a motion does beside them show
+    points between each of these nodes and its neighbours.
+    """
+    even = even_grid(grid)
+    if grid.extra is None:
+        return even
+    s, interval = every = even.merged(grid.extra)
+    place = np.searchsorted(interval + _inside(grid, every), grid.extra.interval + _inside(grid, grid.extra) - 1e-9)
+    gaps = np.unique(np.append(place - 1, place))
+    gaps = gaps[(gaps >= 0) & (gaps < s.size - 1)]
+    gaps = gaps[interval[gaps] == interval[gaps + 1]]
+    between = s[gaps, None] + (s[gaps + 1] - s[gaps])[:, None] * np.linspace(0, 1, _BESIDE + 2)[1:-1]
+    return every.merged(Points(between.ravel(), np.repeat(interval[gaps], _BESIDE)))
+
+
+def _inside(grid: Grid, points: Points) -> np.ndarray:
+    """Places within the intervals, from 0 to a half, which number and place together order."""
+    start = grid.breakpoints[points.interval]
+    return (points.s - start) / (grid.breakpoints[points.interval + 1] - start) / 2
