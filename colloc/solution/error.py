@@ -5,8 +5,8 @@ can be too coarse for is
 
     dynamics    torques handed over as few numbers: on an interval of degree p a polynomial through its p - 1 Gauss
                 points, or the value that an equation fixes, such as the zero torque of a passive joint. The rest,
-                divided by the mass matrix and integrated twice, is how far the motion strays within the interval: the
-                one-interval error of Haman and Rao (2024), to first order.
+                integrated over the interval with the equations of motion linearised about the solution, is how far the
+                motion strays there: the one-interval error of Haman and Rao (2024), to first order.
     cost        how far its integral is off: the quadrature of the problem against one of twice as many points; and how
                 much too high it may be, if torques cost anything: the squared torque beyond those polynomials, about
                 what a finer grid would save
@@ -26,7 +26,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.display import Table, short
-from colloc.numerics.quadrature import gauss, lagrange_values
+from colloc.numerics.quadrature import gauss, lagrange_integrals, lagrange_values
 from colloc.problem import Window
 from colloc.solution.equations import drift, equation_error
 from colloc.solution.violations import excesses
@@ -35,6 +35,7 @@ from colloc.transcription.mesh import points_inside
 
 _ROUNDING = 1e-9  # of a variable's size
 _BEYOND = 1.1  # what a grid finer than that of the excesses finds, at most, over them
+_TERMS = 3  # of a Taylor series
 _SINGULAR = 1e-10  # of the largest eigenvalue: an eigenvalue below is zero
 SOURCES = ("dynamics", "cost", "equations", "bounds")
 
@@ -185,18 +186,19 @@ def _strayed(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, ...]:
         points = points_inside(grid.breakpoints, u).take((own[:, None] * u.size + np.arange(u.size)).ravel())
         sites = grid.on(points)
         arguments = sites.local.arguments
-        values, M = sites.evaluate([function(*arguments), grid.torques.inertia(arguments)], x, p)
-        values, M = values.reshape(own.size, u.size, 2 * n), M.reshape(own.size, u.size, n, n)
-        tau, k = values[:, :, n:], given.size
+        values, slopes = sites.evaluate([function(*arguments), grid.torques.sensitivities(arguments)], x, p)
+        values, k = values.reshape(own.size, u.size, 2 * n), given.size
+        tau = values[:, :, n:]
+        # Columns came one after another.
+        by_state = np.moveaxis(slopes.reshape(own.size, u.size, 3, n, n)[:, k:], 2, 0).swapaxes(-1, -2)
         held = np.einsum("fk,ikn->ifn", lagrange_values(given, fine), tau[:, :k])
         missing = held - tau[:, k:]
         for j in fixed:
             missing[:, :, j] = value[j] - tau[:, k:, j]
-        acceleration = _solve(M[:, k:], missing)
-        position[own] = drift(acceleration, widths[own]).local
+        position[own] = drift(_accelerations(by_state, missing, fine, widths[own]), widths[own]).local
         if fixed:
             missing[:, :, [j for j in range(n) if j not in fixed]] = 0.0
-            whole += drift(_solve(M[:, k:], missing), widths[own]).whole
+            whole += drift(_solve(by_state[2], missing), widths[own]).whole
         torque[own] = np.abs(missing).max(axis=1)
         squares += float(widths[own] @ (tau**2).mean(axis=1).sum(axis=1))
         size = np.maximum(size, np.abs(values[:, :, :n]).max(axis=(0, 1)))
@@ -205,6 +207,31 @@ def _strayed(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, ...]:
     free = [j for j in range(n) if j not in fixed]
     unresolved = widths * (torque[:, free] ** 2).sum(axis=1) / max(squares, 1e-300)
     return position, torque / np.where(largest > 0, largest, 1.0), unresolved, size, whole
+
+
+def _accelerations(by_state: np.ndarray, missing: np.ndarray, fine: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    """Accelerations away from the motion, shape (intervals, points, n), under torques that miss what it needs.
+
+    To first order M a + C v + K x = missing with v and x the integrals of a: by successive approximations, each the
+    next terms of a Taylor series in the width of the interval.
+
+    Parameters
+    ----------
+    by_state : ndarray, shape (3, intervals, points, n, n)
+        K, C and M, at the Gauss points.
+    missing : ndarray, shape (intervals, points, n)
+    fine : ndarray, shape (points,)
+    widths : ndarray, shape (intervals,) [s]
+    """
+    K, C, M = by_state
+    once = lagrange_integrals(fine, fine)
+    h, found = widths[:, None, None], _solve(M, missing)
+    for _ in range(_TERMS):
+        v = h * np.einsum("ef,ifn->ien", once, found)
+        x = h * np.einsum("ef,ifn->ien", once, v)
+        pull = (C @ v[..., None] + K @ x[..., None])[..., 0]
+        found = _solve(M, missing - pull)
+    return found
 
 
 def _solve(M: np.ndarray, missing: np.ndarray) -> np.ndarray:

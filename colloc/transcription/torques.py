@@ -84,11 +84,15 @@ class Torques:
         # Formed on first use: Gauss-Newton and quasi-Newton methods never ask.
         return _curvature(self._problem, self._value, recursive=self._recursive)
 
-    def inertia(self, slots: Sequence[ca.SX]) -> ca.SX:
-        """Mass matrix in slots, SX, shape (n, n): what torques change by with accelerations."""
+    def sensitivities(self, slots: Sequence[ca.SX]) -> ca.SX:
+        """What torques change by with positions, velocities and accelerations, side by side, SX, shape (n, 3n)."""
         n, now = self._problem.model.n, self._problem.instant
-        before = sum(part.shape[0] for part in (now.t, now.duration, now.q, now.qd))
-        return self._slope(*slots)[:, before : before + n]
+        before = now.t.shape[0] + now.duration.shape[0]
+        return self._slope(*slots)[:, before : before + 3 * n]
+
+    def inertia(self, slots: Sequence[ca.SX]) -> ca.SX:
+        """Mass matrix in slots, SX, shape (n, n)."""
+        return self.sensitivities(slots)[:, 2 * self._problem.model.n :]
 
     def put(self, slots: Slots, w: ca.SX) -> tuple[Slots, Intermediate]:
         """Torque symbols put into the slots of an instant, which are expressions in the local variables w."""
