@@ -59,7 +59,7 @@ def test_the_error_is_what_a_simulation_finds(curve):
     solution = quiet(co.Problem(two_link(), 1.0, co.integral(effort), REST), curve)
     for k in range(0, solution.nlp.grid.basis.intervals, 3):
         simulated, estimated = strayed(solution, k), solution.error.position[k]
-        np.testing.assert_allclose(estimated, simulated, rtol=0.5, atol=1e-9)
+        np.testing.assert_allclose(estimated, simulated, rtol=0.15, atol=1e-9)
 
 
 def test_the_error_of_the_costs_integral_is_that_of_its_quadrature():
@@ -74,13 +74,13 @@ def test_the_error_of_the_costs_integral_is_that_of_its_quadrature():
 
 
 def test_a_grid_too_coarse_is_not_called_solved():
-    said = r"link\d needs \d+% more torque than it is given and strays by .*; the cost is .* higher than it need be, by"
+    said = r"the cost is off, or higher than it need be, by about 6\d\.\d% \(most in interval 6"
     with pytest.warns(co.SolutionWarning, match=said):
         solution = co.solve(hanging(), co.Radau(20), compile=False)
     assert solution.status is co.Status.COARSE
     assert not solution.success
     assert float(solution.error) > 0.01
-    assert solution.error.totals["dynamics"] > 0.01
+    assert solution.error.position[6] == pytest.approx(strayed(solution, 6), rel=0.02)
     assert solution.error.source == "cost"
     assert "interval" in repr(solution.error)
 
