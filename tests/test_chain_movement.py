@@ -220,8 +220,17 @@ def test_table_one(tmp_path, capsys):
     assert numbers["ways.difference"] < 1e-9
     assert numbers["way_b.cost"] == pytest.approx(4.3518799625, rel=1e-9)
     assert numbers["way_b.gap"] < 1e-12
-    assert not numbers["gravity.converged"]
-    assert numbers["gravity.crank"] == pytest.approx(180.0, abs=2.0)
+    assert numbers["gravity.optimum.spread"] < 1e-10
+    assert numbers["gravity.cost.newton"] == pytest.approx(33.48975347, rel=1e-7)
+    assert numbers["gravity.iterations.newton"] <= 7 < numbers["gravity.iterations.bfgs"] < 200
+    assert not numbers["gravity.converged.steepest_descent"]
+    assert numbers["gravity.crank.lowest"] > 25  # degrees from where the crank is singular
+    assert numbers["gravity.crank.highest"] < 125
+    assert not numbers["printed_with_gravity.converged"]
+    assert numbers["printed_with_gravity.crank"] == pytest.approx(180.0, abs=2.0)
+    assert numbers["gravity.belts.cost"] == pytest.approx(numbers["gravity.optimum.newton"], rel=1e-9)
+    assert numbers["belts.crank"] > 185
+    assert numbers["belts.cost"] < numbers["printed_with_gravity.cost"]
     assert "Both ways" in capsys.readouterr().out
 
 

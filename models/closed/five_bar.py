@@ -17,6 +17,9 @@ import colloc as co
 
 START = tuple(map(radians, (-30.0, -30.0, 120.0)))  # rad; waist, upper arm, crank: as printed
 END = tuple(map(radians, (30.0, 10.0, 70.0)))
+# The same angles with the upper arm's counted from the vertical, so that the arm works above its shoulder: ours.
+RAISED_START = tuple(map(radians, (-30.0, 60.0, 120.0)))
+RAISED_END = tuple(map(radians, (30.0, 100.0, 70.0)))
 
 COLUMN = 0.5  # m, height of the shoulder
 UPPER_ARM, CRANK, FOREARM = 0.4, 0.15, 0.4  # m; the rod is as long as the upper arm, the forearm's stub as the crank
