@@ -30,7 +30,7 @@ The layers, lowest first; each imports only from those listed before it:
     solver          IPOPT: options, statuses, progress, and the diagnosis of a failed solve
     solution        the answer: motion at any time, its error between nodes, where to refine, verification, storage
     solve           from a problem to a solution, refined where asked for, or a SolveError
-    descent         steepest descent, BFGS and Newton methods for motions without constraints
+    descent         steepest descent, BFGS and Newton methods for motions without constraints beside bounds
     control         iLQR, and feedback around a motion
     plot            figures and animations
 """
@@ -74,6 +74,7 @@ from colloc.problem import (
     initial,
     integral,
     path,
+    penalty,
     terminal,
 )  # fmt: skip
 from colloc.solution import Sample, Solution
@@ -94,7 +95,7 @@ __all__ = [
     "PointMotion", "Problem", "Radau", "Sample", "Solution", "SolutionWarning", "SolveError", "Status",
     "TorqueSensitivities", "Unknown", "Verification", "at", "boundary", "bounds", "control", "descent",
     "dh_prismatic", "dh_revolute", "duration", "dynamics", "final", "fixed", "floating", "graded", "ground",
-    "helical", "initial", "integral", "keyframes", "line", "load", "loops", "path", "placement", "plot",
+    "helical", "initial", "integral", "keyframes", "line", "load", "loops", "path", "penalty", "placement", "plot",
     "point_motion", "point_to_point", "prismatic", "refine", "revolute", "save", "solve", "spherical", "terminal",
     "to_csv", "transcribe", "verify",
 ]  # fmt: skip

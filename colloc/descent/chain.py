@@ -7,14 +7,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError
 from colloc.descent.objective import Objective
 from colloc.descent.spline import SplineMotion
 from colloc.kernels import Compile
+from colloc.kernels.batch import Batch
 from colloc.loops import ChainEvaluator, ClosedChain, assemble, closure_error
+from colloc.loops.reduction import posture_derivatives
 from colloc.model import Load
+from colloc.problem import Cost, Instant
 
 
 class ChainSample(NamedTuple):
@@ -49,7 +53,8 @@ class ChainMovement:
 
     Splines move the independent coordinates; the others and their rates follow, then the torques, of least weighted
     square where the actuation is redundant, and their derivatives (Lee et al. 2005, section V). W holds the weights of
-    the chain's actuators.
+    the chain's actuators. Bounds on independent coordinates are the motion's; what else postures must keep to can be
+    asked for by a soft cost.
 
         motion = SplineMotion(start, end, duration=1.0, intervals=6)  # rows q, qd, qdd of the independent joints
         movement = ChainMovement(chain, motion)
@@ -65,18 +70,23 @@ class ChainMovement:
         Of numbers.
     compile : bool or Compile
         Whether the dynamics run as machine code, see `colloc.Evaluator`.
+    soft : Cost, optional
+        Costs of the posture to be added, `co.penalty` or `co.integral` of functions of q and of points of links.
 
     Raises
     ------
     InputError
-        For a motion of another number of coordinates than the chain has freedoms, and as `colloc.loops.ChainEvaluator`.
+        For a motion of another number of coordinates than the chain has freedoms, a soft cost of anything but the
+        posture, and as `colloc.loops.ChainEvaluator`.
     """
 
     chain: ClosedChain
     motion: SplineMotion
     loads: Sequence[Load] = ()
     compile: bool | Compile = False
+    soft: Cost | None = None
     _dynamics: ChainEvaluator = field(init=False)
+    _posture: Batch | None = field(init=False)
 
     def __post_init__(self):
         object.__setattr__(self, "_dynamics", ChainEvaluator(self.chain, loads=self.loads, compile=self.compile))
@@ -87,6 +97,7 @@ class ChainMovement:
                 f"motion must have {self.chain.mobility} coordinates, those of joints "
                 f"{', '.join(self.chain.independent)}, got {self.motion.n}"
             )
+        object.__setattr__(self, "_posture", None if self.soft is None else _posture_cost(self.chain, self.soft))
 
     @cached_property
     def objective(self) -> Objective:
@@ -139,12 +150,18 @@ class ChainMovement:
     def _running(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         u, ud, udd = states
         try:
-            found = self._dynamics.sensitivities(assemble(self.chain, u), ud, udd)
+            q = assemble(self.chain, u)
+            found = self._dynamics.sensitivities(q, ud, udd)
         except InputError:  # open, singular, or not driven: the line search is to take a shorter step
             return np.full(len(u), np.inf), np.zeros_like(states)
         weighted = self._weights * found.tau
         slopes = np.einsum("tn,tnc->tc", weighted, found.dtau)
-        return 0.5 * (weighted * found.tau).sum(axis=1), slopes.reshape(len(u), 3, -1).swapaxes(0, 1)
+        costs, slopes = 0.5 * (weighted * found.tau).sum(axis=1), slopes.reshape(len(u), 3, -1).swapaxes(0, 1)
+        if self._posture is not None:
+            value, gradient, _ = self._posture.evaluate({"q": q}, len(q))
+            costs += value[:, 0]
+            slopes[0] += gradient
+        return costs, slopes
 
     def _curvature(self, states: np.ndarray) -> np.ndarray:
         u, ud, udd = states
@@ -152,4 +169,25 @@ class ChainMovement:
         found = self._dynamics.sensitivities(q, ud, udd)
         squares = np.einsum("tnc,n,tnd->tcd", found.dtau, self._weights, found.dtau, optimize=True)
         bent = squares + self._dynamics.hessian(q, ud, udd, self._weights * found.tau)
-        return bent.reshape(len(u), 3, self.motion.n, 3, self.motion.n)
+        bent = bent.reshape(len(u), 3, self.motion.n, 3, self.motion.n)
+        if self._posture is not None:
+            hessian = self._posture.evaluate({"q": q}, len(q))[2]
+            bent[:, 0, :, 0, :] += hessian.reshape(len(u), self.motion.n, self.motion.n)
+        return bent
+
+
+def _posture_cost(chain: ClosedChain, soft: Cost) -> Batch:
+    """Value, gradient and Hessian of a cost by the independent coordinates, as a function of all joints."""
+    if not isinstance(soft, Cost) or any(term.fn is None or term.terminal for term in soft.terms):
+        raise InputError(f"soft must be a co.penalty or co.integral of the posture, or a sum of them, got {soft!r}")
+    n = chain.model.n
+    q, qd, qdd, tau, times = (ca.SX.sym(*each) for each in (("q", n), ("qd", n), ("qdd", n), ("tau", n), ("t", 2)))
+    now = Instant(chain.model, times[0], times[1], q, qd, qdd, tau)
+    value = ca.SX(0)
+    for term in soft.terms:
+        assert term.fn is not None
+        value += term.weight * term.fn(now)
+        if ca.depends_on(value, ca.vertcat(qd, qdd, tau, times)):
+            raise InputError(f"soft cost {term.name!r} must depend on the posture alone: on q, and points of links")
+    outputs = [ca.densify(ca.vec(part)) for part in (value, *posture_derivatives(chain, q, value))]
+    return Batch.of(ca.Function("soft", [q], ca.cse(outputs)), ("q",), [np.arange(o.shape[0]) for o in outputs], None)

@@ -28,6 +28,7 @@ def ipopt(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Des
         lambda x: latest(x).gradient,
         objective.hessian,
         record.start.x,
+        (record.box.lower, record.box.upper),
         done=latest.keep,
         # Its own rule, in the largest entry, must not be met before ours, in the Euclidean norm.
         tolerance=0.1 * rule.gradient / np.sqrt(record.start.x.size),

@@ -53,8 +53,7 @@ class Wolfe:
 
     def decreases(self, step: Step) -> bool:
         """Whether the value is low enough; never where it is not finite."""
-        promised = self.start.point.value + _DECREASE * step.length * self.start.slope
-        return step.point.finite and step.point.value <= promised + self.rounding
+        return lowers(self.start.point, step.point, step.length * self.start.slope)
 
     def flat(self, step: Step) -> bool:
         """Whether the slope is small enough."""
@@ -64,6 +63,12 @@ class Wolfe:
     def rounding(self) -> float:
         """Differences of values that mean nothing."""
         return _ROUNDING * abs(self.start.point.value)
+
+
+def lowers(start: Point, point: Point, promised: float) -> bool:
+    """Whether a point keeps enough of a promised change of the value (Armijo's rule); never where it is not finite."""
+    slack = _ROUNDING * abs(start.value)
+    return point.finite and point.value <= start.value + _DECREASE * promised + slack
 
 
 def wolfe_step(

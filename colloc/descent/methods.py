@@ -1,7 +1,8 @@
-"""Steepest descent, BFGS and modified Newton on any smooth objective.
+"""Steepest descent, BFGS and modified Newton on any smooth objective, within bounds if it has any.
 
 The methods that Lee, Kim, Park, Kim and Bobrow (2005), section V, compare. They share the stopping rule and the line
-search, and differ in the direction only.
+search, and differ in the direction only. With bounds, directions are formed in the variables that none holds, and a
+projection takes the place of the line search: see `colloc.descent.box`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from colloc.checks import InputError
+from colloc.descent.box import projected_step
 from colloc.descent.cholesky import modified_cholesky
 from colloc.descent.line_search import Point, wolfe_step
 from colloc.descent.objective import Descent, DescentStatus, Objective, Stop, check_objective
@@ -30,6 +32,10 @@ class _Move(NamedTuple):
 
     start: Point
     length: float
+
+
+_Choice = Callable[[Point, _Move | None, np.ndarray], _Direction]  # of the last point and step, and what no bound holds
+_FLAT = 1e-12  # cosine between a step and the change of the gradient: below it there is no curvature to learn
 
 
 def steepest_descent(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Descent:
@@ -56,12 +62,14 @@ def steepest_descent(objective: Objective, x0: np.ndarray, stop: Stop | None = N
         For an x0 that is no finite vector.
     """
 
-    def direction(now: Point, move: _Move | None) -> _Direction:
+    def direction(now: Point, move: _Move | None, free: np.ndarray) -> _Direction:
         if move is None:
             return _Direction(-now.gradient, _cautious(now))
         # The same change to first order as last time: Nocedal and Wright (2006), equation 3.60.
-        before = move.start.gradient
-        return _Direction(-now.gradient, move.length * float(before @ before / (now.gradient @ now.gradient)))
+        before, after = move.start.gradient[free], now.gradient[free]
+        if not after.any():
+            return _Direction(-now.gradient, _cautious(now))
+        return _Direction(-now.gradient, move.length * float(before @ before / (after @ after)))
 
     return _descend("steepest descent", objective, x0, stop, direction, curvature=0.1)
 
@@ -77,17 +85,22 @@ def bfgs(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Desc
     """
     inverse: np.ndarray | None = None
 
-    def direction(now: Point, move: _Move | None) -> _Direction:
+    def direction(now: Point, move: _Move | None, free: np.ndarray) -> _Direction:
         nonlocal inverse
         if move is not None:
             s, y = now.x - move.start.x, now.gradient - move.start.gradient
-            if (sy := float(s @ y)) > 0:  # always, but for rounding
+            # Always, but for rounding, and for steps that a bound cuts short.
+            if (sy := float(s @ y)) > _FLAT * float(np.linalg.norm(s) * np.linalg.norm(y)):
                 scaled = inverse if inverse is not None else sy / float(y @ y) * np.eye(s.size)
                 bent, along = np.outer(scaled @ y, s) / sy, np.outer(s, s) / sy
                 inverse = scaled - bent - bent.T + (1 + float(y @ scaled @ y) / sy) * along
         if inverse is None:
             return _Direction(-now.gradient, _cautious(now))
-        return _Direction(-inverse @ now.gradient, 1.0)
+        if free.all():
+            return _Direction(-inverse @ now.gradient, 1.0)
+        vector = -now.gradient
+        vector[free] = -np.linalg.solve(np.linalg.inv(inverse)[np.ix_(free, free)], now.gradient[free])
+        return _Direction(vector, 1.0)
 
     return _descend("BFGS", objective, x0, stop, direction, curvature=0.9)
 
@@ -104,11 +117,13 @@ def modified_newton(objective: Objective, x0: np.ndarray, stop: Stop | None = No
     if (hessian := objective.hessian) is None:
         raise InputError("modified Newton needs an objective with a hessian, got one without; use bfgs")
 
-    def direction(now: Point, move: _Move | None) -> _Direction:
+    def direction(now: Point, move: _Move | None, free: np.ndarray) -> _Direction:
         matrix = hessian(now.x)
         if not np.isfinite(matrix).all():
             return _Direction(np.full_like(now.x, np.nan), 1.0)
-        return _Direction(-modified_cholesky(matrix).solve(now.gradient), 1.0)
+        vector = -now.gradient
+        vector[free] = -modified_cholesky(matrix[np.ix_(free, free)]).solve(now.gradient[free])
+        return _Direction(vector, 1.0)
 
     return _descend("modified Newton", objective, x0, stop, direction, curvature=0.9)
 
@@ -123,17 +138,20 @@ def _descend(
     objective: Objective,
     x0: np.ndarray,
     stop: Stop | None,
-    direction: Callable[[Point, _Move | None], _Direction],
+    direction: _Choice,
     curvature: float,
 ) -> Descent:
     """Step along directions until the stopping rule says so, or nothing leads on."""
     record = Record(method, objective, x0, stop or Stop())
-    now, move = record.start, None
+    now, move, box = record.start, None, record.box
     while (status := record.status) is None:
-        towards, first = direction(now, move)
+        towards, first = direction(now, move, ~box.held(now))
         if not np.isfinite(towards).all():
             return record.result(DescentStatus.NOT_FINITE)
-        step = wolfe_step(record.evaluate, now, towards, first, curvature)
+        if box.bounded:
+            step = projected_step(record.evaluate, box, now, towards, first)
+        else:
+            step = wolfe_step(record.evaluate, now, towards, first, curvature)
         if step is None:
             return record.result(DescentStatus.NO_STEP)
         now, move = step.point, _Move(now, step.length)

@@ -1,4 +1,4 @@
-"""Movements without constraints: the end conditions hold by construction, the other control points are free."""
+"""Movements by descent: the end conditions hold by construction, the other control points move within bounds."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from colloc.checks import InputError
+from colloc.descent.box import box_of
+from colloc.descent.line_search import Point
 from colloc.descent.objective import Descent, DescentStatus, Objective
 from colloc.display import shown
 from colloc.solution import Solution
@@ -28,11 +30,13 @@ _STATUS = {
 
 @dataclass(frozen=True, eq=False)
 class Movement:
-    """An NLP without constraints as a smooth function of its free variables.
+    """An NLP without constraint rows as a smooth function of its free variables.
 
     Positions, velocities and accelerations stated at the ends of a spline fix the control points next to them; any
-    choice of the others is a movement that meets them (Lee et al. 2005, section II). Gradient and Hessian (equations 8
-    and 9) are the NLP's own, exact: by recursions throughout if it was transcribed with one.
+    choice of the others is a movement that meets them (Lee et al. 2005, section II). Bounds on positions, by
+    `co.bounds(q=...)` or the model's limits, are bounds on control points, between which a spline stays (equation 7);
+    a free duration and unknowns keep theirs. All other inequalities can be a `co.penalty` of the cost. Gradient and
+    Hessian (equations 8 and 9) are the NLP's own, exact: by recursions throughout if it was transcribed with one.
 
         nlp = co.transcribe(problem, co.BSpline(6), sensitivities=co.dynamics.lie_sensitivities)
         movement = co.descent.Movement(nlp)
@@ -42,14 +46,14 @@ class Movement:
     Parameters
     ----------
     nlp : NLP
-        Of a problem without constraints beside the state at its ends.
+        Of a problem without constraints beside the state at its ends and bounds on positions, duration and unknowns.
     parameters : mapping of str to value, optional
         Replaces default parameter values by name.
 
     Raises
     ------
     InputError
-        For an NLP with constraints or bounds; names them.
+        For an NLP with constraint rows; names them.
     """
 
     nlp: NLP
@@ -60,18 +64,17 @@ class Movement:
         if not isinstance(self.nlp, NLP):
             raise InputError(f"nlp must be an NLP, as co.transcribe returns, got {self.nlp!r}")
         object.__setattr__(self, "_p", self.nlp.problem.parameter_values(self.parameters))
-        rows = dict.fromkeys(label for block in self.nlp.constraints for label in block.rows.labels)
-        if found := [*_bounded(self.nlp), *rows]:
+        if rows := [*dict.fromkeys(label for block in self.nlp.constraints for label in block.rows.labels)]:
             raise InputError(
-                f"a movement by descent knows no constraints but the state at its ends, got {shown(found)}; "
-                "use co.solve, or take them out"
+                f"a movement by descent knows no constraints but the state at its ends and bounds on positions, "
+                f"duration and unknowns, got {shown(rows)}; use co.solve, or a co.penalty in their place"
             )
         if not self.nlp.free.any():
             raise InputError("the end conditions fix all variables, there is nothing to choose; use more intervals")
 
     @cached_property
     def objective(self) -> Objective:
-        """The cost as a function of the free variables."""
+        """The cost as a function of the free variables, with their bounds."""
         nlp, free, p = self.nlp, self.nlp.free, self._p
         n, own = int(free.sum()), np.cumsum(free) - 1
         grad_f, hess_lag = nlp.grad_f, nlp.hess_lag
@@ -88,7 +91,7 @@ class Movement:
             matrix[i, j] = matrix[j, i] = entries
             return matrix
 
-        return Objective(first, hessian)
+        return Objective(first, hessian, nlp.lower[free], nlp.upper[free])
 
     def whole(self, x: np.ndarray) -> np.ndarray:
         """The NLP's decision vector: free variables x, ndarray, shape (n,), beside the fixed ones."""
@@ -109,24 +112,13 @@ class Movement:
         return self.nlp.grid.pack(trajectory)[self.nlp.free]
 
     def solution(self, run: Descent) -> Solution:
-        """What a descent found, as a motion that can be sampled, verified and drawn."""
-        none = {"g": np.zeros(0), "x": np.zeros(self.nlp.n_x)}
+        """What a descent found, as a motion that can be sampled, verified and drawn, with multipliers of its bounds."""
+        multipliers = {"g": np.zeros(0), "x": np.zeros(self.nlp.n_x)}
+        box = box_of(self.objective.lower, self.objective.upper, run.x.size)
+        multipliers["x"][self.nlp.free] = np.where(box.held(Point(run.x, run.value, run.gradient)), -run.gradient, 0.0)
         history = {"cost": list(run.history.value), "stationarity": list(run.history.gradient_norm)}
         outcome = Outcome(
-            self.whole(run.x), none, _STATUS[run.status], f"{run.method}: {run.status}", history, run.iterations,
+            self.whole(run.x), multipliers, _STATUS[run.status], f"{run.method}: {run.status}", history, run.iterations,
             {"solve": run.seconds},
         )  # fmt: skip
         return Solution(self.nlp, outcome, self._p)
-
-
-def _bounded(nlp: NLP) -> list[str]:
-    """Names of free variables with bounds."""
-    bounded = nlp.free & np.isfinite([nlp.lower, nlp.upper]).any(axis=0)
-    found = []
-    for name, index in nlp.grid.layout.names.items():
-        if name == "q":
-            joints = np.flatnonzero(bounded[index].any(axis=0))
-            found += [f"bounds on q of {nlp.problem.model.joint_names[j]}" for j in joints]
-        else:
-            found += [f"bounds on {name}"] * int(bounded[index].any())
-    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from colloc.numerics.differences import central_difference
 
 @dataclass(frozen=True)
 class Objective:
-    """A smooth function of a vector without constraints.
+    """A smooth function of a vector, with bounds on its entries if wanted and no other constraints.
 
     Where the function is not defined (a loop that cannot be closed, say) it returns a value that is not finite: line
     searches then take shorter steps.
@@ -26,10 +27,14 @@ class Objective:
         x, shape (n,) -> value, float, and gradient, shape (n,). Together, because both rest on the same torques.
     hessian : callable, optional
         x -> shape (n, n), symmetric. What needs none does not ask for it.
+    lower, upper : float or shape (n,)
+        Bounds on x; infinite where there is none.
     """
 
     first: Callable[[np.ndarray], tuple[float, np.ndarray]]
     hessian: Callable[[np.ndarray], np.ndarray] | None = None
+    lower: Any = -np.inf
+    upper: Any = np.inf
 
     def check_derivatives(self, x: np.ndarray, *, directions: int = 3, seed: int = 0) -> dict[str, float]:
         """Largest relative error of the derivatives against central differences along random directions.
@@ -68,6 +73,8 @@ def check_objective(objective: object) -> None:
 class Stop:
     """When to end: ||gradient|| below a tolerance, as Lee et al. (2005), section VI, or too many iterations.
 
+    At bounds that the gradient pushes x against, the distance from the bound stands for its entries.
+
     Parameters
     ----------
     gradient : float
@@ -101,7 +108,9 @@ class History:
 
     Parameters
     ----------
-    value, gradient_norm : float
+    value : float
+    gradient_norm : float
+        As `Stop` takes it.
     step : float
         Distance from the iterate before.
     evaluations : int
@@ -128,6 +137,7 @@ class Descent:
         The last iterate, whatever the status.
     value : float
     gradient : ndarray, shape (n,)
+        Of the objective; at a bound that holds x, minus the multiplier of that bound.
     status : DescentStatus
     stop : Stop
     history : History
@@ -171,7 +181,7 @@ class Descent:
         rows = [
             ("status", self.status),
             ("value", f"{self.value:.10g}"),
-            ("gradient", f"{short(float(np.linalg.norm(self.gradient)))} (tolerance {short(self.stop.gradient)})"),
+            ("gradient", f"{short(float(self.history.gradient_norm[-1]))} (tolerance {short(self.stop.gradient)})"),
             ("effort", f"{self.iterations} iterations, {self.evaluations} evaluations, {self.seconds:.3f} s"),
         ]
         return Table(f"Descent by {self.method} in {self.x.size} variables", ("", ""), rows)

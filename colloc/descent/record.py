@@ -7,6 +7,7 @@ import time
 import numpy as np
 
 from colloc.checks import InputError, finite_array
+from colloc.descent.box import box_of
 from colloc.descent.line_search import Point
 from colloc.descent.objective import Descent, DescentStatus, History, Objective, Stop, check_objective
 
@@ -19,6 +20,7 @@ class Record:
     method : str
     objective : Objective
     x0 : ndarray, shape (n,)
+        Taken to the nearest point within the objective's bounds.
     stop : Stop
     """
 
@@ -30,7 +32,8 @@ class Record:
         self._method, self._objective, self._stop = method, objective, stop
         self._begin, self._evaluations = time.perf_counter(), 0
         self._rows: list[tuple[float, float, float, int, float]] = []
-        self.start = self.evaluate(x0)
+        self.box = box_of(objective.lower, objective.upper, x0.size)
+        self.start = self.evaluate(self.box.project(x0))
         self.now = self.start
         self.append(self.start)
 
@@ -42,7 +45,7 @@ class Record:
 
     def append(self, point: Point) -> None:
         """One more iterate."""
-        norm, step = float(np.linalg.norm(point.gradient)), float(np.linalg.norm(point.x - self.now.x))
+        norm, step = float(np.linalg.norm(self.box.residual(point))), float(np.linalg.norm(point.x - self.now.x))
         self._rows.append((point.value, norm, step, self._evaluations, time.perf_counter() - self._begin))
         self.now = point
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from colloc.checks import InputError, count, finite_array, finite_number
+from colloc.descent.box import box_of
 from colloc.descent.objective import Objective
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
@@ -33,11 +35,13 @@ class SplineMotion:
         Polynomial pieces; each coordinate has intervals + degree control points.
     degree : int
         At least 3 (cubic), so that accelerations are continuous.
+    lower, upper : float or shape (n,), optional
+        Bounds on positions. They are put on control points, between which a spline stays at all times (equation 7).
 
     Raises
     ------
     InputError
-        For numbers that do not fit, or ends that leave no control point free.
+        For numbers that do not fit, ends that leave no control point free, or that are not within the bounds.
     """
 
     start: np.ndarray
@@ -45,6 +49,8 @@ class SplineMotion:
     duration: float
     intervals: int
     degree: int = 3
+    lower: Any = -np.inf
+    upper: Any = np.inf
 
     def __post_init__(self):
         for name in ("start", "end"):
@@ -57,6 +63,9 @@ class SplineMotion:
         count("degree", self.degree, at_least=3)
         if (points := self.intervals + self.degree) <= (given := len(self.start) + len(self.end)):
             raise InputError(f"the ends settle {given} of {points} control points, nothing is free; use more intervals")
+        for name, end in (("start", self.start), ("end", self.end)):
+            if not np.array_equal(box_of(self.lower, self.upper, self.n).project(end[0]), end[0]):
+                raise InputError(f"{name} must be within bounds {self.lower!r} and {self.upper!r}, got {end[0]}")
 
     @property
     def n(self) -> int:
@@ -148,7 +157,7 @@ class SplineMotion:
         Returns
         -------
         Objective
-            Of x, shape (size,); with a Hessian if there is a curvature.
+            Of x, shape (size,), within the bounds; with a Hessian if there is a curvature.
         """
         times, weights = self.quadrature
         basis = self._free(self.basis(times))
@@ -163,4 +172,5 @@ class SplineMotion:
             found = np.einsum("ktf,tkjpl,pth->fjhl", basis, bent, basis, optimize=True)
             return found.reshape(self.size, self.size)
 
-        return Objective(first, None if curvature is None else hessian)
+        lower, upper = (np.tile(np.broadcast_to(b, self.n), self.size // self.n) for b in (self.lower, self.upper))
+        return Objective(first, None if curvature is None else hessian, lower, upper)

@@ -160,6 +160,31 @@ def reduced_motion(reduction: Reduction, ud: ca.SX, udd: ca.SX) -> JointMotion:
     return JointMotion(qd, ca.densify(reduction.basis @ udd - reduction.dependent(rate @ qd)))
 
 
+def posture_derivatives(chain: ClosedChain, q: ca.SX, value: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Gradient and Hessian by the independent coordinates of a function of the closed posture.
+
+    With rho such that J_d' rho equals the slope by the dependent coordinates, phi(q(u)) = 0 gives
+    d2f/du2 = N' (d2f/dq2 - Hessian of rho' phi) N.
+
+    Parameters
+    ----------
+    chain : ClosedChain
+    q : SX symbols, shape (n,)
+    value : SX, scalar
+        Depends on q alone.
+
+    Returns
+    -------
+    gradient : SX, shape (mobility,)
+    hessian : SX, shape (mobility, mobility)
+    """
+    reduction, still = reduce(chain, q), ca.SX(chain.model.n, 1)
+    bent, slope = ca.hessian(value, q)
+    rho = reduction.multipliers(ca.densify(slope))
+    N = reduction.basis
+    return N.T @ slope, N.T @ (bent - hessians(chain, reduction.paths, still, still, rho).value) @ N
+
+
 def basis_motion(reduction: Reduction, J: Jet) -> Jet:
     """N, N' and N'', SX, each shape (n, mobility)."""
     N = reduction.basis

@@ -6,7 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import casadi as ca
+import numpy as np
+
 from colloc.checks import InputError, finite_number
+from colloc.problem.rows import bounded
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,47 @@ def terminal(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
         How reports call the term.
     """
     return _of_function("terminal", fn, name)
+
+
+def penalty(
+    fn: Callable[[Any], Any], *, lower: Any = None, upper: Any = None, weight: float, name: str | None = None
+) -> Cost:
+    """What it costs to leave bounds along the motion: a soft `path`, for methods that know no inequalities.
+
+    The time integral of weight / 3 times the sum of the cubes of all excesses, which has continuous second
+    derivatives and is zero within the bounds. An optimum exceeds them, by less the greater the weight (Lee et al. 2005,
+    section II, call for such functions).
+
+        minimize = effort + co.penalty(lambda now: now.tau, lower=-10.0, upper=10.0, weight=1e3)
+
+    Parameters
+    ----------
+    fn : callable
+        Instant -> SX, scalar or column.
+    lower, upper : float or shape (rows,)
+        At least one of them.
+    weight : float
+        Positive; cost per second and cube of the unit of fn.
+    name : str, optional
+        How reports call the term.
+    """
+    if not callable(fn):
+        raise InputError(f"penalty needs a function of the instant, got {fn!r}")
+    if lower is None and upper is None:
+        raise InputError("penalty needs lower, upper or both")
+    finite_number("penalty weight", weight, positive=True)
+    label = name or _name_of(fn, "penalty")
+    limits = (-np.inf if lower is None else lower, np.inf if upper is None else upper)
+
+    def cubes(now: Any) -> Any:
+        rows = bounded(label, fn(now), *limits)
+        excesses = []
+        for k, (low, high) in enumerate(zip(rows.lower.tolist(), rows.upper.tolist(), strict=True)):
+            value = rows.expression[k]
+            excesses += [excess for excess, limit in ((low - value, low), (value - high, high)) if abs(limit) < np.inf]
+        return ca.sum1(ca.fmax(ca.vertcat(*excesses), 0) ** 3)
+
+    return weight / 3 * integral(cubes, label)
 
 
 def _of_function(kind: str, fn: Any, name: str | None) -> Cost:

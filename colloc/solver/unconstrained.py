@@ -1,4 +1,4 @@
-"""IPOPT on a smooth function of NumPy arrays, without constraints."""
+"""IPOPT on a smooth function of NumPy arrays, without constraints beside bounds on its variables."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ def minimise(
     gradient: Evaluate,
     hessian: Evaluate | None,
     x0: np.ndarray,
+    bounds: tuple[np.ndarray, np.ndarray],
     *,
     done: Callable[[np.ndarray], bool],
     tolerance: float,
@@ -27,13 +28,15 @@ def minimise(
 
     Without constraints IPOPT is a Newton method: its directions come from a sparse factorisation with a multiple of the
     identity added until the inertia is right, its steps from a filter. Without a Hessian it uses a limited-memory
-    quasi-Newton approximation. Nothing is scaled.
+    quasi-Newton approximation. Nothing is scaled. Bounds are kept to the digit.
 
     Parameters
     ----------
     value, gradient, hessian : callables
         ndarray, shape (n,) -> float; shape (n,); shape (n, n). What they raise is raised again.
     x0 : ndarray, shape (n,)
+    bounds : (lower, upper), each shape (n,)
+        Infinite where there is none.
     done : callable
         Called at every iterate; True ends the run.
     tolerance : float
@@ -57,6 +60,7 @@ def minimise(
             "sb": "yes",
             "linear_solver": "mumps",
             "nlp_scaling_method": "none",
+            "bound_relax_factor": 0.0,
             "tol": tolerance,
             "max_iter": iterations,
         },
@@ -68,7 +72,7 @@ def minimise(
         names = ["x", "p", "lam_f", "lam_g"]
         upper = ca.triu(lam_f * curvature(x))
         options["hess_lag"] = ca.Function("hess_lag", [x, p, lam_f, lam_g], [upper], names, ["triu_hess_gamma_x_x"])
-    ca.nlpsol("ipopt", "ipopt", {"x": x, "f": f(x)}, options)(x0=x0)
+    ca.nlpsol("ipopt", "ipopt", {"x": x, "f": f(x)}, options)(x0=x0, lbx=bounds[0], ubx=bounds[1])
     if errors:
         raise errors[0]
 

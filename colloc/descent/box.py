@@ -1,0 +1,119 @@
+"""Bounds on single variables: what is left of a gradient there, and steps that stay within them.
+
+D. P. Bertsekas, "Projected Newton methods for optimization problems with simple constraints", SIAM J. Control and
+Optimization 20(2), 1982, pp. 221-246. Variables at a bound that their gradient pushes against are held: they go
+against their own gradient, the others along the direction of the method, and whatever leaves the box is put back on
+its border. Other than along a straight line, many variables can reach their bounds, and leave them, in one step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from colloc.checks import InputError
+from colloc.descent.line_search import Point, Step, lowers
+
+_NEAR = 1e-4  # of a bound, in units of x: closer variables count as being there
+_TRIALS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """Bounds on every variable.
+
+    Parameters
+    ----------
+    lower, upper : ndarray, shape (n,)
+        Infinite where there is no bound.
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+
+    @property
+    def bounded(self) -> bool:
+        """Whether there is any bound."""
+        return bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
+
+    def project(self, x: np.ndarray) -> np.ndarray:
+        """The nearest point within the bounds."""
+        return np.clip(x, self.lower, self.upper)
+
+    def residual(self, point: Point) -> np.ndarray:
+        """What is left of the conditions of first order, shape (n,).
+
+        The gradient; of variables held by a bound, their distance from it. Zero where, and only where, the gradient
+        vanishes but for variables at a bound that it pushes them against.
+        """
+        return np.where(self.held(point), self._projected(point), point.gradient)
+
+    def held(self, point: Point) -> np.ndarray:
+        """Variables at a bound that their gradient pushes against, ndarray of bool, shape (n,)."""
+        near = min(_NEAR, float(np.linalg.norm(self._projected(point))))
+        low = (point.x <= self.lower + near) & (point.gradient > 0)
+        return low | ((point.x >= self.upper - near) & (point.gradient < 0))
+
+    def _projected(self, point: Point) -> np.ndarray:
+        """The way x - P(x - gradient) from the projection of a steepest step."""
+        return np.clip(point.gradient, point.x - self.upper, point.x - self.lower)
+
+
+def box_of(lower: Any, upper: Any, n: int) -> Box:
+    """The box of n variables; bounds are floats for all or one for each.
+
+    Raises
+    ------
+    InputError
+        For bounds of another shape, that are not numbers, or that leave nothing between them.
+    """
+    arrays = []
+    for name, value in (("lower", lower), ("upper", upper)):
+        array = np.asarray(value, dtype=float)
+        if array.shape not in ((), (n,)) or np.isnan(array).any():
+            raise InputError(f"{name} bounds must be a number or shape ({n},), got {value!r}")
+        arrays.append(np.broadcast_to(array, (n,)))
+    if (crossed := np.flatnonzero(arrays[0] > arrays[1])).size:
+        k = int(crossed[0])
+        raise InputError(f"bounds of variable {k} must be in order, got {arrays[0][k]:g} and {arrays[1][k]:g}")
+    return Box(*arrays)
+
+
+def projected_step(
+    evaluate: Callable[[np.ndarray], Point], box: Box, start: Point, direction: np.ndarray, first: float
+) -> Step | None:
+    """A step along a direction, put back into the box, that lowers the value as the slope promises (Armijo's rule).
+
+    Parameters
+    ----------
+    evaluate : callable
+        x -> Point.
+    box : Box
+    start : Point
+    direction : ndarray, shape (n,)
+    first : float
+        Length to try first; shorter ones follow.
+
+    Returns
+    -------
+    Step or None
+        None where nothing is lowered in 60 trials.
+    """
+    held = box.held(start)
+    slope, length = float(start.gradient[~held] @ direction[~held]), first
+    for _ in range(_TRIALS):
+        x = box.project(start.x + length * direction)
+        promised = length * slope + float(start.gradient[held] @ (x - start.x)[held])
+        if not promised < 0:
+            return None
+        point = evaluate(x)
+        if lowers(start, point, promised):
+            return Step(length, point, slope)
+        # The minimiser of the parabola through both values, within limits.
+        above = point.value - start.value - promised
+        share = -promised / (2 * above) if np.isfinite(above) and above > 0 else 0.5
+        length *= float(np.clip(share, 0.1, 0.5))
+    return None
