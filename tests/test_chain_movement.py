@@ -16,7 +16,21 @@ from colloc.descent import ChainMovement, Movement, Objective, SplineMotion, Sto
 from colloc.dynamics import potential_energy
 from models.closed.five_bar import END, START, five_bar
 from models.closed.four_bar import four_bar
-from models.closed.rower import CATCH, FINISH, oar_load, rower
+from models.closed.rower import (
+    ARM,
+    CATCH,
+    FINISH,
+    FOREARM,
+    HAND,
+    OAR_PIVOT,
+    PELVIS,
+    RANGES,
+    SHANK,
+    THIGH,
+    TRUNK,
+    oar_load,
+    rower,
+)  # fmt: skip
 
 METHODS = (modified_newton, bfgs, ipopt)
 
@@ -30,6 +44,11 @@ def cranking(weights: Any = 1.0, actuators=("crank", "rocker"), intervals: int =
     return ChainMovement(four_bar(actuators=actuators, weights=weights), rest((0.5,), (2.5,), intervals=intervals))
 
 
+def reach(now: co.Instant) -> ca.SX:
+    """A smooth function of dependent and independent joints."""
+    return ca.sumsqr(now.point("wrist", (0.1, 0, 0)).position) * ca.sin(now.q[6]) + now.q[0] * now.q[7] ** 2
+
+
 MOVEMENTS = {
     "exactly actuated": lambda: ChainMovement(five_bar(), rest(START, END)),
     "passive coordinates": lambda: cranking(actuators=("rocker",)),
@@ -37,6 +56,7 @@ MOVEMENTS = {
     "loads and two loops": lambda: ChainMovement(
         rower(weights=np.linspace(1, 2, 7)), rest(CATCH, FINISH), [oar_load()]
     ),
+    "soft cost": lambda: ChainMovement(rower(), rest(CATCH, FINISH), [oar_load()], soft=1e4 * co.integral(reach)),
 }
 every_movement = pytest.mark.parametrize("name", MOVEMENTS)
 
@@ -184,6 +204,13 @@ def test_misfits_are_refused():
         ChainMovement(chain, None)  # pyright: ignore[reportArgumentType]
     with pytest.raises(co.InputError, match="chain must be a ClosedChain"):
         ChainMovement(chain.model, rest((0.5,), (2.5,)))  # pyright: ignore[reportArgumentType]
+    for soft in (3.0, co.duration(), co.terminal(lambda now: now.q[0])):
+        with pytest.raises(co.InputError, match="soft must be a .* of the posture"):
+            ChainMovement(chain, rest((0.5,), (2.5,)), soft=soft)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(co.InputError, match="soft cost 'integral' must depend on the posture alone"):
+        ChainMovement(chain, rest((0.5,), (2.5,)), soft=co.integral(lambda now: now.qd[0]))
+    with pytest.raises(co.InputError, match="end must be within bounds -1 and 2"):
+        SplineMotion(np.zeros((1, 1)), np.full((1, 1), 2.5), 1.0, 5, lower=-1, upper=2)
     with pytest.raises(co.InputError, match=r"q must have shape \(1, 3\)"):
         loops.closure_error(chain, [[0.0]])
     with pytest.raises(co.InputError, match=r"q must have shape \(20, 1\)"):
@@ -236,6 +263,45 @@ def test_table_one(tmp_path, capsys):
 
 def test_the_rower(tmp_path, capsys):
     numbers = run(studies.closed_chains.rower, tmp_path)
-    assert numbers["cost.newton"] == pytest.approx(4038.36288743, rel=1e-7)
-    assert numbers["factor"] == pytest.approx(7393.718438 / 4038.362887, rel=1e-6)
-    assert "the interpolated start costs 7393.718" in capsys.readouterr().out
+    assert numbers["cost.newton"] == pytest.approx(3113.86843521, rel=1e-7)
+    assert numbers["factor"] == pytest.approx(5375.841875 / 3113.868435, rel=1e-6)
+    assert "the interpolated start costs 5375.842" in capsys.readouterr().out
+    assert numbers["clearance.arms_legs"] > 0.07  # m, between the middles of limbs
+    assert numbers["clearance.oar_legs"] > 0.1
+    assert numbers["clearance.hands_above_knees"] > 0.07
+    assert numbers["clearance.ranges"] > 0.1  # rad
+    assert numbers["halfway.trunk"] < numbers["halfway.legs"] < numbers["halfway.arms"]
+
+
+def test_limbs_neither_cross_nor_leave_their_ranges_in_the_optimal_stroke():
+    """By kinematics of its own: angles added up along the body."""
+    movement = studies.closed_chains.rower.rowing()
+    best = modified_newton(movement.objective, movement.start(), Stop(1e-6))
+    q = movement.sample(best.x, np.linspace(0, 1, 201)).q
+    lengths = [part.length for part in (SHANK, THIGH, PELVIS, TRUNK, ARM, FOREARM)] + [HAND]
+    angles = np.cumsum(q[:, :7], axis=1)
+    links = np.array(lengths)[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=2)
+    ankle, knee, hip, _, _, elbow, wrist, hand = np.cumsum(np.insert(links, 0, 0.0, axis=1), axis=1).swapaxes(0, 1)
+    pivot = np.broadcast_to(OAR_PIVOT, hand.shape)
+    for limb in ((elbow, wrist), (wrist, hand), (pivot, hand)):
+        for leg in ((ankle, knee), (knee, hip)):
+            assert not crossing(*limb, *leg).any()
+    down = np.array([0.0, -0.1])
+    assert crossing(elbow, wrist, elbow + down, wrist - down).all()
+    assert (hand[:, 1] > knee[:, 1] + 0.07).all()  # and so above the thighs
+    passed = hand[:, 0] < knee[:, 0]
+    assert (passed[0], passed[-1]) == (False, True)
+    assert np.count_nonzero(np.diff(passed)) == 1  # once
+    assert (knee[passed, 1] < knee[0, 1] - 0.05).all()  # after the knees have come down
+    for joint, (low, high) in RANGES.items():
+        angle = q[:, movement.chain.model.joint_names.index(joint)]
+        assert low < angle.min() <= angle.max() < high
+
+
+def crossing(a, b, c, d) -> np.ndarray:
+    """Where the segments a-b and c-d cross, for ends of shape (N, 2)."""
+
+    def side(root, tip, point):
+        return np.sign((tip - root)[:, 0] * (point - root)[:, 1] - (tip - root)[:, 1] * (point - root)[:, 0])
+
+    return (side(a, b, c) != side(a, b, d)) & (side(c, d, a) != side(c, d, b))

@@ -14,7 +14,7 @@ hand to the third metacarpal. Rail, oar and poses are ours.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import pi, radians
+from math import radians
 from typing import Any, NamedTuple
 
 import colloc as co
@@ -44,13 +44,22 @@ THIGH = Segment(0.4222, (1 - 0.4095) * 0.4222, 8.35, 0.16)
 SHANK = Segment(0.4340, (1 - 0.4395) * 0.4340, 4.16, 0.056)
 HAND = 0.0862  # m, wrist to grip; the hand's mass is not printed and none is added
 SEAT_HEIGHT = 0.12  # m, of the hip above the ankle, which is the origin
-OAR_PIVOT = (-0.15, -0.30)  # m, x and y
+OAR_PIVOT = (0.80, -0.10)  # m, x and y: ahead of the feet, so that the oar stays clear of the legs
+GRIP_ANGLE = radians(-135.0)  # from the oar to the hand: the wrists stay within 20 degrees of straight
 ACTUATORS = ("ankle", "knee", "hip", "waist", "shoulder", "elbow", "wrist")
 INDEPENDENT = ("knee", "hip", "waist", "shoulder", "elbow")
-# rad, of the independent joints: legs folded, trunk and arms forward; and legs, trunk and elbows drawn back. The hip is
-# 0.40 m and 0.78 m behind the ankle, the grip at (0.33, 0.48) m and (-0.60, 0.45) m.
-CATCH = tuple(map(radians, (121.6, -145.5, -10.0, -103.2, 44.6)))
+# rad, of the independent joints. Catch: legs folded, trunk leaning forward, arms straight. Finish: trunk leaning back,
+# elbows drawn past it. The hip is 0.40 m and 0.78 m behind the ankle, the grip at (0.39, 0.52) m and (-0.60, 0.44) m.
+CATCH = tuple(map(radians, (121.6, -135.0, -25.0, -79.0, 10.0)))
 FINISH = tuple(map(radians, (45.6, -89.4, 5.0, -197.0, 100.7)))
+# rad: what these joints of a person do at most, in round numbers.
+RANGES = {
+    joint: (radians(low), radians(high))
+    for joint, low, high in (
+        ("knee", 0, 140), ("hip", -145, 0), ("waist", -60, 25), ("shoulder", -225, 0), ("elbow", 0, 150),
+        ("wrist", -60, 60),
+    )
+}  # fmt: skip
 
 
 def rower(
@@ -63,7 +72,8 @@ def rower(
     Both legs move together, as do both arms: a limb has twice the mass and inertia of the table's. Trunk and head are
     one, as printed. The oar is a massless lever from its pivot to the grip, at angle 0 along world x.
 
-    Two loops: the hip slides on the rail of the seat and turns there, and the hand slides along the oar, square to it.
+    Two loops: the hip slides on the rail of the seat and turns there, and the hand slides along the oar, at an angle
+    that stays: seen from the side, an oar that swings out of the plane grows longer and shorter.
     That makes eleven joints, seven of them actuated as printed; the four passive ones are the slide and the hinge of
     the seat, the slide of the hand, which are where the loops are cut, and the hinge of the oar.
 
@@ -92,9 +102,9 @@ def rower(
     bodies.append(co.Body("oar", co.revolute(placement=co.placement((*OAR_PIVOT, 0)))))
     model = co.Model(bodies, gravity=gravity, name="rower")
     rail = co.loops.on_plane("seat", co.loops.Frame(None, (0, SEAT_HEIGHT, 0)), "hip", normal=(0, 1, 0))
-    square = co.placement((HAND, 0, 0), (0, 0, pi / 2))
-    grip = co.loops.prismatic("grip", "oar", co.loops.Frame("wrist", square), axis=(1, 0, 0))
-    guess = (radians(103.9), *CATCH, radians(-43.0), radians(58.4))
+    along = co.placement((HAND, 0, 0), (0, 0, -GRIP_ANGLE))
+    grip = co.loops.prismatic("grip", "oar", co.loops.Frame("wrist", along), axis=(1, 0, 0))
+    guess = (radians(103.9), *CATCH, radians(-7.7), radians(123.8))
     return co.loops.ClosedChain(model, [rail, grip], INDEPENDENT, actuators, weights, guess)
 
 

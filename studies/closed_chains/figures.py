@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import SubFigure
 from matplotlib.lines import Line2D
 
 import colloc as co
 from colloc.plot.chains import Postures
-from colloc.plot.motion import Stick
-from colloc.plot.scene import make_scene
 from colloc.plot.skeleton import Skeleton
-from colloc.plot.style import FADE, INK, MUTED, PALETTE, dress
+from colloc.plot.style import MUTED, PALETTE, dress
 
 BEFORE = {"linestyle": (0, (2, 1.5)), "linewidth": 1.1}
 AFTER = {"linestyle": "-", "linewidth": 1.8}
@@ -25,19 +22,43 @@ HANDLES = [
 ]
 
 
+class Limb(NamedTuple):
+    """A line through the joints of some bodies, and where it is named.
+
+    Parameters
+    ----------
+    color : str
+    through : tuple of str
+        Bodies of the stick figure, in order.
+    named : int
+        Number of the joint beside which the name stands.
+    aside : (float, float)
+        Place of the name from there, in points.
+    """
+
+    color: str
+    through: tuple[str, ...]
+    named: int
+    aside: tuple[float, float]
+
+
 def postures(movement: co.descent.ChainMovement, x: np.ndarray) -> Postures:
     """All joints of a movement as a function of time."""
     return lambda t: movement.sample(x, t).q
 
 
 def draw_torques(
-    ax: Axes, chain: co.loops.ClosedChain, before: co.descent.ChainSample, after: co.descent.ChainSample
+    ax: Axes,
+    chain: co.loops.ClosedChain,
+    before: co.descent.ChainSample,
+    after: co.descent.ChainSample,
+    joints: Sequence[str] | None = None,
 ) -> list[Line2D]:
-    """Torques of all actuators over time; returns handles for a legend."""
-    columns = [(name, chain.model.joint_names.index(name)) for name in chain.actuators]
+    """Torques of all actuators, or of some of them, over time; returns handles for a legend."""
+    columns = [(name, chain.model.joint_names.index(name)) for name in joints or chain.actuators]
     _draw(ax, before.t, [(before.tau[:, j], after.tau[:, j]) for _, j in columns])
     dress(ax, "time [s]", "torque [N m]")
-    return _named([name for name, _ in columns])
+    return _named([name.replace("_", " ") for name, _ in columns])
 
 
 def draw_loop_forces(
@@ -57,22 +78,22 @@ def draw_loop_forces(
     return _named([f"loop {loop.name}" for loop in chain.loops])
 
 
-def draw_strip(figure: SubFigure, shown: Skeleton, spacing: float) -> Axes:
-    """Snapshots side by side, one for every time of the stick figure."""
-    shift = spacing * np.arange(shown.t.size)[:, None, None] * np.array([1.0, 0.0, 0.0])
-    names = ("start", "root", "slid", "origin", "end")
-    aside = replace(shown, **{name: getattr(shown, name) + shift for name in names})
-    scene = make_scene(figure, 111, aside)
-    for line in list(scene.ax.get_lines()):  # the world as it is for the first snapshot alone
-        line.remove()
-    on_world = [j for j, parent in enumerate(shown.model.parents) if parent < 0]
-    for k in range(shown.t.size):
-        scene.line(aside.root[k, on_world], "s", color=INK, markersize=5)
-        Stick(scene, aside, k, color=FADE(0.35 + 0.65 * k / shown.t.size), width=2.0)
-    scene.ax.set_xticks(shift[:, 0, 0], [f"{t:.2g} s" for t in shown.t])
-    scene.ax.set_xlabel("")
-    scene.ax.grid(False, axis="x")
-    return scene.ax
+def draw_strip(ax: Axes, shown: Skeleton, limbs: Mapping[str, Limb], spacing: float) -> None:
+    """Snapshots side by side, one for every time of the stick figure, in the x-y plane; limbs named in the first."""
+    names = [body.name for body in shown.model.bodies]
+    shift = spacing * np.arange(shown.t.size)
+    for label, limb in limbs.items():
+        x, y = np.moveaxis(shown.root[:, [names.index(body) for body in limb.through], :2], 2, 0)
+        for k in range(shown.t.size):
+            ax.plot(x[k] + shift[k], y[k], color=limb.color, linewidth=2.6, marker="o", markersize=3.5)
+        ax.annotate(
+            label, (x[0, limb.named], y[0, limb.named]), limb.aside, textcoords="offset points", color=limb.color,
+            fontsize=10, ha="center", va="center",
+        )  # fmt: skip
+    ax.set_aspect("equal", adjustable="datalim")
+    dress(ax, ylabel="y [m]")
+    ax.set_xticks(shift, [f"{t:.2g} s" for t in shown.t])
+    ax.grid(False, axis="x")
 
 
 def _draw(ax: Axes, t: np.ndarray, pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> None:

@@ -178,10 +178,10 @@ def draw(found: Comparison, spline: co.descent.ChainMovement, file: str) -> None
     legend_below(left, handles)
     above, below = right.subfigures(2, 1, squeeze=False, height_ratios=(1.8, 1))[:, 0]
     legend_below(above, draw_descents(above.subplots(2, 2, sharex="col", sharey="row"), list(found.runs.values())))
-    samples = [spline.sample(x, TIMES) for _, x in runs]
+    before, after = (spline.sample(x, TIMES) for _, x in runs)
     torques, force = below.subfigures(1, 2, squeeze=False)[0]
-    legend_below(torques, draw_torques(torques.subplots(), chain, *samples))
-    legend_below(force, draw_loop_forces([force.subplots()], chain, *samples))
+    legend_below(torques, draw_torques(torques.subplots(), chain, before, after))
+    legend_below(force, draw_loop_forces([force.subplots()], chain, before, after))
     figure.savefig(file, dpi=150)
     plt.close(figure)
 
