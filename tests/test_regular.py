@@ -9,12 +9,12 @@ import casadi as ca
 import numpy as np
 import pytest
 from random_trees import coordinates, evaluate, random_inertia, random_loads, random_state, random_tree
-from test_lagrange_sensitivities import Case, chain, instructions, relative_error
+from test_lagrange_sensitivities import Case, chain, instructions, relative_error, sensitivities
 
 import colloc as co
-from colloc.dynamics import equations_of_motion, newton_euler
+from colloc.dynamics import by_differentiation, equations_of_motion, newton_euler
 from colloc.dynamics.lagrangian.recursion import lagrange
-from colloc.dynamics.lagrangian.regular import regular_lagrange, regular_terms
+from colloc.dynamics.lagrangian.regular import regular_lagrange, regular_sensitivities, regular_terms
 
 
 @lru_cache
@@ -85,10 +85,41 @@ def test_symbolic_mass_and_length():
     assert relative_error(value, expected) < 1e-12
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_sensitivities_agree_with_the_recursion_and_with_automatic_differentiation(seed):
+    model, loads, state = case(seed)
+    found = sensitivities(regular_sensitivities, model, state, loads)
+    for other in (co.dynamics.lagrange_sensitivities, by_differentiation(regular_lagrange)):
+        for mine, theirs in zip(found, sensitivities(other, model, state, loads), strict=True):
+            assert relative_error(mine, theirs) < 1e-12
+
+
+def test_sensitivities_agree_with_central_differences():
+    model, loads, state = case(4)
+    symbols = coordinates(model)
+    _, *slopes = sensitivities(regular_sensitivities, model, state, loads)
+    step = 1e-5
+    for k, slope in enumerate(slopes):
+        for m in range(model.n):
+            moved = [np.array(part, dtype=float) for part in state], [np.array(part, dtype=float) for part in state]
+            moved[0][k][m] += step
+            moved[1][k][m] -= step
+            ahead, behind = (evaluate([regular_lagrange(model, *symbols, loads)], symbols, x)[0] for x in moved)
+            assert relative_error((ahead - behind) / (2 * step), slope[:, m]) < 1e-7
+
+
+def test_sensitivities_of_a_fork_have_no_entry_between_its_prongs():
+    prongs = [co.Body(name, co.revolute((1, 0, 0)), "base", mass=1.0) for name in ("left", "right")]
+    model = co.Model([co.Body("base", co.revolute(), mass=1.0), *prongs])
+    for slope in regular_sensitivities(model, *coordinates(model))[1:]:
+        assert not slope.sparsity().has_nz(1, 2)
+
+
 @lru_cache
 def operations(formulation: Any, n: int) -> int:
     symbols = coordinates(chain(n))
-    return instructions([formulation(chain(n), *symbols)], symbols)
+    found = formulation(chain(n), *symbols)
+    return instructions(list(found) if isinstance(found, tuple) else [found], symbols)
 
 
 def test_operations_grow_with_the_fourth_power_where_the_recursion_is_linear():
@@ -107,3 +138,9 @@ def test_operations_are_a_polynomial_of_fourth_degree():
     counts = [operations(regular_lagrange, n) for n in range(2, 9)]
     assert (np.diff(counts, 4) > 0).all()
     assert not np.diff(counts, 5).any()
+
+
+def test_operations_of_the_sensitivities_are_a_polynomial_of_fifth_degree():
+    counts = [operations(regular_sensitivities, n) for n in range(2, 9)]
+    assert (np.diff(counts, 5) > 0).all()
+    assert not np.diff(counts, 6).any()

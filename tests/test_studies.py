@@ -42,4 +42,9 @@ def test_costs_grow_with_the_textbook_orders(tmp_path):
     assert numbers["growth.torque.regular"] == pytest.approx(4, abs=0.4)
     for name in ("newton_euler", "lie", "lagrange", "ad"):
         assert numbers[f"growth.sensitivities.{name}"] == pytest.approx(2, abs=0.25)
+    assert numbers["growth.sensitivities.regular"] == pytest.approx(4.6, abs=0.2)  # on its way to 5
+    in_torques = [
+        numbers[f"operations.sensitivities.regular.{n}"] / numbers[f"operations.torque.regular.{n}"] for n in (2, 4, 8)
+    ]
+    assert in_torques[2] > 1.5 * in_torques[1] > 2 * in_torques[0]
     assert numbers["operations.sensitivities.composite.20"] < 0.5 * numbers["operations.sensitivities.ad.20"]

@@ -4,9 +4,9 @@
     run = modified_newton(bowl, np.ones(3), Stop(gradient=1e-8, iterations=50))
     run.x, run.value, run.status, run.history.gradient_norm
 
-`Movement` makes the objective of an NLP without constraint rows, `ChainMovement` that of the torques of a closed chain, and
-`SplineMotion` that of any cost of a motion on clamped splines, given as NumPy functions. Bounds
-on positions are bounds on control points; a `co.penalty` stands in for other inequalities.
+`Movement` makes the objective of an NLP without constraint rows, `ChainMovement` that of the torques of a closed chain,
+and `SplineMotion` that of any cost of a motion on clamped splines, given as NumPy functions. Bounds on positions are
+bounds on control points; a `co.penalty` stands in for other inequalities.
 """
 
 from colloc.descent.chain import ChainMovement, ChainSample

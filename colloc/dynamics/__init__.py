@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from colloc.dynamics.energy import center_of_mass, kinetic_energy, momentum, potential_energy, total_mass
     from colloc.dynamics.equations import equations_of_motion
     from colloc.dynamics.lagrangian.recursion import lagrange
-    from colloc.dynamics.lagrangian.regular import regular_lagrange
+    from colloc.dynamics.lagrangian.regular import regular_lagrange, regular_sensitivities
     from colloc.dynamics.lagrangian.sensitivities import lagrange_sensitivities
     from colloc.dynamics.liegroup.hessian import lie_hessian
     from colloc.dynamics.liegroup.recursion import lie
@@ -40,8 +40,8 @@ __all__ = [
     "equations_of_motion", "forward_dynamics", "inverse_dynamics", "joint_reactions", "kinetic_energy", "lagrange",
     "lagrange_sensitivities", "lie", "lie_hessian", "lie_sensitivities", "mass_matrix", "momentum", "newton_euler",
     "newton_euler_sensitivities", "point_jacobian", "point_jacobian_rate", "potential_energy",
-    "reaction_sensitivities", "regular_lagrange", "support_wrench", "total_hessian", "total_mass",
-    "total_reaction_sensitivities", "total_sensitivities",
+    "reaction_sensitivities", "regular_lagrange", "regular_sensitivities", "support_wrench", "total_hessian",
+    "total_mass", "total_reaction_sensitivities", "total_sensitivities",
 ]  # fmt: skip
 
 # Loaded on first use: most scripts need one formulation.
@@ -49,7 +49,7 @@ _LATER = {
     "energy": ("center_of_mass", "kinetic_energy", "momentum", "potential_energy", "total_mass"),
     "equations": ("equations_of_motion",),
     "lagrangian.recursion": ("lagrange",),
-    "lagrangian.regular": ("regular_lagrange",),
+    "lagrangian.regular": ("regular_lagrange", "regular_sensitivities"),
     "lagrangian.sensitivities": ("lagrange_sensitivities",),
     "liegroup.hessian": ("lie_hessian",),
     "liegroup.recursion": ("lie",),

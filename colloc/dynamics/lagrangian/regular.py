@@ -1,9 +1,9 @@
 """The regular Lagrangian equations: closed form, every sum written out.
 
-Xiang et al. (2009), equations 5 to 10 (after Uicker 1965), for trees: the sum over links j runs over the links that
+Xiang et al. (2009), equations 5 to 11 (after Uicker 1965), for trees: the sum over links j runs over the links that
 all joints of the term move. Nothing is carried from one link to the next, and every term of a sum is formed by
-itself, so that the operations grow with the fourth power of the length of a chain. The module is there to be compared
-with; `lagrange` and `newton_euler` are linear in the number of links.
+itself, so that the operations grow with the fourth power of the length of a chain, and those of the sensitivities with
+the fifth. The module is there to be compared with; `lagrange` and `newton_euler` are linear in the number of links.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from colloc.dynamics.formulation import Sensitivities
 from colloc.model import Load, Model
 
 
@@ -22,7 +23,11 @@ class _Partials(NamedTuple):
 
     transform: ca.SX
     first: dict[int, ca.SX]
-    second: dict[tuple[int, int], ca.SX]  # (k, m) with k <= m
+    higher: dict[tuple[int, ...], ca.SX]  # second and, if asked for, third; numbers ascending
+
+    def by(self, *coordinates: int) -> ca.SX:
+        """The partial derivative by two or three coordinates in any order."""
+        return self.higher[tuple(sorted(coordinates))]
 
 
 def regular_lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> ca.SX:
@@ -58,6 +63,42 @@ def regular_terms(model: Model, q: ca.SX, qd: ca.SX, loads: Sequence[Load] = ())
     return _mass(model, links), _velocity(model, links, qd), _static(model, links, loads)
 
 
+def regular_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Sensitivities:
+    """Actuator torques that produce a motion, and their derivatives, every sum differentiated term by term.
+
+    Equation 11 of Xiang et al. (2009), which is printed for the derivatives by q and leaves those of M, V and J to the
+    reader: here they are the products of equations 7 to 10 with second and third partial derivatives of 0T_j. The rates
+    enter V as squares, and the derivative by the accelerations is M itself.
+
+        tau, dq, dqd, dqdd = co.dynamics.regular_sensitivities(model, q, qd, qdd)
+
+    The loads count as given: an expression of the motion in a load's force, moment or point is not differentiated.
+
+    Parameters
+    ----------
+    model : Model
+    q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
+    loads : sequence of Load
+
+    Returns
+    -------
+    Sensitivities
+    """
+    links = _links(model, q, 3)
+    mass, velocity, static = _mass(model, links), _velocity(model, links, qd), _static(model, links, loads)
+    by_q, by_qd = ca.SX(model.n, model.n), ca.SX(model.n, model.n)
+    for body, link in zip(model.bodies, links, strict=True):
+        inertia, first = body.pseudo_inertia, link.first
+        for i, k, m in product(first, repeat=3):
+            by_qd[i, m] += 2 * ca.trace(link.by(k, m) @ inertia @ first[i].T) * qd[k]
+            by_q[i, m] += ca.trace(link.by(k, m) @ inertia @ first[i].T) * qdd[k]
+            by_q[i, m] += ca.trace(first[k] @ inertia @ link.by(i, m).T) * qdd[k]
+        for i, k, j, m in product(first, repeat=4):
+            by_q[i, m] += ca.trace(link.by(k, j, m) @ inertia @ first[i].T) * qd[k] * qd[j]
+            by_q[i, m] += ca.trace(link.by(k, j) @ inertia @ link.by(i, m).T) * qd[k] * qd[j]
+    return Sensitivities(mass @ qdd + velocity + static, by_q + _static_slopes(model, links, loads), by_qd, mass)
+
+
 def _mass(model: Model, links: list[_Partials]) -> ca.SX:
     """Equation 7."""
     mass = ca.SX(model.n, model.n)
@@ -72,8 +113,7 @@ def _velocity(model: Model, links: list[_Partials], qd: ca.SX) -> ca.SX:
     velocity = ca.SX.zeros(model.n)
     for body, link in zip(model.bodies, links, strict=True):
         for i, k, m in product(link.first, repeat=3):
-            second = link.second[min(k, m), max(k, m)]
-            velocity[i] += ca.trace(second @ body.pseudo_inertia @ link.first[i].T) * qd[k] * qd[m]
+            velocity[i] += ca.trace(link.by(k, m) @ body.pseudo_inertia @ link.first[i].T) * qd[k] * qd[m]
     return velocity
 
 
@@ -97,8 +137,25 @@ def _static(model: Model, links: list[_Partials], loads: Sequence[Load]) -> ca.S
     return static
 
 
-def _links(model: Model, q: ca.SX) -> list[_Partials]:
-    """Every link with its partial derivatives by the coordinates that move it."""
+def _static_slopes(model: Model, links: list[_Partials], loads: Sequence[Load]) -> ca.SX:
+    """Derivatives of `_static` by q, the last two terms of equation 11."""
+    slopes = ca.SX(model.n, model.n)
+    for body, link in zip(model.bodies, links, strict=True):
+        for i, m in product(link.first, repeat=2):
+            slopes[i, m] -= ca.dot((link.by(i, m) @ ca.vertcat(body.com, 1))[:3], body.mass * model.gravity)
+    for load in loads:
+        link = links[model.index(load.body)]
+        turn = link.transform[:3, :3]
+        for i, m in product(link.first, repeat=2):
+            second, own, other = (part[:3, :3] for part in (link.by(i, m), link.first[i], link.first[m]))
+            axis = ca.inv_skew(second @ turn.T + own @ other.T)
+            slopes[i, m] -= ca.dot((link.by(i, m) @ ca.vertcat(load.point, 1))[:3], load.force)
+            slopes[i, m] -= ca.dot(axis, load.moment)
+    return slopes
+
+
+def _links(model: Model, q: ca.SX, order: int = 2) -> list[_Partials]:
+    """Every link with its partial derivatives, up to an order, by the coordinates that move it."""
     dofs = model.dofs
     transforms = [body.joint.transform(coordinate) for _, body, _, coordinate in model.walk(q)]
     twists = [body.joint.twist for body in model.bodies]
@@ -117,8 +174,9 @@ def _links(model: Model, q: ca.SX) -> list[_Partials]:
         path = _path(model, j)
         moving = [k for i in path if (k := dofs[i]) is not None]
         first = {k: partial(path, (k,)) for k in moving}
-        second = {pair: partial(path, pair) for pair in combinations_with_replacement(moving, 2)}
-        links.append(_Partials(partial(path, ()), first, second))
+        orders = [combinations_with_replacement(sorted(moving), times) for times in range(2, order + 1)]
+        higher = {chosen: partial(path, chosen) for each in orders for chosen in each}
+        links.append(_Partials(partial(path, ()), first, higher))
     return links
 
 
