@@ -22,6 +22,9 @@ def run(study, tmp_path: Path, *options: str) -> dict[str, float]:
 
 def check_reaches(numbers: dict[str, float], links: tuple[int, ...]) -> None:
     assert numbers["cost.difference"] < 1e-6
+    for plane in ("vertical", "horizontal"):
+        assert numbers[f"cost.batch.{plane}.2"] == pytest.approx(numbers[f"cost.ilqr.{plane}.2"], rel=1e-8)
+        assert numbers[f"iterations.batch.{plane}.2"] > 1
     for n in links:
         for plane in ("vertical", "horizontal"):
             assert numbers[f"solved.{plane}.{n}"] == 1

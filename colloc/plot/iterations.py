@@ -24,6 +24,8 @@ _RESIDUALS = (
 )
 _MARKED = 100  # iterations of a curve with markers
 _ROUNDING = 1e-14  # of the cost: differences below it mean nothing
+_LINEAR = 10  # iterations up to which their axis is linear
+_DASHES: tuple[Any, ...] = ("-", "-", "-", (0, (3.5, 1.5)))  # a method may go the way of another: both are to be seen
 _ITERATIONS = (0, 2, 4, 6, 8, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)  # ticks
 
 
@@ -99,6 +101,7 @@ def draw_descents(axes: np.ndarray, runs: Sequence[Descent]) -> list[Line2D]:
         history = run.history
         excess = np.where(history.value - best > rounding, history.value - best, np.nan)
         look: dict[str, Any] = {"color": PALETTE[k % len(PALETTE)], "linewidth": 1.4, "markersize": 4}
+        look["linestyle"] = _DASHES[k % len(_DASHES)]
         look["marker"] = "." if run.iterations < _MARKED else ""
         look["label"] = run.method if run.success else f"{run.method} ({run.status})"
         for column, along in zip(axes.T, (np.arange(excess.size), history.seconds), strict=True):
@@ -112,10 +115,14 @@ def draw_descents(axes: np.ndarray, runs: Sequence[Descent]) -> list[Line2D]:
     dress(axes[1, 0], "iteration", "gradient norm")
     dress(axes[1, 1], "time [s]")
     # Some methods take ten iterations and others hundreds: linear up to ten, logarithmic beyond.
-    axes[1, 0].set_xscale("symlog", linthresh=10, linscale=1.5)
+    axes[1, 0].set_xscale("symlog", linthresh=_LINEAR, linscale=1.5)
     longest = max(run.iterations for run in runs)
+    if longest > _LINEAR:
+        axes[1, 0].set_xlabel(f"iteration (logarithmic beyond {_LINEAR}, the dotted line)")
+        for ax in axes[:, 0]:
+            ax.axvline(_LINEAR, color=MUTED, linestyle=":", linewidth=1.0)
     ticks = [k for k in _ITERATIONS if k <= longest] or [0]
     axes[1, 0].set_xticks(ticks, list(map(str, ticks)))
     axes[1, 0].set_xlim(-0.5, 1.1 * max(longest, 2))
     axes[1, 1].set_xscale("log")
-    return axes[0, 0].get_lines()
+    return axes[0, 0].get_lines()[: len(runs)]

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 import colloc as co
 from colloc.plot.chains import Postures
 from colloc.plot.skeleton import Skeleton
-from colloc.plot.style import MUTED, PALETTE, dress
+from colloc.plot.style import INK, MUTED, PALETTE, dress
 
 BEFORE = {"linestyle": (0, (2, 1.5)), "linewidth": 1.1}
 AFTER = {"linestyle": "-", "linewidth": 1.8}
@@ -38,8 +38,8 @@ class Limb(NamedTuple):
 
     color: str
     through: tuple[str, ...]
-    named: int
-    aside: tuple[float, float]
+    named: int = 0
+    aside: tuple[float, float] = (0.0, 0.0)
 
 
 def postures(movement: co.descent.ChainMovement, x: np.ndarray) -> Postures:
@@ -94,6 +94,24 @@ def draw_strip(ax: Axes, shown: Skeleton, limbs: Mapping[str, Limb], spacing: fl
     dress(ax, ylabel="y [m]")
     ax.set_xticks(shift, [f"{t:.2g} s" for t in shown.t])
     ax.grid(False, axis="x")
+
+
+def draw_snapshots(ax: Axes, shown: Skeleton, limbs: Mapping[str, Limb]) -> None:
+    """Snapshots on top of each other in the x-y plane, from light to dark; the first limb begins at the base."""
+    names = [body.name for body in shown.model.bodies]
+    for k in range(shown.t.size):
+        shade = min(1.0, 0.2 + 0.8 * k / (shown.t.size - 1))
+        for limb in limbs.values():
+            x, y, _ = shown.root[k, [names.index(body) for body in limb.through]].T
+            look = {"color": limb.color, "alpha": shade, "marker": "o", "markersize": 3.0}
+            ax.plot(x, y, **look, linewidth=3.0 if k in (0, shown.t.size - 1) else 1.4)
+    x, y, _ = shown.root[:, names.index([*limbs.values()][-1].through[-1])].T
+    base = shown.root[0, names.index(next(iter(limbs.values())).through[0])]
+    ax.plot(base[0], base[1], "s", color=INK, markersize=9, zorder=3)
+    for k, label, aside in ((0, "start", (0, -11)), (-1, "end", (-3, 11))):
+        ax.annotate(label, (x[k], y[k]), aside, textcoords="offset points", ha="center", va="center", fontsize=9)
+    ax.set_aspect("equal", adjustable="box")
+    dress(ax, "in the plane of the arm [m]", "y [m]")
 
 
 def _draw(ax: Axes, t: np.ndarray, pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> None:

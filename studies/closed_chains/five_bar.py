@@ -23,22 +23,22 @@ are left free for this: torques may jump there, and stating them only makes spli
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import casadi as ca
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.lines import Line2D
 
 import colloc as co
 from colloc.display import Table
 from colloc.plot.animation import write_film
 from colloc.plot.chains import chain_pose
 from colloc.plot.iterations import draw_descents
-from colloc.plot.motion import draw_poses
-from colloc.plot.skeleton import Pose
-from colloc.plot.style import legend_below, styled
+from colloc.plot.skeleton import Pose, Skeleton
+from colloc.plot.style import BLUE, GREEN, ORANGE, VERMILLION, legend_below, styled
 from models.closed.five_bar import END, FOREARM, RAISED_END, RAISED_START, START, five_bar
-from studies.closed_chains.figures import draw_loop_forces, draw_torques, postures
+from studies.closed_chains.figures import Limb, draw_loop_forces, draw_snapshots, draw_torques, postures
 from studies.descents.comparison import TIGHT, Comparison, Published, compare
 from studies.reporting import arguments, finish
 
@@ -54,6 +54,12 @@ DURATION = 1.0  # s, printed
 INTERVALS = 6
 SPLINES = ((5, 5), (10, 5), (20, 5), (40, 5))  # intervals and degree
 MESHES = (co.Radau(5, 3), co.Radau(10, 3), co.Radau(10, 5), co.Radau(20, 5), co.HermiteSimpson(40))
+LIMBS = {
+    "upper arm": Limb(BLUE, ("upper_arm", "forearm")),
+    "crank": Limb(VERMILLION, ("crank", "rod")),
+    "rod": Limb(ORANGE, ("rod", "pin, first")),
+    "forearm": Limb(GREEN, ("pin, second", "forearm", "hand")),
+}
 TIMES = np.linspace(0.0, DURATION, 401)
 
 # Way (b): the loop cut, all five joints and the forces of the cut unknown.
@@ -163,26 +169,39 @@ def fall() -> tuple[str, dict[str, float]]:
     }
 
 
+def in_plane(spline: co.descent.ChainMovement, x: np.ndarray, times: np.ndarray) -> Skeleton:
+    """The arm as a stick figure in the vertical plane that the waist carries."""
+
+    def facing(t: np.ndarray) -> np.ndarray:
+        q = postures(spline, x)(t)
+        q[:, 0] = 0.0
+        return q
+
+    return chain_pose(five_bar(), facing, {"hand": ("forearm", (FOREARM, 0, 0))})(times)
+
+
 @styled
-def draw(found: Comparison, spline: co.descent.ChainMovement, file: str) -> None:
-    """The motion before and after, the path of every method to it, torques and loop force."""
-    chain = spline.chain
-    figure = plt.figure(figsize=(15.0, 9.0))
-    left, right = figure.subfigures(1, 2, squeeze=False, width_ratios=(1, 1.35))[0]
-    parts = left.subfigures(2, 1, squeeze=False)[:, 0]
-    runs = (("initial", spline.start()), ("optimised", found.tight["newton"].x))
-    handles = []
-    for part, (title, x) in zip(parts, runs, strict=True):
-        handles = draw_poses(part, 111, pose(spline, x), TIMES, 9)
-        part.suptitle(f"{title}: {spline.objective.first(x)[0]:.2f} N²m²s", fontsize=10)
-    legend_below(left, handles)
-    above, below = right.subfigures(2, 1, squeeze=False, height_ratios=(1.8, 1))[:, 0]
-    legend_below(above, draw_descents(above.subplots(2, 2, sharex="col", sharey="row"), list(found.runs.values())))
-    before, after = (spline.sample(x, TIMES) for _, x in runs)
-    torques, force = below.subfigures(1, 2, squeeze=False)[0]
-    legend_below(torques, draw_torques(torques.subplots(), chain, before, after))
-    legend_below(force, draw_loop_forces([force.subplots()], chain, before, after))
-    figure.savefig(file, dpi=150)
+def draw(cases: Mapping[str, tuple[Comparison, co.descent.ChainMovement]], file: str) -> None:
+    """Without and with gravity: the arm before and after, the path of every method, drives and loop force."""
+    figure = plt.figure(figsize=(17.0, 15.5))
+    for half, (name, (found, spline)) in zip(figure.subfigures(1, 2, squeeze=False)[0], cases.items(), strict=True):
+        half.suptitle(name, fontsize=12)
+        above, middle, below = half.subfigures(3, 1, squeeze=False, height_ratios=(1.25, 1.3, 1))[:, 0]
+        runs = (("initial", spline.start()), ("optimised", found.tight["newton"].x))
+        shown = np.linspace(0.0, DURATION, 7)
+        arms = above.subplots(1, 2, sharex=True, sharey=True)
+        for ax, (title, x) in zip(arms, runs, strict=True):
+            draw_snapshots(ax, in_plane(spline, x, shown), LIMBS)
+            ax.set_title(f"{title}: {spline.objective.first(x)[0]:.2f} N²m²s")
+            ax.label_outer()
+        legend_below(above, [Line2D([], [], color=limb.color, label=label) for label, limb in LIMBS.items()])
+        panels = middle.subplots(2, 2, sharex="col", sharey="row")
+        legend_below(middle, draw_descents(panels, list(found.runs.values())))
+        before, after = (spline.sample(x, TIMES) for _, x in runs)
+        torques, force = below.subfigures(1, 2, squeeze=False)[0]
+        legend_below(torques, draw_torques(torques.subplots(), spline.chain, before, after))
+        legend_below(force, draw_loop_forces([force.subplots()], spline.chain, before, after))
+    figure.savefig(file, dpi=130)
     plt.close(figure)
 
 
@@ -220,7 +239,9 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     )
     print(f"{weight}\n")
     print(ways)
-    draw(found, spline, args.figure)
+    draw(
+        {"without gravity, poses as printed": (found, spline), "with gravity, arm raised": (heavy, raised)}, args.figure
+    )
     write_film(
         pose(spline, best), TIMES, spline.chain.model.name, args.animation, fps=10 if args.quick else 30, slow=3.0
     )

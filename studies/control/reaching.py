@@ -5,7 +5,10 @@ goes to a point in 1 s and stops, in explicit Euler steps (equation 111 of Calin
 control problems in robotics"). The cost is half the sum of 1000 times the squared miss [m2], 10 times the squared final
 rates, and the time integrals of the squared torques and of 0.3 times the squared rates. iLQR takes the forward dynamics
 in closed form; IPOPT the same steps as inverse dynamics of the tree, all states as unknowns, with exact derivatives.
-Both start from holding the posture against gravity.
+Both start from holding the posture against gravity. The robot of two links is also given iLQR in batch form: all
+controls in one least-squares problem over S_u, the response of all states to all controls (equation 112), in place of
+the recursion backward in time. The batch form has no feedback to follow the linear prediction with, so that the
+iterates differ on the way.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 import colloc as co
 from colloc.plot.style import BLUE, FADE, MUTED, START, VERMILLION, dress, legend_below, styled
@@ -29,6 +33,7 @@ from models.chains.point_masses import PointMassChain
 from studies.reporting import Row, arguments, finish, table
 
 LINKS = (2, 3, 5, 10)
+BATCH_LINKS = 2  # S_u grows with the square of steps and links
 PLANES = {"vertical": 9.81, "horizontal": 0.0}  # gravity [m/s2]
 GOAL = (0.5, 0.5)  # m
 KEY = [
@@ -89,10 +94,10 @@ class Reach:
             + co.control.control_cost(TORQUE * self.dt)
         )
 
-    def ilqr(self) -> co.control.Trajectory:
+    def ilqr(self, form: co.control.Form = co.control.Form.RECURSIVE) -> co.control.Trajectory:
         """The optimum by iLQR."""
         system = pc.discretised(self.chain, self.dt)
-        return co.control.ilqr(system, self.objective(), self.start, self.hold)
+        return co.control.ilqr(system, self.objective(), self.start, self.hold, form=form)
 
 
 class Optimum(NamedTuple):
@@ -132,7 +137,7 @@ def draw_motion(ax: Axes, reach: Reach, trajectory: co.control.Trajectory) -> No
     """Postures from the start (light) to the end (dark), the path of the tip, the goal."""
     q = pc.absolute(trajectory.x[:, : reach.n])
     length = 1 / reach.n
-    for k in np.linspace(0, reach.steps, 9).astype(int):
+    for k in np.linspace(0, reach.steps, 9 if reach.n <= 3 else 5).astype(int):  # long chains would hide each other
         corners = np.cumsum(length * np.vstack([np.zeros(2), np.column_stack([np.cos(q[k]), np.sin(q[k])])]), axis=0)
         color = START if k == 0 else FADE(k / reach.steps)
         ax.plot(*corners.T, "o-", color=color, linewidth=1.4, markersize=2.5)
@@ -145,7 +150,11 @@ def draw_motion(ax: Axes, reach: Reach, trajectory: co.control.Trajectory) -> No
 
 
 @styled
-def draw(trajectories: dict[tuple[int, str], tuple[Reach, co.control.Trajectory, Optimum]], file: str) -> None:
+def draw(
+    trajectories: dict[tuple[int, str], tuple[Reach, co.control.Trajectory, Optimum]],
+    batches: dict[tuple[int, str], co.control.Trajectory],
+    file: str,
+) -> None:
     """Motions of every robot in both planes, and the distance of every iteration of iLQR from the optimum."""
     links = sorted({n for n, _ in trajectories})
     figure, axes = plt.subplots(3, len(links), figsize=(2.9 * len(links), 9.0), squeeze=False)
@@ -153,26 +162,35 @@ def draw(trajectories: dict[tuple[int, str], tuple[Reach, co.control.Trajectory,
         for row, (plane, color) in enumerate(zip(PLANES, (BLUE, VERMILLION), strict=True)):
             reach, trajectory, found = trajectories[n, plane]
             draw_motion(axes[row, column], reach, trajectory)
-            gap = np.maximum(np.array(trajectory.history["cost"]) - found.cost, 1e-12)
-            axes[2, column].semilogy(gap, ".-", color=color, markersize=4, linewidth=1.2, label=f"{plane} plane")
+            label = f"{plane} plane"
+            axes[2, column].semilogy(above(trajectory, found), ".-", color=color, linewidth=1.2, label=label)
+            if batch := batches.get((n, plane)):
+                hollow = {"linestyle": ":", "marker": "o", "markersize": 6, "markerfacecolor": "none", "linewidth": 1.2}
+                axes[2, column].semilogy(above(batch, found), color=color, **hollow, label=f"{label}, batch")
         axes[0, column].set_title(f"{n} links")
         dress(axes[2, column], "iteration")
-        axes[2, column].set_ylim(1e-11, 3e3)
+        axes[2, column].set_ylim(1e-12, 3e3)
+        axes[2, column].xaxis.set_major_locator(MaxNLocator(6, integer=True))
     for row, plane in enumerate(PLANES):
         axes[row, 0].set_ylabel(f"{plane} plane, y [m]")
     for ax in axes[1]:
         ax.set_xlabel("x [m]")
     axes[2, 0].set_ylabel("cost above IPOPT's")
-    axes[2, 0].legend(frameon=False)
-    legend_below(figure, KEY)
+    legend_below(figure, [*KEY, *axes[2, 0].get_lines()])
     figure.savefig(file, dpi=150)
+
+
+def above(trajectory: co.control.Trajectory, found: Optimum) -> np.ndarray:
+    """Cost of every iterate above IPOPT's; none where it is as low, which a logarithmic axis cannot show."""
+    gap = np.array(trajectory.history["cost"]) - found.cost
+    return np.where(gap > 0, gap, np.nan)
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
     args = arguments("control.reaching", __doc__, argv)
     numbers: dict[str, float] = {}
-    rows, notes, runs = [], [], {}
+    rows, notes, runs, batches = [], [], {}, {}
     for n in LINKS[:2] if args.quick else LINKS:
         for plane, gravity in PLANES.items():
             reach = Reach(n, gravity, 50 if args.quick else 200)
@@ -188,9 +206,15 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
                 f"  {n} links, {plane} plane: iLQR {trajectory.status}, {trajectory.iterations} iterations, "
                 f"{trajectory.seconds:.2f} s; IPOPT {found.iterations} iterations, {found.seconds:.2f} s"
             )
+            if n == BATCH_LINKS:
+                batches[n, plane] = batch = reach.ilqr(co.control.Form.BATCH)
+                numbers |= {f"cost.batch.{key}": batch.cost, f"iterations.batch.{key}": batch.iterations}
+                numbers[f"seconds.batch.{key}"] = batch.seconds
+                rows.append(Row("  the same, batch form", batch.cost, trajectory.cost, "iLQR, recursive"))
+                notes.append(f"    batch form {batch.status}, {batch.iterations} iterations, {batch.seconds:.2f} s")
     numbers["cost.difference"] = max(abs(trajectory.cost - found.cost) for _, trajectory, found in runs.values())
     print(table(args.question, rows, notes))
-    draw(runs, args.figure)
+    draw(runs, batches, args.figure)
     return finish(args, numbers)
 
 

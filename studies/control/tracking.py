@@ -21,7 +21,7 @@ from matplotlib.lines import Line2D
 
 import colloc as co
 from colloc.display import Table
-from colloc.plot.style import BLUE, INK, MUTED, VERMILLION, dress, legend_below, styled
+from colloc.plot.style import BLUE, INK, VERMILLION, dress, legend_below, styled
 from studies.reporting import arguments, finish
 from studies.two_link import lifting, time_optimal
 from studies.two_link.convergence import TIGHT
@@ -29,6 +29,7 @@ from studies.two_link.convergence import TIGHT
 MOTIONS = {"time_optimal": time_optimal.problem, "lifting": lifting.problem}
 MASSES = {"light": 0.95, "heavy": 1.05}  # true over predicted
 ACTUATORS = {"planned": 10.0, "reserve": 12.0}  # N m
+WIDE = "#b9b9b9"
 OFFSET = np.array([0.01, -0.01, 0.0, 0.0])  # rad, rad/s
 
 
@@ -117,9 +118,10 @@ def draw(motions: dict[str, Tracked], file: str) -> None:
         draw_paths(row[0], motion)
         row[0].set_title(f"{name.replace('_', '-')} motion: path of the tip", loc="left")
         for masses, line in (("light", "--"), ("heavy", "-")):
-            for mode, color in (("open_loop", VERMILLION), ("planned", MUTED), ("reserve", BLUE)):
-                row[1].semilogy(t, 1e3 * motion.executions[masses, mode].error, line, color=color, linewidth=1.5)
-        dress(row[1], "time [ms]", "distance of the tip from the prediction [mm]")
+            # Where the limits do not matter both tracked motions are one: a wide line under a narrow one.
+            for mode, color, width in (("open_loop", VERMILLION, 1.5), ("planned", WIDE, 4.5), ("reserve", BLUE, 1.3)):
+                row[1].semilogy(t, 1e3 * motion.executions[masses, mode].error, line, color=color, linewidth=width)
+        dress(row[1], "time [ms]", "tip off the prediction [mm]")
         for joint, line in enumerate(("-", (0, (3, 1.2)))):
             row[2].plot(t[:-1], motion.tracking.u[:, joint], color=INK, linestyle=line, linewidth=1.1)
             row[2].plot(t[:-1], motion.executions["heavy", "reserve"].u[:, joint], color=BLUE, linestyle=line)
@@ -129,7 +131,7 @@ def draw(motions: dict[str, Tracked], file: str) -> None:
     handles = [
         Line2D([], [], color=INK, linestyle="--", label="predicted"),
         Line2D([], [], color=VERMILLION, label="open loop"),
-        Line2D([], [], color=MUTED, label="tracked, within 10 N m"),
+        Line2D([], [], color=WIDE, linewidth=4.5, label="tracked, within 10 N m"),
         Line2D([], [], color=BLUE, label="tracked, within 12 N m"),
     ]
     legend_below(figure, handles)

@@ -52,13 +52,16 @@ def draw(movement: co.descent.Movement, found: Comparison, file: str) -> None:
         co.descent.modified_newton(movement.objective, movement.start(), co.descent.Stop(iterations=0))
     )
     after = movement.solution(found.tight["newton"])
-    figure = plt.figure(figsize=(13.0, 6.6))
-    left, right = figure.subfigures(1, 2, squeeze=False, width_ratios=(1, 1.9))[0]
-    parts = left.subfigures(2, 1, squeeze=False)[:, 0]
+    figure = plt.figure(figsize=(16.0, 6.4))
+    left, right = figure.subfigures(1, 2, squeeze=False, width_ratios=(1, 1.15))[0]
     handles = []
-    for part, solution, title in zip(parts, (before, after), ("initial", "optimised"), strict=True):
-        handles = draw_motion(part, 111, solution, 9)
-        part.suptitle(f"{title}: {solution.cost:.1f} N²m²s", fontsize=10)
+    for place, solution, title in ((121, before, "initial"), (122, after, "optimised")):
+        handles = draw_motion(left, place, solution, 9)
+        ax = left.axes[-1]
+        ax.set_title(f"{title}: {solution.cost:.1f} N²m²s")
+        ax.set_aspect("equal", adjustable="box")
+        ax.set(xlim=(-0.65, 1.95), ylim=(-2.15, 1.2))
+        ax.label_outer()
     legend_below(left, handles)
     legend_below(right, draw_descents(right.subplots(2, 2, sharex="col", sharey="row"), list(found.runs.values())))
     figure.savefig(file, dpi=150)

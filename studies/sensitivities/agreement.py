@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import colloc as co
-from colloc.plot.style import PALETTE, dress, styled
+from colloc.plot.style import PALETTE, dress, legend_below, styled
 from models.two_link import INERTIA, LENGTH, MASS
 from studies.reporting import Row, arguments, finish, table
 from studies.two_link.lifting import GRAVITY, LOAD, problem
@@ -47,19 +47,25 @@ def closed_form(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> dict[str, np.
 
 
 @styled
-def draw(t: np.ndarray, exact: dict[str, np.ndarray], found: co.TorqueSensitivities, file: str) -> None:
-    """Closed form as lines, the Lagrangian recursion as dots."""
-    figure, axes = plt.subplots(2, 3, figsize=(11, 5.6), sharex=True)
+def draw(t: np.ndarray, exact: dict[str, np.ndarray], found: dict[str, co.TorqueSensitivities], file: str) -> None:
+    """Closed form as lines, the Lagrangian recursion as dots; below, how far every recursion is off."""
+    figure, axes = plt.subplots(3, 3, figsize=(11, 8.4), sharex=True)
     symbols = {"dq": ("q", "N m/rad"), "dqd": (r"\dot q", "N m s/rad"), "dqdd": (r"\ddot q", "N m s²/rad")}
     for column, (block, (symbol, unit)) in zip(axes.T, symbols.items(), strict=True):
-        for i, ax in enumerate(column):
+        for i, ax in enumerate(column[:2]):
             for m in range(2):
                 ax.plot(t, exact[block][:, i, m], color=PALETTE[m], label=rf"by ${symbol}_{m + 1}$")
-                ax.plot(t, getattr(found, block)[:, i, m], ".", color=PALETTE[m], markersize=6)
+                ax.plot(t, getattr(found["lagrange"], block)[:, i, m], ".", color=PALETTE[m], markersize=6)
             dress(ax, ylabel=rf"$\partial\tau_{i + 1}/\partial {symbol}$ [{unit}]")
             ax.legend(frameon=False)
-        column[-1].set_xlabel("time [s]")
-    figure.suptitle("Lifting optimum: closed form (lines) and recursion (dots)")
+        for k, (name, own) in enumerate(found.items()):
+            off = np.abs(getattr(own, block) - exact[block]).max(axis=(1, 2))
+            look = {"color": PALETTE[k + 2], "marker": "osD^"[k], "linestyle": "", "markersize": 3.5}
+            column[2].semilogy(t, np.where(off > 0, off, np.nan), **look, label=name.replace("_", "-").title())
+        dress(column[2], "time [s]", f"largest error [{unit}]")
+        column[2].set_ylim(1e-19, 1e-13)
+    legend_below(figure, axes[2, 0].get_lines())
+    figure.suptitle("Lifting optimum: closed form (lines), recursion (dots), and what is between them")
     figure.savefig(file, dpi=150)
 
 
@@ -71,13 +77,13 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     sample = solution.at(t)
     exact = closed_form(sample.q, sample.qd, sample.qdd)
     numbers: dict[str, float] = {}
+    found: dict[str, co.TorqueSensitivities] = {}
     for name, recursion in RECURSIONS.items():
         evaluator = co.Evaluator(problem.model, sensitivities=recursion, loads=problem.loads)
-        found = evaluator.sensitivities(sample.q, sample.qd, sample.qdd)
+        found[name] = evaluator.sensitivities(sample.q, sample.qd, sample.qdd)
         for block, values in exact.items():
-            numbers[f"max_error.{name}.{block}"] = float(np.abs(getattr(found, block) - values).max())
-        if name == "lagrange":
-            draw(t, exact, found, args.figure)
+            numbers[f"max_error.{name}.{block}"] = float(np.abs(getattr(found[name], block) - values).max())
+    draw(t, exact, found, args.figure)
     rows = [Row(key, value, 0.0, "closed form, 41 instants") for key, value in numbers.items()]
     print(table("Sensitivities along the lifting optimum, recursion minus closed form", rows))
     return finish(args, numbers)

@@ -51,6 +51,17 @@ SENSITIVITIES = {
 }
 
 
+# Name, colour and marker, the same in both panels; the markers tell curves that coincide.
+LOOKS = {
+    "newton_euler": ("Newton-Euler", PALETTE[0], "o"),
+    "lagrange": ("Lagrange, recursive", PALETTE[1], "s"),
+    "lie": ("Lie group", PALETTE[2], "x"),
+    "regular": ("Lagrange, regular equations", PALETTE[3], "D"),
+    "composite": ("composite bodies", PALETTE[4], "^"),
+    "ad": ("automatic differentiation", PALETTE[5], "v"),
+}
+
+
 class Cost(NamedTuple):
     """Cost of one candidate on one model."""
 
@@ -89,21 +100,24 @@ def draw(found: dict[str, dict[str, dict[int, Cost]]], file: str) -> None:
     """Operations against the number of joints, torques and sensitivities side by side, with lines of their orders."""
     figure, axes = plt.subplots(1, 2, figsize=(11, 5.2), sharex=True)
     for ax, (kind, candidates) in zip(axes, (("torque", TORQUE), ("sensitivities", SENSITIVITIES)), strict=True):
-        for color, (name, candidate) in zip(PALETTE, candidates.items(), strict=False):
+        for name, candidate in candidates.items():
             costs = found[kind][name]
             sizes = np.array(list(costs))
             operations = np.array([c.operations for c in costs.values()])
-            ax.loglog(sizes, operations, "o-", color=color, markersize=4, label=name)
-            if name in ("newton_euler", "regular", "composite"):
+            label, color, marker = LOOKS[name]
+            ax.loglog(sizes, operations, color=color, marker=marker, markersize=4.5, label=label)
+            if name in ("newton_euler", "regular"):
                 guide = operations[-1] * (sizes / sizes[-1]) ** candidate.order
                 ax.loglog(sizes, 0.6 * guide, ":", color=MUTED, linewidth=1)
                 power = "" if candidate.order == 1 else f"^{candidate.order}"
                 ax.annotate(
                     f"$n{power}$", (sizes[-1], 0.6 * guide[-1]), (4, -8), textcoords="offset points", color=MUTED
                 )
-        dress(ax, ylabel=f"scalar operations, {kind}")
+        dress(ax, ylabel=f"scalar operations a sample, {kind}")
         ax.set_xlabel("joints of a spatial serial chain")
+        longest = max(n for costs in found[kind].values() for n in costs)
         ax.set_xticks(SIZES, [str(n) for n in SIZES])
+        ax.set_xlim(1.8, 1.2 * longest)
         ax.minorticks_off()
         ax.legend(frameon=False)
     figure.savefig(file, dpi=150)

@@ -32,6 +32,7 @@ RECURSIONS: dict[str, Callable] = {
     "ad": co.dynamics.by_differentiation(co.dynamics.newton_euler),
 }
 BLOCKS = ("dq", "dqd", "dqdd")
+UNITS = {"dq": "N m/rad", "dqd": "N m s/rad", "dqdd": "N m s²/rad"}  # all of the joints below turn
 # Torque and coordinate (numbered from 1) of the published figures, and the block each is drawn in.
 FIGURE_4 = (("dq", 20, 5), ("dqd", 30, 25), ("dqdd", 42, 22))
 SPIKY = (18, 14)
@@ -105,15 +106,16 @@ def draw(
     for top, error, (block, i, m) in zip(axes[0], axes[1], FIGURE_4, strict=True):
         analytic, numeric = (x[:, i - 1, m - 1] for x in (getattr(found, block), fixed[BLOCKS.index(block)]))
         top.plot(t, analytic, color=PALETTE[0])
-        dress(top, ylabel=_name(block, i, m))
+        dress(top, ylabel=f"{_name(block, i, m)} [{UNITS[block]}]")
         error.plot(t, analytic - numeric, color=PALETTE[1], linewidth=1)
-        dress(error, ylabel="analytic − numerical")
+        dress(error, ylabel=f"analytic − numerical [{UNITS[block]}]")
     _draw_spikes(axes[2], t, found, fixed, relative)
     for ax, (coordinate, m, i) in zip(axes[3], ((0, 14, 18), (0, 5, 20), (1, 25, 30)), strict=True):
-        curves = ((motion[coordinate][:, m - 1], f"{('q', 'qd')[coordinate]}{m}"), (found.tau[:, i - 1], f"torque {i}"))
+        symbol = ("q", r"\dot q")[coordinate]
+        curves = ((motion[coordinate][:, m - 1], rf"${symbol}_{{{m}}}$"), (found.tau[:, i - 1], rf"$\tau_{{{i}}}$"))
         for (curve, label), color in zip(curves, (MUTED, PALETTE[0]), strict=True):
             ax.plot(t, curve / np.abs(curve).max(), color=color, label=label)
-        dress(ax, ylabel="over its largest value")
+        dress(ax, ylabel="over its largest value [1]")
         _legend(ax)
         ax.set_xlabel("time [s]")
     figure.suptitle("Torque sensitivities of the 43-DOF human, q = sin 2πt in every joint")
@@ -127,16 +129,17 @@ def _draw_spikes(axes: Sequence[Axes], t: np.ndarray, found, fixed: list, relati
     first.plot(t, relative[:, i - 1, m - 1], color=PALETTE[1], linewidth=1, label="step ∝ |q|")
     first.plot(t, analytic, color=PALETTE[0], label="analytic")
     _legend(first)
-    dress(first, ylabel=_name("dq", i, m))
+    dress(first, ylabel=f"{_name('dq', i, m)} [{UNITS['dq']}]")
     for numeric, label, color in ((relative, "step ∝ |q|", PALETTE[1]), (fixed[0], "fixed step", PALETTE[2])):
         gap = np.abs(numeric[:, i - 1, m - 1] - analytic)
         second.semilogy(t, np.where(gap > 0, gap, np.nan), ".", color=color, markersize=4, label=label)
     _legend(second)
-    dress(second, ylabel="|numerical − analytic|")
+    dress(second, ylabel=f"|numerical − analytic| [{UNITS['dq']}]")
     for block, color in (("dqd", PALETTE[2]), ("dqdd", PALETTE[3])):
-        third.plot(t, getattr(found, block)[:, i - 1, m - 1], color=color, label=_name(block, i, m))
+        label = f"{_name(block, i, m)} [{UNITS[block]}]"
+        third.plot(t, getattr(found, block)[:, i - 1, m - 1], color=color, label=label)
     _legend(third)
-    dress(third, ylabel="by velocity and acceleration")
+    dress(third, ylabel="by rate and acceleration")
 
 
 def _legend(ax: Axes) -> None:
@@ -154,7 +157,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     args = arguments("sensitivities.human43", __doc__, argv)
     t, motion = trajectory()
     if args.quick:
-        t, motion = t[::10], [part[::10] for part in motion]
+        t, motion = t[::2], [part[::2] for part in motion]
     model = human43()
     evaluators = {name: co.Evaluator(model, sensitivities=recursion) for name, recursion in RECURSIONS.items()}
     results = {name: evaluator.sensitivities(*motion) for name, evaluator in evaluators.items()}
