@@ -11,8 +11,8 @@ Masses and inertias are table II's. Geometry and poses, which the paper does not
 ours. Torque alone would have the arms drop between catch and finish, and the hands pass below the seat and through the
 shanks. Bounds on the control points therefore keep the joints within their ranges (equation 7), and a penalty (section
 II) keeps elbows, wrists and hands above the knees, and with them clear of the legs: in the optimal stroke the trunk
-swings while the arms are held out, the legs drive, and the arms draw last. Another optimum, 0.1 % lower and found from
-some random starts, differs by a flick of elbows and wrists towards the finish.
+swings while the arms are held out, the legs drive, and the arms draw last (rowers begin with the legs). Another
+optimum, 0.1 % lower and found from some random starts, differs by a flick of elbows and wrists towards the finish.
 """
 
 from __future__ import annotations
@@ -154,9 +154,12 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     }
     optimum = found.tight["newton"].x
     numbers |= clearances(movement, optimum) | halfway(movement, optimum)
+    torques = co.descent.ChainMovement(movement.chain, movement.motion, movement.loads)  # without the penalty
+    numbers["cost.torque"] = torques.objective.first(optimum)[0]
     print(found.table(args.question, PUBLISHED))
     print(
-        f"  the interpolated start costs {numbers['cost.start']:.3f}, {numbers['factor']:.3f} times the optimum\n"
+        f"  the interpolated start costs {numbers['cost.start']:.3f}, {numbers['factor']:.3f} times the optimum, "
+        f"of which {numbers['cost.torque']:.3f} is torque\n"
         f"  loops open by {numbers['closure.error']:.1e} m at most; largest loop forces: "
         f"seat {numbers['force.seat']:.0f} N, grip {numbers['force.grip']:.0f} N and {numbers['moment.grip']:.0f} N m\n"
         f"  arms {numbers['clearance.arms_legs']:.3f} m from the legs or more, oar "
