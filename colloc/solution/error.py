@@ -198,7 +198,7 @@ def _strayed(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, ...]:
         position[own] = drift(_accelerations(by_state, missing, fine, widths[own]), widths[own]).local
         if fixed:
             missing[:, :, [j for j in range(n) if j not in fixed]] = 0.0
-            whole += drift(_solve(by_state[2], missing), widths[own]).whole
+            whole += drift(_times(_inverse(by_state[2]), missing), widths[own]).whole
         torque[own] = np.abs(missing).max(axis=1)
         squares += float(widths[own] @ (tau**2).mean(axis=1).sum(axis=1))
         size = np.maximum(size, np.abs(values[:, :, :n]).max(axis=(0, 1)))
@@ -225,24 +225,28 @@ def _accelerations(by_state: np.ndarray, missing: np.ndarray, fine: np.ndarray, 
     """
     K, C, M = by_state
     once = lagrange_integrals(fine, fine)
-    h, found = widths[:, None, None], _solve(M, missing)
+    h, inverse = widths[:, None, None], _inverse(M)
+    found = _times(inverse, missing)
     for _ in range(_TERMS):
         v = h * np.einsum("ef,ifn->ien", once, found)
         x = h * np.einsum("ef,ifn->ien", once, v)
-        pull = (C @ v[..., None] + K @ x[..., None])[..., 0]
-        found = _solve(M, missing - pull)
+        found = _times(inverse, missing - _times(C, v) - _times(K, x))
     return found
 
 
-def _solve(M: np.ndarray, missing: np.ndarray) -> np.ndarray:
+def _times(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    return (matrices @ vectors[..., None])[..., 0]
+
+
+def _inverse(M: np.ndarray) -> np.ndarray:
     """Accelerations that torques cause; none where the mass matrix is singular: such joints follow no torque.
 
     Judged after scaling to a diagonal of ones, as joints are in radians and metres, fingers and trunks.
     """
     d = np.diagonal(M, axis1=-2, axis2=-1)
     d = np.sqrt(np.where(d > 0, d, 1.0))
-    inverse = np.linalg.pinv(M / (d[..., :, None] * d[..., None, :]), rcond=_SINGULAR, hermitian=True)
-    return (inverse @ (missing / d)[..., None])[..., 0] / d
+    sizes = d[..., :, None] * d[..., None, :]
+    return np.linalg.pinv(M / sizes, rcond=_SINGULAR, hermitian=True) / sizes
 
 
 def _fixed_torques(nlp: NLP) -> tuple[list[int], np.ndarray]:
