@@ -19,14 +19,14 @@ FIGURES = (".png", ".pdf", ".svg")
 
 @dataclass(frozen=True)
 class Option:
-    """A number that the command line of one study takes, beside what all take.
+    """A number or a switch that the command line of one study takes, beside what all take.
 
     Parameters
     ----------
     name : str
         Name without the dashes in front: "step-length" is given as ``--step-length 0.7``.
-    default : int, float or None
-        An int makes it a whole number.
+    default : int, float, False or None
+        An int makes it a whole number, False a switch.
     meaning : str
         Meaning and unit, for the help.
     above, least : float, optional
@@ -108,6 +108,9 @@ def arguments(
     if animation:
         parser.add_argument("--animation", metavar="FILE", help="the animation (default beside the figure)")
     for option in options:
+        if option.default is False:
+            parser.add_argument(f"--{option.name}", action="store_true", help=option.meaning)
+            continue
         default = "" if option.default is None else " (default %(default)s)"
         parser.add_argument(
             f"--{option.name}", metavar="N", type=option.read, default=option.default, help=option.meaning + default

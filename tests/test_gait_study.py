@@ -19,7 +19,8 @@ from studies.walking.report.comparison import LABELS, comparison
 from studies.walking.report.errors import PROMISED, pressing_outside
 from studies.walking.report.ground import ground_reactions
 from studies.walking.report.norms import bands, fact, facts
-from studies.walking.report.report import COMPARED, EVENTS, Report
+from studies.walking.report.report import Report
+from studies.walking.report.stride import COMPARED, EVENTS
 from studies.walking.speeds import SPEEDS, published, step_length, trend
 from studies.walking.starts import Run, starts_figure, tabulated
 from studies.walking.step import DOUBLE, MID_SWING, Step

@@ -29,6 +29,7 @@ import colloc as co
 from models.human.human import Human
 from models.human.human55 import human55, walking
 from studies.reporting import Option, arguments, finish
+from studies.walking import as_printed
 from studies.walking.picture.animation import write_animation
 from studies.walking.picture.figures import gait_figure
 from studies.walking.report.comparison import comparison
@@ -42,6 +43,7 @@ OPTIONS = (
     Option("mass", None, "kg, by default that of the mean man", above=0.0),
     Option("height", None, "m, by default that of the mean man", above=0.0),
     Option("load", 0.0, "mass of a backpack, kg", least=0.0),
+    Option("as-printed", False, "the problem of the thesis as it is printed, studies.walking.as_printed"),
 )
 PACK = (0.30, 0.45, 0.18)  # m: width, height and depth of the backpack
 PACK_BEHIND, PACK_BELOW = 0.20, 0.12  # m: its middle from the base of the neck
@@ -77,6 +79,9 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     args = arguments(
         "walking.gait", __doc__, argv, quick="only the weighted objective", options=OPTIONS, animation=(".html",)
     )
+    if args.as_printed:  # with a figure of its own name
+        words = sys.argv[1:] if argv is None else argv
+        return as_printed.main([word for word in words if word != "--as-printed"])
     try:
         human = loaded(walking(human55(args.height, args.mass)), args.load)
         step = Step(human, speed=args.speed, length=args.step_length)

@@ -9,6 +9,7 @@ from typing import Any
 import casadi as ca
 
 import colloc as co
+from models.human.human import Human
 from models.human.stance import PITCH
 from studies.walking.step import MID_SWING, Step
 
@@ -36,9 +37,15 @@ def posture(step: Step) -> list[Any]:
         return found
     return [
         *found,
-        co.path(partial(_coupling, step), lower=-0.01, scale=0.1, unit="m2", name="arm-leg coupling"),
-        co.path(partial(_wrists, step), lower=step.wrist_room, scale=0.1, unit="m", name="wrist clear of hip"),
-    ]
+        co.path(
+            lambda now: ca.vertcat(*(swing(step.stance, now, arm) for arm in "lr")),
+            lower=-0.01, scale=0.1, unit="m2", name="arm-leg coupling",
+        ),
+        co.path(
+            partial(wrist_gaps, step.stance),
+            lower=step.wrist_room, scale=0.1, unit="m", name="wrist clear of hip",
+        ),
+    ]  # fmt: skip
 
 
 def pelvis_angles(step: Step, now: Any) -> ca.SX:
@@ -49,20 +56,22 @@ def pelvis_angles(step: Step, now: Any) -> ca.SX:
     return tilt if step.planar else ca.vertcat(ca.atan2(-x[2], x[0]), ca.asin(x[1]), tilt)
 
 
-def _coupling(step: Step, now: Any) -> ca.SX:
-    """Forward reach of each arm times that of the opposite leg [m2]: hardly negative if they swing together."""
+def swing(human: Human, now: Any, arm: str) -> ca.SX:
+    """Forward reach of an arm, "r" or "l", times that of the opposite leg [m2]: positive if they swing together.
+
+    Barman (2020, equation 5.6), whose vertical unit vector is the one forward: only along it the sign means that.
+    """
+    marks, leg = human.landmarks, {"r": "l", "l": "r"}[arm]
 
     def reach(end: str, root: str) -> ca.SX:
-        marks = step.stance.landmarks
         return now.point(*marks[end]).position[2] - now.point(*marks[root]).position[2]
 
-    pairs = (("l", "r"), ("r", "l"))
-    return ca.vertcat(*(reach(f"wrist_{a}", f"shoulder_{a}") * reach(f"ankle_{b}", f"hip_{b}") for a, b in pairs))
+    return reach(f"wrist_{arm}", f"shoulder_{arm}") * reach(f"ankle_{leg}", f"hip_{leg}")
 
 
-def _wrists(step: Step, now: Any) -> ca.SX:
-    """Distance of each wrist from the hip beside it [m]."""
-    marks = step.stance.landmarks
+def wrist_gaps(human: Human, now: Any) -> ca.SX:
+    """Distance of the right and the left wrist from the hip beside it, shape (2,) [m] (Barman 2020, equation 5.7)."""
+    marks = human.landmarks
     gaps = (now.point(*marks[f"wrist_{k}"]).position - now.point(*marks[f"hip_{k}"]).position for k in "rl")
     return ca.vertcat(*(ca.sqrt(ca.sumsqr(gap)) for gap in gaps))
 

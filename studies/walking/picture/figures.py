@@ -17,7 +17,8 @@ from studies.walking.picture.body import LEFT, RIGHT, Camera, Film, draw_walker,
 from studies.walking.report.errors import Clock
 from studies.walking.report.ground import Ground, ground_reactions
 from studies.walking.report.norms import bands
-from studies.walking.report.report import ANGLES, Report
+from studies.walking.report.report import Report
+from studies.walking.report.stride import ANGLES, Stride
 from studies.walking.step import DOUBLE, Step
 
 BAND = "#d9dee4"
@@ -66,7 +67,7 @@ def gait_figure(reports: Mapping[str, Report]) -> Figure:
         fontweight="bold",
         color=INK if main.found else VERMILLION,
     )
-    legend_below(figure, cast(Sequence[Line2D], _handles(reports)))
+    legend_below(figure, cast(Sequence[Line2D], handles(reports)))
     return figure
 
 
@@ -108,7 +109,7 @@ def _phase(s: float) -> str:
     return f"{50 * s:.0f} %\n{named.get(s, '')}"
 
 
-def draw_curves(axes: Sequence[Axes], reports: Mapping[str, Report]) -> None:
+def draw_curves(axes: Sequence[Axes], reports: Mapping[str, Report | Stride]) -> None:
     """Joint angles and ground reactions of the right side over a stride, in front of Winter's band."""
     for ax, (name, label) in zip(axes, PANELS.items(), strict=True):
         if band := bands().get(name):
@@ -228,7 +229,8 @@ def _draw_limits(ax: Axes, step: Step) -> None:
             ax.add_patch(Rectangle((z0, x0), z1 - z0, x1 - x0, fill=False, edgecolor=color, linewidth=0.7, alpha=0.35))
 
 
-def _handles(reports: Mapping[str, Report]) -> list[Line2D | Patch]:
+def handles(reports: Mapping[str, Report | Stride]) -> list[Line2D | Patch]:
+    """Entries of the legend: strides by name, Winter's band, marks."""
     ours = [Line2D([], [], label=f"predicted, {name}", **look) for look, name in zip(LOOKS, reports, strict=False)]
     marks = Line2D([], [], color=MUTED, linewidth=0.9, linestyle=(0, (1, 2)), label="toe off, strike of the other foot")
     return [
