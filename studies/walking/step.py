@@ -31,6 +31,9 @@ from models.human.stance import FORWARD, LATERAL, LIST, PITCH, ROLL, VERTICAL, Y
 
 # Fractions of the step: until the trailing foot leaves, until the heel of the leading one rises, the knee bent most.
 DOUBLE, FLAT_UNTIL, MID_SWING = 0.2, 0.6, 0.45
+# From here on the leading foot's centre of pressure moves forward; it would linger at the heel, where it costs the ankle
+# nothing, and run when it must.
+ROLLS_FROM = 0.05
 NATURAL = {"ankle": 0.05, "hip": 0.5, "toe": 0.3, "spine": 3.0}  # weights of squared torques over limits; others 1
 HALF_FOOT = 0.04  # m: half the width within which a foot presses
 
@@ -166,8 +169,8 @@ class Step:
             x, back, front = self.side, ball - 0.01 - self.length, reach - self.length
         else:
             x = -self.side
-            back = (ball - 0.01) * _ramp(s, FLAT_UNTIL - 0.25, FLAT_UNTIL)
-            front = 0.02 + (reach - 0.02) * _ramp(s, 0.05, 0.35)
+            back = (ball - 0.01) * _ramp(s, ROLLS_FROM, FLAT_UNTIL)
+            front = 0.02 + (reach - 0.02) * _ramp(s, ROLLS_FROM, 0.35)
         return [(x - half, back), (x - half, front), (x + half, front), (x + half, back)]
 
     def direction(self, now: Any, body: str, axis: int) -> co.PointMotion:

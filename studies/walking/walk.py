@@ -24,9 +24,10 @@ DENSE = 4  # nodes of every piece
 # The paper's six control points cannot keep the trailing foot still: its constraints hold at eleven times only.
 COARSE, COARSE_NODES = 7, 11
 # IPOPT's tolerance and barrier are relative to the cost where it sets out: that of a motion found without forces, where
-# a step costs 0.07.
+# a step costs 0.07. With few pieces, or knots apart from where phases begin, an adaptive barrier goes round in circles
+# (thirteen points), one that starts low does not.
 AT_START = 15.0
-COARSE_IPOPT = {"mu_strategy": "monotone", "mu_init": 1e-3 / AT_START}
+LOOSE_IPOPT = {"mu_strategy": "monotone", "mu_init": 1e-3 / AT_START}
 ROUGHLY = 1e-3  # tolerance that Gauss-Newton is sure to meet; for less, the exact Hessian goes on from there
 COARSE_STEP = {"band": 0.010, "slip": 0.30, "rock": 0.03, "seamless": False}
 LOOSE, LOOSE_STEP = 13, {"band": 0.002, "slip": 0.02, "rock": 0.005}  # up to nine pieces
@@ -68,7 +69,7 @@ def walk(
         warnings.simplefilter("ignore", co.SolutionWarning)  # the table says it
         if stages == 2 and not isinstance(start, co.Solution):
             start = first = co.solve(motion_only(step), curve, guess=start, compile=compile, ipopt=FIRST)
-        stated, options = problem(step), IPOPT | (COARSE_IPOPT if points <= COARSE else {})
+        stated, options = problem(step), IPOPT | (LOOSE_IPOPT if points <= LOOSE else {})
         relative = max(tolerance, ROUGHLY) / (1.0 if isinstance(guess, co.Solution) else AT_START)
         found = co.solve(
             stated,

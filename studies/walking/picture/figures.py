@@ -30,12 +30,15 @@ LOOKS: Sequence[dict[str, Any]] = (
     {"color": BLUE, "linewidth": 2.2},
     {"color": ORANGE, "linewidth": 1.5, "linestyle": (0, (5, 1.5))},
     {"color": PURPLE, "linewidth": 1.5, "linestyle": (0, (1.5, 1.2))},
+    {"color": GREEN, "linewidth": 1.3, "linestyle": (0, (6, 1.5, 1, 1.5))},
 )
 PANELS = {
     "hip": "hip flexion [deg]", "knee": "knee flexion [deg]", "ankle": "ankle dorsiflexion [deg]",
     "vertical": "vertical force [body weight]", "fore_aft": "fore-aft force [body weight]",
     "lateral": "medial force [body weight]",
 }  # fmt: skip
+# Where the times of the path are written, in points from their marks.
+MARKS = {0.0: (0, 9), DOUBLE / 2: (0, 9), DOUBLE: (-24, -20), 0.6: (-6, 26), 1.0: (26, -20)}
 
 
 @styled
@@ -54,11 +57,17 @@ def gait_figure(reports: Mapping[str, Report]) -> Figure:
     figure = plt.figure(figsize=(13.0, 16.2))
     grid = figure.add_gridspec(5, 3, height_ratios=(1.36, 1, 1, 1, 1.2))
     draw_snapshots(figure.add_subplot(grid[0, :]), main)
-    draw_curves([figure.add_subplot(grid[1 + k // 3, k % 3]) for k in range(6)], reports)
-    draw_internal(figure.add_subplot(grid[3, 0]), main)
-    draw_cost(figure.add_subplot(grid[3, 1]), reports)
-    draw_residuals(figure.add_subplot(grid[3, 2]), main)
-    draw_path(figure.add_subplot(grid[4, :]), main)
+    drawn = 5 if main.step.planar else 6
+    draw_curves([figure.add_subplot(grid[1 + k // 3, k % 3]) for k in range(drawn)], reports)
+    if main.step.planar:
+        rest = (grid[2, 2], grid[3, 0], grid[3, 1:])
+        draw_path_in_time(figure.add_subplot(grid[4, :]), main)
+    else:
+        rest = (grid[3, 0], grid[3, 1], grid[3, 2])
+        draw_path(figure.add_subplot(grid[4, :]), main)
+    draw_internal(figure.add_subplot(rest[0]), main)
+    draw_cost(figure.add_subplot(rest[1]), reports)
+    draw_residuals(figure.add_subplot(rest[2]), main)
     step = main.step
     figure.suptitle(
         f"Predicted walking at {step.speed:g} m/s, steps of {step.length:.3g} m, {step.human.mass:.3g} kg: "
@@ -111,7 +120,7 @@ def _phase(s: float) -> str:
 
 def draw_curves(axes: Sequence[Axes], reports: Mapping[str, Report | Stride]) -> None:
     """Joint angles and ground reactions of the right side over a stride, in front of Winter's band."""
-    for ax, (name, label) in zip(axes, PANELS.items(), strict=True):
+    for ax, (name, label) in zip(axes, PANELS.items(), strict=False):
         if band := bands().get(name):
             x, mean, sd = band.closed()
             if name not in ANGLES:  # no force in swing, whatever the band of the source
@@ -146,12 +155,11 @@ def draw_internal(ax: Axes, report: Report) -> None:
 
 
 def draw_cost(ax: Axes, reports: Mapping[str, Report]) -> None:
-    """The objective over the iterations."""
+    """The objective over the iterations, from the motion without forces on."""
     for look, report in zip(LOOKS, reports.values(), strict=False):
         ax.plot(report.solution.history["cost"], **look)
+    ax.set_yscale("log")
     dress(ax, xlabel="iteration", ylabel="objective")
-    last = np.concatenate([report.solution.history["cost"][5:] or [1.0] for report in reports.values()])
-    ax.set_ylim(0, 1.15 * float(np.quantile(last, 0.98)))
 
 
 def draw_residuals(ax: Axes, report: Report) -> None:
@@ -177,26 +185,47 @@ def draw_path(ax: Axes, report: Report) -> None:
         _draw_foot(ax, step, out, z, color)
     _draw_limits(ax, step)
     for wrench, color, label in (
-        (fine.left, LEFT, "centre of pressure, left"),
-        (fine.right, RIGHT, "centre of pressure, right"),
         (fine.whole, INK, "zero moment point"),
+        (fine.left, LEFT, "centre of pressure, left foot"),
+        (fine.right, RIGHT, "centre of pressure, right foot"),
     ):
         x, z = Ground.pressure(wrench).T
-        shown = both if color != INK else np.full(both.shape, True)
-        wide = color != INK
-        ax.plot(z[shown], x[shown], color=color, linewidth=4.0 if wide else 1.8, alpha=0.55 if wide else 1, label=label)
+        shown = np.full(both.shape, True) if color == INK else both
+        ax.plot(z[shown], x[shown], color="white", linewidth=3.6, zorder=3)
+        ax.plot(z[shown], x[shown], color=color, linewidth=1.8 if color == INK else 2.6, label=label, zorder=3.1)
     x, z = Ground.pressure(fine.whole).T
-    marks = [round(s * 400) for s in (0, DOUBLE / 2, DOUBLE, 0.6, 1)]
-    ax.plot(z[marks], x[marks], "o", color=INK, markersize=4.5, markerfacecolor="white", zorder=5)
-    for k, (place, offset) in enumerate(zip(marks, (7, 7, -15, 12, -15), strict=True)):
-        at = (z[place], x[place])
-        text = f"{50 * fine.s[place]:.0f} %"
-        ax.annotate(text, at, (0, offset), textcoords="offset points", ha="center", fontsize=8, zorder=6 + k)
+    for s, offset in MARKS.items():
+        at = (z[k := round(s * 400)], x[k])
+        ax.plot(*at, "o", color=INK, markersize=4.5, markerfacecolor="white", zorder=5)
+        line = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.7, "shrinkB": 3} if offset[0] else None
+        ax.annotate(
+            f"{50 * s:.0f} %", at, offset, textcoords="offset points", ha="center", fontsize=8, zorder=6,
+            arrowprops=line,
+        )  # fmt: skip
     dress(ax, xlabel="forward [m]", ylabel="to the left [m]")
     ax.set_aspect("equal")
     ax.set_xlim(-step.length - 0.08, step.length + 0.36)
     ax.set_ylim(-0.17, 0.17)
     ax.legend(loc="lower right", frameon=False, ncols=1)
+
+
+def draw_path_in_time(ax: Axes, report: Report) -> None:
+    """Zero moment point and centres of pressure of a planar walker over the step."""
+    step = report.step
+    fine = ground_reactions(step, report.solution, np.linspace(0, 1, 401))
+    percent = 50 * fine.s
+    for side, wrench, color, name in (("l", fine.left, LEFT, "left"), ("r", fine.right, RIGHT, "right")):
+        shown = fine.s <= (DOUBLE if side == "l" else 1.0) + 1e-9
+        corners = [step.corners(Clock(s * step.duration, step.duration), side) for s in fine.s[shown]]
+        z = np.array([[float(point[1]) for point in four] for four in corners])
+        ax.fill_between(percent[shown], z.min(axis=1), z.max(axis=1), color=color, alpha=0.12, linewidth=0)
+        place = Ground.pressure(wrench)[shown, 1]
+        ax.plot(percent[shown], place, color=color, linewidth=2.6, label=f"centre of pressure, {name} foot")
+    ax.plot(percent, Ground.pressure(fine.whole)[:, 1], color=INK, linewidth=1.4, label="zero moment point")
+    ax.axvline(50 * DOUBLE, color=MUTED, linewidth=0.9, linestyle=(0, (1, 2)))
+    dress(ax, xlabel="stride [%], the right foot in front; shaded: where a foot may press", ylabel="forward [m]")
+    ax.set_xlim(0, 50)
+    ax.legend(loc="lower right", frameon=False)
 
 
 def _draw_foot(ax: Axes, step: Step, out: int, z: float, color: str) -> None:
