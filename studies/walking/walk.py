@@ -29,7 +29,7 @@ COARSE, COARSE_NODES = 7, 11
 AT_START = 15.0
 LOOSE_IPOPT = {"mu_strategy": "monotone", "mu_init": 1e-3 / AT_START}
 ROUGHLY = 1e-3  # tolerance that Gauss-Newton is sure to meet; for less, the exact Hessian goes on from there
-COARSE_STEP = {"band": 0.010, "slip": 0.30, "rock": 0.03, "seamless": False}
+COARSE_STEP = {"band": 0.010, "slip": 0.30, "rock": 0.05, "seamless": False}
 LOOSE, LOOSE_STEP = 13, {"band": 0.002, "slip": 0.02, "rock": 0.005}  # up to nine pieces
 
 

@@ -149,7 +149,7 @@ def draw_internal(ax: Axes, report: Report) -> None:
     """Norms of the internal forces of hip, knee and ankle."""
     for (name, norm), color in zip(report.internal.items(), (BLUE, VERMILLION, GREEN), strict=True):
         ax.plot(report.percent, norm, color=color, label=name)
-    dress_stride(ax, "internal force, norm [body weight]")
+    dress_stride(ax, "internal force [body weight]")
     ax.set_ylim(bottom=0)
     ax.legend(loc="upper right", frameon=False)
 
