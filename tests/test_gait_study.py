@@ -15,6 +15,7 @@ from studies.walking.gait import PACK, loaded
 from studies.walking.picture.animation import write_animation
 from studies.walking.picture.body import NAMES, capsule, film, strides
 from studies.walking.picture.figures import gait_figure
+from studies.walking.posture import swing, wrist_gaps
 from studies.walking.report.comparison import LABELS, comparison
 from studies.walking.report.errors import PROMISED, pressing_outside
 from studies.walking.report.ground import ground_reactions
@@ -99,6 +100,29 @@ def test_it_looks_like_walking(report):
 def _joint(report: Report, name: str) -> int:
     names = {"hip": "hip_flexion_r", "knee": "knee_flexion_r", "ankle": "ankle_dorsiflexion_r"}
     return report.step.stance.model.joint_names.index(names[name])
+
+
+def test_arms_swing_beside_the_trunk(report):
+    """Hands are as near to the hips as (5.7) allows, and (5.6) holds between the nodes, too."""
+
+    def arms(now: co.Instant) -> tuple[ca.SX, ...]:
+        swings = ca.vertcat(*(swing(report.step.stance, now, arm) for arm in "lr"))
+        return wrist_gaps(report.step.stance, now), swings
+
+    gaps, swings = report.solution.evaluate(arms, report.sample.t)
+    assert gaps.min() == pytest.approx(report.step.wrist_room, abs=1e-3)  # active
+    assert swings.min() > -0.0105
+    assert swings.max() > 0.02
+    names = report.step.stance.model.joint_names
+    elbows = report.sample.q[:, [names.index(f"elbow_flexion_{side}") for side in "rl"]]
+    assert np.degrees(elbows.max()) < 46
+
+
+def test_the_fore_aft_force_brakes_at_a_fifth_of_the_stride(report):
+    """The centre of pressure has left the heel by then."""
+    early = (report.percent > 13) & (report.percent < 26)
+    assert report.curves["fore_aft"][early].max() < 0.0
+    assert report.peaks["knee.loading"].value == pytest.approx(21.7, abs=3.0)
 
 
 def test_mean_force_is_body_weight(report):

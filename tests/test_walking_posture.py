@@ -20,9 +20,8 @@ def room(step: Step, name: str, **degrees: float) -> np.ndarray:
     model = step.stance.model
     q = np.array([np.radians(degrees.pop(joint, 0.0)) for joint in model.joint_names])
     assert not degrees
-    now = Instant(
-        model, ca.SX(0), ca.SX(step.duration), ca.SX.sym("q", model.n), *(ca.SX(model.n, 1) for _ in range(3))
-    )
+    rest = ca.SX(model.n, 1)
+    now = Instant(model, ca.SX(0), ca.SX(step.duration), ca.SX.sym("q", model.n), rest, rest, rest)
     rows = next(condition for condition in posture(step) if condition.name == name).rows(now)
     return np.array(ca.Function("rows", [now.q], [rows.expression])(q)).ravel() - rows.lower
 

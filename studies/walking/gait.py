@@ -4,8 +4,9 @@ Chapter V of Barman (2020): one step of a human whose motion is predicted, not m
 states it. Given are the segments, joint ranges and strength, the speed, the step length and when the feet touch; the
 answer is a stride's joint angles, ground reactions and internal joint forces, laid beside measured walking. Two
 objectives are minimised, the paper's integral of squared torques over their limits and one with weights
-(`studies.walking.step.NATURAL`), which were chosen at 1.2 m/s with Winter's curves in sight, so that agreement there is
-fitted. Other speeds (`studies.walking.speeds`), other bodies and loads are predicted with the same weights.
+(`studies.walking.step.NATURAL`). These, the ranges of joints and `ROLLS_FROM` were chosen at 1.2 m/s with Winter's
+curves in sight, so that agreement there is fitted. Other speeds (`studies.walking.speeds`), other bodies and loads are
+predicted with the same ones.
 
 Causes of features, measured here at 1.2 m/s. With the paper's objective the vertical force has a peak of 1.35 body
 weights at 17 % of the stride, and the knee bends by 89 degrees in swing; weights (cheap ankles and hips) and some
@@ -23,8 +24,9 @@ stay at their bound all through swing: 9 degrees from Winter's mean in the mean 
 - Kinks of the vertical force at 10, 50 and 60 % are where the other foot leaves, strikes, and the foot itself leaves:
   the wrench of the trailing foot ends at zero, not with zero slope. There are none at other knots, as quartic splines
   have smooth accelerations. Quintic ones of ten pieces do not converge in 500 iterations.
-- The medial force turns lateral in double support, to -0.04 and -0.06 body weights: forces with which the feet push
-  against each other sideways leave the body alone and strain joints that are strong there. It stays.
+- The medial force turns lateral in double support, to -0.04 body weights after strike and -0.06 before toe off. It
+  stays: a tenfold weight on an even transfer between the feet (`Step.even`) leaves -0.04 and -0.05, so that it is not
+  one foot pushing against the other for nothing but what the sideways motion of the body asks for.
 - The knee begins to bend late for swing, at 60 % and not 50, and peaks at 76 %, not 72: 12 degrees from Winter's mean
   in the mean square. It stays, and with it hips that extend longer.
 """

@@ -31,8 +31,8 @@ from models.human.stance import FORWARD, LATERAL, LIST, PITCH, ROLL, VERTICAL, Y
 
 # Fractions of the step: until the trailing foot leaves, until the heel of the leading one rises, the knee bent most.
 DOUBLE, FLAT_UNTIL, MID_SWING = 0.2, 0.6, 0.45
-# From here on the leading foot's centre of pressure moves forward; it would linger at the heel, where it costs the ankle
-# nothing, and run when it must.
+# From here on the leading foot's centre of pressure moves forward; it would linger at the heel, which spares the ankle,
+# and run when it must.
 ROLLS_FROM = 0.05
 NATURAL = {"ankle": 0.05, "hip": 0.5, "toe": 0.3, "spine": 3.0}  # weights of squared torques over limits; others 1
 HALF_FOOT = 0.04  # m: half the width within which a foot presses

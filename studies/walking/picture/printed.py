@@ -43,7 +43,7 @@ def printed_figure(
     at = np.linspace(0, 1, INSTANTS)
     slow.plot(at, np.interp(at, s, speed), "o", color=INK, markersize=4.5, label="instants of the constraints")
     slow.set_yscale("log")
-    dress(slow, xlabel="time over that of the step", ylabel="fastest heel or ball on the ground [m/s]")
+    dress(slow, xlabel="time over that of the step", ylabel="speed of heel and ball [m/s]")
     slow.legend(loc="upper right", frameon=False)
     cost.plot(solution.history["cost"], **LOOKS[1])
     dress(cost, xlabel="iteration of the second stage", ylabel="effort (5.1)")
