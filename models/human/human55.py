@@ -34,7 +34,7 @@ FROZEN = (
     "wrist_flexion_r", "wrist_deviation_r", "wrist_flexion_l", "wrist_deviation_l",
 )  # fmt: skip
 # Ranges [rad] for walking. Within the wide ranges of the table an optimum yaws the pelvis by 30 degrees, and folds an
-# arm by 140 degrees behind the back because that saves 0.3 % of the cost, which is not walking.
+# arm by 140 degrees behind the back because that saves 2 % of the cost, which is not walking.
 WALKING: Mapping[str, tuple[float, float]] = MappingProxyType(
     {name: (-radians(8), radians(8)) for name in ("pelvis_yaw", "pelvis_tilt")}
     | {"pelvis_list": (-radians(7), radians(7))}
