@@ -12,9 +12,12 @@ from colloc.problem import ConstraintRows
 from colloc.transcription import NLP, Grid, constraint_block
 from colloc.transcription.mesh import Points, points_inside
 from colloc.transcription.places import AtTimes
+from colloc.transcription.sites import Sites
 
 FINE = 20  # steps on every interval
-_BESIDE = 3  # points on either side of an added node
+_BESIDE = 3  # points on either side of an added node, or of a peak
+_PASSES = 2  # in which peaks are looked at more closely
+_GAIN = 1e-6  # of a row's size by which a peak may be higher than seen, to be looked at
 
 
 class Violation(NamedTuple):
@@ -70,18 +73,60 @@ class Excess(NamedTuple):
 def excesses(
     nlp: NLP, x: np.ndarray, p: np.ndarray, s: np.ndarray | None = None, names: Sequence[str] | None = None
 ) -> Iterator[Excess]:
-    """Constraints, all or some by their names, wherever they hold; parameters as in `measure_violations`."""
+    """Constraints, all or some by their names, wherever they hold; parameters as in `measure_violations`.
+
+    Without times of one's choice on the fine grid, and more closely where a row may peak beyond a bound between points.
+    """
     grid = nlp.grid
     points = fine_grid(grid) if s is None else Points(s, grid.basis.interval(s))
     rows = nlp.problem.rows
     for name, stated in rows.items() if names is None else [(name, rows[name]) for name in names]:
         for sites in stated.constraint.places(AtTimes(grid, points)):
-            block = constraint_block(name, stated, sites)
-            values, lower, upper = block.evaluate(x, p), block.rows.lower[:, None], block.rows.upper[:, None]
-            outside = np.maximum(lower - values, values - upper).clip(min=0)
-            outside = np.where(np.isnan(values), np.inf, outside)
-            interval = grid.basis.interval(sites.s) if sites.interval is None else sites.interval
-            yield Excess(name, stated, sites.s, interval, outside)
+            found = _Beyond.at(nlp, x, p, name, stated, sites)
+            for _ in range(_PASSES if s is None and sites.interval is not None else 0):
+                closer = found.beside_peaks(stated)
+                if not closer.s.size:
+                    break
+                found = found.merged(_Beyond.at(nlp, x, p, name, stated, grid.on(closer)))
+            yield Excess(name, stated, *found.points, np.maximum(found.values, 0.0))
+
+
+class _Beyond(NamedTuple):
+    """How far rows are beyond their bounds at some points, shape (rows, N); negative within them."""
+
+    points: Points
+    values: np.ndarray
+
+    @classmethod
+    def at(cls, nlp: NLP, x: np.ndarray, p: np.ndarray, name: str, stated: ConstraintRows, sites: Sites) -> _Beyond:
+        block = constraint_block(name, stated, sites)
+        values, lower, upper = block.evaluate(x, p), block.rows.lower[:, None], block.rows.upper[:, None]
+        beyond = np.maximum(lower - values, values - upper)
+        interval = nlp.grid.basis.interval(sites.s) if sites.interval is None else sites.interval
+        return cls(Points(sites.s, interval), np.where(np.isnan(values), np.inf, beyond))
+
+    def merged(self, other: _Beyond) -> _Beyond:
+        """Both, in the order of time."""
+        s, interval = (np.append(own, more) for own, more in zip(self.points, other.points, strict=True))
+        order = np.lexsort((s, interval))
+        values = np.concatenate([self.values, other.values], axis=1)
+        return _Beyond(Points(s, interval).take(order), values[:, order])
+
+    def beside_peaks(self, stated: ConstraintRows) -> Points:
+        """Points on either side of peaks whose tops, by the parabola through three points, may lie beyond bounds."""
+        s, interval = self.points
+        if s.size < 3:
+            return Points(np.zeros(0), np.zeros(0, dtype=int))
+        chosen = stated.rows.lower < stated.rows.upper
+        relative = (self.values / stated.rows.scale[:, None])[chosen]
+        before, here, after = relative[:, :-2], relative[:, 1:-1], relative[:, 2:]
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            gain = (after - before) ** 2 / (8 * (2 * here - before - after))
+            peak = (here >= before) & (here >= after) & (gain > _GAIN) & (here + 2 * gain > 0)
+        k = 1 + np.flatnonzero(peak.any(axis=0) & (interval[:-2] == interval[2:]))
+        gaps = np.unique(np.append(k - 1, k))
+        between = s[gaps, None] + (s[gaps + 1] - s[gaps])[:, None] * np.linspace(0, 1, _BESIDE + 2)[1:-1]
+        return Points(between.ravel(), np.repeat(interval[gaps], _BESIDE))
 
 
 def measure_violations(nlp: NLP, x: np.ndarray, p: np.ndarray, s: np.ndarray | None = None) -> list[Violation]:
