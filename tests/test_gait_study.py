@@ -122,7 +122,7 @@ def test_the_fore_aft_force_brakes_at_a_fifth_of_the_stride(report):
     """The centre of pressure has left the heel by then."""
     early = (report.percent > 13) & (report.percent < 26)
     assert report.curves["fore_aft"][early].max() < 0.0
-    assert report.peaks["knee.loading"].value == pytest.approx(21.7, abs=3.0)
+    assert report.peaks["knee.loading"].value == pytest.approx(21.7, abs=5.3)  # Winter's mean and standard deviation
 
 
 def test_mean_force_is_body_weight(report):

@@ -35,7 +35,6 @@ from colloc.transcription.mesh import points_inside
 
 _ROUNDING = 1e-9  # of a variable's size
 _BEYOND = 1.1  # what a grid finer than that of the excesses finds, at most, over them
-_TERMS = 3  # of a Taylor series
 _SINGULAR = 1e-10  # of the largest eigenvalue: an eigenvalue below is zero
 SOURCES = ("dynamics", "cost", "equations", "bounds")
 
@@ -212,8 +211,8 @@ def _strayed(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, ...]:
 def _accelerations(by_state: np.ndarray, missing: np.ndarray, fine: np.ndarray, widths: np.ndarray) -> np.ndarray:
     """Accelerations away from the motion, shape (intervals, points, n), under torques that miss what it needs.
 
-    To first order M a + C v + K x = missing with v and x the integrals of a: by successive approximations, each the
-    next terms of a Taylor series in the width of the interval.
+    To first order M a + C v + K x = missing, with v and x the integrals of a: collocated at the Gauss points, by which
+    a light joint that is damped or held by a spring does not stray further than it can.
 
     Parameters
     ----------
@@ -224,13 +223,15 @@ def _accelerations(by_state: np.ndarray, missing: np.ndarray, fine: np.ndarray, 
     widths : ndarray, shape (intervals,) [s]
     """
     K, C, M = by_state
-    once = lagrange_integrals(fine, fine)
-    h, inverse = widths[:, None, None], _inverse(M)
-    found = _times(inverse, missing)
-    for _ in range(_TERMS):
-        v = h * np.einsum("ef,ifn->ien", once, found)
-        x = h * np.einsum("ef,ifn->ien", once, v)
-        found = _times(inverse, missing - _times(C, v) - _times(K, x))
+    _, count, n = missing.shape
+    once, inverse = lagrange_integrals(fine, fine), _inverse(M)
+    twice, free = once @ once, _times(inverse, missing)
+    found = np.zeros_like(missing)
+    for k, h in enumerate(widths.tolist()):
+        damped, stiff = inverse[k] @ C[k], inverse[k] @ K[k]
+        pull = h * np.einsum("ef,eij->eifj", once, damped) + h**2 * np.einsum("ef,eij->eifj", twice, stiff)
+        whole = np.eye(count * n) + pull.reshape(count * n, -1)
+        found[k] = np.linalg.solve(whole, free[k].ravel()).reshape(count, n)
     return found
 
 

@@ -86,7 +86,9 @@ class FreeKnotsGrid(Grid):
         sites = Sites(local, Slices.of(np.vstack([index[:-1], index[1:]])), np.zeros((0, s.size - 1)), s[:-1])
         least, most = self.curve.spacing
         size = 1 / (s.size - 1)
-        return Block("knots", sites, bounded("knots", after - before, least, most, scale=size, labels=("spacing of knots",)))
+        return Block(
+            "knots", sites, bounded("knots", after - before, least, most, scale=size, labels=("spacing of knots",))
+        )
 
     @cached_property
     def _around(self) -> _Knots:

@@ -16,7 +16,7 @@ Two conditions, found by relaxing one kind of constraint at a time by as little 
 
 The walk is crouched, the knee bent by 40 degrees in stance and 102 in swing, with two peaks of the vertical force. The
 leading foot has nearly all of it from the strike on: the zero moment point does not wait between the feet. Our own step
-has the foot that stands as its root, quartic splines of fourteen control points, a wrench of its own under each foot,
+has the foot that stands as its root, quartic splines of nineteen control points, a wrench of its own under each foot,
 an upright pelvis, and weights fitted to measured walking; it is laid beside the printed one.
 
 Why sharing by distance gives the vertical force high peaks. Each foot carries its share along the line through the

@@ -19,7 +19,7 @@ IPOPT = {
     "mu_strategy": "adaptive",
 }  # fmt: skip
 FIRST = {"constr_viol_tol": 1e-4, "tol": 1e-2, "max_iter": 300}
-POINTS = 14  # control points of every joint: quartic splines of ten pieces, with knots where phases begin
+POINTS = 19  # control points of every joint: quartic splines of fifteen pieces, with knots where phases begin
 DENSE = 4  # nodes of every piece
 # The paper's six control points cannot keep the trailing foot still: its constraints hold at eleven times only.
 COARSE, COARSE_NODES = 7, 11
