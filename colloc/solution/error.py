@@ -176,6 +176,7 @@ def _strayed(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, ...]:
     now = problem.instant
     function = problem.function("model", ca.vertcat(now.q, now.tau))
     fixed, value = _fixed_torques(nlp)
+    free = [j for j in range(n) if j not in fixed]
     size, largest, whole = np.zeros((3, n))
     squares = 0.0
     for degree in np.unique(grid.basis.degrees).tolist():
@@ -195,15 +196,14 @@ def _strayed(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, ...]:
         for j in fixed:
             missing[:, :, j] = value[j] - tau[:, k:, j]
         position[own] = drift(_accelerations(by_state, missing, fine, widths[own]), widths[own]).local
-        if fixed:
-            missing[:, :, [j for j in range(n) if j not in fixed]] = 0.0
-            whole += drift(_times(_inverse(by_state[2]), missing), widths[own]).whole
         torque[own] = np.abs(missing).max(axis=1)
+        if fixed:
+            missing[:, :, free] = 0.0
+            whole += drift(_times(_inverse(by_state[2]), missing), widths[own]).whole
         squares += float(widths[own] @ (tau**2).mean(axis=1).sum(axis=1))
         size = np.maximum(size, np.abs(values[:, :, :n]).max(axis=(0, 1)))
         largest = np.maximum(largest, np.abs(tau).max(axis=(0, 1)))
     largest[fixed] = largest.max()
-    free = [j for j in range(n) if j not in fixed]
     unresolved = widths * (torque[:, free] ** 2).sum(axis=1) / max(squares, 1e-300)
     return position, torque / np.where(largest > 0, largest, 1.0), unresolved, size, whole
 
