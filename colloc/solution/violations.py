@@ -124,9 +124,7 @@ class _Beyond(NamedTuple):
             gain = (after - before) ** 2 / (8 * (2 * here - before - after))
             peak = (here >= before) & (here >= after) & (gain > _GAIN) & (here + 2 * gain > 0)
         k = 1 + np.flatnonzero(peak.any(axis=0) & (interval[:-2] == interval[2:]))
-        gaps = np.unique(np.append(k - 1, k))
-        between = s[gaps, None] + (s[gaps + 1] - s[gaps])[:, None] * np.linspace(0, 1, _BESIDE + 2)[1:-1]
-        return Points(between.ravel(), np.repeat(interval[gaps], _BESIDE))
+        return _beside(self.points, k)
 
 
 def measure_violations(nlp: NLP, x: np.ndarray, p: np.ndarray, s: np.ndarray | None = None) -> list[Violation]:
@@ -185,13 +183,21 @@ def fine_grid(grid: Grid) -> Points:
     even = even_grid(grid)
     if grid.extra is None:
         return even
-    s, interval = every = even.merged(grid.extra)
-    place = np.searchsorted(interval + _inside(grid, every), grid.extra.interval + _inside(grid, grid.extra) - 1e-9)
-    gaps = np.unique(np.append(place - 1, place))
+    every = even.merged(grid.extra)
+    added = np.searchsorted(
+        every.interval + _inside(grid, every), grid.extra.interval + _inside(grid, grid.extra) - 1e-9
+    )
+    return every.merged(_beside(every, added))
+
+
+def _beside(points: Points, chosen: np.ndarray) -> Points:
+    """Points on either side of some points, between these and their neighbours in the interval."""
+    s, interval = points
+    gaps = np.unique(np.append(chosen - 1, chosen))
     gaps = gaps[(gaps >= 0) & (gaps < s.size - 1)]
     gaps = gaps[interval[gaps] == interval[gaps + 1]]
     between = s[gaps, None] + (s[gaps + 1] - s[gaps])[:, None] * np.linspace(0, 1, _BESIDE + 2)[1:-1]
-    return every.merged(Points(between.ravel(), np.repeat(interval[gaps], _BESIDE)))
+    return Points(between.ravel(), np.repeat(interval[gaps], _BESIDE))
 
 
 def _inside(grid: Grid, points: Points) -> np.ndarray:

@@ -34,6 +34,9 @@ class BSpline:
     path hold at collocation points: `degree - 1` Gauss points on every interval where accelerations may jump (Ascher,
     Christiansen and Russell 1981), else the Greville points of the acceleration.
 
+        co.BSpline(20)                                                 # cubic, equal intervals
+        co.BSpline(8, degree=7, continuity=1, knots="free")            # jumps of the acceleration where they pay
+
     Parameters
     ----------
     intervals : int, optional

@@ -33,7 +33,7 @@ from matplotlib.lines import Line2D
 import colloc as co
 from colloc.display import Table
 from colloc.plot.animation import write_film
-from colloc.plot.chains import chain_pose
+from colloc.plot.chains import Postures, chain_pose
 from colloc.plot.iterations import draw_descents
 from colloc.plot.skeleton import Pose, Skeleton
 from colloc.plot.style import BLUE, GREEN, ORANGE, VERMILLION, legend_below, styled
@@ -169,11 +169,11 @@ def fall() -> tuple[str, dict[str, float]]:
     }
 
 
-def in_plane(spline: co.descent.ChainMovement, x: np.ndarray, times: np.ndarray) -> Skeleton:
+def in_plane(posture: Postures, times: np.ndarray) -> Skeleton:
     """The arm as a stick figure in the vertical plane that the waist carries."""
 
     def facing(t: np.ndarray) -> np.ndarray:
-        q = postures(spline, x)(t)
+        q = posture(t).copy()
         q[:, 0] = 0.0
         return q
 
@@ -191,7 +191,7 @@ def draw(cases: Mapping[str, tuple[Comparison, co.descent.ChainMovement]], file:
         shown = np.linspace(0.0, DURATION, 7)
         arms = above.subplots(1, 2, sharex=True, sharey=True)
         for ax, (title, x) in zip(arms, runs, strict=True):
-            draw_snapshots(ax, in_plane(spline, x, shown), LIMBS)
+            draw_snapshots(ax, in_plane(postures(spline, x), shown), LIMBS)
             ax.set_title(f"{title}: {spline.objective.first(x)[0]:.2f} N²m²s")
             ax.label_outer()
         legend_below(above, [Line2D([], [], color=limb.color, label=label) for label, limb in LIMBS.items()])

@@ -13,13 +13,16 @@ from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.lines import Line2D
 
 import colloc as co
 from colloc.plot.chains import chain_pose
-from colloc.plot.motion import draw_poses
-from colloc.plot.style import dress, legend_below, looks, styled
-from models.closed.five_bar import END, FOREARM, START, five_bar
+from colloc.plot.skeleton import Skeleton
+from colloc.plot.style import BLUE, GREEN, ORANGE, dress, legend_below, looks, styled
+from models.closed.five_bar import END, START, five_bar
 from models.closed.four_bar import four_bar
+from studies.closed_chains.figures import Limb, draw_snapshots
+from studies.closed_chains.five_bar import LIMBS, in_plane
 from studies.reporting import Row, arguments, finish, table
 
 WEIGHTLESS = (0.0, 0.0, 0.0)
@@ -55,6 +58,11 @@ CASES = {
 }
 CURVES = {"spline": co.BSpline(12, degree=7, continuity=1), "radau": co.Radau(20, degree=5)}
 GUESS = 0.6  # s
+FOUR_BAR = {
+    "crank": Limb(BLUE, ("crank", "coupler")),
+    "coupler": Limb(ORANGE, ("coupler", "pin, first")),
+    "rocker": Limb(GREEN, ("rocker", "pin, second")),
+}
 
 
 def problem(case: Case) -> co.Problem:
@@ -100,6 +108,18 @@ def told(case: Case, solution: co.Solution) -> dict[str, float]:
     }
 
 
+def snapshots(chain: co.loops.ClosedChain, solution: co.Solution) -> tuple[Skeleton, Mapping[str, Limb]]:
+    """Seven postures in the plane of the linkage, and its limbs."""
+    times = np.linspace(0, solution.duration, 7)
+
+    def posture(t: np.ndarray) -> np.ndarray:
+        return solution.at(t).q
+
+    if "waist" in chain.model.joint_names:
+        return in_plane(posture, times), LIMBS
+    return chain_pose(chain, posture)(times), FOUR_BAR
+
+
 @styled
 def draw(found: Mapping[str, co.Solution], file: str) -> None:
     """Postures of the chains, torques of the actuators, and forces in the cut."""
@@ -109,9 +129,9 @@ def draw(found: Mapping[str, co.Solution], file: str) -> None:
         t = np.linspace(0, T, 600)
         above, below = part.subfigures(2, 1, squeeze=False, height_ratios=(1.1, 1.6))[:, 0]
         above.suptitle(f"{name.replace('_', ' ')}, {T:.4f} s", fontsize=10)
-        hand = {"hand": ("forearm", (FOREARM, 0, 0))} if "five" in name else None
-        shown = chain_pose(chain, lambda t, solution=solution: solution.at(t).q, hand)
-        draw_poses(above, 111, shown, t, 5)
+        shown, limbs = snapshots(chain, solution)
+        draw_snapshots(above.subplots(), shown, limbs)
+        legend_below(above, [Line2D([], [], color=limb.color, label=label) for label, limb in limbs.items()])
         torque, force = below.subplots(2, 1, sharex=True)
         sample, names = solution.at(t), solution.problem.model.joint_names
         for joint in chain.actuators:

@@ -2,7 +2,7 @@
 
 `studies.walking.printed` states it and says what the text leaves open. A motion is sought first, with a constant cost
 and all constraints, from all coordinates at zero; effort (5.1) is minimised from there, both to 1e-3. It converges, in
-3 s where the thesis prints 34.10 s. The thesis counts 330 variables, of 55 joints of which it freezes 17, and 1726
+4 s where the thesis prints 34.10 s. The thesis counts 330 variables, of 55 joints of which it freezes 17, and 1726
 rows; ours are the 228 variables of the joints that move and 1100 rows, bounds on frozen joints not among them.
 
 Two conditions, found by relaxing one kind of constraint at a time by as little as a local search needs:
