@@ -123,7 +123,7 @@ def snapshots(chain: co.loops.ClosedChain, solution: co.Solution) -> tuple[Skele
 @styled
 def draw(found: Mapping[str, co.Solution], file: str) -> None:
     """Postures of the chains, torques of the actuators, and forces in the cut."""
-    figure = plt.figure(figsize=(4.1 * len(found), 8.4))
+    figure = plt.figure(figsize=(4.1 * len(found), 9.6))
     for part, (name, solution) in zip(figure.subfigures(1, len(found), squeeze=False)[0], found.items(), strict=True):
         chain, T = CASES[name].chain, solution.duration
         t = np.linspace(0, T, 600)
