@@ -13,6 +13,7 @@ from problems import effort, time_optimal
 from scipy.integrate import solve_ivp
 
 import colloc as co
+from colloc.solution.violations import _Beyond
 from colloc.transcription.mesh import Points
 from models.chains.serial import planar_chain
 from models.two_link import two_link
@@ -276,3 +277,14 @@ def test_limits_hold_beside_the_nodes_that_were_added_for_them(curve):
     assert solution.status is co.Status.SOLVED
     tau = solution.at(np.linspace(0, solution.duration, 50_001)).tau
     assert np.abs(tau).max() / 10 - 1 < 1e-4
+
+
+def test_a_peak_between_points_of_unequal_distance_is_looked_at():
+    """A top just above the bound between points that lie below it, the next one far nearer than the one before."""
+    stated = time_optimal().rows["tau bounds"]
+    s = np.array([0.4, 0.4001, 0.40012])
+    row = 1e-2 * (1 - ((s - 0.40007) / 2.5e-5) ** 2)  # of 10 N m
+    seen = _Beyond(Points(s, np.zeros(3, dtype=int)), np.vstack([row, np.full(3, -1.0)]))
+    assert row.max() < 0
+    closer = seen.beside_peaks(stated).s
+    assert np.abs(closer - 0.40007).min() < 1e-5

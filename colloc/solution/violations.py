@@ -121,7 +121,11 @@ class _Beyond(NamedTuple):
         relative = (self.values / stated.rows.scale[:, None])[chosen]
         before, here, after = relative[:, :-2], relative[:, 1:-1], relative[:, 2:]
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            gain = (after - before) ** 2 / (8 * (2 * here - before - after))
+            # Newton's form of the parabola, as points are not equally spaced: its top lies slope^2 / 4 bend higher.
+            left, right = np.diff(s)[:-1], np.diff(s)[1:]
+            rise, fall = (here - before) / left, (after - here) / right
+            slope, bend = (right * rise + left * fall) / (left + right), (rise - fall) / (left + right)
+            gain = slope**2 / (4 * bend)
             peak = (here >= before) & (here >= after) & (gain > _GAIN) & (here + 2 * gain > 0)
         k = 1 + np.flatnonzero(peak.any(axis=0) & (interval[:-2] == interval[2:]))
         return _beside(self.points, k)
