@@ -13,6 +13,7 @@ The layers, lowest first; each imports only from those listed before it:
     checks          validation of arguments, and InputError
     display         tables as text and HTML
     version         the version of the package
+    lazy            attributes computed on first use, once for all threads
     files           writing files: complete or absent
     numerics        spline bases, quadrature, differences, the fastest speeds along a path
     kernels         CasADi functions compiled to machine code, and evaluated at many samples

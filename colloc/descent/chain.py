@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple
 
 import casadi as ca
@@ -15,6 +14,7 @@ from colloc.descent.objective import Objective
 from colloc.descent.spline import SplineMotion
 from colloc.kernels import Compile
 from colloc.kernels.batch import Batch
+from colloc.lazy import cached_property
 from colloc.loops import ChainEvaluator, ClosedChain, assemble, closure_error
 from colloc.loops.reduction import posture_derivatives
 from colloc.model import Load

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from colloc.descent.box import box_of
 from colloc.descent.line_search import Point
 from colloc.descent.objective import Descent, DescentStatus, Objective
 from colloc.display import shown
+from colloc.lazy import cached_property
 from colloc.solution import Solution
 from colloc.solution.starts import trajectory_of
 from colloc.solver import Outcome, Status

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from colloc.checks import InputError, count, finite_array, finite_number
 from colloc.descent.box import box_of
 from colloc.descent.objective import Objective
+from colloc.lazy import cached_property
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -34,6 +33,7 @@ from colloc.evaluator.samples import (
 from colloc.evaluator.spline import spline_sensitivities
 from colloc.kernels import Compile
 from colloc.kernels.batch import Batch, arithmetic, sample_rows, spread
+from colloc.lazy import cached_property
 from colloc.model import Load, Model, check_forward, check_loads
 from colloc.numerics.bspline import SplineBasis
 from colloc.problem import Instant

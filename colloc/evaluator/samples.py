@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from colloc.kernels.batch import spread
+from colloc.lazy import cached_property
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError, count
+from colloc.lazy import cached_property
 
 
 class CompileError(RuntimeError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -13,6 +12,7 @@ from colloc.checks import InputError, as_tuple
 from colloc.display import shown
 from colloc.kernels import Compile
 from colloc.kernels.batch import Batch, sample_rows
+from colloc.lazy import cached_property
 from colloc.loops.inverse_dynamics import inverse_dynamics, loop_wrenches
 from colloc.loops.mechanism import ClosedChain
 from colloc.loops.posture import CLOSED, RANK

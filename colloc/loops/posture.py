@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError
 from colloc.display import short
+from colloc.lazy import cached_property
 from colloc.loops.closure import loop_jacobian, moving, path, residual
 from colloc.loops.loop import Loop
 from colloc.model import Model

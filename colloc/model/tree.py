@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -12,6 +11,7 @@ import numpy as np
 
 from colloc.checks import InputError, as_tuple, finite_array, symbolic, unknown_name
 from colloc.display import Table, short
+from colloc.lazy import cached_property
 from colloc.model.body import Body, Load
 from colloc.model.joint import Joint
 from colloc.model.kinds import fixed

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
+from colloc.lazy import cached_property
 from colloc.model import Model
 from colloc.model.joint import sparse
 from colloc.model.kinematics import frames

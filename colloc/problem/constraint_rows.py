@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
+from colloc.lazy import cached_property
 from colloc.problem.conditions import Condition
 from colloc.problem.instant import Slots
 from colloc.problem.joint_constraints import JointBounds, State

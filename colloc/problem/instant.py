@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import casadi as ca
 
 from colloc.checks import InputError, unknown_name
 from colloc.dynamics import Reactions, Wrench, joint_reactions, support_wrench
+from colloc.lazy import cached_property
 from colloc.model import Load, Model
 from colloc.model.kinematics import Frames, PointMotion, frames, point_in
 

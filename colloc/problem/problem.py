@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError, as_tuple, finite_array, finite_number, unknown_name
 from colloc.display import Table, short, shown
+from colloc.lazy import cached_property
 from colloc.model import Load, Model, check_loads
 from colloc.problem.conditions import Constraint
 from colloc.problem.constraint_rows import ConstraintRows

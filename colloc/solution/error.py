@@ -20,12 +20,12 @@ sizes, rows to their natural size.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
 from colloc.display import Table, short
+from colloc.lazy import cached_property
 from colloc.numerics.quadrature import gauss, lagrange_integrals, lagrange_values
 from colloc.problem import Window
 from colloc.solution.equations import drift, equation_error

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -13,6 +12,7 @@ import numpy as np
 from colloc.checks import InputError
 from colloc.display import Table, short
 from colloc.dynamics import joint_reactions
+from colloc.lazy import cached_property
 from colloc.problem import Instant, Problem
 from colloc.solution.error import LocalError, local_error
 from colloc.solution.ladder import Rung, relative_change

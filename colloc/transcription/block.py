@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
+from colloc.lazy import cached_property
 from colloc.problem import Rows
 from colloc.transcription.sites import Local, Sites
 from colloc.transcription.torques import Intermediate

@@ -9,13 +9,13 @@ the points of quadratures keep their places within their intervals.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 
 import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError
+from colloc.lazy import cached_property
 from colloc.numerics.bspline import cox_de_boor
 from colloc.numerics.quadrature import gauss
 from colloc.problem import Moment, Window

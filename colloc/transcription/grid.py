@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Protocol
 
 import casadi as ca
 import numpy as np
 
+from colloc.lazy import cached_property
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
 from colloc.problem import Problem, Slots, Window

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from colloc.checks import InputError
+from colloc.lazy import cached_property
 from colloc.problem import Problem, Unknown, Window
 
 

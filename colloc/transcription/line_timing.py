@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import casadi as ca
@@ -21,6 +20,7 @@ import numpy as np
 
 from colloc.display import short
 from colloc.dynamics import inverse_dynamics, newton_euler
+from colloc.lazy import cached_property
 from colloc.numerics.path_speeds import PathLimits, path_speeds
 from colloc.problem import Problem
 from colloc.transcription.mesh import graded

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
 from colloc.display import Table, short
 from colloc.kernels import Compile
+from colloc.lazy import cached_property
 from colloc.numerics.differences import central_difference
 from colloc.problem import Problem, natural_size
 from colloc.transcription.block import Block

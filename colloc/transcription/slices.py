@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
+
+from colloc.lazy import cached_property
 
 
 class Entries(NamedTuple):

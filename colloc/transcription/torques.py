@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -20,6 +19,7 @@ from colloc.dynamics import (
     total_hessian,
     total_sensitivities,
 )
+from colloc.lazy import cached_property
 from colloc.problem import Problem, Slots
 
 # From this many joints on the recursions need fewer operations than automatic differentiation, on chains and trees;

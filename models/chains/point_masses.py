@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 import colloc as co
 from colloc.checks import as_tuple, finite_number
+from colloc.lazy import cached_property
 
 
 @dataclass(frozen=True, eq=False)

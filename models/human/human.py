@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
 import colloc as co
+from colloc.lazy import cached_property
 from models.human.anatomy import SIDES, Lump
 
 

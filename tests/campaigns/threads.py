@@ -1,4 +1,4 @@
-"""Several threads on one nonlinear program or problem at once: the answers of one thread, no crash."""
+"""Several threads on the same objects at once: the answers of one thread, no crash, and errors that say the same."""
 
 from __future__ import annotations
 
@@ -7,40 +7,100 @@ import numpy as np
 from tests.campaigns.attempt import Attempt
 from tests.campaigns.child import attempt_apart
 
+_CURVES = ("co.BSpline(8)", "co.BSpline(6, degree=5, continuity=1)", "co.Radau(8)", "co.HermiteSimpson(8)")
+
+# What a thread may do with what it shares with the others; each returns numbers or a text.
+_ACTIONS = {
+    "solve problem": "co.solve(problem, curve, parameters={'w': w}, compile=compiled).cost",
+    "solve program": "co.solve(nlp, parameters={'w': w}).x.tolist()",
+    "solve Gauss-Newton": "co.solve(nlp, hessian=co.Hessian.GAUSS_NEWTON).cost",
+    "solve L-BFGS": "co.solve(nlp, hessian=co.Hessian.LIMITED_MEMORY, between='nodes').cost",
+    "refine": "co.refine(solution, 1e-3).cost",
+    "solve to tolerance": "co.solve(problem, curve, tol=1e-2, compile=compiled).cost",
+    "warm start": "co.solve(nlp, guess=solution, parameters={'w': w}).cost",
+    "infeasible": "failure(lambda: co.solve(hopeless, curve, compile=compiled))",
+    "input error": "failure(lambda: co.solve(nlp, parameters={'v': w}))",
+    "options": "failure(lambda: co.solve(nlp, ipopt={'max_iter': 3}))",
+    "transcribe": "co.transcribe(problem, curve, compile=compiled).spy()",
+    "verify": "co.verify(solution).forward_error",
+    "error": "(float(solution.error), solution.violation, solution.cost)",
+    "samples": "solution.at([0.1, 0.2]).tau.tolist()",
+    "any function": "solution.evaluate(lambda now: now.point('lower').position, 0.3).tolist()",
+    "reactions": "solution.reactions().force.tolist()",
+    "torques": "evaluator.torque(q, q, q).tolist()",
+    "sensitivities": "[array.tolist() for array in evaluator.sensitivities(q, q, q)]",
+    "forward dynamics": "evaluator.forward_dynamics(q, q, q).tolist()",
+    "mass matrix": "evaluator.mass_matrix(q).tolist()",
+    "joint forces": "evaluator.reactions(q, q, q).force.tolist()",
+    "new model": "co.solve(stated(), co.BSpline(8), compile=compiled).cost",
+    "text": "repr(problem) + repr(nlp) + repr(solution)",
+    "file": "saved(solution)",
+}
+
 _SNIPPET = """
+import sys, tempfile, warnings
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 import casadi as ca
+import numpy as np
 import colloc as co
 from models.two_link import two_link
 
-problem = co.Problem(
-    two_link(), 1.0, co.integral(lambda now: now.w * ca.sumsqr(now.tau)),
-    [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0)], parameters=[co.Parameter("w", 1.0)],
-)
-curve = {curve}
-target = {target}
+warnings.simplefilter("ignore")
+sys.setswitchinterval({interval})  # s
 
-def cost(w):
-    return co.solve(target, *({arguments}), parameters={{"w": w}}, **{options}).cost
+def stated(*more):
+    return co.Problem(
+        two_link(), 1.0, co.integral(lambda now: now.w * ca.sumsqr(now.tau)),
+        [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0), *more], parameters=[co.Parameter("w", 1.0)],
+    )
 
-weights = {weights}
-alone = [cost(w) for w in weights]
+def failure(action):
+    try:
+        return str(action().status)
+    except (co.InputError, co.SolveError) as error:
+        return f"{{type(error).__name__}}: {{error}}"
+
+def saved(solution):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "motion.npz"
+        co.save(solution, path)
+        return co.load(path, problem).cost
+
+def objects():
+    global problem, hopeless, curve, nlp, solution, evaluator, q
+    problem, hopeless, curve = stated(), stated(co.bounds(tau=(-1.0, 1.0))), {curve}
+    nlp, evaluator = co.transcribe(problem, curve, compile=compiled), co.Evaluator(two_link(), compile=compiled)
+    solution = co.solve(co.transcribe(problem, co.BSpline(8), compile=compiled))
+    q = np.random.default_rng(0).uniform(-1, 1, (5, 2))
+
+compiled = {compiled}
+work = {work}
+actions = {{
+{actions}
+}}
+objects()
+alone = [actions[name](w) for name, w in work]
+objects()  # anew, so that the threads compute for the first time what objects keep
 with ThreadPoolExecutor({threads}) as pool:
-    together = list(pool.map(cost, weights))
-assert together == alone, f"{{together}} together, {{alone}} alone"
+    together = list(pool.map(lambda item: actions[item[0]](item[1]), work))
+for (name, w), one, other in zip(work, alone, together, strict=True):
+    # Times and counts of seconds differ; nothing else may.
+    assert name == "text" or one == other, f"{{name}}: {{other}} among threads, {{one}} alone"
 """
 
 
 def attempt(rng: np.random.Generator) -> Attempt:
-    """Solves of one program with several parameter values, one after the other and all at once."""
-    shared = rng.choice(["problem", "nlp"])
-    threads = int(rng.integers(2, 9))
+    """A mixture of a few actions, one after the other and all at once."""
+    names = rng.choice(list(_ACTIONS), size=int(rng.integers(1, 5)), replace=False).tolist()
+    compiled = bool(rng.random() < 0.4)
+    work = [(str(rng.choice(names)), float(rng.choice([0.5, 1.0, 2.0]))) for _ in range(16)]
     snippet = _SNIPPET.format(
-        curve=rng.choice(["co.BSpline(10)", "co.Radau(10)", "co.HermiteSimpson(10)"]),
-        target="problem" if shared == "problem" else "co.transcribe(problem, curve, compile=False)",
-        arguments="curve," if shared == "problem" else "",
-        options={"compile": False} if shared == "problem" else {},
-        weights=[float(w) for w in rng.choice([0.5, 1.0, 2.0, 4.0], size=24)],
-        threads=threads,
+        interval=float(rng.choice([5e-3, 1e-5, 1e-6])),
+        curve=rng.choice(_CURVES),
+        compiled=compiled,
+        work=work,
+        actions="\n".join(f'    "{name}": lambda w: {_ACTIONS[name]},' for name in names),
+        threads=int(rng.integers(2, 9)),
     )
-    return attempt_apart(f"solve one {shared}", snippet)
+    return attempt_apart("compiled" if compiled else "virtual machine", snippet, seconds=300.0)

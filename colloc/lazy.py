@@ -1,0 +1,64 @@
+"""Values made on first use and kept, once for all threads."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, overload
+
+T = TypeVar("T")
+
+_table = threading.RLock()
+_making: dict[tuple[int, str], _Alone] = {}  # what is being made, by object and name
+
+
+class cached_property(Generic[T]):
+    """An attribute that is computed when it is first asked for, by one thread, while others that ask wait.
+
+    As in functools, whose own since Python 3.12 lets several threads compute the same attribute: each would get symbols
+    of its own, and expressions in symbols of both. Up to Python 3.11 it has a lock for all objects of a class instead,
+    by which independent threads wait for each other. The lock here is that of one attribute of one object. What an
+    attribute is made of is never made of it, so that no threads wait for each other in a circle.
+
+        class Circle:
+            @cached_property
+            def area(self): return np.pi * self.radius**2
+    """
+
+    def __init__(self, make: Callable[[Any], T]):
+        self._make, self.__doc__ = make, make.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> cached_property[T]: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> T: ...
+
+    def __get__(self, instance: object | None, owner: type | None = None) -> cached_property[T] | T:
+        # Python comes here only as long as the instance has no entry of this name.
+        if instance is None:
+            return self
+        key, values = (id(instance), self._name), vars(instance)
+        with _table:
+            alone = _making.setdefault(key, _Alone())
+            alone.threads += 1
+        try:
+            with alone.lock:
+                if self._name not in values:
+                    values[self._name] = self._make(instance)
+                return values[self._name]
+        finally:
+            with _table:
+                alone.threads -= 1
+                if not alone.threads:
+                    _making.pop(key, None)
+
+
+class _Alone:
+    """A lock, and how many threads have or want it."""
+
+    def __init__(self) -> None:
+        self.lock, self.threads = threading.RLock(), 0
