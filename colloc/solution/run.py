@@ -16,7 +16,7 @@ from colloc.solution.refinement import has_settled, next_curve, rung
 from colloc.solution.solution import Solution
 from colloc.solution.starts import start_from
 from colloc.solution.violations import exceeded
-from colloc.solver import Hessian, Ipopt, Start, Status, check_hessian
+from colloc.solver import Hessian, Ipopt, Start, Status, check_hessian, hopeless
 from colloc.transcription import NLP, FreeKnotsGrid, Guess, Keyframes, check_freedoms, on_curve
 
 _ROUNDS = 20  # of a refinement, at most
@@ -65,6 +65,8 @@ class Run:
             held = solution.nlp.grid.extra
             extra = extra if held is None else held.merged(extra)
             again, _ = self._once(on_curve(solution.nlp, solution.curve, extra), solution, begin)
+            if again.outcome.status is Status.INTERRUPTED:
+                return _interrupted(solution), start
             if again.outcome.status is not Status.SOLVED:
                 break
             solution = _after(again, solution)
@@ -83,7 +85,7 @@ class Run:
         x = np.append(first.x, grid.breakpoints)
         found = knots.seek(nlp, x, self.parameters, lambda start: ipopt(start, self.parameters, self.progress))
         if found.status is Status.INTERRUPTED:
-            return replace(first, outcome=replace(first.outcome, status=found.status)), start
+            return _interrupted(first), start
         if found.status is not Status.SOLVED:
             warnings.warn("better knots may exist: the search for them has not settled", SolutionWarning, stacklevel=4)
         begin, x = time.perf_counter(), grid.without_knots(found.x)
@@ -100,9 +102,16 @@ class Run:
         check_freedoms(nlp)
         check_hessian(self.hessian, nlp)
         built = time.perf_counter() - begin
-        outcome = Ipopt(nlp, self.options, self.hessian)(start, self.parameters, self.progress)
+        outcome = hopeless(nlp, start.x, self.parameters)
+        if outcome is None:
+            outcome = Ipopt(nlp, self.options, self.hessian)(start, self.parameters, self.progress)
         seconds = outcome.seconds | {"build": built + outcome.seconds["build"]}
         return Solution(nlp, replace(outcome, seconds=seconds, tolerance=self.tolerance), self.parameters), start.x
+
+
+def _interrupted(solution: Solution) -> Solution:
+    """A solution in whose improvement Ctrl-C was pressed."""
+    return replace(solution, outcome=replace(solution.outcome, status=Status.INTERRUPTED))
 
 
 def _after(solution: Solution, *earlier: Solution | knots.Knots) -> Solution:
@@ -130,6 +139,8 @@ def refined(solution: Solution, run: Run, guess: Keyframes | Guess | Solution | 
         if finer.outcome.status not in (Status.SOLVED, Status.INTERRUPTED):
             # Beside an optimum of another grid rounding may leave no way on; a start of its own has one.
             finer, _ = run(nlp, guess, begin)
+        if finer.outcome.status is Status.INTERRUPTED:
+            return _interrupted(solution)
         worse = finer.cost - solution.cost > tol * abs(solution.cost)
         if finer.outcome.status is not Status.SOLVED or (right and worse):
             break  # another local optimum, and no better one

@@ -13,6 +13,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError, unknown_name
+from colloc.solver.linear_solvers import check_linear_solver
 from colloc.solver.monitor import Interruptible, Monitor
 from colloc.solver.outcome import Outcome, Status
 from colloc.solver.scaled import Hessian, ScaledNLP
@@ -25,6 +26,7 @@ from colloc.transcription import NLP
 _DEFAULTS = {
     "print_level": 0,
     "sb": "yes",
+    "option_file_name": "",  # by default ipopt.opt of the working directory, which may name libraries to be loaded
     "linear_solver": "mumps",
     "mumps_mem_percent": 100,
     "mumps_permuting_scaling": 0,
@@ -91,12 +93,16 @@ def option_names() -> frozenset[str]:
 
 
 def check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
-    """IPOPT options by name; InputError names close matches of an unknown key."""
+    """IPOPT options by name.
+
+    InputError names close matches of an unknown key, and the linear solvers that can be loaded where another is named.
+    """
     for key in options or {}:
         if key == "hessian_approximation":
             raise InputError("say hessian=co.Hessian.LIMITED_MEMORY or EXACT in place of IPOPT's hessian_approximation")
         if key not in option_names():
             raise unknown_name("IPOPT option", key, sorted(option_names()))
+    check_linear_solver(options or {})
     return dict(options or {})
 
 
@@ -160,6 +166,7 @@ class Ipopt:
             "no_nlp_grad": True,
             "calc_lam_p": False,
             "print_time": False,
+            "show_eval_warnings": False,
             "iteration_callback": monitor,
             "ipopt": own,
             **scaled.derivatives(self.hessian),
@@ -173,12 +180,15 @@ class Ipopt:
         with Interruptible(monitor):
             result = solver(**start)
         monitor.end()
-        stats, best = solver.stats(), monitor.best if monitor.stop else None
+        stats = solver.stats()
+        status = _STATUS.get(stats["return_status"], Status.FAILED)
+        # Ctrl-C may come when IPOPT no longer asks: the optimum is then the best iterate, and the interruption counts.
+        best = monitor.best if monitor.stop and status is not Status.SOLVED else None
         spent = sum(float(seconds) for key, seconds in stats.items() if key.startswith("t_wall_nlp_"))
         return Outcome(
             scaled.own(np.array(result["x"]).ravel() if best is None else best),
             scaled.own_multipliers(*(np.array(result[name]).ravel() for name in ("lam_g", "lam_x"))),
-            _STATUS.get(stats["return_status"], Status.FAILED),
+            Status.INTERRUPTED if monitor.stop else status,
             stats["return_status"],
             _history(stats.get("iterations", {}), scaled.sizes.cost),
             # IPOPT's own count means nothing where it made no iteration at all.

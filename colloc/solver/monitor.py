@@ -81,15 +81,20 @@ class Monitor(IterationCallback):
 
 
 class Interruptible:
-    """While active, the first Ctrl-C asks the monitor to stop; a second one interrupts as usual."""
+    """While active, the first Ctrl-C asks the monitor to stop; a second one interrupts as usual.
+
+    Only in the main thread, the only one to which Python delivers signals, and not where others handle them: a process
+    that ignores Ctrl-C goes on, and a handler that is not Python's own could not be put back.
+    """
 
     def __init__(self, monitor: Monitor):
-        self._monitor = monitor
+        self._monitor, self._previous = monitor, None
 
     def __enter__(self) -> None:
-        self._previous = None
-        if threading.current_thread() is threading.main_thread():
-            self._previous = signal.signal(signal.SIGINT, self._ask)
+        main = threading.current_thread() is threading.main_thread()
+        if main and signal.getsignal(signal.SIGINT) not in (None, signal.SIG_IGN):
+            self._previous = signal.getsignal(signal.SIGINT)
+            signal.signal(signal.SIGINT, self._ask)
 
     def __exit__(self, *exc: object) -> None:
         self._restore()

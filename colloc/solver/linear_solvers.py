@@ -1,0 +1,52 @@
+"""Which linear solvers this IPOPT can load: some are compiled into it, others are libraries found when they run."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import casadi as ca
+
+from colloc.checks import InputError
+
+NAMES = ("mumps", "spral", "ma27", "ma57", "ma77", "ma86", "ma97", "pardiso")
+_RARE = ("pardisomkl", "wsmp")  # asked for one of these, an IPOPT that does not know it prints a page
+_LIBRARIES = ("hsllib", "pardisolib")  # IPOPT's options that name libraries
+
+
+def check_linear_solver(options: Mapping[str, Any]) -> None:
+    """InputError for a linear solver that cannot be loaded, with those that can."""
+    name = options.get("linear_solver", "mumps")
+    libraries = tuple((key, options[key]) for key in _LIBRARIES if isinstance(options.get(key), str))
+    if name == "mumps" or (isinstance(name, str) and name in NAMES + _RARE and _loads(name, libraries)):
+        return
+    legal = ", ".join(known for known in NAMES if _loads(known, libraries))
+    hint = f"; IPOPT's options {' and '.join(_LIBRARIES)} name libraries to be loaded" if name in NAMES else ""
+    raise InputError(f"linear_solver must be one that this IPOPT can load ({legal}), got {name!r}{hint}")
+
+
+@cache
+def _loads(name: str, libraries: tuple[tuple[str, str], ...]) -> bool:
+    """Whether IPOPT solves a program of one variable with it."""
+    if name == "ma97" and not _has_ma97(libraries):
+        return False
+    x = ca.MX.sym("x")
+    options = {"print_level": 0, "sb": "yes", "option_file_name": "", "linear_solver": name, **dict(libraries)}
+    try:
+        solver = ca.nlpsol("ipopt", "ipopt", {"x": x, "f": (x - 1) ** 2}, {"print_time": False, "ipopt": options})
+        solver(x0=0.0)
+    except RuntimeError:  # unknown to this IPOPT
+        return False
+    return solver.stats()["success"]
+
+
+def _has_ma97(libraries: tuple[tuple[str, str], ...]) -> bool:
+    """Whether HSL_MA97 is in HSL's library, since IPOPT crashes where it is not."""
+    suffix = {"darwin": "dylib", "win32": "dll"}.get(sys.platform, "so")
+    try:
+        return hasattr(ctypes.CDLL(dict(libraries).get("hsllib", f"libhsl.{suffix}")), "ma97_default_control_d")
+    except OSError:
+        return _loads("ma27", libraries)  # then HSL is compiled into IPOPT
