@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from colloc.kernels import Compile, CompileError, Kernel, build, cached, compiler
+from colloc.kernels import Compile, CompileError, CompileWarning, Kernel, build, cached, compiler
 from colloc.kernels.options import cache_directory, compiler_command
 
 ROOT = Path(__file__).parent.parent
@@ -68,7 +68,7 @@ def test_command_that_is_no_compiler(tmp_path):
         with pytest.raises(CompileError, match="no GCC or Clang that works"):
             build(kernels(), Compile(compiler=str(path)))
     path.write_text("neither a program nor a script with an interpreter")
-    with pytest.raises(CompileError, match="does not run"):
+    with pytest.raises(CompileError, match="no GCC or Clang that works"):
         build(kernels(), Compile(compiler=str(path)))
 
 
@@ -109,6 +109,23 @@ def test_compiler_that_never_ends(cache, tmp_path, monkeypatch):
     assert left(cache) == []
 
 
+def test_compiler_that_hangs_is_spoken_of(cache, tmp_path, monkeypatch):
+    monkeypatch.setattr(compiler, "PATIENCE", 0.3)
+    monkeypatch.setattr(compiler, "TIMEOUT", 0.6)
+    words = f"the C compiler {tmp_path / 'fake'} has been running for 0 s: Ctrl-C ends it, compile=False does without"
+    with pytest.warns(CompileWarning, match=words), pytest.raises(CompileError, match="took longer than"):
+        build(kernels(), fake(tmp_path, "sleep 100"))
+
+
+def test_compiler_that_hangs_at_the_first_question(tmp_path, monkeypatch):
+    monkeypatch.setattr(compiler, "PATIENCE", 0.3)
+    path = tmp_path / "dumb"
+    path.write_text("#!/bin/sh\nsleep 100\n")
+    path.chmod(0o700)
+    with pytest.raises(CompileError, match="took longer than"):
+        build(kernels(), Compile(compiler=str(path)))
+
+
 def make_older(path: Path, age: float) -> None:
     os.utime(path, (time.time() - age, time.time() - age))
 
@@ -143,6 +160,34 @@ def test_interrupted_compilation_leaves_nothing(cache, tmp_path):
     assert left(cache) == []
     assert ended(int((tmp_path / "pid").read_text()))
     check()
+
+
+def test_a_hung_compiler_dies_with_its_parent(cache, tmp_path):
+    """Even one that is killed, and with the processes that the compiler started."""
+    options = fake(tmp_path, f"sh -c 'echo $$ > {tmp_path / 'pid'}; sleep 100' & wait")
+    process = subprocess.Popen(script(f"build(kernels(), Compile(compiler={options.compiler!r}))"), cwd=ROOT)
+    for _ in range(3000):
+        time.sleep(0.02)
+        if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text():
+            break
+    process.kill()
+    process.wait()
+    assert ended(int((tmp_path / "pid").read_text()))
+
+
+def test_ctrl_c_while_a_compiler_starts_is_put_off():
+    """The signal arrives where no exception may be raised: between a process that runs and a list that knows it."""
+    done = []
+
+    def start() -> None:
+        with compiler._uninterrupted():
+            os.kill(os.getpid(), signal.SIGINT)
+            done.append(time.sleep(0.01))
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    assert done
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_two_processes_compile_the_same(cache):
@@ -241,3 +286,32 @@ def test_directory_of_the_cache(monkeypatch, tmp_path):
     assert cache_directory(Compile()) == tmp_path / "xdg" / "colloc"
     monkeypatch.delenv("XDG_CACHE_HOME")
     assert cache_directory(Compile()).is_relative_to(Path.home())
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative/to/the/working/directory")
+    assert cache_directory(Compile()).is_relative_to(Path.home())
+
+
+def test_users_without_a_home(monkeypatch):
+    monkeypatch.delenv("COLLOC_CACHE_DIR")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("HOME")
+    with monkeypatch.context() as patch:
+        patch.setattr("pwd.getpwuid", lambda uid: {}[uid])  # as for a user of a container that has no entry
+        with pytest.raises(CompileError, match=r"no directory for compiled kernels: .*; set \$COLLOC_CACHE_DIR"):
+            build(kernels(), Compile())
+    monkeypatch.setenv("HOME", "here")
+    with pytest.raises(CompileError, match="home is 'here'; set"):
+        build(kernels(), Compile())
+    assert not cached(kernels(), Compile())
+    monkeypatch.setenv("COLLOC_CACHE_DIR", "~nosuchuser/cache")
+    with pytest.raises(CompileError, match="no directory for compiled kernels"):
+        build(kernels(), Compile())
+
+
+def test_a_path_with_a_null_character_is_refused():
+    with pytest.raises(CompileError, match="null"):
+        build(kernels(), Compile(cache="a\0b"))
+
+
+def test_without_a_directory_for_temporary_files(cache, monkeypatch, tmp_path):
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "absent"))
+    check()

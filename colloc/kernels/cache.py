@@ -36,7 +36,7 @@ def find(directory: Path, key: str) -> Path | None:
             return None
         _check_owner(directory)
         entries = sorted(directory.glob(f"{key}-*.so"))
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a path may have a null character
         raise CompileError(f"cannot read compiled kernels in {directory}: {error}; see $COLLOC_CACHE_DIR") from error
     for path in entries:
         with suppress(OSError):  # gone meanwhile, or damaged and not to be removed
@@ -63,7 +63,7 @@ def workshop(directory: Path) -> Iterator[Path]:
         _check_owner(directory)
         with tempfile.TemporaryDirectory(prefix="build-", dir=directory, ignore_cleanup_errors=True) as inside:
             yield Path(inside)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise CompileError(f"cannot write compiled kernels to {directory}: {error}; see $COLLOC_CACHE_DIR") from error
 
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import IO
 
 from colloc.kernels.kernel import CompileError
+from colloc.kernels.options import CompileWarning
 
+PATIENCE = 30.0  # s, after which a run that has not ended is spoken of
 TIMEOUT = 900.0  # s, of one run
 # Straight-line code gains nothing from -O2 and -O3, which compile up to twenty times as long; the expensive
 # optimisations have the pass that fuses multiply-adds. The driver is short and has loops to be vectorised.
@@ -20,6 +25,17 @@ FLAGS = ("-fPIC", "-fvisibility=hidden", "-ffp-contract=fast", "-fno-math-errno"
 CHUNK_FLAGS = ("-O1", "-fexpensive-optimizations")
 DRIVER_FLAGS = ("-O3",)
 LINK_FLAGS = ("-shared", "-pthread", "-lm")
+# Ends with its compiler, or with the process at the other end of its standard input, with all that it started: a
+# compiler that hangs would outlive a Python that is killed.
+_WATCHED = """
+exec 3<&0 </dev/null
+"$@" 3<&- & work=$!
+{ read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 & watch=$!
+exec 3<&-
+wait $work; code=$?
+kill $watch
+exit $code
+"""
 
 
 @dataclass(frozen=True)
@@ -47,16 +63,10 @@ def inspect(command: tuple[str, ...]) -> Compiler:
     complaint = ""
     for cpu in (("-march=native",), ("-mcpu=native",), ()):
         words = (*command, *cpu)
-        try:
-            answer = subprocess.run(
-                [*words, "-dM", "-E", "-x", "c", os.devnull], capture_output=True, text=True, timeout=60, check=False
-            )
-        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-            raise CompileError(f"the C compiler {command[0]} does not run: {error}") from error
-        defined = [line.split(" ", 2) for line in answer.stdout.splitlines() if line.startswith("#define ")]
-        macros = {words[1]: words[-1] for words in defined}
-        complaint = answer.stderr
-        if answer.returncode == 0 and "__GNUC__" in macros:
+        status, complaint = _answer([*words, "-dM", "-E", "-x", "c", os.devnull])
+        defined = [line.split(" ", 2) for line in complaint.splitlines() if line.startswith("#define ")]
+        macros = {found[1]: found[-1] for found in defined}
+        if status == 0 and "__GNUC__" in macros:
             return Compiler(words, macros)
     raise CompileError(f"{' '.join(command)} is no GCC or Clang that works: {_excerpt(complaint)}")
 
@@ -94,65 +104,105 @@ def compile_library(compiler: Compiler, sources: Sequence[str], directory: Path,
     return library
 
 
+@dataclass(frozen=True)
+class _Run:
+    """A compiler that runs, and the end of a pipe that is open as long as this process lives."""
+
+    words: Sequence[str]
+    process: subprocess.Popen[str]
+    alive: IO[bytes]
+
+    @classmethod
+    def start(cls, words: Sequence[str], directory: Path | None) -> _Run:
+        """Start a command in a directory, where it also keeps its temporary files."""
+        environment = os.environ | {"LC_ALL": "C"} | ({"TMPDIR": str(directory)} if directory else {})
+        theirs, ours = os.pipe()
+        try:
+            process = subprocess.Popen(
+                ["/bin/sh", "-c", _WATCHED, "sh", *words], stdin=theirs, stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT, cwd=directory, env=environment, text=True, errors="replace",
+                start_new_session=True,
+            )  # fmt: skip
+        except (OSError, ValueError) as error:
+            os.close(ours)
+            raise CompileError(f"the C compiler {words[0]} does not run: {error}") from error
+        finally:
+            os.close(theirs)
+        return cls(words, process, os.fdopen(ours, "wb"))
+
+    def finish(self, patience: float, timeout: float) -> tuple[int, str]:
+        """Wait for its status and words; speak of it if that takes long, and give up after a while."""
+        try:
+            output, _ = self.process.communicate(timeout=min(patience, timeout))
+        except subprocess.TimeoutExpired:
+            if patience < timeout:
+                hint = "Ctrl-C ends it, compile=False does without"
+                words = f"the C compiler {self.words[0]} has been running for {patience:.0f} s: {hint}"
+                warnings.warn(words, CompileWarning, stacklevel=2)
+                return self.finish(timeout, timeout - patience)
+            raise CompileError(f"the C compiler took longer than {timeout:.0f} s: {' '.join(self.words)}") from None
+        return self.process.returncode, output
+
+    def kill(self) -> None:
+        """Kill it if it still runs, with the processes that it started itself."""
+        if self.process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.communicate()  # also closes the pipe of one that has ended by itself
+        self.alive.close()
+
+
+def _answer(words: Sequence[str]) -> tuple[int, str]:
+    """Status and words of a short run."""
+    with _uninterrupted():
+        run = _Run.start(words, None)
+    try:
+        return run.finish(PATIENCE, PATIENCE)
+    finally:
+        run.kill()
+
+
 def _run_all(runs: Sequence[Sequence[str]], directory: Path, jobs: int) -> None:
     """Run commands, at most `jobs` at a time; none of them outlives this call."""
-    running: list[subprocess.Popen[str]] = []
+    running: list[_Run] = []
     try:
         for words in runs:
             if len(running) == jobs:
-                _finish(running[0])
-                del running[0]
+                _check(running[0])
+                running.pop(0).kill()
             with _uninterrupted():  # between a process that runs and a list that knows it
-                running.append(_start(words, directory))
-        for process in running:
-            _finish(process)
+                running.append(_Run.start(words, directory))
+        for run in running:
+            _check(run)
     finally:
-        for process in running:
-            _kill(process)
+        for run in running:
+            run.kill()
+
+
+def _check(run: _Run) -> None:
+    """Wait for a compiler, and say what it complained about."""
+    status, output = run.finish(PATIENCE, TIMEOUT)
+    if status:
+        # Of a compiler that was killed the shell says 128 and the number of the signal.
+        end = f"signal {status - 128}" if status > 128 else f"status {status}"
+        raise CompileError(f"the C compiler ended with {end}: {' '.join(run.words)}\n{_excerpt(output)}")
 
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Put off Ctrl-C."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """Put off Ctrl-C, which Python handles in the main thread alone."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before in (None, signal.SIG_IGN):
+        yield
+        return
+    asked: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, frame: asked.append(number))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _start(words: Sequence[str], directory: Path) -> subprocess.Popen[str]:
-    environment = os.environ | {"TMPDIR": str(directory), "LC_ALL": "C"}
-    try:
-        return subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=directory,
-            env=environment, text=True, errors="replace", start_new_session=True,
-        )  # fmt: skip
-    except OSError as error:
-        raise CompileError(f"the C compiler {words[0]} does not run: {error}") from error
-
-
-def _finish(process: subprocess.Popen[str]) -> None:
-    """Wait for a compiler, and say what it complained about."""
-    try:
-        output, _ = process.communicate(timeout=TIMEOUT)
-    except subprocess.TimeoutExpired:
-        raise CompileError(f"the C compiler took longer than {TIMEOUT:.0f} s: {_shown(process)}") from None
-    if process.returncode:
-        end = f"signal {-process.returncode}" if process.returncode < 0 else f"status {process.returncode}"
-        raise CompileError(f"the C compiler ended with {end}: {_shown(process)}\n{_excerpt(output)}")
-
-
-def _kill(process: subprocess.Popen[str]) -> None:
-    """Kill a compiler that still runs, with the processes that it started itself."""
-    if process.poll() is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()  # also closes the pipe of one that has ended by itself
-
-
-def _shown(process: subprocess.Popen[str]) -> str:
-    return " ".join(map(str, process.args)) if isinstance(process.args, list) else str(process.args)
+        signal.signal(signal.SIGINT, before)
+        if asked:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _excerpt(output: str) -> str:

@@ -98,13 +98,26 @@ def compiler_command(options: Compile) -> tuple[str, ...]:
 
 
 def cache_directory(options: Compile) -> Path:
-    """Directory of compiled libraries."""
+    """Directory of compiled libraries.
+
+    Raises
+    ------
+    CompileError
+        If there is none, as for a user without a home.
+    """
     chosen = options.cache or os.environ.get("COLLOC_CACHE_DIR")
-    if chosen:
-        return Path(chosen).expanduser().absolute()
-    if xdg := os.environ.get("XDG_CACHE_HOME"):
-        return Path(xdg).absolute() / "colloc"
-    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "colloc"
+    try:
+        if chosen:
+            return Path(chosen).expanduser().absolute()
+        # A relative path would be another directory in every working directory.
+        if (xdg := Path(os.environ.get("XDG_CACHE_HOME", ""))).is_absolute():
+            return xdg / "colloc"
+        home = Path.home()
+    except (OSError, RuntimeError) as error:
+        raise CompileError(f"no directory for compiled kernels: {error}; set $COLLOC_CACHE_DIR") from error
+    if not home.is_absolute():
+        raise CompileError(f"no directory for compiled kernels: home is {str(home)!r}; set $COLLOC_CACHE_DIR")
+    return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "colloc"
 
 
 def _words(command: str) -> list[str]:

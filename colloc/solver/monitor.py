@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 import casadi as ca
 import numpy as np
@@ -80,6 +80,12 @@ class Monitor(IterationCallback):
         return 0
 
 
+class Stoppable(Protocol):
+    """What ends a run when `stop` is true."""
+
+    stop: bool
+
+
 class Interruptible:
     """While active, the first Ctrl-C asks the monitor to stop; a second one interrupts as usual.
 
@@ -87,7 +93,7 @@ class Interruptible:
     that ignores Ctrl-C goes on, and a handler that is not Python's own could not be put back.
     """
 
-    def __init__(self, monitor: Monitor):
+    def __init__(self, monitor: Stoppable):
         self._monitor, self._previous = monitor, None
 
     def __enter__(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.solver.monitor import IterationCallback
+from colloc.solver.monitor import Interruptible, IterationCallback
 
 Evaluate = Callable[[np.ndarray], Any]
 
@@ -58,6 +58,7 @@ def minimise(
         "ipopt": {
             "print_level": 0,
             "sb": "yes",
+            "option_file_name": "",
             "linear_solver": "mumps",
             "nlp_scaling_method": "none",
             "bound_relax_factor": 0.0,
@@ -72,9 +73,13 @@ def minimise(
         names = ["x", "p", "lam_f", "lam_g"]
         upper = ca.triu(lam_f * curvature(x))
         options["hess_lag"] = ca.Function("hess_lag", [x, p, lam_f, lam_g], [upper], names, ["triu_hess_gamma_x_x"])
-    ca.nlpsol("ipopt", "ipopt", {"x": x, "f": f(x)}, options)(x0=x0, lbx=bounds[0], ubx=bounds[1])
+    solver = ca.nlpsol("ipopt", "ipopt", {"x": x, "f": f(x)}, options)
+    with Interruptible(monitor):
+        solver(x0=x0, lbx=bounds[0], ubx=bounds[1])
     if errors:
         raise errors[0]
+    if monitor.stop:
+        raise KeyboardInterrupt
 
 
 class _External(ca.Callback):
@@ -110,9 +115,14 @@ class _Monitor(IterationCallback):
     """Hands every iterate over, and ends the run when told to."""
 
     def __init__(self, n: int, done: Callable[[np.ndarray], bool], errors: list[BaseException]):
-        self._done, self._errors = done, errors
+        self._done, self._errors, self.stop = done, errors, False
         super().__init__(n)
 
     def eval(self, arg: Any) -> list[int]:
         x = np.array(arg[ca.nlpsol_out().index("x")]).ravel()
-        return [int(self._done(x) or bool(self._errors))]
+        try:
+            done = self._done(x)
+        except BaseException as error:
+            done = True
+            self._errors.append(error)
+        return [int(done or self.stop or bool(self._errors))]
