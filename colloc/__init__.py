@@ -13,6 +13,7 @@ The layers, lowest first; each imports only from those listed before it:
     checks          validation of arguments, and InputError
     display         tables as text and HTML
     version         the version of the package
+    interrupts      Ctrl-C that is not lost on the way
     lazy            attributes computed on first use, once for all threads
     files           writing files: complete or absent
     numerics        spline bases, quadrature, differences, the fastest speeds along a path

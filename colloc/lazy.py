@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, overload
 
+from colloc.interrupts import Heeded
+
 T = TypeVar("T")
 
 _table = threading.RLock()
@@ -48,7 +50,9 @@ class cached_property(Generic[T]):
         try:
             with alone.lock:
                 if self._name not in values:
-                    values[self._name] = self._make(instance)
+                    with Heeded():
+                        made = self._make(instance)
+                    values[self._name] = made
                 return values[self._name]
         finally:
             with _table:

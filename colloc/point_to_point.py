@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError, finite_array
+from colloc.interrupts import heeded
 from colloc.model import Model
 from colloc.problem import Cost, Free, Instant, Problem, final, initial, integral
 from colloc.problem import duration as time
@@ -21,6 +22,7 @@ _TIE_BREAK = 3e-5
 _ROOM = 1.2
 
 
+@heeded
 def point_to_point(
     model: Model, start: Any, end: Any, *, duration: Free | float | None = None, minimize: Cost | None = None
 ) -> Problem:

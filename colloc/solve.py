@@ -12,6 +12,7 @@ import numpy as np
 
 from colloc.checks import InputError, finite_number
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
+from colloc.interrupts import heeded
 from colloc.kernels import Compile
 from colloc.problem import Problem
 from colloc.solution import Solution
@@ -34,6 +35,7 @@ class SolveError(RuntimeError):
         self.solution = solution
 
 
+@heeded
 def solve(
     problem: Problem | NLP,
     curve: Transcription | None = None,
@@ -136,6 +138,7 @@ def solve(
     return solution
 
 
+@heeded
 def refine(
     solution: Solution,
     tol: float = 1e-3,
@@ -187,7 +190,7 @@ def _judge(solution: Solution, start: np.ndarray, raise_on_failure: bool) -> Non
         from colloc.solution.causes import reservations  # most answers have none
 
         for sentence in reservations(solution):
-            warnings.warn(sentence, SolutionWarning, stacklevel=3)
+            warnings.warn(sentence, SolutionWarning, stacklevel=4)  # past `heeded`
     if raise_on_failure and solution.status not in (Status.SOLVED, Status.COARSE, Status.VIOLATED, Status.INTERRUPTED):
         from colloc.solver.diagnosis import explain  # few solves fail
 

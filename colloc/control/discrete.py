@@ -11,6 +11,7 @@ import numpy as np
 
 from colloc.checks import InputError, count, finite_number
 from colloc.dynamics import composite_sensitivities, forward_dynamics, total_sensitivities
+from colloc.interrupts import heeded
 from colloc.kernels.batch import Batch
 from colloc.model import Load, Model, check_forward, check_loads
 from colloc.problem import Instant
@@ -66,6 +67,7 @@ class System:
                 raise InputError(f"{name} must be a function, got {getattr(self, name)!r}")
 
 
+@heeded
 def discretise(model: Model, dt: float, *, scheme: Scheme = Scheme.RUNGE_KUTTA, loads: Sequence[Load] = ()) -> System:
     """A mechanism as a discrete-time system: state (q, qd), controlled by the actuator torques.
 

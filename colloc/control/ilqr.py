@@ -17,6 +17,7 @@ from colloc.control.objective import Objective
 from colloc.control.residuals import Expansion, Residuals, fitted
 from colloc.control.riccati import Policy, backward
 from colloc.display import Table, short
+from colloc.interrupts import heeded
 
 # Of the expected decrease that a step must bring. A small share admits steps far beyond where the linearisation holds,
 # and with them whirling local minima: with 0.1 it took a third more iterations over 16 reaches of 2 to 10 links.
@@ -104,6 +105,7 @@ class Trajectory:
         return Table(f"Trajectory of {len(self.u)} steps, {self.x.shape[1]} states", ("", ""), rows)
 
 
+@heeded
 def ilqr(
     system: System,
     objective: Objective,

@@ -13,6 +13,7 @@ from colloc.checks import InputError, count, finite_array, finite_number, interv
 from colloc.control.discrete import Scheme, System, simulate, system_at
 from colloc.control.residuals import Expansion
 from colloc.control.riccati import backward
+from colloc.interrupts import heeded
 from colloc.solution import Solution
 
 
@@ -81,6 +82,7 @@ class Tracking:
         return simulate(system, start, self.u, reference=self.x, gains=gains, limits=bounds)
 
 
+@heeded
 def track(
     solution: Solution,
     *,

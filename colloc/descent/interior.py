@@ -7,9 +7,11 @@ import numpy as np
 from colloc.descent.line_search import Point
 from colloc.descent.objective import Descent, DescentStatus, Objective, Stop
 from colloc.descent.record import Record
+from colloc.interrupts import heeded
 from colloc.solver.unconstrained import minimise
 
 
+@heeded
 def ipopt(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Descent:
     """Descent by IPOPT under the same stopping rule.
 

@@ -31,6 +31,7 @@ from colloc.evaluator.samples import (
     TorqueSensitivities,
 )
 from colloc.evaluator.spline import spline_sensitivities
+from colloc.interrupts import heeded
 from colloc.kernels import Compile
 from colloc.kernels.batch import Batch, arithmetic, sample_rows, spread
 from colloc.lazy import cached_property
@@ -260,6 +261,7 @@ class Evaluator:
         ]
         return [array[0] for array in arrays] if single else arrays
 
+    @heeded
     def _values(self, batch: Batch, memory: Sequence[np.ndarray] | None, **given: Any) -> tuple[list[np.ndarray], bool]:
         """The one place where numbers go in and come out: nonzeros of results, and whether samples lack an axis."""
         count = max(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -14,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
+from colloc.interrupts import handler
 from colloc.kernels.kernel import CompileError
 from colloc.kernels.options import CompileWarning
 
@@ -191,8 +191,8 @@ def _check(run: _Run) -> None:
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
     """Put off Ctrl-C, which Python handles in the main thread alone."""
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or before in (None, signal.SIG_IGN):
+    before = handler()
+    if before is None:
         yield
         return
     asked: list[int] = []

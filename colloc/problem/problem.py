@@ -11,6 +11,7 @@ import numpy as np
 
 from colloc.checks import InputError, as_tuple, finite_array, finite_number, unknown_name
 from colloc.display import Table, short, shown
+from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.model import Load, Model, check_loads
 from colloc.problem.conditions import Constraint
@@ -58,6 +59,7 @@ class Problem:
     parameters: Sequence[Parameter] = ()
     loads: Sequence[Load] = ()
 
+    @heeded
     def __post_init__(self):
         if not isinstance(self.model, Model):
             raise InputError(f"model must be a Model, got {self.model!r}")

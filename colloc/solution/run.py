@@ -87,7 +87,7 @@ class Run:
         if found.status is Status.INTERRUPTED:
             return _interrupted(first), start
         if found.status is not Status.SOLVED:
-            warnings.warn("better knots may exist: the search for them has not settled", SolutionWarning, stacklevel=4)
+            warnings.warn("better knots may exist: the search for them has not settled", SolutionWarning, stacklevel=5)
         begin, x = time.perf_counter(), grid.without_knots(found.x)
         solution, start = self(on_curve(nlp, grid.curve_at(found.x)), Start(x, near=True), begin)
         return _after(solution, first, found), start

@@ -12,6 +12,7 @@ import numpy as np
 from colloc.checks import InputError
 from colloc.display import Table, short
 from colloc.dynamics import joint_reactions
+from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.problem import Instant, Problem
 from colloc.solution.error import LocalError, local_error
@@ -135,6 +136,7 @@ class Solution:
         """Largest fine-grid violation over all constraints, relative to each row's natural size."""
         return max((v.relative for v in self.violations), default=0.0)
 
+    @heeded
     def violations_at(self, t: Any) -> list[Violation]:
         """Every constraint row at given times, the worst of them for each row, worst row first.
 
@@ -238,6 +240,7 @@ class Solution:
         ]
         return tuple(arrays) if several else arrays[0]
 
+    @heeded
     def _evaluated(self, expressions: list[ca.SX], t: Any) -> list[np.ndarray]:
         """Expressions in the symbols of the problem's instant at times, each ndarray, shape (N, entries)."""
         now, grid = self.problem.instant, self.nlp.grid

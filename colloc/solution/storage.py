@@ -15,6 +15,7 @@ import numpy as np
 
 from colloc.checks import InputError, unknown_name
 from colloc.files import check_writable, write_atomically
+from colloc.interrupts import heeded
 from colloc.problem import Problem
 from colloc.solution.solution import Solution
 from colloc.solver import Outcome, Status
@@ -55,6 +56,7 @@ def save(solution: Solution, path: str | Path) -> None:
     write_atomically(target, buffer.getvalue())
 
 
+@heeded
 def load(path: str | Path, problem: Problem) -> Solution:
     """Read a solution back and attach it to its problem.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from colloc.checks import InputError, finite_number
 from colloc.display import Table, short
+from colloc.interrupts import heeded
 from colloc.model.gimbal import SingularPosture, singular_postures
 from colloc.solution.simulation import growth, simulate
 from colloc.solution.solution import Solution
@@ -113,6 +114,7 @@ class Verification:
         return ": judge by the intervals" if self.growth > _UNSTABLE and self.forward_error > _NOTICEABLE else ""
 
 
+@heeded
 def verify(solution: Solution, *, tolerance: float = 1e-12) -> Verification:
     """Check a solution by means it was not made with.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import signal
 import sys
-import threading
 import time
 from types import FrameType
 from typing import Any, Protocol
 
 import casadi as ca
 import numpy as np
+
+from colloc.interrupts import Handler, handler
 
 
 class IterationCallback(ca.Callback):
@@ -87,19 +88,15 @@ class Stoppable(Protocol):
 
 
 class Interruptible:
-    """While active, the first Ctrl-C asks the monitor to stop; a second one interrupts as usual.
-
-    Only in the main thread, the only one to which Python delivers signals, and not where others handle them: a process
-    that ignores Ctrl-C goes on, and a handler that is not Python's own could not be put back.
-    """
+    """While active, the first Ctrl-C asks the monitor to stop; a second one interrupts as usual."""
 
     def __init__(self, monitor: Stoppable):
-        self._monitor, self._previous = monitor, None
+        self._monitor = monitor
+        self._previous: Handler | None = None
 
     def __enter__(self) -> None:
-        main = threading.current_thread() is threading.main_thread()
-        if main and signal.getsignal(signal.SIGINT) not in (None, signal.SIG_IGN):
-            self._previous = signal.getsignal(signal.SIGINT)
+        self._previous = handler()
+        if self._previous is not None:
             signal.signal(signal.SIGINT, self._ask)
 
     def __exit__(self, *exc: object) -> None:

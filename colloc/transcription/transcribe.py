@@ -10,6 +10,7 @@ import numpy as np
 
 from colloc.checks import InputError
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
+from colloc.interrupts import heeded
 from colloc.kernels import Compile
 from colloc.problem import ConstraintRows, Problem, Slots, Window, summed
 from colloc.transcription.block import Block
@@ -30,6 +31,7 @@ from colloc.transcription.torques import Torques
 TRANSCRIPTIONS = {curve.__name__: curve for curve in (BSpline, HermiteSimpson, Radau)}
 
 
+@heeded
 def transcribe(
     problem: Problem,
     curve: Transcription,

@@ -1,0 +1,194 @@
+"""Ctrl-C is an interrupted solution or a KeyboardInterrupt, whatever the library is doing."""
+
+import os
+import signal
+import threading
+import warnings
+from types import FrameType
+
+import casadi as ca
+import numpy as np
+import pytest
+from problems import effort, time_optimal
+
+import colloc as co
+from colloc.interrupts import Heeded, heeded
+from colloc.lazy import cached_property
+from colloc.solution import run
+from colloc.solver.monitor import Monitor
+from models.two_link import two_link
+
+
+class Converted:
+    """What CasADi asks for a matrix, as it asks every argument that is none of its own."""
+
+    def __DM__(self) -> ca.DM:
+        press()
+        return ca.DM(1)
+
+
+def press() -> None:
+    """Ctrl-C, which Python's handler takes notice of at once."""
+    signal.raise_signal(signal.SIGINT)
+
+
+def lose() -> None:
+    """Ctrl-C in code that CasADi calls, and whose exceptions it clears."""
+    try:
+        ca.DM(Converted())  # pyright: ignore[reportArgumentType, reportCallIssue]
+    except (NotImplementedError, TypeError):
+        return
+
+
+def test_what_is_heeded_does_not():
+    after = []
+
+    @heeded
+    def work() -> None:
+        lose()
+        after.append(True)
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert after  # lost inside, raised at the end
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_an_attribute_in_whose_making_ctrl_c_got_lost_is_not_kept():
+    class Lazy:
+        presses = True
+
+        @cached_property
+        def value(self) -> int:
+            if self.presses:
+                lose()
+            return 1
+
+    lazy = Lazy()
+    with pytest.raises(KeyboardInterrupt):
+        _ = lazy.value
+    lazy.presses = False
+    assert "value" not in vars(lazy)
+    assert lazy.value == 1
+
+
+def test_another_error_after_a_lost_ctrl_c_does_not_hide_it():
+    with pytest.raises(KeyboardInterrupt), Heeded():
+        lose_and_fail()
+
+
+def lose_and_fail() -> None:
+    lose()
+    raise ValueError("of what CasADi made of it")
+
+
+def test_handlers_that_do_not_raise_are_called_once():
+    """Those of asyncio, say."""
+    calls: list[int] = []
+
+    def quiet(number: int, frame: FrameType | None) -> None:
+        calls.append(number)
+
+    before = signal.signal(signal.SIGINT, quiet)
+    try:
+        with Heeded():
+            press()
+        assert signal.getsignal(signal.SIGINT) is quiet
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert calls == [signal.SIGINT]
+
+
+def test_ignored_ctrl_c_stays_ignored():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with Heeded():
+            press()
+        assert co.solve(time_optimal(), co.BSpline(5), between="nodes").outcome.status is co.Status.SOLVED
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_other_threads_leave_the_handler_alone():
+    seen = []
+
+    def work() -> None:
+        with Heeded():
+            seen.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [signal.getsignal(signal.SIGINT)]
+
+
+def swing(*more) -> co.Problem:
+    return co.Problem(two_link(), 1.0, co.integral(effort), [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0), *more])
+
+
+def pressing(monkeypatch: pytest.MonkeyPatch, solve: int, iteration: int) -> None:
+    """Ctrl-C at an iteration of one of several solves, counted from their end if negative."""
+    begin, watch, seen = Monitor.begin, Monitor.eval_buffer, [0]
+
+    def beginning(self: Monitor, *args: object) -> None:
+        seen[0] += 1
+        begin(self, *args)  # pyright: ignore[reportArgumentType]
+
+    def watching(self: Monitor, arg, res) -> int:
+        if seen[0] == solve and self.count == iteration:
+            press()
+        return watch(self, arg, res)
+
+    monkeypatch.setattr(Monitor, "begin", beginning)
+    monkeypatch.setattr(Monitor, "eval_buffer", watching)
+
+
+def test_ctrl_c_after_the_last_iteration_counts(monkeypatch: pytest.MonkeyPatch):
+    """IPOPT no longer asks whether to stop; the optimum that it found is the best iterate."""
+    optimum = co.solve(time_optimal(), co.BSpline(10), between="nodes")
+    pressing(monkeypatch, 1, optimum.iterations)
+    solution = co.solve(time_optimal(), co.BSpline(10), between="nodes")
+    assert solution.status is co.Status.INTERRUPTED
+    np.testing.assert_array_equal(solution.x, optimum.x)
+
+
+@pytest.mark.parametrize("rounds", [2, 3])
+def test_ctrl_c_in_a_round_of_refinement_counts(monkeypatch: pytest.MonkeyPatch, rounds: int):
+    pressing(monkeypatch, rounds, 1)
+    solution = co.solve(swing(), co.Radau(3), tol=1e-6)
+    assert solution.status is co.Status.INTERRUPTED
+    assert len(solution.ladder) == rounds - 1  # the best of them, not what the interrupted round had
+
+
+def test_ctrl_c_while_nodes_are_added_counts(monkeypatch: pytest.MonkeyPatch):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", co.SolutionWarning)
+        assert co.solve(time_optimal(), co.Radau(8), between="nodes").status is co.Status.VIOLATED
+    pressing(monkeypatch, 2, 1)
+    assert co.solve(time_optimal(), co.Radau(8)).status is co.Status.INTERRUPTED
+
+
+def test_ctrl_c_between_two_rounds_is_a_keyboard_interrupt(monkeypatch: pytest.MonkeyPatch):
+    def curve(*args: object, **kwargs: object) -> None:
+        press()
+
+    monkeypatch.setattr(run, "next_curve", curve)
+    with pytest.raises(KeyboardInterrupt):
+        co.solve(swing(), co.Radau(3), tol=1e-6)
+
+
+def test_ctrl_c_in_a_descent_by_ipopt_is_a_keyboard_interrupt():
+    calls = []
+
+    def first(x: np.ndarray) -> tuple[float, np.ndarray]:
+        calls.append(x)
+        if len(calls) == 4:
+            os.kill(os.getpid(), signal.SIGINT)
+        return float((x**4).sum()), 4 * x**3
+
+    objective = co.descent.Objective(first, lambda x: np.diag(12 * x**2))
+    with pytest.raises(KeyboardInterrupt):
+        co.descent.ipopt(objective, np.ones(3))
+    assert len(calls) < 10
