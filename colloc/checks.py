@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Real
+from types import UnionType
 from typing import Any
 
 import casadi as ca
 import numpy as np
+
+# What can be iterated over, but has no order, or is one thing.
+_NO_LISTS = str | bytes | bytearray | set | frozenset | Mapping | ca.SX | ca.DM | ca.MX
 
 
 class InputError(ValueError):
@@ -27,31 +31,124 @@ def unknown_name(what: str, name: object, legal: Iterable[str]) -> InputError:
     return InputError(f"no {what} named {name!r}{hint} (known: {listed or 'none'})")
 
 
-def finite_array(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Float array of exactly `shape`, every entry finite; a scalar fills a vector."""
-    array = _float_array(name, value, shape)
+def instance(name: str, value: Any, kind: type | UnionType, how: str = "") -> Any:
+    """The value, of a type or one of several."""
+    if not isinstance(value, kind):
+        wanted = " or ".join(k.__name__ for k in (kind.__args__ if isinstance(kind, UnionType) else (kind,)))
+        raise InputError(f"{name} must be a {wanted}{f' ({how})' if how else ''}, got {value!r}")
+    return value
+
+
+def text(name: str, value: Any) -> str:
+    """A string with something in it that can be written to a file."""
+    if not isinstance(value, str) or not value:
+        raise InputError(f"{name} must be a non-empty string, got {value!r}")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{name} must be text, and half a surrogate pair is none, got {value!r}") from None
+    return value
+
+
+def choice(name: str, value: Any, legal: Sequence[str]) -> str:
+    """One of a few words."""
+    if not isinstance(value, str) or value not in legal:
+        listed = " or ".join(f'"{word}"' for word in legal)
+        raise InputError(f"{name} must be {listed}, got {value!r}")
+    return value
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def function(name: str, value: Any, what: str) -> Any:
+    """Something to be called."""
+    if not callable(value):
+        raise InputError(f"{name} needs {what}, got {value!r}")
+    return value
+
+
+def mapping(name: str, value: Any) -> Mapping[Any, Any]:
+    """A mapping, empty for None."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InputError(f"{name} must be a mapping, got {value!r}")
+    return value
+
+
+def finite_array(name: str, value: Any, shape: tuple[int | None, ...] | None = None) -> np.ndarray:
+    """Float array of exactly `shape`, every entry finite; a scalar fills a vector.
+
+    None stands for a size that does not matter, or for any shape at all.
+    """
+    array = float_array(name, value, shape)
     if not np.isfinite(array).all():
         raise InputError(f"{name} must be finite, got {value!r}")
     return array
 
 
-def _float_array(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError, NotImplementedError):
-        raise InputError(f"{name} must be numbers of shape {shape}, got {value!r}") from None
-    if array.ndim == 0 and len(shape) == 1:
-        array = np.full(shape, float(array))
-    if array.shape != shape:
-        raise InputError(f"{name} must have shape {shape}, got shape {array.shape}: {value!r}")
+def vector(name: str, value: Any, size: int) -> np.ndarray:
+    """Finite floats, shape (size,), for what has no meaning as one number for all of them."""
+    if _numbers(name, value, (size,)).ndim == 0:
+        raise InputError(f"{name} must be a vector of shape ({size},), got {value!r}")
+    return finite_array(name, value, (size,))
+
+
+def float_array(name: str, value: Any, shape: tuple[int | None, ...] | None = None) -> np.ndarray:
+    """The same that may be infinite, or not a number."""
+    array = _numbers(name, value, shape)
+    if shape is None:
+        return array
+    if array.ndim == 0 and len(shape) == 1 and shape[0] is not None:
+        array = np.full(shape[0], float(array))
+    if array.ndim != len(shape) or any(size not in (None, own) for size, own in zip(shape, array.shape, strict=True)):
+        raise InputError(f"{name} must have shape {_shown(shape)}, got shape {array.shape}: {value!r}")
     return array
 
 
+def _numbers(name: str, value: Any, shape: tuple[int | None, ...] | None) -> np.ndarray:
+    """Floats from real numbers in whatever container; neither text, bytes nor truth values are numbers."""
+    wanted = "numbers" if shape is None else f"numbers of shape {_shown(shape)}"
+    try:
+        given = np.asanyarray(value)
+        real = given.dtype.kind in "iuf" or (given.dtype.kind == "O" and all(map(_is_real, given.ravel())))
+        array = np.array(given, dtype=float) if real or given.size == 0 else None
+    except (TypeError, ValueError, NotImplementedError, OverflowError, RuntimeError):  # ragged, symbols, 10**400
+        array = None
+    if array is None or (isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given)):
+        raise InputError(f"{name} must be {wanted}, got {value!r}")
+    return array
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, Real | ca.DM) and not isinstance(value, bool | np.bool_)
+
+
+def _shown(shape: tuple[int | None, ...]) -> str:
+    sizes = ", ".join("N" if size is None else str(size) for size in shape)
+    return f"({sizes},)" if len(shape) == 1 else f"({sizes})"
+
+
 def as_tuple(name: str, value: Any) -> tuple[Any, ...]:
-    """A tuple of the items of a list or another iterable."""
-    if isinstance(value, Iterable) and not isinstance(value, str):
+    """A tuple of the items of a list or another iterable that has an order."""
+    if not isinstance(value, Iterable) or isinstance(value, _NO_LISTS):
+        raise InputError(f"{name} must be a list, got {value!r}")
+    try:
         return tuple(value)
-    raise InputError(f"{name} must be a list, got {value!r}")
+    except TypeError:  # an array without an axis
+        raise InputError(f"{name} must be a list, got {value!r}") from None
+
+
+def symbols(name: str, value: Any, shape: tuple[int, ...]) -> ca.SX:
+    """Numbers or symbols as `symbolic`, of a column given as (n,) that a function of CasADi passes on unchanged."""
+    if isinstance(value, ca.SX) and value.shape == (shape[0], 1):
+        return value
+    return symbolic(name, value, (shape[0], 1))
 
 
 def symbolic(name: str, value: Any, shape: tuple[int, int]) -> ca.SX:
@@ -59,11 +156,10 @@ def symbolic(name: str, value: Any, shape: tuple[int, int]) -> ca.SX:
     try:
         if isinstance(value, ca.SX | ca.DM):
             matrix = ca.SX(value)
-        elif isinstance(value, Sequence) and not isinstance(value, str):
-            rows = [ca.horzcat(*row) if isinstance(row, Sequence) else ca.SX(row) for row in value]
-            matrix = ca.SX(ca.vertcat(*rows))
+        elif isinstance(value, list | tuple):
+            matrix = ca.SX(ca.vertcat(*(_row(name, row) for row in value)))
         else:
-            matrix = ca.SX(np.asarray(value, dtype=float))
+            matrix = ca.SX(_numbers(name, value, None))
     except (TypeError, ValueError, RuntimeError, NotImplementedError):
         raise InputError(f"{name} must be {_wanted(shape)}, numbers or SX symbols, got {value!r}") from None
     if matrix.shape != shape:
@@ -74,19 +170,32 @@ def symbolic(name: str, value: Any, shape: tuple[int, int]) -> ca.SX:
     return matrix
 
 
+def _row(name: str, row: Any) -> ca.SX:
+    """One entry of a column, or a row of entries."""
+    entries = [
+        entry if isinstance(entry, ca.SX) else ca.SX(_numbers(name, entry, None))
+        for entry in (row if isinstance(row, list | tuple) else [row])
+    ]
+    return ca.horzcat(*entries)
+
+
 def _wanted(shape: tuple[int, int]) -> str:
     if shape == (1, 1):
         return "a scalar"
     return f"of shape {(shape[0],) if shape[1] == 1 else shape}"
 
 
-def finite_number(name: str, value: Any, *, positive: bool = False) -> float:
+def finite_number(name: str, value: Any, *, positive: bool = False, at_most: float = math.inf) -> float:
     """A finite float, strictly positive where asked."""
     if not isinstance(value, Real) or isinstance(value, bool):
         raise InputError(f"{name} must be a number, got {value!r}")
-    number = float(value)
-    if not math.isfinite(number) or (positive and number <= 0):
-        raise InputError(f"{name} must be finite{' and positive' if positive else ''}, got {value!r}")
+    try:
+        number = float(value)
+    except OverflowError:  # an integer of many digits
+        number = math.inf
+    if not math.isfinite(number) or (positive and number <= 0) or number > at_most:
+        limit = "" if at_most == math.inf else f" and at most {at_most:g}"
+        raise InputError(f"{name} must be finite{' and positive' if positive else ''}{limit}, got {value!r}")
     return number
 
 
@@ -100,14 +209,26 @@ def count(name: str, value: Any, *, at_least: int, at_most: int | None = None) -
     return int(value)
 
 
+def pair(name: str, value: Any) -> tuple[Any, Any]:
+    """The two ends of an interval."""
+    try:
+        lower, upper = as_tuple(name, value)
+    except (InputError, ValueError):
+        raise InputError(f"{name} must be (lower, upper), got {value!r}") from None
+    return lower, upper
+
+
 def interval(name: str, lower: Any, upper: Any, shape: tuple[int, ...] | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Bounds lower <= upper, infinite where there is none, never NaN; of `shape`, or as the two broadcast."""
     if shape is None:
         try:
-            shape = np.broadcast_shapes(np.shape(lower), np.shape(upper))
+            sizes = (float_array(f"{name} {side}", value).shape for side, value in (("lower", lower), ("upper", upper)))
+            shape = np.broadcast_shapes(*sizes)
+        except InputError:
+            raise
         except ValueError:
             raise InputError(f"{name}: bounds have different shapes, got lower={lower!r}, upper={upper!r}") from None
-    low, high = _float_array(f"{name} lower", lower, shape), _float_array(f"{name} upper", upper, shape)
+    low, high = float_array(f"{name} lower", lower, shape), float_array(f"{name} upper", upper, shape)
     if np.isnan(low).any() or np.isnan(high).any():
         raise InputError(f"{name} bounds must not be NaN, got lower={lower!r}, upper={upper!r}")
     if (low > high).any():

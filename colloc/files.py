@@ -3,10 +3,39 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from colloc.checks import InputError
+
+try:
+    import fcntl
+except ImportError:  # on Windows, where a file that is open cannot be removed anyway
+    fcntl = None
+
+_SUFFIX = ".colloc-part"  # of files that are being written
+_KEPT = 200  # bytes of a file's name that its temporary file repeats: names may have 255
+
+
+def check_path(path: str | os.PathLike[str]) -> Path:
+    """The path, if the system can look for it.
+
+    Raises
+    ------
+    InputError
+        For what is no file name, or one that no file system takes.
+    """
+    try:
+        target = Path(path)
+        with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+            os.lstat(target)
+    except (TypeError, ValueError, OSError) as error:
+        raise InputError(f"path must be a file name, got {path!r} ({error})") from None
+    return target
 
 
 def check_writable(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:
@@ -17,37 +46,109 @@ def check_writable(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ())
     InputError
         For a suffix other than those given, a missing directory, or one that cannot be written to.
     """
-    try:
-        target = Path(path)
-    except TypeError:
-        raise InputError(f"path must be a file name, got {path!r}") from None
+    target = check_path(path)
     if suffixes and target.suffix.lower() not in suffixes:
         raise InputError(f"file name must end in {' or '.join(suffixes)}, got {str(path)!r}")
     if target.is_dir():
         raise InputError(f"{str(path)!r} is a directory, not a file")
-    if not target.parent.is_dir():
-        raise InputError(f"directory {str(target.parent)!r} of {target.name!r} does not exist")
-    if not os.access(target if target.exists() else target.parent, os.W_OK):
+    own = _resolved(target)
+    if own.exists() and not own.is_file():
+        raise InputError(f"{str(path)!r} is a device or a pipe, not a file")
+    if not own.parent.is_dir():
+        missing = own.parent if target.is_symlink() else target.parent
+        raise InputError(f"directory {str(missing)!r} of {target.name!r} does not exist")
+    if not os.access(own.parent, os.W_OK) or (own.exists() and not os.access(own, os.W_OK)):
         raise InputError(f"{str(path)!r} cannot be written: permission denied")
     return target
 
 
 def write_atomically(target: Path, content: bytes) -> None:
-    """Write a file through a temporary one beside it, so that readers never see half of it."""
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    """Write a file through a temporary one beside it, so that readers never see half of it.
+
+    A symbolic link stays one, and the file that it leads to is written. A file that exists keeps its mode and, where
+    the system allows, its owner. One that has several names (hard links) keeps them: it is rewritten in place, once all
+    of it is safe in the temporary file. What killed writers left in the directory is removed.
+    """
+    own = _resolved(target)
+    remove_leftovers(own.parent)
+    with _temporary(own) as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+        before = own.stat() if own.exists() else None
+        if before is not None and before.st_nlink > 1:
+            _rewrite(own, content)
+            return
+        if before is not None:
+            _like(file, before)
+        if os.name == "nt":
+            file.close()  # what is open cannot be renamed there
+        os.replace(file.name, own)
+
+
+def remove_leftovers(directory: Path) -> None:
+    """Remove temporary files of writers that were killed; those of living writers are locked."""
+    with suppress(OSError), os.scandir(directory) as entries:
+        for entry in [e for e in entries if e.name.startswith(".") and e.name.endswith(_SUFFIX)]:
+            with suppress(OSError):
+                _remove_unlocked(entry.path)
+
+
+def _remove_unlocked(path: str) -> None:
+    """Remove a file; OSError where it is locked or not ours to remove."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        _lock(handle, wait=False)
+        if os.name != "nt" and stat.S_ISREG(os.fstat(handle).st_mode):
+            os.unlink(path)
+    finally:
+        os.close(handle)
+    if os.name == "nt":
+        os.unlink(path)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _lock(handle: int, *, wait: bool) -> None:
+    """Lock a file until it is closed, or its writer is no more; OSError where another has, unless it is waited for."""
+    if fcntl is not None:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+
+
+@contextmanager
+def _temporary(target: Path) -> Iterator[BinaryIO]:
+    """A new, locked file beside another, with the mode that the user's umask gives; gone at the end."""
+    kept = os.fsencode(target.name)[:_KEPT].decode(errors="ignore")
+    while True:
+        # The umask is the kernel's to apply: to ask for it means to change it, for all threads.
+        with open(target.parent / f".{kept}.{secrets.token_hex(4)}{_SUFFIX}", "xb") as file:
+            try:
+                _lock(file.fileno(), wait=True)
+                if os.fstat(file.fileno()).st_nlink:  # else another writer took it for a leftover before the lock
+                    yield file
+                    return
+            finally:
+                Path(file.name).unlink(missing_ok=True)
+
+
+def _rewrite(target: Path, content: bytes) -> None:
+    with open(target, "r+b") as file:
+        file.write(content)
+        file.truncate()
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _like(file: BinaryIO, before: os.stat_result) -> None:
+    """Give a new file the mode and, where allowed, the owner of the one that it replaces."""
+    if hasattr(os, "fchown"):
+        for owner, group in ((before.st_uid, -1), (-1, before.st_gid)):
+            with suppress(PermissionError):
+                os.fchown(file.fileno(), owner, group)
+    os.chmod(file.name, stat.S_IMODE(before.st_mode))
+
+
+def _resolved(path: Path) -> Path:
+    """The file that a path leads to through symbolic links, existing or not."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError) as error:
+        raise InputError(f"{str(path)!r} leads nowhere: {error}") from None

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, finite_number
+from colloc.checks import InputError, choice, finite_number, flag, instance
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.interrupts import heeded
 from colloc.kernels import Compile
@@ -27,12 +27,24 @@ class SolveError(RuntimeError):
     Attributes
     ----------
     solution : Solution
-        The last iterate, with its status, violations and convergence history.
+        The last iterate, with its status, violations and convergence history. Only in the process that solved: it is
+        made of symbols, which cannot be sent to another, while the reason can.
     """
 
-    def __init__(self, message: str, solution: Solution):
+    def __init__(self, message: str, solution: Solution | None):
         super().__init__(message)
-        self.solution = solution
+        self._solution = solution
+
+    @property
+    def solution(self) -> Solution:
+        if self._solution is None:
+            raise AttributeError(
+                "the last iterate stayed in the process that solved; catch SolveError there and co.save its solution"
+            )
+        return self._solution
+
+    def __reduce__(self) -> tuple[type[SolveError], tuple[str, None]]:
+        return SolveError, (str(self), None)
 
 
 @heeded
@@ -116,20 +128,23 @@ def solve(
     SolveError
         When no optimum was found; names the violated constraints and carries the last iterate.
     """
+    instance("problem", problem, Problem | NLP)
     tolerance = finite_number("violation_tolerance", violation_tolerance, positive=True)
     if curve is None and isinstance(problem, Problem):
         curve, tol = default_curve(problem), 1e-3 if tol is None else tol
     if tol is not None:
         tolerance = finite_number("tol", tol, positive=True)
-    if between not in ("always", "nodes"):
-        raise InputError(f'between must be "always" or "nodes", got {between!r}')
+    choice("between", between, ("always", "nodes"))
+    flag("raise_on_failure", raise_on_failure)
+    if progress is not None:
+        flag("progress", progress)
     options = check_options(ipopt)
     begin = time.perf_counter()
     if isinstance(problem, NLP):
         nlp = _alone(problem, curve=curve, dynamics=dynamics, sensitivities=sensitivities, compile=compile)
     else:
         assert curve is not None
-        nlp = transcribe(problem, curve, dynamics or newton_euler, sensitivities, compile=compile)
+        nlp = transcribe(problem, curve, newton_euler if dynamics is None else dynamics, sensitivities, compile=compile)
     run = Run(nlp.problem.parameter_values(parameters), options, hessian, progress, tolerance, between == "always")
     solution, start = run(nlp, guess, begin)
     if tol is not None:
@@ -167,8 +182,9 @@ def refine(
     Solution
         With a warning where the tolerance was not reached.
     """
-    if not isinstance(solution, Solution):
-        raise InputError(f"refine needs a Solution (see co.solve), got {solution!r}")
+    instance("solution", solution, Solution, "see co.solve")
+    if progress is not None:
+        flag("progress", progress)
     run = Run(solution.parameters, check_options(ipopt), hessian, progress, finite_number("tol", tol, positive=True))
     judged = replace(solution, outcome=replace(solution.outcome, tolerance=run.tolerance))
     finer = refined(judged, run)

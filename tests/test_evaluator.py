@@ -103,7 +103,7 @@ def test_points_in_closed_form():
         (lambda e: e.torque(np.zeros((3, 2)), np.zeros((4, 2)), 0.0), r"shape \(4, 2\)"),
         (lambda e: e.torque((0, 0, 0), 0.0, 0.0), r"q must have shape \(2,\), got shape \(3,\)"),
         (lambda e: e.torque((0, np.nan), 0.0, 0.0), "q must be finite"),
-        (lambda e: e.torque((0, 0), (0, 0), "fast"), r"qdd must be numbers of shape \(2,\), got 'fast'"),
+        (lambda e: e.torque((0, 0), (0, 0), "fast"), "qdd must be numbers, got 'fast'"),
         (lambda e: co.Evaluator("arm"), "model must be a Model, got 'arm'"),
         (lambda e: co.Evaluator(e.model, dynamics="lie"), "dynamics must be newton_euler, lagrange, lie .* got 'lie'"),
         (

@@ -33,7 +33,7 @@ def test_the_file_reads_without_this_library(solution: co.Solution, tmp_path: Pa
     with np.load(tmp_path / "motion.npz", allow_pickle=False) as file:
         meta = json.loads(str(file["meta"]))
         assert file["q"].shape == (solution.t.size, 3)
-    assert meta["schema"] == 1
+    assert meta["schema"] == 2
     assert meta["status"] == "solved"
     assert meta["curve"] == {"type": "Radau", "intervals": 6, "degree": 3, "breakpoints": None}
     assert set(meta["versions"]) == {"colloc", "casadi", "numpy"}
@@ -49,7 +49,9 @@ def test_another_problem_is_noticed(solution: co.Solution, tmp_path: Path):
         original.model, original.duration, 2 * original.minimize, original.subject_to, original.unknowns,
         original.parameters, original.loads,
     )  # fmt: skip
-    with pytest.raises(co.InputError, match="its cost was"):
+    with pytest.raises(
+        co.InputError, match=r"another problem, which differs in cost 'duration'; cost 'effort'; cost 'integral'"
+    ):
         co.load(path, other)
 
 

@@ -106,7 +106,7 @@ def test_transforms_on_both_sides_must_be_rigid(side):
 
 @pytest.mark.parametrize("bad", ["", 7])
 def test_a_joint_refuses_a_name_that_is_not_a_word(bad):
-    with pytest.raises(co.InputError, match=rf"joint name must be a non-empty string or None, got {bad!r}"):
+    with pytest.raises(co.InputError, match=rf"joint name must be a non-empty string, got {bad!r}"):
         co.revolute(name=bad)
 
 

@@ -181,7 +181,7 @@ def test_body_refuses_a_joint_of_another_type_and_says_how_to_make_one():
     ("axis", "message"),
     [
         ((0, 0, 0), r"axis must be a non-zero vector of shape \(3,\), got \(0, 0, 0\)"),
-        (1, r"axis must be a non-zero vector of shape \(3,\), got 1"),
+        (1, r"axis must be a vector of shape \(3,\), got 1"),
         ((0, 1), r"axis must have shape \(3,\), got shape \(2,\): \(0, 1\)"),
         ((0, np.nan, 1), r"axis must be finite, got \(0, nan, 1\)"),
         ("z", r"axis must be numbers of shape \(3,\), got 'z'"),
@@ -311,7 +311,8 @@ def test_cycle_beside_a_good_tree_is_named_without_it():
     [
         ((0, -9.81), r"gravity must have shape \(3,\), got shape \(2,\): \(0, -9\.81\)"),
         ((0, np.nan, 0), r"gravity must be finite, got \(0, nan, 0\)"),
-        ("down", r"gravity must be a vector of shape \(3,\), got 'down'"),
+        ("down", r"gravity must be numbers of shape \(3,\), got 'down'"),
+        (-9.81, r"gravity must be a vector of shape \(3,\), got -9\.81"),
     ],
 )
 def test_model_refuses_a_gravity_that_is_no_vector(gravity, message):

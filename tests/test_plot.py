@@ -3,11 +3,14 @@
 import base64
 import io
 import json
+import os
 import re
+import warnings
 from dataclasses import replace
 from html import unescape
 from itertools import pairwise
 from math import pi
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -419,3 +422,52 @@ def test_animate_checks_its_arguments(arm, tmp_path, wrong: dict[str, Any]):
     with pytest.raises(co.InputError, match=next(iter(wrong))):
         co.plot.animate(arm, **({"path": tmp_path / "arm.gif"} | wrong))
     assert not list(tmp_path.iterdir())
+
+
+def test_names_are_drawn_as_they_are(tmp_path: Path):
+    names = ["$x_{$", "_hidden", "a$b", "x^2 \\frac{", "\n\t\0", "名 🙂 \u202e"]
+    inertia = {"mass": 1.0, "com": (-0.1, 0, 0), "inertia": (0.01, 0.1, 0.1)}
+    bodies = [co.Body(names[0], co.dh_revolute(a=0.5), **inertia), co.Body(names[1], co.fixed(), names[0])]
+    bodies += [co.Body(name, co.fixed(co.placement((0.1, 0, 0))), names[0]) for name in names[2:-1]]
+    bodies.append(co.Body(names[-1], co.dh_revolute(a=0.5), names[0], **inertia))
+    solution = swing(co.Model(bodies, name=names[0]), 0.0, 1.0)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # what the font lacks
+        for draw in (co.plot.joints, co.plot.torques, co.plot.summary):
+            co.plot.save_figure(draw(solution), tmp_path / "figure.png", dpi=40)
+        co.plot.animate(solution, tmp_path / "film.html", fps=1)
+    assert len(legend_texts(co.plot.reactions(solution))) == len(names)
+
+
+def test_a_full_disk_leaves_the_old_picture(arm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def fail(*args: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    figure = co.plot.joints(arm)
+    for name, write in (
+        ("film.gif", lambda path: co.plot.animate(arm, path, fps=3)),
+        ("film.html", lambda path: co.plot.animate(arm, path, fps=3)),
+        ("figure.png", lambda path: co.plot.save_figure(figure, path)),
+    ):
+        (tmp_path / name).write_bytes(b"old")
+        with pytest.raises(OSError, match="disk full"):
+            write(tmp_path / name)
+        assert (tmp_path / name).read_bytes() == b"old"
+    assert sorted(os.listdir(tmp_path)) == ["figure.png", "film.gif", "film.html"]
+
+
+@pytest.mark.parametrize("suffix", ["png", "PDF", "svg"])
+def test_figures_are_written_by_their_suffix(arm, tmp_path: Path, suffix: str):
+    path = co.plot.save_figure(co.plot.joints(arm), tmp_path / f"figure.{suffix}")
+    start = {"png": b"\x89PNG", "PDF": b"%PDF", "svg": b"<?xml"}[suffix]
+    assert path.read_bytes().startswith(start)
+
+
+def test_saving_a_figure_checks_its_arguments(arm, tmp_path: Path):
+    with pytest.raises(co.InputError, match="figure must be a Figure"):
+        co.plot.save_figure(arm, tmp_path / "figure.png")
+    with pytest.raises(co.InputError, match="must end in"):
+        co.plot.save_figure(co.plot.joints(arm), tmp_path / "figure.npz")
+    with pytest.raises(co.InputError, match="dpi must be finite and positive"):
+        co.plot.save_figure(co.plot.joints(arm), tmp_path / "figure.png", dpi=-1)

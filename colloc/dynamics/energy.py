@@ -11,6 +11,7 @@ from typing import NamedTuple
 import casadi as ca
 
 from colloc.checks import InputError
+from colloc.dynamics.arguments import of_state
 from colloc.dynamics.passive import rotor_energy, spring_energy
 from colloc.model import Model
 from colloc.model.kinematics import frames
@@ -33,6 +34,7 @@ class Momentum(NamedTuple):
     centroidal: ca.SX
 
 
+@of_state
 def kinetic_energy(model: Model, q: ca.SX, qd: ca.SX) -> ca.SX:
     """Kinetic energy, the sum of tr(B I B') / 2 over the links, and that of the rotors in the joints.
 
@@ -52,6 +54,7 @@ def kinetic_energy(model: Model, q: ca.SX, qd: ca.SX) -> ca.SX:
     return doubled / 2 + rotor_energy(model, qd) if model.passive else doubled / 2
 
 
+@of_state
 def potential_energy(model: Model, q: ca.SX) -> ca.SX:
     """Potential energy of gravity, zero for a mass at the world origin, and of the springs in the joints.
 
@@ -68,11 +71,13 @@ def potential_energy(model: Model, q: ca.SX) -> ca.SX:
     return gravity + spring_energy(model, q) if model.passive else gravity
 
 
+@of_state
 def total_mass(model: Model) -> ca.SX:
     """Mass of all links, SX, scalar [kg]."""
     return ca.sum1(ca.vertcat(*(body.mass for body in model.bodies)))
 
 
+@of_state
 def center_of_mass(model: Model, q: ca.SX) -> ca.SX:
     """Centre of mass of the whole tree.
 
@@ -94,6 +99,7 @@ def center_of_mass(model: Model, q: ca.SX) -> ca.SX:
     return _mass_moment(model, q) / _some_mass(model)
 
 
+@of_state
 def momentum(model: Model, q: ca.SX, qd: ca.SX) -> Momentum:
     """Linear and angular momentum of the whole tree.
 

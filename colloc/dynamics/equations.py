@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 import casadi as ca
 
+from colloc.dynamics.arguments import of_state
 from colloc.dynamics.inverse import inverse_dynamics
 from colloc.dynamics.newtonian.recursion import newton_euler
 from colloc.dynamics.spatial.composite import mass_matrix
 from colloc.model import Load, Model
 
 
+@of_state
 def equations_of_motion(model: Model, q: ca.SX, qd: ca.SX, loads: Sequence[Load] = ()) -> tuple[ca.SX, ca.SX]:
     """Mass matrix and bias of M(q) qdd + bias(q, qd) = tau.
 

@@ -63,4 +63,5 @@ def by_differentiation(formulation: InverseDynamics) -> Differentiation:
 
     The recursion it returns takes symbols for q, qd and qdd.
     """
+    check_formulation(formulation)
     return Differentiation(formulation)

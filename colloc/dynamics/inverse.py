@@ -11,12 +11,14 @@ from collections.abc import Sequence
 import casadi as ca
 
 from colloc.checks import InputError
+from colloc.dynamics.arguments import of_state
 from colloc.dynamics.formulation import DerivativeRecursion, HessianRecursion, InverseDynamics, Sensitivities
 from colloc.dynamics.loads import Differentiated, with_varying_loads
 from colloc.dynamics.passive import passive_hessian, passive_slopes, passive_torque
 from colloc.model import Load, Model
 
 
+@of_state
 def inverse_dynamics(
     formulation: InverseDynamics, model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()
 ) -> ca.SX:
@@ -37,6 +39,7 @@ def inverse_dynamics(
     return tau + passive_torque(model, q, qd, qdd) if model.passive else tau
 
 
+@of_state
 def total_sensitivities(
     recursion: DerivativeRecursion, model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()
 ) -> Sensitivities:
@@ -69,6 +72,7 @@ def total_sensitivities(
     return Sensitivities(tau + passive_torque(model, q, qd, qdd), *totals)
 
 
+@of_state
 def total_hessian(
     recursion: HessianRecursion,
     model: Model,

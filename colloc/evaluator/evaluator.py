@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError
+from colloc.checks import InputError, as_tuple, finite_array, function, instance
 from colloc.dynamics import (
     DerivativeRecursion,
     InverseDynamics,
@@ -73,8 +73,9 @@ class Evaluator:
     ):
         if not isinstance(model, Model):
             raise InputError(f"model must be a Model, got {model!r}")
+        loads = as_tuple("loads", loads)
         check_loads(model, loads)
-        check_formulation(dynamics, sensitivities)
+        check_formulation(dynamics, function("sensitivities", sensitivities, "a recursion"))
         if not isinstance(compile, bool | Compile):
             raise InputError(f"compile must be True, False or a Compile, got {compile!r}")
         if model.symbols:
@@ -117,6 +118,8 @@ class Evaluator:
             long as the computation. What was read from it before is overwritten.
         """
         batch = self._sensitivities
+        if out is not None:
+            instance("out", out, TorqueSensitivities)
         values, single = self._values(batch, None if out is None else out.nonzeros, q=q, qd=qd, qdd=qdd, t=t)
         tau, dq, dqd, dqdd = (array[0] for array in values) if single else values
         tau = spread(tau, batch.places[0], self.model.n)
@@ -264,9 +267,8 @@ class Evaluator:
     @heeded
     def _values(self, batch: Batch, memory: Sequence[np.ndarray] | None, **given: Any) -> tuple[list[np.ndarray], bool]:
         """The one place where numbers go in and come out: nonzeros of results, and whether samples lack an axis."""
-        count = max(
-            (np.shape(value)[0] for name, value in given.items() if name != "t" and np.ndim(value) == 2), default=None
-        )
+        given = {name: finite_array(name, value) for name, value in given.items()}
+        count = max((value.shape[0] for name, value in given.items() if name != "t" and value.ndim == 2), default=None)
         shapes = {name: () if name == "t" else (self.model.n,) for name in INPUTS}
         samples = 1 if count is None else count
         inputs = {name: sample_rows(name, given.get(name, 0.0), samples, shapes[name]) for name in INPUTS}

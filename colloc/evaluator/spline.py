@@ -27,8 +27,8 @@ def spline_sensitivities(
     if not isinstance(basis, SplineBasis) or np.ptp(basis.degrees) or (basis.continuity < 0).any():
         raise InputError(f"basis must be a SplineBasis of one degree, such as co.BSpline(8).basis, got {basis!r}")
     points, T = finite_array("points", points, (basis.size, n)), finite_number("duration", duration, positive=True)
-    s = np.asarray(s, dtype=float)
-    if s.ndim != 1 or not ((s >= 0) & (s <= 1)).all():
+    s = finite_array("s", s, (None,))
+    if not ((s >= 0) & (s <= 1)).all():
         raise InputError(f"s must be normalised times from 0 to 1, shape (N,), got {s!r}")
     matrices = [_matrix(basis, s, order) / T**order for order in range(3)]
     state = [matrix @ points for matrix in matrices]

@@ -54,7 +54,7 @@ class Compile:
             raise InputError(f"compiler must be a command such as 'gcc', got {self.compiler!r}")
         if self.lanes is not None and count("lanes", self.lanes, at_least=1) not in LANES:
             raise InputError(f"lanes must be 1, 2, 4 or 8, got {self.lanes!r}")
-        if self.cache is not None and not (isinstance(self.cache, str | os.PathLike) and os.fspath(self.cache)):
+        if self.cache is not None and not (isinstance(self.cache, str | os.PathLike) and _named(self.cache)):
             raise InputError(f"cache must be a directory, got {self.cache!r}")
 
 
@@ -118,6 +118,14 @@ def cache_directory(options: Compile) -> Path:
     if not home.is_absolute():
         raise CompileError(f"no directory for compiled kernels: home is {str(home)!r}; set $COLLOC_CACHE_DIR")
     return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "colloc"
+
+
+def _named(path: str | os.PathLike[str]) -> bool:
+    """Whether a file system can have such a name."""
+    try:
+        return 0 not in os.fsencode(path) and bool(os.fspath(path))
+    except (ValueError, TypeError):
+        return False
 
 
 def _words(command: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, symbolic
+from colloc.checks import InputError, symbolic, text
 from colloc.model.joint import Joint
 
 
@@ -46,8 +46,7 @@ class Body:
     inertia: Any = (0.0, 0.0, 0.0)
 
     def __post_init__(self):
-        if not isinstance(self.name, str) or not self.name:
-            raise InputError(f"body name must be a non-empty string, got {self.name!r}")
+        text("body name", self.name)
         if not isinstance(self.joint, Joint):
             raise InputError(f"joint of body {self.name!r} must be a Joint (see co.revolute), got {self.joint!r}")
         label = f"of body {self.name!r}"
@@ -106,6 +105,7 @@ class Load:
     point: Any = (0.0, 0.0, 0.0)
 
     def __post_init__(self):
+        text("body of a load", self.body)
         for name in ("force", "moment", "point"):
             if not callable(value := getattr(self, name)):
                 object.__setattr__(self, name, symbolic(f"{name} of the load on {self.body!r}", value, (3, 1)))
@@ -142,7 +142,7 @@ def _tensor(name: str, value: Any) -> ca.SX:
     if isinstance(value, ca.SX | ca.DM | np.ndarray):
         diagonal = value.shape in ((3,), (3, 1))
     else:
-        flat = isinstance(value, Sequence) and not any(isinstance(row, Sequence | np.ndarray) for row in value)
+        flat = isinstance(value, list | tuple) and not any(isinstance(row, Sequence | np.ndarray) for row in value)
         diagonal = flat and len(value) == 3
     return ca.diag(symbolic(name, value, (3, 1))) if diagonal else symbolic(name, value, (3, 3))
 

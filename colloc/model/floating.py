@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from colloc.checks import InputError, unknown_name
+from colloc.checks import InputError, mapping, text, unknown_name
 from colloc.model.body import Body
 from colloc.model.kinds import fixed, prismatic, revolute
 from colloc.model.limits import Limits
@@ -55,7 +55,7 @@ def floating(
     """
     slides = {f"{name}_t{axis}": _AXES[axis] for axis in "xyz"}
     turns = _turns(name, sequence)
-    return _chain(Body(name, fixed(placement), None, mass, com, inertia), slides, turns, limits or {})
+    return _chain(Body(name, fixed(placement), None, mass, com, inertia), slides, turns, limits)
 
 
 def spherical(
@@ -104,7 +104,9 @@ def spherical(
     InputError
         For a sequence or a coordinate that does not exist, and as `Body`.
     """
-    return _chain(Body(name, fixed(placement), parent, mass, com, inertia), {}, _turns(name, sequence), limits or {})
+    return _chain(
+        Body(name, fixed(placement), parent, mass, com, inertia), {}, _turns(name, sequence), mapping("limits", limits)
+    )
 
 
 def _turns(name: str, sequence: str) -> dict[str, tuple[float, float, float]]:
@@ -122,11 +124,12 @@ def _chain(
     body: Body,
     slides: Mapping[str, tuple[float, float, float]],
     turns: Mapping[str, tuple[float, float, float]],
-    limits: Mapping[str, Limits],
+    limits: Mapping[str, Limits] | None,
 ) -> list[Body]:
     """A body that is fixed in its place, on slides and hinges with massless links between them instead."""
+    limits = mapping("limits", limits)
     for coordinate in limits:
-        if coordinate not in {**slides, **turns}:
+        if text("coordinate", coordinate) not in {**slides, **turns}:
             raise unknown_name(f"coordinate of body {body.name!r}", coordinate, [*slides, *turns])
     made: list[Body] = []
     for coordinate, axis in {**slides, **turns}.items():

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array, symbolic
+from colloc.checks import InputError, as_tuple, instance, symbolic, text, vector
 from colloc.model.limits import Limits
 from colloc.model.transforms import axis_rotation, homogeneous, inverse, placement, rigid
 
@@ -120,10 +120,9 @@ class Joint:
     def __post_init__(self):
         before, after = rigid("before", self.before), rigid("after", self.after)
         screw, shift = _through_origin(_checked_screw(self.screw))
-        if not isinstance(self.limits, Limits):
-            raise InputError(f"limits must be a Limits, got {self.limits!r}")
-        if self.name is not None and (not isinstance(self.name, str) or not self.name):
-            raise InputError(f"joint name must be a non-empty string or None, got {self.name!r}")
+        instance("limits", self.limits, Limits)
+        if self.name is not None:
+            text("joint name", self.name)
         if shift.any():
             before, after = before @ placement(shift), placement(-shift) @ after
         for name, value in (("before", before), ("screw", screw), ("after", after)):
@@ -131,8 +130,8 @@ class Joint:
         for name in ("damping", "stiffness", "armature"):
             object.__setattr__(self, name, _not_negative(name, getattr(self, name)))
         object.__setattr__(self, "rest", symbolic("rest", self.rest, (1, 1)))
-        if not isinstance(self.friction, Friction | None):
-            raise InputError(f"friction must be a Friction or None, got {self.friction!r}")
+        if self.friction is not None:
+            instance("friction", self.friction, Friction)
         if self.passive and not self.moves:
             raise InputError(f"a fixed joint has no {' and no '.join(self.passive)}")
 
@@ -225,14 +224,12 @@ def _not_negative(name: str, value: Any) -> ca.SX:
 
 def _checked_screw(given: Any) -> Screw:
     try:
-        angular, linear = given
-    except (TypeError, ValueError):
+        angular, linear = as_tuple("screw", given)
+    except (InputError, ValueError):
         raise InputError(f"screw must be (angular, linear), each of shape (3,), got {given!r}") from None
     parts = []
     for name, part in (("angular", angular), ("linear", linear)):
-        parts.append(finite_array(f"{name} part of the screw", part, (3,)).copy())
-        if np.ndim(part) == 0:
-            raise InputError(f"{name} part of the screw must be a vector of shape (3,), got {part!r}")
+        parts.append(vector(f"{name} part of the screw", part, 3))
     screw = Screw(*parts)
     turn, shift = (float(np.linalg.norm(part)) for part in screw)
     if turn != 0 and abs(turn - 1) > _ROUNDING:

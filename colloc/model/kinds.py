@@ -44,7 +44,7 @@ def revolute(
     friction : Friction, optional
     """
     screw, before = Screw(unit_vector("axis", axis), _NONE), _placed(placement)
-    return Joint(before, screw, _here(), limits or Limits(), name, damping, stiffness, rest, armature, friction)
+    return Joint(before, screw, _here(), _limits(limits), name, damping, stiffness, rest, armature, friction)
 
 
 def prismatic(
@@ -61,7 +61,7 @@ def prismatic(
 ) -> Joint:
     """Slide along `axis` of `placement`; parameters as in `revolute`."""
     screw, before = Screw(_NONE, unit_vector("axis", axis)), _placed(placement)
-    return Joint(before, screw, _here(), limits or Limits(), name, damping, stiffness, rest, armature, friction)
+    return Joint(before, screw, _here(), _limits(limits), name, damping, stiffness, rest, armature, friction)
 
 
 def helical(
@@ -86,7 +86,7 @@ def helical(
     """
     along = unit_vector("axis", axis)
     screw, before = Screw(along, finite_number("pitch", pitch) * along), _placed(placement)
-    return Joint(before, screw, _here(), limits or Limits(), name, damping, stiffness, rest, armature, friction)
+    return Joint(before, screw, _here(), _limits(limits), name, damping, stiffness, rest, armature, friction)
 
 
 def fixed(placement: Any = None, *, name: str | None = None) -> Joint:
@@ -121,9 +121,7 @@ def dh_revolute(
         As in `revolute`.
     """
     after = _dh(theta, d, a, alpha)
-    return Joint(
-        _here(), Screw(_Z, _NONE), after, limits or Limits(), name, damping, stiffness, rest, armature, friction
-    )
+    return Joint(_here(), Screw(_Z, _NONE), after, _limits(limits), name, damping, stiffness, rest, armature, friction)
 
 
 def dh_prismatic(
@@ -142,9 +140,11 @@ def dh_prismatic(
 ) -> Joint:
     """Prismatic joint from a Denavit-Hartenberg row, Rz(theta) Tz(q + d) Tx(a) Rx(alpha); as in `dh_revolute`."""
     after = _dh(theta, d, a, alpha)
-    return Joint(
-        _here(), Screw(_NONE, _Z), after, limits or Limits(), name, damping, stiffness, rest, armature, friction
-    )
+    return Joint(_here(), Screw(_NONE, _Z), after, _limits(limits), name, damping, stiffness, rest, armature, friction)
+
+
+def _limits(given: Limits | None) -> Limits:
+    return Limits() if given is None else given
 
 
 def _here() -> ca.SX:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from colloc.checks import InputError, interval
+from colloc.checks import interval, pair
 
 _FREE = (-math.inf, math.inf)
 
@@ -29,8 +29,5 @@ class Limits:
 
     def __post_init__(self):
         for name in ("position", "velocity", "torque", "acceleration"):
-            try:
-                lower, upper = getattr(self, name)
-            except (TypeError, ValueError):
-                raise InputError(f"limits {name} must be (lower, upper), got {getattr(self, name)!r}") from None
-            interval(f"limits {name}", lower, upper)
+            lower, upper = interval(f"limits {name}", *pair(f"limits {name}", getattr(self, name)), ())
+            object.__setattr__(self, name, (float(lower), float(upper)))

@@ -7,7 +7,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array, symbolic
+from colloc.checks import InputError, symbolic, vector
 
 
 def placement(translation: Any = (0, 0, 0), rpy: Any = (0, 0, 0)) -> ca.SX:
@@ -63,13 +63,14 @@ def rigid(name: str, transform: Any) -> ca.SX:
     return matrix
 
 
-def unit_vector(name: str, vector: Any) -> np.ndarray:
+def unit_vector(name: str, direction: Any) -> np.ndarray:
     """A direction, normalised, shape (3,); InputError where it has none."""
-    components = finite_array(name, vector, (3,))
-    length = float(np.linalg.norm(components))
-    if np.ndim(vector) == 0 or length < 1e-12:
-        raise InputError(f"{name} must be a non-zero vector of shape (3,), got {vector!r}")
-    return components / length
+    components = vector(name, direction, 3)
+    longest = float(np.abs(components).max())  # whose square may be too large, or too small, for a float
+    if longest < 1e-12:
+        raise InputError(f"{name} must be a non-zero vector of shape (3,), got {direction!r}")
+    components = components / longest
+    return components / np.linalg.norm(components)
 
 
 def _cos_sin(angle: ca.SX) -> tuple[ca.SX, ca.SX]:

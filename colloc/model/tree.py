@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_array, symbolic, unknown_name
+from colloc.checks import InputError, as_tuple, choice, symbolic, text, unknown_name, vector
 from colloc.display import Table, short
 from colloc.lazy import cached_property
 from colloc.model.body import Body, Load
@@ -48,11 +48,10 @@ class Model:
         for body in bodies:
             if not isinstance(body, Body):
                 raise InputError(f"bodies must be Body objects, got {body!r}")
+        text("name of a model", self.name)
         _check_tree(bodies)
         object.__setattr__(self, "bodies", bodies)
-        if np.ndim(self.gravity) == 0:
-            raise InputError(f"gravity must be a vector of shape (3,), got {self.gravity!r}")
-        object.__setattr__(self, "gravity", finite_array("gravity", self.gravity, (3,)) + 0.0)  # no -0
+        object.__setattr__(self, "gravity", vector("gravity", self.gravity, 3) + 0.0)  # no -0
         if not self.joint_names:
             raise InputError(f"model {self.name!r} has no joint that moves")
         for name in self.joint_names:
@@ -131,11 +130,13 @@ class Model:
 
     def limits(self, quantity: str) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper joint limits, each shape (n,), of "position", "velocity", "torque" or "acceleration"."""
+        choice("quantity", quantity, ("position", "velocity", "torque", "acceleration"))
         rows = [getattr(joint.limits, quantity) for joint in self.joints]
         return np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
 
     def index(self, body: str) -> int:
         """Position of a body in `bodies`; InputError for a name that does not exist."""
+        text("name of a body", body)
         for k, candidate in enumerate(self.bodies):
             if candidate.name == body:
                 return k
@@ -161,7 +162,7 @@ class Model:
         if not isinstance(values, Mapping):
             raise InputError(f"values must be a mapping of joint name to coordinate, got {values!r}")
         for name in values:
-            if name not in self.joint_names:
+            if text("name of a joint", name) not in self.joint_names:
                 raise unknown_name("joint that moves", name, self.joint_names)
         held = [_held(b, values[b.joint_name]) if b.joint_name in values else b for b in self.bodies]
         return replace(self, bodies=held)
@@ -202,7 +203,7 @@ def _check_tree(bodies: tuple[Body, ...]) -> None:
             raise InputError(f"two bodies are named {name!r}; names must be unique")
     parent = {body.name: body.parent for body in bodies}
     for body in bodies:
-        if body.parent is not None and body.parent not in parent:
+        if body.parent is not None and text(f"parent of body {body.name!r}", body.parent) not in parent:
             raise unknown_name(f"parent of body {body.name!r} among the bodies", body.parent, names)
     for body in bodies:
         path = [body.name]
@@ -217,7 +218,7 @@ def _check_tree(bodies: tuple[Body, ...]) -> None:
 
 def check_loads(model: Model, loads: Sequence[Load]) -> None:
     """InputError unless every load acts on a body of the model."""
-    for load in loads:
+    for load in as_tuple("loads", loads):
         if not isinstance(load, Load):
             raise InputError(f"loads must be Load objects, got {load!r}")
         model.index(load.body)

@@ -5,8 +5,10 @@ from colloc.plot.curves import joints, reactions, torques
 from colloc.plot.iterations import convergence, descents
 from colloc.plot.motion import motion
 from colloc.plot.page import summary
+from colloc.plot.picture import save_figure
 from colloc.plot.refinement import error, ladder
 
 __all__ = [
-    "animate", "convergence", "descents", "error", "joints", "ladder", "motion", "reactions", "summary", "torques",
+    "animate", "convergence", "descents", "error", "joints", "ladder", "motion", "reactions", "save_figure",
+    "summary", "torques",
 ]  # fmt: skip

@@ -20,7 +20,7 @@ from colloc.plot.player import write_gif, write_html
 from colloc.plot.sampling import checked, fine_times
 from colloc.plot.scene import Scene, make_scene
 from colloc.plot.skeleton import Pose, Skeleton, skeleton
-from colloc.plot.style import END, styled
+from colloc.plot.style import END, plain, styled
 from colloc.solution import Solution
 
 _SHORT, _COMFORTABLE = 1.0, 3.0  # s; motions shorter than the first are slowed down to last about the second
@@ -67,7 +67,7 @@ def write_film(
     rate = _rate(fps, file)
     factor = slowdown(T) if slow is None else finite_number("slow", slow, positive=True)
     times = np.linspace(0, T, max(2, round(T * factor * rate) + 1))
-    images = list(_images(_Film(pose(times), pose(fine), name + remark(factor))))
+    images = list(_images(_Film(pose(times), pose(fine), plain(name) + remark(factor))))
     pace = (times.size - 1) / (T * factor)  # the rate at which whole frames fill the duration
     if file.suffix.lower() == ".gif":
         write_gif(file, images, pace)

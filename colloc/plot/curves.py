@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 
 from colloc.model import Model
 from colloc.plot.sampling import checked, fine_times
-from colloc.plot.style import MUTED, Look, dress, legend_beside, looks, styled
+from colloc.plot.style import MUTED, Look, dress, legend_beside, looks, plain, styled
 from colloc.solution import Solution
 
 TIME = "time [s]"
@@ -208,4 +208,4 @@ def _joint_looks(model: Model) -> list[Look]:
 
 
 def _handle(name: str, look: Look) -> Line2D:
-    return Line2D([], [], label=name, **look._asdict())
+    return Line2D([], [], label=plain(name), **look._asdict())

@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from colloc.checks import InputError
+from colloc.checks import InputError, as_tuple
 from colloc.descent import Descent
 from colloc.plot.sampling import checked
-from colloc.plot.style import BLUE, GREEN, INK, MUTED, PALETTE, VERMILLION, dress, legend_below, styled
+from colloc.plot.style import BLUE, GREEN, INK, MUTED, PALETTE, VERMILLION, dress, legend_below, plain, styled
 from colloc.solution import Solution
 
 _RESIDUALS = (
@@ -86,10 +86,11 @@ def descents(runs: Sequence[Descent]) -> Figure:
     InputError
         For an empty sequence, or anything in it that is not a Descent.
     """
-    if not runs or not all(isinstance(run, Descent) for run in runs):
+    found = as_tuple("runs", runs)
+    if not found or not all(isinstance(run, Descent) for run in found):
         raise InputError(f"descents needs one or more Descents, as co.descent.bfgs returns, got {runs!r}")
     figure, axes = plt.subplots(2, 2, figsize=(9.0, 6.0), sharex="col", sharey="row")
-    legend_below(figure, draw_descents(axes, runs))
+    legend_below(figure, draw_descents(axes, found))
     return figure
 
 
@@ -103,7 +104,7 @@ def draw_descents(axes: np.ndarray, runs: Sequence[Descent]) -> list[Line2D]:
         look: dict[str, Any] = {"color": PALETTE[k % len(PALETTE)], "linewidth": 1.4, "markersize": 4}
         look["linestyle"] = _DASHES[k % len(_DASHES)]
         look["marker"] = "." if run.iterations < _MARKED else ""
-        look["label"] = run.method if run.success else f"{run.method} ({run.status})"
+        look["label"] = plain(run.method if run.success else f"{run.method} ({run.status})")
         for column, along in zip(axes.T, (np.arange(excess.size), history.seconds), strict=True):
             for ax, values in zip(column, (excess, history.gradient_norm), strict=True):
                 ax.semilogy(along, values, **look)

@@ -14,7 +14,7 @@ from colloc.checks import count
 from colloc.plot.sampling import checked, fine_times
 from colloc.plot.scene import Scene, make_scene
 from colloc.plot.skeleton import Pose, Skeleton, skeleton
-from colloc.plot.style import END, FADE, START, TIPS, legend_below, styled
+from colloc.plot.style import END, FADE, START, TIPS, legend_below, plain, styled
 from colloc.solution import Solution
 
 
@@ -78,7 +78,7 @@ def draw_paths(scene: Scene, figure_of: Skeleton) -> list[Line2D]:
     """The path of every tip."""
     lines = []
     for k, tip in enumerate(figure_of.tips):
-        label = f"path of {figure_of.model.bodies[tip].name}"
+        label = f"path of {plain(figure_of.model.bodies[tip].name)}"
         scene.shadow(figure_of.end[:, tip], figure_of.vertical)
         color = TIPS[k % len(TIPS)]
         lines.append(scene.line(figure_of.end[:, tip], color=color, linewidth=1.3, label=label, zorder=1.9))

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from colloc.plot.curves import TIME, body_handles, draw_joints, draw_reactions, draw_torques, joint_units
 from colloc.plot.motion import draw_motion
 from colloc.plot.sampling import checked
-from colloc.plot.style import INK, VERMILLION, legend_below, styled
+from colloc.plot.style import INK, VERMILLION, legend_below, plain, styled
 from colloc.solution import Solution
 
 _FRAMES = 9
@@ -46,6 +46,6 @@ def summary(solution: Solution) -> Figure:
     left.align_ylabels()
     legend_below(above, draw_motion(above, 111, solution, _FRAMES))
     legend_below(figure, [*body_handles(model), *torque_handles])
-    title = f"{model.name}: {solution.duration:.4g} s, {solution.status}"
+    title = f"{plain(model.name)}: {solution.duration:.4g} s, {solution.status}"
     figure.suptitle(title, fontsize=13, fontweight="bold", color=INK if solution.success else VERMILLION)
     return figure

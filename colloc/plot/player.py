@@ -14,6 +14,8 @@ from string import Template
 import numpy as np
 from PIL import Image
 
+from colloc.files import write_atomically
+
 _HOLD = 1000  # ms that a GIF rests on its last image
 
 
@@ -24,7 +26,9 @@ def write_gif(path: Path, images: Sequence[Image.Image], fps: float) -> None:
     """
     ticks = np.round(np.arange(len(images)) * 100 / fps).astype(int)
     durations = [*(10 * np.diff(ticks)).tolist(), _HOLD]
-    images[0].save(path, save_all=True, append_images=list(images[1:]), duration=durations, loop=0, optimize=False)
+    frames, buffer = list(images[1:]), io.BytesIO()
+    images[0].save(buffer, "gif", save_all=True, append_images=frames, duration=durations, loop=0, optimize=False)
+    write_atomically(path, buffer.getvalue())
 
 
 def write_html(path: Path, images: Sequence[Image.Image], fps: float, title: str) -> None:
@@ -35,7 +39,7 @@ def write_html(path: Path, images: Sequence[Image.Image], fps: float, title: str
         delay=repr(1000 / fps),
         frames=json.dumps([_encoded(image) for image in images]),
     )
-    path.write_text(page, encoding="utf-8")
+    write_atomically(path, page.encode())
 
 
 def _encoded(image: Image.Image) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError
+from colloc.checks import instance
 from colloc.solution import Solution
 
 _POINTS = 400  # over the whole motion, at least
@@ -14,9 +14,7 @@ _POINTS = 400  # over the whole motion, at least
 
 def checked(solution: Any) -> Solution:
     """The argument, or InputError if it is not a Solution."""
-    if not isinstance(solution, Solution):
-        raise InputError(f"solution must be a Solution (see co.solve), got {solution!r}")
-    return solution
+    return instance("solution", solution, Solution, "see co.solve")
 
 
 def fine_times(solution: Solution) -> np.ndarray:

@@ -56,6 +56,11 @@ class Look(NamedTuple):
     linestyle: Any
 
 
+def plain(name: str) -> str:
+    """A name as matplotlib is to write it, where a dollar sign begins no formula and an underscore hides no entry."""
+    return (" " if name.startswith("_") else "") + name.replace("$", r"\$")
+
+
 def looks(model: Model) -> list[Look]:
     """The look of every body's joint; the joints that move take the palette first, in the order of q."""
     fixed = iter(range(model.n, len(model.bodies)))

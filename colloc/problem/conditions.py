@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, finite_array, finite_number, interval
+from colloc.checks import InputError, as_tuple, finite_array, finite_number, interval, text
 from colloc.problem.instant import Instant
 from colloc.problem.joint_constraints import Bounds, State
-from colloc.problem.rows import Rows, bounded
+from colloc.problem.rows import Rows, bounded, name_of
 from colloc.problem.where import Ends, Moment, Place, Places, Where, window
 
 
@@ -101,8 +101,7 @@ def at(
     moment = finite_number("at s", s)
     if not 0 <= moment <= 1:
         raise InputError(f"at s must lie in [0, 1] (a fraction of the duration), got {s!r}")
-    name = name or _name_of(fn) or f"at {moment:g}"
-    return _condition("at", fn, name, (lower, upper, equals), Moment(moment), scale, unit)
+    return _condition("at", fn, name, (lower, upper, equals), Moment(moment), scale, unit, f"at {moment:g}")
 
 
 def boundary(
@@ -122,31 +121,33 @@ def boundary(
 
 
 def _condition(
-    what: str, fn: Any, name: str | None, limits: Sequence[Any], where: Where, scale: Any, unit: Any
+    what: str,
+    fn: Any,
+    name: str | None,
+    limits: Sequence[Any],
+    where: Where,
+    scale: Any,
+    unit: Any,
+    fallback: str = "",
 ) -> Condition:
-    if not callable(fn):
-        raise InputError(f"{what} needs a function of the instant, got {fn!r}")
+    label = name_of(what, fn, name)
     lower, upper = _limits(what, *limits)
-    if scale is not None and not (finite_array(f"{what} scale", scale, np.shape(scale)) > 0).all():
+    if scale is not None and not (finite_array(f"{what} scale", scale) > 0).all():
         raise InputError(f"{what} scale must be positive, got {scale!r}")
-    if not isinstance(unit, str) and not (isinstance(unit, Sequence) and all(isinstance(u, str) for u in unit)):
-        raise InputError(f"{what} unit must be a string or one for each row, got {unit!r}")
-    return Condition(name or _name_of(fn) or what, fn, lower, upper, where, scale, unit)
+    units = unit if isinstance(unit, str) else as_tuple(f"{what} unit", unit)
+    for one in [units] if isinstance(units, str) else units:
+        if not (isinstance(one, str) and one == ""):
+            text(f"{what} unit", one)
+    return Condition(label or fallback or what, fn, lower, upper, where, scale, units)
 
 
 def _limits(what: str, lower: Any, upper: Any, equals: Any) -> tuple[Any, Any]:
     if equals is not None:
         if lower is not None or upper is not None:
             raise InputError(f"{what}: give equals, or lower and upper, not both")
-        return (value := finite_array(f"{what} equals", equals, np.shape(equals))), value
+        return (value := finite_array(f"{what} equals", equals)), value
     if lower is None and upper is None:
         raise InputError(f"{what} needs lower, upper or equals")
     low, high = (-np.inf if lower is None else lower), (np.inf if upper is None else upper)
     interval(what, low, high)
     return low, high
-
-
-def _name_of(fn: Any) -> str:
-    """Name of a function; empty for a lambda."""
-    given = getattr(fn, "__name__", "<lambda>")
-    return "" if given == "<lambda>" else given

@@ -9,8 +9,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_number
-from colloc.problem.rows import bounded
+from colloc.checks import InputError, as_tuple, finite_number, instance, interval
+from colloc.problem.rows import bounded, name_of
+
+_SMALLEST = 1e-300  # of a divisor
 
 
 @dataclass(frozen=True)
@@ -39,15 +41,17 @@ class Cost:
 
     terms: tuple[Term, ...]
 
+    def __post_init__(self):
+        for term in as_tuple("terms of a cost", self.terms):
+            instance("term of a cost", term, Term, "see co.duration, co.integral")
+
     @property
     def is_duration(self) -> bool:
         """Whether nothing but the duration costs anything."""
         return all(term.fn is None for term in self.terms)
 
     def __add__(self, other: Cost) -> Cost:
-        if not isinstance(other, Cost):
-            raise InputError(f"a cost can be added to a cost only, got {other!r}")
-        return Cost(self.terms + other.terms)
+        return Cost(self.terms + _cost(other).terms)
 
     def __mul__(self, factor: float) -> Cost:
         factor = finite_number("cost factor", factor)
@@ -56,10 +60,19 @@ class Cost:
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: float) -> Cost:
-        return self * (1 / finite_number("cost divisor", divisor))
+        number = finite_number("cost divisor", divisor)
+        if abs(number) < _SMALLEST:
+            raise InputError(f"cost divisor must not be zero, got {divisor!r}")
+        return self * (1 / number)
 
     def __sub__(self, other: Cost) -> Cost:
-        return self + -1.0 * other
+        return self + -1.0 * _cost(other)
+
+
+def _cost(other: Any) -> Cost:
+    if not isinstance(other, Cost):
+        raise InputError(f"a cost can be added to a cost only, got {other!r}")
+    return other
 
 
 def duration() -> Cost:
@@ -118,13 +131,12 @@ def penalty(
     name : str, optional
         How reports call the term.
     """
-    if not callable(fn):
-        raise InputError(f"penalty needs a function of the instant, got {fn!r}")
+    label = name_of("penalty", fn, name) or "penalty"
     if lower is None and upper is None:
         raise InputError("penalty needs lower, upper or both")
     finite_number("penalty weight", weight, positive=True)
-    label = name or _name_of(fn, "penalty")
     limits = (-np.inf if lower is None else lower, np.inf if upper is None else upper)
+    interval("penalty", *limits)
 
     def cubes(now: Any) -> Any:
         rows = bounded(label, fn(now), *limits)
@@ -138,11 +150,5 @@ def penalty(
 
 
 def _of_function(kind: str, fn: Any, name: str | None) -> Cost:
-    if not callable(fn):
-        raise InputError(f"{kind} needs a function of the instant, got {fn!r}")
-    return Cost((Term(name or _name_of(fn, kind), 1.0, fn, terminal=kind == "terminal"),))
-
-
-def _name_of(fn: Callable[..., Any], fallback: str) -> str:
-    name = getattr(fn, "__name__", "<lambda>")
-    return fallback if name == "<lambda>" else name
+    label = name_of(kind, fn, name) or kind
+    return Cost((Term(label, 1.0, fn, terminal=kind == "terminal"),))

@@ -9,11 +9,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array, interval, unknown_name
+from colloc.checks import InputError, finite_array, interval, pair, text, unknown_name
 from colloc.model import Model
 from colloc.problem.instant import Instant
 from colloc.problem.rows import Rows, natural_size
-from colloc.problem.where import WHOLE, Moment, Place, Places, Window, pair, window
+from colloc.problem.where import WHOLE, Moment, Place, Places, Window, window
 
 STATED = ("q", "qd", "qdd", "tau")  # at one moment
 QUANTITIES = ("q", "qd", "qdd", "jerk", "tau", "tau_rate")
@@ -156,7 +156,7 @@ def _state(name: str, s: float, *values: Any) -> State:
     given = _given(name, STATED, *values)
     for quantity, value in given.items():
         numbers = list(value.values()) if isinstance(value, Mapping) else value
-        finite_array(f"{name} {quantity}", numbers, np.shape(numbers))
+        finite_array(f"{name} {quantity}", numbers)
     return State(name, Moment(s), given)
 
 
@@ -179,6 +179,6 @@ def _rows(now: Instant, chosen: list[tuple[str, int]], lower: np.ndarray, upper:
 
 
 def _joint(model: Model, name: str) -> int:
-    if name not in model.joint_names:
+    if text("name of a joint", name) not in model.joint_names:
         raise unknown_name("joint", name, model.joint_names)
     return model.joint_names.index(name)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_array, finite_number, unknown_name
+from colloc.checks import InputError, as_tuple, choice, finite_array, finite_number, mapping, unknown_name
 from colloc.display import Table, short, shown
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
@@ -200,6 +200,7 @@ class Problem:
         n = self.model.n
         stated = [(np.full(n, -np.inf), np.full(n, np.inf))]
         stated += [c.limits_of(quantity, self.model) for c in self._bounds if c.where == WHOLE]
+        choice("quantity", quantity, QUANTITIES)
         if quantity in _LIMITED:
             stated.append(self.model.limits(_LIMITED[quantity]))
         lower, upper = np.max([low for low, _ in stated], axis=0), np.min([high for _, high in stated], axis=0)
@@ -210,6 +211,7 @@ class Problem:
 
     def windows(self, quantity: str) -> list[tuple[Window, np.ndarray, np.ndarray]]:
         """Bounds during a part of the motion: when, and lower and upper bounds, each shape (n,)."""
+        choice("quantity", quantity, QUANTITIES)
         parts = [c for c in self._bounds if c.where != WHOLE and quantity in c.limits]
         return [(c.where, *c.limits_of(quantity, self.model)) for c in parts]
 
@@ -257,7 +259,7 @@ class Problem:
 
     def parameter_values(self, values: Mapping[str, object] | None = None) -> np.ndarray:
         """All parameters in one vector; `values` replace the defaults by name."""
-        given = dict(values or {})
+        given = dict(mapping("parameters", values))
         parts = []
         for parameter in self.parameters:
             value = given.pop(parameter.name, parameter.value)

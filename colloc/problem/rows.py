@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, interval
+from colloc.checks import InputError, finite_array, function, interval, text
 
 
 class Rows(NamedTuple):
@@ -72,14 +72,21 @@ def bounded(
         raise InputError(f"constraint {name!r} must return a scalar or a column, got shape {expression.shape}")
     count = expression.shape[0]
     low, high = interval(f"constraint {name!r}", lower, upper, (count,))
-    if np.shape(scale) not in ((), (count,)):
-        raise InputError(f"constraint {name!r} needs one scale or {count}, got {scale!r}")
-    size = natural_size(low, high) if scale is None else np.broadcast_to(np.asarray(scale, dtype=float), (count,))
+    size = natural_size(low, high) if scale is None else finite_array(f"constraint {name!r} scale", scale, (count,))
     units = (unit,) * count if isinstance(unit, str) else tuple(unit)
     if len(units) != count:
         raise InputError(f"constraint {name!r} needs one unit or {count}, got {unit!r}")
     own = tuple(labels) or ((name,) if count == 1 else tuple(f"{name}[{k}]" for k in range(count)))
     return Rows(ca.densify(expression), low, high, own, units, size)
+
+
+def name_of(what: str, fn: Any, name: Any) -> str:
+    """Name of a function of the instant: the one given, else its own; empty for a lambda."""
+    function(what, fn, "a function of the instant")
+    if name is not None:
+        return text(f"{what} name", name)
+    own = getattr(fn, "__name__", "<lambda>")
+    return "" if own == "<lambda>" else own
 
 
 def natural_size(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, count, finite_array, finite_number, interval
+from colloc.checks import InputError, count, finite_array, finite_number, flag, interval
 from colloc.problem.instant import RESERVED
 
 
@@ -79,6 +79,7 @@ class Unknown:
 
     def __post_init__(self):
         _check_name("unknown", self.name)
+        flag(f"constant of unknown {self.name!r}", self.constant)
         count(f"size of unknown {self.name!r}", self.size, at_least=1)
         lower, upper = interval(f"unknown {self.name!r}", self.lower, self.upper, (self.size,))
         guess = finite_array(f"guess of unknown {self.name!r}", self.guess, (self.size,))
@@ -111,7 +112,9 @@ class Parameter:
 
     def __post_init__(self):
         _check_name("parameter", self.name)
-        value = finite_array(f"parameter {self.name!r}", self.value, (np.size(self.value),))
+        value = np.atleast_1d(finite_array(f"parameter {self.name!r}", self.value))
+        if value.ndim != 1:
+            raise InputError(f"parameter {self.name!r} must be a number or have shape (N,), got {self.value!r}")
         object.__setattr__(self, "value", value)
         object.__setattr__(self, "symbol", ca.SX.sym(self.name, value.size))
 

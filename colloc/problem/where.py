@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from colloc.checks import InputError, finite_number
+from colloc.checks import InputError, finite_number, pair
 
 Place = TypeVar("Place", covariant=True)
 
@@ -77,10 +77,3 @@ def window(name: str, during: Any) -> Window:
     if not 0 <= a <= b <= 1:
         raise InputError(f"{name} must satisfy 0 <= start <= end <= 1, got {during!r}")
     return Window(a, b)
-
-
-def pair(name: str, value: Any) -> tuple[Any, Any]:
-    """The two ends of an interval; InputError for anything else."""
-    if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
-        raise InputError(f"{name} must be (lower, upper), got {value!r}")
-    return value[0], value[1]

@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError
+from colloc.checks import InputError, finite_array
 from colloc.display import Table, short
 from colloc.dynamics import joint_reactions
 from colloc.interrupts import heeded
@@ -202,9 +202,10 @@ class Solution:
         """
         now = self.problem.instant
         names = list(now.signals)
+        t = finite_array("t", t)
         arrays = self._evaluated([now.q, now.qd, now.qdd, now.tau, *now.signals.values()], t)
-        values = [array[0] if np.ndim(t) == 0 else array for array in arrays]
-        return Sample(np.asarray(t, dtype=float), *values[:4], signals=dict(zip(names, values[4:], strict=True)))
+        values = [array[0] if t.ndim == 0 else array for array in arrays]
+        return Sample(t, *values[:4], signals=dict(zip(names, values[4:], strict=True)))
 
     def evaluate(self, fn: Callable[[Instant], Any], t: Any = None) -> Any:
         """Any function of the instant along the motion.
@@ -226,7 +227,7 @@ class Solution:
         """
         if not callable(fn):
             raise InputError(f"evaluate needs a function of the instant, got {fn!r}")
-        times = self.t if t is None else t
+        times = self.t if t is None else finite_array("t", t)
         now = self.problem.instant
         found = fn(now)
         several = isinstance(found, tuple)
@@ -235,7 +236,7 @@ class Solution:
         except (TypeError, NotImplementedError):
             raise InputError(f"a function to evaluate must return SX or a tuple of SX, got {found!r}") from None
         arrays = [
-            _shaped(array, expression.shape, one=np.ndim(times) == 0)
+            _shaped(array, expression.shape, one=times.ndim == 0)
             for array, expression in zip(self._evaluated(expressions, times), expressions, strict=True)
         ]
         return tuple(arrays) if several else arrays[0]
@@ -266,17 +267,14 @@ class Solution:
             found = joint_reactions(now.model, now.q, now.qd, now.qdd, self.problem.wrenches)
             return found.force.T, found.moment.T
 
-        times = self.t if t is None else np.atleast_1d(t)
-        return JointReactions(np.asarray(times, dtype=float), *self.evaluate(transmitted, times))
+        times = self.t if t is None else np.atleast_1d(finite_array("t", t))
+        return JointReactions(times, *self.evaluate(transmitted, times))
 
     def _normalised(self, t: Any) -> np.ndarray:
         """Times as fractions of the duration; InputError for times outside the motion."""
         T = self.duration
         wanted = f"t must be one or more times within [0, {T:.6g}] s, got {t!r}"
-        try:
-            times = np.asarray(t, dtype=float)
-        except (TypeError, ValueError):
-            raise InputError(wanted) from None
+        times = finite_array("t", t)
         inside = (times >= -1e-9 * T) & (times <= T * (1 + 1e-9))  # False for NaN
         if times.ndim > 1 or times.size == 0 or not inside.all():
             raise InputError(wanted)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from colloc.checks import InputError, finite_number
+from colloc.checks import finite_number, instance
 from colloc.display import Table, short
 from colloc.interrupts import heeded
 from colloc.model.gimbal import SingularPosture, singular_postures
@@ -138,8 +138,7 @@ def verify(solution: Solution, *, tolerance: float = 1e-12) -> Verification:
     InputError
         For a mechanism with joints that carry no inertia, which cannot be simulated forward; names the joints.
     """
-    if not isinstance(solution, Solution):
-        raise InputError(f"verify needs a Solution (see co.solve), got {solution!r}")
+    instance("solution", solution, Solution, "see co.solve")
     tolerance = finite_number("tolerance", tolerance, positive=True)
     deviations = simulate(solution, tolerance)
     joint_errors = deviations.whole.max(axis=0)

@@ -12,7 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, unknown_name
+from colloc.checks import InputError, finite_number, mapping, text, unknown_name
 from colloc.solver.linear_solvers import check_linear_solver
 from colloc.solver.monitor import Interruptible, Monitor
 from colloc.solver.outcome import Outcome, Status
@@ -97,7 +97,10 @@ def check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
 
     InputError names close matches of an unknown key, and the linear solvers that can be loaded where another is named.
     """
-    for key in options or {}:
+    for key, value in mapping("ipopt", options).items():
+        text("name of an IPOPT option", key)
+        if not isinstance(value, str):
+            finite_number(f"IPOPT option {key}", value)
         if key == "hessian_approximation":
             raise InputError("say hessian=co.Hessian.LIMITED_MEMORY or EXACT in place of IPOPT's hessian_approximation")
         if key not in option_names():

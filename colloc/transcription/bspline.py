@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, count, finite_number
+from colloc.checks import InputError, choice, count, finite_number, pair
 from colloc.display import stated
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
-from colloc.problem.where import pair
 from colloc.transcription.mesh import (
     NARROWEST,
     Points,
@@ -81,8 +80,7 @@ class BSpline:
             count("BSpline nodes", self.nodes, at_least=2)
         for name, value in (("intervals", intervals), ("breakpoints", breakpoints), ("continuity", continuity)):
             object.__setattr__(self, name, value)
-        if self.knots not in ("fixed", "free"):
-            raise InputError(f'BSpline knots must be "fixed" or "free", got {self.knots!r}')
+        choice("BSpline knots", self.knots, ("fixed", "free"))
         if self.free:
             if self.nodes is not None:
                 raise InputError(f"nodes move with free knots, as many on every interval: leave out nodes={self.nodes}")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, finite_array, finite_number
+from colloc.checks import InputError, finite_array, finite_number, mapping
 from colloc.problem import Problem, State
 from colloc.transcription.bspline import BSpline
 from colloc.transcription.line_timing import TimedLine, timed_line
@@ -45,10 +45,10 @@ def keyframes(postures: Mapping[float, Any]) -> Keyframes:
     postures : mapping of float in [0, 1] to shape (n,)
         Must include 0 and 1.
     """
-    times = sorted(finite_number("keyframe time", s) for s in postures)
+    times = sorted(finite_number("keyframe time", s) for s in mapping("keyframes", postures))
     if len(times) < 2 or times[0] != 0 or times[-1] != 1:
         raise InputError(f"keyframes must run from 0 to 1 (fractions of the duration), got times {times}")
-    rows = [finite_array(f"keyframe at {s:g}", postures[s], np.shape(postures[s])) for s in times]
+    rows = [finite_array(f"keyframe at {s:g}", postures[s]) for s in times]
     if len({row.shape for row in rows}) > 1 or rows[0].ndim != 1:
         raise InputError(f"guess postures must all have shape (n,), got shapes {[row.shape for row in rows]}")
     return Keyframes(np.array(times), np.array(rows))

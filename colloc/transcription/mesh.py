@@ -38,14 +38,14 @@ def check_mesh(name: str, intervals: Any, breakpoints: Any) -> tuple[int, tuple[
     ends = tuple(finite_number(f"{name} breakpoint", s) for s in as_tuple(f"{name} breakpoints", breakpoints))
     if len(ends) < 2 or ends[0] != 0 or ends[-1] != 1 or (np.diff(ends) < NARROWEST).any():
         raise InputError(f"{name} breakpoints must rise from 0 to 1 by at least {NARROWEST:g}, got {breakpoints!r}")
-    if intervals not in (None, len(ends) - 1):
+    if intervals is not None and count(f"{name} intervals", intervals, at_least=1) != len(ends) - 1:
         raise InputError(f"{name} has {len(ends) - 1} intervals by its breakpoints, got intervals={intervals!r}")
     return len(ends) - 1, ends
 
 
 def per_interval(name: str, value: Any, size: int, *, at_least: int, at_most: int) -> int | tuple[int, ...]:
     """An integer for all of `size` places or one for each."""
-    if not isinstance(value, Sequence | np.ndarray):
+    if not isinstance(value, list | tuple | np.ndarray) or (isinstance(value, np.ndarray) and value.ndim == 0):
         return count(name, value, at_least=at_least, at_most=at_most)
     if len(value) != size:
         raise InputError(f"{name} must be one integer or {size}, got {value!r}")

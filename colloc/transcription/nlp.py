@@ -189,6 +189,15 @@ class NLP:
             return f"constraint {self.row_name(int(row))} is {values[row]}"
         return None
 
+    def violation(self, x: np.ndarray, p: np.ndarray) -> float:
+        """Largest violation of a row or of a variable's bounds at x, relative to its natural size."""
+        own = [(x, self.lower, self.upper, self.scale_x)]
+        for b in self.constraints:
+            rows = b.rows
+            own.append((b.evaluate(x, p), rows.lower[:, None], rows.upper[:, None], rows.scale[:, None]))
+        excesses = [np.maximum(low - value, value - high) / scale for value, low, high, scale in own]
+        return float(np.max([excess.max(initial=0) for excess in excesses]))
+
     def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
         """Value of every cost term by name, weights included."""
         found = dict.fromkeys(self.problem.costs, 0.0)

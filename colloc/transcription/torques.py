@@ -69,7 +69,9 @@ class Torques:
     def __init__(self, problem: Problem, dynamics: InverseDynamics, sensitivities: DerivativeRecursion | None):
         check_formulation(dynamics, sensitivities)
         many = problem.model.n >= RECURSIVE_FROM
-        recursion = sensitivities or (composite_sensitivities if many else by_differentiation(dynamics))
+        recursion = sensitivities
+        if recursion is None:
+            recursion = composite_sensitivities if many else by_differentiation(dynamics)
         self.names = (dynamics.__name__, recursion.__name__)
         self._problem = problem
         self._recursive = not isinstance(recursion, Differentiation)

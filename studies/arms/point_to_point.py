@@ -125,7 +125,7 @@ def draw(models: dict[str, co.Model], runs: dict[str, list[Run]], file: str) -> 
         Line2D([], [], color=MUTED, label="up to the time of the slowest joint alone"),
     ]
     legend_below(figure, handles)
-    figure.savefig(file, dpi=150)
+    co.plot.save_figure(figure, file)
 
 
 def summary(runs: Sequence[Run]) -> dict[str, float]:

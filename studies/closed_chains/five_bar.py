@@ -201,7 +201,7 @@ def draw(cases: Mapping[str, tuple[Comparison, co.descent.ChainMovement]], file:
         torques, force = below.subfigures(1, 2, squeeze=False)[0]
         legend_below(torques, draw_torques(torques.subplots(), spline.chain, before, after))
         legend_below(force, draw_loop_forces([force.subplots()], spline.chain, before, after))
-    figure.savefig(file, dpi=130)
+    co.plot.save_figure(figure, file, dpi=130)
     plt.close(figure)
 
 

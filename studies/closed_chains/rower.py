@@ -132,7 +132,7 @@ def draw(movement: co.descent.ChainMovement, found: Comparison, file: str) -> No
         ax.label_outer()
     legend_below(torques, HANDLES)
     legend_below(loops, draw_loop_forces(loops.subplots(1, 2), movement.chain, before, after))
-    figure.savefig(file, dpi=150)
+    co.plot.save_figure(figure, file)
     plt.close(figure)
 
 

@@ -141,7 +141,7 @@ def draw(found: Mapping[str, co.Solution], file: str) -> None:
         dress(torque, "", "torque [N m]")
         dress(force, "t [s]", "force in the cut [N]")
         legend_below(below, torque.get_legend_handles_labels()[0])
-    figure.savefig(file, dpi=150)
+    co.plot.save_figure(figure, file)
     plt.close(figure)
 
 

@@ -177,7 +177,7 @@ def draw(
         ax.set_xlabel("x [m]")
     axes[2, 0].set_ylabel("cost above IPOPT's")
     legend_below(figure, [*KEY, *axes[2, 0].get_lines()])
-    figure.savefig(file, dpi=150)
+    co.plot.save_figure(figure, file)
 
 
 def above(trajectory: co.control.Trajectory, found: Optimum) -> np.ndarray:

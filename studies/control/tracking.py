@@ -135,7 +135,7 @@ def draw(motions: dict[str, Tracked], file: str) -> None:
         Line2D([], [], color=BLUE, label="tracked, within 12 N m"),
     ]
     legend_below(figure, handles)
-    figure.savefig(file, dpi=150)
+    co.plot.save_figure(figure, file)
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:

@@ -64,7 +64,7 @@ def draw(movement: co.descent.Movement, found: Comparison, file: str) -> None:
         ax.label_outer()
     legend_below(left, handles)
     legend_below(right, draw_descents(right.subplots(2, 2, sharex="col", sharey="row"), list(found.runs.values())))
-    figure.savefig(file, dpi=150)
+    co.plot.save_figure(figure, file)
     plt.close(figure)
 
 

@@ -66,7 +66,7 @@ def draw(t: np.ndarray, exact: dict[str, np.ndarray], found: dict[str, co.Torque
         column[2].set_ylim(1e-19, 1e-13)
     legend_below(figure, axes[2, 0].get_lines())
     figure.suptitle("Lifting optimum: closed form (lines), recursion (dots), and what is between them")
-    figure.savefig(file, dpi=150)
+    co.plot.save_figure(figure, file)
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:

@@ -120,7 +120,7 @@ def draw(found: dict[str, dict[str, dict[int, Cost]]], file: str) -> None:
         ax.set_xlim(1.8, 1.2 * longest)
         ax.minorticks_off()
         ax.legend(frameon=False)
-    figure.savefig(file, dpi=150)
+    co.plot.save_figure(figure, file)
 
 
 def in_torques(found: dict[str, dict[str, dict[int, Cost]]], name: str) -> str:

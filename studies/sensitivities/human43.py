@@ -119,7 +119,7 @@ def draw(
         _legend(ax)
         ax.set_xlabel("time [s]")
     figure.suptitle("Torque sensitivities of the 43-DOF human, q = sin 2πt in every joint")
-    figure.savefig(file, dpi=130)
+    co.plot.save_figure(figure, file, dpi=130)
 
 
 def _draw_spikes(axes: Sequence[Axes], t: np.ndarray, found, fixed: list, relative: np.ndarray) -> None:

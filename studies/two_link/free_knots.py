@@ -92,7 +92,7 @@ def draw(found: dict[Key, co.Solution], file: str) -> None:
         Line2D([], [], color=MUTED, linewidth=0.8, label="above: knots found; below: last digit known"),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=5, frameon=False)
-    figure.savefig(file, dpi=150)
+    co.plot.save_figure(figure, file)
     plt.close(figure)
 
 

@@ -100,7 +100,7 @@ def draw(fastest: co.Solution, gentle: co.Solution, slopes: np.ndarray, file: st
     for ax, label in zip(axes, ("joint force [N]", "torque [N m]", "[N s$^2$/rad]"), strict=True):
         dress(ax, "t [s]", label)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
-    figure.savefig(file, dpi=150)
+    co.plot.save_figure(figure, file)
     plt.close(figure)
 
 

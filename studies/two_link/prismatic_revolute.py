@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     args = arguments("two_link.prismatic_revolute", __doc__, argv)
     runs = run(problem, co.BSpline(40 if args.quick else 160), co.Radau(50 if args.quick else 200))
     print(table(args.question, runs.rows(PUBLISHED, CONVERGED), runs.notes))
-    co.plot.summary(runs.bspline).savefig(args.figure, dpi=150)
+    co.plot.save_figure(co.plot.summary(runs.bspline), args.figure)
     return finish(args, runs.numbers)
 
 

@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         numbers |= {f"{name}.{key}": value for key, value in own.items()}
         lines.append((str(curve), *(f"{value:.3g}" for value in own.values())))
         if name == "radau":
-            co.plot.ladder(solution).savefig(args.figure, dpi=150)
+            co.plot.save_figure(co.plot.ladder(solution), args.figure)
     header = ("refined from", "T error [s]", "rounds", "variables", "seconds", "T error, equal intervals", "solved")
     print(Table(args.question, header, lines, [f"  tolerance {tol:g}; exact duration {EXACT} s"]).text())
     return finish(args, numbers)

@@ -68,7 +68,7 @@ def draw(runs: dict[str, list[co.Solution]], file: str) -> None:
         Line2D([], [], color=INK, linewidth=0.8, linestyle=(0, (1, 2)), label="optimum"),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
-    figure.savefig(file, dpi=150)
+    co.plot.save_figure(figure, file)
     plt.close(figure)
 
 

@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     args = arguments("two_link.time_optimal", __doc__, argv)
     runs = run(problem, co.BSpline(80 if args.quick else 320), co.Radau(50 if args.quick else 200))
     print(table(args.question, runs.rows(PUBLISHED, EXACT), runs.notes))
-    co.plot.summary(runs.bspline).savefig(args.figure, dpi=150)
+    co.plot.save_figure(co.plot.summary(runs.bspline), args.figure)
     return finish(args, runs.numbers)
 
 

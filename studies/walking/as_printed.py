@@ -147,7 +147,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         print("  in the ranges of our own step feasible by one of: " + _said(narrow))
         print(f"  at {MORE} instants feasible by: {_said(finer)}")
     creeping = {"ours": creep(ours.step.stance, ours.solution), "as printed": creep(step.human, second)}
-    printed_figure({"ours": ours, "as printed": seen}, creeping, second).savefig(args.figure, dpi=130)
+    co.plot.save_figure(printed_figure({"ours": ours, "as printed": seen}, creeping, second), args.figure, dpi=130)
     return finish(args, numbers)
 
 

@@ -111,7 +111,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         sys.exit(f"no walk was found: {error}")
     for name, report in reports.items():
         print(f"{name}: {comparison(report).text()}\n")
-    gait_figure(reports).savefig(args.figure, dpi=130)
+    co.plot.save_figure(gait_figure(reports), args.figure, dpi=130)
     first, *rest = reports.values()
     write_animation(first, Path(args.animation))
     numbers = first.numbers

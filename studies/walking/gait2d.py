@@ -65,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         numbers |= {f"{way}.{name}": value for name, value in report.numbers.items()}
     header = ("", "", "iterations", "", "cost", *(name.replace("_", " ") for name in SHOWN), "virtual torque")
     print(Table(f"Planar walker at {step.speed:g} m/s, forces over body weight @ % of the stride", header, rows).text())
-    gait_figure(reports).savefig(args.figure, dpi=130)
+    co.plot.save_figure(gait_figure(reports), args.figure, dpi=130)
     return finish(args, numbers)
 
 

@@ -173,7 +173,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     except co.SolveError as error:
         sys.exit(f"no walk was found: {error}")
     print(trend_table(reports).text())
-    speeds_figure(reports).savefig(args.figure, dpi=130)
+    co.plot.save_figure(speeds_figure(reports), args.figure, dpi=130)
     numbers = {}
     for speed, report in reports.items():
         numbers |= {f"{name}.{speed:g}": value for name, value in report.numbers.items()}

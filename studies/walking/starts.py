@@ -157,7 +157,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     found = from_anywhere(step, 3 if args.quick else STARTS)
     table, more = tabulated(found)
     print(table.text())
-    starts_figure(found).savefig(args.figure, dpi=130)
+    co.plot.save_figure(starts_figure(found), args.figure, dpi=130)
     return finish(args, numbers | more)
 
 

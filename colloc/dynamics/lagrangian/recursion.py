@@ -10,11 +10,13 @@ from collections.abc import Sequence
 
 import casadi as ca
 
+from colloc.dynamics.arguments import of_state
 from colloc.model import Load, Model
 from colloc.model.joint import sparse
 from colloc.model.kinematics import frames
 
 
+@of_state
 def lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> ca.SX:
     """Actuator torques that produce a motion.
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from colloc.dynamics.arguments import of_state
 from colloc.dynamics.formulation import Sensitivities
 from colloc.model import Load, Model
 
@@ -30,6 +31,7 @@ class _Partials(NamedTuple):
         return self.higher[tuple(sorted(coordinates))]
 
 
+@of_state
 def regular_lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> ca.SX:
     """Actuator torques that produce a motion, M(q) qdd + V(q, qd) + G(q).
 
@@ -63,6 +65,7 @@ def regular_terms(model: Model, q: ca.SX, qd: ca.SX, loads: Sequence[Load] = ())
     return _mass(model, links), _velocity(model, links, qd), _static(model, links, loads)
 
 
+@of_state
 def regular_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Sensitivities:
     """Actuator torques that produce a motion, and their derivatives, every sum differentiated term by term.
 

@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from colloc.dynamics.arguments import of_state
 from colloc.dynamics.formulation import Sensitivities
 from colloc.model import Load, Model
 from colloc.model.joint import sparse
@@ -45,6 +46,7 @@ class _LinkTransforms(NamedTuple):
     tangent: ca.SX  # dA/dq of the link's own joint
 
 
+@of_state
 def lagrange_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Sensitivities:
     """Actuator torques that produce a motion, and their derivatives by coordinates, rates and accelerations.
 

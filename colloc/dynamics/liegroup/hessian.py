@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from colloc.dynamics.arguments import of_state
 from colloc.dynamics.liegroup.sensitivities import coordinate_twists, coriolis
 from colloc.dynamics.liegroup.twists import (
     Ad,
@@ -75,6 +76,7 @@ class _Terms(NamedTuple):
     E: ca.SX
 
 
+@of_state
 def lie_hessian(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, multipliers: ca.SX, loads: Sequence[Load] = ()) -> ca.SX:
     """Hessian of multipliers' tau by coordinates, rates and accelerations.
 

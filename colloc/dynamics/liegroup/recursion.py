@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from colloc.dynamics.arguments import of_state
 from colloc.dynamics.liegroup.twists import Ad, ad, ad_dual, link_screw, spatial_inertia, upward, wrench_at_origin
 from colloc.dynamics.loads import LinkLoad, loads_in_links
 from colloc.model import Load, Model
@@ -31,6 +32,7 @@ class LinkTwists(NamedTuple):
     acceleration: ca.SX  # its rate, (6,), gravity included
 
 
+@of_state
 def lie(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> ca.SX:
     """Actuator torques that produce a motion.
 

@@ -31,6 +31,7 @@ from collections.abc import Sequence
 
 import casadi as ca
 
+from colloc.dynamics.arguments import of_state
 from colloc.dynamics.formulation import Sensitivities
 from colloc.dynamics.liegroup.recursion import LinkTwists, inward, link_loads, outward, torques
 from colloc.dynamics.liegroup.twists import ad, ad_dual, cross, wrench_turning
@@ -38,6 +39,7 @@ from colloc.dynamics.loads import LinkLoad
 from colloc.model import Load, Model
 
 
+@of_state
 def lie_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Sensitivities:
     """Actuator torques that produce a motion, and their derivatives by coordinates, rates and accelerations.
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from colloc.dynamics.arguments import of_state
 from colloc.dynamics.loads import loads_in_links
 from colloc.model import Body, Load, Model
 from colloc.model.joint import sparse
@@ -49,6 +50,7 @@ class LinkMotion(NamedTuple):
     acceleration: ca.SX  # of the link origin, gravity included
 
 
+@of_state
 def newton_euler(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> ca.SX:
     """Actuator torques that produce a motion.
 
@@ -66,6 +68,7 @@ def newton_euler(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[
     return joint_reactions(model, q, qd, qdd, loads).tau
 
 
+@of_state
 def joint_reactions(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Reactions:
     """Actuation and the internal force and moment of every joint; parameters as in `newton_euler`."""
     links = outward(model, q, qd, qdd)

@@ -33,6 +33,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from colloc.dynamics.arguments import of_state
 from colloc.dynamics.formulation import Sensitivities
 from colloc.dynamics.loads import Differentiated, loads_in_links, with_varying_loads
 from colloc.dynamics.newtonian.recursion import LinkMotion, Reactions, link_wrenches, outward
@@ -84,6 +85,7 @@ class _LinkSlopes(NamedTuple):
     acceleration: ca.SX
 
 
+@of_state
 def newton_euler_sensitivities(
     model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()
 ) -> Sensitivities:
@@ -104,6 +106,7 @@ def newton_euler_sensitivities(
     return reaction_sensitivities(model, q, qd, qdd, loads).actuation
 
 
+@of_state
 def reaction_sensitivities(
     model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()
 ) -> ReactionSensitivities:
@@ -124,6 +127,7 @@ def reaction_sensitivities(
     return ReactionSensitivities(reactions, actuation, _split(model, dforce), _split(model, dmoment))
 
 
+@of_state
 def total_reaction_sensitivities(
     model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()
 ) -> ReactionSensitivities:

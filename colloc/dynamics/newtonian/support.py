@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from colloc.dynamics.arguments import of_state
 from colloc.dynamics.newtonian.recursion import joint_reactions
 from colloc.model import Load, Model
 
@@ -32,6 +33,7 @@ class Wrench(NamedTuple):
         return Wrench(factor * self.force, factor * self.moment)
 
 
+@of_state
 def support_wrench(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Wrench:
     """What must act on the mechanism beside the loads: rate of its momentum less gravity, about the world's origin.
 

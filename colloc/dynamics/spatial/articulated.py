@@ -14,6 +14,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError
+from colloc.dynamics.arguments import of_state
 from colloc.dynamics.passive import passive_torque
 from colloc.dynamics.spatial.integrals import Composite, own_integrals, symmetric
 from colloc.dynamics.spatial.links import outward
@@ -22,6 +23,7 @@ from colloc.model import Load, Model
 _VANISHING = 1e-10  # articulated inertia along a joint, relative to what rounding can tell from zero
 
 
+@of_state
 def forward_dynamics(model: Model, q: ca.SX, qd: ca.SX, tau: ca.SX, loads: Sequence[Load] = ()) -> ca.SX:
     """Accelerations that the actuator torques produce.
 

@@ -27,6 +27,7 @@ from collections.abc import Iterator, Sequence
 
 import casadi as ca
 
+from colloc.dynamics.arguments import of_state
 from colloc.dynamics.formulation import Sensitivities
 from colloc.dynamics.passive import armature
 from colloc.dynamics.spatial.integrals import Composite, composites, symmetric
@@ -36,6 +37,7 @@ from colloc.model import Load, Model
 Entries = dict[tuple[int, int], ca.SX]  # (row, column) -> value
 
 
+@of_state
 def composite_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Sensitivities:
     """Actuator torques and their derivatives by q, qd and qdd.
 
@@ -74,6 +76,7 @@ def composite_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads
     return Sensitivities(*ca.cse([ca.vertcat(*tau), *blocks]))  # joints with parallel axes share products
 
 
+@of_state
 def mass_matrix(model: Model, q: ca.SX) -> ca.SX:
     """Joint-space mass matrix (composite-rigid-body algorithm; Featherstone 2008, table 6.2), armature included.
 

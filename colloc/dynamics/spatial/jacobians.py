@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
+from colloc.dynamics.arguments import of_state
 from colloc.model import Model
 from colloc.model.joint import sparse
 from colloc.model.kinematics import frames, point_in
@@ -26,6 +27,7 @@ class PointJacobian(NamedTuple):
     angular: ca.SX
 
 
+@of_state
 def point_jacobian(model: Model, body: str, point: Any, q: ca.SX) -> PointJacobian:
     """Jacobian of a point fixed in a link.
 
@@ -49,6 +51,7 @@ def point_jacobian(model: Model, body: str, point: Any, q: ca.SX) -> PointJacobi
     return _jacobians(model, body, point, q, ca.SX(model.n, 1))[0]
 
 
+@of_state
 def point_jacobian_rate(model: Model, body: str, point: Any, q: ca.SX, qd: ca.SX) -> PointJacobian:
     """Time derivative of the Jacobian of a point fixed in a link; parameters as in `point_jacobian`.
 

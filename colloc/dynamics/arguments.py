@@ -1,0 +1,60 @@
+"""The one place where functions of a model and its state look at their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec, TypeVar
+
+import casadi as ca
+
+from colloc.checks import InputError, as_tuple, function, instance, symbolic
+from colloc.model import Load, Model, check_loads
+
+_VECTORS = ("q", "qd", "qdd", "tau", "multipliers")
+_RECURSIONS = ("formulation", "recursion")
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def of_state(fn: Callable[P, R]) -> Callable[P, R]:
+    """A function of a model and its state whose arguments are checked, by their names.
+
+    Raises
+    ------
+    InputError
+        Unless `model` is a Model; q, qd, qdd, tau and multipliers SX (or numbers) of shape (n,); loads a list of Load
+        on its bodies, evaluated where they are functions of the instant; a formulation or recursion callable.
+    """
+    parameters = signature(fn)
+
+    @wraps(fn)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        given = parameters.bind(*args, **kwargs)
+        model = instance("model", given.arguments["model"], Model)
+        for name, value in given.arguments.items():
+            if name in _VECTORS:
+                given.arguments[name] = _vector(name, value, model.n)
+            elif name == "loads":
+                given.arguments[name] = _loads(model, value)
+            elif name in _RECURSIONS:
+                function(name, value, "newton_euler, composite_sensitivities or a function like them")
+        return fn(*given.args, **given.kwargs)
+
+    return checked
+
+
+def _vector(name: str, value: Any, n: int) -> ca.SX:
+    # Most are symbols, which need no second look.
+    return value if isinstance(value, ca.SX) and value.shape == (n, 1) else symbolic(name, value, (n, 1))
+
+
+def _loads(model: Model, value: Any) -> tuple[Load, ...]:
+    loads = as_tuple("loads", value)
+    check_loads(model, loads)
+    for load in loads:
+        if any(callable(part) for part in (load.force, load.moment, load.point)):
+            raise InputError(f"the load on {load.body!r} is a function of the instant; give load.at(instant)")
+    return loads

@@ -1,0 +1,78 @@
+"""What a problem is in numbers: enough to tell whether a stored solution belongs to it.
+
+A problem holds Python functions, which cannot be compared; their values can. Torques, costs and constraints are
+evaluated at made-up instants, always the same ones, which rounding and a rewritten library leave as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import casadi as ca
+import numpy as np
+
+from colloc.dynamics import inverse_dynamics, newton_euler
+from colloc.problem import Problem, Slots
+from colloc.problem.where import Moment, Window
+
+_INSTANTS = 3
+_GOLDEN = (5**0.5 - 1) / 2  # its multiples, less their whole parts, fill an interval evenly
+_SAME = 1e-6  # relative; rounding is far below, and nobody states a mass to more digits
+_NOTHING = 1e-9  # of the largest number of a part
+_POSITIVE = ("t", "duration", "constants", "parameters")  # masses and lengths may be among them
+
+
+def fingerprint(problem: Problem) -> dict[str, np.ndarray]:
+    """Numbers that say what a problem is, by part: the model with its loads, the duration, every cost and constraint.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (N,)
+        Not a number where a function is none at a made-up instant.
+    """
+    now, horizon = problem.instant, problem.horizon
+    tau = inverse_dynamics(newton_euler, problem.model, now.q, now.qd, now.qdd, problem.wrenches)
+    found = {
+        "masses, lengths, gravity, passive parts or loads": _values(problem.function("model", tau)),
+        "duration": np.array([horizon.lower, horizon.upper]),
+    }
+    for unknown in problem.unknowns:
+        limits = np.concatenate([unknown.lower, unknown.upper])
+        found[f"unknown {unknown.name!r}"] = np.append(float(unknown.constant), limits)
+    for parameter in problem.parameters:  # its value is the solve's
+        found[f"parameter {parameter.name!r}"] = np.array([parameter.value.size])
+    for name, (term, function) in problem.costs.items():
+        found[f"cost {name!r}"] = np.append([term.weight, float(term.terminal)], _values(function))
+    for name, stated in problem.rows.items():
+        where, rows = stated.constraint.where, stated.rows
+        place = where if isinstance(where, Window | Moment) else ()
+        found[f"constraint {name!r}"] = np.concatenate([place, rows.lower, rows.upper, _values(stated.function)])
+    return found
+
+
+def differences(one: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray]) -> list[str]:
+    """Parts in which two problems differ."""
+    return [part for part in {**one, **other} if not same(one.get(part), other.get(part))]
+
+
+def same(one: np.ndarray | None, other: np.ndarray | None) -> bool:
+    """Whether two arrays hold the same numbers but for rounding."""
+    if one is None or other is None or one.shape != other.shape:
+        return False
+    size = max((float(np.abs(a[np.isfinite(a)]).max(initial=0)) for a in (one, other)), default=0.0)
+    return np.allclose(one, other, rtol=_SAME, atol=_NOTHING * size, equal_nan=True)
+
+
+def _values(function: ca.Function) -> np.ndarray:
+    """A function of the slots of one or two instants, at the made-up ones."""
+    names = Slots._fields * 2
+    values = []
+    for k in range(_INSTANTS):
+        arguments, begin = [], 1 + 1000 * k
+        for i in range(function.n_in()):
+            count = function.size1_in(i)
+            even = np.modf(_GOLDEN * np.arange(begin, begin + count))[0]
+            arguments.append(0.2 + 0.8 * even if names[i] in _POSITIVE else 2 * even - 1)
+            begin += count
+        values.append(np.array(function.call(arguments)[0]).ravel())
+    return np.concatenate(values)
