@@ -10,7 +10,8 @@ of the loaded point. Times given as `s` or `during` are fractions of the duratio
 
 The layers, lowest first; each imports only from those listed before it:
 
-    checks          validation of arguments, and InputError
+    checks          validation of values, and InputError
+    arguments       validation of a function's arguments before it runs
     display         tables as text and HTML
     version         the version of the package
     interrupts      Ctrl-C that is not lost on the way

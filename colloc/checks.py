@@ -12,8 +12,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+_LARGEST = 2**31  # of an integer that counts something
 # What can be iterated over, but has no order, or is one thing.
-_NO_LISTS = str | bytes | bytearray | set | frozenset | Mapping | ca.SX | ca.DM | ca.MX
+_NO_LISTS = str | bytes | bytearray | memoryview | set | frozenset | Mapping | ca.SX | ca.DM | ca.MX
 
 
 class InputError(ValueError):
@@ -115,7 +116,7 @@ def _numbers(name: str, value: Any, shape: tuple[int | None, ...] | None) -> np.
     """Floats from real numbers in whatever container; neither text, bytes nor truth values are numbers."""
     wanted = "numbers" if shape is None else f"numbers of shape {_shown(shape)}"
     try:
-        given = np.asanyarray(value)
+        given = np.asanyarray(None if isinstance(value, bytes | bytearray | memoryview) else value)
         real = given.dtype.kind in "iuf" or (given.dtype.kind == "O" and all(map(_is_real, given.ravel())))
         array = np.array(given, dtype=float) if real or given.size == 0 else None
     except (TypeError, ValueError, NotImplementedError, OverflowError, RuntimeError):  # ragged, symbols, 10**400
@@ -172,11 +173,10 @@ def symbolic(name: str, value: Any, shape: tuple[int, int]) -> ca.SX:
 
 def _row(name: str, row: Any) -> ca.SX:
     """One entry of a column, or a row of entries."""
-    entries = [
-        entry if isinstance(entry, ca.SX) else ca.SX(_numbers(name, entry, None))
-        for entry in (row if isinstance(row, list | tuple) else [row])
-    ]
-    return ca.horzcat(*entries)
+    if isinstance(row, np.ndarray) and row.ndim:
+        row = row.tolist()
+    entries = row if isinstance(row, list | tuple) else [row]
+    return ca.horzcat(*(e if isinstance(e, ca.SX | ca.DM) else ca.SX(finite_number(name, e)) for e in entries))
 
 
 def _wanted(shape: tuple[int, int]) -> str:
@@ -204,7 +204,7 @@ def count(name: str, value: Any, *, at_least: int, at_most: int | None = None) -
     legal = f"an integer >= {at_least}" if at_most is None else f"an integer from {at_least} to {at_most}"
     if not isinstance(value, int | np.integer) or isinstance(value, bool):
         raise InputError(f"{name} must be {legal}, got {value!r}")
-    if value < at_least or (at_most is not None and value > at_most):
+    if value < at_least or value > _LARGEST or (at_most is not None and value > at_most):
         raise InputError(f"{name} must be {legal}, got {value!r}")
     return int(value)
 

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
+from colloc.arguments import a, array, callback, each, number, symbols, taking, word
+from colloc.checks import InputError
 from colloc.dynamics import Wrench
 from colloc.model import Load
 from colloc.problem import Instant
@@ -34,6 +36,7 @@ class Contact(NamedTuple):
     free: ca.SX
 
 
+@taking(wrench=a(Wrench))
 def zero_moment_point(wrench: Wrench) -> Contact:
     """Where a wrench meets the ground; not a number where it has no vertical force."""
     (fx, fy, fz), (mx, my, mz) = ca.vertsplit(wrench.force), ca.vertsplit(wrench.moment)
@@ -41,6 +44,7 @@ def zero_moment_point(wrench: Wrench) -> Contact:
     return Contact(x, z, my - fx * z + fz * x)
 
 
+@taking(wrench=a(Wrench), points=each(symbols(3)))
 def by_distance(wrench: Wrench, points: Sequence[ca.SX]) -> list[Wrench]:
     """Shares of two feet by the distance of the zero moment point: the nearer foot carries more.
 
@@ -55,6 +59,8 @@ def by_distance(wrench: Wrench, points: Sequence[ca.SX]) -> list[Wrench]:
     points : two SX, each shape (3,) [m]
         A reference point of each foot, in the world.
     """
+    if len(points) != 2:
+        raise InputError(f"points must be two, one for each foot, got {len(points)}")
     first, second = points
     contact, line = zero_moment_point(wrench), second - first
     along = (contact.x - first[0]) * line[0] + (contact.z - first[2]) * line[2]
@@ -62,6 +68,7 @@ def by_distance(wrench: Wrench, points: Sequence[ca.SX]) -> list[Wrench]:
     return [wrench.scaled(1 - ratio), wrench.scaled(ratio)]
 
 
+@taking(wrench=a(Wrench), points=each(symbols(3)), shares=symbols(None))
 def by_partition(wrench: Wrench, points: Sequence[ca.SX], shares: ca.SX) -> list[Wrench]:
     """Shares of contact points by a partition of unity (Xiang 2019, J. Biomech. Engng 141).
 
@@ -75,6 +82,7 @@ def by_partition(wrench: Wrench, points: Sequence[ca.SX], shares: ca.SX) -> list
     shares : SX, shape (len(points),)
         Unknown signals, 0 to 1.
     """
+    _check_shares(points, shares)
     free = zero_moment_point(wrench).free
     vertical = ca.SX([0.0, 1.0, 0.0])
     return [
@@ -83,16 +91,24 @@ def by_partition(wrench: Wrench, points: Sequence[ca.SX], shares: ca.SX) -> list
     ]
 
 
+@taking(wrench=a(Wrench), points=each(symbols(3)), shares=symbols(None))
 def partition_rows(wrench: Wrench, points: Sequence[ca.SX], shares: ca.SX) -> ca.SX:
     """What must vanish for `by_partition` to add up: shape (3,) [1, m, m].
 
     With shares between 0 and 1 it also keeps the zero moment point within the convex hull of the points.
     """
+    _check_shares(points, shares)
     contact, places = zero_moment_point(wrench), ca.horzcat(*points)
     mean = places @ shares
     return ca.vertcat(ca.sum1(shares) - 1, mean[0] - contact.x, mean[2] - contact.z)
 
 
+def _check_shares(points: Sequence[ca.SX], shares: ca.SX) -> None:
+    if len(points) == 0 or len(points) != shares.shape[0]:
+        raise InputError(f"every point needs a share, got {len(points)} points and {shares.shape[0]} shares")
+
+
+@taking(body=word(), at=array(3), wrench=callback("a function of the instant"))
 def applied(body: str, at: Sequence[float], wrench: Callable[[Instant], Wrench]) -> Load:
     """A wrench on a body as a load.
 
@@ -111,6 +127,7 @@ def applied(body: str, at: Sequence[float], wrench: Callable[[Instant], Wrench])
     return Load(body, lambda now: wrench(now).force, moment, at)
 
 
+@taking(wrench=a(Wrench), friction=number(positive=True))
 def friction_rows(wrench: Wrench, friction: float) -> ca.SX:
     """What must not be negative for a foot not to slip: the four sides of a pyramid inside the friction cone [N].
 
@@ -125,6 +142,7 @@ def friction_rows(wrench: Wrench, friction: float) -> ca.SX:
     return ca.vertcat(limit - x, limit + x, limit - z, limit + z)
 
 
+@taking(wrench=a(Wrench), corners=each(symbols(2)))
 def pressure_rows(wrench: Wrench, corners: Sequence[tuple[Any, Any]]) -> ca.SX:
     """What must not be negative for the centre of pressure to lie in a convex polygon, one row a side [N m].
 
@@ -139,8 +157,11 @@ def pressure_rows(wrench: Wrench, corners: Sequence[tuple[Any, Any]]) -> ca.SX:
     corners : sequence of (x, z) [m]
         Counter-clockwise seen from above with z forward and x to the left, that is from z to x to -z.
     """
+    if len(corners) < 3:
+        raise InputError(f"corners must be three or more, got {len(corners)}")
+    places = [ca.vertsplit(ca.SX(corner)) for corner in corners]
     rows = []
-    for (x0, z0), (x1, z1) in zip(corners, [*corners[1:], corners[0]], strict=True):
+    for (x0, z0), (x1, z1) in zip(places, [*places[1:], places[0]], strict=True):
         # The centre of pressure is where Fy x = Mz and Fy z = -Mx.
         fy, length = wrench.force[1], ca.sqrt((x1 - x0) ** 2 + (z1 - z0) ** 2)
         area = (z1 - z0) * (wrench.moment[2] - x0 * fy) + (x1 - x0) * (wrench.moment[0] + z0 * fy)

@@ -430,7 +430,7 @@ def test_names_are_drawn_as_they_are(tmp_path: Path):
     bodies = [co.Body(names[0], co.dh_revolute(a=0.5), **inertia), co.Body(names[1], co.fixed(), names[0])]
     bodies += [co.Body(name, co.fixed(co.placement((0.1, 0, 0))), names[0]) for name in names[2:-1]]
     bodies.append(co.Body(names[-1], co.dh_revolute(a=0.5), names[0], **inertia))
-    solution = swing(co.Model(bodies, name=names[0]), 0.0, 1.0)
+    solution = swing(co.Model(bodies, (0, 0, 0), names[0]), 0.0, 1.0)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # what the font lacks
         for draw in (co.plot.joints, co.plot.torques, co.plot.summary):

@@ -151,7 +151,7 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("field", "value"), WRONG, ids=str)
+@pytest.mark.parametrize(("field", "value"), WRONG, ids=[f"{field} {k}" for k, (field, _) in enumerate(WRONG)])
 def test_a_wrong_field_is_an_error_that_names_the_file(saved: Path, tmp_path: Path, field: str, value: Any):
     crafted(saved, tmp_path / "wrong.npz", change_of(field, value))
     with pytest.raises(co.InputError, match=r"wrong\.npz"):

@@ -13,10 +13,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from colloc.arguments import a, array, number, taking
+from colloc.checks import InputError
 from colloc.control.residuals import Residuals
 from colloc.control.riccati import Policy
 
 
+@taking(A=array("K", "n_x", "n_x"), B=array("K", "n_x", "n_u"))
 def response_matrices(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """S_x and S_u, each block row from the one above.
 
@@ -41,6 +44,7 @@ def response_matrices(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndar
     return S_x.reshape(-1, n_x), S_u.reshape(-1, steps * n_u)
 
 
+@taking(A=array("K", "n_x", "n_x"), B=array("K", "n_x", "n_u"), du=array("K", "n_u"))
 def response(A: np.ndarray, B: np.ndarray, du: np.ndarray) -> np.ndarray:
     """S_u du: changes of the states that changes of the controls make.
 
@@ -59,6 +63,7 @@ def response(A: np.ndarray, B: np.ndarray, du: np.ndarray) -> np.ndarray:
     return dx
 
 
+@taking(A=array("K", "n_x", "n_x"), B=array("K", "n_x", "n_u"), y=array("K+1", "n_x"))
 def response_transposed(A: np.ndarray, B: np.ndarray, y: np.ndarray) -> np.ndarray:
     """S_u' y, by the adjoint recursion: with y the gradient of a cost by the states, that by the controls.
 
@@ -71,6 +76,7 @@ def response_transposed(A: np.ndarray, B: np.ndarray, y: np.ndarray) -> np.ndarr
     -------
     ndarray, shape (K, n_u)
     """
+    _check_steps(len(B), y)
     adjoint, result = y[-1], np.zeros((len(B), B.shape[2]))
     for k in reversed(range(len(B))):
         result[k] = adjoint @ B[k]
@@ -78,6 +84,14 @@ def response_transposed(A: np.ndarray, B: np.ndarray, y: np.ndarray) -> np.ndarr
     return result
 
 
+@taking(
+    A=array("K", "n_x", "n_x"),
+    B=array("K", "n_x", "n_u"),
+    residuals=a(Residuals),
+    x=array("K+1", "n_x"),
+    u=array("K", "n_u"),
+    damping=number(),
+)
 def least_squares_step(
     A: np.ndarray, B: np.ndarray, residuals: Residuals, x: np.ndarray, u: np.ndarray, damping: float = 0.0
 ) -> Policy | None:
@@ -97,6 +111,7 @@ def least_squares_step(
     Policy or None
         Without feedback; None where the squares do not determine every control, or overflow.
     """
+    _check_steps(len(B), x)
     S_u = response_matrices(A, B)[1].reshape(len(x), x.shape[1], u.size)
     one = np.eye(u.size).reshape(*u.shape, u.size)
     values, rows = [np.zeros(u.size)], [np.sqrt(damping) * np.eye(u.size)]
@@ -112,3 +127,8 @@ def least_squares_step(
     change = slope @ du
     no_gains = np.zeros((*u.shape, x.shape[1]))
     return Policy(du.reshape(u.shape), no_gains, float(value @ change), float(change @ change))
+
+
+def _check_steps(steps: int, rows: np.ndarray) -> None:
+    if len(rows) != steps + 1:
+        raise InputError(f"{steps} steps lead to {steps + 1} states, got {len(rows)}")

@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from colloc.arguments import array, taking
+from colloc.checks import InputError, interval
+
 _ITERATIONS = 100
 _ARMIJO = 0.1
 
@@ -24,6 +27,7 @@ class BoxMinimum(NamedTuple):
     free: np.ndarray
 
 
+@taking(H=array("n", "n"), g=array("n"))
 def box_minimum(H: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> BoxMinimum:
     """Minimise x' H x / 2 + g' x subject to lower <= x <= upper.
 
@@ -37,6 +41,16 @@ def box_minimum(H: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarr
     g, lower, upper : ndarray, shape (n,)
         Bounds may be infinite.
     """
+    low, high = interval("bounds", lower, upper, g.shape)
+    try:
+        np.linalg.cholesky(H)
+    except np.linalg.LinAlgError:
+        raise InputError(f"H must be positive definite, got {H}") from None
+    return projected_newton(H, g, low, high)
+
+
+def projected_newton(H: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> BoxMinimum:
+    """The same for arguments that are known to be right."""
     x = np.clip(-np.linalg.solve(H, g), lower, upper)
     scale = np.abs(g).max() + np.abs(H @ x).max()
     free = np.ones(len(x), dtype=bool)

@@ -9,7 +9,8 @@ from enum import Enum
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, count, finite_number
+from colloc.arguments import a, array, taking
+from colloc.checks import InputError, count, finite_number, interval, pair
 from colloc.dynamics import composite_sensitivities, forward_dynamics, total_sensitivities
 from colloc.interrupts import heeded
 from colloc.kernels.batch import Batch
@@ -142,13 +143,13 @@ class _Step:
         self._given = [np.zeros(function.nnz_in(k)) for k in range(3)]
         self._after = np.zeros(function.nnz_out(0))
         self._buffer, self._trigger = function.buffer()
-        for k, array in enumerate(self._given):
-            self._buffer.set_arg(k, array.data)  # pyright: ignore[reportCallIssue]
+        for k, given in enumerate(self._given):
+            self._buffer.set_arg(k, given.data)  # pyright: ignore[reportCallIssue]
         self._buffer.set_res(0, self._after.data)  # pyright: ignore[reportCallIssue]
 
     def __call__(self, k: int, x: np.ndarray, u: np.ndarray) -> np.ndarray:
-        for array, value in zip(self._given, (k * self._dt, x, u), strict=True):
-            array[:] = value
+        for given, value in zip(self._given, (k * self._dt, x, u), strict=True):
+            given[:] = value
         self._trigger()
         return self._after.copy()
 
@@ -186,6 +187,13 @@ def _slopes(batch: Batch, t: np.ndarray, x: np.ndarray, u: np.ndarray) -> tuple[
     return np.concatenate([x[:, n:], qdd], axis=1), F_x, F_u
 
 
+@taking(
+    system=a(System),
+    x0=array("n_x"),
+    u=array("K", "n_u"),
+    reference=array("rows", "n_x"),
+    gains=array("K", "n_u", "n_x"),
+)
 def simulate(
     system: System,
     x0: np.ndarray,
@@ -223,6 +231,14 @@ def simulate(
     """
     if gains is not None and reference is None:
         raise InputError("gains need a reference, got gains alone")
+    if x0.size != system.n_x or u.shape[1] != system.n_u:
+        raise InputError(
+            f"the system has {system.n_x} states and {system.n_u} controls, got {x0.size} and {u.shape[1]}"
+        )
+    if limits is not None:
+        limits = interval("limits", *pair("limits", limits), (system.n_u,))
+    if reference is not None and len(reference) < len(u):
+        raise InputError(f"reference must have a row for each of {len(u)} steps, got {len(reference)}")
     x, applied = np.full((len(u) + 1, system.n_x), np.nan), np.full((len(u), system.n_u), np.nan)
     x[0] = x0
     with np.errstate(all="ignore"):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from colloc.checks import InputError, count, finite_array, finite_number, interval
+from colloc.checks import InputError, count, finite_array, finite_number, interval, pair
 from colloc.control.batch import least_squares_step
 from colloc.control.discrete import System, simulate
 from colloc.control.objective import Objective
@@ -225,13 +225,13 @@ def _task(
         raise InputError(f"form must be one of {', '.join(map(str, Form))}, got {form!r}")
     if limits is not None and form is Form.BATCH:
         raise InputError("limits need the recursive form, got form=Form.BATCH")
-    if np.ndim(u0) != 2 or len(u0) == 0:
-        raise InputError(f"u0 must have shape (K, {system.n_u}), K > 0, got shape {np.shape(u0)}")
-    u0 = finite_array("u0", u0, (len(u0), system.n_u))
+    u0 = finite_array("u0", u0, (None, system.n_u))
+    if len(u0) == 0:
+        raise InputError(f"u0 must have shape (K, {system.n_u}), K > 0, got shape {u0.shape}")
     task = _Task(
         system,
         fitted(objective, len(u0), system.n_x, system.n_u),
-        None if limits is None else interval("limits", *limits, shape=(system.n_u,)),
+        None if limits is None else interval("limits", *pair("limits", limits), shape=(system.n_u,)),
         form,
         finite_number("tolerance", tolerance, positive=True),
     )

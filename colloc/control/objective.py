@@ -9,7 +9,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple
+from colloc.arguments import a, callback, taking
+from colloc.checks import InputError, as_tuple, finite_array
 from colloc.model import Model
 from colloc.problem import Instant
 
@@ -86,6 +87,7 @@ def state_cost(targets: Any, weights: Any, steps: Sequence[int] | None = None) -
     return Objective(states=(Term(_numbers("targets", targets), _weights(weights), _steps(steps)),))
 
 
+@taking(model=a(Model), fn=callback("a function of the instant"))
 def output_cost(
     model: Model, fn: Callable[[Instant], ca.SX], targets: Any, weights: Any, steps: Sequence[int] | None = (-1,)
 ) -> Objective:
@@ -137,11 +139,8 @@ def control_cost(weights: Any, targets: Any = 0.0) -> Objective:
 
 
 def _numbers(name: str, value: Any) -> np.ndarray:
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be numbers, got {value!r}") from None
-    if array.ndim > 2 or not np.isfinite(array).all():
+    array = finite_array(name, value)
+    if array.ndim > 2:
         raise InputError(f"{name} must be finite and have at most two axes, got {value!r}")
     return array
 
@@ -162,6 +161,6 @@ def _steps(value: Sequence[int] | None) -> tuple[int, ...] | None:
     if value is None:
         return None
     steps = as_tuple("steps", value)
-    if not steps or not all(isinstance(k, int | np.integer) for k in steps):
+    if not steps or not all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in steps):
         raise InputError(f"steps must be a list of integers, got {value!r}")
     return tuple(map(int, steps))

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.checks import InputError
+from colloc.arguments import a, integer, taking
+from colloc.checks import InputError, float_array
 from colloc.control.objective import Objective, Output, Term
 
 
@@ -68,22 +69,35 @@ class Residuals:
     Parameters
     ----------
     states, controls : tuple of Residual
+    steps : int
+        K.
+    n_x, n_u : int
+        Sizes of a state and a control.
     """
 
     states: tuple[Residual, ...]
     controls: tuple[Residual, ...]
+    steps: int
+    n_x: int
+    n_u: int
 
     def value(self, x: np.ndarray, u: np.ndarray) -> float:
         """Half the sum of squares; NaN or inf where it is undefined."""
+        x, u = self._checked(x, u)
         with np.errstate(all="ignore"):
             groups = ((self.states, x), (self.controls, u))
             return sum(0.5 * float(np.sum(part.value(z) ** 2)) for parts, z in groups for part in parts)
 
     def expand(self, x: np.ndarray, u: np.ndarray) -> Expansion:
         """Gradient and Gauss-Newton Hessian."""
+        x, u = self._checked(x, u)
         with np.errstate(all="ignore"):
             (g_x, H_x), (g_u, H_u) = _expanded(self.states, x), _expanded(self.controls, u)
         return Expansion(g_x, g_u, H_x, H_u)
+
+    def _checked(self, x: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Trajectories of the right size, which may have diverged."""
+        return float_array("x", x, (self.steps + 1, self.n_x)), float_array("u", u, (self.steps, self.n_u))
 
 
 def _expanded(parts: tuple[Residual, ...], z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -95,6 +109,7 @@ def _expanded(parts: tuple[Residual, ...], z: np.ndarray) -> tuple[np.ndarray, n
     return gradient, hessian
 
 
+@taking(objective=a(Objective), steps=integer(1), n_x=integer(1), n_u=integer(1))
 def fitted(objective: Objective, steps: int, n_x: int, n_u: int) -> Residuals:
     """The objective for trajectories of a number of steps.
 
@@ -104,7 +119,8 @@ def fitted(objective: Objective, steps: int, n_x: int, n_u: int) -> Residuals:
         For targets, weights or steps that do not fit.
     """
     states = tuple(_residual(term, steps + 1, n_x) for term in objective.states)
-    return Residuals(states, tuple(_residual(term, steps, n_u) for term in objective.controls))
+    controls = tuple(_residual(term, steps, n_u) for term in objective.controls)
+    return Residuals(states, controls, steps, n_x, n_u)
 
 
 def _residual(term: Term, rows: int, size: int) -> Residual:

@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.control.box import box_minimum
+from colloc.arguments import a, array, each, number, taking
+from colloc.checks import InputError
+from colloc.control.box import projected_newton
 from colloc.control.residuals import Expansion
 
 
@@ -31,11 +33,19 @@ class Policy(NamedTuple):
     slope: float
     curvature: float
 
+    @taking(step=number())
     def decrease(self, step: float) -> float:
         """How much the objective is expected to fall."""
         return -step * (self.slope + 0.5 * step * self.curvature)
 
 
+@taking(
+    A=array("K", "n_x", "n_x"),
+    B=array("K", "n_x", "n_u"),
+    objective=a(Expansion),
+    damping=number(),
+    room=each(array("K", "n_u")),
+)
 def backward(
     A: np.ndarray,
     B: np.ndarray,
@@ -60,6 +70,12 @@ def backward(
         None where the problem in some control is not convex, or not finite: more damping is needed.
     """
     steps, n_x, n_u = B.shape
+    sizes = ((steps + 1, n_x), (steps, n_u), (steps + 1, n_x, n_x), (steps, n_u, n_u))
+    for name, part, size in zip(Expansion._fields, objective, sizes, strict=True):
+        if np.shape(part) != size:
+            raise InputError(f"{name} of the objective must have shape {size}, got {np.shape(part)}")
+    if room is not None and len(room) != 2:
+        raise InputError(f"room must be the lowest and the highest change, got {len(room)} arrays")
     feedforward, gains = np.zeros((steps, n_u)), np.zeros((steps, n_u, n_x))
     slope = curvature = 0.0
     gradient, hessian = objective.x[-1], objective.xx[-1]
@@ -92,7 +108,7 @@ def _control_step(
         if room is None:
             solved = -np.linalg.solve(H, np.column_stack([g, G]))
             return solved[:, 0], solved[:, 1:]
-        j, free = box_minimum(H, g, *room)
+        j, free = projected_newton(H, g, *room)
         gain = np.zeros_like(G)
         gain[free] = -np.linalg.solve(H[np.ix_(free, free)], G[free])
         return j, gain

@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 
-from colloc.checks import InputError, count, finite_array, finite_number, interval
+from colloc.checks import InputError, count, finite_array, finite_number, flag, instance, interval, pair
 from colloc.control.discrete import Scheme, System, simulate, system_at
 from colloc.control.residuals import Expansion
 from colloc.control.riccati import backward
@@ -75,11 +75,12 @@ class Tracking:
         u : ndarray, shape (K, n) [N m, N]
             Torques applied.
         """
-        system = system or self.system
+        own: System = self.system if system is None else instance("system", system, System)
+        flag("feedback", feedback)
         start = finite_array("x0", self.x[0] if x0 is None else x0, (self.x.shape[1],))
-        bounds = None if limits is None else interval("limits", *limits, shape=(system.n_u,))
+        bounds = None if limits is None else interval("limits", *pair("limits", limits), shape=(own.n_u,))
         gains = self.gains if feedback else None
-        return simulate(system, start, self.u, reference=self.x, gains=gains, limits=bounds)
+        return simulate(own, start, self.u, reference=self.x, gains=gains, limits=bounds)
 
 
 @heeded

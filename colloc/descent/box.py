@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError
+from colloc.checks import InputError, float_array
 from colloc.descent.line_search import Point, Step, lowers
 
 _NEAR = 1e-4  # of a bound, in units of x: closer variables count as being there
@@ -72,7 +72,7 @@ def box_of(lower: Any, upper: Any, n: int) -> Box:
     """
     arrays = []
     for name, value in (("lower", lower), ("upper", upper)):
-        array = np.asarray(value, dtype=float)
+        array = float_array(name, value)
         if array.shape not in ((), (n,)) or np.isnan(array).any():
             raise InputError(f"{name} bounds must be a number or shape ({n},), got {value!r}")
         arrays.append(np.broadcast_to(array, (n,)))

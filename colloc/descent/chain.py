@@ -9,7 +9,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError
+from colloc.checks import InputError, finite_array
 from colloc.descent.objective import Objective
 from colloc.descent.spline import SplineMotion
 from colloc.kernels import Compile
@@ -131,7 +131,7 @@ class ChainMovement:
         InputError
             Where the loops cannot be closed.
         """
-        times = self.motion.quadrature[0] if t is None else np.asarray(t, dtype=float)
+        times = self.motion.quadrature[0] if t is None else finite_array("t", t, (None,))
         u, ud, udd = self.motion.states(x, times)
         q = assemble(self.chain, u)
         forces = self._dynamics.forces(q, ud, udd)

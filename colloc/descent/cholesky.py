@@ -33,6 +33,7 @@ class ModifiedCholesky(NamedTuple):
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """The x of (A + E) x = b, both of shape (n,)."""
+        b = finite_array("b", b, self.diagonal.shape)
         x = np.empty_like(b)
         x[self.order] = np.linalg.solve(self.lower.T, np.linalg.solve(self.lower, b[self.order]) / self.diagonal)
         return x
@@ -55,9 +56,9 @@ def modified_cholesky(matrix: np.ndarray) -> ModifiedCholesky:
     InputError
         For a matrix that is not square or not finite.
     """
-    if np.ndim(matrix) != 2 or np.shape(matrix)[0] != np.shape(matrix)[1]:
-        raise InputError(f"matrix must be square, got shape {np.shape(matrix)}")
-    matrix = finite_array("matrix", matrix, np.shape(matrix))
+    matrix = finite_array("matrix", matrix)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"matrix must be square, got shape {matrix.shape}")
     n, order = matrix.shape[0], np.arange(matrix.shape[0])
     rest = np.tril(matrix) + np.tril(matrix, -1).T  # what is left to factorise, from row and column k on
     lower, diagonal, added = np.eye(n), np.zeros(n), np.zeros(n)

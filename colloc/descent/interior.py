@@ -20,7 +20,7 @@ def ipopt(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Des
 
     Parameters, returned values and errors as of `steepest_descent`.
     """
-    rule = stop or Stop()
+    rule = Stop() if stop is None else stop
     record = Record("IPOPT", objective, x0, rule)
     if (status := record.status) is not None:
         return record.result(status)

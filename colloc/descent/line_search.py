@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from colloc.arguments import a, array, callback, number, taking
+
 _DECREASE = 1e-4  # of what the slope at the start promises
 _ROUNDING = 1e-13  # of the value: differences below it mean nothing
 _TRIALS = 30  # while looking for an interval, and again within it
@@ -71,6 +73,13 @@ def lowers(start: Point, point: Point, promised: float) -> bool:
     return point.finite and point.value <= start.value + _DECREASE * promised + slack
 
 
+@taking(
+    evaluate=callback("a function of x that returns a Point"),
+    start=a(Point),
+    direction=array("n"),
+    first=number(positive=True),
+    curvature=number(positive=True),
+)
 def wolfe_step(
     evaluate: Callable[[np.ndarray], Point], start: Point, direction: np.ndarray, first: float, curvature: float
 ) -> Step | None:

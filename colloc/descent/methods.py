@@ -146,7 +146,7 @@ def _descend(
     curvature: float,
 ) -> Descent:
     """Step along directions until the stopping rule says so, or nothing leads on."""
-    record = Record(method, objective, x0, stop or Stop())
+    record = Record(method, objective, x0, Stop() if stop is None else stop)
     now, move, box = record.start, None, record.box
     while (status := record.status) is None:
         towards, first = direction(now, move, ~box.held(now))

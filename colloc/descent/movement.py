@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError
+from colloc.checks import InputError, finite_array, instance
 from colloc.descent.box import box_of
 from colloc.descent.line_search import Point
 from colloc.descent.objective import Descent, DescentStatus, Objective
@@ -95,6 +95,7 @@ class Movement:
 
     def whole(self, x: np.ndarray) -> np.ndarray:
         """The NLP's decision vector: free variables x, ndarray, shape (n,), beside the fixed ones."""
+        x = finite_array("x", x, (int(self.nlp.free.sum()),))
         variables = self.nlp.lower.copy()
         variables[self.nlp.free] = x
         return variables
@@ -113,6 +114,7 @@ class Movement:
 
     def solution(self, run: Descent) -> Solution:
         """What a descent found, as a motion that can be sampled, verified and drawn, with multipliers of its bounds."""
+        instance("run", run, Descent, "see co.descent.bfgs")
         multipliers = {"g": np.zeros(0), "x": np.zeros(self.nlp.n_x)}
         box = box_of(self.objective.lower, self.objective.upper, run.x.size)
         multipliers["x"][self.nlp.free] = np.where(box.held(Point(run.x, run.value, run.gradient)), -run.gradient, 0.0)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from colloc.arguments import array, integer, taking
 from colloc.checks import InputError, count, finite_number
 from colloc.display import Table, short
 from colloc.numerics.differences import central_difference
@@ -36,6 +37,7 @@ class Objective:
     lower: Any = -np.inf
     upper: Any = np.inf
 
+    @taking(x=array("n"), directions=integer(1), seed=integer())
     def check_derivatives(self, x: np.ndarray, *, directions: int = 3, seed: int = 0) -> dict[str, float]:
         """Largest relative error of the derivatives against central differences along random directions.
 

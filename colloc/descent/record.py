@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from colloc.checks import InputError, finite_array
+from colloc.checks import InputError, finite_array, instance
 from colloc.descent.box import box_of
 from colloc.descent.line_search import Point
 from colloc.descent.objective import Descent, DescentStatus, History, Objective, Stop, check_objective
@@ -26,9 +26,10 @@ class Record:
 
     def __init__(self, method: str, objective: Objective, x0: np.ndarray, stop: Stop):
         check_objective(objective)
-        if np.ndim(x0) != 1 or np.size(x0) == 0:
-            raise InputError(f"x0 must be a vector, shape (n,), got shape {np.shape(x0)}")
-        x0 = finite_array("x0", x0, np.shape(x0))
+        instance("stop", stop, Stop)
+        x0 = finite_array("x0", x0)
+        if x0.ndim != 1 or x0.size == 0:
+            raise InputError(f"x0 must be a vector, shape (n,), got shape {x0.shape}")
         self._method, self._objective, self._stop = method, objective, stop
         self._begin, self._evaluations = time.perf_counter(), 0
         self._rows: list[tuple[float, float, float, int, float]] = []

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, count, finite_array, finite_number
+from colloc.checks import InputError, count, finite_array, finite_number, function
 from colloc.descent.box import box_of
 from colloc.descent.objective import Objective
 from colloc.lazy import cached_property
@@ -54,7 +54,7 @@ class SplineMotion:
 
     def __post_init__(self):
         for name in ("start", "end"):
-            shape = np.shape(getattr(self, name))
+            shape = finite_array(name, getattr(self, name)).shape
             if len(shape) != 2 or not 1 <= shape[0] <= 3 or shape[1] == 0 or shape[1] != np.shape(self.start)[-1]:
                 raise InputError(f"{name} must be 1 to 3 rows (q, qd, qdd) of n columns, got shape {shape}")
             object.__setattr__(self, name, finite_array(name, getattr(self, name), shape))
@@ -91,7 +91,7 @@ class SplineMotion:
 
     def basis(self, t: np.ndarray) -> np.ndarray:
         """Basis functions and their two derivatives in time, shape (3, N, control points), at times t, shape (N,)."""
-        s = np.asarray(t) / self.duration
+        s = finite_array("t", t, (None,)) / self.duration
         columns = self._spline.first[self._spline.interval(s)][:, None] + np.arange(self.degree + 1)
         found = np.zeros((3, s.size, self._spline.size))
         for order in range(3):
@@ -122,7 +122,7 @@ class SplineMotion:
             By default the times of the quadrature.
         """
         points = self._settled.copy()
-        points[len(self.start) : len(points) - len(self.end)] = np.reshape(x, (-1, self.n))
+        points[len(self.start) : len(points) - len(self.end)] = finite_array("x", x, (self.size,)).reshape(-1, self.n)
         return self.basis(self.quadrature[0] if t is None else t) @ points
 
     def line(self) -> np.ndarray:
@@ -159,6 +159,9 @@ class SplineMotion:
         Objective
             Of x, shape (size,), within the bounds; with a Hessian if there is a curvature.
         """
+        function("running", running, "a function of the states")
+        if curvature is not None:
+            function("curvature", curvature, "a function of the states")
         times, weights = self.quadrature
         basis = self._free(self.basis(times))
 

@@ -36,9 +36,9 @@ def of_state(fn: Callable[P, R]) -> Callable[P, R]:
         model = instance("model", given.arguments["model"], Model)
         for name, value in given.arguments.items():
             if name in _VECTORS:
-                given.arguments[name] = _vector(name, value, model.n)
+                given.arguments[name] = checked_vector(name, value, model.n)
             elif name == "loads":
-                given.arguments[name] = _loads(model, value)
+                given.arguments[name] = checked_loads(model, value)
             elif name in _RECURSIONS:
                 function(name, value, "newton_euler, composite_sensitivities or a function like them")
         return fn(*given.args, **given.kwargs)
@@ -46,12 +46,14 @@ def of_state(fn: Callable[P, R]) -> Callable[P, R]:
     return checked
 
 
-def _vector(name: str, value: Any, n: int) -> ca.SX:
+def checked_vector(name: str, value: Any, n: int) -> ca.SX:
+    """SX, shape (n,), from symbols or numbers."""
     # Most are symbols, which need no second look.
     return value if isinstance(value, ca.SX) and value.shape == (n, 1) else symbolic(name, value, (n, 1))
 
 
-def _loads(model: Model, value: Any) -> tuple[Load, ...]:
+def checked_loads(model: Model, value: Any) -> tuple[Load, ...]:
+    """Loads on bodies of a model, none of them a function of the instant."""
     loads = as_tuple("loads", value)
     check_loads(model, loads)
     for load in loads:

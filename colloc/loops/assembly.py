@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, finite_array
+from colloc.checks import InputError, finite_array, instance
 from colloc.display import short, shown
 from colloc.loops.mechanism import ClosedChain
 from colloc.loops.posture import CLOSED, assembled, check_closed, described_gap
@@ -40,8 +40,10 @@ def assemble(chain: ClosedChain, u: Any, guess: Any = None) -> np.ndarray:
     InputError
         For a guess that cannot be closed, or a sample that cannot be reached on the branch, with the gap that is left.
     """
-    single = np.ndim(u) < 2
-    samples = np.atleast_2d(finite_array("u", u, (chain.mobility,) if single else (len(u), chain.mobility)))
+    instance("chain", chain, ClosedChain)
+    u = finite_array("u", u)
+    single = u.ndim < 2
+    samples = np.atleast_2d(finite_array("u", u, (chain.mobility,) if single else (None, chain.mobility)))
     q = chain.posture
     if guess is not None:
         q = assembled(chain.closures, finite_array("guess", guess, (chain.model.n,)))
@@ -65,7 +67,9 @@ def closure_error(chain: ClosedChain, q: Any) -> np.ndarray:
     ndarray, shape (N,) [m, rad]
         Distances, and sines of angles.
     """
-    postures = finite_array("q", q, (len(q), chain.model.n))
+    instance("chain", chain, ClosedChain)
+    postures = np.atleast_2d(finite_array("q", q))
+    postures = finite_array("q", postures, (None, chain.model.n))
     return np.array([np.abs(chain.closures.at(posture)[0]).max() for posture in postures])
 
 

@@ -25,7 +25,7 @@ from functools import partial
 
 import casadi as ca
 
-from colloc.checks import InputError
+from colloc.checks import InputError, instance
 from colloc.loops.inverse_dynamics import loop_wrenches
 from colloc.loops.loop import Frame
 from colloc.loops.mechanism import ClosedChain
@@ -118,17 +118,25 @@ class CutJoints:
             *idle,
         )
 
+    def _check(self, now: Instant) -> None:
+        instance("now", now, Instant)
+        if now.model.joint_names != self.chain.model.joint_names:
+            raise InputError(f"now must be an instant of {self.chain.model.name!r}, got one of {now.model.name!r}")
+
     def gap(self, now: Instant) -> ca.SX:
         """Residual phi of the rows that count, SX, shape (r,) [m, rad]; zero where the loops are closed."""
+        self._check(now)
         return loop_residual(self.chain, now.q)
 
     def gap_rate(self, now: Instant) -> ca.SX:
         """Rate J q' of `gap`."""
+        self._check(now)
         still = ca.SX(self.chain.model.n, 1)
         return constraint_jacobian(self.chain, now.q, still, still).value @ now.qd
 
     def gap_acceleration(self, now: Instant) -> ca.SX:
         """Acceleration J q'' + J' q' of `gap`."""
+        self._check(now)
         J = constraint_jacobian(self.chain, now.q, now.qd, ca.SX(self.chain.model.n, 1))
         return J.value @ now.qdd + J.rate @ now.qd
 

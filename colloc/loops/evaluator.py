@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple
+from colloc.checks import InputError, as_tuple, finite_array
 from colloc.display import shown
 from colloc.kernels import Compile
 from colloc.kernels.batch import Batch, sample_rows
@@ -185,7 +185,8 @@ class ChainEvaluator:
         self, batch: Batch, shapes: list[tuple[int, ...]], driven: bool = False, **given: Any
     ) -> list[np.ndarray]:
         """Results at given samples, which are looked at first."""
-        samples = max((len(value) for value in given.values() if np.ndim(value) == 2), default=None)
+        given = {name: finite_array(name, value) for name, value in given.items()}
+        samples = max((len(value) for value in given.values() if value.ndim == 2), default=None)
         sizes = {"q": self._q, "ud": self._ud, "udd": self._udd, "weights": self._weights}
         count = 1 if samples is None else samples
         inputs = {name: sample_rows(name, value, count, (sizes[name].shape[0],)) for name, value in given.items()}

@@ -25,6 +25,7 @@ import casadi as ca
 from colloc.checks import as_tuple
 from colloc.dynamics import InverseDynamics, check_formulation, newton_euler
 from colloc.dynamics import inverse_dynamics as tree_torques
+from colloc.loops.arguments import of_chain
 from colloc.loops.closure import loop_wrench, path
 from colloc.loops.mechanism import ClosedChain
 from colloc.loops.reduction import Reduction, all_multipliers, constraint_jacobian, reduce
@@ -46,6 +47,7 @@ class Actuation(NamedTuple):
     multipliers: ca.SX
 
 
+@of_chain
 def inverse_dynamics(
     chain: ClosedChain,
     q: ca.SX,
@@ -109,6 +111,7 @@ def driven(chain: ClosedChain, torques: ca.SX) -> ca.SX:
     return full
 
 
+@of_chain
 def loop_torques(chain: ClosedChain, q: ca.SX, multipliers: ca.SX) -> ca.SX:
     """Generalised forces J' mu of the loops on the tree, to be taken from its own torques.
 
@@ -129,6 +132,7 @@ def loop_torques(chain: ClosedChain, q: ca.SX, multipliers: ca.SX) -> ca.SX:
     return constraint_jacobian(chain, q, still, still).value.T @ multipliers
 
 
+@of_chain
 def loop_wrenches(chain: ClosedChain, q: ca.SX, multipliers: ca.SX) -> list[ca.SX]:
     """Wrench that the first body of every loop exerts on the second.
 

@@ -18,7 +18,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError
+from colloc.checks import InputError, float_array, text
 from colloc.model import placement as place
 from colloc.model.transforms import rigid, unit_vector
 
@@ -44,8 +44,10 @@ class Frame:
     placement: Any = None
 
     def __post_init__(self):
+        if self.body is not None:
+            text("body of a frame", self.body)
         given = ca.SX.eye(4) if self.placement is None else self.placement
-        shape = given.shape if isinstance(given, ca.SX | ca.DM) else np.shape(given)
+        shape = given.shape if isinstance(given, ca.SX | ca.DM) else _sizes(given)
         transform = place(given) if shape in ((3,), (3, 1)) else rigid("placement", given)
         if not transform.is_constant():
             raise InputError(f"placement of the frame on {self.body or 'the world'!r} must be numbers, got {given!r}")
@@ -150,14 +152,20 @@ def on_plane(name: str, first: Any, second: Any = None, normal: Any = (0, 0, 1))
 def _loop(
     kind: str, name: str, first: Any, second: Any, held: np.ndarray, turns: np.ndarray, upright: np.ndarray
 ) -> Loop:
-    if not isinstance(name, str) or not name:
-        raise InputError(f"loop name must be a non-empty string, got {name!r}")
+    text("loop name", name)
     shifts = np.zeros((len(held), 4, 4))
     shifts[:, 3, :3] = held  # tr(G M) = e . p
     frames = [_frame(name, which, value) for which, value in (("first", first), ("second", second))]
     if frames[0].body == frames[1].body:
         raise InputError(f"loop {name!r} ties {frames[0].body or 'the world'!r} to itself; give two bodies")
     return Loop(kind, name, frames[0], frames[1], np.concatenate([shifts, turns]), len(held), upright)
+
+
+def _sizes(placement: Any) -> tuple[int, ...]:
+    """Shape of a placement, as far as it can be told apart by it: symbols may stand in its rows."""
+    if not isinstance(placement, list | tuple):
+        return float_array("placement", placement).shape
+    return () if any(isinstance(row, list | tuple | np.ndarray) for row in placement) else (len(placement),)
 
 
 def _frame(name: str, which: str, value: Any) -> Frame:

@@ -122,7 +122,7 @@ class ClosedChain:
 
     def basis(self, q: np.ndarray) -> np.ndarray:
         """All joint rates per rate of the independent joints, ndarray, shape (n, mobility), at a closed posture."""
-        J = self.closures.at(q)[1][self.rows]
+        J = self.closures.at(finite_array("q", q, (self.model.n,)))[1][self.rows]
         found = np.zeros((self.model.n, self.mobility))
         found[self.independent_dofs] = np.eye(self.mobility)
         found[self.dependent_dofs] = -np.linalg.lstsq(J[:, self.dependent_dofs], J[:, self.independent_dofs], None)[0]
@@ -130,6 +130,7 @@ class ClosedChain:
 
     def undriven(self, bases: np.ndarray) -> tuple[int, str] | None:
         """The first of several bases, (N, n, mobility), with a motion that moves no actuator, and what then moves."""
+        bases = finite_array("bases", bases, (None, self.model.n, self.mobility))
         values, motions = np.linalg.svd(bases[:, self.actuator_dofs])[1:]
         stuck = values[:, -1] <= ACTUATED * np.linalg.norm(bases, 2, axis=(1, 2))
         if not stuck.any():

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from colloc.loops.arguments import of_chain
 from colloc.loops.closure import JointPath, loop_hessian, loop_jacobian, moving, path, residual, stacked
 from colloc.loops.mechanism import ClosedChain
 from colloc.model.kinematics import Jet
@@ -69,6 +70,7 @@ class JointMotion(NamedTuple):
     qdd: ca.SX
 
 
+@of_chain
 def loop_residual(chain: ClosedChain, q: ca.SX) -> ca.SX:
     """Residual of the rows that count.
 
@@ -86,6 +88,7 @@ def loop_residual(chain: ClosedChain, q: ca.SX) -> ca.SX:
     return ca.vertcat(*found)[chain.rows.tolist(), :]
 
 
+@of_chain
 def constraint_jacobian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> Jet:
     """Jacobian of the residual of the rows that count, and its time derivatives.
 
@@ -104,6 +107,7 @@ def constraint_jacobian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> 
     return jacobians(chain, [path(chain.model, loop, q) for loop in chain.loops], qd, qdd)
 
 
+@of_chain
 def constraint_hessian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX, multipliers: ca.SX) -> Jet:
     """Hessian by q of multipliers' residual, and its time derivatives (equations 81 and 82).
 
@@ -139,6 +143,7 @@ def reduce(chain: ClosedChain, q: ca.SX) -> Reduction:
     return begun._replace(basis=basis)
 
 
+@of_chain
 def dependent_motion(chain: ClosedChain, q: ca.SX, ud: ca.SX, udd: ca.SX) -> JointMotion:
     """Rates and accelerations of all joints from those of the independent ones.
 

@@ -37,6 +37,7 @@ import casadi as ca
 
 from colloc.checks import InputError, as_tuple
 from colloc.dynamics import Sensitivities, composite_sensitivities, lie_hessian, total_hessian, total_sensitivities
+from colloc.loops.arguments import of_chain
 from colloc.loops.inverse_dynamics import Actuation, actuation, driven, inverse_weights, solve_actuators, spread_torques
 from colloc.loops.mechanism import ClosedChain
 from colloc.loops.reduction import Reduction, basis_motion, hessians, jacobians, reduce, reduced_motion
@@ -82,6 +83,7 @@ class _Changes(NamedTuple):
     virtual: ca.SX  # of w
 
 
+@of_chain
 def chain_sensitivities(
     chain: ClosedChain, q: ca.SX, ud: ca.SX, udd: ca.SX, loads: Sequence[Load] = ()
 ) -> ChainSensitivities:
@@ -111,6 +113,7 @@ def chain_sensitivities(
     return ChainSensitivities(*state.actuation, changes.torques, changes.multipliers)
 
 
+@of_chain
 def chain_hessian(
     chain: ClosedChain, q: ca.SX, ud: ca.SX, udd: ca.SX, weights: ca.SX, loads: Sequence[Load] = ()
 ) -> ca.SX:

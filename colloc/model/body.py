@@ -47,6 +47,8 @@ class Body:
 
     def __post_init__(self):
         text("body name", self.name)
+        if self.parent is not None:
+            text(f"parent of body {self.name!r}", self.parent)
         if not isinstance(self.joint, Joint):
             raise InputError(f"joint of body {self.name!r} must be a Joint (see co.revolute), got {self.joint!r}")
         label = f"of body {self.name!r}"
@@ -118,6 +120,8 @@ class Load:
         InputError
             For a function that depends on torques.
         """
+        if not hasattr(now, "tau"):
+            raise InputError(f"a load is taken at an Instant, got {now!r}")
         parts = [part(now) if callable(part) else part for part in (self.force, self.moment, self.point)]
         load = Load(self.body, *parts)
         if ca.depends_on(load.wrench, now.tau):

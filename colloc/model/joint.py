@@ -178,6 +178,7 @@ class Joint:
 
     def rotation(self, q: ca.SX) -> ca.SX:
         """Rotation by the screw alone, SX, shape (3, 3)."""
+        q = symbolic("q", q, (1, 1))
         return axis_rotation(self.screw.angular, ca.cos(q), ca.sin(q)) if self.turns else ca.SX.eye(3)
 
     def transform(self, q: ca.SX) -> ca.SX:
@@ -191,6 +192,7 @@ class Joint:
         -------
         SX, shape (4, 4)
         """
+        q = symbolic("q", q, (1, 1))
         if not self.moves:
             return self.before @ self.after
         return self.before @ homogeneous(self.rotation(q), sparse(self.screw.linear) * q) @ self.after

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from colloc.checks import symbolic
+from colloc.checks import instance, symbolic
 from colloc.model.tree import Model
 
 
@@ -93,8 +93,10 @@ def point_motion(
     InputError
         For a body that does not exist or a point of another shape.
     """
-    zero = ca.SX(model.n, 1)
-    moving = frames(model, q, zero if qd is None else qd, zero if qdd is None else qdd)
+    instance("model", model, Model)
+    size, zero = (model.n, 1), ca.SX(model.n, 1)
+    q, qd, qdd = (zero if v is None else symbolic(k, v, size) for k, v in (("q", q), ("qd", qd), ("qdd", qdd)))
+    moving = frames(model, q, qd, qdd)
     return point_in(moving, model.index(body), point)
 
 

@@ -92,6 +92,9 @@ class Model:
             structural zero where the joint is fixed, so that the terms it enters vanish.
         """
         none = ca.SX(1, 1)
+        for given in vectors:
+            if not isinstance(given, ca.SX) or given.shape != (self.n, 1):
+                raise InputError(f"walk takes SX of shape ({self.n},), got {given!r}")
         rows = zip(self.bodies, self.parents, self.dofs, strict=True)
         return [
             (k, body, parent, *(none if dof is None else vector[dof] for vector in vectors))

@@ -9,7 +9,17 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, choice, finite_array, finite_number, mapping, unknown_name
+from colloc.checks import (
+    InputError,
+    as_tuple,
+    choice,
+    finite_array,
+    finite_number,
+    instance,
+    mapping,
+    text,
+    unknown_name,
+)
 from colloc.display import Table, short, shown
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
@@ -197,10 +207,10 @@ class Problem:
 
         Those that hold all along; for bounds during a part of the motion, see `windows`.
         """
+        choice("quantity", quantity, QUANTITIES)
         n = self.model.n
         stated = [(np.full(n, -np.inf), np.full(n, np.inf))]
         stated += [c.limits_of(quantity, self.model) for c in self._bounds if c.where == WHOLE]
-        choice("quantity", quantity, QUANTITIES)
         if quantity in _LIMITED:
             stated.append(self.model.limits(_LIMITED[quantity]))
         lower, upper = np.max([low for low, _ in stated], axis=0), np.min([high for _, high in stated], axis=0)
@@ -248,8 +258,12 @@ class Problem:
         InputError
             When symbols are left that the problem does not know; `what` says who uses them.
         """
+        text("what", what)
+        instance("expression", expression, ca.SX | ca.DM)
+        if end is not None:
+            instance("end", end, Instant)
         inputs = [*self.instant.slots]
-        if end:  # what does not vary is read from the start
+        if end is not None:  # what does not vary is read from the start
             inputs += end.slots._replace(**{k: ca.SX.sym(k, getattr(end.slots, k).shape[0]) for k in SHARED})
         function = ca.Function("f", inputs, [expression], {"allow_free": True})
         if function.has_free():

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, choice, count, finite_number, pair
+from colloc.checks import InputError, choice, count, finite_array, finite_number, pair
 from colloc.display import stated
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
@@ -81,6 +81,9 @@ class BSpline:
         for name, value in (("intervals", intervals), ("breakpoints", breakpoints), ("continuity", continuity)):
             object.__setattr__(self, name, value)
         choice("BSpline knots", self.knots, ("fixed", "free"))
+        lower, upper = pair("BSpline spacing", self.spacing)
+        spacing = finite_number("BSpline spacing", lower), finite_number("BSpline spacing", upper)
+        object.__setattr__(self, "spacing", spacing)
         if self.free:
             if self.nodes is not None:
                 raise InputError(f"nodes move with free knots, as many on every interval: leave out nodes={self.nodes}")
@@ -100,7 +103,8 @@ class BSpline:
 
     def held(self, breakpoints: np.ndarray) -> BSpline:
         """The same with the breakpoints fixed where they were found."""
-        return replace(self, intervals=None, breakpoints=tuple(breakpoints.tolist()), knots="fixed")
+        ends = finite_array("breakpoints", breakpoints, (None,))
+        return replace(self, intervals=None, breakpoints=tuple(ends.tolist()), knots="fixed")
 
     @property
     def signals(self) -> SplineBasis:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from colloc.arguments import integer, number, taking
+from colloc.checks import count, float_array
 from colloc.display import Table, short
 from colloc.kernels import Compile
 from colloc.lazy import cached_property
@@ -168,18 +170,26 @@ class NLP:
 
     def duration(self, x: np.ndarray) -> float:
         """Duration of the motion at x [s]."""
-        return float(x[self.grid.layout.duration[0]])
+        return float(float_array("x", x, (self.n_x,))[self.grid.layout.duration[0]])
 
+    @taking(duration=number())
     def row_name(self, row: int, duration: float | None = None) -> str:
         """Constraint, joint and time of a row of g; time in seconds when the duration is given."""
+        count("row", row, at_least=0, at_most=self.n_g - 1)
         k = int(np.searchsorted(self.offsets, row, side="right")) - 1
         block = self.constraints[k]
         site, line = divmod(row - int(self.offsets[k]), block.n_rows)
         when = f"s = {block.sites.s[site]:.4g}" if duration is None else f"t = {block.sites.s[site] * duration:.4g} s"
         return f"{block.rows.labels[line]} at {when}"
 
+    def _checked(self, x: np.ndarray, p: np.ndarray | Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+        """Variables and parameters, one each; they may be infinite or undefined."""
+        size = parameter_symbols(self.problem).shape[0]
+        return float_array("x", x, (self.n_x,)), float_array("p", p, (size,))
+
     def first_undefined(self, x: np.ndarray, p: np.ndarray) -> str | None:
         """Name of the first cost or constraint row that is not a finite number at x; None when all are."""
+        x, p = self._checked(x, p)
         for block in self.costs:
             values = block.evaluate(x, p)
             for row, site in np.argwhere(~np.isfinite(values))[:1]:
@@ -190,22 +200,29 @@ class NLP:
         return None
 
     def violation(self, x: np.ndarray, p: np.ndarray) -> float:
-        """Largest violation of a row or of a variable's bounds at x, relative to its natural size."""
+        """Largest violation of a row or of a variable's bounds at x, relative to its natural size.
+
+        Infinite where one is not a number.
+        """
+        x, p = self._checked(x, p)
         own = [(x, self.lower, self.upper, self.scale_x)]
         for b in self.constraints:
             rows = b.rows
             own.append((b.evaluate(x, p), rows.lower[:, None], rows.upper[:, None], rows.scale[:, None]))
         excesses = [np.maximum(low - value, value - high) / scale for value, low, high, scale in own]
-        return float(np.max([excess.max(initial=0) for excess in excesses]))
+        largest = float(np.max([excess.max(initial=0) for excess in excesses]))
+        return largest if largest >= 0 else np.inf
 
     def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
         """Value of every cost term by name, weights included."""
+        x, p = self._checked(x, p)
         found = dict.fromkeys(self.problem.costs, 0.0)
         for block in self.costs:
             for label, value in zip(block.rows.labels, block.evaluate(x, p).sum(axis=1), strict=True):
                 found[label] += float(value)
         return found
 
+    @taking(directions=integer(1), seed=integer())
     def check_derivatives(
         self, x: np.ndarray, p: np.ndarray | Sequence[float] = (), *, directions: int = 3, seed: int = 0
     ) -> dict[str, float]:
@@ -223,6 +240,7 @@ class NLP:
         dict
             Keys "gradient", "jacobian", "hessian": ||error|| / max(1, ||derivative||).
         """
+        x, p = self._checked(x, p)
         rng = np.random.default_rng(seed)
         lam = rng.standard_normal(self.n_g)
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from colloc.arguments import symbols, taking
 from colloc.dynamics.arguments import of_state
 from colloc.dynamics.newtonian.recursion import joint_reactions
 from colloc.model import Load, Model
@@ -18,6 +19,7 @@ class Wrench(NamedTuple):
     force: ca.SX
     moment: ca.SX
 
+    @taking(point=symbols(3))
     def about(self, point: ca.SX) -> ca.SX:
         """Moment about another point, shape (3,) [N m]."""
         return self.moment - ca.cross(point, self.force)
@@ -28,6 +30,7 @@ class Wrench(NamedTuple):
     def __sub__(self, other: Wrench) -> Wrench:
         return Wrench(self.force - other.force, self.moment - other.moment)
 
+    @taking(factor=symbols(1))
     def scaled(self, factor: ca.SX | float) -> Wrench:
         """Force and moment times a factor."""
         return Wrench(factor * self.force, factor * self.moment)

@@ -1,0 +1,206 @@
+"""Garbage for every public name: one argument at a time replaced, all others right.
+
+The names are found by introspection: what is new and public is tried without being listed anywhere. An InputError or a
+SolveError is a fine answer, as is a result where the argument is legal; any other exception, and a result from what
+cannot be legal, are not.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
+from enum import Enum
+from functools import cache
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tests.campaigns.attempt import Attempt, Outcome
+from tests.campaigns.worker import Worker
+
+HEAD = "from tests.campaigns.samples import *"
+
+# Kind of garbage: expressions, and whether a parameter that takes anything of the kind is in error.
+GARBAGE: dict[str, tuple[tuple[str, ...], bool]] = {
+    "None": (("None",), False),
+    "wrong type": (("object()", "3.5", "7", "'text'", "print", "co", "np.ones(2)", "{'a': 1}", "[]", "()", "''"), False),
+    "object": (("object()", "[object()]", "type('A', (), {})()"), True),
+    "ragged": (("[[1, 2], [3]]", "[1, [2, 3]]", "[[[1]], 2]"), True),
+    "unhashable": (("[1]", "{'a': []}", "[[]]", "{}"), False),
+    "huge": (("10**400", "[10**400]", "-(10**400)", "{0: 10**400}"), True),
+    "generator": (("(k for k in 'ab')", "iter([object()])", "(k for k in ())"), False),
+    "masked": (("np.ma.masked_array([1.0, 2.0], [True, False])", "np.ma.masked_array(np.ones(3), True)"), True),
+    "object array": (("np.array([None, 'a'], dtype=object)", "np.array([object()] * 3)", "np.array(None)"), True),
+    "set": (("{1.0, 2.0}", "frozenset((1.0, 2.0, 3.0))", "set()"), True),
+    "bytes": (("b'ab'", "bytearray(b'abc')", "memoryview(b'ab')"), True),
+    "bool array": (("np.array([True, False])", "np.ones((2, 2), dtype=bool)", "np.bool_(True)"), False),
+    "not finite": (("np.nan", "np.inf", "-np.inf", "[np.nan, 0.0]", "np.full(3, np.nan)", "ca.DM(np.nan)"), False),
+    "surrogate": (("'\\ud800'", "['\\udfff']", "{'\\ud800': 1.0}"), True),
+    "dollar": (("'$x_{$'", "'$'", "'a\\0b'", "'\\n'"), False),
+    "complex": (("1j", "[1j, 2.0]", "np.ones(2) * 1j"), True),
+    "shape": (("np.ones(7)", "np.ones((3, 5))", "np.zeros((2, 0))", "np.zeros((1, 1, 1, 1))", "ca.SX.sym('w', 5, 3)"), False),
+    "symbol": (("ca.SX.sym('w')", "ca.MX.sym('w', 2)", "[ca.SX.sym('w')]", "ca.SX(2, 2)"), False),
+    "number": (("0", "-1", "1e300", "-1e-300", "2**63", "np.float32(1)", "np.int8(-3)", "True"), False),
+    "date": (("np.datetime64('2020')", "np.array(['a', 'b'])", "np.array([1], dtype='m8[s]')"), True),
+}  # fmt: skip
+
+
+class Door(NamedTuple):
+    """A public function, class or method: its name from `co` on, and itself."""
+
+    name: str
+    call: Callable[..., Any]
+    method: bool = False
+
+
+@cache
+def doors() -> tuple[Door, ...]:
+    """Every public callable of the library."""
+    import colloc as co
+
+    found = list(_doors_of("co", co))
+    for name in co.__all__:
+        if isinstance(module := getattr(co, name), ModuleType):
+            found += _doors_of(f"co.{name}", module)
+    return tuple(found)
+
+
+def _doors_of(prefix: str, module: ModuleType) -> Iterator[Door]:
+    own = [n for n, v in vars(module).items() if n[0] != "_" and getattr(v, "__module__", "") == module.__name__]
+    for name in getattr(module, "__all__", own):
+        thing = getattr(module, name)
+        if isinstance(thing, ModuleType) or not (inspect.isfunction(thing) or inspect.isclass(thing)):
+            continue
+        if inspect.isclass(thing):
+            if issubclass(thing, Exception | Enum):
+                continue
+            for key, member in vars(thing).items():
+                if key[0] != "_" and inspect.isfunction(member):
+                    yield Door(f"{prefix}.{name}.{key}", member, method=True)
+            if not _is_record(thing):
+                yield Door(f"{prefix}.{name}", thing)
+        else:
+            yield Door(f"{prefix}.{name}", thing)
+
+
+def _is_record(kind: type) -> bool:
+    """Whether a class only keeps what it is given, as results do: named tuples, and dataclasses that check nothing."""
+    return issubclass(kind, tuple) or (is_dataclass(kind) and not hasattr(kind, "__post_init__"))
+
+
+def parameters(door: Door) -> list[inspect.Parameter]:
+    """What a door takes by name, or by place."""
+    own = list(inspect.signature(door.call).parameters.values())[1 if door.method else 0 :]
+    return [p for p in own if p.kind not in (p.VAR_KEYWORD,)]
+
+
+def arguments(door: Door) -> dict[str, str]:
+    """Expressions of arguments that are right: those needed, and those for which there is a sample."""
+    from tests.campaigns.samples import BY_NAME, OWN
+
+    own, found = OWN.get(door.name, {}), {}
+    for p in parameters(door):
+        if p.name in own:
+            found[p.name] = own[p.name]
+        elif p.default is p.empty:
+            found[p.name] = BY_NAME.get(p.name, "None")
+    return found
+
+
+def expression(door: Door, given: dict[str, str]) -> str:
+    """The call as it is written."""
+    from tests.campaigns.samples import INSTANCES
+
+    name = door.name
+    if door.method:
+        owner, _, method = name.rpartition(".")
+        made = INSTANCES.get(owner)
+        if made is None:
+            kind = next(other for other in doors() if other.name == owner)
+            made = expression(kind, arguments(kind))
+        name = f"{made}.{method}"
+    spread = {p.name for p in parameters(door) if p.kind in (p.VAR_POSITIONAL, p.POSITIONAL_ONLY)}
+    listed = [value if key in spread else f"{key}={value}" for key, value in given.items()]
+    return f"{name}({', '.join(listed)})"
+
+
+WORKER = Worker("tests.campaigns.garbage", seconds=60.0)
+
+
+def attempt(rng: np.random.Generator) -> Attempt:
+    """One door, one of its parameters, one piece of garbage."""
+    choices = [door for door in doors() if parameters(door)]
+    door = choices[rng.integers(len(choices))]
+    kind = list(GARBAGE)[rng.integers(len(GARBAGE))]
+    parameter = parameters(door)[rng.integers(len(parameters(door)))]
+    pieces, never = GARBAGE[kind]
+    piece = pieces[rng.integers(len(pieces))]
+    call = expression(door, {**arguments(door), parameter.name: piece})
+    return judged(kind, call, never=never and parameter.name != "seed", tolerant=_takes_none(parameter, piece))
+
+
+def _takes_none(parameter: inspect.Parameter, piece: str) -> bool:
+    """Whether a parameter given None may be accepted; anything else may, as far as this goes."""
+    return piece != "None" or parameter.default is None or "None" in str(parameter.annotation)
+
+
+def judged(kind: str, call: str, *, never: bool, tolerant: bool) -> Attempt:
+    """How a call ended."""
+    snippet = f"{HEAD}\nprint({call})"
+    answer = WORKER.ask({"call": call})
+    if isinstance(answer, str):
+        return Attempt(kind, Outcome(answer), snippet, answer)
+    if answer["raised"] == "input":
+        return Attempt(kind, Outcome.FINE, snippet)
+    if answer["raised"]:
+        return Attempt(kind, Outcome.RAW_TRACEBACK, snippet, answer["what"])
+    if never or not tolerant:
+        return Attempt(kind, Outcome.NONSENSE, snippet, f"accepted: {answer['what']}")
+    if answer["nan"] and kind != "number":  # what is too large may overflow
+        return Attempt(kind, Outcome.NONSENSE, snippet, f"not a number: {answer['what']}")
+    return Attempt(kind, Outcome.FINE, snippet)
+
+
+def _holds_nan(value: Any) -> bool:
+    """Whether a number of a result is none."""
+    if isinstance(value, tuple | list):
+        return any(map(_holds_nan, value))
+    array = value if isinstance(value, np.ndarray) else np.asarray(value) if isinstance(value, float) else None
+    return array is not None and array.dtype.kind == "f" and bool(np.isnan(array).any())
+
+
+def _answer(call: str, names: dict[str, Any]) -> dict[str, Any]:
+    import colloc as co
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value = eval(call, names)
+            shown = repr(value)
+    except (co.InputError, co.SolveError):
+        return {"raised": "input"}
+    except BaseException:
+        return {"raised": "raw", "what": traceback.format_exc()[-1500:]}
+    return {"raised": "", "what": shown[:200], "nan": _holds_nan(value)}
+
+
+def serve() -> None:
+    """Answer calls, one JSON line each, from standard input."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what calls print is no answer
+    names: dict[str, Any] = {}
+    exec(HEAD, names)
+    for line in sys.stdin:
+        answers.write(json.dumps(_answer(json.loads(line)["call"], names)) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    serve()
