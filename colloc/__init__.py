@@ -11,7 +11,7 @@ of the loaded point. Times given as `s` or `during` are fractions of the duratio
 The layers, lowest first; each imports only from those listed before it:
 
     checks          validation of values, and InputError
-    arguments       validation of a function's arguments before it runs
+    arguments       validation of the arguments of functions, before these run
     display         tables as text and HTML
     version         the version of the package
     interrupts      Ctrl-C that is not lost on the way

@@ -1,5 +1,7 @@
 """Arguments that are right, by the names of parameters: what a campaign starts from before it puts garbage in."""
 
+# ruff: noqa: E501 - tables, one entry after another
+
 from __future__ import annotations
 
 import tempfile
@@ -9,6 +11,7 @@ from pathlib import Path
 import casadi as ca
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.figure import Figure
 
 import colloc as co
 from colloc import control, descent, dynamics, loops
@@ -137,7 +140,7 @@ def residuals() -> control.Residuals:
 
 
 @cache
-def figure() -> plt.Figure:
+def figure() -> Figure:
     return plt.figure()
 
 
