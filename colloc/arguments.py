@@ -49,11 +49,11 @@ def taking(**wanted: Check) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return door
 
 
-def array(*shape: str | int) -> Check:
-    """Finite floats; a size is a number, or a name for what other arguments have as well."""
+def array(*shape: str | int, finite: bool = True) -> Check:
+    """Floats, finite if not said otherwise; a size is a number, or a name for what other arguments have as well."""
 
     def check(name: str, value: Any, sizes: dict[str, int]) -> np.ndarray:
-        found = checks.finite_array(name, value, (None,) * len(shape))
+        found = (checks.finite_array if finite else checks.float_array)(name, value, (None,) * len(shape))
         for axis, size in zip(shape, found.shape, strict=True):
             known = axis if isinstance(axis, int) else sizes.setdefault(axis, size)
             if known != size:

@@ -127,7 +127,8 @@ def _numbers(name: str, value: Any, shape: tuple[int | None, ...] | None) -> np.
 
 
 def _is_real(value: Any) -> bool:
-    return isinstance(value, Real | ca.DM) and not isinstance(value, bool | np.bool_)
+    # A length of time is an integer to NumPy.
+    return isinstance(value, Real | ca.DM) and not isinstance(value, bool | np.bool_ | np.timedelta64)
 
 
 def _shown(shape: tuple[int | None, ...]) -> str:
@@ -176,7 +177,7 @@ def _row(name: str, row: Any) -> ca.SX:
     if isinstance(row, np.ndarray) and row.ndim:
         row = row.tolist()
     entries = row if isinstance(row, list | tuple) else [row]
-    return ca.horzcat(*(e if isinstance(e, ca.SX | ca.DM) else ca.SX(finite_number(name, e)) for e in entries))
+    return ca.horzcat(*(e if isinstance(e, ca.SX | ca.DM) else ca.SX(float(float_array(name, e, ()))) for e in entries))
 
 
 def _wanted(shape: tuple[int, int]) -> str:
@@ -187,7 +188,7 @@ def _wanted(shape: tuple[int, int]) -> str:
 
 def finite_number(name: str, value: Any, *, positive: bool = False, at_most: float = math.inf) -> float:
     """A finite float, strictly positive where asked."""
-    if not isinstance(value, Real) or isinstance(value, bool):
+    if not _is_real(value) or not isinstance(value, Real):
         raise InputError(f"{name} must be a number, got {value!r}")
     try:
         number = float(value)
@@ -202,7 +203,7 @@ def finite_number(name: str, value: Any, *, positive: bool = False, at_most: flo
 def count(name: str, value: Any, *, at_least: int, at_most: int | None = None) -> int:
     """An integer within a range."""
     legal = f"an integer >= {at_least}" if at_most is None else f"an integer from {at_least} to {at_most}"
-    if not isinstance(value, int | np.integer) or isinstance(value, bool):
+    if not isinstance(value, int | np.integer) or isinstance(value, bool | np.timedelta64):
         raise InputError(f"{name} must be {legal}, got {value!r}")
     if value < at_least or value > _LARGEST or (at_most is not None and value > at_most):
         raise InputError(f"{name} must be {legal}, got {value!r}")

@@ -76,7 +76,7 @@ def lowers(start: Point, point: Point, promised: float) -> bool:
 @taking(
     evaluate=callback("a function of x that returns a Point"),
     start=a(Point),
-    direction=array("n"),
+    direction=array("n", finite=False),
     first=number(positive=True),
     curvature=number(positive=True),
 )

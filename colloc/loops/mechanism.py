@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_array, unknown_name
+from colloc.checks import InputError, as_tuple, finite_array, text, unknown_name
 from colloc.display import Table, short, shown
 from colloc.lazy import cached_property
 from colloc.loops.loop import Loop
@@ -215,7 +215,7 @@ def _checked_loops(model: Model, given: Any) -> tuple[Loop, ...]:
 def _checked_joints(model: Model, what: str, given: Any) -> tuple[str, ...]:
     names = as_tuple(what, given)
     for name in names:
-        if name not in model.joint_names:
+        if text(f"joint in {what}", name) not in model.joint_names:
             raise unknown_name(f"joint that moves, in {what},", name, model.joint_names)
         if names.count(name) > 1:
             raise InputError(f"{what} names joint {name!r} twice")

@@ -155,6 +155,8 @@ def per_joint(name: str, value: Any, model: Model) -> tuple[list[int], np.ndarra
 def _state(name: str, s: float, *values: Any) -> State:
     given = _given(name, STATED, *values)
     for quantity, value in given.items():
+        for joint in value if isinstance(value, Mapping) else ():
+            text(f"joint of {name} {quantity}", joint)
         numbers = list(value.values()) if isinstance(value, Mapping) else value
         finite_array(f"{name} {quantity}", numbers)
     return State(name, Moment(s), given)

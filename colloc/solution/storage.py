@@ -125,7 +125,7 @@ def load(path: str | os.PathLike[str], problem: Problem) -> Solution:
             f"{name!r} has no fingerprint: whether it was solved for this problem is told by joints, sizes, cost and "
             "violations alone",
             SolutionWarning,
-            stacklevel=2,
+            stacklevel=3,  # past `heeded`
         )
     else:
         check_variables(name, curve, problem, arrays)

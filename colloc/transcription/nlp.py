@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.arguments import integer, number, taking
-from colloc.checks import count, float_array
+from colloc.checks import count, finite_array, float_array
 from colloc.display import Table, short
 from colloc.kernels import Compile
 from colloc.lazy import cached_property
@@ -170,7 +170,7 @@ class NLP:
 
     def duration(self, x: np.ndarray) -> float:
         """Duration of the motion at x [s]."""
-        return float(float_array("x", x, (self.n_x,))[self.grid.layout.duration[0]])
+        return float(finite_array("x", x, (self.n_x,))[self.grid.layout.duration[0]])
 
     @taking(duration=number())
     def row_name(self, row: int, duration: float | None = None) -> str:

@@ -44,14 +44,12 @@ class Worker:
         line = process.stdout.readline() if ready else ""
         if line:
             return json.loads(line)
-        process.kill()
-        process.wait()
-        self._process = None
+        self.close()
         return "crash" if ready else "hang"
 
     def close(self) -> None:
         """End the process."""
         if self._process is not None:
             self._process.kill()
-            self._process.wait()
+            self._process.communicate()
             self._process = None
