@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from colloc.arguments import a, array, callback, number, taking
+from colloc.checks import InputError
 
 _DECREASE = 1e-4  # of what the slope at the start promises
 _ROUNDING = 1e-13  # of the value: differences below it mean nothing
@@ -111,6 +112,8 @@ def wolfe_step(
         point = evaluate(start.x + length * direction)
         return Step(length, point, float(point.gradient @ direction))
 
+    if start.gradient.shape != direction.shape:
+        raise InputError(f"direction must have shape {start.gradient.shape}, got shape {direction.shape}")
     slope = float(start.gradient @ direction)
     if not slope < 0:
         return None
