@@ -28,7 +28,7 @@ class cached_property(Generic[T]):
     """
 
     def __init__(self, make: Callable[[Any], T]):
-        self._make, self.__doc__ = make, make.__doc__
+        self.func, self.__doc__ = make, make.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -51,7 +51,7 @@ class cached_property(Generic[T]):
             with alone.lock:
                 if self._name not in values:
                     with Heeded():
-                        made = self._make(instance)
+                        made = self.func(instance)
                     values[self._name] = made
                 return values[self._name]
         finally:

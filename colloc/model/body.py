@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError, symbolic, text
+from colloc.interrupts import heeded
 from colloc.model.joint import Joint
 
 
@@ -45,6 +46,7 @@ class Body:
     com: Any = (0.0, 0.0, 0.0)
     inertia: Any = (0.0, 0.0, 0.0)
 
+    @heeded
     def __post_init__(self):
         text("body name", self.name)
         if self.parent is not None:
@@ -106,6 +108,7 @@ class Load:
     moment: Any = (0.0, 0.0, 0.0)
     point: Any = (0.0, 0.0, 0.0)
 
+    @heeded
     def __post_init__(self):
         text("body of a load", self.body)
         for name in ("force", "moment", "point"):

@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError, as_tuple, instance, symbolic, text, vector
+from colloc.interrupts import heeded
 from colloc.model.limits import Limits
 from colloc.model.transforms import axis_rotation, homogeneous, inverse, placement, rigid
 
@@ -36,6 +37,7 @@ class Friction:
     level: Any
     velocity: Any
 
+    @heeded
     def __post_init__(self):
         object.__setattr__(self, "level", _not_negative("friction level", self.level))
         object.__setattr__(self, "velocity", _not_negative("friction velocity", self.velocity))
@@ -117,6 +119,7 @@ class Joint:
     armature: Any = 0.0
     friction: Friction | None = None
 
+    @heeded
     def __post_init__(self):
         before, after = rigid("before", self.before), rigid("after", self.after)
         screw, shift = _through_origin(_checked_screw(self.screw))

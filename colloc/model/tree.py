@@ -11,6 +11,7 @@ import numpy as np
 
 from colloc.checks import InputError, as_tuple, choice, symbolic, text, unknown_name, vector
 from colloc.display import Table, short
+from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.model.body import Body, Load
 from colloc.model.joint import Joint
@@ -41,6 +42,7 @@ class Model:
     gravity: Any = (0.0, -9.81, 0.0)
     name: str = "model"
 
+    @heeded
     def __post_init__(self):
         bodies = as_tuple("bodies", self.bodies)
         if not bodies:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.model import Model
 from colloc.model.joint import sparse
@@ -137,6 +138,7 @@ class Skeleton:
 Pose = Callable[[np.ndarray], Skeleton]  # of times, shape (N,) [s]
 
 
+@heeded
 def skeleton(solution: Solution, t: np.ndarray) -> Skeleton:
     """The stick figure of a solution at times t, shape (N,) [s]."""
     values = solution.evaluate(lambda now: places(now.model, now.q), t)
@@ -158,6 +160,7 @@ def assembled(
     return Skeleton(model, t, start, root, slid, origin, end, ties)
 
 
+@heeded
 def places(model: Model, q: ca.SX) -> ca.SX:
     """Starts, roots, ends of slides, origins and centres of mass of all bodies, SX, shape (15 n_bodies,) [m]."""
     zero = ca.SX(model.n, 1)

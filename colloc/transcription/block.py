@@ -13,6 +13,7 @@ from colloc.transcription.sites import Local, Sites
 from colloc.transcription.torques import Intermediate
 
 _MET = 1e-9  # of a row's natural size: rounding
+_LARGE = 100_000  # products, beyond which they are not formed as symbols
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,11 +114,15 @@ class Block:
 
         Of lam' rows for a constraint, shape (r,); of lam times the cost for a cost, a scalar.
         """
+        if self._terms > _LARGE:
+            return self._multiplied(self.second_order)
         return self._function([self._curvature + self._gauss])
 
     @cached_property
     def gauss_newton(self) -> ca.Function:
         """The part of `hessian` that holds first derivatives only, empty unless the block is a sum of squares."""
+        if self._terms > _LARGE:
+            return self._multiplied(self.first_order)
         return self._function([self._gauss])
 
     @cached_property
@@ -145,6 +150,13 @@ class Block:
     def multipliers(self) -> ca.SX:
         """Symbols of what the second derivatives are weighted by."""
         return ca.SX.sym("lam", 1 if self.is_cost else self.n_rows)
+
+    def operations(self, kind: str) -> int:
+        """Number of operations of one of the functions above, named by `kind`, at a slice."""
+        parts = {"hessian": "second_order", "gauss_newton": "first_order"}
+        if kind in parts and self._terms > _LARGE:
+            return getattr(self, parts[kind]).n_instructions() + self._terms
+        return getattr(self, kind).n_instructions()
 
     def has(self, kind: str) -> bool:
         """Whether one of the functions means anything here: gradients are for costs, Jacobians for constraints."""
@@ -191,6 +203,20 @@ class Block:
             return ca.SX(size, size)
         slopes, factors = self._parts
         return ca.triu(slopes.T @ ca.diag(factors) @ slopes)
+
+    @property
+    def _terms(self) -> int:
+        """Number of products in J' diag(f) J; none without squares."""
+        if self.weights is None:
+            return 0
+        rows = np.array(self.slopes.sparsity().row(), dtype=int)
+        return int((np.bincount(rows) ** 2).sum())
+
+    def _multiplied(self, parts: ca.Function) -> ca.Function:
+        """The Hessian of its parts, multiplied in numbers: as symbols, their products take gigabytes."""
+        given = parts.mx_in()
+        *curvature, slopes, factors = parts.call(given)
+        return ca.Function("second", given, [ca.triu(sum(curvature, slopes.T @ ca.diag(factors) @ slopes))])
 
     def _function(self, results: list[ca.SX]) -> ca.Function:
         return ca.Function("second", [*self._inputs, self.multipliers], self._resolve(results))

@@ -46,7 +46,7 @@ class Evaluation:
     def _compiled(self) -> kernels.Library | None:
         choice = self.choice
         options = choice if isinstance(choice, Compile) else Compile()
-        counts = [(getattr(b, kind).n_instructions(), b.n_slices) for b, kind in self._wanted] if choice is None else []
+        counts = [(b.operations(kind), b.n_slices) for b, kind in self._wanted] if choice is None else []
         interpreted = ITERATIONS * INTERPRETED * sum(n * slices for n, slices in counts)
         if not self._wanted or (choice is None and interpreted < 1.0):
             return None

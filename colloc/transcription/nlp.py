@@ -162,8 +162,10 @@ class NLP:
             if b.has(kind):
                 values, pattern, slices = evaluation.apply(b, kind, x, p, multipliers)
                 entries = slices.hessian(pattern)
-                i, j = slices.index[entries.row], slices.index[entries.column]
+                index = slices.index.astype(np.int32)  # one for every entry of every slice makes hundreds of MB
+                i, j = index[entries.row], index[entries.column]
                 parts.append((values, entries, np.minimum(i, j), np.maximum(i, j)))
+                del i, j
         names = ["x", "p", "lam_f", "lam_g"]
         hessian = scatter(self.n_x, self.n_x, parts, rows=self.free, columns=self.free)
         return ca.Function("hess_lag", [x, p, lam_f, lam_g], [hessian], names, ["triu_hess_gamma_x_x"])

@@ -142,6 +142,9 @@ class Slices:
         return source, self.starts[local][source] + within
 
 
+_CHUNK = 1_000_000  # entries of a matrix that are put in order at once: each takes some hundred bytes
+
+
 def nonzeros(matrix: ca.MX) -> ca.MX:
     """Nonzeros in one column."""
     # Those of a single row come as a row; `vec` would take time and memory by the size of the whole matrix.
@@ -192,23 +195,58 @@ def scatter(
     rows, columns : ndarray of bool, optional
         Which rows and columns to fill; all by default.
     """
-    sources, places, weights, offset = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0)], 0
+    chunks, offset = [], 0
     for values, entries, row, column in parts:
         slices = entries.weight.shape[1]
-        nonzeros = values.shape[0] // max(slices, 1)
-        source = offset + entries.source[:, None] + nonzeros * np.arange(slices)
-        sources.append(source.ravel("F"))
-        places.append((column * n_rows + row).ravel("F"))
-        weight = entries.weight if rows is None else entries.weight * rows[row]
-        weights.append((weight if columns is None else weight * columns[column]).ravel("F"))
+        own = values.shape[0] // max(slices, 1)
+        step = max(1, _CHUNK // max(1, entries.source.size))
+        for first in range(0, slices, step):
+            some = slice(first, min(first + step, slices))
+            chunks.append(_Chunk.of(entries, row[:, some], column[:, some], some, own, rows, columns, n_rows, offset))
         offset += values.shape[0]
-    source, place, weight = (np.concatenate(k) for k in (sources, places, weights))
-    alive = weight != 0
-    source, place, weight = source[alive], place[alive], weight[alive]
-    found, target = np.unique(place, return_inverse=True)
+    found = np.unique(np.concatenate([np.zeros(0, int), *(np.unique(chunk.place) for chunk in chunks)]))
     starts = np.searchsorted(found, np.arange(n_columns + 1) * n_rows)
     sparsity = ca.Sparsity(n_rows, n_columns, starts.tolist(), (found % max(n_rows, 1)).tolist())
     nonzeros = ca.vertcat(ca.MX(0, 1), *(values for values, *_ in parts))
-    if target.size and found.size == target.size and (weight == 1).all():
-        return ca.MX(sparsity, nonzeros[source[np.argsort(target)].tolist()])
-    return ca.MX(sparsity, ca.densify(sparse(found.size, offset, target, source, weight) @ nonzeros))
+    if found.size == sum(chunk.place.size for chunk in chunks) > 0 and all((c.weight == 1).all() for c in chunks):
+        source, place = (np.concatenate(k) for k in list(zip(*chunks, strict=True))[:2])
+        return ca.MX(sparsity, nonzeros[source[np.argsort(place)].tolist()])
+    total = None
+    while chunks:
+        source, place, weight, first, end = chunks.pop(0)
+        target = np.searchsorted(found, place)
+        part = sparse(found.size, end - first, target, source - first, weight) @ nonzeros[first:end]
+        total = part if total is None else total + part
+    return ca.MX(sparsity, ca.densify(ca.MX(found.size, 1) if total is None else total))
+
+
+class _Chunk(NamedTuple):
+    """What some slices add to a matrix: from which nonzero, to which place, with which weight."""
+
+    source: np.ndarray
+    place: np.ndarray
+    weight: np.ndarray
+    first: int
+    end: int
+
+    @classmethod
+    def of(
+        cls,
+        entries: Entries,
+        row: np.ndarray,
+        column: np.ndarray,
+        some: slice,
+        own: int,
+        rows: np.ndarray | None,
+        columns: np.ndarray | None,
+        n_rows: int,
+        offset: int,
+    ) -> _Chunk:
+        """Of some slices, each with its own nonzeros; what is not filled is left out."""
+        first, end = offset + own * some.start, offset + own * some.stop
+        source = first + entries.source[:, None] + own * np.arange(some.stop - some.start)
+        weight = entries.weight[:, some] if rows is None else entries.weight[:, some] * rows[row]
+        weight = (weight if columns is None else weight * columns[column]).ravel("F")
+        alive = weight != 0
+        place = (column.astype(np.int64) * n_rows + row).ravel("F")
+        return cls(source.ravel("F")[alive], place[alive], weight[alive], first, end)

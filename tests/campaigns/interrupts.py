@@ -34,7 +34,7 @@ _ACTIONS = {
 }
 
 _SNIPPET = """
-import asyncio, os, subprocess, sys, tempfile, time, warnings
+import asyncio, os, signal, subprocess, sys, tempfile, time, warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -44,6 +44,7 @@ import colloc as co
 from models.two_link import two_link
 
 warnings.simplefilter("ignore")
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a parent in the background ignores
 folder = Path(tempfile.mkdtemp(prefix="colloc_interrupts_"))
 curve = {curve}
 power = co.integral(lambda now: ca.sum1(ca.fabs(now.tau * now.qd)))
@@ -81,7 +82,6 @@ begin = time.perf_counter()
 action()
 delay = {share} * (time.perf_counter() - begin)
 
-import signal
 before = signal.getsignal(signal.SIGINT)
 ended = "swallowed interrupt: nothing tells of it"
 killer = subprocess.Popen(["sh", "-c", f"sleep {{delay:.4f}}; kill -INT {{os.getpid()}}"])
