@@ -48,6 +48,8 @@ class Heeded:
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         assert self._before is not None
+        # At once, since the exception may keep the context from being entered or left.
+        signal.signal(signal.SIGINT, self._before)
         try:
             self._before(number, frame)
         except BaseException as error:

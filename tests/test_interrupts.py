@@ -73,6 +73,14 @@ def test_an_attribute_in_whose_making_ctrl_c_got_lost_is_not_kept():
     assert lazy.value == 1
 
 
+def test_the_handler_is_put_back_where_a_context_is_not_left():
+    before, context = signal.getsignal(signal.SIGINT), Heeded()
+    context.__enter__()
+    with pytest.raises(KeyboardInterrupt):
+        press()
+    assert signal.getsignal(signal.SIGINT) is before
+
+
 def test_another_error_after_a_lost_ctrl_c_does_not_hide_it():
     with pytest.raises(KeyboardInterrupt), Heeded():
         lose_and_fail()

@@ -43,6 +43,7 @@ from colloc.version import __version__
 _SAMPLED = ("t", "q", "qd", "qdd", "tau")
 
 
+@heeded
 def save(solution: Solution, path: str | os.PathLike[str]) -> None:
     """Write a solution to one .npz file, atomically: the file is complete or absent.
 
@@ -143,6 +144,7 @@ def load(path: str | os.PathLike[str], problem: Problem) -> Solution:
     return replace(solution, ladder=ladder_from(name, meta.get("ladder", []), 10 * largest))
 
 
+@heeded
 def to_csv(solution: Solution, path: str | os.PathLike[str]) -> None:
     """Write the motion at the nodes as CSV: time, then q, qd, qdd and tau of every joint, units in the header.
 
