@@ -26,7 +26,7 @@ The layers, lowest first; each imports only from those listed before it:
                     the instant that users' functions see
     evaluator       the dynamics as functions of NumPy arrays
     ground          wrenches between feet and the ground
-    loops           closed chains: closure, assembly, dynamics, cut joints
+    loops           closed chains: closure, assembly, dynamics; in problems solved at every instant, or cut
     transcription   splines: curves, their control points as variables, nodes and collocation points; the NLP and its
                     blocks; guesses
     point_to_point  the commonest motion in one line: from rest to rest between two postures

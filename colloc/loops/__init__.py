@@ -3,6 +3,7 @@
 from colloc.loops.assembly import assemble, closure_error
 from colloc.loops.cut_joints import CutJoints
 from colloc.loops.evaluator import ChainDerivatives, ChainEvaluator, ChainForces, ChainMotion
+from colloc.loops.independent_joints import IndependentJoints
 from colloc.loops.inverse_dynamics import Actuation, inverse_dynamics, loop_torques, loop_wrenches
 from colloc.loops.loop import (
     Frame,
@@ -28,8 +29,8 @@ from colloc.loops.sensitivities import ChainSensitivities, chain_hessian, chain_
 
 __all__ = [
     "Actuation", "ChainDerivatives", "ChainEvaluator", "ChainForces", "ChainMotion", "ChainSensitivities",
-    "ClosedChain", "CutJoints", "Frame", "JointMotion", "Loop", "assemble", "chain_hessian", "chain_sensitivities",
-    "closure_error", "constraint_hessian", "constraint_jacobian", "cylindrical", "dependent_motion",
-    "inverse_dynamics", "loop_residual", "loop_torques", "loop_wrenches", "on_line", "on_plane", "planar",
+    "ClosedChain", "CutJoints", "Frame", "IndependentJoints", "JointMotion", "Loop", "assemble", "chain_hessian",
+    "chain_sensitivities", "closure_error", "constraint_hessian", "constraint_jacobian", "cylindrical",
+    "dependent_motion", "inverse_dynamics", "loop_residual", "loop_torques", "loop_wrenches", "on_line", "on_plane", "planar",
     "prismatic", "revolute", "spherical", "weld",
 ]  # fmt: skip

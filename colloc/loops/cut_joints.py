@@ -21,13 +21,11 @@ itself.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import casadi as ca
 
 from colloc.checks import InputError, instance
-from colloc.loops.inverse_dynamics import loop_wrenches
-from colloc.loops.loop import Frame
+from colloc.loops.loop_loads import loop_loads
 from colloc.loops.mechanism import ClosedChain
 from colloc.loops.reduction import constraint_jacobian, loop_residual
 from colloc.model import Load
@@ -63,6 +61,8 @@ class CutJoints:
     collocation points, and next to none between them. Actuators share a load as the cost wants them to, whatever the
     chain's weights.
 
+    See `IndependentJoints` for loops that are solved at every instant.
+
     Parameters
     ----------
     chain : ClosedChain
@@ -87,21 +87,7 @@ class CutJoints:
     @property
     def loads(self) -> tuple[Load, ...]:
         """What the loops exert: on the second body of each, and the opposite on the first."""
-        sides = [
-            (frame, k, sign)
-            for k, loop in enumerate(self.chain.loops)
-            for frame, sign in ((loop.second, 1.0), (loop.first, -1.0))
-        ]
-        return tuple(
-            Load(
-                frame.body,
-                partial(self._force, loop, sign),
-                partial(self._moment, loop, sign, frame),
-                frame.placement[:3, 3],
-            )
-            for frame, loop, sign in sides
-            if frame.body is not None
-        )
+        return loop_loads(self.chain, lambda now: getattr(now, self.name))
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
@@ -139,30 +125,3 @@ class CutJoints:
         self._check(now)
         J = constraint_jacobian(self.chain, now.q, now.qd, ca.SX(self.chain.model.n, 1))
         return J.value @ now.qdd + J.rate @ now.qd
-
-    def _wrench(self, loop: int, now: Instant) -> tuple[ca.SX, ca.SX]:
-        """Force, and moment about the origin of the second frame, on the second body, in the axes of the world."""
-        wrench = loop_wrenches(self.chain, now.q, getattr(now, self.name))[loop]
-        rotation = _rotation(self.chain.loops[loop].first, now)
-        return rotation @ wrench[3:], rotation @ wrench[:3]
-
-    def _force(self, loop: int, sign: float, now: Instant) -> ca.SX:
-        return sign * self._wrench(loop, now)[0]
-
-    def _moment(self, loop: int, sign: float, frame: Frame, now: Instant) -> ca.SX:
-        """About the origin of one of the loop's frames."""
-        force, moment = self._wrench(loop, now)
-        arm = _origin(self.chain.loops[loop].second, now) - _origin(frame, now)
-        return sign * (moment + ca.cross(arm, force))
-
-
-def _origin(frame: Frame, now: Instant, shift: ca.SX | None = None) -> ca.SX:
-    """Where the origin of a frame is in the world, or a point that is shifted from it in the axes of its body."""
-    place = frame.placement[:3, 3] if shift is None else frame.placement[:3, 3] + shift
-    return place if frame.body is None else now.point(frame.body, place).position
-
-
-def _rotation(frame: Frame, now: Instant) -> ca.SX:
-    """Axes of a frame in those of the world, SX, shape (3, 3)."""
-    axes = ca.horzsplit(frame.placement[:3, :3])
-    return ca.horzcat(*(_origin(frame, now, axis) - _origin(frame, now) for axis in axes))

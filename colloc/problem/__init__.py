@@ -2,6 +2,7 @@
 
 from colloc.problem.conditions import Condition, Constraint, at, boundary, path
 from colloc.problem.constraint_rows import ConstraintRows
+from colloc.problem.coordinates import Coordinates, JointState
 from colloc.problem.cost import Cost, duration, integral, penalty, terminal
 from colloc.problem.instant import SHARED, Instant, Slots
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, JointBounds, State, bounds, final, initial
@@ -11,8 +12,8 @@ from colloc.problem.unknowns import Free, Parameter, Unknown
 from colloc.problem.where import Ends, Moment, Places, Window
 
 __all__ = [
-    "QUANTITIES", "SHARED", "Bounds", "Condition", "Constraint", "ConstraintRows", "Cost", "Ends", "Free", "Instant",
-    "JointBounds", "Moment", "Parameter", "Places", "Problem", "Rows", "Slots", "State", "Unknown", "Window", "at",
-    "boundary", "bounds", "duration", "final", "initial", "integral", "natural_size", "path", "penalty", "summed",
-    "terminal",
+    "QUANTITIES", "SHARED", "Bounds", "Condition", "Constraint", "ConstraintRows", "Coordinates", "Cost", "Ends",
+    "Free", "Instant", "JointBounds", "JointState", "Moment", "Parameter", "Places", "Problem", "Rows", "Slots",
+    "State", "Unknown", "Window", "at", "boundary", "bounds", "duration", "final", "initial", "integral",
+    "natural_size", "path", "penalty", "summed", "terminal",
 ]  # fmt: skip

@@ -26,6 +26,7 @@ from colloc.lazy import cached_property
 from colloc.model import Load, Model, check_loads
 from colloc.problem.conditions import Constraint
 from colloc.problem.constraint_rows import ConstraintRows
+from colloc.problem.coordinates import Coordinates
 from colloc.problem.cost import Cost, Term
 from colloc.problem.instant import RATES, SHARED, Instant, Slots
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, JointBounds, State
@@ -53,6 +54,8 @@ class Problem:
         Values that may change between solves.
     loads : sequence of Load
         Wrenches of the environment; they may contain the symbols of unknowns and parameters.
+    coordinates : Coordinates, optional
+        Which joints of a closed chain move by themselves, such as `colloc.loops.IndependentJoints`; by default all do.
 
     Raises
     ------
@@ -68,11 +71,14 @@ class Problem:
     unknowns: Sequence[Unknown] = ()
     parameters: Sequence[Parameter] = ()
     loads: Sequence[Load] = ()
+    coordinates: Coordinates | None = None
 
     @heeded
     def __post_init__(self):
         if not isinstance(self.model, Model):
-            raise InputError(f"model must be a Model, got {self.model!r}")
+            tree = isinstance(getattr(self.model, "model", None), Model)
+            hint = "; of a closed chain give its model, and coordinates=loops.IndependentJoints(chain)" if tree else ""
+            raise InputError(f"model must be a Model, got {self.model!r}{hint}")
         if not isinstance(self.duration, Free):
             fixed = finite_number("duration", self.duration, positive=True)
             object.__setattr__(self, "duration", Free(fixed, fixed, fixed))
@@ -86,6 +92,10 @@ class Problem:
                     raise InputError(f"{name} cannot contain {item!r}")
             object.__setattr__(self, name, items)
         check_loads(self.model, self.loads)
+        if self.coordinates is not None and not isinstance(self.coordinates, Coordinates):
+            raise InputError(f"coordinates must be such as loops.IndependentJoints(chain), got {self.coordinates!r}")
+        if self.coordinates is not None and self.coordinates.model is not self.model:
+            raise InputError(f"coordinates are those of {self.coordinates.model.name!r}, not of the problem's model")
         names = [item.name for item in (*self.unknowns, *self.parameters)]
         for name in names:
             if names.count(name) > 1:
@@ -115,7 +125,7 @@ class Problem:
     @cached_property
     def instant(self) -> Instant:
         """One moment in fresh symbols; unknowns and parameters by their own symbols."""
-        return replace(self._bare, loads=self.wrenches)
+        return replace(self._bare, loads=self._acting(self._bare, self.wrenches))
 
     @cached_property
     def _bare(self) -> Instant:
@@ -151,6 +161,18 @@ class Problem:
             if ca.depends_on(found[-1].wrench, ca.vertcat(*(getattr(now, name) for name in RATES))):
                 raise InputError(f"the load on {load.body!r} depends on {' or '.join(RATES)}, which follow from loads")
         return tuple(found)
+
+    def _acting(self, now: Instant, loads: tuple[Load, ...]) -> tuple[Load, ...]:
+        """The loads of the environment, and of loops if there are any."""
+        return loads if self.coordinates is None else loads + self.coordinates.loads(now, loads)
+
+    @property
+    def closure(self) -> ConstraintRows | None:
+        """What the joints that follow from others meet as splines, if any do."""
+        if self.coordinates is None:
+            return None
+        rows = self.coordinates.closure.rows(self._bare)
+        return ConstraintRows(self.coordinates.closure, rows, self.function("closure", rows.expression))
 
     @property
     def integrands(self) -> dict[str, tuple[float, ca.Function]]:
@@ -189,7 +211,7 @@ class Problem:
             instants = [self.instant]
             if isinstance(constraint.where, Ends):
                 end = self._instant(" end")
-                instants.append(replace(end, loads=self._loads_at(end)))
+                instants.append(replace(end, loads=self._acting(end, self._loads_at(end))))
             with _blamed(f"constraint {name!r}"):
                 rows = constraint.rows(*instants)
             function = self.function(f"constraint {name!r}", rows.expression, *instants[1:])

@@ -74,14 +74,15 @@ def _clipped(solution: Solution, interval: int, joint: int) -> tuple[np.ndarray,
     sites = grid.on(Points(start + (end - start) * u, np.full(u.size, interval)))
     torque = problem.function("model", problem.instant.tau)
     arguments = sites.local.arguments
-    wanted = [torque(*arguments)[joint], grid.torques.inertia(arguments)]
-    tau, M = sites.evaluate(wanted, solution.x, solution.parameters)
-    tau, M = tau[:, 0], M.reshape(u.size, problem.model.n, -1)
+    N, slopes = grid.torques.slopes(arguments)
+    m = N.shape[1]
+    wanted = [torque(*arguments)[joint], N[joint, :], slopes[:, 2 * m :]]
+    tau, moves, M = sites.evaluate(wanted, solution.x, solution.parameters)
+    tau, M = tau[:, 0], M.reshape(u.size, m, m)
     lower, upper = (side[joint] for side in problem.limits("tau"))
     excess = np.maximum(lower - tau, 0) - np.maximum(tau - upper, 0)
-    force = np.zeros((u.size, problem.model.n, 1))
-    force[:, joint, 0] = excess
-    acceleration = (np.linalg.pinv(M, hermitian=True) @ force)[:, joint, 0]
+    force = (moves * excess[:, None])[..., None]
+    acceleration = (moves[:, None] @ np.linalg.pinv(M, hermitian=True) @ force)[:, 0, 0]
     h = (end - start) * solution.duration
     return excess, abs(float(np.sum(acceleration * (1 - u)) / FINE * h**2))
 

@@ -34,12 +34,15 @@ class Drift(NamedTuple):
     whole: np.ndarray
 
 
-def drift(acceleration: np.ndarray, widths: np.ndarray) -> Drift:
-    """Accelerations at Gauss points of every interval, shape (intervals, points, n), integrated twice.
+def drift(acceleration: np.ndarray, moves: np.ndarray, widths: np.ndarray) -> Drift:
+    """Accelerations at Gauss points of every interval integrated twice.
 
     Parameters
     ----------
-    acceleration : ndarray
+    acceleration : ndarray, shape (intervals, points, m)
+        Of the joints that move by themselves.
+    moves : ndarray, shape (intervals, points, n, m)
+        What all joints move by with these; the last point's is taken for the end.
     widths : ndarray, shape (intervals,) [s]
     """
     fine = gauss(acceleration.shape[1])[0]
@@ -49,7 +52,8 @@ def drift(acceleration: np.ndarray, widths: np.ndarray) -> Drift:
     velocity = np.einsum("f,ifn->in", once[-1], acceleration) * widths[:, None]
     before = np.vstack([np.zeros(velocity.shape[1]), np.cumsum(velocity, axis=0)[:-1]])
     whole = np.cumsum(position[:, -1] + before * widths[:, None], axis=0)
-    return Drift(np.abs(position).max(axis=1), np.abs(whole).max(axis=0))
+    local = (np.concatenate([moves, moves[:, -1:]], axis=1) @ position[..., None])[..., 0]
+    return Drift(np.abs(local).max(axis=1), np.abs(moves[:, -1] @ whole[..., None])[..., 0].max(axis=0))
 
 
 def equation_error(nlp: NLP, x: np.ndarray, p: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, float]:
@@ -92,13 +96,17 @@ def _one(
     function = ca.Function("rows", [*now.slots], [rows, *slopes])
     arguments = sites.local.arguments
     value, direct, through = function.call(list(arguments))
+    N, _ = grid.torques.slopes(arguments)
     inertia = grid.torques.inertia(arguments)
-    values, J = sites.evaluate([value, direct + through @ inertia], x, p)
+    values, J, moves = sites.evaluate([value, direct @ N + through @ inertia, N], x, p)
     residual = np.where(sites.within(where)[:, None], values - stated.rows.lower[equal], 0.0)
     if not accelerated:
         relative = np.abs(residual / stated.rows.scale[equal]).max(axis=1)
         return relative.reshape(-1, fine.size).max(axis=1), float(relative.max())
-    J = J.reshape(points.s.size, n, equal.size).swapaxes(1, 2)  # evaluated column by column
-    acceleration = (np.linalg.pinv(J) @ residual[..., None])[..., 0].reshape(-1, fine.size, n)
-    found = drift(acceleration, np.diff(grid.breakpoints) * nlp.duration(x))
+    # Evaluated column by column.
+    J, moves = (part.reshape(points.s.size, -1, rows).swapaxes(1, 2) for part, rows in ((J, equal.size), (moves, n)))
+    acceleration, moves = (
+        part.reshape(-1, fine.size, *part.shape[1:]) for part in (np.linalg.pinv(J) @ residual[..., None], moves)
+    )
+    found = drift(acceleration[..., 0], moves, np.diff(grid.breakpoints) * nlp.duration(x))
     return (found.local / (1 + size)).max(axis=1), float((found.whole / (1 + size)).max())

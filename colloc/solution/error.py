@@ -186,20 +186,24 @@ def _strayed(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, ...]:
         points = points_inside(grid.breakpoints, u).take((own[:, None] * u.size + np.arange(u.size)).ravel())
         sites = grid.on(points)
         arguments = sites.local.arguments
-        values, slopes = sites.evaluate([function(*arguments), grid.torques.sensitivities(arguments)], x, p)
+        values, moves, slopes = sites.evaluate([function(*arguments), *grid.torques.slopes(arguments)], x, p)
         values, k = values.reshape(own.size, u.size, 2 * n), given.size
         tau = values[:, :, n:]
         # Columns came one after another.
-        by_state = np.moveaxis(slopes.reshape(own.size, u.size, 3, n, n)[:, k:], 2, 0).swapaxes(-1, -2)
+        m = moves.shape[1] // n
+        N = moves.reshape(own.size, u.size, m, n)[:, k:].swapaxes(-1, -2)
+        by_state = np.moveaxis(slopes.reshape(own.size, u.size, 3, m, m)[:, k:], 2, 0).swapaxes(-1, -2)
         held = np.einsum("fk,ikn->ifn", lagrange_values(given, fine), tau[:, :k])
         missing = held - tau[:, k:]
         for j in fixed:
             missing[:, :, j] = value[j] - tau[:, k:, j]
-        position[own] = drift(_accelerations(by_state, missing, fine, widths[own]), widths[own]).local
+        strays = _accelerations(by_state, _times(N.swapaxes(-1, -2), missing), fine, widths[own])
+        position[own] = drift(strays, N, widths[own]).local
         torque[own] = np.abs(missing).max(axis=1)
         if fixed:
             missing[:, :, free] = 0.0
-            whole += drift(_times(_inverse(by_state[2]), missing), widths[own]).whole
+            strays = _times(_inverse(by_state[2]), _times(N.swapaxes(-1, -2), missing))
+            whole += drift(strays, N, widths[own]).whole
         squares += float(widths[own] @ (tau**2).mean(axis=1).sum(axis=1))
         size = np.maximum(size, np.abs(values[:, :, :n]).max(axis=(0, 1)))
         largest = np.maximum(largest, np.abs(tau).max(axis=(0, 1)))
@@ -217,8 +221,9 @@ def _accelerations(by_state: np.ndarray, missing: np.ndarray, fine: np.ndarray, 
     Parameters
     ----------
     by_state : ndarray, shape (3, intervals, points, n, n)
-        K, C and M, at the Gauss points.
+        K, C and M, at the Gauss points, of the n joints that move by themselves.
     missing : ndarray, shape (intervals, points, n)
+        Generalised forces.
     fine : ndarray, shape (points,)
     widths : ndarray, shape (intervals,) [s]
     """

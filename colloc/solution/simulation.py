@@ -8,16 +8,11 @@ import casadi as ca
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from colloc.dynamics import (
-    composite_sensitivities,
-    forward_dynamics,
-    inverse_dynamics,
-    newton_euler,
-    total_sensitivities,
-)
+from colloc.dynamics import forward_dynamics, newton_euler
 from colloc.model import check_forward
-from colloc.problem import Instant, Problem
+from colloc.problem import Problem
 from colloc.solution.solution import Solution
+from colloc.transcription.torques import inverse_dynamics_of
 
 _SAMPLES = 32  # of the motion on an interval: polynomials up to one degree less are taken exactly
 _ROUNDING = 1e-13  # relative size below which a number is rounding
@@ -76,8 +71,7 @@ def simulate(solution: Solution, tolerance: float) -> Deviations:
     """
     problem, n, now = solution.problem, solution.problem.model.n, solution.problem.instant
     check_forward(problem.wrenches, now.qdd)
-    needed = inverse_dynamics(newton_euler, problem.model, now.q, now.qd, now.qdd, problem.wrenches)
-    torque = problem.function("model", needed)
+    torque = problem.function("model", inverse_dynamics_of(problem, newton_euler))
     reference = _reference(solution, torque)
     step = _integrator(problem, torque, solution.duration, reference.coefficients.shape[1], tolerance)
     carried, whole, local = np.zeros(2 * n), [], []
@@ -142,8 +136,8 @@ def _integral(rate: np.ndarray, half: np.ndarray, start: np.ndarray) -> np.ndarr
 
 def _integrator(problem: Problem, torque: ca.Function, duration: float, size: int, tolerance: float) -> ca.Function:
     """Deviations of positions and velocities over one interval."""
-    n, now, slots = problem.model.n, problem.instant, problem.instant.slots
-    acceleration = problem.function("model", forward_dynamics(problem.model, now.q, now.qd, now.tau, problem.wrenches))
+    n, slots = problem.model.n, problem.instant.slots
+    acceleration = problem.function("model", _forward_dynamics(problem))
     columns = 4 * n + slots.signals.shape[0]
     coefficients, deviation = ca.SX.sym("coefficients", size, columns), ca.SX.sym("deviation", 2 * n)
     u, edges = ca.SX.sym("u"), ca.SX.sym("edges", 2)
@@ -151,14 +145,23 @@ def _integrator(problem: Problem, torque: ca.Function, duration: float, size: in
     parts = ca.vertsplit(coefficients.T @ _chebyshev_basis(2 * u - 1, size), [0, n, 2 * n, 3 * n, 4 * n, columns])
     q, qd, qdd, beyond, signals = parts
     own = slots._replace(t=edges[0] + u * width, duration=duration, q=q, qd=qd, qdd=qdd, signals=signals)
-    tau = torque(*own) + beyond
+    tau, predicted = torque(*own) + beyond, qd
     q, qd = q + deviation[:n], qd + deviation[n:]
+    if problem.coordinates is not None:
+        q, qd, _ = problem.coordinates.motion(q, qd, qdd)
     simulated = acceleration(*own._replace(q=q, qd=qd, qdd=ca.SX.nan(n, 1), tau=tau))
-    rate = width * ca.vertcat(deviation[n:], simulated - qdd)
+    rate = width * ca.vertcat(qd - predicted, simulated - qdd)
     p = ca.vertcat(ca.vec(coefficients), slots.constants, slots.parameters, edges)
     ode = {"x": deviation, "t": u, "p": p, "ode": rate}
     options = {"abstol": tolerance, "reltol": tolerance, "max_num_steps": 100_000, "max_step_size": _LONGEST_STEP}
     return ca.integrator("forward", "cvodes", ode, 0.0, 1.0, options)
+
+
+def _forward_dynamics(problem: Problem) -> ca.SX:
+    now = problem.instant
+    if problem.coordinates is not None:
+        return problem.coordinates.acceleration(now, problem.wrenches)
+    return forward_dynamics(problem.model, now.q, now.qd, now.tau, problem.wrenches)
 
 
 def _chebyshev_basis(v: ca.SX, size: int) -> ca.SX:
@@ -177,16 +180,15 @@ def growth(solution: Solution) -> float:
 
     The variational equation of the forward dynamics is integrated by the implicit midpoint rule.
     """
-    problem, n, T = solution.problem, solution.problem.model.n, solution.duration
-    edges = solution.nlp.grid.breakpoints
+    nlp, T = solution.nlp, solution.duration
+    edges = nlp.grid.breakpoints
     widths = np.repeat(np.diff(edges) / _STEPS, _STEPS)
     middles = (edges[:-1, None] + np.diff(edges)[:, None] * (np.arange(_STEPS) + 0.5) / _STEPS).ravel()
-
-    def slopes(now: Instant) -> ca.SX:
-        found = total_sensitivities(composite_sensitivities, problem.model, now.q, now.qd, now.qdd, problem.wrenches)
-        return ca.horzcat(*found[1:])
-
-    dq, dqd, mass = np.split(solution.evaluate(slopes, middles * T).reshape(-1, n, 3 * n), 3, axis=2)
+    sites = nlp.grid.anywhere(middles)
+    slopes = nlp.grid.torques.slopes(sites.local.arguments)[1]
+    n = slopes.shape[0]
+    (found,) = sites.evaluate([slopes], solution.x, solution.parameters)
+    dq, dqd, mass = np.moveaxis(found.reshape(-1, 3, n, n), 1, 0).swapaxes(-1, -2)
     rate = np.zeros((widths.size, 2 * n, 2 * n))
     rate[:, :n, n:] = np.eye(n)
     rate[:, n:] = -np.linalg.solve(mass, np.concatenate([T**2 * dq, T * dqd], axis=2))

@@ -264,7 +264,7 @@ class Solution:
         """
 
         def transmitted(now: Instant) -> tuple[ca.SX, ca.SX]:
-            found = joint_reactions(now.model, now.q, now.qd, now.qdd, self.problem.wrenches)
+            found = joint_reactions(now.model, now.q, now.qd, now.qdd, now.loads or ())
             return found.force.T, found.moment.T
 
         times = self.t if t is None else np.atleast_1d(finite_array("t", t))

@@ -59,6 +59,9 @@ def _fix(problem: Problem, grid: Grid, found: FixedEnds, s: float, quantity: str
     end, order = grid.end(s), _order(quantity)
     if order >= len(end.index):
         return False
+    coordinates = problem.coordinates
+    if order == 2 and coordinates is not None and joint not in coordinates.independent:
+        return False  # its spline is where the joint is, but only next to how it accelerates
     horizon = problem.horizon
     if value != 0 and order > 0:
         if horizon.lower < horizon.upper:

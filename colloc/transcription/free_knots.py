@@ -42,7 +42,7 @@ class FreeKnotsGrid(Grid):
 
     @cached_property
     def _fixed(self) -> Grid:
-        return Grid(self.curve, self.problem, self.torques, self.extra, self.rates)
+        return Grid(self.curve, self.problem, self.torques, self.extra, self.rates, self.plain)
 
     @cached_property
     def layout(self) -> Layout:

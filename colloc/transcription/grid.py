@@ -75,6 +75,9 @@ class Grid:
         More nodes than those of the curve: where limits were exceeded between them.
     rates : bool
         Whether places on the motion know jerk and torque rates, which take variables of their own.
+    plain : bool
+        Whether places see the splines as they are, and no torques, where joints that follow from others would be
+        corrected to where they belong.
     """
 
     curve: Transcription
@@ -82,6 +85,12 @@ class Grid:
     torques: Torques
     extra: Points | None = None
     rates: bool = False
+    plain: bool = False
+
+    @cached_property
+    def as_splines(self) -> Grid:
+        """The same, where places see the splines as they are."""
+        return replace(self, plain=True)
 
     @cached_property
     def with_rates(self) -> Grid:
@@ -130,11 +139,28 @@ class Grid:
         T, nan, parameters = self._shared.T, ca.SX.nan(self.problem.model.n, 1), parameter_symbols(self.problem)
         rates = [derivative / T**order for order, derivative in enumerate(q)]
         slots = Slots(s * T, T, rates[0], rates[1], rates[2], nan, nan, nan, u[0], self._shared.constants, parameters)
+        if self.plain:
+            return Local(w, d, parameters, slots)
+        if self.problem.coordinates is not None:
+            slots = slots._replace(**self.problem.coordinates.motion(slots.q, slots.qd, slots.qdd)._asdict())
         slots, torques = self.torques.put(slots, w)
         if self.rates:
-            slots = slots._replace(jerk=rates[3])
+            slots = slots._replace(jerk=self._jerk(slots, rates))
             slots = slots._replace(tau_rate=self.torques.rate(slots, u[1] / T))
         return Local(w, d, parameters, slots, torques)
+
+    def _jerk(self, slots: Slots, rates: Sequence[ca.SX]) -> ca.SX:
+        """Third derivatives of the joints, given those of the splines."""
+        if self.problem.coordinates is None:
+            return rates[3]
+        n = self.problem.model.n
+        state = [ca.SX.sym(name, n) for name in ("q", "qd", "qdd")]
+        changes = [ca.SX.sym(f"{name}'", n) for name in ("q", "qd", "qdd")]
+        qdd = self.problem.coordinates.motion(*state).qdd
+        jerk = ca.jtimes(qdd, ca.vertcat(*state), ca.vertcat(*changes))
+        return ca.Function("jerk", [*state, *changes], [jerk])(
+            slots.q, slots.qd, slots.qdd, slots.qd, slots.qdd, rates[3]
+        )
 
     def anywhere(self, s: np.ndarray) -> Sites:
         """The splines at any normalised times; where accelerations jump, after the jump."""
@@ -178,9 +204,12 @@ class Grid:
         return self.on(points.take(np.abs(points.s - window.start) < 1e-9))
 
     def held(self, quantity: str, window: Window) -> Window | None:
-        """The intervals within a part of the motion, where a joint quantity stays in the hull of its control points."""
+        """The intervals within a part of the motion, where a joint quantity stays in the hull of its control points.
+
+        Joints that follow from others have rates that are no splines, and next to those positions have that are.
+        """
         inside = intervals_within(window, self.basis)
-        if quantity not in ORDERS or inside is None:
+        if quantity not in ORDERS or inside is None or (quantity != "q" and self.problem.coordinates is not None):
             return None
         return Window(float(self.breakpoints[inside.start]), float(self.breakpoints[inside.stop]))
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from colloc.checks import InputError, finite_array, finite_number, mapping
-from colloc.problem import Problem, State
+from colloc.problem import Coordinates, Problem, State
 from colloc.transcription.bspline import BSpline
 from colloc.transcription.line_timing import TimedLine, timed_line
 from colloc.transcription.mesh import graded
@@ -61,11 +61,12 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | None) -> Trajec
     allow, at rest at both ends, and stretched or shortened to the duration's bounds. Otherwise, and where the line
     cannot be timed, every joint moves uniformly.
     """
-    T, timed = problem.horizon.guess or problem.horizon.middle, None
+    T, timed, coordinates = problem.horizon.guess or problem.horizon.middle, None, problem.coordinates
+    default = guess is None
     if guess is None:
         start, end = _end_postures(problem)
         guess = line(start, end)
-        if problem.horizon.guess is None:
+        if problem.horizon.guess is None and coordinates is None:
             timed = timed_line(problem, start, end)
     if isinstance(timed, TimedLine):
         T = float(np.clip(timed.duration, problem.horizon.lower, problem.horizon.upper))
@@ -78,12 +79,29 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | None) -> Trajec
         raise InputError(
             f"guess must be co.line(...), co.keyframes(...), a function of time, or an earlier Solution, got {guess!r}"
         )
+    if coordinates is not None:
+        q = _closed(coordinates, q, default=default)
     values = {u.name: u.guess for u in problem.unknowns}
     return Trajectory(q, T, lambda name, s: np.tile(values[name], (s.size, 1)), lambda name: values[name])
 
 
 def _along(timed: TimedLine, s: np.ndarray) -> np.ndarray:
     return timed.at(s * timed.duration)[0]
+
+
+def _closed(
+    coordinates: Coordinates, q: Callable[[np.ndarray], np.ndarray], *, default: bool
+) -> Callable[[np.ndarray], np.ndarray]:
+    """A motion whose joints follow from the independent ones, near its first posture unless that is but a default."""
+
+    def closed(s: np.ndarray) -> np.ndarray:
+        order = np.argsort(s)
+        found = np.empty((s.size, coordinates.model.n))
+        postures = q(s[order])
+        found[order] = coordinates.postures(postures, None if default else postures[0])
+        return found
+
+    return closed
 
 
 def _through(problem: Problem, frames: Keyframes) -> Callable[[np.ndarray], np.ndarray]:
@@ -107,7 +125,8 @@ def default_curve(problem: Problem) -> BSpline:
     """
     smooth = 2 if problem.needs_rates else 1
     horizon = problem.horizon
-    timed = timed_line(problem, *_end_postures(problem)) if horizon.lower < horizon.upper else None
+    line_is_one = horizon.lower < horizon.upper and problem.coordinates is None
+    timed = timed_line(problem, *_end_postures(problem)) if line_is_one else None
     if isinstance(timed, TimedLine) and not problem.needs_rates:
         return BSpline(breakpoints=timed.breakpoints(), degree=3, continuity=1)
     return BSpline(breakpoints=graded(20), degree=4, continuity=smooth)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from colloc.checks import InputError
 from colloc.dynamics import (
     DerivativeRecursion,
     Differentiation,
@@ -68,7 +69,9 @@ class Torques:
 
     def __init__(self, problem: Problem, dynamics: InverseDynamics, sensitivities: DerivativeRecursion | None):
         check_formulation(dynamics, sensitivities)
-        many = problem.model.n >= RECURSIVE_FROM
+        if problem.coordinates is not None and not isinstance(sensitivities, Differentiation | None):
+            raise InputError("torques of closed chains are differentiated by CasADi: leave out sensitivities")
+        many = problem.model.n >= RECURSIVE_FROM and problem.coordinates is None
         recursion = sensitivities
         if recursion is None:
             recursion = composite_sensitivities if many else by_differentiation(dynamics)
@@ -76,25 +79,41 @@ class Torques:
         self._problem = problem
         self._recursive = not isinstance(recursion, Differentiation)
         self._asked = sensitivities is not None and self._recursive
-        now = problem.instant
-        torque = inverse_dynamics(dynamics, problem.model, now.q, now.qd, now.qdd, problem.wrenches)
-        self._value = problem.function("model", torque)
-        self._slope = _slopes(problem, recursion)
+        self._value = problem.function("model", inverse_dynamics_of(problem, dynamics))
+        self._slope = (
+            _slopes(problem, recursion) if problem.coordinates is None else _differentiated(problem, self._value)
+        )
 
     @cached_property
     def _curvature(self) -> ca.Function:
         # Formed on first use: Gauss-Newton and quasi-Newton methods never ask.
         return _curvature(self._problem, self._value, recursive=self._recursive)
 
-    def sensitivities(self, slots: Sequence[ca.SX]) -> ca.SX:
+    def slopes(self, slots: Sequence[ca.SX]) -> tuple[ca.SX, ca.SX]:
+        """Rates of all joints, SX, shape (n, m), per rate of those that move by themselves, and the equations of motion
+        of these, linearised.
+
+        The latter is what the generalised forces on them change by with their positions, velocities and accelerations,
+        side by side, SX, shape (m, 3m), while torques are held: stiffness, damping and mass matrix.
+        """
+        n, tau = self._problem.model.n, self._sensitivities(slots)
+        if self._problem.coordinates is None:
+            return ca.SX.eye(n), tau
+        tangent = self._problem.function("model", self._problem.coordinates.tangent(self._problem.instant))(*slots)
+        N = tangent[:n, : tangent.shape[1] // 3]
+        # N' tau is what a motion needs; N' changes as well, but held torques change with it as much.
+        return N, N.T @ tau @ tangent
+
+    def inertia(self, slots: Sequence[ca.SX]) -> ca.SX:
+        """What torques change by with the accelerations of those joints that move by themselves, SX, shape (n, m)."""
+        n = self._problem.model.n
+        return self._sensitivities(slots)[:, 2 * n :] @ self.slopes(slots)[0]
+
+    def _sensitivities(self, slots: Sequence[ca.SX]) -> ca.SX:
         """What torques change by with positions, velocities and accelerations, side by side, SX, shape (n, 3n)."""
         n, now = self._problem.model.n, self._problem.instant
         before = now.t.shape[0] + now.duration.shape[0]
         return self._slope(*slots)[:, before : before + 3 * n]
-
-    def inertia(self, slots: Sequence[ca.SX]) -> ca.SX:
-        """Mass matrix in slots, SX, shape (n, n)."""
-        return self.sensitivities(slots)[:, 2 * self._problem.model.n :]
 
     def put(self, slots: Slots, w: ca.SX) -> tuple[Slots, Intermediate]:
         """Torque symbols put into the slots of an instant, which are expressions in the local variables w."""
@@ -130,6 +149,14 @@ class Torques:
         return ca.Function("rate", [*own, changes], [rate])
 
 
+def inverse_dynamics_of(problem: Problem, dynamics: InverseDynamics) -> ca.SX:
+    """Torques of a problem's instant, SX, shape (n,)."""
+    now = problem.instant
+    if problem.coordinates is not None:
+        return problem.coordinates.torques(now, problem.wrenches, dynamics)
+    return inverse_dynamics(dynamics, problem.model, now.q, now.qd, now.qdd, problem.wrenches)
+
+
 def _slopes(problem: Problem, recursion: DerivativeRecursion) -> ca.Function:
     """Derivatives of the torque, (n, all slots of the instant stacked), as a function of the slots.
 
@@ -142,6 +169,12 @@ def _slopes(problem: Problem, recursion: DerivativeRecursion) -> ca.Function:
     slots = now.slots._asdict()
     columns = [own[name] if name in own else ca.jacobian(found.tau, part) for name, part in slots.items()]
     return problem.function("model", ca.horzcat(*columns))
+
+
+def _differentiated(problem: Problem, value: ca.Function) -> ca.Function:
+    """The same, all by automatic differentiation."""
+    slots = problem.instant.slots
+    return problem.function("model", ca.jacobian(value(*slots), ca.vertcat(*slots)))
 
 
 def _curvature(problem: Problem, value: ca.Function, *, recursive: bool) -> ca.Function:

@@ -99,18 +99,41 @@ def _nlp(grid: Grid, compile: bool | Compile | None) -> NLP:
         for chosen, where in ((equal & ~along, Collocated(grid)), (~equal, AtNodes(grid))):
             rows = [row for row in np.flatnonzero(chosen).tolist() if row in fixed.open.get(name, range(equal.size))]
             blocks += _blocks(name, stated, where, rows)
-        for order in np.unique(stated.orders[along]).tolist():
-            rows = np.flatnonzero(along & (stated.orders == order)).tolist()
-            blocks += _blocks(name, stated, Collocated(grid, order), rows)
-            ends = _blocks(name, stated, EquationEnds(grid), rows)
-            if order == 0:
-                ends += _blocks(name, stated.rate, EquationEnds(grid, rates=True), rows)
-            left = [(block, block.unsettled(*known)) for block in ends]
-            blocks += [replace(block, rows=block.rows.take(some)) for block, some in left if some]
+        blocks += _equations(name, stated, grid, along, known)
+    if (closure := problem.closure) is not None:
+        along = np.ones(closure.orders.size, dtype=bool)
+        blocks += _equations(closure.constraint.name, closure, grid.as_splines, along, known)
     if isinstance(grid, FreeKnotsGrid):
         blocks.append(grid.spacing())
     costs = _costs(problem, grid)
     return NLP(problem, grid.curve, grid, grid.torques.names, costs, blocks, fixed.lower, fixed.upper, compile)
+
+
+def _equations(
+    name: str, stated: ConstraintRows, grid: Grid, along: np.ndarray, known: tuple[np.ndarray, np.ndarray, np.ndarray]
+) -> list[Block]:
+    """Some rows that are equations in positions or velocities along the path: inside, and at both ends.
+
+    Parameters
+    ----------
+    name : str
+    stated : ConstraintRows
+    grid : Grid
+    along : ndarray of bool
+        Which rows.
+    known : (ndarray, ndarray, ndarray)
+        Bounds of the variables, and parameters: equations at the ends that these settle are dropped.
+    """
+    blocks = []
+    for order in np.unique(stated.orders[along]).tolist():
+        rows = np.flatnonzero(along & (stated.orders == order)).tolist()
+        blocks += _blocks(name, stated, Collocated(grid, order), rows)
+        ends = _blocks(name, stated, EquationEnds(grid), rows)
+        if order == 0:
+            ends += _blocks(name, stated.rate, EquationEnds(grid, rates=True), rows)
+        left = [(block, block.unsettled(*known)) for block in ends]
+        blocks += [replace(block, rows=block.rows.take(some)) for block, some in left if some]
+    return blocks
 
 
 def _blocks(name: str, stated: ConstraintRows, where: AtNodes, rows: Sequence[int]) -> list[Block]:

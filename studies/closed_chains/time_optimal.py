@@ -1,14 +1,16 @@
-"""How fast can closed chains move under torque limits, exactly and redundantly driven, on splines and by collocation?
+"""How fast can closed chains move under torque limits, exactly and redundantly driven, by three ways to close them?
 
-A four-bar and a five-bar, the loop cut and its forces unknowns (Xiang, Arora and Abdel-Malek 2009, equation 38; with
-more actuators than freedoms the forces of Lee et al. 2005, equations 40 to 43, whose share in the null space is free):
-all joints are splines, refined until the errors between the nodes are below the tolerance. The four-bar has one freedom
-and so a given path, on which the fastest motion is known from the phase plane (Bobrow, Dubowsky and Gibson 1985).
+A four-bar and a five-bar. The loop is solved at every instant, so that all joints follow from the independent ones; or
+it is cut and its forces are unknowns (Xiang, Arora and Abdel-Malek 2009, equation 38), on splines and by collocation.
+With more actuators than freedoms the forces in the null space are free (Lee et al. 2005, equations 40 to 43). Grids are
+refined until the errors between the nodes are below the tolerance. The four-bar has one freedom and so a given path, on
+which the fastest motion is known from the phase plane (Bobrow, Dubowsky and Gibson 1985).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
@@ -56,7 +58,9 @@ CASES = {
     "five_bar": Case(five_bar(WEIGHTLESS), START, END, ARM),
     "five_bar_redundant": Case(five_bar(WEIGHTLESS, tuple(ARM_DRIVEN)), START, END, ARM_DRIVEN),
 }
-CURVES = {"spline": co.BSpline(12, degree=7, continuity=1), "radau": co.Radau(20, degree=5)}
+SPLINE = co.BSpline(12, degree=7, continuity=1)
+CURVES = {"inside": SPLINE, "spline": SPLINE, "radau": co.Radau(20, degree=5)}
+WAYS = {"inside": "loops solved inside, spline", "spline": "cut joints, spline", "radau": "cut joints, Radau"}
 GUESS = 0.6  # s
 FOUR_BAR = {
     "crank": Limb(BLUE, ("crank", "coupler")),
@@ -65,11 +69,10 @@ FOUR_BAR = {
 }
 
 
-def problem(case: Case) -> co.Problem:
+def problem(case: Case, way: str) -> co.Problem:
     """From rest to rest in the shortest time."""
-    chain = case.chain
-    cut, still = co.loops.CutJoints(chain), dict.fromkeys(chain.independent, 0.0)
-    return co.Problem(
+    chain, still = case.chain, dict.fromkeys(case.chain.independent, 0.0)
+    stated = co.Problem(
         model=chain.model,
         duration=co.Free(lower=0.05, upper=3.0, guess=GUESS),
         minimize=co.duration(),
@@ -77,21 +80,32 @@ def problem(case: Case) -> co.Problem:
             co.initial(q=dict(zip(chain.independent, case.start, strict=True)), qd=still),
             co.final(q=dict(zip(chain.independent, case.end, strict=True)), qd=still),
             co.bounds(tau={name: (-limit, limit) for name, limit in case.limits.items()}),
-            *cut.constraints,
         ],
-        unknowns=[cut.multipliers],
-        loads=cut.loads,
     )
+    if way == "inside":
+        joints = co.loops.IndependentJoints(chain)
+        return replace(stated, coordinates=joints, unknowns=[joints.surplus] if chain.redundant else [])
+    cut = co.loops.CutJoints(chain)
+    closed = [*stated.subject_to, *cut.constraints]
+    return replace(stated, subject_to=closed, unknowns=[cut.multipliers], loads=cut.loads)
 
 
-def solved(case: Case, curve: co.BSpline | co.Radau, tol: float) -> co.Solution:
-    """Refined from a curve on which the independent joints move uniformly."""
+def solved(case: Case, way: str, tol: float) -> co.Solution:
+    """Refined from a motion in which the independent joints move uniformly."""
     start, end = np.array(case.start), np.array(case.end)
 
     def line(t: float) -> np.ndarray:
         return co.loops.assemble(case.chain, start + t / GUESS * (end - start))
 
-    return co.solve(problem(case), curve, tol=tol, guess=line, compile=False, progress=False)
+    return co.solve(problem(case, way), CURVES[way], tol=tol, guess=line, compile=False, progress=False)
+
+
+def forces(solution: co.Solution, t: np.ndarray) -> np.ndarray:
+    """Multipliers of the loop, ndarray, shape (N, r)."""
+    joints = solution.problem.coordinates
+    if isinstance(joints, co.loops.IndependentJoints):
+        return solution.evaluate(joints.multipliers, t)
+    return solution.at(t).cut_forces
 
 
 def told(case: Case, solution: co.Solution) -> dict[str, float]:
@@ -122,7 +136,7 @@ def snapshots(chain: co.loops.ClosedChain, solution: co.Solution) -> tuple[Skele
 
 @styled
 def draw(found: Mapping[str, co.Solution], file: str) -> None:
-    """Postures of the chains, torques of the actuators, and forces in the cut."""
+    """Postures of the chains, torques of the actuators, and forces in the loop."""
     figure = plt.figure(figsize=(4.1 * len(found), 9.6))
     for part, (name, solution) in zip(figure.subfigures(1, len(found), squeeze=False)[0], found.items(), strict=True):
         chain, T = CASES[name].chain, solution.duration
@@ -137,9 +151,9 @@ def draw(found: Mapping[str, co.Solution], file: str) -> None:
         for joint in chain.actuators:
             k = names.index(joint)
             torque.plot(t, sample.tau[:, k], color=looks(chain.model)[k].color, label=joint)
-        force.plot(t, np.linalg.norm(sample.cut_forces, axis=1), color="black")
+        force.plot(t, np.linalg.norm(forces(solution, t), axis=1), color="black")
         dress(torque, "", "torque [N m]")
-        dress(force, "t [s]", "force in the cut [N]")
+        dress(force, "t [s]", "force in the loop [N]")
         legend_below(below, torque.get_legend_handles_labels()[0])
     co.plot.save_figure(figure, file)
     plt.close(figure)
@@ -152,21 +166,21 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     numbers: dict[str, float] = {}
     rows, notes, shown = [], [], {}
     for name, case in cases.items():
-        found = {kind: solved(case, curve, 1e-3 if args.quick else 1e-5) for kind, curve in CURVES.items()}
-        own = {kind: told(case, solution) for kind, solution in found.items()}
-        numbers |= {f"time_optimal.{name}.{kind}.{key}": v for kind, keys in own.items() for key, v in keys.items()}
-        T, other = own["spline"]["T"], own["radau"]["T"]
-        numbers[f"time_optimal.{name}.difference"] = T / other - 1
+        found = {way: solved(case, way, 1e-3 if args.quick else 1e-5) for way in WAYS}
+        own = {way: told(case, solution) for way, solution in found.items()}
+        numbers |= {f"time_optimal.{name}.{way}.{key}": v for way, keys in own.items() for key, v in keys.items()}
+        T = own["radau"]["T"]
+        for way in ("inside", "spline"):
+            numbers[f"time_optimal.{name}.{way}.difference"] = own[way]["T"] / T - 1
         source = "" if case.T is None else "phase plane"
-        for what, value in (("on a spline", T), ("by Radau", other)):
-            rows.append(Row(f"{name}: T {what} [s]", value, case.T, source))
-        worst = {key: max(own[kind][key] for kind in own) for key in ("gap", "beyond")}
-        notes.append(
-            f"  {name}: {T / other - 1:+.1e} apart; loops open by {worst['gap']:.1e} m at most, torques "
-            f"{worst['beyond']:.1e} beyond their limits, at 20,001 times; {own['spline']['seconds']:.0f} and "
-            f"{own['radau']['seconds']:.0f} s"
-        )
-        shown[name] = found["spline"]
+        rows += [Row(f"{name}: T, {text} [s]", own[way]["T"], case.T, source) for way, text in WAYS.items()]
+        notes += [
+            f"  {name}, {text}: {own[way]['T'] / T - 1:+.1e} from Radau; at 20,001 times loops open by "
+            f"{own[way]['gap']:.1e} m at most, torques {own[way]['beyond']:.1e} beyond their limits; "
+            f"{own[way]['seconds']:.0f} s"
+            for way, text in WAYS.items()
+        ]
+        shown[name] = found["inside"]
     print(table(args.question, rows, notes))
     draw(shown, args.figure)
     return finish(args, numbers)

@@ -1,0 +1,181 @@
+"""A closed chain in a problem: the independent joints are coordinates, the loops are solved at every instant.
+
+The motion of the independent joints u determines all others, q = q(u) with phi(q(u)) = 0, and the torques of the
+actuators (Lee, Kim, Park, Kim and Bobrow 2005, equations 26 to 46), as on a tree: no loop force is unknown, no loop is
+ever open, and limits, costs and constraints speak of the chain as it is.
+
+phi(q) = 0 has no closed form. So the other joints are splines as well, that meet it at collocation points, and from
+where these are between the points Newton's method leads to where the joint is: its corrections are part of the
+expressions, and differentiated with them. Two suffice, since a gap of 1e-3 at the spline is one of 1e-12 after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from colloc.checks import InputError
+from colloc.dynamics import InverseDynamics, mass_matrix, newton_euler
+from colloc.dynamics import inverse_dynamics as tree_torques
+from colloc.loops.assembly import assemble
+from colloc.loops.inverse_dynamics import actuation, driven
+from colloc.loops.loop_loads import loop_loads
+from colloc.loops.mechanism import ClosedChain
+from colloc.loops.posture import pivots
+from colloc.loops.reduction import (
+    Reduction,
+    basis_motion,
+    constraint_jacobian,
+    loop_residual,
+    reduce,
+    reduced_motion,
+)  # fmt: skip
+from colloc.model import Load, Model
+from colloc.problem import Condition, Instant, JointState, Unknown, path
+
+_CORRECTIONS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class IndependentJoints:
+    """The coordinates of a problem of a closed chain.
+
+        chain = four_bar()
+        problem = co.Problem(
+            model=chain.model,
+            coordinates=co.loops.IndependentJoints(chain),
+            duration=co.Free(0.1, 3.0, guess=0.6),
+            minimize=co.duration(),
+            subject_to=[
+                co.initial(q={"crank": 0.5}, qd={"crank": 0.0}),
+                co.final(q={"crank": 2.5}, qd={"crank": 0.0}),
+                co.bounds(tau={"crank": (-2.0, 2.0)}),
+            ],
+        )
+        solution = co.solve(problem, co.BSpline(20))
+
+    Without a guess the independent joints move uniformly, from the chain's assembled posture; a guess picks its branch
+    by its first posture. Passive joints have no torque at all. More actuators than freedoms share a load by the
+    chain's weights (equations 72 and 73), or as the cost wants them to if the problem has `surplus` among its unknowns:
+    the force in the null space is then free (equations 42 and 43).
+
+    See `CutJoints` for all joints as coordinates and the loop forces as unknowns.
+
+    Parameters
+    ----------
+    chain : ClosedChain
+    """
+
+    chain: ClosedChain
+
+    def __post_init__(self):
+        if not isinstance(self.chain, ClosedChain):
+            raise InputError(f"chain must be a ClosedChain, got {self.chain!r}")
+
+    @property
+    def model(self) -> Model:
+        """The tree."""
+        return self.chain.model
+
+    @property
+    def independent(self) -> list[int]:
+        """Coordinates of the independent joints."""
+        return self.chain.independent_dofs
+
+    @cached_property
+    def surplus(self) -> Unknown:
+        """Torques of the actuators beyond the freedoms, "surplus_torques", as an unknown signal [N m, N].
+
+        Raises
+        ------
+        InputError
+            If there are none.
+        """
+        if not self.chain.redundant:
+            raise InputError(f"the chain has {self.chain.mobility} freedoms and as many actuators: none is in surplus")
+        return Unknown("surplus_torques", len(self._surplus))
+
+    @cached_property
+    def _surplus(self) -> list[int]:
+        """Places among the actuators of those that the others can do without, independent joints' last."""
+        actuators = self.chain.actuator_dofs
+        needed = pivots(
+            self.chain.basis(self.chain.posture)[actuators].T,
+            [k for k, dof in enumerate(actuators) if dof in self.independent],
+        )
+        return [k for k in range(len(actuators)) if k not in needed]
+
+    @property
+    def closure(self) -> Condition:
+        """Residual of the rows that count, zero."""
+        chain = self.chain
+        loops = [chain.loops[k].name for k in chain.closures.row_loops[chain.rows]]
+        labels = tuple(f"loop {name} is closed [{k}]" for k, name in enumerate(loops))
+        return replace(path(lambda now: loop_residual(chain, now.q), equals=0.0, name="closed loops"), labels=labels)
+
+    def motion(self, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> JointState:
+        """The state of all joints, given that of the independent ones, and positions near which the others are."""
+        for _ in range(_CORRECTIONS):
+            q = q - reduce(self.chain, q).dependent(loop_residual(self.chain, q))
+        found = reduced_motion(reduce(self.chain, q), qd[self.independent], qdd[self.independent])
+        return JointState(q, *found)
+
+    def tangent(self, now: Instant) -> ca.SX:
+        """How q, qd, qdd (one below the other) change with those of the independent joints, SX, shape (3n, 3m)."""
+        chain, m = self.chain, self.chain.mobility
+        N, rate, second = basis_motion(reduce(chain, now.q), constraint_jacobian(chain, now.q, now.qd, now.qdd))
+        none = ca.SX(chain.model.n, m)
+        rows = ca.horzcat(N, none, none), ca.horzcat(rate, N, none), ca.horzcat(second, 2 * rate, N)
+        return ca.vertcat(*rows)
+
+    def torques(self, now: Instant, loads: Sequence[Load], dynamics: InverseDynamics) -> ca.SX:
+        """Inverse dynamics, SX, shape (n,); zero where nothing drives."""
+        reduction = reduce(self.chain, now.q)
+        tree = tree_torques(dynamics, self.model, now.q, now.qd, now.qdd, loads)
+        if not self.chain.redundant or self.surplus.name not in now.signals:
+            return ca.densify(actuation(reduction, tree)[0].tau)
+        return ca.densify(driven(self.chain, self._shared(reduction, tree, now.signals[self.surplus.name])))
+
+    def _shared(self, reduction: Reduction, tree: ca.SX, surplus: ca.SX) -> ca.SX:
+        """Torques of the actuators, some of which are given: A tau = N' tau of the tree."""
+        A = reduction.basis[self.chain.actuator_dofs, :].T
+        needed = [k for k in range(A.shape[1]) if k not in self._surplus]
+        found = ca.SX(A.shape[1], 1)
+        found[self._surplus] = surplus
+        found[needed] = ca.solve(A[:, needed], reduction.basis.T @ tree - A[:, self._surplus] @ surplus)
+        return found
+
+    def acceleration(self, now: Instant, loads: Sequence[Load]) -> ca.SX:
+        """Forward dynamics: accelerations of all joints under the instant's torques, SX, shape (n,)."""
+        reduction = reduce(self.chain, now.q)
+        N, none = reduction.basis, ca.SX(self.chain.mobility, 1)
+        steady = reduced_motion(reduction, now.qd[self.independent], none).qdd
+        left = now.tau - tree_torques(newton_euler, self.model, now.q, now.qd, steady, loads)
+        return steady + N @ ca.solve(N.T @ mass_matrix(self.model, now.q) @ N, N.T @ left)
+
+    def multipliers(self, now: Instant, loads: Sequence[Load] = ()) -> ca.SX:
+        """Multipliers of the rows that count, SX, shape (r,) [N, N m]; see `loop_wrenches`.
+
+            solution.evaluate(lambda now: joints.multipliers(now, problem.wrenches), t)
+
+        Parameters
+        ----------
+        now : Instant
+        loads : sequence of Load
+            Of the environment.
+        """
+        tree = tree_torques(newton_euler, self.model, now.q, now.qd, now.qdd, loads)
+        return reduce(self.chain, now.q).multipliers(tree - self.torques(now, loads, newton_euler))
+
+    def loads(self, now: Instant, loads: Sequence[Load]) -> tuple[Load, ...]:
+        """The forces in the loops, as loads beside those of the environment."""
+        forces = self.multipliers(now, loads)
+        return tuple(load.at(now) for load in loop_loads(self.chain, lambda _: forces))
+
+    def postures(self, q: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
+        """Closed postures with the independent coordinates of given ones, each shape (N, n); see `assemble`."""
+        return assemble(self.chain, q[:, self.independent], start)
