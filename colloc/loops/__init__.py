@@ -31,6 +31,6 @@ __all__ = [
     "Actuation", "ChainDerivatives", "ChainEvaluator", "ChainForces", "ChainMotion", "ChainSensitivities",
     "ClosedChain", "CutJoints", "Frame", "IndependentJoints", "JointMotion", "Loop", "assemble", "chain_hessian",
     "chain_sensitivities", "closure_error", "constraint_hessian", "constraint_jacobian", "cylindrical",
-    "dependent_motion", "inverse_dynamics", "loop_residual", "loop_torques", "loop_wrenches", "on_line", "on_plane", "planar",
-    "prismatic", "revolute", "spherical", "weld",
+    "dependent_motion", "inverse_dynamics", "loop_residual", "loop_torques", "loop_wrenches", "on_line", "on_plane",
+    "planar", "prismatic", "revolute", "spherical", "weld",
 ]  # fmt: skip
