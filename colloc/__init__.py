@@ -68,6 +68,7 @@ from colloc.problem import (
     Instant,
     Parameter,
     Problem,
+    State,
     Unknown,
     at,
     boundary,
@@ -95,7 +96,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NLP", "BSpline", "Body", "Compile", "CompileWarning", "Cost", "Evaluator", "Free", "Friction",
     "HermiteSimpson", "Hessian", "InputError", "Instant", "Joint", "Limits", "Load", "Model", "Parameter",
-    "PointMotion", "Problem", "Radau", "Sample", "Solution", "SolutionWarning", "SolveError", "Status",
+    "PointMotion", "Problem", "Radau", "Sample", "Solution", "SolutionWarning", "SolveError", "State", "Status",
     "TorqueSensitivities", "Unknown", "Verification", "at", "boundary", "bounds", "control", "descent",
     "dh_prismatic", "dh_revolute", "duration", "dynamics", "final", "fixed", "floating", "graded", "ground",
     "helical", "initial", "integral", "keyframes", "line", "load", "loops", "path", "penalty", "placement", "plot",

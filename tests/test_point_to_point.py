@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import colloc as co
-from colloc.problem import State
+from colloc.problem import EndState
 from colloc.transcription import TimedLine, timed_line
 from models.puma560 import puma560
 
@@ -39,7 +39,7 @@ def test_a_point_to_point_problem_states_rest_to_rest_in_bounds_of_the_lines_tim
     assert problem.horizon.lower == pytest.approx(0.99 * 0.5)  # 1 rad at 2 rad/s
     assert problem.horizon.guess is None
     assert list(problem.integrands) == ["duration", "smoothness"]
-    values = {state.name: state.values for state in problem.subject_to if isinstance(state, State)}
+    values = {state.name: state.values for state in problem.subject_to if isinstance(state, EndState)}
     np.testing.assert_array_equal(values["initial"]["q"], start)
     np.testing.assert_array_equal(values["final"]["q"], end)
     assert values["initial"]["qd"] == values["final"]["qd"] == 0.0

@@ -198,7 +198,7 @@ def test_misuse_is_explained():
     with pytest.raises(co.InputError, match="at least one of q, qd, qdd, jerk, tau, tau_rate"):
         co.bounds()
     load = co.Load("mass", force=lambda now: ca.vertcat(now.jerk, 0, 0))
-    with pytest.raises(co.InputError, match="load on 'mass' depends on jerk or tau_rate"):
+    with pytest.raises(co.InputError, match="load on 'mass' depends on jerk, or on rates of torques"):
         co.Problem(mass(), 1.0, co.integral(effort), loads=[load])
     with pytest.raises(co.InputError, match="jerk is known along the motion of a problem only"):
         co.Evaluator(mass(), loads=[load])

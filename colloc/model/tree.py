@@ -60,6 +60,14 @@ class Model:
             if self.joint_names.count(name) > 1:
                 raise InputError(f"two joints are named {name!r}; names must be unique")
 
+    @classmethod
+    def empty(cls) -> Model:
+        """No mechanism at all, for a problem of states alone; `Problem` takes None for it."""
+        model = object.__new__(cls)
+        for name, value in (("bodies", ()), ("gravity", np.zeros(3)), ("name", "no mechanism")):
+            object.__setattr__(model, name, value)
+        return model
+
     @cached_property
     def parents(self) -> tuple[int, ...]:
         """Index of the parent of every body; -1 is the world."""
@@ -176,7 +184,7 @@ class Model:
     def symbols(self) -> list[ca.SX]:
         """The symbols in masses, lengths and inertias, and in the passive parts of joints."""
         parts = [ca.vertcat(b.mass, b.com, ca.vec(b.inertia), *b.joint.symbols) for b in self.bodies]
-        return ca.symvar(ca.vertcat(*parts))
+        return ca.symvar(ca.vertcat(ca.SX(0, 1), *parts))
 
     @cached_property
     def passive(self) -> bool:

@@ -5,15 +5,46 @@ from colloc.problem.constraint_rows import ConstraintRows
 from colloc.problem.coordinates import Coordinates, JointState
 from colloc.problem.cost import Cost, duration, integral, penalty, terminal
 from colloc.problem.instant import SHARED, Instant, Slots
-from colloc.problem.joint_constraints import QUANTITIES, Bounds, JointBounds, State, bounds, final, initial
+from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds, bounds, final, initial
 from colloc.problem.problem import Problem
 from colloc.problem.rows import Rows, natural_size, summed
-from colloc.problem.unknowns import Free, Parameter, Unknown
+from colloc.problem.unknowns import Free, Parameter, State, Unknown
 from colloc.problem.where import Ends, Moment, Places, Window
 
 __all__ = [
-    "QUANTITIES", "SHARED", "Bounds", "Condition", "Constraint", "ConstraintRows", "Coordinates", "Cost", "Ends",
-    "Free", "Instant", "JointBounds", "JointState", "Moment", "Parameter", "Places", "Problem", "Rows", "Slots",
-    "State", "Unknown", "Window", "at", "boundary", "bounds", "duration", "final", "initial", "integral",
-    "natural_size", "path", "penalty", "summed", "terminal",
+    "QUANTITIES",
+    "SHARED",
+    "Bounds",
+    "Condition",
+    "Constraint",
+    "ConstraintRows",
+    "Coordinates",
+    "Cost",
+    "EndState",
+    "Ends",
+    "Free",
+    "Instant",
+    "JointBounds",
+    "JointState",
+    "Moment",
+    "Parameter",
+    "Places",
+    "Problem",
+    "Rows",
+    "Slots",
+    "State",
+    "Unknown",
+    "Window",
+    "at",
+    "boundary",
+    "bounds",
+    "duration",
+    "final",
+    "initial",
+    "integral",
+    "natural_size",
+    "path",
+    "penalty",
+    "summed",
+    "terminal",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 
 from colloc.checks import InputError, as_tuple, finite_array, finite_number, interval, text
 from colloc.problem.instant import Instant
-from colloc.problem.joint_constraints import Bounds, State
+from colloc.problem.joint_constraints import Bounds, EndState
 from colloc.problem.rows import Rows, bounded, name_of
 from colloc.problem.where import Ends, Moment, Place, Places, Where, window
 
@@ -50,7 +50,7 @@ class Condition:
         return list(self.where.places(grid))
 
 
-Constraint = State | Bounds | Condition
+Constraint = EndState | Bounds | Condition
 
 
 def path(

@@ -11,11 +11,12 @@ import numpy as np
 from colloc.lazy import cached_property
 from colloc.problem.conditions import Condition
 from colloc.problem.instant import Slots
-from colloc.problem.joint_constraints import JointBounds, State
+from colloc.problem.joint_constraints import EndState, JointBounds
 from colloc.problem.rows import Rows
 
 # The highest time derivative of the coordinates in a row, by what the row depends on.
 _ORDERS = {"q": 0, "qd": 1, "qdd": 2, "tau": 2, "signals": 2, "jerk": 2, "tau_rate": 2}
+_ORDERS |= {"signal_rates": 2, "states": 1, "state_rates": 2}
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,14 +25,14 @@ class ConstraintRows:
 
     Parameters
     ----------
-    constraint : State, JointBounds or Condition
+    constraint : EndState, JointBounds or Condition
     rows : Rows
         In the symbols of the problem's instant.
     function : Function
         Of the `Slots` of an instant -> the rows; between the ends of those of the first and then the last instant.
     """
 
-    constraint: State | JointBounds | Condition
+    constraint: EndState | JointBounds | Condition
     rows: Rows
     function: ca.Function
 

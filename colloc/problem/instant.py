@@ -18,7 +18,7 @@ from colloc.model.kinematics import Frames, PointMotion, frames, point_in
 class Slots(NamedTuple):
     """The arguments of a function of the instant, each an SX column.
 
-    Signals, constants and parameters are stacked in the order in which the problem states them.
+    Signals, states, constants and parameters are stacked in the order in which the problem states them.
     """
 
     t: ca.SX
@@ -30,6 +30,9 @@ class Slots(NamedTuple):
     tau: ca.SX
     tau_rate: ca.SX
     signals: ca.SX
+    signal_rates: ca.SX
+    states: ca.SX
+    state_rates: ca.SX
     constants: ca.SX
     parameters: ca.SX
 
@@ -48,7 +51,7 @@ class Reaction(NamedTuple):
 SHARED = ("duration", "constants", "parameters")
 
 # Slots that a transcription fills only where something depends on them.
-RATES = ("jerk", "tau_rate")
+RATES = ("jerk", "tau_rate", "signal_rates")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +66,9 @@ class Instant:
     t, duration : SX, scalar [s]
     q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
     tau : SX, shape (n,) [N m, N]
-    signals, constants, parameters : mapping of str to SX
+    signals, states, constants, parameters : mapping of str to SX
+    changes : mapping of str to SX
+        Time derivatives of signals and states, where they are known.
     rates : (SX, SX), optional
         `jerk` and `tau_rate`, where they are known: along the motion of a problem.
     loads : sequence of Load, optional
@@ -78,22 +83,39 @@ class Instant:
     qdd: ca.SX
     tau: ca.SX
     signals: Mapping[str, ca.SX] = field(default_factory=dict)
+    states: Mapping[str, ca.SX] = field(default_factory=dict)
     constants: Mapping[str, ca.SX] = field(default_factory=dict)
     parameters: Mapping[str, ca.SX] = field(default_factory=dict)
+    changes: Mapping[str, ca.SX] = field(default_factory=dict)
     rates: tuple[ca.SX, ca.SX] | None = None
     loads: Sequence[Load] | None = None
 
     @property
     def jerk(self) -> ca.SX:
         """Third derivatives of the joint coordinates, shape (n,) [rad/s3, m/s3]."""
-        return self._rate("jerk")
+        return self._third("jerk")
 
     @property
     def tau_rate(self) -> ca.SX:
         """Time derivatives of the actuator torques along the motion, shape (n,) [N m/s, N/s]."""
-        return self._rate("tau_rate")
+        return self._third("tau_rate")
 
-    def _rate(self, name: str) -> ca.SX:
+    def rate(self, name: str) -> ca.SX:
+        """Time derivative of a state or an unknown signal, SX, shape (size,) [1/s].
+
+            co.integral(lambda now: ca.sumsqr(now.rate("thrust")))
+
+        That of a signal needs a curve on which it does not jump, such as BSpline(20, degree=5).
+
+        Parameters
+        ----------
+        name : str
+        """
+        if name not in self.changes:
+            raise unknown_name("state or signal of a problem", name, list(self.changes))
+        return self.changes[name]
+
+    def _third(self, name: str) -> ca.SX:
         if self.rates is None:
             raise InputError(f"{name} is known along the motion of a problem only, not in an evaluator or in control")
         return self.rates[RATES.index(name)]
@@ -101,7 +123,7 @@ class Instant:
     def __getattr__(self, name: str) -> ca.SX:
         if name.startswith("_"):
             raise AttributeError(name)
-        named = {**self.signals, **self.constants, **self.parameters}
+        named = {**self.signals, **self.states, **self.constants, **self.parameters}
         if name not in named:
             # AttributeError keeps hasattr and tab completion working; the text is the usual one.
             raise AttributeError(str(unknown_name("quantity of an instant", name, [*RESERVED, *named])))
@@ -152,11 +174,13 @@ class Instant:
     @property
     def slots(self) -> Slots:
         """Everything, as the arguments of a function of the instant."""
-        stacked = [
-            ca.vertcat(ca.SX(0, 1), *group.values()) for group in (self.signals, self.constants, self.parameters)
-        ]
+        groups = self.signals, self._changes(self.signals), self.states, self._changes(self.states)
+        stacked = [ca.vertcat(ca.SX(0, 1), *group.values()) for group in (*groups, self.constants, self.parameters)]
         jerk, tau_rate = self.rates or (ca.SX(0, 1), ca.SX(0, 1))
         return Slots(self.t, self.duration, self.q, self.qd, self.qdd, jerk, self.tau, tau_rate, *stacked)
+
+    def _changes(self, group: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
+        return {name: self.changes[name] for name in group if name in self.changes}
 
 
 # What an instant offers under names of its own, which unknowns and parameters cannot have.

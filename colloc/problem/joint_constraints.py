@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import casadi as ca
@@ -20,12 +20,13 @@ QUANTITIES = ("q", "qd", "qdd", "jerk", "tau", "tau_rate")
 
 
 @dataclass(frozen=True)
-class State:
-    """Given joint values at one moment; made by `initial` and `final`."""
+class EndState:
+    """Given values of joints and states at one moment; made by `initial` and `final`."""
 
     name: str
     where: Moment
     values: Mapping[str, Any]
+    states: Mapping[str, Any] = field(default_factory=dict)
 
     def stated(self, model: Model) -> list[tuple[str, int, float]]:
         """Quantity, joint and value of every row."""
@@ -35,11 +36,28 @@ class State:
             found += [(quantity, j, float(number)) for j, number in zip(joints, numbers, strict=True)]
         return found
 
+    def stated_states(self, known: Mapping[str, ca.SX]) -> list[tuple[str, int, float]]:
+        """State, component and value of every row, after those of the joints; `known` are the problem's own."""
+        found = []
+        for name, value in self.states.items():
+            if name not in known:
+                raise unknown_name("state", name, list(known))
+            numbers = finite_array(f"{self.name} {name}", value, (known[name].shape[0],))
+            found += [(name, k, float(number)) for k, number in enumerate(numbers)]
+        return found
+
     def rows(self, now: Instant) -> Rows:
         """The stated quantities."""
-        stated = self.stated(now.model)
+        stated, own = self.stated(now.model), self.stated_states(now.states)
         values = np.array([value for *_, value in stated])
-        return _rows(now, [(quantity, j) for quantity, j, _ in stated], values, values, f"{self.name} ")
+        joints = _rows(now, [(quantity, j) for quantity, j, _ in stated], values, values, f"{self.name} ")
+        values = np.array([value for *_, value in (*stated, *own)])
+        labels = tuple(
+            f"{self.name} {name}" + (f"[{k}]" if now.states[name].shape[0] > 1 else "") for name, k, _ in own
+        )
+        expression = ca.vertcat(joints.expression, *(now.states[name][k] for name, k, _ in own))
+        units = joints.units + ("",) * len(own)
+        return Rows(expression, values, values, joints.labels + labels, units, natural_size(values, values))
 
     def places(self, grid: Places[Place]) -> list[Place]:
         """Where the rows hold."""
@@ -100,20 +118,28 @@ class JointBounds:
         return list(grid.bounds(self.quantity, self.where))
 
 
-def initial(*, q: Any = None, qd: Any = None, qdd: Any = None, tau: Any = None) -> State:
-    """Joint values at the start.
+def initial(
+    *, q: Any = None, qd: Any = None, qdd: Any = None, tau: Any = None, states: Mapping[str, Any] | None = None
+) -> EndState:
+    """Values of joints and states at the start.
+
+        co.initial(q=0.0, qd={"elbow": 0.0}, states={"fuel": 10.0})
 
     Parameters
     ----------
     q, qd, qdd, tau : float, shape (n,), or mapping of joint name to float
         A scalar holds for every joint; a mapping for the joints it names; None leaves the quantity free.
+    states : mapping of str to float or shape (size,)
+        Values of `State` unknowns by name.
     """
-    return _state("initial", 0.0, q, qd, qdd, tau)
+    return _end_state("initial", 0.0, states, q, qd, qdd, tau)
 
 
-def final(*, q: Any = None, qd: Any = None, qdd: Any = None, tau: Any = None) -> State:
-    """Joint values at the end; parameters as in `initial`."""
-    return _state("final", 1.0, q, qd, qdd, tau)
+def final(
+    *, q: Any = None, qd: Any = None, qdd: Any = None, tau: Any = None, states: Mapping[str, Any] | None = None
+) -> EndState:
+    """Values of joints and states at the end; parameters as in `initial`."""
+    return _end_state("final", 1.0, states, q, qd, qdd, tau)
 
 
 def bounds(
@@ -152,14 +178,18 @@ def per_joint(name: str, value: Any, model: Model) -> tuple[list[int], np.ndarra
     return list(range(model.n)), finite_array(name, value, (model.n,))
 
 
-def _state(name: str, s: float, *values: Any) -> State:
-    given = _given(name, STATED, *values)
+def _end_state(name: str, s: float, states: Any, *values: Any) -> EndState:
+    if states is not None and not (isinstance(states, Mapping) and states):
+        raise InputError(f"{name} states must be a mapping of name to value, got {states!r}")
+    given = {} if states and all(value is None for value in values) else _given(name, STATED, *values)
+    for state, value in (states or {}).items():
+        finite_array(f"{name} {state}", value, np.shape(value))
     for quantity, value in given.items():
         for joint in value if isinstance(value, Mapping) else ():
             text(f"joint of {name} {quantity}", joint)
         numbers = list(value.values()) if isinstance(value, Mapping) else value
         finite_array(f"{name} {quantity}", numbers)
-    return State(name, Moment(s), given)
+    return EndState(name, Moment(s), given, dict(states or {}))
 
 
 def _given(name: str, quantities: tuple[str, ...], *values: Any) -> dict[str, Any]:

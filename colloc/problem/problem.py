@@ -24,13 +24,14 @@ from colloc.display import Table, short, shown
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.model import Load, Model, check_loads
-from colloc.problem.conditions import Constraint
+from colloc.problem.conditions import Condition, Constraint
 from colloc.problem.constraint_rows import ConstraintRows
 from colloc.problem.coordinates import Coordinates
 from colloc.problem.cost import Cost, Term
 from colloc.problem.instant import RATES, SHARED, Instant, Slots
-from colloc.problem.joint_constraints import QUANTITIES, Bounds, JointBounds, State
-from colloc.problem.unknowns import Free, Parameter, Unknown
+from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds
+from colloc.problem.rows import natural_size
+from colloc.problem.unknowns import Free, Parameter, State, Unknown
 from colloc.problem.where import WHOLE, Ends, Window
 
 _LIMITED = {"q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "torque"}
@@ -43,13 +44,14 @@ class Problem:
     Parameters
     ----------
     model : Model
+        None, or `Model.empty()`, for a problem of states alone.
     duration : Free or float [s]
     minimize : Cost
         See `duration`, `integral` and `terminal`.
     subject_to : sequence of constraints
         See `initial`, `final`, `bounds`, `path`, `at` and `boundary`. Joint limits of the model always hold.
-    unknowns : sequence of Unknown
-        Signals and constants to be found beside the motion.
+    unknowns : sequence of Unknown and State
+        Signals and constants to be found beside the motion, and signals with differential equations of their own.
     parameters : sequence of Parameter
         Values that may change between solves.
     loads : sequence of Load
@@ -68,13 +70,15 @@ class Problem:
     duration: Free | float
     minimize: Cost
     subject_to: Sequence[Constraint] = ()
-    unknowns: Sequence[Unknown] = ()
+    unknowns: Sequence[Unknown | State] = ()
     parameters: Sequence[Parameter] = ()
     loads: Sequence[Load] = ()
     coordinates: Coordinates | None = None
 
     @heeded
     def __post_init__(self):
+        if self.model is None:
+            object.__setattr__(self, "model", Model.empty())
         if not isinstance(self.model, Model):
             tree = isinstance(getattr(self.model, "model", None), Model)
             hint = "; of a closed chain give its model, and coordinates=loops.IndependentJoints(chain)" if tree else ""
@@ -84,7 +88,7 @@ class Problem:
             object.__setattr__(self, "duration", Free(fixed, fixed, fixed))
         if not isinstance(self.minimize, Cost):
             raise InputError(f"minimize must be a Cost (see co.duration, co.integral), got {self.minimize!r}")
-        kinds = {"subject_to": Constraint, "unknowns": Unknown, "parameters": Parameter, "loads": Load}
+        kinds = {"subject_to": Constraint, "unknowns": Unknown | State, "parameters": Parameter, "loads": Load}
         for name, kind in kinds.items():
             items = as_tuple(name, getattr(self, name))
             for item in items:
@@ -115,12 +119,17 @@ class Problem:
     @property
     def signals(self) -> list[Unknown]:
         """The unknowns that vary with time."""
-        return [u for u in self.unknowns if not u.constant]
+        return [u for u in self.unknowns if isinstance(u, Unknown) and not u.constant]
+
+    @property
+    def states(self) -> list[State]:
+        """The unknowns that obey differential equations."""
+        return [u for u in self.unknowns if isinstance(u, State)]
 
     @property
     def constants(self) -> list[Unknown]:
         """The unknowns that do not vary."""
-        return [u for u in self.unknowns if u.constant]
+        return [u for u in self.unknowns if isinstance(u, Unknown) and u.constant]
 
     @cached_property
     def instant(self) -> Instant:
@@ -136,13 +145,19 @@ class Problem:
         n = self.model.n
         vectors = [ca.SX.sym(name + suffix, n) for name in ("q", "qd", "qdd", "tau")]
         # Signals take their own symbol once; a second instant (the end of a boundary) needs others.
-        signals = {u.name: ca.SX.sym(u.name + suffix, u.size) if suffix else u.symbol for u in self.signals}
+        signals, states = (
+            {u.name: ca.SX.sym(u.name + suffix, u.size) if suffix else u.symbol for u in group}
+            for group in (self.signals, self.states)
+        )
+        varying = (*self.signals, *self.states)
         return Instant(
             self.model,
             ca.SX.sym("t" + suffix),
             self._bare.duration if suffix else ca.SX.sym("duration"),
             *vectors,
             signals=signals,
+            states=states,
+            changes={u.name: ca.SX.sym(f"{u.name}'{suffix}", u.size) for u in varying},
             rates=(ca.SX.sym("jerk" + suffix, n), ca.SX.sym("tau_rate" + suffix, n)),
             constants={u.name: u.symbol for u in self.constants},
             parameters={p.name: p.symbol for p in self.parameters},
@@ -158,8 +173,11 @@ class Problem:
         for load in self.loads:
             with _blamed(f"the load on {load.body!r}"):
                 found.append(load.at(now))
-            if ca.depends_on(found[-1].wrench, ca.vertcat(*(getattr(now, name) for name in RATES))):
-                raise InputError(f"the load on {load.body!r} depends on {' or '.join(RATES)}, which follow from loads")
+            if ca.depends_on(found[-1].wrench, ca.vertcat(now.jerk, now.tau_rate, *now.changes.values())):
+                raise InputError(
+                    f"the load on {load.body!r} depends on jerk, or on rates of torques, signals or states, which "
+                    "follow from loads"
+                )
         return tuple(found)
 
     def _acting(self, now: Instant, loads: tuple[Load, ...]) -> tuple[Load, ...]:
@@ -206,7 +224,7 @@ class Problem:
         """Every constraint by name, with its rows; bounds and joint limits joined for each quantity they limit."""
         found: dict[str, ConstraintRows] = {}
         stated = [c for c in self.subject_to if not isinstance(c, Bounds)]
-        for constraint in (*stated, *self._joint_bounds()):
+        for constraint in (*stated, *map(_equation, self.states), *self._joint_bounds()):
             name = _unique(constraint.name, found)
             instants = [self.instant]
             if isinstance(constraint.where, Ends):
@@ -263,7 +281,12 @@ class Problem:
 
     def _check_states(self) -> None:
         """InputError for a stated value outside its bounds: no solver could meet it."""
-        for state in (c for c in self.subject_to if isinstance(c, State)):
+        known = {state.name: state for state in self.states}
+        for state in (c for c in self.subject_to if isinstance(c, EndState)):
+            for name, k, value in state.stated_states(self._bare.states):
+                lower, upper = known[name].lower[k], known[name].upper[k]
+                if not lower - 1e-9 <= value <= upper + 1e-9:
+                    raise InputError(f"{state.name} {name} = {value:g} lies outside its bounds [{lower:g}, {upper:g}]")
             for quantity, j, value in state.stated(self.model):
                 lower, upper = (side[j] for side in self.limits(quantity))
                 if not lower - 1e-9 <= value <= upper + 1e-9:
@@ -289,7 +312,7 @@ class Problem:
             inputs += end.slots._replace(**{k: ca.SX.sym(k, getattr(end.slots, k).shape[0]) for k in SHARED})
         function = ca.Function("f", inputs, [expression], {"allow_free": True})
         if function.has_free():
-            known = [*self.instant.signals, *self.instant.constants, *self.instant.parameters]
+            known = [*self.instant.signals, *self.instant.states, *self.instant.constants, *self.instant.parameters]
             raise unknown_name(f"unknown or parameter (used by the {what})", ", ".join(function.get_free()), known)
         return function
 
@@ -318,11 +341,19 @@ class Problem:
         lines += [("minimize", f"{short(term.weight)} * {name}") for name, (term, _) in self.costs.items()]
         lines += [("subject to", f"{name}: {_describe(stated)}") for name, stated in self.rows.items()]
         for unknown in self.unknowns:
-            kind = "constant" if unknown.constant else "signal"
+            kind = "state" if isinstance(unknown, State) else "constant" if unknown.constant else "signal"
             lines.append(("unknown", f"{unknown.name}: {kind}, size {unknown.size}"))
         lines += [("parameter", f"{p.name} = {shown(list(map(short, p.value)))}") for p in self.parameters]
         lines += [("load", f"on {load.body}") for load in self.loads]
         return Table(f"Problem: {len(self.rows)} constraints", ("", ""), lines)
+
+
+def _equation(state: State) -> Condition:
+    """The differential equation of a state, along the path; its natural size is that of the state."""
+    name = state.equation_name
+    labels = (name,) if state.size == 1 else tuple(f"{name}[{k}]" for k in range(state.size))
+    scale = natural_size(state.lower, state.upper)
+    return Condition(name, state.equation, 0.0, 0.0, WHOLE, scale, labels=labels)
 
 
 def _depends_on_rates(function: ca.Function) -> bool:

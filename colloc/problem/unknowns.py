@@ -1,7 +1,8 @@
-"""What a problem leaves open: its duration, extra unknowns, and parameters that change between solves."""
+"""What a problem leaves open: its duration, extra unknowns and states, and parameters that change between solves."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from keyword import iskeyword
 from typing import Any
@@ -10,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError, count, finite_array, finite_number, flag, interval
-from colloc.problem.instant import RESERVED
+from colloc.problem.instant import RESERVED, Instant
 
 
 @dataclass(frozen=True)
@@ -78,15 +79,74 @@ class Unknown:
     symbol: ca.SX = field(init=False)
 
     def __post_init__(self):
-        _check_name("unknown", self.name)
         flag(f"constant of unknown {self.name!r}", self.constant)
-        count(f"size of unknown {self.name!r}", self.size, at_least=1)
-        lower, upper = interval(f"unknown {self.name!r}", self.lower, self.upper, (self.size,))
-        guess = finite_array(f"guess of unknown {self.name!r}", self.guess, (self.size,))
-        object.__setattr__(self, "lower", lower)
-        object.__setattr__(self, "upper", upper)
-        object.__setattr__(self, "guess", np.clip(guess, lower, upper))
-        object.__setattr__(self, "symbol", ca.SX.sym(self.name, self.size))
+        _check_bounded(self, "unknown")
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A signal that obeys a differential equation of its own: a motor's current, a muscle's activation, a mass of fuel.
+
+        fuel = co.State("fuel", rate=lambda now: -now.thrust / 2500.0, lower=0.0, guess=10.0)
+        stiff = co.State("level", residual=lambda now: 0.1 * now.rate("level") + now.level**3 - now.inflow)
+
+    The equation holds at the collocation points, and the state is continuous: a spline of one degree less than the
+    joints, like their velocities. Its bounds hold at all times. Initial and final values are stated in `initial` and
+    `final`.
+
+    Parameters
+    ----------
+    name : str
+        Instants carry the value under this name, and its time derivative as `now.rate(name)`.
+    size : int
+        Number of components.
+    rate : callable
+        Instant -> time derivative of the state, SX, shape (size,).
+    residual : callable
+        In its place an implicit equation: Instant -> SX, shape (size,), zero; it contains `now.rate(name)`.
+    lower, upper : float or shape (size,)
+        Bounds; infinite by default.
+    guess : float or shape (size,)
+        At both ends unless they are stated; the first guess is a straight line.
+
+    Attributes
+    ----------
+    symbol : SX, shape (size,)
+        For use in masses, lengths and loads of the model.
+    """
+
+    name: str
+    size: int = 1
+    rate: Callable[[Any], Any] | None = None
+    residual: Callable[[Any], Any] | None = None
+    lower: Any = -np.inf
+    upper: Any = np.inf
+    guess: Any = 0.0
+    symbol: ca.SX = field(init=False)
+
+    def __post_init__(self):
+        if (self.rate is None) == (self.residual is None):
+            raise InputError(f"State {self.name!r} needs a rate or a residual, one of them")
+        if not callable(self.rate or self.residual):
+            raise InputError(f"State {self.name!r} needs a function of the instant, got {self.rate or self.residual!r}")
+        _check_bounded(self, "State")
+
+    @property
+    def equation_name(self) -> str:
+        """Name of the constraint that its differential equation is."""
+        return f"equation of {self.name}"
+
+    def equation(self, now: Instant) -> ca.SX:
+        """What must be zero, SX, shape (size,); InputError for a function of another size."""
+        found = (self.rate or self.residual)(now)  # pyright: ignore[reportOptionalCall]  # one of them is given
+        what = f"{'rate' if self.rate else 'residual'} of State {self.name!r}"
+        try:
+            value = ca.SX(ca.vertcat(*found) if isinstance(found, list | tuple) else found)
+        except (TypeError, NotImplementedError):
+            raise InputError(f"{what} must return SX, shape ({self.size},), got {found!r}") from None
+        if value.shape != (self.size, 1):
+            raise InputError(f"{what} must have shape ({self.size},), got {value.shape}")
+        return now.rate(self.name) - value if self.rate else value
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +177,18 @@ class Parameter:
             raise InputError(f"parameter {self.name!r} must be a number or have shape (N,), got {self.value!r}")
         object.__setattr__(self, "value", value)
         object.__setattr__(self, "symbol", ca.SX.sym(self.name, value.size))
+
+
+def _check_bounded(given: Unknown | State, what: str) -> None:
+    """Name, size, bounds and guess in their final form; a symbol."""
+    _check_name(what, given.name)
+    count(f"size of {what} {given.name!r}", given.size, at_least=1)
+    lower, upper = interval(f"{what} {given.name!r}", given.lower, given.upper, (given.size,))
+    guess = finite_array(f"guess of {what} {given.name!r}", given.guess, (given.size,))
+    object.__setattr__(given, "lower", lower)
+    object.__setattr__(given, "upper", upper)
+    object.__setattr__(given, "guess", np.clip(guess, lower, upper))
+    object.__setattr__(given, "symbol", ca.SX.sym(given.name, given.size))
 
 
 def _check_name(what: str, name: Any) -> None:

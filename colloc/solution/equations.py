@@ -68,7 +68,9 @@ def equation_error(nlp: NLP, x: np.ndarray, p: np.ndarray, size: np.ndarray) -> 
         Largest position of every joint.
     """
     found, whole = np.zeros(nlp.grid.basis.intervals), 0.0
-    for stated in nlp.problem.rows.values():
+    # Differential equations of states are looked at in `state_error`.
+    others = {state.equation_name for state in nlp.problem.states}
+    for stated in (stated for name, stated in nlp.problem.rows.items() if name not in others):
         equal = np.flatnonzero(stated.rows.lower == stated.rows.upper)
         where = stated.constraint.where
         if equal.size and isinstance(where, Window) and not _is_fixed_torque(stated):

@@ -10,7 +10,8 @@ can be too coarse for is
     cost        how far its integral is off: the quadrature of the problem against one of twice as many points; and how
                 much too high it may be, if torques cost anything: the squared torque beyond those polynomials, about
                 what a finer grid would save
-    equations   equations along the path, collocated at few sites: by how far the motion strays if they are met
+    equations   equations along the path, those of states among them, collocated at few sites: by how far the motion
+                strays if they are met
     bounds      inequalities, imposed at nodes
 
 All are relative: positions to 1 + the largest of the joint (Betts 2010, section 4.7), the cost to the sum of its terms'
@@ -29,6 +30,7 @@ from colloc.lazy import cached_property
 from colloc.numerics.quadrature import gauss, lagrange_integrals, lagrange_values
 from colloc.problem import Window
 from colloc.solution.equations import drift, equation_error
+from colloc.solution.state_error import state_error
 from colloc.solution.violations import excesses
 from colloc.transcription import NLP
 from colloc.transcription.mesh import points_inside
@@ -100,7 +102,7 @@ class LocalError:
                 f"by {short(self.position[k, j])} ({where})"
             )
         if source == "equations":
-            return f"between nodes equations are not met, which moves the mechanism by {short(size)} (most in {where})"
+            return f"between nodes equations are not met, which moves the motion by {short(size)} (most in {where})"
         if source == "cost":
             share = f"{size:.1%}" if size >= 1e-3 else f"{short(size)} of its size"
             return f"the cost is off, or higher than it need be, by about {share} (most in {where})"
@@ -149,14 +151,16 @@ def local_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> LocalError:
             np.maximum.at(bounds, np.minimum(excess.interval, bounds.size - 1), relative)
     relative, cost = position / (1 + size), _cost_error(nlp, x, p, unresolved)
     equations, drifted = equation_error(nlp, x, p, size)
-    dynamics = max(float(relative.max()), float((whole / (1 + size)).max()))
+    states, strayed = state_error(nlp, x, p)
+    equations, drifted = np.maximum(equations, states), max(drifted, strayed)
+    dynamics = max(float(relative.max(initial=0.0)), float((whole / (1 + size)).max(initial=0.0)))
     totals = {"dynamics": dynamics, "cost": float(cost.sum()), "equations": drifted, "bounds": float(bounds.max())}
     return LocalError(
         nlp.grid.breakpoints * nlp.duration(x),
         nlp.problem.model.joint_names,
         position,
         torque,
-        relative.max(axis=1),
+        relative.max(axis=1, initial=0.0),
         cost,
         equations,
         bounds,
@@ -174,6 +178,8 @@ def _strayed(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, ...]:
     n, intervals, widths = problem.model.n, grid.basis.intervals, np.diff(grid.breakpoints) * nlp.duration(x)
     position, torque = np.zeros((2, intervals, n))
     now = problem.instant
+    if not n:
+        return position, torque, np.zeros(intervals), np.zeros(0), np.zeros(0)
     function = problem.function("model", ca.vertcat(now.q, now.tau))
     fixed, value = _fixed_torques(nlp)
     free = [j for j in range(n) if j not in fixed]

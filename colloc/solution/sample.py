@@ -20,7 +20,7 @@ class Sample:
     q, qd, qdd, tau : ndarray, shape (N, n)
         [rad, m] and per s, per s2; [N m, N]. Without the first axis for a single time.
     signals : dict of str to ndarray, shape (N, size)
-        The unknown signals; also attributes under their own names.
+        The unknown signals and the states; also attributes under their own names.
     """
 
     t: np.ndarray

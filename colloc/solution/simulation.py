@@ -10,20 +10,22 @@ from numpy.polynomial import chebyshev
 
 from colloc.dynamics import forward_dynamics, newton_euler
 from colloc.model import check_forward
-from colloc.problem import Problem
+from colloc.problem import Problem, natural_size
 from colloc.solution.solution import Solution
 from colloc.transcription.torques import inverse_dynamics_of
 
 _SAMPLES = 32  # of the motion on an interval: polynomials up to one degree less are taken exactly
 _ROUNDING = 1e-13  # relative size below which a number is rounding
 _LONGEST_STEP = 0.1  # of the integrator, as a fraction of an interval: nothing inside is stepped over
+_NEWTON = 3  # steps to the rates of states that implicit equations give
 _STEPS = 10  # of the variational equation on an interval
 
 
 class Deviations(NamedTuple):
-    """|simulated - predicted| joint positions at the ends of all intervals, each shape (intervals, n) [rad, m].
+    """|simulated - predicted| joint positions, then states, at the ends of all intervals, shape (intervals, n + m).
 
-    Infinite from where the simulation cannot be carried on.
+    In rad and m, states relative to their natural size and largest value; infinite from where the simulation cannot be
+    carried on.
 
     Parameters
     ----------
@@ -43,17 +45,20 @@ class _Reference(NamedTuple):
     Parameters
     ----------
     edges : ndarray, shape (intervals + 1,) [s]
-    coefficients : ndarray, shape (intervals, degree + 1, 4 n + signals)
+    coefficients : ndarray, shape (intervals, degree + 1, 4 n + 2 m + signals)
         Of Chebyshev polynomials in 2 u - 1, u the time on the interval from 0 to 1: positions, velocities and
-        accelerations, exact derivatives of each other, which start at the solution's state; torques less the inverse
-        dynamics of these; signals.
-    gap : ndarray, shape (intervals, 2 n)
-        Positions and velocities that these reach at the end of the interval, less the solution's own.
+        accelerations, states and their rates, exact derivatives of each other, which start at the solution's state;
+        torques less the inverse dynamics of these; signals.
+    gap : ndarray, shape (intervals, 2 n + m)
+        Positions, velocities and states that these reach at the end of the interval, less the solution's own.
+    size : ndarray, shape (m,)
+        Natural size of the states and the largest value they take, together.
     """
 
     edges: np.ndarray
     coefficients: np.ndarray
     gap: np.ndarray
+    size: np.ndarray
 
 
 def simulate(solution: Solution, tolerance: float) -> Deviations:
@@ -70,18 +75,20 @@ def simulate(solution: Solution, tolerance: float) -> Deviations:
         Relative and absolute, of CVODES (variable order and step).
     """
     problem, n, now = solution.problem, solution.problem.model.n, solution.problem.instant
+    start = np.zeros(2 * n + now.slots.states.shape[0])
     check_forward(problem.wrenches, now.qdd)
     torque = problem.function("model", inverse_dynamics_of(problem, newton_euler))
     reference = _reference(solution, torque)
     step = _integrator(problem, torque, solution.duration, reference.coefficients.shape[1], tolerance)
-    carried, whole, local = np.zeros(2 * n), [], []
+    carried, whole, local = start, [], []
     for k, coefficients in enumerate(reference.coefficients):
         p = np.concatenate([coefficients.ravel("F"), *_fixed(solution), reference.edges[k : k + 2]])
-        local.append(_after(step, np.zeros(2 * n), p) + reference.gap[k])
+        local.append(_after(step, start, p) + reference.gap[k])
         # Without a deviation to carry on both are the same.
         carried = _after(step, carried, p) + reference.gap[k] if carried.any() else local[-1]
         whole.append(carried)
-    sizes = (np.abs(found)[:, :n] for found in (np.array(whole), np.array(local)))
+    sizes = (np.abs(np.delete(found, range(n, 2 * n), axis=1)) for found in (np.array(whole), np.array(local)))
+    sizes = (size / np.append(np.ones(n), reference.size) for size in sizes)
     return Deviations(*(np.where(np.isnan(size), np.inf, size) for size in sizes))
 
 
@@ -111,20 +118,37 @@ def _reference(solution: Solution, torque: ca.Function) -> _Reference:
     qdd = fit @ sample.qdd.reshape(intervals, _SAMPLES, -1)
     qd = _integral(qdd, half, start.qd)
     q = _integral(qd, half, start.q)
-    gap = np.hstack([q.sum(axis=1) - end.q, qd.sum(axis=1) - end.qd])  # every Chebyshev polynomial is 1 at the end
-    moving = [(chebyshev.chebvander(v, part.shape[1] - 1) @ part).reshape(times.size, -1) for part in (q, qd, qdd)]
-    signals = np.hstack([np.zeros((times.size, 0)), *sample.signals.values()])
-    columns = (times[None], solution.duration, *(values.T for values in moving), *3 * (np.nan,), signals.T)
+    signals, states, rates = _of_unknowns(solution, times)
+    changes = fit @ rates.reshape(intervals, _SAMPLES, -1)
+    y = _integral(changes, half, _of_unknowns(solution, edges[:-1])[1])
+    ends = (q, end.q), (qd, end.qd), (y, _of_unknowns(solution, edges[1:])[1])
+    gap = np.hstack([part.sum(axis=1) - at_end for part, at_end in ends])  # every Chebyshev polynomial is 1 at the end
+    moving = [
+        (chebyshev.chebvander(v, part.shape[1] - 1) @ part).reshape(times.size, -1) for part in (q, qd, qdd, y, changes)
+    ]
+    own, nan = [values.T for values in moving], np.nan
+    columns = times[None], solution.duration, *own[:3], nan, nan, nan, signals.T, nan, *own[3:]
     needed = np.array(torque(*columns, *_fixed(solution))).T
     lower, upper = solution.problem.limits("tau")
     beyond = np.where(lower == upper, lower, sample.tau) - needed
-    beyond[np.abs(beyond) < _ROUNDING * np.abs(needed).max()] = 0.0
+    beyond[np.abs(beyond) < _ROUNDING * np.abs(needed).max(initial=0.0)] = 0.0
     given = fit @ np.hstack([beyond, signals]).reshape(intervals, _SAMPLES, -1)
-    parts = [np.pad(part, ((0, 0), (0, q.shape[1] - part.shape[1]), (0, 0))) for part in (q, qd, qdd, given)]
+    every = (q, qd, qdd, y, changes, given)
+    parts = [np.pad(part, ((0, 0), (0, _SAMPLES + 2 - part.shape[1]), (0, 0))) for part in every]
     coefficients = np.concatenate(parts, axis=2)
     size = np.abs(np.hstack([*moving, needed, signals])).max(axis=0)
     present = np.flatnonzero((np.abs(coefficients) > _ROUNDING * size).any(axis=(0, 2)))
-    return _Reference(edges, coefficients[:, : present.max(initial=0) + 1], gap)
+    natural = [natural_size(state.lower, state.upper) for state in solution.problem.states]
+    natural = np.concatenate([np.zeros(0), *natural]) + np.abs(states).max(axis=0)
+    return _Reference(edges, coefficients[:, : present.max(initial=0) + 1], gap, natural)
+
+
+def _of_unknowns(solution: Solution, t: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Signals, states and rates of states at times, each shape (N, size)."""
+    slots = solution.problem.instant.slots
+    parts = slots.signals, slots.states, slots.state_rates
+    every = solution.evaluate(lambda _: ca.vertcat(*parts, 0, 0), t)  # never a scalar
+    return tuple(np.split(every, np.cumsum([part.shape[0] for part in parts]), axis=1)[:-1])
 
 
 def _integral(rate: np.ndarray, half: np.ndarray, start: np.ndarray) -> np.ndarray:
@@ -135,30 +159,50 @@ def _integral(rate: np.ndarray, half: np.ndarray, start: np.ndarray) -> np.ndarr
 
 
 def _integrator(problem: Problem, torque: ca.Function, duration: float, size: int, tolerance: float) -> ca.Function:
-    """Deviations of positions and velocities over one interval."""
+    """Deviations of positions, velocities and states over one interval."""
     n, slots = problem.model.n, problem.instant.slots
+    m = slots.states.shape[0]
     acceleration = problem.function("model", _forward_dynamics(problem))
-    columns = 4 * n + slots.signals.shape[0]
-    coefficients, deviation = ca.SX.sym("coefficients", size, columns), ca.SX.sym("deviation", 2 * n)
+    ends = np.cumsum([0, n, n, n, m, m, n, slots.signals.shape[0]]).tolist()
+    coefficients, deviation = ca.SX.sym("coefficients", size, ends[-1]), ca.SX.sym("deviation", 2 * n + m)
     u, edges = ca.SX.sym("u"), ca.SX.sym("edges", 2)
     width = edges[1] - edges[0]
-    parts = ca.vertsplit(coefficients.T @ _chebyshev_basis(2 * u - 1, size), [0, n, 2 * n, 3 * n, 4 * n, columns])
-    q, qd, qdd, beyond, signals = parts
-    own = slots._replace(t=edges[0] + u * width, duration=duration, q=q, qd=qd, qdd=qdd, signals=signals)
+    parts = ca.vertsplit(coefficients.T @ _chebyshev_basis(2 * u - 1, size), ends)
+    q, qd, qdd, y, changes, beyond, signals = parts
+    own = slots._replace(
+        t=edges[0] + u * width, duration=duration, q=q, qd=qd, qdd=qdd, signals=signals, states=y, state_rates=changes
+    )
     tau, predicted = torque(*own) + beyond, qd
-    q, qd = q + deviation[:n], qd + deviation[n:]
+    off = ca.vertsplit(deviation, [0, n, 2 * n, 2 * n + m])
+    q, qd, y = (part + away for part, away in zip((q, qd, y), off, strict=True))
     if problem.coordinates is not None:
         q, qd, _ = problem.coordinates.motion(q, qd, qdd)
-    simulated = acceleration(*own._replace(q=q, qd=qd, qdd=ca.SX.nan(n, 1), tau=tau))
-    rate = width * ca.vertcat(qd - predicted, simulated - qdd)
+    own = own._replace(q=q, qd=qd, tau=tau, states=y)
+    simulated = acceleration(*own._replace(qdd=ca.SX.nan(n, 1)))
+    found = _state_rates(problem)(*own._replace(qdd=simulated))
+    rate = width * ca.vertcat(qd - predicted, simulated - qdd, found - changes)
     p = ca.vertcat(ca.vec(coefficients), slots.constants, slots.parameters, edges)
     ode = {"x": deviation, "t": u, "p": p, "ode": rate}
     options = {"abstol": tolerance, "reltol": tolerance, "max_num_steps": 100_000, "max_step_size": _LONGEST_STEP}
     return ca.integrator("forward", "cvodes", ode, 0.0, 1.0, options)
 
 
+def _state_rates(problem: Problem) -> ca.Function:
+    """Rates of the states by their equations, as a function of the slots, whose own rates are a first guess."""
+    slots = problem.instant.slots
+    rows = ca.vertcat(ca.SX(0, 1), *(problem.rows[state.equation_name].rows.expression for state in problem.states))
+    step = slots.state_rates - ca.solve(ca.jacobian(rows, slots.state_rates), rows) if problem.states else rows
+    newton = problem.function("states", step)
+    found = slots.state_rates
+    for _ in range(_NEWTON):
+        found = newton(*slots._replace(state_rates=found))
+    return problem.function("states", found)
+
+
 def _forward_dynamics(problem: Problem) -> ca.SX:
     now = problem.instant
+    if not problem.model.n:
+        return ca.SX(0, 1)
     if problem.coordinates is not None:
         return problem.coordinates.acceleration(now, problem.wrenches)
     return forward_dynamics(problem.model, now.q, now.qd, now.tau, problem.wrenches)
@@ -173,7 +217,7 @@ def _chebyshev_basis(v: ca.SX, size: int) -> ca.SX:
 
 
 def growth(solution: Solution) -> float:
-    """How much errors grow along the motion while its torques are held.
+    """How much errors of joints grow along the motion while its torques, and states, are held.
 
     The largest factor, between the ends of any two intervals, by which the largest deviation of any joint can grow
     to first order, velocities being multiplied by the duration. About 2 for a mass that moves freely.
@@ -186,7 +230,8 @@ def growth(solution: Solution) -> float:
     middles = (edges[:-1, None] + np.diff(edges)[:, None] * (np.arange(_STEPS) + 0.5) / _STEPS).ravel()
     sites = nlp.grid.anywhere(middles)
     slopes = nlp.grid.torques.slopes(sites.local.arguments)[1]
-    n = slopes.shape[0]
+    if not (n := slopes.shape[0]):
+        return 1.0
     (found,) = sites.evaluate([slopes], solution.x, solution.parameters)
     dq, dqd, mass = np.moveaxis(found.reshape(-1, 3, n, n), 1, 0).swapaxes(-1, -2)
     rate = np.zeros((widths.size, 2 * n, 2 * n))

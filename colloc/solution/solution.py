@@ -15,6 +15,7 @@ from colloc.dynamics import joint_reactions
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.problem import Instant, Problem
+from colloc.problem.instant import RATES
 from colloc.solution.error import LocalError, local_error
 from colloc.solution.ladder import Rung, relative_change
 from colloc.solution.sample import JointReactions, Sample
@@ -201,11 +202,11 @@ class Solution:
             For times outside the motion.
         """
         now = self.problem.instant
-        names = list(now.signals)
+        varying = {**now.signals, **now.states}
         t = finite_array("t", t)
-        arrays = self._evaluated([now.q, now.qd, now.qdd, now.tau, *now.signals.values()], t)
+        arrays = self._evaluated([now.q, now.qd, now.qdd, now.tau, *varying.values()], t)
         values = [array[0] if t.ndim == 0 else array for array in arrays]
-        return Sample(t, *values[:4], signals=dict(zip(names, values[4:], strict=True)))
+        return Sample(t, *values[:4], signals=dict(zip(varying, values[4:], strict=True)))
 
     def evaluate(self, fn: Callable[[Instant], Any], t: Any = None) -> Any:
         """Any function of the instant along the motion.
@@ -245,7 +246,9 @@ class Solution:
     def _evaluated(self, expressions: list[ca.SX], t: Any) -> list[np.ndarray]:
         """Expressions in the symbols of the problem's instant at times, each ndarray, shape (N, entries)."""
         now, grid = self.problem.instant, self.nlp.grid
-        if any(ca.depends_on(expression, ca.vertcat(now.jerk, now.tau_rate)) for expression in expressions):
+        if any(
+            ca.depends_on(expression, ca.vertcat(*(getattr(now.slots, k) for k in RATES))) for expression in expressions
+        ):
             grid = grid.with_rates
         sites = grid.anywhere(np.atleast_1d(self._normalised(t)))
         function = ca.Function("evaluate", now.slots, expressions, {"allow_free": True})

@@ -49,13 +49,14 @@ class Verification:
     Parameters
     ----------
     forward_error : float [rad, m]
-        Largest deviation of any joint when the torques are integrated forward from the initial state.
+        Largest deviation of any joint when the torques are integrated forward from the initial state, or of a `State`
+        by its equation, relative to its natural size and largest value.
     terminal_miss : float [rad, m]
         The same at the end alone.
-    joint_errors : ndarray, shape (n,) [rad, m]
-        Largest deviation of every joint.
-    local_errors : ndarray, shape (intervals, n) [rad, m]
-        Deviation of every joint at the end of every interval, each simulated from the solution's own state at its
+    joint_errors : ndarray, shape (n + m,) [rad, m]
+        Largest deviation of every joint, then of every state.
+    local_errors : ndarray, shape (intervals, n + m) [rad, m]
+        Deviation of every joint and state at the end of every interval, each simulated from the solution's own state at its
         start: the error of the solution, without what an unstable motion makes of it.
     growth : float
         How much a deviation can grow along the motion while the torques are held; see
@@ -91,9 +92,9 @@ class Verification:
         rows = [
             (
                 "forward simulation",
-                f"largest joint deviation {self.forward_error:.2e}, at the end {self.terminal_miss:.2e}",
+                f"largest deviation {self.forward_error:.2e}, at the end {self.terminal_miss:.2e}",
             ),
-            ("interval by interval", f"largest joint deviation {self.local_error:.2e}{self._where()}"),
+            ("interval by interval", f"largest deviation {self.local_error:.2e}{self._where()}"),
             ("stability", f"errors grow up to {self.growth:.2g}-fold along this motion{self._advice()}"),
             ("KKT residuals", ", ".join(f"{name} {value:.1e}" for name, value in vars(self.kkt).items())),
         ]

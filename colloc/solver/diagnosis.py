@@ -78,7 +78,8 @@ def _variable_name(nlp: NLP, k: int, duration: float) -> str:
     layout, problem = nlp.grid.layout, nlp.problem
     columns = {"q": [f"q[{joint}]" for joint in problem.model.joint_names]}
     columns["signals"] = [f"{u.name}[{i}]" if u.size > 1 else u.name for u in problem.signals for i in range(u.size)]
-    splines = {"q": nlp.grid.basis, "signals": nlp.curve.signals}
+    columns["states"] = [f"{u.name}[{i}]" if u.size > 1 else u.name for u in problem.states for i in range(u.size)]
+    splines = {"q": nlp.grid.basis, "signals": nlp.curve.signals, "states": nlp.grid.states}
     for name, index in layout.names.items():
         for point, *column in np.argwhere(index == k).tolist():
             if name in columns:

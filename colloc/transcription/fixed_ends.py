@@ -7,11 +7,12 @@ point each.
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
 
-from colloc.problem import Problem, State
+from colloc.problem import EndState, Problem
 from colloc.transcription.grid import Grid
 
 _ORDERS = ("q", "qd", "qdd")
@@ -38,15 +39,34 @@ def fix_ends(problem: Problem, grid: Grid) -> FixedEnds:
     found = FixedEnds(grid.layout.lower.copy(), grid.layout.upper.copy(), {})
     for name, rows in problem.rows.items():
         state = rows.constraint
-        if isinstance(state, State):
+        if isinstance(state, EndState):
             # A condition on a derivative may need the lower ones fixed first, whichever order they are stated in.
             stated = sorted(enumerate(state.stated(problem.model)), key=lambda row: _order(row[1][0]))
-            found.open[name] = sorted(
+            joints = len(stated)
+            held = state.stated_states(problem.instant.states)
+            found.open[name] = [
+                joints + row
+                for row, (own, k, value) in enumerate(held)
+                if not _fix_state(problem, grid, found, state.where.s, (own, k), value)
+            ]
+            found.open[name] += sorted(
                 row
                 for row, (quantity, joint, value) in stated
                 if not _fix(problem, grid, found, state.where.s, quantity, joint, value)
             )
     return found
+
+
+def _fix_state(
+    problem: Problem, grid: Grid, found: FixedEnds, s: float, component: tuple[str, int], value: float
+) -> bool:
+    """Fix the control point at an end of a component of a state, given as name and number; False if it is fixed."""
+    before = itertools.takewhile(lambda state: state.name != component[0], problem.states)
+    index = grid.layout["states"][0 if s == 0 else -1, sum(state.size for state in before) + component[1]]
+    if found.lower[index] == found.upper[index] != value:
+        return False
+    found.lower[index] = found.upper[index] = value
+    return True
 
 
 def _order(quantity: str) -> int:

@@ -107,12 +107,14 @@ class FreeKnotsGrid(Grid):
         n, degree, place = self.problem.model.n, self.basis.degree, ca.SX.sym("place")
         points = ca.SX.sym("points", n, degree + 1)
         signals = ca.SX.sym("signals", self.layout["signals"].shape[1], degree - 1)
+        states = ca.SX.sym("states", self.layout["states"].shape[1], degree)
         knots = self._around.knots
         s = knots[degree - 1] + place * self._width
         q = [points @ ca.vertcat(*cox_de_boor(s, knots, order)) for order in range(self._orders)]
         u = [signals @ ca.vertcat(*cox_de_boor(s, knots[2:-2], order)) for order in range(self._orders - 2)]
-        w = ca.vertcat(ca.vec(points), ca.vec(signals), self._around.symbols, self._shared.symbols)
-        return self._instant(w, place, s, q, u)
+        x = [states @ ca.vertcat(*cox_de_boor(s, knots[1:-1], order)) for order in range(2)]
+        w = ca.vertcat(ca.vec(points), ca.vec(signals), ca.vec(states), self._around.symbols, self._shared.symbols)
+        return self._instant(w, place, s, (q, u, x))
 
     def on(self, points: Points) -> Sites:
         """The splines at places given by times at the start, by the polynomials of given intervals."""
@@ -120,6 +122,8 @@ class FreeKnotsGrid(Grid):
         own = [self._points("q", self.basis.first[interval], self.basis.degree + 1)]
         if self.layout["signals"].shape[1]:
             own.append(self._points("signals", self.curve.signals.first[interval], self.basis.degree - 1))
+        if self.layout["states"].shape[1]:
+            own.append(self._points("states", self.states.first[interval], self.basis.degree))
         own.append(self.layout["knots"][self._around.index[interval], 0].T)
         own.append(np.tile(self._shared.index, (s.size, 1)).T)
         start = self.breakpoints[interval]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Protocol
 
 import casadi as ca
@@ -103,10 +104,15 @@ class Grid:
         return self.curve.basis
 
     @cached_property
+    def states(self) -> SplineBasis:
+        """The splines of states: those of velocities, as differential equations determine both at the same points."""
+        return self.basis.derivative()
+
+    @cached_property
     def layout(self) -> Layout:
         """The variables, with bounds on positions as bounds on their control points."""
         basis, problem = self.basis, self.problem
-        layout = lay_out(problem, basis.size, self.curve.signals.size)
+        layout = lay_out(problem, basis.size, self.curve.signals.size, self.states.size)
         for limits in problem.windows("q"):
             if (held := intervals_within(limits[0], basis)) is not None:
                 layout = layout.narrowed(problem, seen_points(held, basis), limits)
@@ -127,18 +133,21 @@ class Grid:
         n, extra, s = self.problem.model.n, self.layout["signals"].shape[1], ca.SX.sym("s")
         q = [ca.SX.sym(name, n) for name in ("q", "q1", "q2", "q3")[: self._orders]]
         u = [ca.SX.sym(name, extra) for name in ("u", "u1")[: self._orders - 2]]
-        return self._instant(ca.vertcat(*q, *u, self._shared.symbols), s, s, q, u)
+        x = [ca.SX.sym(name, self.layout["states"].shape[1]) for name in ("x", "x1")]
+        return self._instant(ca.vertcat(*q, *u, *x, self._shared.symbols), s, s, (q, u, x))
 
     @property
     def _orders(self) -> int:
         """How many derivatives of positions a place on the motion knows, positions themselves counted."""
         return 4 if self.rates else 3
 
-    def _instant(self, w: ca.SX, d: ca.SX, s: ca.SX, q: Sequence[ca.SX], u: Sequence[ca.SX]) -> Local:
-        """An instant of the joints and signals, which are given with their derivatives in s."""
+    def _instant(self, w: ca.SX, d: ca.SX, s: ca.SX, splines: Sequence[Sequence[ca.SX]]) -> Local:
+        """An instant of joints, signals and states, which are given with their derivatives in s."""
         T, nan, parameters = self._shared.T, ca.SX.nan(self.problem.model.n, 1), parameter_symbols(self.problem)
-        rates = [derivative / T**order for order, derivative in enumerate(q)]
-        slots = Slots(s * T, T, rates[0], rates[1], rates[2], nan, nan, nan, u[0], self._shared.constants, parameters)
+        rates, u, x = ([derivative / T**order for order, derivative in enumerate(own)] for own in splines)
+        changes = u[1] if self.rates else ca.SX.nan(u[0].shape[0], 1)
+        shared = self._shared.constants, parameters
+        slots = Slots(s * T, T, rates[0], rates[1], rates[2], nan, nan, nan, u[0], changes, x[0], x[1], *shared)
         if self.plain:
             return Local(w, d, parameters, slots)
         if self.problem.coordinates is not None:
@@ -146,7 +155,7 @@ class Grid:
         slots, torques = self.torques.put(slots, w)
         if self.rates:
             slots = slots._replace(jerk=self._jerk(slots, rates))
-            slots = slots._replace(tau_rate=self.torques.rate(slots, u[1] / T))
+            slots = slots._replace(tau_rate=self.torques.rate(slots))
         return Local(w, d, parameters, slots, torques)
 
     def _jerk(self, slots: Slots, rates: Sequence[ca.SX]) -> ca.SX:
@@ -169,15 +178,16 @@ class Grid:
     def on(self, points: Points) -> Sites:
         """The splines at normalised times, by the polynomials of given intervals."""
         seen, (s, interval) = self._shared.index, points
-        own = [_own(self.basis, self.layout["q"], s, interval, self._orders)]
-        if self.layout["signals"].shape[1]:
-            own.append(_own(self.curve.signals, self.layout["signals"], s, interval, self._orders - 2))
-        whole = np.arange(seen.size)
-        own.append(Slices(np.tile(seen, (s.size, 1)).T, whole, whole, np.ones((seen.size, s.size))))
-        found = own[0]
-        for other in own[1:]:
-            found = found.beside(other) if other.row.size else found
-        return Sites(self._local, found, s[None], s, interval)
+        splines = (("q", self.basis, self._orders), ("signals", self.curve.signals, self._orders - 2))
+        splines += (("states", self.states, 2),)
+        own = [
+            _own(basis, self.layout[name], s, interval, orders)
+            for name, basis, orders in splines
+            if self.layout[name].shape[1]
+        ]
+        if seen.size or not own:
+            own.append(Slices.of(np.tile(seen, (s.size, 1)).T))
+        return Sites(self._local, reduce(Slices.beside, own), s[None], s, interval)
 
     def nodes(self, window: Window = WHOLE) -> Sites:
         """Nodes within a part of the motion, and its ends, where inequalities are imposed."""
@@ -238,8 +248,8 @@ class Grid:
     def _control_point(self, w: ca.SX, s: ca.SX, quantity: str, x: ca.SX) -> Local:
         """An instant that knows nothing of the joints but a derivative in s, for one of their quantities."""
         shared, parameters, nan = self._shared, parameter_symbols(self.problem), ca.SX.nan(self.problem.model.n, 1)
-        unknown = ca.SX.nan(self.layout["signals"].shape[1], 1)
-        slots = Slots(s * shared.T, shared.T, nan, nan, nan, nan, nan, nan, unknown, shared.constants, parameters)
+        u, y = (ca.SX.nan(self.layout[name].shape[1], 1) for name in ("signals", "states"))
+        slots = Slots(s * shared.T, shared.T, nan, nan, nan, nan, nan, nan, u, u, y, y, shared.constants, parameters)
         return Local(w, s, parameters, slots._replace(**{quantity: x / shared.T ** ORDERS[quantity]}))
 
     def end(self, s: float) -> End:
@@ -282,7 +292,9 @@ class Grid:
             # Where a signal may jump there are sites on either side.
             start, end = basis.breakpoints[interval], basis.breakpoints[interval + 1]
             s = np.clip(s, start + 1e-6 * (end - start), end - 1e-6 * (end - start))
-            found["signals"] = basis.interpolate(trajectory.signals(self.problem, s))
+            found["signals"] = basis.interpolate(trajectory.signals(self.problem.signals, s))
+        if self.layout["states"].size:
+            found["states"] = self.states.interpolate(trajectory.signals(self.problem.states, self.states.sites()[0]))
         return self.layout.filled(found)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from colloc.checks import InputError, finite_array, finite_number, mapping
-from colloc.problem import Coordinates, Problem, State
+from colloc.problem import Coordinates, EndState, Problem, State
 from colloc.transcription.bspline import BSpline
 from colloc.transcription.line_timing import TimedLine, timed_line
 from colloc.transcription.mesh import graded
@@ -82,7 +82,23 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | None) -> Trajec
     if coordinates is not None:
         q = _closed(coordinates, q, default=default)
     values = {u.name: u.guess for u in problem.unknowns}
-    return Trajectory(q, T, lambda name, s: np.tile(values[name], (s.size, 1)), lambda name: values[name])
+    states = {state.name: _end_values(problem, state) for state in problem.states}
+
+    def signal(name: str, s: np.ndarray) -> np.ndarray:
+        start, end = states.get(name, (values[name], values[name]))
+        return start + s[:, None] * (end - start)
+
+    return Trajectory(q, T, signal, lambda name: values[name])
+
+
+def _end_values(problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
+    """Values of a state stated at the ends, or its guess; where one end is stated alone, the other is the same."""
+    ends = [c for c in problem.subject_to if isinstance(c, EndState) and state.name in c.states]
+    known = {
+        int(c.where.s): np.broadcast_to(np.asarray(c.states[state.name], dtype=float), state.guess.shape) for c in ends
+    }
+    other = next(iter(known.values()), state.guess)
+    return known.get(0, other), known.get(1, other)
 
 
 def _along(timed: TimedLine, s: np.ndarray) -> np.ndarray:
@@ -108,7 +124,7 @@ def _through(problem: Problem, frames: Keyframes) -> Callable[[np.ndarray], np.n
     n = problem.model.n
     if frames.q.shape[1] != n:
         raise InputError(f"guess postures must have shape ({n},), got shape ({frames.q.shape[1]},)")
-    return lambda s: np.column_stack([np.interp(s, frames.s, column) for column in frames.q.T])
+    return lambda s: np.column_stack([np.zeros((s.size, 0)), *(np.interp(s, frames.s, q) for q in frames.q.T)])
 
 
 def _function_of_time(problem: Problem, guess: Guess, T: float) -> Callable[[np.ndarray], np.ndarray]:
@@ -139,7 +155,7 @@ def _end_postures(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     rest = np.clip(0.0, lower, upper)
     known = np.full((2, n), np.nan)
     for constraint in problem.subject_to:
-        if isinstance(constraint, State):
+        if isinstance(constraint, EndState):
             for quantity, joint, value in constraint.stated(problem.model):
                 if quantity == "q":
                     known[int(constraint.where.s), joint] = value

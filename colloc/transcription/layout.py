@@ -11,7 +11,7 @@ import numpy as np
 
 from colloc.checks import InputError
 from colloc.lazy import cached_property
-from colloc.problem import Problem, Unknown, Window
+from colloc.problem import Problem, State, Unknown, Window
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,7 @@ class Layout:
     Parameters
     ----------
     tables : dict of str to ndarray of int, shape (points, size)
-        Control points of the joints, "q", and of all signals side by side, "signals".
+        Control points of the joints, "q", of all signals side by side, "signals", and of all states, "states".
     duration : ndarray of int, shape (1,)
     constants : dict of str to ndarray of int, shape (size,)
     lower, upper : ndarray
@@ -114,22 +114,23 @@ class End(NamedTuple):
 _Limits = tuple[Window, np.ndarray, np.ndarray]
 
 
-def lay_out(problem: Problem, q: int, signals: int, offset: int = 0) -> Layout:
-    """Layout of a problem's motion: point after point, the joints' control points before the signals'.
+def lay_out(problem: Problem, q: int, signals: int, states: int, offset: int = 0) -> Layout:
+    """Layout of a problem's motion: point after point, control points of joints, then of signals, then of states.
 
     Parameters
     ----------
     problem : Problem
-    q, signals : int
-        Numbers of control points of every joint and every signal.
+    q, signals, states : int
+        Numbers of control points of every joint, every signal and every state.
     offset : int
         Where the motion's entries begin in the decision vector.
     """
     own = {"q": np.array(problem.limits("q")), "signals": _side_by_side(problem.signals)}
-    points, index, start = {"q": q, "signals": signals}, {}, offset
+    own["states"] = _side_by_side(problem.states)
+    points, index, start = {"q": q, "signals": signals, "states": states}, {}, offset
     for name, limits in own.items():
         size = points[name] * limits.shape[1]
-        index[name] = start + np.arange(size).reshape(points[name], -1)
+        index[name] = start + np.arange(size).reshape(points[name], limits.shape[1])
         start += size
     ends = start + np.cumsum([0, 1, *(u.size for u in problem.constants)])
     duration, *constants = (np.arange(a, b) for a, b in pairwise(ends))
@@ -139,6 +140,6 @@ def lay_out(problem: Problem, q: int, signals: int, offset: int = 0) -> Layout:
     return Layout(index, duration=duration, constants=named, lower=lower, upper=upper, offset=offset)
 
 
-def _side_by_side(unknowns: Sequence[Unknown]) -> np.ndarray:
+def _side_by_side(unknowns: Sequence[Unknown | State]) -> np.ndarray:
     """Lower and upper bounds of some unknowns, shape (2, size)."""
     return np.hstack([np.zeros((2, 0)), *([u.lower, u.upper] for u in unknowns)])

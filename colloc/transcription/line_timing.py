@@ -195,11 +195,13 @@ def _torques(problem: Problem) -> _Torques:
     now = problem.instant
     tau = inverse_dynamics(newton_euler, problem.model, now.q, now.qd, now.qdd, problem.wrenches)
     function = problem.function("loads", tau)
-    signals, constants = (ca.vertcat(*(u.guess for u in us)) for us in (problem.signals, problem.constants))
+    stacked = [ca.vertcat(*(u.guess for u in us)) for us in (problem.signals, problem.states, problem.constants)]
+    signals, states, constants = stacked
     nan, p = ca.DM.nan(problem.model.n), problem.parameter_values()
 
     def torques(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-        return np.array(function(ca.DM.nan(), ca.DM.nan(), q.T, qd.T, qdd.T, nan, nan, nan, signals, constants, p)).T
+        now = ca.DM.nan(), ca.DM.nan(), q.T, qd.T, qdd.T, nan, nan, nan
+        return np.array(function(*now, signals, 0 * signals, states, 0 * states, constants, p)).T
 
     return torques
 

@@ -80,9 +80,8 @@ class Torques:
         self._recursive = not isinstance(recursion, Differentiation)
         self._asked = sensitivities is not None and self._recursive
         self._value = problem.function("model", inverse_dynamics_of(problem, dynamics))
-        self._slope = (
-            _slopes(problem, recursion) if problem.coordinates is None else _differentiated(problem, self._value)
-        )
+        plain = problem.coordinates is None and problem.model.n > 0
+        self._slope = _slopes(problem, recursion) if plain else _differentiated(problem, self._value)
 
     @cached_property
     def _curvature(self) -> ca.Function:
@@ -119,7 +118,7 @@ class Torques:
         """Torque symbols put into the slots of an instant, which are expressions in the local variables w."""
         n = self._problem.model.n
         none = ca.SX(n, 1)  # for what no torque depends on
-        given = slots._replace(jerk=none, tau=none, tau_rate=none)
+        given = slots._replace(jerk=none, tau=none, tau_rate=none, signal_rates=ca.SX(slots.signals.shape[0], 1))
         symbols = ca.SX.sym("tau", n)
         stacked = ca.vertcat(*given)
         chain = ca.jacobian(stacked, w)
@@ -133,25 +132,26 @@ class Torques:
         torques = Intermediate(symbols, self._value(*given), self._slope(*given) @ chain, curvature, self._asked)
         return slots._replace(tau=symbols), torques
 
-    def rate(self, slots: Slots, signals: ca.SX) -> ca.SX:
+    def rate(self, slots: Slots) -> ca.SX:
         """Total time derivative of the torques, given the slots of an instant with its jerk and the signals' rates."""
-        return self._rate(*slots._replace(tau=0, tau_rate=0), signals)
+        return self._rate(*slots._replace(tau=0, tau_rate=0))
 
     @cached_property
     def _rate(self) -> ca.Function:
         # Formed on first use: few problems ask.
         now = self._problem.instant
         own = now.slots
-        changes = ca.SX.sym("signals'", own.signals.shape[0])
-        symbols = ca.vertcat(own.t, own.q, own.qd, own.qdd, own.signals)
-        rates = ca.vertcat(1, own.qd, own.qdd, own.jerk, changes)
+        symbols = ca.vertcat(own.t, own.q, own.qd, own.qdd, own.signals, own.states)
+        rates = ca.vertcat(1, own.qd, own.qdd, own.jerk, own.signal_rates, own.state_rates)
         rate = ca.jtimes(self._value(*own), symbols, rates)
-        return ca.Function("rate", [*own, changes], [rate])
+        return ca.Function("rate", [*own], [rate])
 
 
 def inverse_dynamics_of(problem: Problem, dynamics: InverseDynamics) -> ca.SX:
     """Torques of a problem's instant, SX, shape (n,)."""
     now = problem.instant
+    if not problem.model.n:
+        return ca.SX(0, 1)
     if problem.coordinates is not None:
         return problem.coordinates.torques(now, problem.wrenches, dynamics)
     return inverse_dynamics(dynamics, problem.model, now.q, now.qd, now.qdd, problem.wrenches)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from colloc.problem import Problem
+from colloc.problem import Problem, State, Unknown
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Trajectory:
     signal: Callable[[str, np.ndarray], np.ndarray]
     constant: Callable[[str], np.ndarray]
 
-    def signals(self, problem: Problem, s: np.ndarray) -> np.ndarray:
-        """All signals of a problem at s, shape (N, total size)."""
-        return np.column_stack([np.zeros((s.size, 0)), *(self.signal(u.name, s) for u in problem.signals)])
+    def signals(self, unknowns: Sequence[Unknown | State], s: np.ndarray) -> np.ndarray:
+        """Some signals or states at s, side by side, shape (N, total size)."""
+        return np.column_stack([np.zeros((s.size, 0)), *(self.signal(u.name, s) for u in unknowns)])
 
     def shared(self, problem: Problem) -> dict[str, np.ndarray | float]:
         """Duration and constants of a problem, by name."""

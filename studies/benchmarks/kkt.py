@@ -19,7 +19,7 @@ import numpy as np
 
 import colloc as co
 from colloc.display import Table
-from colloc.problem import Bounds, Condition, State
+from colloc.problem import Bounds, Condition, EndState
 from colloc.transcription import Transcription
 from models.chains.serial import spatial_chain
 from studies.benchmarks.effort import effort
@@ -52,10 +52,10 @@ def unchanged(problem: co.Problem) -> co.Problem:
 
 def ends_as_rows(problem: co.Problem) -> co.Problem:
     """End states as general constraints, which fix no variables."""
-    return replace(problem, subject_to=[_row(one) if isinstance(one, State) else one for one in problem.subject_to])
+    return replace(problem, subject_to=[_row(one) if isinstance(one, EndState) else one for one in problem.subject_to])
 
 
-def _row(state: State) -> Condition:
+def _row(state: EndState) -> Condition:
     def difference(now: co.Instant) -> ca.SX:
         return ca.vertcat(*(getattr(now, quantity) - ca.DM(value) for quantity, value in state.values.items()))
 

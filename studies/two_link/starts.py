@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 
 import colloc as co
 from colloc.plot.style import BLUE, INK, VERMILLION, dress, styled
-from colloc.problem import State
+from colloc.problem import EndState
 from studies.reporting import Option, Row, arguments, finish, table
 from studies.two_link import lifting, prismatic_revolute, time_optimal
 from studies.two_link.convergence import PAPER
@@ -37,7 +37,7 @@ OPTIONS = (Option("starts", 10, "number of random starts", least=1),)
 
 def random_start(problem: co.Problem, rng: np.random.Generator) -> tuple[co.Problem, Any]:
     """A problem with a random guess of its duration, and random postures about the line between its ends."""
-    ends = [state.values["q"] for state in problem.subject_to if isinstance(state, State)]
+    ends = [state.values["q"] for state in problem.subject_to if isinstance(state, EndState)]
     line = np.linspace(np.array(ends[0]), np.array(ends[1]), 6)
     line[1:-1] += rng.uniform(-NOISE, NOISE, (4, line.shape[1]))
     horizon = replace(problem.horizon, guess=problem.horizon.guess * HASTE ** rng.uniform(-1, 1))
