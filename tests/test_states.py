@@ -25,7 +25,7 @@ def quiet(problem: co.Problem, curve: Any = None, **given: Any) -> co.Solution:
         return co.solve(problem, curve, compile=False, progress=False, **given)
 
 
-# -- problems without a mechanism, whose optima are known ----------------------------------------------------------------
+# -- problems without a mechanism, whose optima are known ------------------------------------------------------------
 
 
 def x1() -> co.Problem:
@@ -151,7 +151,7 @@ def test_optima_known_otherwise_are_found(name):
     assert co.verify(solution).forward_error < 1e-4
 
 
-# -- with a mechanism ----------------------------------------------------------------------------------------------------
+# -- with a mechanism ------------------------------------------------------------------------------------------------
 
 
 def driven_arm(**given: Any) -> co.Problem:
@@ -240,7 +240,7 @@ def test_rates_of_signals_may_cost_and_have_bounds():
         co.solve(problem, co.Radau(5))
 
 
-# -- order, error, simulation --------------------------------------------------------------------------------------------
+# -- order, error, simulation ----------------------------------------------------------------------------------------
 
 
 def decay() -> co.Problem:
@@ -312,7 +312,7 @@ def test_implicit_equations_are_the_same_as_explicit_ones(given):
     assert co.verify(solution).forward_error < 1e-8
 
 
-# -- use -----------------------------------------------------------------------------------------------------------------
+# -- use -------------------------------------------------------------------------------------------------------------
 
 
 def test_bounds_hold_at_all_times():
