@@ -34,7 +34,7 @@ def test_bounds_belong_to_what_is_named(curve):
 def test_a_second_motion_stands_behind_the_first():
     """An offset moves every entry and no bound."""
     problem = everything()
-    first, second = lay_out(problem, 5, 4, 0), lay_out(problem, 5, 4, 0, offset=100)
+    first, second = lay_out(problem, 5, 4), lay_out(problem, 5, 4, offset=100)
     for name, index in first.names.items():
         np.testing.assert_array_equal(second.names[name], index + 100)
     np.testing.assert_array_equal(first.lower, second.lower)
@@ -48,6 +48,6 @@ def test_a_second_motion_stands_behind_the_first():
 
 def test_values_are_filled_in_by_name():
     problem = everything()
-    layout = lay_out(problem, 2, 1, 0, offset=7)
+    layout = lay_out(problem, 2, 1, offset=7)
     x = layout.filled({"q": np.arange(6.0).reshape(2, 3), "duration": 9.0, "payload": 0.4, "unheard of": 1.0})
     np.testing.assert_array_equal(x, [0, 1, 2, 3, 4, 5, 0, 0, 9, 0.4])

@@ -20,7 +20,6 @@ from colloc.checks import (
     text,
     unknown_name,
 )
-from colloc.display import Table, short, shown
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.model import Load, Model, check_loads
@@ -31,6 +30,7 @@ from colloc.problem.cost import Cost, Term
 from colloc.problem.instant import RATES, SHARED, Instant, Slots
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds
 from colloc.problem.rows import natural_size
+from colloc.problem.table import problem_table
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
 from colloc.problem.where import WHOLE, Ends, Window
 
@@ -328,24 +328,10 @@ class Problem:
         return np.concatenate([np.zeros(0), *parts])
 
     def __repr__(self) -> str:
-        return self._table().text()
+        return problem_table(self).text()
 
     def _repr_html_(self) -> str:
-        return self._table().html()
-
-    def _table(self) -> Table:
-        T = self.horizon
-        span = f"{short(T.lower)} s" if T.lower == T.upper else f"free in [{short(T.lower)}, {short(T.upper)}] s"
-        lines = [("model", f"{self.model.name}, {self.model.n} DOF: {shown(self.model.joint_names)}")]
-        lines.append(("duration", span))
-        lines += [("minimize", f"{short(term.weight)} * {name}") for name, (term, _) in self.costs.items()]
-        lines += [("subject to", f"{name}: {_describe(stated)}") for name, stated in self.rows.items()]
-        for unknown in self.unknowns:
-            kind = "state" if isinstance(unknown, State) else "constant" if unknown.constant else "signal"
-            lines.append(("unknown", f"{unknown.name}: {kind}, size {unknown.size}"))
-        lines += [("parameter", f"{p.name} = {shown(list(map(short, p.value)))}") for p in self.parameters]
-        lines += [("load", f"on {load.body}") for load in self.loads]
-        return Table(f"Problem: {len(self.rows)} constraints", ("", ""), lines)
+        return problem_table(self).html()
 
 
 def _equation(state: State) -> Condition:
@@ -378,13 +364,3 @@ def _unique(name: str, taken: Mapping[str, object]) -> str:
     while unique in taken:
         unique, k = f"{name} {k}", k + 1
     return unique
-
-
-def _describe(stated: ConstraintRows) -> str:
-    rows = stated.rows
-    values = [
-        short(low) if low == high else f"[{short(low)}, {short(high)}]"
-        for low, high in zip(rows.lower, rows.upper, strict=True)
-    ]
-    listed = values[0] if len(set(values)) == 1 else f"({shown(values, 6)})"
-    return f"{len(values)} row{'s' if len(values) > 1 else ''} in {listed} {stated.constraint.where}"

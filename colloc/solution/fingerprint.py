@@ -11,9 +11,10 @@ from collections.abc import Mapping
 import casadi as ca
 import numpy as np
 
-from colloc.dynamics import inverse_dynamics, newton_euler
-from colloc.problem import Problem, Slots
+from colloc.dynamics import newton_euler
+from colloc.problem import Problem, Slots, State
 from colloc.problem.where import Moment, Window
+from colloc.transcription.torques import inverse_dynamics_of
 
 _INSTANTS = 3
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples, less their whole parts, fill an interval evenly
@@ -30,15 +31,17 @@ def fingerprint(problem: Problem) -> dict[str, np.ndarray]:
     dict of str to ndarray, shape (N,)
         Not a number where a function is none at a made-up instant.
     """
-    now, horizon = problem.instant, problem.horizon
-    tau = inverse_dynamics(newton_euler, problem.model, now.q, now.qd, now.qdd, problem.wrenches)
+    horizon = problem.horizon
     found = {
-        "masses, lengths, gravity, passive parts or loads": _values(problem.function("model", tau)),
+        "masses, lengths, gravity, passive parts or loads": _values(
+            problem.function("model", inverse_dynamics_of(problem, newton_euler))
+        ),
         "duration": np.array([horizon.lower, horizon.upper]),
     }
     for unknown in problem.unknowns:
         limits = np.concatenate([unknown.lower, unknown.upper])
-        found[f"unknown {unknown.name!r}"] = np.append(float(unknown.constant), limits)
+        kind = 2.0 if isinstance(unknown, State) else float(unknown.constant)
+        found[f"unknown {unknown.name!r}"] = np.append(kind, limits)
     for parameter in problem.parameters:  # its value is the solve's
         found[f"parameter {parameter.name!r}"] = np.array([parameter.value.size])
     for name, (term, function) in problem.costs.items():
@@ -47,6 +50,8 @@ def fingerprint(problem: Problem) -> dict[str, np.ndarray]:
         where, rows = stated.constraint.where, stated.rows
         place = where if isinstance(where, Window | Moment) else ()
         found[f"constraint {name!r}"] = np.concatenate([place, rows.lower, rows.upper, _values(stated.function)])
+    if problem.closure is not None:
+        found["loops"] = _values(problem.closure.function)
     return found
 
 

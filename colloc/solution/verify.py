@@ -56,8 +56,8 @@ class Verification:
     joint_errors : ndarray, shape (n + m,) [rad, m]
         Largest deviation of every joint, then of every state.
     local_errors : ndarray, shape (intervals, n + m) [rad, m]
-        Deviation of every joint and state at the end of every interval, each simulated from the solution's own state at its
-        start: the error of the solution, without what an unstable motion makes of it.
+        Deviation of every joint and state at the end of every interval, each simulated from the solution's own
+        state at its start: the error of the solution, without what an unstable motion makes of it.
     growth : float
         How much a deviation can grow along the motion while the torques are held; see
         `colloc.solution.simulation.growth`.

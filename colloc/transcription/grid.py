@@ -112,7 +112,7 @@ class Grid:
     def layout(self) -> Layout:
         """The variables, with bounds on positions as bounds on their control points."""
         basis, problem = self.basis, self.problem
-        layout = lay_out(problem, basis.size, self.curve.signals.size, self.states.size)
+        layout = lay_out(problem, basis.size, self.curve.signals.size)
         for limits in problem.windows("q"):
             if (held := intervals_within(limits[0], basis)) is not None:
                 layout = layout.narrowed(problem, seen_points(held, basis), limits)

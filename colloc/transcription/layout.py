@@ -114,20 +114,21 @@ class End(NamedTuple):
 _Limits = tuple[Window, np.ndarray, np.ndarray]
 
 
-def lay_out(problem: Problem, q: int, signals: int, states: int, offset: int = 0) -> Layout:
+def lay_out(problem: Problem, q: int, signals: int, offset: int = 0) -> Layout:
     """Layout of a problem's motion: point after point, control points of joints, then of signals, then of states.
 
     Parameters
     ----------
     problem : Problem
-    q, signals, states : int
-        Numbers of control points of every joint, every signal and every state.
+    q, signals : int
+        Numbers of control points of every joint and every signal; states have those of the joints' velocities, one
+        less.
     offset : int
         Where the motion's entries begin in the decision vector.
     """
     own = {"q": np.array(problem.limits("q")), "signals": _side_by_side(problem.signals)}
     own["states"] = _side_by_side(problem.states)
-    points, index, start = {"q": q, "signals": signals, "states": states}, {}, offset
+    points, index, start = {"q": q, "signals": signals, "states": q - 1}, {}, offset
     for name, limits in own.items():
         size = points[name] * limits.shape[1]
         index[name] = start + np.arange(size).reshape(points[name], limits.shape[1])
