@@ -13,8 +13,17 @@ from scipy.integrate import solve_ivp
 import colloc as co
 from models.chains.serial import planar_chain
 from models.two_link import two_link
+from studies.classics.states import (
+    NOTHING,
+    brachistochrone,
+    bryson_denham,
+    goddard,
+    hypersensitive,
+    steering,
+    van_der_pol,
+    x1,
+)
 
-NOTHING = co.Model.empty()
 CURVES = [co.BSpline(6), co.BSpline(5, degree=5, continuity=1), co.Radau(5), co.HermiteSimpson(6)]
 CURVES += [co.BSpline(5, degree=5, continuity=1, knots="free")]
 
@@ -28,113 +37,11 @@ def quiet(problem: co.Problem, curve: Any = None, **given: Any) -> co.Solution:
 # -- problems without a mechanism, whose optima are known ------------------------------------------------------------
 
 
-def x1() -> co.Problem:
-    """Neuenhofen and Kerrigan (2018): what rings in it shows at once."""
-    return co.Problem(
-        NOTHING,
-        np.pi / 2,
-        co.integral(lambda now: now.y**2 + now.u * ca.cos(now.t)),
-        [co.initial(states={"y": 0.0})],
-        [co.Unknown("u", lower=-1.5, upper=1.0), co.State("y", rate=lambda now: now.y**2 / 2 + now.u)],
-    )
-
-
-def hypersensitive() -> co.Problem:
-    """Rao and Mease (2000), ten seconds of it."""
-    return co.Problem(
-        NOTHING,
-        10.0,
-        co.integral(lambda now: now.y**2 + now.u**2),
-        [co.initial(states={"y": 1.0}), co.final(states={"y": 1.5})],
-        [co.Unknown("u"), co.State("y", rate=lambda now: -(now.y**3) + now.u)],
-    )
-
-
-def van_der_pol() -> co.Problem:
-    return co.Problem(
-        NOTHING,
-        10.0,
-        co.integral(lambda now: now.a**2 + now.b**2 + now.u**2),
-        [co.initial(states={"a": 0.0, "b": 1.0})],
-        [
-            co.Unknown("u", lower=-1.0, upper=1.0),
-            co.State("a", rate=lambda now: (1 - now.b**2) * now.a - now.b + now.u, lower=-0.25),
-            co.State("b", rate=lambda now: now.a),
-        ],
-    )
-
-
-def bryson_denham(limit: float = 1 / 9) -> co.Problem:
-    """Bryson and Ho (1975), section 3.11: 4 / (9 limit)."""
-    return co.Problem(
-        NOTHING,
-        1.0,
-        co.integral(lambda now: now.u**2 / 2),
-        [co.initial(states={"z": (0.0, 1.0)}), co.final(states={"z": (0.0, -1.0)})],
-        [co.Unknown("u"), co.State("z", 2, rate=lambda now: [now.z[1], now.u], upper=(limit, np.inf))],
-    )
-
-
-def goddard() -> co.Problem:
-    """In feet, slugs and pounds: thrust at its limit, a singular arc, and coasting."""
-    exhaust, mass = 1580.9425279876559, (1.0, 3.0)
-
-    def drag(now: co.Instant) -> ca.SX:
-        return 5.49153484923381010e-5 * now.v**2 * ca.exp(-now.h / 23800)
-
-    return co.Problem(
-        NOTHING,
-        co.Free(10.0, 100.0, 40.0),
-        -1.0 * co.terminal(lambda now: now.h),
-        [co.initial(states={"h": 0.0, "v": 0.0, "m": mass[1]}), co.final(states={"m": mass[0]})],
-        [
-            co.Unknown("thrust", lower=0.0, upper=193.044, guess=100.0),
-            co.State("h", rate=lambda now: now.v, lower=0.0, upper=20000.0, guess=5000.0),
-            co.State("v", rate=lambda now: (now.thrust - drag(now)) / now.m - 32.174, lower=-100.0, upper=2000.0),
-            co.State("m", rate=lambda now: -now.thrust / exhaust, lower=mass[0], upper=mass[1]),
-        ],
-    )
-
-
-def steering() -> co.Problem:
-    """Linear tangent law (Bryson and Ho 1975, section 2.4): to a height and a speed in the shortest time."""
-
-    def rate(now: co.Instant) -> list[Any]:
-        return [now.z[2], now.z[3], 100 * ca.cos(now.angle), 100 * ca.sin(now.angle)]
-
-    return co.Problem(
-        NOTHING,
-        co.Free(0.1, 2.0, 1.0),
-        co.duration(),
-        [co.initial(states={"z": np.zeros(4)}), co.at(1.0, lambda now: now.z[1:], equals=[5.0, 45.0, 0.0])],
-        [
-            co.Unknown("angle", lower=-np.pi / 2, upper=np.pi / 2),
-            co.State("z", 4, rate=rate, guess=(5.0, 2.0, 20.0, 10.0)),
-        ],
-    )
-
-
-def brachistochrone() -> co.Problem:
-    def rate(now: co.Instant) -> list[Any]:
-        return [now.z[2] * ca.cos(now.angle), -now.z[2] * ca.sin(now.angle), 9.80665 * ca.sin(now.angle)]
-
-    return co.Problem(
-        NOTHING,
-        co.Free(0.1, 10.0, 2.0),
-        co.duration(),
-        [co.initial(states={"z": (0.0, 10.0, 0.0)}), co.at(1.0, lambda now: now.z[:2], equals=[10.0, 5.0])],
-        [
-            co.Unknown("angle", lower=-np.pi / 2, upper=np.pi / 2, guess=0.7),
-            co.State("z", 3, rate=rate, guess=(5.0, 7.0, 5.0)),
-        ],
-    )
-
-
 OPTIMA = {
     "x1": (x1, -0.256996962561, 1e-8),
     "hypersensitive": (hypersensitive, 6.7239253889, 1e-6),
     "van der Pol": (van_der_pol, 3.61518, 2e-6),
-    "Bryson-Denham": (bryson_denham, 4.0, 1e-6),
+    "Bryson-Denham": (lambda: bryson_denham(1 / 9), 4.0, 1e-6),
     "Breakwell": (lambda: bryson_denham(0.1), 40 / 9, 1e-5),
     "Goddard": (goddard, -18550.8718638, 2e-5),
     "steering": (steering, 0.5545708783, 1e-8),
@@ -316,7 +223,7 @@ def test_implicit_equations_are_the_same_as_explicit_ones(given):
 
 
 def test_bounds_hold_at_all_times():
-    solution = co.solve(bryson_denham(), co.BSpline(20, degree=5, continuity=1), compile=False)
+    solution = co.solve(bryson_denham(1 / 9), co.BSpline(20, degree=5, continuity=1), compile=False)
     assert solution.at(np.linspace(0, 1, 5001)).z[:, 0].max() < 1 / 9 + 1e-7
 
 
@@ -328,9 +235,9 @@ def test_a_solution_starts_another_and_is_kept_in_files(tmp_path):
     assert other.cost == pytest.approx(first.cost, rel=1e-3)
     co.save(first, tmp_path / "v.npz")
     loaded = co.load(tmp_path / "v.npz", van_der_pol())
-    np.testing.assert_array_equal(loaded.at(3.0).a, first.at(3.0).a)
+    np.testing.assert_array_equal(loaded.at(3.0).x1, first.at(3.0).x1)
     co.to_csv(first, tmp_path / "v.csv")
-    assert "a" in (tmp_path / "v.csv").read_text().splitlines()[0].split(",")
+    assert "x1" in (tmp_path / "v.csv").read_text().splitlines()[0].split(",")
 
 
 def test_a_guess_runs_between_stated_ends():

@@ -17,9 +17,10 @@ from colloc.display import Table
 from studies.classics.arms import ARMS
 from studies.classics.classic import Classic
 from studies.classics.points import POINTS
+from studies.classics.states import STATES
 from studies.reporting import Option, arguments, finish
 
-CLASSICS = POINTS | ARMS
+CLASSICS = POINTS | ARMS | STATES
 TOL = 1e-4
 PATIENCE = 30.0  # s
 WRONG = 1e-2
