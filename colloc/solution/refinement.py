@@ -36,7 +36,8 @@ def has_settled(solution: Solution, tol: float) -> bool:
     if solution.cost_change > tol:
         return False
     twice = len(solution.ladder) > 2 and relative_change(*solution.ladder[-3:-1]) <= tol
-    return twice or bool(unused(solution).sum() <= _LITTLE * tol)
+    # What controls of states might gain is not known.
+    return twice or (not solution.problem.states and bool(unused(solution).sum() <= _LITTLE * tol))
 
 
 def next_curve(solution: Solution, tol: float, *, settled: bool) -> Transcription | None:

@@ -9,9 +9,12 @@ have no multipliers, and may do what they like.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from colloc.problem import ConstraintRows, Window
+from colloc.numerics.bspline import SplineBasis
+from colloc.problem import ConstraintRows, Slots, State, Unknown, Window
 from colloc.solution.solution import Solution
 from colloc.solution.violations import even_grid
 from colloc.transcription import constraint_block
@@ -28,6 +31,11 @@ def unused(solution: Solution) -> np.ndarray:
             if (above + below).any():
                 to_upper, to_lower = _distances(solution, name, stated)
                 found += (_near(above) * to_upper + _near(below) * to_lower).sum(axis=0)
+    signals, states = solution.problem.signals, solution.problem.states
+    if signals:
+        found += _of_unknowns(solution, "signals", signals, solution.curve.signals)
+    if states:
+        found += _of_unknowns(solution, "states", states, solution.nlp.grid.states)
     return found / max(abs(solution.cost), 1e-300)
 
 
@@ -61,6 +69,24 @@ def _distances(solution: Solution, name: str, stated: ConstraintRows) -> tuple[n
     gaps = (rows.upper[:, None] - mean, mean - rows.lower[:, None])
     to_upper, to_lower = (np.where(np.isfinite(gap) & (counts > 0), np.maximum(gap, 0), 0.0) for gap in gaps)
     return to_upper, to_lower
+
+
+def _of_unknowns(solution: Solution, kind: str, unknowns: Sequence[Unknown | State], basis: SplineBasis) -> np.ndarray:
+    """The same of the bounds of "signals" or "states", which hold for their control points, not yet relative."""
+    grid, index = solution.nlp.grid, solution.nlp.grid.layout[kind]
+    worth = np.zeros((2, index.shape[1], grid.basis.intervals))
+    multipliers, interval = solution.multipliers["x"][index], basis.sites()[1]
+    for column, own in enumerate(multipliers.T):
+        np.add.at(worth[0, column], interval, np.maximum(own, 0))
+        np.add.at(worth[1, column], interval, np.maximum(-own, 0))
+    sites = grid.on(even_grid(grid))
+    (values,) = sites.evaluate([getattr(Slots(*sites.local.arguments), kind)], solution.x, solution.parameters)
+    mean = values.reshape(grid.basis.intervals, -1, index.shape[1]).mean(axis=1).T
+    lower, upper = (np.concatenate([getattr(u, side) for u in unknowns])[:, None] for side in ("lower", "upper"))
+    found = np.zeros(grid.basis.intervals)
+    for own, gap in zip(worth, (upper - mean, mean - lower), strict=True):
+        found += (_near(own) * np.where(np.isfinite(gap), np.maximum(gap, 0), 0)).sum(axis=0)
+    return found
 
 
 def _near(worth: np.ndarray) -> np.ndarray:
