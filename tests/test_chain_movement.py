@@ -211,7 +211,7 @@ def test_misfits_are_refused():
         ChainMovement(chain, rest((0.5,), (2.5,)), soft=co.integral(lambda now: now.qd[0]))
     with pytest.raises(co.InputError, match="end must be within bounds -1 and 2"):
         SplineMotion(np.zeros((1, 1)), np.full((1, 1), 2.5), 1.0, 5, lower=-1, upper=2)
-    with pytest.raises(co.InputError, match=r"q must have shape \(1, 3\)"):
+    with pytest.raises(co.InputError, match=r"q must have shape \(N, 3\)"):
         loops.closure_error(chain, [[0.0]])
     with pytest.raises(co.InputError, match=r"q must have shape \(20, 1\)"):
         rest((0.5,), (2.5,)).nearest(np.zeros((3, 1)))

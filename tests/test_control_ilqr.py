@@ -308,8 +308,8 @@ def test_a_wrong_derivative_changes_the_outcome():
     ("change", "message"),
     [
         ({"x0": (0.0, 0.0)}, r"x0 must have shape \(4,\)"),
-        ({"u0": np.zeros(2)}, r"u0 must have shape \(K, 2\), K > 0, got shape \(2,\)"),
-        ({"u0": np.zeros((5, 3))}, r"u0 must have shape \(5, 2\)"),
+        ({"u0": np.zeros(2)}, r"u0 must have shape \(N, 2\), got shape \(2,\)"),
+        ({"u0": np.zeros((5, 3))}, r"u0 must have shape \(N, 2\), got shape \(5, 3\)"),
         ({"limits": (1.0, -1.0)}, "limits: lower bound exceeds upper"),
         ({"limits": (-1.0, 1.0), "form": Form.BATCH}, "limits need the recursive form"),
         ({"form": "batch"}, "form must be one of Form.RECURSIVE, Form.BATCH, got 'batch'"),

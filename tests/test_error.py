@@ -211,7 +211,7 @@ def test_graded_breakpoints_widen_towards_the_middle():
         (lambda: co.graded(4, 1e-3), r"graded\(4, 0.001\) needs a ratio above 3, or more intervals"),
         (lambda: co.solve(time_optimal(), co.BSpline(4), tol=0), "tol must be finite and positive, got 0"),
         (lambda: co.solve(time_optimal(), co.BSpline(4), between="sometimes"), 'between must be "always" or "nodes"'),
-        (lambda: co.refine(time_optimal()), "refine needs a Solution"),  # pyright: ignore[reportArgumentType]
+        (lambda: co.refine(time_optimal()), "solution must be a Solution"),  # pyright: ignore[reportArgumentType]
     ],
 )
 def test_wrong_calls_are_refused(call, message: str):

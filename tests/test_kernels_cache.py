@@ -13,6 +13,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
+from colloc.checks import InputError
 from colloc.kernels import Compile, CompileError, CompileWarning, Kernel, build, cached, compiler
 from colloc.kernels.options import cache_directory, compiler_command
 
@@ -308,8 +309,8 @@ def test_users_without_a_home(monkeypatch):
 
 
 def test_a_path_with_a_null_character_is_refused():
-    with pytest.raises(CompileError, match="null"):
-        build(kernels(), Compile(cache="a\0b"))
+    with pytest.raises(InputError, match="cache must be a directory"):
+        Compile(cache="a\0b")
 
 
 def test_without_a_directory_for_temporary_files(cache, monkeypatch, tmp_path):

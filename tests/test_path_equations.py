@@ -123,6 +123,6 @@ def test_rows_are_sorted_by_the_derivatives_they_need():
     )
     stated = co.Problem(two_link(), 1.0, co.integral(effort), [many]).rows["many"]
     np.testing.assert_array_equal(stated.orders, [0, 1, 2, 2, 0, 2])
-    rate = stated.rate.function(0.5, 1, [3, 4], [5, 6], *7 * [0])
+    rate = stated.rate.function(0.5, 1, [3, 4], [5, 6], *10 * [0])
     np.testing.assert_array_equal(np.array(rate).ravel()[[0, 4]], [5 - 1, 6])
     assert stated.rate.rows.labels[0] == "rate of many[0]"

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -21,6 +20,7 @@ import numpy as np
 from colloc.checks import InputError
 from colloc.dynamics import InverseDynamics, mass_matrix, newton_euler
 from colloc.dynamics import inverse_dynamics as tree_torques
+from colloc.lazy import cached_property
 from colloc.loops.assembly import assemble
 from colloc.loops.inverse_dynamics import actuation, driven
 from colloc.loops.loop_loads import loop_loads

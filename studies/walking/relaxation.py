@@ -56,7 +56,7 @@ def relaxations(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", co.SolutionWarning)
             end = co.solve(
-                nlp, guess=guess, parameters={"allowed": np.array(order) == kind}, ipopt=IPOPT, between="nodes",
+                nlp, guess=guess, parameters={"allowed": [float(own == kind) for own in order]}, ipopt=IPOPT, between="nodes",
                 raise_on_failure=False,
             )  # fmt: skip
         amount = float(end.constants["slack"][order.index(kind)]) * size * unit
