@@ -210,13 +210,13 @@ def count(name: str, value: Any, *, at_least: int, at_most: int | None = None) -
     return int(value)
 
 
-def pair(name: str, value: Any) -> tuple[Any, Any]:
-    """The two ends of an interval."""
+def pair(name: str, value: Any, of: str = "(lower, upper)") -> tuple[Any, Any]:
+    """Two things: the ends of an interval, or what the last argument says."""
     try:
-        lower, upper = as_tuple(name, value)
+        first, second = as_tuple(name, value)
     except (InputError, ValueError):
-        raise InputError(f"{name} must be (lower, upper), got {value!r}") from None
-    return lower, upper
+        raise InputError(f"{name} must be {of}, got {value!r}") from None
+    return first, second
 
 
 def interval(name: str, lower: Any, upper: Any, shape: tuple[int, ...] | None = None) -> tuple[np.ndarray, np.ndarray]:

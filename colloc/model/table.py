@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import casadi as ca
 import numpy as np
@@ -15,14 +15,17 @@ from colloc.model.joint import Joint
 _HEADER = ("body", "parent", "joint", "theta [rad]", "d [m]", "a [m]", "alpha [rad]", "mass [kg]", "q", "tau")
 
 
-def bodies_table(title: str, bodies: Sequence[Body]) -> Table:
-    """One row per body; passive parts of joints in the notes."""
+def bodies_table(title: str, bodies: Sequence[Body], markers: Mapping[str, tuple[str, ca.SX]]) -> Table:
+    """One row per body; passive parts of joints, and markers, in the notes."""
     rows = []
     for body in bodies:
         limits = body.joint.limits
         cells = (body.name, body.parent or "world", _joint_cell(body), *_dh_cells(body), _cell(body.mass))
         rows.append((*cells, _range(limits.position), _range(limits.torque)))
     notes = [f"{b.joint_name}: {', '.join(_passive_parts(b.joint))}" for b in bodies if b.joint.passive]
+    for name, (body, point) in markers.items():
+        place = ", ".join(_cell(point[k]) for k in range(3))
+        notes.append(f"marker {name}: on {body} at ({place}) m")
     return Table(title, _HEADER, rows, tuple(notes))
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, choice, symbolic, text, unknown_name, vector
+from colloc.checks import InputError, as_tuple, choice, mapping, pair, symbolic, symbols, text, unknown_name, vector
 from colloc.display import Table, short
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
@@ -31,16 +32,21 @@ class Model:
     gravity : shape (3,) [m/s2]
         Gravity acceleration in the world frame.
     name : str
+    markers : mapping of str to (str, shape (3,) [m])
+        Points fixed in bodies, by names of their own: body and place in its link frame. Instants give their motion by
+        `now.marker("wrist")`.
 
     Raises
     ------
     InputError
-        For repeated names of bodies or of joints, a missing parent, a cycle, or bodies out of tree order.
+        For repeated names of bodies or of joints, a missing parent, a cycle, bodies out of tree order, or a marker on
+        a body that does not exist.
     """
 
     bodies: Sequence[Body]
     gravity: Any = (0.0, -9.81, 0.0)
     name: str = "model"
+    markers: Mapping[str, Any] = field(default_factory=dict)
 
     @heeded
     def __post_init__(self):
@@ -59,12 +65,22 @@ class Model:
         for name in self.joint_names:
             if self.joint_names.count(name) > 1:
                 raise InputError(f"two joints are named {name!r}; names must be unique")
+        found = {name: self._marker(name, place) for name, place in mapping("markers", self.markers).items()}
+        object.__setattr__(self, "markers", MappingProxyType(found))
+
+    def _marker(self, name: Any, place: Any) -> tuple[str, ca.SX]:
+        """Body and point of a marker, checked."""
+        text("name of a marker", name)
+        body, point = pair(f"marker {name!r}", place, "(body, point)")
+        if text(f"body of marker {name!r}", body) not in (known := [b.name for b in self.bodies]):
+            raise unknown_name(f"body of marker {name!r}", body, known)
+        return body, symbols(f"point of marker {name!r}", point, (3,))
 
     @classmethod
     def empty(cls) -> Model:
         """No mechanism at all, for a problem of states alone; `Problem` takes None for it."""
         model = object.__new__(cls)
-        for name, value in (("bodies", ()), ("gravity", np.zeros(3)), ("name", "no mechanism")):
+        for name, value in (("bodies", ()), ("gravity", np.zeros(3)), ("name", "no mechanism"), ("markers", {})):
             object.__setattr__(model, name, value)
         return model
 
@@ -200,7 +216,7 @@ class Model:
     def _table(self) -> Table:
         gravity = ", ".join(map(short, self.gravity))
         title = f"{self.name}: {self.n} DOF, {len(self.bodies)} bodies, gravity ({gravity}) m/s2"
-        return bodies_table(title, self.bodies)
+        return bodies_table(title, self.bodies, self.markers)
 
 
 def _held(body: Body, value: Any) -> Body:

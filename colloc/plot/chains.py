@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from colloc.loops import ClosedChain, Frame
-from colloc.model import Body, Model, fixed, placement
+from colloc.model import Body, fixed, placement
 from colloc.plot.skeleton import Pose, Skeleton, assembled, places
 
 Postures = Callable[[np.ndarray], np.ndarray]
@@ -34,7 +35,7 @@ def chain_pose(chain: ClosedChain, postures: Postures, points: Mapping[str, tupl
         ties.append((len(bodies) - 2, len(bodies) - 1, loop.translations < 3))
     for name, (body, place) in (points or {}).items():
         bodies.append(Body(name, fixed(placement(place)), body))
-    model = Model(bodies, chain.model.gravity, chain.model.name)
+    model = replace(chain.model, bodies=bodies)
     q = ca.SX.sym("q", model.n)
     function = ca.Function("places", [q], [places(model, q)])
 

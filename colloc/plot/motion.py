@@ -25,7 +25,7 @@ def motion(solution: Solution, frames: int = 9) -> Figure:
     Joints and link origins connected from parent to child in the world frame. Snapshots equally spaced in time fade
     from light to dark; start and end are drawn heavier. A mechanism that moves in the x-y, x-z or y-z plane is drawn
     in it, any other in space. The cross is the world's origin, squares are attachments to the world, slides are
-    dotted.
+    dotted, crosses on links are the model's markers.
 
     Parameters
     ----------
@@ -98,12 +98,13 @@ class Stick:
         self.carriages = scene.line(none, marker="s", markersize=1.5 * size, markerfacecolor="white", **look)
         self.joints = scene.line(none, marker="o", markersize=size, markerfacecolor="white", **look)
         self.tips = scene.line(none, marker="o", markersize=0.8 * size, markerfacecolor=color, **look)
+        self.markers = scene.line(none, marker="x", markersize=size, **look)
         self.show(figure_of, frame)
 
     @property
     def lines(self) -> list[Line2D]:
         """Lines from back to front."""
-        return [self.rails, self.links, self.carriages, self.joints, self.tips]
+        return [self.rails, self.links, self.carriages, self.joints, self.tips, self.markers]
 
     def show(self, figure_of: Skeleton, frame: int) -> None:
         """Move to the posture at one time."""
@@ -113,6 +114,7 @@ class Stick:
             figure_of.carriages(frame),
             figure_of.pins(frame),
             figure_of.end[frame, figure_of.tips],
+            figure_of.markers[frame],
         )
         for line, points in zip(self.lines, places, strict=True):
             self.scene.move(line, points)

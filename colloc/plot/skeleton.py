@@ -40,6 +40,8 @@ class Skeleton:
         Origin of the link frame.
     end : ndarray
         Origin, or centre of mass as told above.
+    markers : ndarray, shape (N, n_markers, 3)
+        Where the model's markers are.
     ties : tuple of (int, int, bool), optional
         Of every loop that closes the mechanism: the bodies whose origins it ties together, and whether it lets one
         slide along the other.
@@ -52,6 +54,7 @@ class Skeleton:
     slid: np.ndarray
     origin: np.ndarray
     end: np.ndarray
+    markers: np.ndarray
     ties: tuple[tuple[int, int, bool], ...] = ()
 
     @cached_property
@@ -113,8 +116,9 @@ class Skeleton:
     def extent(self) -> tuple[np.ndarray, np.ndarray]:
         """Corners of the box that holds everything drawn, each shape (3,) [m]."""
         drawn = [k for k in range(len(self.model.bodies)) if k not in self.floats]
-        every = np.stack([self.start, self.root, self.slid, self.origin, self.end])[:, :, drawn]
-        return every.min(axis=(0, 1, 2)), every.max(axis=(0, 1, 2))
+        places = [self.start, self.root, self.slid, self.origin, self.end]
+        every = np.concatenate([*(place[:, drawn].reshape(-1, 3) for place in places), self.markers.reshape(-1, 3)])
+        return every.min(axis=0), every.max(axis=0)
 
     @cached_property
     def plane(self) -> tuple[int, int] | None:
@@ -148,21 +152,25 @@ def skeleton(solution: Solution, t: np.ndarray) -> Skeleton:
 def assembled(
     model: Model, t: np.ndarray, values: np.ndarray, ties: tuple[tuple[int, int, bool], ...] = ()
 ) -> Skeleton:
-    """The stick figure of the values of `places` at N times, shape (15 n_bodies, N)."""
+    """The stick figure of the values of `places` at N times, shape (15 n_bodies + 3 n_markers, N)."""
     bodies = len(model.bodies)
-    start, root, slid, origin, com = values.T.reshape(t.size, 5, bodies, 3).transpose(1, 0, 2, 3)
+    of_bodies, markers = values.T[:, : 15 * bodies], values.T[:, 15 * bodies :].reshape(t.size, -1, 3)
+    start, root, slid, origin, com = of_bodies.reshape(t.size, 5, bodies, 3).transpose(1, 0, 2, 3)
     # Measured rather than read off the joints, whose lengths may be unknowns of the problem.
     point_like = (np.abs(origin - root).max(axis=(0, 2)) < _FLAT).tolist()
     for body, parent in enumerate(model.parents):
         if parent >= 0 and np.abs(root[:, body] - origin[:, parent]).max() >= _FLAT:
             point_like[parent] = False
     end = np.where(np.array(point_like)[:, None], com, origin)
-    return Skeleton(model, t, start, root, slid, origin, end, ties)
+    return Skeleton(model, t, start, root, slid, origin, end, markers, ties)
 
 
 @heeded
 def places(model: Model, q: ca.SX) -> ca.SX:
-    """Starts, roots, ends of slides, origins and centres of mass of all bodies, SX, shape (15 n_bodies,) [m]."""
+    """Starts, roots, ends of slides, origins and centres of mass of all bodies, and the markers [m].
+
+    SX, shape (15 n_bodies + 3 n_markers,).
+    """
     zero = ca.SX(model.n, 1)
     transforms = frames(model, q, zero, zero).position
     columns = []
@@ -175,4 +183,6 @@ def places(model: Model, q: ca.SX) -> ca.SX:
             axis = placed[:3, :3] @ sparse(body.joint.axis)
             slid = root + axis * ca.dot(axis, origin - root)
         columns.append([root if parent < 0 else above[:3, 3], root, slid, origin, origin + own[:3, :3] @ body.com])
-    return ca.densify(ca.vertcat(*(place for places in zip(*columns, strict=True) for place in places)))
+    of_bodies = (place for places in zip(*columns, strict=True) for place in places)
+    markers = (transforms[model.index(body)] @ ca.vertcat(point, 1) for body, point in model.markers.values())
+    return ca.densify(ca.vertcat(*of_bodies, *(marker[:3] for marker in markers)))

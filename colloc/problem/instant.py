@@ -144,6 +144,19 @@ class Instant:
         """
         return point_in(self._frames, self.model.index(body), point)
 
+    def marker(self, name: str) -> PointMotion:
+        """Position, velocity and acceleration in the world frame of a marker of the model.
+
+            co.path(lambda now: now.marker("toe").position[1], lower=0.0)          # m
+
+        Parameters
+        ----------
+        name : str
+        """
+        if name not in self.model.markers:
+            raise unknown_name(f"marker of {self.model.name!r}", name, self.model.markers)
+        return self.point(*self.model.markers[name])
+
     def reaction(self, body: str) -> Reaction:
         """What the parent exerts on a body through its joint, the problem's loads considered.
 
