@@ -17,7 +17,7 @@ The layers, lowest first; each imports only from those listed before it:
     interrupts      Ctrl-C that is not lost on the way
     lazy            attributes computed on first use, once for all threads
     files           writing files: complete or absent
-    numerics        spline bases, quadrature, differences, the fastest speeds along a path
+    numerics        spline bases, smoothing, quadrature, differences, the fastest speeds along a path
     kernels         CasADi functions compiled to machine code, and evaluated at many samples
     model           joints, bodies and their masses, the tree and its gravity, loads, kinematics
     dynamics        inverse dynamics (newtonian, lagrangian, liegroup), composite and articulated bodies (spatial),
@@ -80,6 +80,7 @@ from colloc.problem import (
     path,
     penalty,
     terminal,
+    track,
 )  # fmt: skip
 from colloc.solution import Sample, Solution
 from colloc.solve import SolutionWarning, SolveError, refine, solve
@@ -101,7 +102,7 @@ __all__ = [
     "dh_prismatic", "dh_revolute", "duration", "dynamics", "final", "fixed", "floating", "graded", "ground",
     "helical", "initial", "integral", "keyframes", "line", "load", "loops", "path", "penalty", "placement", "plot",
     "point_motion", "point_to_point", "prismatic", "refine", "revolute", "save", "solve", "spherical", "terminal",
-    "to_csv", "transcribe", "verify",
+    "to_csv", "track", "transcribe", "verify",
 ]  # fmt: skip
 
 # Loaded on first use: importing matplotlib takes longer than solving a small problem, and ground is for walkers.

@@ -1,1 +1,1 @@
-"""Plain numerical mathematics on NumPy arrays: bases and quadrature."""
+"""Plain numerical mathematics on NumPy arrays: bases, smoothing and quadrature."""

@@ -8,6 +8,7 @@ from colloc.problem.instant import SHARED, Instant, Slots
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds, bounds, final, initial
 from colloc.problem.problem import Problem
 from colloc.problem.rows import Rows, natural_size, summed
+from colloc.problem.track import track
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
 from colloc.problem.where import Ends, Moment, Places, Window
 
@@ -47,4 +48,5 @@ __all__ = [
     "penalty",
     "summed",
     "terminal",
+    "track",
 ]  # fmt: skip

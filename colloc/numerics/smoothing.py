@@ -1,0 +1,120 @@
+"""Splines through measured samples: interpolating ones, and ones that smooth a stated noise away.
+
+A smoothing spline minimises the sum of squared residuals plus lambda times the integral of its squared m-th
+derivative, m = (degree + 1) // 2 (Reinsch 1967, "Smoothing by spline functions"; quintic ones, with m = 3, are what
+Woltring 1986, "A Fortran package for generalized, cross-validatory spline smoothing and differentiation", advises for
+markers). For noise of standard deviation sigma, lambda is the one with the least
+
+    RSS(lambda) + 2 sigma^2 tr A(lambda),  A the map from samples to the spline at their times,
+
+which estimates, but for a constant, the squared distance of the spline from what there would be without the noise
+(Craven and Wahba 1979, section 2; Woltring's choice for a known noise).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from colloc.numerics.bspline import SplineBasis
+from colloc.numerics.quadrature import gauss
+
+_NONE = 1e-8  # of the largest singular value: a combination of control points that samples hardly see
+_NOTHING = 1e-14  # a share that is rounding
+_LAMBDAS = np.logspace(-10, 14, 481)  # in units that make both parts of equal size
+
+
+def sample_basis(times: np.ndarray, degree: int, pieces: int) -> SplineBasis:
+    """Splines with degree - 1 continuous derivatives, whose control points sit as densely as the samples.
+
+    Breakpoints inside are the means of `degree` neighbours among evenly chosen sample times, which keeps interpolation
+    well-conditioned to the ends (de Boor 1978, chapter XIII).
+
+    Parameters
+    ----------
+    times : ndarray, shape (N,)
+        Rising.
+    degree, pieces : int
+        At most N - degree pieces, which interpolate.
+    """
+    sites = np.interp(np.linspace(0, times.size - 1, pieces + degree), np.arange(times.size), times)
+    inside = np.lib.stride_tricks.sliding_window_view(sites[1:-1], degree).mean(axis=1)
+    return SplineBasis.of(np.concatenate([times[:1], inside, times[-1:]]), degree, degree - 1)
+
+
+def closest(basis: SplineBasis, times: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Control points of the splines closest to samples in the sense of least squares.
+
+    What samples leave open, in a gap of the record, is decided by the sum of squared jumps of the highest derivative:
+    the less the better. Polynomials of the splines' degree are reproduced, across gaps, too.
+
+    Parameters
+    ----------
+    basis : SplineBasis
+    times : ndarray, shape (N,)
+    values : ndarray, shape (N, k)
+
+    Returns
+    -------
+    ndarray, shape (size, k)
+    """
+    U, s, Vt = np.linalg.svd(_matrix(basis, times, 0))
+    rank = int((s > _NONE * s[0]).sum())
+    points, unseen = Vt[:rank].T @ ((U.T @ values)[:rank] / s[:rank, None]), Vt[rank:].T
+    highest = _matrix(basis, (basis.breakpoints[1:] + basis.breakpoints[:-1]) / 2, basis.degree)
+    jumps = np.diff(highest, axis=0) / np.abs(highest).max()
+    return points - unseen @ np.linalg.lstsq(jumps @ unseen, jumps @ points, rcond=None)[0]
+
+
+def smoothed(basis: SplineBasis, times: np.ndarray, values: np.ndarray, deviations: np.ndarray) -> np.ndarray:
+    """Control points of smoothing splines.
+
+    Parameters
+    ----------
+    basis : SplineBasis
+    times : ndarray, shape (N,)
+    values : ndarray, shape (N, k)
+    deviations : ndarray, shape (k,)
+        Standard deviation of the noise of each column, positive.
+
+    Returns
+    -------
+    ndarray, shape (size, k)
+    """
+    B, roughness = _matrix(basis, times, 0), _roughness(basis)
+    roughness *= np.trace(B.T @ B) / np.trace(roughness)
+    # M-orthonormal combinations of control points, M = B'B + roughness: samples see of each the share g, roughness
+    # 1 - g.
+    inverse = np.linalg.inv(np.linalg.cholesky(B.T @ B + roughness))
+    g, U = np.linalg.eigh(inverse @ (B.T @ B) @ inverse.T)
+    combinations, g = inverse.T @ U, np.clip(g, 0, 1)
+    g[-((basis.degree + 1) // 2) :] = 1  # polynomials without an m-th derivative
+    V = B @ combinations
+    amounts = [_amounts(V, g, y, sigma) for y, sigma in zip(values.T, deviations.tolist(), strict=True)]
+    return combinations @ np.column_stack(amounts)
+
+
+def _amounts(V: np.ndarray, g: np.ndarray, y: np.ndarray, sigma: float) -> np.ndarray:
+    """How much of every combination there is in a spline, shape (size,)."""
+    z, damping = V.T @ y, np.outer(_LAMBDAS, 1 - g)
+    damped = g + damping
+    rss = (damping / damped) ** 2 @ (z**2 / np.maximum(g, _NOTHING))  # beyond that of the closest spline
+    freedoms = (g / damped).sum(axis=1)
+    return z / damped[np.argmin(rss + 2 * sigma**2 * freedoms)]
+
+
+def _matrix(basis: SplineBasis, s: np.ndarray, derivative: int) -> np.ndarray:
+    """All basis functions, or derivatives of them, at all s: shape (s.size, size)."""
+    interval = basis.interval(s)
+    found = np.zeros((s.size, basis.size))
+    columns = basis.first[interval][:, None] + np.arange(basis.degree + 1)
+    np.put_along_axis(found, columns, basis.values(s, derivative, interval), axis=1)
+    return found
+
+
+def _roughness(basis: SplineBasis) -> np.ndarray:
+    """Integrals of products of m-th derivatives, shape (size, size)."""
+    points, weights = gauss(basis.degree)
+    ends, widths = basis.breakpoints, np.diff(basis.breakpoints)
+    s = (ends[:-1, None] + widths[:, None] * points).ravel()
+    D = _matrix(basis, s, (basis.degree + 1) // 2)
+    return D.T @ (D * np.outer(widths, weights).ravel()[:, None])

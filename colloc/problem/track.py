@@ -1,0 +1,202 @@
+"""A cost that draws the motion to measured time series: squares of what lies between the two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from colloc.checks import InputError, count, finite_array, float_array, text
+from colloc.numerics.bspline import SplineBasis, cox_de_boor
+from colloc.numerics.smoothing import closest, sample_basis, smoothed
+from colloc.problem.cost import Cost, integral
+from colloc.problem.rows import name_of
+
+_HIGHEST = 7  # degree
+_MOST = 100  # polynomials, if not told otherwise: each costs operations at every node
+
+
+def track(
+    times: Any,
+    values: Any,
+    of: Callable[[Any], Any],
+    *,
+    weight: Any = 1.0,
+    deviation: Any = 0.0,
+    degree: int = 3,
+    pieces: int | None = None,
+    name: str | None = None,
+) -> Cost:
+    """What it costs to stray from measured time series: the time integral of weight times the squared distances.
+
+    Splines through the samples stand for them, so that nodes need not be where samples are, and durations may be free.
+    They interpolate, or, given the standard deviation of the noise, smooth it away (`colloc.numerics.smoothing`).
+    Samples that are NaN are left out, each component's its own: its weight falls linearly to zero at the time of a
+    missing sample, and beyond the first and the last sample within one interval of them. Nothing is tracked there: a
+    motion may last longer than the record, or less. The terms remain squares to `Hessian.GAUSS_NEWTON`.
+
+        t = np.linspace(0.0, 1.0, 101)                                               # s
+        wrist = np.column_stack([0.3 * np.cos(t), 0.3 * np.sin(t), 0.0 * t])         # m
+        minimize = co.track(t, wrist, of=lambda now: now.marker("wrist").position, weight=1 / 0.005**2, deviation=0.005)
+
+    Parameters
+    ----------
+    times : shape (N,) [s]
+        Rising, counted from the start of the motion.
+    values : shape (N,) or (N, k)
+        Samples of anything: joint angles, coordinates of markers, forces; NaN where there is none.
+    of : callable
+        Instant -> what was measured, SX scalar or column of k, in the unit of the values.
+    weight : float or shape (k,)
+        Positive; cost per second and square of the unit of the values.
+    deviation : float or shape (k,)
+        Standard deviation of the noise, in the unit of the values; 0 smooths nothing.
+    degree : int
+        Of the splines, 1 to 7, with degree - 1 continuous derivatives: exact Hessians with a free duration ask for two.
+    pieces : int, optional
+        Number of polynomials in the splines, at most N - degree, which interpolate. That many by default, but not over
+        100: of longer records splines that are not to smooth are the closest ones.
+    name : str, optional
+        How reports call the term.
+
+    Raises
+    ------
+    InputError
+        For times that do not rise, values of another shape, infinite ones, or a component with fewer than degree + 1
+        samples; when the problem is made, for a function of another size than the values have.
+    """
+    label = name_of("track", of, name) or "track"
+    measured = record(label, times, values, deviation, degree, pieces)
+    weights = finite_array(f"weight of {label!r}", weight, (measured.size,))
+    if (weights <= 0).any():
+        raise InputError(f"weight of {label!r} must be positive, got {weight!r}")
+
+    def distance(now: Any) -> ca.SX:
+        value = of(now)
+        try:
+            found = ca.SX(ca.vertcat(*value) if isinstance(value, list | tuple) else value)
+        except (TypeError, NotImplementedError):
+            raise InputError(f"track {label!r} must return SX, shape ({measured.size},), got {value!r}") from None
+        if found.shape != (measured.size, 1):
+            raise InputError(f"track {label!r} has values of size {measured.size}, its function shape {found.shape}")
+        # The weight of a time belongs into the residual: a free duration moves the nodes, and Gauss-Newton takes only
+        # what does not vary for a weight.
+        residual = measured.presence(now.t) * (found - measured.value(now.t))
+        return ca.dot(weights, residual**2)
+
+    return integral(distance, label)
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """Time series of k components as splines.
+
+    Parameters
+    ----------
+    times : ndarray, shape (N,) [s]
+    present : ndarray of bool, shape (N, k)
+        Which samples there are.
+    basis : SplineBasis
+        Over the times.
+    points : ndarray, shape (size, k)
+        Control points.
+    """
+
+    times: np.ndarray
+    present: np.ndarray
+    basis: SplineBasis
+    points: np.ndarray
+
+    @property
+    def size(self) -> int:
+        """Number of components."""
+        return self.present.shape[1]
+
+    def value(self, t: ca.SX) -> ca.SX:
+        """The splines at a time, SX, shape (k,); beyond their ends the polynomials there."""
+        return ca.SX(ca.mtimes(ca.DM(self.points.T), _functions(self.basis, t)))
+
+    def presence(self, t: ca.SX) -> ca.SX:
+        """How much a component counts, SX, shape (k,): 1 at samples, 0 at missing ones, linear in between."""
+        steps = np.diff(self.times)
+        padded = np.concatenate([[self.times[0] - steps[0]], self.times, [self.times[-1] + steps[-1]]])
+        heights = np.pad(self.present.astype(float), ((1, 1), (0, 0)))
+        patterns, of_component = np.unique(heights, axis=1, return_inverse=True)
+        shapes = [_broken_line(padded, column, t) for column in patterns.T]
+        return ca.vertcat(*(shapes[k] for k in of_component.ravel()))
+
+
+def record(
+    label: str, times: Any, values: Any, deviation: Any = 0.0, degree: int = 3, pieces: int | None = None
+) -> Record:
+    """Splines through samples, for the arguments of `track`; InputError as there, with the label."""
+    text("track name", label)
+    t = finite_array(f"times of {label!r}", times, (None,))
+    count(f"degree of {label!r}", degree, at_least=1, at_most=_HIGHEST)
+    if t.size <= degree:
+        raise InputError(f"times of {label!r} must be at least {degree + 1} for splines of degree {degree}, got {t!r}")
+    if (late := np.flatnonzero(np.diff(t) <= 0)).size:
+        k = int(late[0])
+        raise InputError(f"times of {label!r} must rise, got {t[k]:g} s before {t[k + 1]:g} s (number {k})")
+    y = float_array(f"values of {label!r}", values)
+    if y.ndim not in (1, 2) or y.shape[0] != t.size or 0 in y.shape:
+        raise InputError(f"values of {label!r} must have shape ({t.size},) or ({t.size}, k), got shape {y.shape}")
+    y = y.reshape(t.size, -1)
+    if np.isinf(y).any():
+        raise InputError(f"values of {label!r} must be finite, or NaN where there are none, got {values!r}")
+    present = ~np.isnan(y)
+    for k, samples in enumerate(present.sum(axis=0).tolist()):
+        if samples <= degree:
+            raise InputError(
+                f"component {k} of the values of {label!r} has {samples} samples that are numbers; splines of degree "
+                f"{degree} need {degree + 1}"
+            )
+    deviations = finite_array(f"deviation of {label!r}", deviation, (y.shape[1],))
+    if (deviations < 0).any():
+        raise InputError(f"deviation of {label!r} must not be negative, got {deviation!r}")
+    if pieces is None:
+        pieces = min(t.size - degree, _MOST)
+    basis = sample_basis(t, degree, count(f"pieces of {label!r}", pieces, at_least=1, at_most=t.size - degree))
+    points = np.zeros((basis.size, y.shape[1]))
+    patterns, of_component = np.unique(present, axis=1, return_inverse=True)
+    for number, pattern in enumerate(patterns.T):
+        own = of_component.ravel() == number
+        exact, noisy = np.flatnonzero(own & (deviations == 0)), np.flatnonzero(own & (deviations > 0))
+        if exact.size:
+            points[:, exact] = closest(basis, t[pattern], y[np.ix_(pattern, exact)])
+        if noisy.size:
+            points[:, noisy] = smoothed(basis, t[pattern], y[np.ix_(pattern, noisy)], deviations[noisy])
+    return Record(t, present, basis, points)
+
+
+def _inside(breakpoints: np.ndarray, t: ca.SX) -> list[ca.SX]:
+    """For every piece between breakpoints 1 if t lies on it, else 0; the first and the last have no end."""
+    after = [ca.SX(1), *(t >= float(b) for b in breakpoints[1:-1]), ca.SX(0)]
+    return [after[k] - after[k + 1] for k in range(breakpoints.size - 1)]
+
+
+def _functions(basis: SplineBasis, t: ca.SX) -> ca.SX:
+    """All basis functions at a time, SX, shape (size,)."""
+    p, here = basis.degree, _inside(basis.breakpoints, t)
+    knots = basis.breakpoints[basis.knots()]
+    around = [
+        sum((here[k] * float(knots[basis.first[k] + 1 + j]) for k in range(len(here))), ca.SX(0)) for j in range(2 * p)
+    ]
+    local = cox_de_boor(t, around)
+    found = [ca.SX(0)] * basis.size
+    for k, first in enumerate(basis.first.tolist()):
+        for j in range(p + 1):
+            found[first + j] = found[first + j] + here[k] * local[j]
+    return ca.vertcat(*found)
+
+
+def _broken_line(t: np.ndarray, heights: np.ndarray, at: ca.SX) -> ca.SX:
+    """The line through points, SX scalar; beyond its ends the heights there."""
+    slopes = np.concatenate([[0.0], np.diff(heights) / np.diff(t), [0.0]])
+    found = ca.SX(float(heights[0]))
+    for k in np.flatnonzero(np.diff(slopes)).tolist():
+        found = found + float(slopes[k + 1] - slopes[k]) * ca.fmax(at - float(t[k]), 0)
+    return found
