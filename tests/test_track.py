@@ -2,7 +2,9 @@
 
 # pyright: reportArgumentType=false
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import casadi as ca
@@ -14,6 +16,7 @@ from test_nlp import compare_with_automatic_differentiation
 import colloc as co
 from colloc.problem.track import Record, record
 from models.two_link import LENGTH, two_link
+from studies.tracking import track_markers
 
 CURVES = [co.BSpline(6), co.BSpline(8, degree=5), co.Radau(5), co.HermiteSimpson(6)]
 POWER = [co.path(lambda now: now.tau[0] * now.qd[0], upper=50.0, name="power")]
@@ -206,6 +209,21 @@ def test_lengths_are_found_from_markers():
     )
     assert solution.constants["upper_length"] == pytest.approx(LENGTH, abs=1e-5)
     assert solution.constants["lower_length"] == pytest.approx(LENGTH, abs=1e-5)
+
+
+# -- the study ---------------------------------------------------------------------------------------------------------
+
+
+def test_markers_and_a_force_plate_give_angles_torques_lengths_and_masses(tmp_path: Path):
+    files = {"--json": tmp_path / "numbers.json", "--figure": tmp_path / "figure.png"}
+    track_markers.main(["--quick", *(word for name, file in files.items() for word in (name, str(file)))])
+    numbers = json.loads(files["--json"].read_text())
+    assert files["--figure"].stat().st_size > 20_000
+    assert numbers["solved"] == 1
+    assert numbers["angle_rms"] < 0.003 < 10 * numbers["angle_rms"]
+    assert numbers["torque_rms"] < 1.0 < 5.0 < numbers["torque_rms.markers_alone"]
+    assert numbers["length_error"] < 1e-3
+    assert numbers["mass_error.body"] < 1e-3 < numbers["mass_error"] < 0.08  # the noise hides the legs' shares
 
 
 # -- markers -----------------------------------------------------------------------------------------------------------

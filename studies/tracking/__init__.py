@@ -1,0 +1,1 @@
+"""Motion found from measurements: markers and a force plate."""
