@@ -123,7 +123,7 @@ def test_noise_is_smoothed_away_as_well_as_the_best_lambda_would(degree: int):
 def test_every_component_has_a_noise_of_its_own():
     t = np.linspace(0, 1, 30)
     y = np.random.default_rng(0).standard_normal((30, 2))
-    found, _ = splines(record("record", t, y, deviation=(0.0, 100.0)), t)
+    found, _ = splines(record("record", t, y, deviation=(0.0, 1e300)), t)
     np.testing.assert_allclose(found[:, 0], y[:, 0], atol=1e-9)
     np.testing.assert_allclose(found[:, 1], np.polyval(np.polyfit(t, y[:, 1], 1), t), atol=1e-6)  # what is never rough
 
@@ -318,7 +318,16 @@ WRONG = {
         lambda: replace(two_link(), markers={3: ("elbow", (0, 0, 0))}),
         "name of a marker must be",
     ),
-    "a list of markers": (lambda: replace(two_link(), markers=["wrist"]), "markers must be a mapping"),
+    "no markers": (lambda: replace(two_link(), markers=None), "markers must be a Mapping"),
+    "a marker's name that is a list": (
+        lambda: co.Problem(marked(), 1.0, co.integral(lambda now: now.marker([1]).position[0])),
+        "name of a marker must be",
+    ),
+    "a rate's name that is a list": (
+        lambda: co.Problem(marked(), 1.0, co.integral(lambda now: now.rate([1]))),
+        "name of a state or signal must be",
+    ),
+    "a list of markers": (lambda: replace(two_link(), markers=["wrist"]), "markers must be a Mapping"),
 }
 
 

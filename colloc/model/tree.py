@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, choice, mapping, pair, symbolic, symbols, text, unknown_name, vector
+from colloc.checks import InputError, as_tuple, choice, instance, pair, symbolic, symbols, text, unknown_name, vector
 from colloc.display import Table, short
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
@@ -65,7 +65,8 @@ class Model:
         for name in self.joint_names:
             if self.joint_names.count(name) > 1:
                 raise InputError(f"two joints are named {name!r}; names must be unique")
-        found = {name: self._marker(name, place) for name, place in mapping("markers", self.markers).items()}
+        instance("markers", self.markers, Mapping, "of name to (body, point)")
+        found = {name: self._marker(name, place) for name, place in self.markers.items()}
         object.__setattr__(self, "markers", MappingProxyType(found))
 
     def _marker(self, name: Any, place: Any) -> tuple[str, ca.SX]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from colloc.checks import InputError, unknown_name
+from colloc.checks import InputError, text, unknown_name
 from colloc.dynamics import Reactions, Wrench, joint_reactions, support_wrench
 from colloc.lazy import cached_property
 from colloc.model import Load, Model
@@ -111,7 +111,7 @@ class Instant:
         ----------
         name : str
         """
-        if name not in self.changes:
+        if text("name of a state or signal", name) not in self.changes:
             raise unknown_name("state or signal of a problem", name, list(self.changes))
         return self.changes[name]
 
@@ -153,7 +153,7 @@ class Instant:
         ----------
         name : str
         """
-        if name not in self.model.markers:
+        if text("name of a marker", name) not in self.model.markers:
             raise unknown_name(f"marker of {self.model.name!r}", name, self.model.markers)
         return self.point(*self.model.markers[name])
 

@@ -174,7 +174,9 @@ BY_NAME = {
     "breakpoints": "None", "expression": "now().q", "end_instant": "None", "vectors": "symbol('v')",
 }  # fmt: skip
 OWN = {
-    "co.Joint": {"limits": "co.Limits()"}, "co.Model": {"name": "'name'"}, "co.to_csv": {"path": "FOLDER / 'a.csv'"},
+    "co.track": {"times": "np.linspace(0, 1, 9)", "values": "np.zeros(9)", "of": "lambda now: now.q[0]",
+        "weight": "1.0", "deviation": "0.1", "degree": "3", "pieces": "None"},
+    "co.Joint": {"limits": "co.Limits()"}, "co.Model": {"name": "'name'", "markers": "{'wrist': ('shoulder', (0, 0, 0))}"}, "co.to_csv": {"path": "FOLDER / 'a.csv'"},
     "co.load": {"path": "saved()"}, "co.plot.animate": {"path": "FOLDER / 'a.gif'", "fps": "2"},
     "co.plot.save_figure": {"path": "FOLDER / 'a.png'", "dpi": "20"}, "co.graded": {"intervals": "20"},
     "co.HermiteSimpson": {"intervals": "6"}, "co.Radau": {"intervals": "6"}, "co.BSpline": {"intervals": "6"}, "co.at": {"upper": "1.0"},
