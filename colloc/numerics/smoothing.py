@@ -57,9 +57,10 @@ def closest(basis: SplineBasis, times: np.ndarray, values: np.ndarray) -> np.nda
     -------
     ndarray, shape (size, k)
     """
-    U, s, Vt = np.linalg.svd(_matrix(basis, times, 0))
+    Q, R = np.linalg.qr(_matrix(basis, times, 0))
+    U, s, Vt = np.linalg.svd(R)
     rank = int((s > _NONE * s[0]).sum())
-    points, unseen = Vt[:rank].T @ ((U.T @ values)[:rank] / s[:rank, None]), Vt[rank:].T
+    points, unseen = Vt[:rank].T @ ((U.T @ (Q.T @ values))[:rank] / s[:rank, None]), Vt[rank:].T
     highest = _matrix(basis, (basis.breakpoints[1:] + basis.breakpoints[:-1]) / 2, basis.degree)
     jumps = np.diff(highest, axis=0) / np.abs(highest).max()
     return points - unseen @ np.linalg.lstsq(jumps @ unseen, jumps @ points, rcond=None)[0]
