@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from colloc.checks import InputError
+from colloc.interrupts import uninterrupted
 
 try:
     import fcntl
@@ -67,11 +68,11 @@ def write_atomically(target: Path, content: bytes) -> None:
 
     A symbolic link stays one, and the file that it leads to is written. A file that exists keeps its mode and, where
     the system allows, its owner. One that has several names (hard links) keeps them: it is rewritten in place, once all
-    of it is safe in the temporary file. What killed writers left in the directory is removed.
+    of it is safe in the temporary file. What killed writers left in the directory is removed. Ctrl-C waits for the end.
     """
     own = _resolved(target)
     remove_leftovers(own.parent)
-    with _temporary(own) as file:
+    with uninterrupted(), _temporary(own) as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
@@ -88,10 +89,11 @@ def write_atomically(target: Path, content: bytes) -> None:
 
 def remove_leftovers(directory: Path) -> None:
     """Remove temporary files of writers that were killed; those of living writers are locked."""
-    with suppress(OSError), os.scandir(directory) as entries:
-        for entry in [e for e in entries if e.name.startswith(".") and e.name.endswith(_SUFFIX)]:
-            with suppress(OSError):
-                _remove_unlocked(entry.path)
+    with suppress(OSError):
+        for name in os.listdir(directory):
+            if name.startswith(".") and name.endswith(_SUFFIX):
+                with suppress(OSError):
+                    _remove_unlocked(os.path.join(directory, name))
 
 
 def _remove_unlocked(path: str) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from types import FrameType, TracebackType
 from typing import ParamSpec, TypeVar
@@ -66,3 +67,20 @@ def heeded(function: Callable[P, T]) -> Callable[P, T]:
             return function(*args, **kwargs)
 
     return heeding
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """A context that Ctrl-C waits for: short, since nobody can end it before."""
+    before = handler()
+    if before is None:
+        yield
+        return
+    asked: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, frame: asked.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if asked:
+            signal.raise_signal(signal.SIGINT)

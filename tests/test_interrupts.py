@@ -2,9 +2,13 @@
 
 import os
 import signal
+import sys
 import threading
 import warnings
+from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -12,6 +16,7 @@ import pytest
 from problems import effort, time_optimal
 
 import colloc as co
+from colloc.files import write_atomically
 from colloc.interrupts import Heeded, heeded
 from colloc.lazy import cached_property
 from colloc.solution import run
@@ -200,3 +205,51 @@ def test_ctrl_c_in_a_descent_by_ipopt_is_a_keyboard_interrupt():
     with pytest.raises(KeyboardInterrupt):
         co.descent.ipopt(objective, np.ones(3))
     assert len(calls) < 10
+
+
+def pressed_at_every_step(action: Callable[[], object], *modules: str) -> int:
+    """Call an action again and again with Ctrl-C at each instruction of some modules in turn; the number of calls."""
+    for number in range(1, 10_000):
+        seen = [0]
+
+        def trace(frame: FrameType, event: str, _: object, number: int = number, seen: list[int] = seen) -> Any:
+            if Path(frame.f_code.co_filename).name not in modules:
+                return None
+            frame.f_trace_opcodes = True
+            if event == "opcode":
+                seen[0] += 1
+                if seen[0] == number:
+                    press()
+            return trace
+
+        before = sys.gettrace()
+        try:
+            sys.settrace(trace)
+            action()
+        except KeyboardInterrupt:
+            continue
+        finally:
+            sys.settrace(before)
+        if seen[0] < number:
+            return number
+        pytest.fail(f"Ctrl-C at instruction {number} was lost")
+    pytest.fail("the action takes a new turn each time")
+
+
+@pytest.mark.parametrize("links", [1, 2])
+def test_ctrl_c_at_any_instruction_of_a_writer_leaves_nothing_torn_and_nothing_behind(
+    tmp_path: Path, links: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(os, "fsync", lambda handle: None)  # slow
+    path, names = tmp_path / "motion.npz", [f"{k}.npz" for k in range(links - 1)] + ["motion.npz"]
+    path.write_bytes(b"the old content")
+    for name in names[:-1]:
+        (tmp_path / name).hardlink_to(path)
+
+    def write() -> None:
+        assert sorted(os.listdir(tmp_path)) == names
+        assert path.read_bytes() in (b"the old content", b"new")
+        write_atomically(path, b"new")
+
+    assert pressed_at_every_step(write, "files.py", "interrupts.py", "contextlib.py") > 100
+    assert sorted(os.listdir(tmp_path)) == names

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from colloc.checks import InputError
+from colloc.interrupts import uninterrupted
 from colloc.kernels import Compile, CompileError, CompileWarning, Kernel, build, cached, compiler
 from colloc.kernels.options import cache_directory, compiler_command
 
@@ -181,7 +182,7 @@ def test_ctrl_c_while_a_compiler_starts_is_put_off():
     done = []
 
     def start() -> None:
-        with compiler._uninterrupted():
+        with uninterrupted():
             os.kill(os.getpid(), signal.SIGINT)
             done.append(time.sleep(0.01))
 

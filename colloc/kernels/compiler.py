@@ -6,14 +6,14 @@ import os
 import signal
 import subprocess
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import IO
 
-from colloc.interrupts import handler
+from colloc.interrupts import uninterrupted
 from colloc.kernels.kernel import CompileError
 from colloc.kernels.options import CompileWarning
 
@@ -154,7 +154,7 @@ class _Run:
 
 def _answer(words: Sequence[str]) -> tuple[int, str]:
     """Status and words of a short run."""
-    with _uninterrupted():
+    with uninterrupted():
         run = _Run.start(words, None)
     try:
         return run.finish(PATIENCE, PATIENCE)
@@ -170,7 +170,7 @@ def _run_all(runs: Sequence[Sequence[str]], directory: Path, jobs: int) -> None:
             if len(running) == jobs:
                 _check(running[0])
                 running.pop(0).kill()
-            with _uninterrupted():  # between a process that runs and a list that knows it
+            with uninterrupted():  # between a process that runs and a list that knows it
                 running.append(_Run.start(words, directory))
         for run in running:
             _check(run)
@@ -186,23 +186,6 @@ def _check(run: _Run) -> None:
         # Of a compiler that was killed the shell says 128 and the number of the signal.
         end = f"signal {status - 128}" if status > 128 else f"status {status}"
         raise CompileError(f"the C compiler ended with {end}: {' '.join(run.words)}\n{_excerpt(output)}")
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Put off Ctrl-C, which Python handles in the main thread alone."""
-    before = handler()
-    if before is None:
-        yield
-        return
-    asked: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, frame: asked.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if asked:
-            signal.raise_signal(signal.SIGINT)
 
 
 def _excerpt(output: str) -> str:
