@@ -2,6 +2,7 @@
 
 # pyright: reportArgumentType=false, reportCallIssue=false, reportOperatorIssue=false
 
+from contextlib import suppress
 from typing import Any
 
 import casadi as ca
@@ -11,6 +12,7 @@ from problems import time_optimal
 
 import colloc as co
 from colloc import control, descent, dynamics, ground
+from models.closed.four_bar import four_bar
 from models.two_link import two_link
 from tests.campaigns import garbage
 
@@ -29,6 +31,10 @@ def evaluator() -> co.Evaluator:
 
 def effort(now: co.Instant) -> ca.SX:
     return ca.sumsqr(now.tau)
+
+
+def turning() -> co.loops.IndependentJoints:
+    return co.loops.IndependentJoints(four_bar())
 
 
 MADE = {
@@ -75,6 +81,23 @@ MADE = {
     "a direction of another size": lambda: descent.wolfe_step(
         lambda x: descent.Point(x, x @ x, 2 * x), descent.Point(np.ones(2), 2.0, np.ones(2)), np.ones(3), 0.5, 0.9
     ),
+    "a state without a function": lambda: co.State("fuel", rate=np.ones(2)),
+    "a state with two functions": lambda: co.State("fuel", rate=effort, residual=effort),
+    "a state's values that are ragged": lambda: co.initial(states={"fuel": [[1, 2], [3]]}),
+    "a state's name": lambda: co.initial(states={3: 1.0}),
+    "a joint's value that is a list of bytes": lambda: co.initial(q={"elbow": memoryview(b"ab")}),
+    "a joint's value that is masked": lambda: co.final(qd={"elbow": np.ma.masked_array([1.0, 2.0], [1, 0])}),
+    "coordinates that are a list": lambda: co.Problem(two_link(), 1.0, co.duration(), coordinates=[1]),
+    "coordinates that are a chain": lambda: co.Problem(four_bar().model, 1.0, co.duration(), coordinates=four_bar()),
+    "coordinates of another model": lambda: co.Problem(two_link(), 1.0, co.duration(), coordinates=turning()),
+    "independent joints of a model": lambda: co.loops.IndependentJoints(two_link()),
+    "an instant that is a list": lambda: turning().tangent([1, [2, 3]]),
+    "an instant of another mechanism": lambda: turning().multipliers(time_optimal().instant),
+    "the rate of a list": lambda: time_optimal().instant.rate([[1, 2], [3]]),
+    "postures of text": lambda: turning().postures("text"),
+    "a point at no posture": lambda: co.point_motion(two_link(), "upper", q=None),
+    "no mechanism in control": lambda: control.discretise(co.Model.empty(), 0.05),
+    "a huge step": lambda: control.state_cost(np.ones(4), 1.0, steps=[HUGE]),
     "a stopping rule": lambda: descent.bfgs(descent.Objective(lambda x: (x @ x, 2 * x)), np.ones(2), 3),
 }
 
@@ -83,6 +106,29 @@ MADE = {
 def test_what_is_made_of_garbage_is_refused(what: str):
     with pytest.raises(co.InputError):
         MADE[what]()
+
+
+RATES = {
+    "nothing": None,
+    "text": "x",
+    "an object": object(),
+    "a list of objects": [object()],
+    "too many": np.ones(3),
+    "symbols of another kind": ca.MX.sym("x"),
+}
+
+
+@pytest.mark.parametrize("what", RATES)
+def test_a_state_whose_equation_is_garbage_is_refused(what: str):
+    with pytest.raises(co.InputError, match="fuel"):
+        co.Problem(None, 1.0, co.duration(), unknowns=[co.State("fuel", rate=lambda now: RATES[what])])
+
+
+@pytest.mark.parametrize("states", [{"fuels": 1.0}, {"fuel": [1.0, 2.0]}, {"fuel": [[1.0], [2.0]]}], ids=str)
+def test_values_of_states_that_a_problem_does_not_have_are_refused(states: dict[str, Any]):
+    fuel = co.State("fuel", rate=lambda now: -now.fuel)
+    with pytest.raises(co.InputError, match="fuel"):
+        co.Problem(None, 1.0, co.duration(), [co.initial(states=states)], unknowns=[fuel])
 
 
 SOLVED = {
@@ -119,6 +165,18 @@ def test_functions_of_a_model_need_one(name: str, wrong: Any):
         function(**given)
 
 
+@pytest.mark.parametrize("name", [d.name for d in garbage.doors() if "model" in garbage.arguments(d)])
+def test_no_mechanism_is_refused_where_one_is_needed(name: str):
+    door = next(d for d in garbage.doors() if d.name == name)
+    nothing = dict.fromkeys(("q", "qd", "qdd", "tau", "multipliers"), "np.zeros(0)")
+    nothing |= {"model": "co.Model.empty()", "fn": "lambda now: now.t"}
+    given = {k: nothing.get(k, v) for k, v in garbage.arguments(door).items()}
+    names: dict[str, Any] = {}
+    exec(garbage.HEAD, names)
+    with suppress(co.InputError):
+        eval(garbage.expression(door, given), names)
+
+
 def test_samples_are_looked_at_before_they_are_computed(evaluator: co.Evaluator, solution: co.Solution):
     for q in (None, "q", [[1, 2], [3]], HUGE, b"ab", {0.0, 1.0}, np.array([True, False]), [1j, 2]):
         with pytest.raises(co.InputError, match="q must be"):
@@ -131,6 +189,7 @@ def test_samples_are_looked_at_before_they_are_computed(evaluator: co.Evaluator,
 
 def test_every_public_name_is_a_door_of_the_campaign():
     names = {door.name for door in garbage.doors()}
+    assert {"co.Model.empty", "co.State", "co.State.equation", "co.Instant.rate", "co.loops.IndependentJoints"} <= names
     assert {"co.solve", "co.plot.animate", "co.ground.applied", "co.Solution.at", "co.dynamics.lie"} <= names
     assert len(names) > 200
 

@@ -17,6 +17,9 @@ from colloc.problem import Instant
 Rows = Callable[[np.ndarray], np.ndarray]
 
 
+_MOST_STEPS = 2**31
+
+
 @dataclass(frozen=True, eq=False)
 class Output:
     """A function of the state, with its Jacobian.
@@ -163,4 +166,6 @@ def _steps(value: Sequence[int] | None) -> tuple[int, ...] | None:
     steps = as_tuple("steps", value)
     if not steps or not all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in steps):
         raise InputError(f"steps must be a list of integers, got {value!r}")
+    if max(map(abs, steps)) >= _MOST_STEPS:
+        raise InputError("steps must be integers of 32 bits, got larger ones")
     return tuple(map(int, steps))

@@ -25,8 +25,9 @@ def of_state(fn: Callable[P, R]) -> Callable[P, R]:
     Raises
     ------
     InputError
-        Unless `model` is a Model; q, qd, qdd, tau and multipliers SX (or numbers) of shape (n,); loads a list of Load
-        on its bodies, evaluated where they are functions of the instant; a formulation or recursion callable.
+        Unless `model` is a Model with bodies; q, qd, qdd, tau and multipliers SX (or numbers) of shape (n,); loads a
+        list of Load on its bodies, evaluated where they are functions of the instant; a formulation or recursion
+        callable.
     """
     parameters = signature(fn)
 
@@ -34,6 +35,8 @@ def of_state(fn: Callable[P, R]) -> Callable[P, R]:
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         given = parameters.bind(*args, **kwargs)
         model = instance("model", given.arguments["model"], Model)
+        if not model.bodies:
+            raise InputError("model must have bodies, got no mechanism at all")
         for name, value in given.arguments.items():
             if name in _VECTORS:
                 given.arguments[name] = checked_vector(name, value, model.n)

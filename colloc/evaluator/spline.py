@@ -30,7 +30,8 @@ def spline_sensitivities(
     s = finite_array("s", s, (None,))
     if not ((s >= 0) & (s <= 1)).all():
         raise InputError(f"s must be normalised times from 0 to 1, shape (N,), got {s!r}")
-    matrices = [_matrix(basis, s, order) / T**order for order in range(3)]
+    per_second = np.float64(1.0) / T
+    matrices = [_matrix(basis, s, order) * per_second**order for order in range(3)]
     state = [matrix @ points for matrix in matrices]
     tau, *by_state = sensitivities(*state, t=s * T)
     slopes = np.stack(by_state)
@@ -38,7 +39,7 @@ def spline_sensitivities(
     by_breakpoints = np.zeros((s.size, n, basis.intervals - 1))
     for k in range(1, basis.intervals):
         by_knot, own = basis.by_breakpoint(points, k)
-        changes = [_matrix(by_knot, s, order) @ own / T**order for order in range(3)]
+        changes = [_matrix(by_knot, s, order) @ own * per_second**order for order in range(3)]
         by_breakpoints[:, :, k - 1] = np.einsum("dkim,dkm->ki", slopes, np.stack(changes))
     # Rates fall as 1/T, accelerations as 1/T^2.
     changes = [-order / T * values for order, values in enumerate(state)]

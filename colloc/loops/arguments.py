@@ -1,4 +1,4 @@
-"""The one place where functions of a closed chain and its state look at their arguments."""
+"""The one place where functions of a closed chain and its state, or of its instant, look at their arguments."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from functools import wraps
 from inspect import signature
 from typing import ParamSpec, TypeVar
 
-from colloc.checks import instance
+from colloc.checks import InputError, function, instance
 from colloc.dynamics.arguments import checked_loads, checked_vector
 from colloc.loops.mechanism import ClosedChain
+from colloc.model import Model
+from colloc.problem import Instant
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,5 +40,36 @@ def of_chain(fn: Callable[P, R]) -> Callable[P, R]:
             elif name == "loads":
                 given.arguments[name] = checked_loads(chain.model, value)
         return fn(*given.args, **given.kwargs)
+
+    return checked
+
+
+def of_instant(method: Callable[P, R]) -> Callable[P, R]:
+    """A method of something with a `chain` whose arguments are checked, by their names.
+
+    Raises
+    ------
+    InputError
+        Unless `now` is an Instant of the chain's tree; q, qd and qdd SX (or numbers) of shape (n,); loads a list of
+        Load on its bodies, evaluated where they are functions of the instant; dynamics callable.
+    """
+    parameters = signature(method)
+
+    @wraps(method)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        given = parameters.bind(*args, **kwargs)
+        model: Model = given.arguments["self"].chain.model
+        for name, value in given.arguments.items():
+            if name == "now":
+                instance("now", value, Instant)
+                if value.model.joint_names != model.joint_names:
+                    raise InputError(f"now must be an instant of {model.name!r}, got one of {value.model.name!r}")
+            elif name in ("q", "qd", "qdd"):
+                given.arguments[name] = checked_vector(name, value, model.n)
+            elif name == "loads":
+                given.arguments[name] = checked_loads(model, value)
+            elif name == "dynamics":
+                function(name, value, "newton_euler or a function like it")
+        return method(*given.args, **given.kwargs)
 
     return checked

@@ -24,7 +24,8 @@ from dataclasses import dataclass, field, replace
 
 import casadi as ca
 
-from colloc.checks import InputError, instance
+from colloc.checks import InputError
+from colloc.loops.arguments import of_instant
 from colloc.loops.loop_loads import loop_loads
 from colloc.loops.mechanism import ClosedChain
 from colloc.loops.reduction import constraint_jacobian, loop_residual
@@ -104,24 +105,19 @@ class CutJoints:
             *idle,
         )
 
-    def _check(self, now: Instant) -> None:
-        instance("now", now, Instant)
-        if now.model.joint_names != self.chain.model.joint_names:
-            raise InputError(f"now must be an instant of {self.chain.model.name!r}, got one of {now.model.name!r}")
-
+    @of_instant
     def gap(self, now: Instant) -> ca.SX:
         """Residual phi of the rows that count, SX, shape (r,) [m, rad]; zero where the loops are closed."""
-        self._check(now)
         return loop_residual(self.chain, now.q)
 
+    @of_instant
     def gap_rate(self, now: Instant) -> ca.SX:
         """Rate J q' of `gap`."""
-        self._check(now)
         still = ca.SX(self.chain.model.n, 1)
         return constraint_jacobian(self.chain, now.q, still, still).value @ now.qd
 
+    @of_instant
     def gap_acceleration(self, now: Instant) -> ca.SX:
         """Acceleration J q'' + J' q' of `gap`."""
-        self._check(now)
         J = constraint_jacobian(self.chain, now.q, now.qd, ca.SX(self.chain.model.n, 1))
         return J.value @ now.qdd + J.rate @ now.qd

@@ -17,10 +17,11 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError
+from colloc.checks import InputError, finite_array
 from colloc.dynamics import InverseDynamics, mass_matrix, newton_euler
 from colloc.dynamics import inverse_dynamics as tree_torques
 from colloc.lazy import cached_property
+from colloc.loops.arguments import of_instant
 from colloc.loops.assembly import assemble
 from colloc.loops.inverse_dynamics import actuation, driven
 from colloc.loops.loop_loads import loop_loads
@@ -117,6 +118,7 @@ class IndependentJoints:
         labels = tuple(f"loop {name} is closed [{k}]" for k, name in enumerate(loops))
         return replace(path(lambda now: loop_residual(chain, now.q), equals=0.0, name="closed loops"), labels=labels)
 
+    @of_instant
     def motion(self, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> JointState:
         """The state of all joints, given that of the independent ones, and positions near which the others are."""
         for _ in range(_CORRECTIONS):
@@ -124,6 +126,7 @@ class IndependentJoints:
         found = reduced_motion(reduce(self.chain, q), qd[self.independent], qdd[self.independent])
         return JointState(q, *found)
 
+    @of_instant
     def tangent(self, now: Instant) -> ca.SX:
         """How q, qd, qdd (one below the other) change with those of the independent joints, SX, shape (3n, 3m)."""
         chain, m = self.chain, self.chain.mobility
@@ -132,6 +135,7 @@ class IndependentJoints:
         rows = ca.horzcat(N, none, none), ca.horzcat(rate, N, none), ca.horzcat(second, 2 * rate, N)
         return ca.vertcat(*rows)
 
+    @of_instant
     def torques(self, now: Instant, loads: Sequence[Load], dynamics: InverseDynamics) -> ca.SX:
         """Inverse dynamics, SX, shape (n,); zero where nothing drives."""
         reduction = reduce(self.chain, now.q)
@@ -149,6 +153,7 @@ class IndependentJoints:
         found[needed] = ca.solve(A[:, needed], reduction.basis.T @ tree - A[:, self._surplus] @ surplus)
         return found
 
+    @of_instant
     def acceleration(self, now: Instant, loads: Sequence[Load]) -> ca.SX:
         """Forward dynamics: accelerations of all joints under the instant's torques, SX, shape (n,)."""
         reduction = reduce(self.chain, now.q)
@@ -157,6 +162,7 @@ class IndependentJoints:
         left = now.tau - tree_torques(newton_euler, self.model, now.q, now.qd, steady, loads)
         return steady + N @ ca.solve(N.T @ mass_matrix(self.model, now.q) @ N, N.T @ left)
 
+    @of_instant
     def multipliers(self, now: Instant, loads: Sequence[Load] = ()) -> ca.SX:
         """Multipliers of the rows that count, SX, shape (r,) [N, N m]; see `loop_wrenches`.
 
@@ -171,6 +177,7 @@ class IndependentJoints:
         tree = tree_torques(newton_euler, self.model, now.q, now.qd, now.qdd, loads)
         return reduce(self.chain, now.q).multipliers(tree - self.torques(now, loads, newton_euler))
 
+    @of_instant
     def loads(self, now: Instant, loads: Sequence[Load]) -> tuple[Load, ...]:
         """The forces in the loops, as loads beside those of the environment."""
         forces = self.multipliers(now, loads)
@@ -178,4 +185,4 @@ class IndependentJoints:
 
     def postures(self, q: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
         """Closed postures with the independent coordinates of given ones, each shape (N, n); see `assemble`."""
-        return assemble(self.chain, q[:, self.independent], start)
+        return assemble(self.chain, finite_array("q", q, (None, self.model.n))[:, self.independent], start)

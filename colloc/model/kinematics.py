@@ -93,11 +93,11 @@ def point_motion(
     InputError
         For a body that does not exist or a point of another shape.
     """
-    instance("model", model, Model)
+    index = instance("model", model, Model).index(body)
     size, zero = (model.n, 1), ca.SX(model.n, 1)
-    q, qd, qdd = (zero if v is None else symbolic(k, v, size) for k, v in (("q", q), ("qd", qd), ("qdd", qdd)))
-    moving = frames(model, q, qd, qdd)
-    return point_in(moving, model.index(body), point)
+    qd, qdd = (zero if v is None else symbolic(k, v, size) for k, v in (("qd", qd), ("qdd", qdd)))
+    moving = frames(model, symbolic("q", q, size), qd, qdd)
+    return point_in(moving, index, point)
 
 
 def point_in(moving: Frames, index: int, point: Any) -> PointMotion:

@@ -16,6 +16,6 @@ def central_difference(function: Callable[[np.ndarray], np.ndarray], x: np.ndarr
         ndarray (n,) -> ndarray.
     x, v : ndarray, shape (n,)
     """
-    step = 1e-3 / max(1.0, float(np.abs(v).max()))
+    step = 1e-3 / float(np.abs(v).max(initial=1.0))
     coarse, fine = ((function(x + h * v) - function(x - h * v)) / (2 * h) for h in (step, step / 2))
     return (4 * fine - coarse) / 3

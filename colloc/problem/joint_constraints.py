@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array, interval, pair, text, unknown_name
+from colloc.checks import InputError, finite_array, finite_number, interval, pair, text, unknown_name
 from colloc.model import Model
 from colloc.problem.instant import Instant
 from colloc.problem.rows import Rows, natural_size
@@ -183,12 +183,13 @@ def _end_state(name: str, s: float, states: Any, *values: Any) -> EndState:
         raise InputError(f"{name} states must be a mapping of name to value, got {states!r}")
     given = {} if states and all(value is None for value in values) else _given(name, STATED, *values)
     for state, value in (states or {}).items():
-        finite_array(f"{name} {state}", value, np.shape(value))
+        finite_array(f"{name} {text(f'{name} state', state)}", value)
     for quantity, value in given.items():
-        for joint in value if isinstance(value, Mapping) else ():
-            text(f"joint of {name} {quantity}", joint)
-        numbers = list(value.values()) if isinstance(value, Mapping) else value
-        finite_array(f"{name} {quantity}", numbers)
+        if isinstance(value, Mapping):
+            for joint, number in value.items():
+                finite_number(f"{name} {quantity} of {text(f'joint of {name} {quantity}', joint)}", number)
+        else:
+            finite_array(f"{name} {quantity}", value)
     return EndState(name, Moment(s), given, dict(states or {}))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, count, finite_array, finite_number, flag, interval
+from colloc.checks import InputError, count, finite_array, finite_number, flag, function, instance, interval
 from colloc.problem.instant import RESERVED, Instant
 
 
@@ -127,8 +127,8 @@ class State:
     def __post_init__(self):
         if (self.rate is None) == (self.residual is None):
             raise InputError(f"State {self.name!r} needs a rate or a residual, one of them")
-        if not callable(self.rate or self.residual):
-            raise InputError(f"State {self.name!r} needs a function of the instant, got {self.rate or self.residual!r}")
+        given = self.residual if self.rate is None else self.rate
+        function(f"State {self.name!r}", given, "a function of the instant")
         _check_bounded(self, "State")
 
     @property
@@ -138,6 +138,7 @@ class State:
 
     def equation(self, now: Instant) -> ca.SX:
         """What must be zero, SX, shape (size,); InputError for a function of another size."""
+        instance("now", now, Instant)
         found = (self.rate or self.residual)(now)  # pyright: ignore[reportOptionalCall]  # one of them is given
         what = f"{'rate' if self.rate else 'residual'} of State {self.name!r}"
         try:

@@ -7,6 +7,7 @@ cannot be legal, are not.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import os
@@ -48,6 +49,7 @@ GARBAGE: dict[str, tuple[tuple[str, ...], bool]] = {
     "shape": (("np.ones(7)", "np.ones((3, 5))", "np.zeros((2, 0))", "ca.SX.sym('w', 5, 3)"), False),
     "symbol": (("ca.SX.sym('w')", "ca.MX.sym('w', 2)", "[ca.SX.sym('w')]", "ca.SX(2, 2)"), False),
     "number": (("0", "-1", "1e300", "-1e-300", "2**63", "np.float32(1)", "np.int8(-3)", "True"), False),
+    "no mechanism": (("co.Model.empty()",), False),
     "date": (("np.datetime64('2020')", "np.array([1], dtype='m8[s]')"), True),
 }  # fmt: skip
 
@@ -84,6 +86,8 @@ def _doors_of(prefix: str, module: ModuleType) -> Iterator[Door]:
             for key, member in vars(thing).items():
                 if key[0] != "_" and inspect.isfunction(member):
                     yield Door(f"{prefix}.{name}.{key}", member, method=True)
+                elif key[0] != "_" and isinstance(member, classmethod | staticmethod):
+                    yield Door(f"{prefix}.{name}.{key}", getattr(thing, key))
             if not _is_record(thing):
                 yield Door(f"{prefix}.{name}", thing)
         else:
@@ -141,14 +145,27 @@ def attempt(rng: np.random.Generator) -> Attempt:
     kind = list(GARBAGE)[rng.integers(len(GARBAGE))]
     parameter = parameters(door)[rng.integers(len(parameters(door)))]
     pieces, never = GARBAGE[kind]
-    piece = pieces[rng.integers(len(pieces))]
-    call = expression(door, {**arguments(door), parameter.name: piece})
-    return judged(kind, call, never=never and parameter.name != "seed", tolerant=_takes_none(parameter, piece))
+    piece, given = pieces[rng.integers(len(pieces))], arguments(door)
+    inside = rng.random() < 0.5 and given.get(parameter.name, "").startswith("{'")
+    given[parameter.name] = _in_place_of_first(given[parameter.name], piece) if inside else piece
+    tolerant = inside or _takes_none(door, parameter, piece)
+    return judged(kind, expression(door, given), never=never and parameter.name != "seed", tolerant=tolerant)
 
 
-def _takes_none(parameter: inspect.Parameter, piece: str) -> bool:
+def _in_place_of_first(mapping: str, piece: str) -> str:
+    """A mapping as it is written, its first value another."""
+    written = ast.parse(mapping, mode="eval")
+    assert isinstance(written.body, ast.Dict)
+    written.body.values[0] = ast.parse(piece, mode="eval").body
+    return ast.unparse(written)
+
+
+def _takes_none(door: Door, parameter: inspect.Parameter, piece: str) -> bool:
     """Whether a parameter given None may be accepted; anything else may, as far as this goes."""
-    return piece != "None" or parameter.default is None or "None" in str(parameter.annotation)
+    lines = (inspect.getdoc(door.call) or "").splitlines()
+    after = lines[next((k for k, line in enumerate(lines) if line.startswith(f"{parameter.name} :")), -1) + 1 :]
+    said = bool(after) and after[0].strip().startswith("None,")
+    return piece != "None" or parameter.default is None or "None" in str(parameter.annotation) or said
 
 
 def judged(kind: str, call: str, *, never: bool, tolerant: bool) -> Attempt:
@@ -186,7 +203,9 @@ def _answer(call: str, names: dict[str, Any]) -> dict[str, Any]:
             shown = repr(value)
     except (co.InputError, co.SolveError):
         return {"raised": "input"}
-    except BaseException:
+    except BaseException as error:
+        if ("<string>", "<lambda>") in [frame[::2] for frame in traceback.extract_tb(error.__traceback__)]:
+            return {"raised": "input"}  # by the user's own function
         return {"raised": "raw", "what": traceback.format_exc()[-1500:]}
     return {"raised": "", "what": shown[:200], "nan": _holds_nan(value)}
 

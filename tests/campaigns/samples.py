@@ -28,14 +28,15 @@ def model() -> co.Model:
 
 @cache
 def problem() -> co.Problem:
-    """A swing in a given time; the signal and the parameter cost what they add to the torques."""
+    """A swing in a given time; the signal, which burns fuel, and the parameter cost what they add to the torques."""
     push, weight = co.Unknown("push"), co.Parameter("weight", 1.0)
+    fuel = co.State("fuel", rate=lambda now: -now.push)
     return co.Problem(
         model(),
         1.0,
         co.integral(lambda now: now.weight * ca.sumsqr(now.tau) + ca.sumsqr(now.push), name="effort"),
         [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0), co.bounds(tau=(-50.0, 50.0))],
-        unknowns=[push],
+        unknowns=[push, fuel],
         parameters=[weight],
     )
 
@@ -45,6 +46,14 @@ def swing() -> co.Problem:
     """The same without anything but the motion to be found."""
     stated = [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0)]
     return co.Problem(model(), 1.0, co.integral(lambda now: ca.sumsqr(now.tau)), stated)
+
+
+@cache
+def turning() -> co.Problem:
+    """A closed chain whose loops are solved at every instant."""
+    joints = co.loops.IndependentJoints(chain())
+    ends = [co.initial(q={"crank": 0.5}), co.final(q={"crank": 1.0})]
+    return co.Problem(chain().model, 1.0, co.duration(), ends, coordinates=joints)
 
 
 @cache
@@ -183,10 +192,17 @@ OWN = {
     "co.path": {"upper": "1.0"}, "co.boundary": {
         "fn": "lambda start, end: end.q[0] - start.q[0]", "upper": "1.0"},
     "co.floating": {"limits": "{}"}, "co.spherical": {"limits": "{}", "name": "'ball'"}, "co.Free": {"lower": "0.5"},
-    "co.initial": {"q": "0.0", "qd": "0.0", "qdd": "0.0", "tau": "0.0"}, "co.final": {"q": "0.0", "qd": "0.0"},
+    "co.initial": {"q": "{'shoulder': 0.0}", "qd": "0.0", "qdd": "0.0", "tau": "0.0", "states": "{'fuel': 1.0}"},
+    "co.final": {"q": "0.0", "qd": "{'shoulder': 0.0}", "states": "{'fuel': 1.0}"},
+    "co.State": {"rate": "lambda now: -now.push", "name": "'fuel'"},
+    "co.Instant.rate": {"name": "'fuel'"},
+    **{f"co.loops.IndependentJoints.{name}": {"now": "turning().instant"}
+       for name in ("tangent", "torques", "acceleration", "multipliers", "loads")},
+    "co.loops.IndependentJoints.motion": dict.fromkeys(("q", "qd", "qdd"), "symbol('q', 3)"),
+    "co.loops.IndependentJoints.postures": {"q": "np.array([chain().posture])", "start": "chain().posture"},
     "co.bounds": {"q": "(-1, 1)", "qd": "(-1, 1)", "tau": "(-1, 1)", "qdd": "(-1, 1)"}, "co.line": {},
     "co.Body": {"name": "'shoulder'"}, "co.penalty": {"upper": "1.0"}, "co.Unknown": {"guess": "0.0"},
-    "co.Problem": {"duration": "1.0"}, "co.solve": {"problem": "nlp()", "curve": "None", "dynamics": "None"},
+    "co.Problem": {"model": "chain().model", "duration": "1.0", "subject_to": "turning().subject_to", "coordinates": "turning().coordinates"}, "co.solve": {"problem": "nlp()", "curve": "None", "dynamics": "None"},
     "co.refine": {"tol": "0.5"}, "co.Evaluator": {"dynamics": "dynamics.newton_euler"}, "co.placement": {},
     "co.point_to_point": {"duration": "1.0", "minimize": "None"}, "co.descent.Objective": {
         "first": "lambda x: (float(x @ x), 2 * x)", "hessian": "None", "lower": "-1.0", "upper": "1.0"},
