@@ -240,15 +240,6 @@ def test_a_solution_starts_another_and_is_kept_in_files(tmp_path):
     assert "x1" in (tmp_path / "v.csv").read_text().splitlines()[0].split(",")
 
 
-def test_a_cost_of_nothing_leaves_the_equations():
-    """What is left is a simulation."""
-    state = co.State("y", rate=lambda now: -3 * now.y + ca.sin(5 * now.t))
-    nothing = co.terminal(lambda now: 0.0 * now.y)
-    solution = quiet(co.Problem(NOTHING, 1.0, nothing, [co.initial(states={"y": 1.0})], [state]), co.Radau(8, 4))
-    assert solution.outcome.status is co.Status.SOLVED
-    assert solution.at(1.0).y[0] == pytest.approx(float(exact(np.array(1.0))), abs=1e-8)
-
-
 def test_a_guess_runs_between_stated_ends():
     problem = driven_arm(guess=2.0)
     guess = co.transcription.trajectory_from(problem, None)

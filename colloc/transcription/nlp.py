@@ -104,7 +104,7 @@ class NLP:
         """(x, p) -> cost."""
         x, p = self._xp
         total = sum((ca.sum1(self._first.apply(b, "value", x, p)[0]) for b in self.costs), ca.MX(0))
-        return ca.Function("f", [x, p], [ca.densify(total)], ["x", "p"], ["f"])  # a cost may be nothing
+        return ca.Function("f", [x, p], [total], ["x", "p"], ["f"])
 
     @cached_property
     def g(self) -> ca.Function:
