@@ -158,6 +158,13 @@ def test_a_wrong_field_is_an_error_that_names_the_file(saved: Path, tmp_path: Pa
         co.load(tmp_path / "wrong.npz", time_optimal())
 
 
+@pytest.mark.parametrize("time_of_a_node", [-1.0, 9.0])
+def test_times_outside_of_the_motion_are_an_error_that_names_the_file(saved: Path, tmp_path: Path, time_of_a_node):
+    crafted(saved, tmp_path / "wrong.npz", change_of("t", lambda t: np.append(time_of_a_node, t[1:])))
+    with pytest.raises(co.InputError, match=r"wrong\.npz"):
+        co.load(tmp_path / "wrong.npz", time_optimal())
+
+
 def test_a_changed_number_is_told_by_the_checksum(saved: Path, tmp_path: Path):
     crafted(saved, tmp_path / "wrong.npz", change_of("lam_x", lambda lam: 2 * lam), signed=False)
     with pytest.raises(co.InputError, match="damaged: its checksum"):

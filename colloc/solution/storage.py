@@ -235,7 +235,12 @@ def _check_motion(name: str, solution: Solution, arrays: Mapping[str, np.ndarray
         stored = meta[what]
         if not abs(here - stored) <= 1e-6 * max(1.0, abs(stored)):
             raise InputError(f"{name!r} is of another problem: its {what} was {stored:.8g}, here it is {here:.8g}")
-    sample = solution.at(arrays["t"])
+    t, T = arrays["t"], solution.duration
+    if not ((t >= 0) & (t <= T * (1 + 1e-6))).all():
+        raise InputError(
+            f"{name!r}: its times must lie within its duration, {T:.8g} s, got {t.min():.8g} to {t.max():.8g}"
+        )
+    sample = solution.at(np.minimum(t, T))
     for what in _SAMPLED if meta["schema"] == SCHEMA else ("q", "qd"):  # earlier versions saw other sides of jumps
         if not same(arrays[what], getattr(sample, what)):
             raise InputError(f"{name!r} is of another problem: its {what} is not that of its variables here")
