@@ -416,7 +416,9 @@ def test_animate_checks_the_path_before_it_draws(arm, tmp_path, monkeypatch, nam
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"fps": 0}, {"fps": 60}, {"fps": "fast"}, {"slow": -1.0}, {"slow": np.nan}, {"path": 3}], ids=str
+    "wrong",
+    [{"fps": 0}, {"fps": 60}, {"fps": "fast"}, {"slow": -1.0}, {"slow": np.nan}, {"slow": 1e300}, {"path": 3}],
+    ids=str,
 )
 def test_animate_checks_its_arguments(arm, tmp_path, wrong: dict[str, Any]):
     with pytest.raises(co.InputError, match=next(iter(wrong))):

@@ -23,6 +23,7 @@ from colloc.plot.skeleton import Pose, Skeleton, skeleton
 from colloc.plot.style import END, plain, styled
 from colloc.solution import Solution
 
+_MOST = 100_000  # frames of a film
 _SHORT, _COMFORTABLE = 1.0, 3.0  # s; motions shorter than the first are slowed down to last about the second
 _FASTEST_GIF = 50.0  # frames per second; browsers do not play GIFs faster
 _COLORS = 256
@@ -66,6 +67,8 @@ def write_film(
     file = check_writable(path, (".gif", ".html"))
     rate = _rate(fps, file)
     factor = slowdown(T) if slow is None else finite_number("slow", slow, positive=True)
+    if T * factor * rate > _MOST:
+        raise InputError(f"slow={slow!r} and fps={fps!r} ask for more than {_MOST} frames")
     times = np.linspace(0, T, max(2, round(T * factor * rate) + 1))
     images = list(_images(_Film(pose(times), pose(fine), plain(name) + remark(factor))))
     pace = (times.size - 1) / (T * factor)  # the rate at which whole frames fill the duration
