@@ -184,7 +184,7 @@ class Problem:
         """The loads of the environment, and of loops if there are any."""
         return loads if self.coordinates is None else loads + self.coordinates.loads(now, loads)
 
-    @property
+    @cached_property
     def closure(self) -> ConstraintRows | None:
         """What the joints that follow from others meet as splines, if any do."""
         if self.coordinates is None:

@@ -74,7 +74,7 @@ def _clipped(solution: Solution, interval: int, joint: int) -> tuple[np.ndarray,
     sites = grid.on(Points(start + (end - start) * u, np.full(u.size, interval)))
     torque = problem.function("model", problem.instant.tau)
     arguments = sites.local.arguments
-    N, slopes = grid.torques.slopes(arguments)
+    N, _, slopes = grid.torques.slopes(arguments)
     m = N.shape[1]
     wanted = [torque(*arguments)[joint], N[joint, :], slopes[:, 2 * m :]]
     tau, moves, M = sites.evaluate(wanted, solution.x, solution.parameters)

@@ -98,8 +98,7 @@ def _one(
     function = ca.Function("rows", [*now.slots], [rows, *slopes])
     arguments = sites.local.arguments
     value, direct, through = function.call(list(arguments))
-    N, _ = grid.torques.slopes(arguments)
-    inertia = grid.torques.inertia(arguments)
+    N, inertia, _ = grid.torques.slopes(arguments)
     values, J, moves = sites.evaluate([value, direct @ N + through @ inertia, N], x, p)
     residual = np.where(sites.within(where)[:, None], values - stated.rows.lower[equal], 0.0)
     if not accelerated:

@@ -192,7 +192,8 @@ def _strayed(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, ...]:
         points = points_inside(grid.breakpoints, u).take((own[:, None] * u.size + np.arange(u.size)).ravel())
         sites = grid.on(points)
         arguments = sites.local.arguments
-        values, moves, slopes = sites.evaluate([function(*arguments), *grid.torques.slopes(arguments)], x, p)
+        moves, _, slopes = grid.torques.slopes(arguments)
+        values, moves, slopes = sites.evaluate([function(*arguments), moves, slopes], x, p)
         values, k = values.reshape(own.size, u.size, 2 * n), given.size
         tau = values[:, :, n:]
         # Columns came one after another.

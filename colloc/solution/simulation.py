@@ -229,7 +229,7 @@ def growth(solution: Solution) -> float:
     widths = np.repeat(np.diff(edges) / _STEPS, _STEPS)
     middles = (edges[:-1, None] + np.diff(edges)[:, None] * (np.arange(_STEPS) + 0.5) / _STEPS).ravel()
     sites = nlp.grid.anywhere(middles)
-    slopes = nlp.grid.torques.slopes(sites.local.arguments)[1]
+    slopes = nlp.grid.torques.slopes(sites.local.arguments)[-1]
     if not (n := slopes.shape[0]):
         return 1.0
     (found,) = sites.evaluate([slopes], solution.x, solution.parameters)

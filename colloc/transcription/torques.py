@@ -88,25 +88,26 @@ class Torques:
         # Formed on first use: Gauss-Newton and quasi-Newton methods never ask.
         return _curvature(self._problem, self._value, recursive=self._recursive)
 
-    def slopes(self, slots: Sequence[ca.SX]) -> tuple[ca.SX, ca.SX]:
-        """Rates of all joints, SX, shape (n, m), per rate of those that move by themselves, and the equations of motion
-        of these, linearised.
+    def slopes(self, slots: Sequence[ca.SX]) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """What a motion owes to the joints that move by themselves, m of n.
 
-        The latter is what the generalised forces on them change by with their positions, velocities and accelerations,
-        side by side, SX, shape (m, 3m), while torques are held: stiffness, damping and mass matrix.
+        Rates of all joints per rate of these, SX, shape (n, m); what torques change by with their accelerations,
+        (n, m); and their equations of motion linearised: stiffness, damping and mass matrix side by side, (m, 3m),
+        what the generalised forces change by with positions, velocities and accelerations while torques are held.
         """
         n, tau = self._problem.model.n, self._sensitivities(slots)
         if self._problem.coordinates is None:
-            return ca.SX.eye(n), tau
-        tangent = self._problem.function("model", self._problem.coordinates.tangent(self._problem.instant))(*slots)
+            return ca.SX.eye(n), tau[:, 2 * n :], tau
+        tangent = self._tangent(*slots)
         N = tangent[:n, : tangent.shape[1] // 3]
         # N' tau is what a motion needs; N' changes as well, but held torques change with it as much.
-        return N, N.T @ tau @ tangent
+        return N, tau[:, 2 * n :] @ N, N.T @ tau @ tangent
 
-    def inertia(self, slots: Sequence[ca.SX]) -> ca.SX:
-        """What torques change by with the accelerations of those joints that move by themselves, SX, shape (n, m)."""
-        n = self._problem.model.n
-        return self._sensitivities(slots)[:, 2 * n :] @ self.slopes(slots)[0]
+    @cached_property
+    def _tangent(self) -> ca.Function:
+        coordinates = self._problem.coordinates
+        assert coordinates is not None
+        return self._problem.function("model", coordinates.tangent(self._problem.instant))
 
     def _sensitivities(self, slots: Sequence[ca.SX]) -> ca.SX:
         """What torques change by with positions, velocities and accelerations, side by side, SX, shape (n, 3n)."""
