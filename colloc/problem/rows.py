@@ -80,6 +80,14 @@ def bounded(
     return Rows(ca.densify(expression), low, high, own, units, size)
 
 
+def column(what: str, value: Any, size: int) -> ca.SX:
+    """What a user's function returned as SX, of any shape; InputError, which states a size, for what is no SX."""
+    try:
+        return ca.SX(ca.vertcat(*value) if isinstance(value, list | tuple) else value)
+    except (TypeError, NotImplementedError):
+        raise InputError(f"{what} must return SX, shape ({size},), got {value!r}") from None
+
+
 def name_of(what: str, fn: Any, name: Any) -> str:
     """Name of a function of the instant: the one given, else its own; empty for a lambda."""
     function(what, fn, "a function of the instant")

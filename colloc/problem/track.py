@@ -13,7 +13,7 @@ from colloc.checks import InputError, count, finite_array, float_array, text
 from colloc.numerics.bspline import SplineBasis, cox_de_boor
 from colloc.numerics.smoothing import closest, sample_basis, smoothed
 from colloc.problem.cost import Cost, integral
-from colloc.problem.rows import name_of
+from colloc.problem.rows import column, name_of
 
 _HIGHEST = 7  # degree
 _MOST = 100  # polynomials, if not told otherwise: each costs operations at every node
@@ -75,11 +75,7 @@ def track(
         raise InputError(f"weight of {label!r} must be positive, got {weight!r}")
 
     def distance(now: Any) -> ca.SX:
-        value = of(now)
-        try:
-            found = ca.SX(ca.vertcat(*value) if isinstance(value, list | tuple) else value)
-        except (TypeError, NotImplementedError):
-            raise InputError(f"track {label!r} must return SX, shape ({measured.size},), got {value!r}") from None
+        found = column(f"track {label!r}", of(now), measured.size)
         if found.shape != (measured.size, 1):
             raise InputError(f"track {label!r} has values of size {measured.size}, its function shape {found.shape}")
         # The weight of a time belongs into the residual: a free duration moves the nodes, and Gauss-Newton takes only

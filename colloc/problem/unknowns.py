@@ -12,6 +12,7 @@ import numpy as np
 
 from colloc.checks import InputError, count, finite_array, finite_number, flag, function, instance, interval
 from colloc.problem.instant import RESERVED, Instant
+from colloc.problem.rows import column
 
 
 @dataclass(frozen=True)
@@ -141,10 +142,7 @@ class State:
         instance("now", now, Instant)
         found = (self.rate or self.residual)(now)  # pyright: ignore[reportOptionalCall]  # one of them is given
         what = f"{'rate' if self.rate else 'residual'} of State {self.name!r}"
-        try:
-            value = ca.SX(ca.vertcat(*found) if isinstance(found, list | tuple) else found)
-        except (TypeError, NotImplementedError):
-            raise InputError(f"{what} must return SX, shape ({self.size},), got {found!r}") from None
+        value = column(what, found, self.size)
         if value.shape != (self.size, 1):
             raise InputError(f"{what} must have shape ({self.size},), got {value.shape}")
         return now.rate(self.name) - value if self.rate else value
