@@ -45,7 +45,7 @@ _CORRECTIONS = 2
 class IndependentJoints:
     """The coordinates of a problem of a closed chain.
 
-        chain = four_bar()
+        chain = four_bar(gravity=(0, 0, 0))
         problem = co.Problem(
             model=chain.model,
             coordinates=co.loops.IndependentJoints(chain),
