@@ -11,5 +11,5 @@ Mechanisms with sizes to choose, or built from parts of their own, share the roo
 
     chains    any number of equal links (serial), the same with point masses in closed form (point_masses)
     closed    closed chains: four_bar, slider_crank, five_bar, parallel_scara, rower
-    human     humans of any stature and mass: human55, walker2d, and what they are made of
+    human     humans of any stature and mass: human55; in the plane walker2d, runner2d, jumper2d; their parts
 """

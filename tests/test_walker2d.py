@@ -20,7 +20,8 @@ import colloc as co
 from colloc.model.kinematics import frames
 from models.human.human import Human
 from models.human.human55 import human55
-from models.human.walker2d import VIRTUAL, walker2d
+from models.human.planar import VIRTUAL
+from models.human.walker2d import walker2d
 
 HUMANS = [(1.741, 73.0, "male"), (1.735, 61.9, "female"), (1.5, 45.0, "female")]
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import colloc as co
-from models.human.walker2d import VIRTUAL, walker2d
+from models.human.planar import VIRTUAL
+from models.human.walker2d import walker2d
 from studies.walking.forces import left, right
 from studies.walking.problem import problem
 from studies.walking.report.ground import pelvis_coordinates, pelvis_torques

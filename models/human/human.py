@@ -76,7 +76,7 @@ class Human:
         Names of the joints that carry the pelvis through the world; nothing drives them.
     landmarks : mapping of str to Point
         "pelvis", "navel", "xiphoid", "cervix", "head_top"; "shoulder", "elbow", "wrist", "fingertip", "hip", "knee",
-        "ankle", "heel", "ball", "toe", each with "_r" or "_l".
+        "ankle", "heel", "ball", "toe", each with "_r" or "_l", or without where both sides move as one.
     parts : mapping of str to str
         Name of the body that carries each part with mass.
     signs : mapping of str to float
@@ -94,8 +94,12 @@ class Human:
 
     @property
     def feet(self) -> dict[str, Foot]:
-        """Contact points of the right foot "r" and the left foot "l"."""
-        return {s: Foot(*(self.landmarks[f"{name}_{s}"] for name in ("heel", "ball", "toe"))) for s in SIDES}
+        """Contact points of the right foot "r" and the left foot "l", or of "both" where these move as one."""
+        endings = {"both": ""} if "heel" in self.landmarks else {side: f"_{side}" for side in SIDES}
+        return {
+            side: Foot(*(self.landmarks[f"{name}{end}"] for name in ("heel", "ball", "toe")))
+            for side, end in endings.items()
+        }
 
     @property
     def standing(self) -> np.ndarray:

@@ -33,7 +33,7 @@ def on_foot(human: Human, side: str) -> Human:
     Parameters
     ----------
     human : Human
-    side : "r" or "l"
+    side : "r" or "l", or "both" for feet that move as one
 
     Returns
     -------
@@ -64,7 +64,12 @@ def on_foot(human: Human, side: str) -> Human:
         if body.name not in leg and body.name not in human.virtual
     ]
     foot = _on(bodies[leg[0]], base[-1].name, base[-1].joint, base[-1].parent)
-    model = replace(human.model, bodies=[*base[:-1], foot, *turned, *others], name=f"{human.model.name} on a foot")
+    model = replace(
+        human.model,
+        bodies=[*base[:-1], foot, *turned, *others],
+        name=f"{human.model.name} on a foot",
+        markers={name: (named.get(body, body), at) for name, (body, at) in human.model.markers.items()},
+    )
     return replace(
         human,
         model=model,
