@@ -3,8 +3,9 @@
 A mechanism that its source prints in full is a module here that gives one `colloc.Model`, as in
 ``from models.two_link import two_link``:
 
-    arms       two_link, prismatic_revolute, scara, puma560, stanford, manutec_r3, panda, ur5, iiwa
-    pendulums  cart_pole, acrobot, each with a joint that has no actuator
+    arms       two_link, prismatic_revolute, scara, puma560, stanford, manutec_r3, panda, ur5, iiwa; motors in dc_motor
+    pendulums  cart_pole, acrobot, each with a joint that has no actuator; spring_pendulum, driven through a spring
+    hopper     hopper, a body on one springy leg
     human      human43
 
 Mechanisms with sizes to choose, or built from parts of their own, share the room of their family:
