@@ -69,6 +69,9 @@ def solve(
 
     Without a curve one is chosen and refined: `co.solve(problem)` is right to 1e-3, or says that it is not.
 
+    A cost that depends on nothing unknown, such as `co.integral(lambda now: 0.0)`, asks for any motion that meets the
+    constraints: the one nearest the guess is found, in variables of natural size.
+
     Building takes as long as solving: a sweep over parameter values or guesses
     transcribes once and solves the NLP again and again.
 

@@ -15,7 +15,7 @@ can be too coarse for is
     bounds      inequalities, imposed at nodes
 
 All are relative: positions to 1 + the largest of the joint (Betts 2010, section 4.7), the cost to the sum of its terms'
-sizes, rows to their natural size.
+sizes (`cost_size`), rows to their natural size.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from colloc.display import Table, short
 from colloc.lazy import cached_property
 from colloc.numerics.quadrature import gauss, lagrange_integrals, lagrange_values
 from colloc.problem import Window
+from colloc.solution.cost_size import cost_size
 from colloc.solution.equations import drift, equation_error
 from colloc.solution.state_error import state_error
 from colloc.solution.violations import excesses
 from colloc.transcription import NLP
 from colloc.transcription.mesh import points_inside
 
-_ROUNDING = 1e-9  # of a variable's size
 _BEYOND = 1.1  # what a grid finer than that of the excesses finds, at most, over them
 _SINGULAR = 1e-10  # of the largest eigenvalue: an eigenvalue below is zero
 SOURCES = ("dynamics", "cost", "equations", "bounds")
@@ -278,9 +278,7 @@ def _cost_error(nlp: NLP, x: np.ndarray, p: np.ndarray, unresolved: np.ndarray) 
     if problem.minimize.is_duration or not problem.integrands:
         return np.zeros(widths.size)
     values = [abs(value) for value in nlp.terms(x, p).values()]
-    # An optimum may cost nothing, and its digits be noise: as much as a movement of the variables by rounding costs.
-    beside = x + _ROUNDING * np.random.default_rng(0).uniform(-1, 1, x.size) * nlp.scale_x * nlp.free
-    total = max(sum(values), sum(abs(value) for value in nlp.terms(beside, p).values()), 1e-300)
+    total = cost_size(nlp, x, p)
     kinds = [term.fn is not None and not term.terminal for term in problem.minimize.terms]
     on_motion = sum(value for value, integrated in zip(values, kinds, strict=True) if integrated)
     sums = []

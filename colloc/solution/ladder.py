@@ -33,8 +33,3 @@ class Rung:
         effort = f"{self.iterations} iterations, {self.seconds:.2g} s"
         found = f"cost {self.cost:.8g}, error {self.error:.1e}"
         return f"<{brief(self.curve)}: {self.variables} variables, {found}, {effort}>"
-
-
-def relative_change(before: Rung, after: Rung) -> float:
-    """Change of the cost from one round to another, relative to the latter."""
-    return abs(after.cost - before.cost) / max(abs(after.cost), 1e-300)

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from colloc.solution.ladder import Rung, relative_change
+from colloc.solution.ladder import Rung
 from colloc.solution.slack import unused
 from colloc.solution.solution import Solution
 from colloc.transcription import BSpline, Radau, Transcription
@@ -35,7 +35,8 @@ def has_settled(solution: Solution, tol: float) -> bool:
     """Whether the cost no longer changes: in a round that leaves bounds little to gain, or in one more, everywhere."""
     if solution.cost_change > tol:
         return False
-    twice = len(solution.ladder) > 2 and relative_change(*solution.ladder[-3:-1]) <= tol
+    costs = [rung.cost for rung in solution.ladder]
+    twice = len(costs) > 2 and abs(costs[-2] - costs[-3]) <= tol * solution.cost_size
     # What controls of states might gain is not known.
     return twice or (not solution.problem.states and bool(unused(solution).sum() <= _LITTLE * tol))
 

@@ -141,7 +141,7 @@ def refined(solution: Solution, run: Run, guess: Keyframes | Guess | Solution | 
             finer, _ = run(nlp, guess, begin)
         if finer.outcome.status is Status.INTERRUPTED:
             return _interrupted(solution)
-        worse = finer.cost - solution.cost > tol * abs(solution.cost)
+        worse = finer.cost - solution.cost > tol * solution.cost_size
         if finer.outcome.status is not Status.SOLVED or (right and worse):
             break  # another local optimum, and no better one
         rounds.append(rung(finer))

@@ -16,8 +16,9 @@ from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.problem import Instant, Problem
 from colloc.problem.instant import RATES
+from colloc.solution.cost_size import cost_size
 from colloc.solution.error import LocalError, local_error
-from colloc.solution.ladder import Rung, relative_change
+from colloc.solution.ladder import Rung
 from colloc.solution.sample import JointReactions, Sample
 from colloc.solution.violations import Violation, measure_violations
 from colloc.solver import Outcome, Status
@@ -105,7 +106,12 @@ class Solution:
         """
         if len(self.ladder) < 2:
             return float("inf") if self.ladder else 0.0
-        return relative_change(*self.ladder[-2:])
+        return abs(self.ladder[-1].cost - self.ladder[-2].cost) / self.cost_size
+
+    @cached_property
+    def cost_size(self) -> float:
+        """What changes and errors of the cost are relative to: its terms' sizes, here or at a motion slightly off."""
+        return cost_size(self.nlp, self.x, self.parameters)
 
     @cached_property
     def error(self) -> LocalError:

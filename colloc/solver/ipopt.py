@@ -15,6 +15,7 @@ import numpy as np
 from colloc.checks import InputError, finite_number, mapping, text, unknown_name
 from colloc.solver.linear_solvers import check_linear_solver
 from colloc.solver.monitor import Interruptible, Monitor
+from colloc.solver.nearest import is_moved
 from colloc.solver.outcome import Outcome, Status
 from colloc.solver.scaled import Hessian, ScaledNLP
 from colloc.solver.sizes import sizes_at
@@ -115,7 +116,8 @@ class Ipopt:
 
     The barrier is monotone in a free duration or near an optimum, adaptive in a given one or from multipliers. A run
     that finds no optimum within `PATIENCE` iterations is followed by one with the other barrier from the same start,
-    and the better end counts. L-BFGS, slow by nature, has one run and all iterations.
+    and the better end counts. L-BFGS, slow by nature, has one run and all iterations. Of a cost that no variable moves,
+    such as zero, the nearest motion to the start is sought that meets the constraints.
 
     Parameters
     ----------
@@ -131,7 +133,8 @@ class Ipopt:
 
     def __call__(self, start: Start, p: np.ndarray, progress: bool | None) -> Outcome:
         """Solve from a start."""
-        scaled = ScaledNLP(self.nlp, sizes_at(self.nlp, start.x, p))
+        anchor = None if is_moved(self.nlp, start.x, p) else start.x
+        scaled = ScaledNLP(self.nlp, sizes_at(self.nlp, start.x, p), anchor)
         given = scaled.start(start, p)
         limited, warm = self.hessian is Hessian.LIMITED_MEMORY, start.multipliers is not None
         usual = _DEFAULTS | (_LIMITED_MEMORY if limited else {})
@@ -177,7 +180,9 @@ class Ipopt:
         try:
             solver = ca.nlpsol("ipopt", "ipopt", scaled.problem(), settings)
         except RuntimeError as error:
-            raise InputError(f"IPOPT refuses these options: {own!r}") from error
+            if not self.options:
+                raise
+            raise InputError(f"IPOPT refuses these options: {dict(self.options)!r}") from error
         built = time.perf_counter()
         monitor.begin(start["lbg"], start["ubg"], scaled.sizes.cost, progress)
         with Interruptible(monitor):
@@ -187,13 +192,17 @@ class Ipopt:
         status = _STATUS.get(stats["return_status"], Status.FAILED)
         # Ctrl-C may come when IPOPT no longer asks: the optimum is then the best iterate, and the interruption counts.
         best = monitor.best if monitor.stop and status is not Status.SOLVED else None
+        history = _history(stats.get("iterations", {}), scaled.sizes.cost)
+        if scaled.anchor is not None:
+            value = float(self.nlp.f(scaled.anchor, start["p"]))  # wherever the motion is
+            history["cost"] = [value] * len(history.get("cost", []))
         spent = sum(float(seconds) for key, seconds in stats.items() if key.startswith("t_wall_nlp_"))
         return Outcome(
             scaled.own(np.array(result["x"]).ravel() if best is None else best),
             scaled.own_multipliers(*(np.array(result[name]).ravel() for name in ("lam_g", "lam_x"))),
             Status.INTERRUPTED if monitor.stop else status,
             stats["return_status"],
-            _history(stats.get("iterations", {}), scaled.sizes.cost),
+            history,
             # IPOPT's own count means nothing where it made no iteration at all.
             max(0, monitor.count - 1),
             {"build": built - begin, "solve": time.perf_counter() - built, "callbacks": spent},

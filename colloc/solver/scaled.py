@@ -51,15 +51,20 @@ class ScaledNLP:
     nlp : NLP
     sizes : Sizes
         Of the cost and the rows; those of the variables are the NLP's own.
+    anchor : ndarray, shape (n_x,), optional
+        Place the squared distance to which, in variables of natural size, is added to the cost.
     """
 
     nlp: NLP
     sizes: Sizes
+    anchor: np.ndarray | None = None
 
     def problem(self) -> dict[str, ca.MX]:
         """Variables, parameters, cost and rows as `nlpsol` takes them."""
         x, p, own = self._symbols()
-        return {"x": x, "p": p, "f": self.nlp.f(own, p) / self.sizes.cost, "g": self.nlp.g(own, p) / self.sizes.rows}
+        # What nothing moves may have no entries, which `nlpsol` does not take.
+        f, g = (ca.densify(function(own, p)) for function in (self.nlp.f, self.nlp.g))
+        return {"x": x, "p": p, "f": f / self.sizes.cost + self._distance(x), "g": g / self.sizes.rows}
 
     def derivatives(self, hessian: Hessian) -> dict[str, ca.Function]:
         """Functions grad_f, jac_g and, unless the solver approximates it, hess_lag: CasADi differentiates nothing."""
@@ -85,7 +90,9 @@ class ScaledNLP:
         return x * self.nlp.scale_x
 
     def own_multipliers(self, lam_g: np.ndarray, lam_x: np.ndarray) -> dict[str, np.ndarray]:
-        """Multipliers in the NLP's own units."""
+        """Multipliers in the NLP's own units; where all that counts is the distance to a place, none are needed."""
+        if self.anchor is not None:
+            return {"g": np.zeros(lam_g.size), "x": np.zeros(lam_x.size)}
         return {"g": lam_g / self.sizes.rows * self.sizes.cost, "x": lam_x / self.nlp.scale_x * self.sizes.cost}
 
     def _symbols(self) -> tuple[ca.MX, ca.MX, ca.MX]:
@@ -93,11 +100,17 @@ class ScaledNLP:
         x, p = ca.MX.sym("x", self.nlp.n_x), ca.MX.sym("p", self.nlp.f.size1_in(1))
         return x, p, x * self.nlp.scale_x
 
+    def _distance(self, x: ca.MX) -> ca.MX:
+        """Half the squared distance to the anchor; zero without one."""
+        return ca.MX(0) if self.anchor is None else ca.sumsqr(x - self.anchor / self.nlp.scale_x) / 2
+
     def _grad_f(self) -> ca.Function:
         x, p, own = self._symbols()
         f, gradient = self.nlp.grad_f(own, p)
-        scaled = gradient * (self.nlp.scale_x / self.sizes.cost)
-        return ca.Function("grad_f", [x, p], [f / self.sizes.cost, scaled], ["x", "p"], ["f", "grad_f_x"])
+        distance = self._distance(x)
+        f = ca.densify(f) / self.sizes.cost + distance
+        scaled = gradient * (self.nlp.scale_x / self.sizes.cost) + ca.gradient(distance, x)
+        return ca.Function("grad_f", [x, p], [f, scaled], ["x", "p"], ["f", "grad_f_x"])
 
     def _jac_g(self) -> ca.Function:
         x, p, own = self._symbols()
@@ -112,6 +125,8 @@ class ScaledNLP:
         hessian = own_hessian(own, p, lam_f / self.sizes.cost, lam_g / self.sizes.rows)
         factors = _entry_scale(hessian.sparsity(), self.nlp.scale_x, self.nlp.scale_x)
         scaled = hessian * ca.DM(hessian.sparsity(), factors)
+        if self.anchor is not None:
+            scaled += lam_f * ca.DM.eye(self.nlp.n_x)
         names = ["x", "p", "lam_f", "lam_g"]
         return ca.Function("hess_lag", [x, p, lam_f, lam_g], [scaled], names, ["triu_hess_gamma_x_x"])
 

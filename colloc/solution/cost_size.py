@@ -1,0 +1,42 @@
+"""What counts as small for a cost: its terms, or what a small movement of the motion costs where they vanish.
+
+An optimum may cost nothing, as where a course is tracked exactly. What is left of such a cost are digits of no meaning,
+which no finer grid confirms: they are compared with the cost of a motion that is a thousandth off.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from colloc.problem import natural_size
+from colloc.transcription import NLP
+
+_OFF = 1e-3  # of the variables' natural sizes
+
+
+def cost_size(nlp: NLP, x: np.ndarray, p: np.ndarray) -> float:
+    """Size of the cost at x: the sum of its terms' sizes there, or beside x if that is more.
+
+    Parameters
+    ----------
+    nlp : NLP
+    x, p : ndarray
+        Decision vector and parameters.
+    """
+    step = _movement(nlp) * np.minimum(natural_size(nlp.lower, nlp.upper), 1 + np.abs(x)) * nlp.free
+    places = (x, *(np.clip(x + sign * _OFF * step, nlp.lower, nlp.upper) for sign in (1, -1)))
+    sizes = np.array([sum(abs(value) for value in nlp.terms(place, p).values()) for place in places])
+    return max(float(sizes[np.isfinite(sizes)].max(initial=0.0)), 1e-300)
+
+
+def _movement(nlp: NLP) -> np.ndarray:
+    """A movement of every variable by up to one, smooth in time and at rest where the ends are fixed, shape (n_x,)."""
+    rng, layout = np.random.default_rng(0), nlp.grid.layout
+    found = rng.uniform(0.5, 1.0, nlp.n_x) * rng.choice((-1.0, 1.0), nlp.n_x)
+    splines = {"q": nlp.grid.basis, "signals": nlp.curve.signals, "states": nlp.grid.states}
+    for name, spline in splines.items():
+        index = layout[name] - layout.offset
+        s, free = spline.greville()[:, None], nlp.free[index]
+        shape = 16 * s**2 * (1 - s) ** 2 + free[0] * (1 - s) ** 2 * (1 + 2 * s) + free[-1] * s**2 * (3 - 2 * s)
+        found[index] = shape / 2 * found[index[0]]
+    return found
