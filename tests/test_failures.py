@@ -38,6 +38,46 @@ def test_velocities_too_small_for_the_time_are_named(curve):
     conflict = said.split("cannot be met together with:")[1]
     assert "qd[shoulder]" in conflict
     assert "qd[elbow]" in conflict
+    for joint in ("shoulder", "elbow"):
+        assert f"initial q[{joint}], which must equal 0" in conflict
+        assert f"final q[{joint}], which must equal 1" in conflict
+
+
+@pytest.mark.parametrize("curve", CURVES, ids=str)
+def test_end_conditions_that_have_no_part_in_it_are_not_named(curve):
+    """The shoulder is too slow for its way; the elbow is not limited, and on its way wherever it has to go."""
+    said, _ = reason(swing(co.bounds(qd={"shoulder": (-0.7, 0.7)})), curve)
+    conflict = said.split("cannot be met together with:")[1]
+    assert "initial q[shoulder], which must equal 0" in conflict
+    assert "final q[shoulder], which must equal 1" in conflict
+    assert "elbow" not in conflict
+
+
+@pytest.mark.parametrize("curve", CURVES, ids=str)
+def test_velocities_at_the_ends_are_among_what_conflicts(curve):
+    """Nothing that starts so fast can stop before the limit."""
+    rows = [co.initial(q=0.0, qd=3.0), co.bounds(q=(-0.1, 1.1), qdd=(-3.0, 3.0))]
+    said, _ = reason(co.Problem(two_link(), 1.0, co.integral(effort), rows), curve)
+    conflict = said.split("cannot be met together with:")[1]
+    assert "initial qd[shoulder], which must equal 3" in conflict
+    assert "initial q[elbow], which must equal 0" in conflict
+
+
+def test_values_at_a_moment_and_states_at_the_ends_are_among_what_conflicts():
+    level = co.State("level", rate=lambda now: now.push)
+    push = co.Unknown("push", lower=-1.0, upper=1.0)
+    rows = [co.initial(states={"level": 0.0}), co.final(states={"level": 3.0})]
+    problem = co.Problem(co.Model.empty(), 1.0, co.integral(lambda now: now.push**2), rows, unknowns=[level, push])
+    said, _ = reason(problem, co.Radau(5))
+    conflict = said.split("cannot be met together with:")[1]
+    assert "initial level, which must equal 0" in conflict
+    assert "final level, which must equal 3" in conflict
+    both = [co.at(0.4, lambda now: now.q[0], equals=0.0), co.at(0.6, lambda now: now.q[0], equals=2.0)]
+    said, _ = reason(swing(*both, co.bounds(qd=(-3.0, 3.0))), co.Radau(10))
+    conflict = said.split("cannot be met together with:")[1]
+    assert "at 0.4" in said
+    assert "at 0.6" in said
+    assert "which must equal" in conflict
 
 
 @pytest.mark.parametrize("curve", CURVES, ids=str)

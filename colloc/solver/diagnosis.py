@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
+from colloc.solver.conflicts import conflicts
 from colloc.solver.constant_rows import constant_rows
 from colloc.solver.undefined import undefined, undefined_beside
 from colloc.transcription import NLP
@@ -34,58 +35,6 @@ def violated_rows(nlp: NLP, x: np.ndarray, p: np.ndarray, limit: int = 5) -> lis
             bound = _bound(float(lower[row]), float(upper[row]), float(values[row]))
             lines[label] = f"{name}: {values[row]:.6g}, {bound}{_ALONE if constant[row] else ''}"
     return list(lines.values())
-
-
-def conflicting_rows(nlp: NLP, x: np.ndarray, p: np.ndarray, limit: int = 3) -> list[str]:
-    """Rows and bounds of variables that hold at x and stand in the way of the violated rows, strongest first.
-
-    At a point of least violation the pull of the violated rows is balanced by rows and variables at their bounds
-    (Farkas): the multipliers of that balance, found by least squares, tell which. Each label once.
-    """
-    values = np.append(np.array(nlp.g(x, p)).ravel() / nlp.scale_g, x / nlp.scale_x)
-    scale = np.append(nlp.scale_g, nlp.scale_x)
-    lower, upper = (np.append(*sides) / scale for sides in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
-    pull = np.where(values > upper + 1e-6, 1.0, np.where(values < lower - 1e-6, -1.0, 0.0))
-    pull[nlp.n_g :] = 0.0  # variables stay within their bounds
-    movable = np.append(np.ones(nlp.n_g, dtype=bool), nlp.free)
-    held = np.flatnonzero(movable & (pull == 0) & (np.minimum(values - lower, upper - values) < 1e-4))
-    if held.size == 0 or held.size * nlp.n_x > _DENSE_ENTRIES:
-        return []
-    jacobian = ca.diag(1 / nlp.scale_g) @ nlp.jac_g(x, p)[1] @ ca.diag(nlp.scale_x)
-    slopes = ca.vertcat(jacobian, ca.DM.eye(nlp.n_x))
-    held_slopes = np.array(ca.densify(slopes[held.tolist(), :]))
-    multipliers = np.linalg.lstsq(held_slopes.T, -np.array(slopes.T @ pull).ravel(), rcond=None)[0]
-    equal = lower[held] == upper[held]
-    # A row at its lower bound can only push up, one at its upper bound only down; equalities are not the culprits
-    # a reader looks for: they hold the motion together.
-    at_upper = upper[held] - values[held] < values[held] - lower[held]
-    strength = np.where(equal, 0.0, np.where(at_upper, multipliers, -multipliers))
-    T = nlp.duration(x)
-    names: dict[str, str] = {}
-    for k in np.argsort(-strength):
-        if strength[k] < 1e-3 * max(1.0, strength.max()) or len(names) == limit:
-            break
-        place = int(held[k])
-        name = nlp.row_name(place, T) if place < nlp.n_g else _variable_name(nlp, place - nlp.n_g, T)
-        side, bound = ("upper", upper) if at_upper[k] else ("lower", lower)
-        limit_value = float(bound[place] * scale[place])
-        names.setdefault(name.split(" at t =")[0], f"{name}, at its {side} bound {limit_value:.6g}")
-    return list(names.values())
-
-
-def _variable_name(nlp: NLP, k: int, duration: float) -> str:
-    """What a variable is; of a control point its joint or signal, and the time in whose neighbourhood it counts."""
-    layout, problem = nlp.grid.layout, nlp.problem
-    columns = {"q": [f"q[{joint}]" for joint in problem.model.joint_names]}
-    columns["signals"] = [f"{u.name}[{i}]" if u.size > 1 else u.name for u in problem.signals for i in range(u.size)]
-    columns["states"] = [f"{u.name}[{i}]" if u.size > 1 else u.name for u in problem.states for i in range(u.size)]
-    splines = {"q": nlp.grid.basis, "signals": nlp.curve.signals, "states": nlp.grid.states}
-    for name, index in layout.names.items():
-        for point, *column in np.argwhere(index == k).tolist():
-            if name in columns:
-                return f"{columns[name][column[0]]} at t = {splines[name].greville()[point] * duration:.4g} s"
-            return name if index.size == 1 else f"{name}[{point}]"
-    return f"variable {k}"
 
 
 def dependent_rows(nlp: NLP, x: np.ndarray, p: np.ndarray, limit: int = 6) -> list[str]:
@@ -127,7 +76,7 @@ def explain(nlp: NLP, start: np.ndarray, x: np.ndarray, p: np.ndarray) -> str:
         lines += ["the cost seems to have no lower bound; bound what it rewards:", *_indented(fallen)]
     if violated := violated_rows(nlp, x, p):
         lines += ["constraints violated at the last iterate:", *_indented(violated)]
-        if conflicting := conflicting_rows(nlp, x, p):
+        if conflicting := conflicts(nlp, x, p):
             lines += ["they cannot be met together with:", *_indented(conflicting)]
     if dependent := dependent_rows(nlp, start, p):
         lines += [

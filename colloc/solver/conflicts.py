@@ -1,0 +1,165 @@
+"""What violated rows conflict with: bounds of rows and variables, and values stated at single moments.
+
+At a point of least violation the pull of the violated rows is balanced by rows and variables at their bounds (Farkas):
+the multipliers of that balance, found by least squares, tell which stand in the way. End conditions that fix variables
+are no rows; how much the pull would give way if their values changed tells of them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from colloc.numerics.differences import central_difference
+from colloc.problem import EndState, Window, natural_size
+from colloc.transcription import NLP
+
+_DENSE_ENTRIES = 4_000_000  # least squares beyond this size would take longer than the solve
+_VIOLATED, _HELD = 1e-6, 1e-4  # of a natural size: further outside a bound, or closer to it
+_LEAST = 1e-3  # strength from which something stands in the way
+_SHARE = 0.1  # of the strongest: stated values that matter less are not told
+_ORDERS = {"q": 0, "qd": 1, "qdd": 2}
+
+
+def conflicts(nlp: NLP, x: np.ndarray, p: np.ndarray, bounds: int = 3, stated: int = 6) -> list[str]:
+    """What holds at x and stands in the way of the violated rows, strongest first, each label once.
+
+    Parameters
+    ----------
+    nlp : NLP
+    x, p : ndarray
+        Decision vector and parameters.
+    bounds, stated : int
+        Most lines of bounds, and of values stated at single moments.
+    """
+    balance = _balance(nlp, x, p)
+    if balance is None:
+        return []
+    places, multipliers, equal, at_upper, pull = balance
+    T = nlp.duration(x)
+    # A row at its lower bound can only push up, one at its upper bound only down.
+    strength = np.where(equal, 0.0, np.where(at_upper, multipliers, -multipliers))
+    lower, upper = (np.append(*sides) for sides in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
+    found: dict[str, str] = {}
+    for k in np.argsort(-strength):
+        if strength[k] < _LEAST * max(1.0, strength.max()) or len(found) == bounds:
+            break
+        place = int(places[k])
+        name = nlp.row_name(place, T) if place < nlp.n_g else _variable_name(nlp, place - nlp.n_g, T)
+        side, value = ("upper", upper[place]) if at_upper[k] else ("lower", lower[place])
+        found.setdefault(_label(name), f"{name}, at its {side} bound {value:.6g}")
+    in_rows = places < nlp.n_g
+    forces = pull[: nlp.n_g].copy()
+    forces[places[in_rows]] += multipliers[in_rows]
+    held = [(abs(m), row) for m, row in zip(multipliers[in_rows & equal], places[in_rows & equal], strict=True)]
+    values = [*_of_rows(nlp, held, T), *_of_ends(nlp, x, p, forces)]
+    values.sort(key=lambda one: -one[0])
+    lines: dict[str, str] = {}
+    for size, name, value in values:
+        if size < max(_LEAST, _SHARE * values[0][0]) or len(lines) == stated:
+            break
+        lines.setdefault(_label(name), f"{name}, which must equal {value:.6g}")
+    return [*found.values(), *lines.values()]
+
+
+class _Balance(NamedTuple):
+    """Places at a bound, among rows and then variables, with their multipliers; and the pull of what is violated."""
+
+    places: np.ndarray
+    multipliers: np.ndarray
+    equal: np.ndarray
+    at_upper: np.ndarray
+    pull: np.ndarray
+
+
+def _balance(nlp: NLP, x: np.ndarray, p: np.ndarray) -> _Balance | None:
+    values = np.append(np.array(nlp.g(x, p)).ravel() / nlp.scale_g, x / nlp.scale_x)
+    scale = np.append(nlp.scale_g, nlp.scale_x)
+    lower, upper = (np.append(*sides) / scale for sides in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
+    pull = np.where(values > upper + _VIOLATED, 1.0, np.where(values < lower - _VIOLATED, -1.0, 0.0))
+    pull[nlp.n_g :] = 0.0  # variables stay within their bounds
+    movable = np.append(np.ones(nlp.n_g, dtype=bool), nlp.free)
+    held = np.flatnonzero(movable & (pull == 0) & (np.minimum(values - lower, upper - values) < _HELD))
+    if held.size * nlp.n_x > _DENSE_ENTRIES:
+        return None
+    jacobian = ca.diag(1 / nlp.scale_g) @ nlp.jac_g(x, p)[1] @ ca.diag(nlp.scale_x)
+    slopes = ca.vertcat(jacobian, ca.DM.eye(nlp.n_x))
+    multipliers = np.zeros(0)
+    if held.size:
+        held_slopes = np.array(ca.densify(slopes[held.tolist(), :]))
+        multipliers = np.linalg.lstsq(held_slopes.T, -np.array(slopes.T @ pull).ravel(), rcond=None)[0]
+    at_upper = upper[held] - values[held] < values[held] - lower[held]
+    return _Balance(held, multipliers, lower[held] == upper[held], at_upper, pull)
+
+
+def _of_rows(nlp: NLP, held: list[tuple[float, int]], duration: float) -> Iterator[tuple[float, str, float]]:
+    """Strength, name and value of equality rows that hold at one moment or between both ends.
+
+    Equations along the path are not what a reader looks for: they hold the motion together.
+    """
+    for size, row in held:
+        block = nlp.constraints[int(np.searchsorted(nlp.offsets, row, side="right")) - 1]
+        stated = nlp.problem.rows.get(block.name)
+        if stated is not None and not isinstance(stated.constraint.where, Window):
+            yield size, nlp.row_name(int(row), duration), float(nlp.bounds_g[0][row])
+
+
+def _of_ends(nlp: NLP, x: np.ndarray, p: np.ndarray, forces: np.ndarray) -> Iterator[tuple[float, str, float]]:
+    """The same of end conditions that fix variables: how much the forces on all rows change with each value."""
+    weights = forces / nlp.scale_g
+
+    def pulled(x: np.ndarray) -> np.ndarray:
+        return np.atleast_1d(weights @ np.array(nlp.g(x, p)).ravel())
+
+    for name, value, direction in _fixed(nlp):
+        yield abs(float(central_difference(pulled, x, direction)[0])), name, value
+
+
+def _fixed(nlp: NLP) -> Iterator[tuple[str, float, np.ndarray]]:
+    """Name and value of every end condition that fixes variables, and the direction of x in which it would change.
+
+    By the natural size of the joint; its derivatives by the normalised time count like the position itself.
+    """
+    problem, grid, fixed = nlp.problem, nlp.grid, ~nlp.free
+    sizes = natural_size(*problem.limits("q"))
+    for state in (rows.constraint for rows in problem.rows.values()):
+        if not isinstance(state, EndState):
+            continue
+        end = grid.end(state.where.s)
+        for quantity, joint, value in state.stated(problem.model):
+            order, points = _ORDERS.get(quantity, 3), end.index[:, joint]
+            known = int(fixed[points].cumprod().sum())  # derivatives that are fixed, one after another
+            if order < known:
+                direction = np.zeros(nlp.n_x)
+                change = np.linalg.solve(end.weight[:known, :known], np.eye(known)[order])
+                direction[points[:known]] = sizes[joint] * change
+                yield f"{state.name} {quantity}[{problem.model.joint_names[joint]}]", value, direction
+        for own, component, value in state.stated_states(problem.instant.states):
+            before = sum(s.size for s in itertools.takewhile(lambda s, own=own: s.name != own, problem.states))
+            place = grid.layout["states"][0 if state.where.s == 0 else -1, before + component]
+            if fixed[place]:
+                yield f"{state.name} {own}", value, np.eye(1, nlp.n_x, place)[0]
+
+
+def _label(name: str) -> str:
+    """What a row or variable is called, without its time."""
+    return name.split(" at t =")[0]
+
+
+def _variable_name(nlp: NLP, k: int, duration: float) -> str:
+    """What a variable is; of a control point its joint or signal, and the time in whose neighbourhood it counts."""
+    layout, problem = nlp.grid.layout, nlp.problem
+    columns = {"q": [f"q[{joint}]" for joint in problem.model.joint_names]}
+    columns["signals"] = [f"{u.name}[{i}]" if u.size > 1 else u.name for u in problem.signals for i in range(u.size)]
+    columns["states"] = [f"{u.name}[{i}]" if u.size > 1 else u.name for u in problem.states for i in range(u.size)]
+    splines = {"q": nlp.grid.basis, "signals": nlp.curve.signals, "states": nlp.grid.states}
+    for name, index in layout.names.items():
+        for point, *column in np.argwhere(index == k).tolist():
+            if name in columns:
+                return f"{columns[name][column[0]]} at t = {splines[name].greville()[point] * duration:.4g} s"
+            return name if index.size == 1 else f"{name}[{point}]"
+    return f"variable {k}"
