@@ -100,7 +100,7 @@ def _remove_unlocked(path: str) -> None:
     """Remove a file; OSError where it is locked or not ours to remove."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     try:
-        _lock(handle, wait=False)
+        lock(handle, wait=False)
         if os.name != "nt" and stat.S_ISREG(os.fstat(handle).st_mode):
             os.unlink(path)
     finally:
@@ -109,7 +109,7 @@ def _remove_unlocked(path: str) -> None:
         os.unlink(path)
 
 
-def _lock(handle: int, *, wait: bool) -> None:
+def lock(handle: int, *, wait: bool) -> None:
     """Lock a file until it is closed, or its writer is no more; OSError where another has, unless it is waited for."""
     if fcntl is not None:
         fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
@@ -123,7 +123,7 @@ def _temporary(target: Path) -> Iterator[BinaryIO]:
         # The umask is the kernel's to apply: to ask for it means to change it, for all threads.
         with open(target.parent / f".{kept}.{secrets.token_hex(4)}{_SUFFIX}", "xb") as file:
             try:
-                _lock(file.fileno(), wait=True)
+                lock(file.fileno(), wait=True)
                 if os.fstat(file.fileno()).st_nlink:  # else another writer took it for a leftover before the lock
                     yield file
                     return

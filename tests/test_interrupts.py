@@ -18,6 +18,7 @@ from problems import effort, time_optimal
 import colloc as co
 from colloc.files import write_atomically
 from colloc.interrupts import Heeded, heeded
+from colloc.kernels.cache import store, workshop
 from colloc.lazy import cached_property
 from colloc.solution import run
 from colloc.solver.monitor import Monitor
@@ -253,3 +254,22 @@ def test_ctrl_c_at_any_instruction_of_a_writer_leaves_nothing_torn_and_nothing_b
 
     assert pressed_at_every_step(write, "files.py", "interrupts.py", "contextlib.py") > 100
     assert sorted(os.listdir(tmp_path)) == names
+
+
+def test_ctrl_c_at_any_instruction_leaves_no_directory_of_a_compilation(tmp_path: Path):
+    """What a compiler is interrupted in is tested beside the cache."""
+
+    def building() -> list[str]:
+        return [name for name in os.listdir(tmp_path) if name.startswith("build-")]
+
+    def compile_nothing() -> None:
+        assert building() == []
+        with workshop(tmp_path) as inside:
+            (inside / "0.c").write_text("")
+            (inside / "library").write_text("code")
+            store(tmp_path, "key", inside / "library")
+
+    tmp_path.chmod(0o700)
+    modules = "cache.py", "interrupts.py", "contextlib.py"
+    assert pressed_at_every_step(compile_nothing, *modules) > 100
+    assert building() == []

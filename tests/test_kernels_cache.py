@@ -271,14 +271,27 @@ def test_least_recently_used_are_evicted(cache, monkeypatch):
         build(kernels(7.0), Compile())
 
 
-def test_leftovers_of_killed_compilations_are_removed(cache):
+def test_leftovers_of_killed_compilations_are_removed(cache, tmp_path):
+    """Whoever is at work keeps its directory; of one that was killed nothing is left by the next."""
     cache.mkdir(mode=0o700)
-    for name, age in (("build-old", 1e6), ("build-new", 10)):
+    for name, age in (("build-old", 1e6), ("build-new", 10)):  # without a lock, the new one perhaps not yet
         (cache / name).mkdir()
         (cache / name / "0.c").write_text("")
         make_older(cache / name, age)
+    options = fake(tmp_path, f"echo $$ > {tmp_path / 'pid'}; sleep 100")
+    process = subprocess.Popen(script(f"build(kernels(), Compile(compiler={options.compiler!r}))"), cwd=ROOT)
+    for _ in range(3000):
+        time.sleep(0.02)
+        if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text():
+            break
+    (own,) = set(left(cache)) - {"build-new"}
     path = check()
-    assert set(left(cache)) == {"build-new", path.name}
+    assert set(left(cache)) == {"build-new", path.name, own}
+    process.kill()
+    process.wait()
+    assert own in left(cache)
+    other = check(3.0)
+    assert set(left(cache)) == {"build-new", path.name, other.name}
 
 
 def test_directory_of_the_cache(monkeypatch, tmp_path):

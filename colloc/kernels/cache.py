@@ -2,7 +2,8 @@
 
 An entry is one file, <key>-<checksum>.so: the key is the hash of what was compiled and how, the checksum that of the
 file's own content. It appears by a rename, so that it is complete or absent, and it is never written to again: whoever
-has loaded it keeps the file it loaded. Two processes that want the same library may both compile it.
+has loaded it keeps the file it loaded. Two processes that want the same library may both compile it, each in a
+directory of its own, build-*, in which a locked file says that somebody is at work.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from colloc.files import lock
+from colloc.interrupts import uninterrupted
 from colloc.kernels.kernel import CompileError
 
 LIMIT = 500  # MB
-ABANDONED = 24 * 3600.0  # s, age of the directory of a compilation that was killed
 RECENT = 60.0  # s; a library used so recently may be about to be loaded by another process
+_LOCK = "lock"  # of a directory to compile in; goes with the process that holds it
 
 
 def find(directory: Path, key: str) -> Path | None:
@@ -51,7 +54,7 @@ def find(directory: Path, key: str) -> Path | None:
 
 @contextmanager
 def workshop(directory: Path) -> Iterator[Path]:
-    """An empty directory inside the cache to compile in, removed at the end.
+    """An empty directory inside the cache to compile in, removed at the end; those of the dead are removed before.
 
     Raises
     ------
@@ -61,10 +64,60 @@ def workshop(directory: Path) -> Iterator[Path]:
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         _check_owner(directory)
-        with tempfile.TemporaryDirectory(prefix="build-", dir=directory, ignore_cleanup_errors=True) as inside:
-            yield Path(inside)
+        _remove_leftovers(directory)
+        inside: list[tuple[Path, int]] = []
+        try:
+            try:
+                with uninterrupted():
+                    inside.append(_locked(directory))
+                yield inside[0][0]
+            finally:
+                _remove(inside)
+        finally:
+            _remove(inside)  # where Ctrl-C came before it could be put off
     except (OSError, ValueError) as error:
         raise CompileError(f"cannot write compiled kernels to {directory}: {error}; see $COLLOC_CACHE_DIR") from error
+
+
+def _locked(directory: Path) -> tuple[Path, int]:
+    """A new directory to compile in, and the handle of its locked file."""
+    while True:
+        inside = Path(tempfile.mkdtemp(prefix="build-", dir=directory))
+        try:
+            handle = os.open(inside / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        except FileNotFoundError:
+            continue  # another process took it for a leftover
+        lock(handle, wait=True)
+        if os.fstat(handle).st_nlink:
+            return inside, handle
+        os.close(handle)  # the same, before the lock
+
+
+def _remove(inside: list[tuple[Path, int]]) -> None:
+    """Remove a directory to compile in, if it is not yet removed."""
+    with uninterrupted():
+        for path, handle in inside:
+            shutil.rmtree(path, ignore_errors=True)
+            os.close(handle)
+        inside.clear()
+
+
+def _remove_leftovers(directory: Path) -> None:
+    """Remove the directories of compilations that were killed: nobody holds their locks."""
+    for path in directory.glob("build-*"):
+        try:
+            handle = os.open(path / _LOCK, os.O_RDWR)
+        except OSError:
+            if _age(path) > RECENT:  # else about to be locked
+                shutil.rmtree(path, ignore_errors=True)
+            continue
+        try:
+            lock(handle, wait=False)
+            shutil.rmtree(path, ignore_errors=True)
+        except OSError:  # locked
+            continue
+        finally:
+            os.close(handle)
 
 
 def store(directory: Path, key: str, library: Path) -> Path:
@@ -76,10 +129,7 @@ def store(directory: Path, key: str, library: Path) -> Path:
 
 
 def evict(directory: Path, kept: Path) -> None:
-    """Remove what killed compilations left behind, and the libraries used longest ago beyond $COLLOC_CACHE_MB."""
-    for path in directory.glob("build-*"):
-        if _age(path) > ABANDONED:
-            shutil.rmtree(path, ignore_errors=True)
+    """Remove the libraries used longest ago beyond $COLLOC_CACHE_MB."""
     room = _limit() * 1e6 - kept.stat().st_size
     for path in sorted(set(directory.glob("*.so")) - {kept}, key=_age):
         with suppress(OSError):
