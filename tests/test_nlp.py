@@ -161,7 +161,9 @@ def test_a_thousand_intervals_make_no_dense_matrices(curve: co.BSpline):
 
 def test_rows_are_named_with_joint_and_time():
     nlp = co.transcribe(everything(), co.BSpline(4))
-    names = [nlp.row_name(row, duration=2.0) for row in range(nlp.n_g)]
+    x = np.zeros(nlp.n_x)
+    x[nlp.grid.layout.duration] = 2.0
+    names = [nlp.row_name(row, x) for row in range(nlp.n_g)]
     assert "initial qd[arm] at t = 0 s" in names
     assert "final tau[slide] at t = 2 s" in names
     assert "tau[slide] at t = 1 s" in names

@@ -16,7 +16,7 @@ import numpy as np
 
 from colloc.numerics.differences import central_difference
 from colloc.problem import EndState, Window, natural_size
-from colloc.transcription import NLP
+from colloc.transcription import Program
 
 _DENSE_ENTRIES = 4_000_000  # least squares beyond this size would take longer than the solve
 _VIOLATED, _HELD = 1e-6, 1e-4  # of a natural size: further outside a bound, or closer to it
@@ -25,12 +25,12 @@ _SHARE = 0.1  # of the strongest: stated values that matter less are not told
 _ORDERS = {"q": 0, "qd": 1, "qdd": 2}
 
 
-def conflicts(nlp: NLP, x: np.ndarray, p: np.ndarray, bounds: int = 3, stated: int = 6) -> list[str]:
+def conflicts(nlp: Program, x: np.ndarray, p: np.ndarray, bounds: int = 3, stated: int = 6) -> list[str]:
     """What holds at x and stands in the way of the violated rows, strongest first, each label once.
 
     Parameters
     ----------
-    nlp : NLP
+    nlp : Program
     x, p : ndarray
         Decision vector and parameters.
     bounds, stated : int
@@ -40,7 +40,6 @@ def conflicts(nlp: NLP, x: np.ndarray, p: np.ndarray, bounds: int = 3, stated: i
     if balance is None:
         return []
     places, multipliers, equal, at_upper, pull = balance
-    T = nlp.duration(x)
     # A row at its lower bound can only push up, one at its upper bound only down.
     strength = np.where(equal, 0.0, np.where(at_upper, multipliers, -multipliers))
     lower, upper = (np.append(*sides) for sides in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
@@ -49,14 +48,14 @@ def conflicts(nlp: NLP, x: np.ndarray, p: np.ndarray, bounds: int = 3, stated: i
         if strength[k] < _LEAST * max(1.0, strength.max()) or len(found) == bounds:
             break
         place = int(places[k])
-        name = nlp.row_name(place, T) if place < nlp.n_g else _variable_name(nlp, place - nlp.n_g, T)
+        name = nlp.row_name(place, x) if place < nlp.n_g else nlp.variable_name(place - nlp.n_g, x)
         side, value = ("upper", upper[place]) if at_upper[k] else ("lower", lower[place])
         found.setdefault(_label(name), f"{name}, at its {side} bound {value:.6g}")
     in_rows = places < nlp.n_g
     forces = pull[: nlp.n_g].copy()
     forces[places[in_rows]] += multipliers[in_rows]
     held = [(abs(m), row) for m, row in zip(multipliers[in_rows & equal], places[in_rows & equal], strict=True)]
-    values = [*_of_rows(nlp, held, T), *_of_ends(nlp, x, p, forces)]
+    values = [*_of_rows(nlp, held, x), *_of_ends(nlp, x, p, forces)]
     values.sort(key=lambda one: -one[0])
     lines: dict[str, str] = {}
     for size, name, value in values:
@@ -76,7 +75,7 @@ class _Balance(NamedTuple):
     pull: np.ndarray
 
 
-def _balance(nlp: NLP, x: np.ndarray, p: np.ndarray) -> _Balance | None:
+def _balance(nlp: Program, x: np.ndarray, p: np.ndarray) -> _Balance | None:
     values = np.append(np.array(nlp.g(x, p)).ravel() / nlp.scale_g, x / nlp.scale_x)
     scale = np.append(nlp.scale_g, nlp.scale_x)
     lower, upper = (np.append(*sides) / scale for sides in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
@@ -96,7 +95,7 @@ def _balance(nlp: NLP, x: np.ndarray, p: np.ndarray) -> _Balance | None:
     return _Balance(held, multipliers, lower[held] == upper[held], at_upper, pull)
 
 
-def _of_rows(nlp: NLP, held: list[tuple[float, int]], duration: float) -> Iterator[tuple[float, str, float]]:
+def _of_rows(nlp: Program, held: list[tuple[float, int]], x: np.ndarray) -> Iterator[tuple[float, str, float]]:
     """Strength, name and value of equality rows that hold at one moment or between both ends.
 
     Equations along the path are not what a reader looks for: they hold the motion together.
@@ -105,10 +104,10 @@ def _of_rows(nlp: NLP, held: list[tuple[float, int]], duration: float) -> Iterat
         block = nlp.constraints[int(np.searchsorted(nlp.offsets, row, side="right")) - 1]
         stated = nlp.problem.rows.get(block.name)
         if stated is not None and not isinstance(stated.constraint.where, Window):
-            yield size, nlp.row_name(int(row), duration), float(nlp.bounds_g[0][row])
+            yield size, nlp.row_name(int(row), x), float(nlp.bounds_g[0][row])
 
 
-def _of_ends(nlp: NLP, x: np.ndarray, p: np.ndarray, forces: np.ndarray) -> Iterator[tuple[float, str, float]]:
+def _of_ends(nlp: Program, x: np.ndarray, p: np.ndarray, forces: np.ndarray) -> Iterator[tuple[float, str, float]]:
     """The same of end conditions that fix variables: how much the forces on all rows change with each value."""
     weights = forces / nlp.scale_g
 
@@ -119,7 +118,7 @@ def _of_ends(nlp: NLP, x: np.ndarray, p: np.ndarray, forces: np.ndarray) -> Iter
         yield abs(float(central_difference(pulled, x, direction)[0])), name, value
 
 
-def _fixed(nlp: NLP) -> Iterator[tuple[str, float, np.ndarray]]:
+def _fixed(nlp: Program) -> Iterator[tuple[str, float, np.ndarray]]:
     """Name and value of every end condition that fixes variables, and the direction of x in which it would change.
 
     By the natural size of the joint; its derivatives by the normalised time count like the position itself.
@@ -148,18 +147,3 @@ def _fixed(nlp: NLP) -> Iterator[tuple[str, float, np.ndarray]]:
 def _label(name: str) -> str:
     """What a row or variable is called, without its time."""
     return name.split(" at t =")[0]
-
-
-def _variable_name(nlp: NLP, k: int, duration: float) -> str:
-    """What a variable is; of a control point its joint or signal, and the time in whose neighbourhood it counts."""
-    layout, problem = nlp.grid.layout, nlp.problem
-    columns = {"q": [f"q[{joint}]" for joint in problem.model.joint_names]}
-    columns["signals"] = [f"{u.name}[{i}]" if u.size > 1 else u.name for u in problem.signals for i in range(u.size)]
-    columns["states"] = [f"{u.name}[{i}]" if u.size > 1 else u.name for u in problem.states for i in range(u.size)]
-    splines = {"q": nlp.grid.basis, "signals": nlp.curve.signals, "states": nlp.grid.states}
-    for name, index in layout.names.items():
-        for point, *column in np.argwhere(index == k).tolist():
-            if name in columns:
-                return f"{columns[name][column[0]]} at t = {splines[name].greville()[point] * duration:.4g} s"
-            return name if index.size == 1 else f"{name}[{point}]"
-    return f"variable {k}"

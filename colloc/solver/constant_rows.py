@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from colloc.solver.outcome import Outcome, Status
-from colloc.transcription import NLP
+from colloc.transcription import Program
 from colloc.transcription.slices import triplet
 
 _TOLERATED = 1e-4  # of a row's natural size; what is below is left to the solver
 
 
-def constant_rows(nlp: NLP) -> np.ndarray:
+def constant_rows(nlp: Program) -> np.ndarray:
     """Which constraint rows depend on no free variable, ndarray of bool, shape (n_g,)."""
     rows, _ = triplet(nlp.jac_g.sparsity_out(1))
     return np.bincount(rows, minlength=nlp.n_g) == 0
 
 
-def hopeless(nlp: NLP, x: np.ndarray, p: np.ndarray) -> Outcome | None:
+def hopeless(nlp: Program, x: np.ndarray, p: np.ndarray) -> Outcome | None:
     """The end of a run that need not begin, because a row that no variable moves is violated at x; or None."""
     constant = constant_rows(nlp)
     if not constant.any():

@@ -10,26 +10,26 @@ import numpy as np
 from colloc.solver.conflicts import conflicts
 from colloc.solver.constant_rows import constant_rows
 from colloc.solver.undefined import undefined, undefined_beside
-from colloc.transcription import NLP
+from colloc.transcription import Program
 
 _BOTTOMLESS = 1e6  # times the size of the cost at the start
 _ALONE = ", and no variable moves it"
 _DENSE_ENTRIES = 4_000_000  # a rank check by SVD beyond this size would take longer than the solve
 
 
-def violated_rows(nlp: NLP, x: np.ndarray, p: np.ndarray, limit: int = 5) -> list[str]:
+def violated_rows(nlp: Program, x: np.ndarray, p: np.ndarray, limit: int = 5) -> list[str]:
     """The constraint rows furthest outside their bounds at x, one line each, worst first; each label once."""
     values = np.array(nlp.g(x, p)).ravel()
     lower, upper = nlp.bounds_g
     outside = np.nan_to_num(np.maximum(lower - values, values - upper), nan=np.inf) / nlp.scale_g
-    T, constant = nlp.duration(x), constant_rows(nlp)
+    constant = constant_rows(nlp)
     lines: dict[str, str] = {}
     for row in np.lexsort((-outside, ~constant)):  # what nothing can mend first
         if outside[row] < 1e-6:
             continue
         if len(lines) == limit:
             break
-        name = nlp.row_name(int(row), T)
+        name = nlp.row_name(int(row), x)
         label = name.split(" at t =")[0]
         if label not in lines:
             bound = _bound(float(lower[row]), float(upper[row]), float(values[row]))
@@ -37,7 +37,7 @@ def violated_rows(nlp: NLP, x: np.ndarray, p: np.ndarray, limit: int = 5) -> lis
     return list(lines.values())
 
 
-def dependent_rows(nlp: NLP, x: np.ndarray, p: np.ndarray, limit: int = 6) -> list[str]:
+def dependent_rows(nlp: Program, x: np.ndarray, p: np.ndarray, limit: int = 6) -> list[str]:
     """Names of equality rows whose gradients are linearly dependent at x; empty when they are independent.
 
     A row that has no free variable is said to be so: what fixes its variables are the end conditions.
@@ -60,14 +60,14 @@ def dependent_rows(nlp: NLP, x: np.ndarray, p: np.ndarray, limit: int = 6) -> li
     return [f"{nlp.row_name(int(equal[k]))}{alone[k]}" for k in worst if shares[k] > 1e-3]
 
 
-def fallen_terms(nlp: NLP, start: np.ndarray, x: np.ndarray, p: np.ndarray) -> list[str]:
+def fallen_terms(nlp: Program, start: np.ndarray, x: np.ndarray, p: np.ndarray) -> list[str]:
     """Cost terms that have fallen as far as a cost without a lower bound does, one line each."""
     before, after = nlp.terms(start, p), nlp.terms(x, p)
     size = sum(abs(value) for value in before.values())
     return [f"{name}: {value:.6g}" for name, value in after.items() if value < -_BOTTOMLESS * (size or 1.0)]
 
 
-def explain(nlp: NLP, start: np.ndarray, x: np.ndarray, p: np.ndarray) -> str:
+def explain(nlp: Program, start: np.ndarray, x: np.ndarray, p: np.ndarray) -> str:
     """Why no optimum was found, in a few lines."""
     lines: list[str] = []
     if line := undefined(nlp, x, p):

@@ -20,7 +20,7 @@ from colloc.solver.outcome import Outcome, Status
 from colloc.solver.scaled import Hessian, ScaledNLP
 from colloc.solver.sizes import sizes_at
 from colloc.solver.start import Start
-from colloc.transcription import NLP
+from colloc.transcription import Program
 
 # MUMPS is quickest, by a quarter on splines and up to twofold on long meshes, if it neither permutes nor scales what is
 # scaled already, orders by QAMD, and keeps to twice the memory it estimates: `python -m studies.benchmarks.kkt`.
@@ -121,13 +121,13 @@ class Ipopt:
 
     Parameters
     ----------
-    nlp : NLP
+    nlp : Program
     options : mapping
         IPOPT's own options, checked, on top of the defaults. With a mu_strategy of its own there is no second try.
     hessian : Hessian
     """
 
-    nlp: NLP
+    nlp: Program
     options: Mapping[str, Any]
     hessian: Hessian
 
@@ -140,8 +140,7 @@ class Ipopt:
         usual = _DEFAULTS | (_LIMITED_MEMORY if limited else {})
         special = _WARM if warm else _NEAR if start.near and not limited else {}
         own = usual | special | dict(self.options)
-        horizon = self.nlp.problem.horizon
-        adaptive = warm or (horizon.lower == horizon.upper and not start.near)
+        adaptive = warm or not (self.nlp.free_duration or start.near)
         first, second = STRATEGIES[::-1] if adaptive else STRATEGIES
         if "mu_strategy" in own or limited:
             return self._run(scaled, given, own, own.get("mu_strategy", first), progress)

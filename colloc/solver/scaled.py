@@ -11,7 +11,7 @@ import numpy as np
 from colloc.checks import InputError
 from colloc.solver.sizes import Sizes
 from colloc.solver.start import Start
-from colloc.transcription import NLP
+from colloc.transcription import Program
 from colloc.transcription.slices import triplet
 
 
@@ -33,12 +33,12 @@ class Hessian(Enum):
     LIMITED_MEMORY = "limited memory"
 
 
-def check_hessian(hessian: object, nlp: NLP) -> None:
+def check_hessian(hessian: object, nlp: Program) -> None:
     """InputError for anything but a Hessian that this problem has."""
     if not isinstance(hessian, Hessian):
         raise InputError(f"hessian must be one of {', '.join(map(str, Hessian))}, got {hessian!r}")
     if hessian is Hessian.GAUSS_NEWTON and all(block.weights is None for block in nlp.costs):
-        terms = ", ".join(nlp.problem.costs)
+        terms = ", ".join(label for block in nlp.costs for label in block.rows.labels)
         raise InputError(f"Gauss-Newton needs a cost that contains squares, such as ca.sumsqr(now.tau); got {terms}")
 
 
@@ -48,14 +48,14 @@ class ScaledNLP:
 
     Parameters
     ----------
-    nlp : NLP
+    nlp : Program
     sizes : Sizes
         Of the cost and the rows; those of the variables are the NLP's own.
     anchor : ndarray, shape (n_x,), optional
         Place the squared distance to which, in variables of natural size, is added to the cost.
     """
 
-    nlp: NLP
+    nlp: Program
     sizes: Sizes
     anchor: np.ndarray | None = None
 

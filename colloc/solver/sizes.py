@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.transcription import NLP
+from colloc.transcription import Program
 from colloc.transcription.slices import triplet
 
 _BESIDE = 1e-3  # distance of the place beside the start, in natural sizes of the variables
@@ -28,7 +28,7 @@ class Sizes(NamedTuple):
     rows: np.ndarray
 
 
-def sizes_at(nlp: NLP, x: np.ndarray, p: np.ndarray) -> Sizes:
+def sizes_at(nlp: Program, x: np.ndarray, p: np.ndarray) -> Sizes:
     """Sizes for a run from x, by values and by slopes in variables of natural size one.
 
     The size of the cost is its value, or a hundredth of its largest slope if that is more. Tolerances of solvers being
@@ -38,7 +38,7 @@ def sizes_at(nlp: NLP, x: np.ndarray, p: np.ndarray) -> Sizes:
 
     Parameters
     ----------
-    nlp : NLP
+    nlp : Program
     x : ndarray, shape (n_x,)
         Start of the run.
     p : ndarray
@@ -56,19 +56,19 @@ def sizes_at(nlp: NLP, x: np.ndarray, p: np.ndarray) -> Sizes:
     return Sizes(cost if cost > 0 else 1.0, rows)
 
 
-def unsized_rows(nlp: NLP) -> np.ndarray:
+def unsized_rows(nlp: Program) -> np.ndarray:
     """Which rows have bounds that tell no size, because they are zero: ndarray of bool, shape (n_g,)."""
     lower, upper = nlp.bounds_g
     return np.isin(lower, (0.0, -np.inf)) & np.isin(upper, (0.0, np.inf)) & (nlp.scale_g == 1)
 
 
-def _cost_size(nlp: NLP, x: np.ndarray, p: np.ndarray) -> float:
+def _cost_size(nlp: Program, x: np.ndarray, p: np.ndarray) -> float:
     value, gradient = (np.array(part).ravel() for part in nlp.grad_f(x, p))
     size = max(abs(float(value[0])), float(np.abs(gradient * nlp.scale_x).max(initial=0.0)) / _STEEP)
     return size if np.isfinite(size) else 0.0
 
 
-def _row_slopes(nlp: NLP, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+def _row_slopes(nlp: Program, x: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Largest derivative of every row by variables of natural size one, shape (n_g,)."""
     jacobian = nlp.jac_g(x, p)[1]
     row, column = triplet(jacobian.sparsity())

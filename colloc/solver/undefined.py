@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from colloc.transcription import NLP
+from colloc.transcription import Program
 from colloc.transcription.slices import triplet
 
 _PLACES, _REACHES = 10, (1e-6, 1e-4, 1e-2)  # in natural sizes of the variables
 
 
-def undefined(nlp: NLP, x: np.ndarray, p: np.ndarray) -> str | None:
+def undefined(nlp: Program, x: np.ndarray, p: np.ndarray) -> str | None:
     """One line on the first cost or constraint that is not finite, with joint and time; None where all are."""
     if found := nlp.first_undefined(x, p):
         return f"not finite at the last iterate: {found}"
@@ -19,7 +19,7 @@ def undefined(nlp: NLP, x: np.ndarray, p: np.ndarray) -> str | None:
     return None
 
 
-def undefined_beside(nlp: NLP, x: np.ndarray, p: np.ndarray) -> str | None:
+def undefined_beside(nlp: Program, x: np.ndarray, p: np.ndarray) -> str | None:
     """The same of places near x."""
     directions = np.random.default_rng(0).uniform(-1, 1, (_PLACES, nlp.n_x)) * nlp.scale_x * nlp.free
     for reach in _REACHES:
@@ -29,7 +29,7 @@ def undefined_beside(nlp: NLP, x: np.ndarray, p: np.ndarray) -> str | None:
     return None
 
 
-def _slope(nlp: NLP, x: np.ndarray, p: np.ndarray) -> str | None:
+def _slope(nlp: Program, x: np.ndarray, p: np.ndarray) -> str | None:
     for block in nlp.costs:
         gradient = block.gradient.map(block.n_slices)
         slopes = np.array(gradient(block.sites.slices.local(x), block.sites.data, p)).reshape(-1, block.n_slices)

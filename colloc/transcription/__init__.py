@@ -9,12 +9,13 @@ from colloc.transcription.hermite_simpson import HermiteSimpson
 from colloc.transcription.line_timing import TimedLine, Untimed, timed_line
 from colloc.transcription.mesh import graded
 from colloc.transcription.nlp import NLP
+from colloc.transcription.program import Program
 from colloc.transcription.radau import Radau
 from colloc.transcription.trajectory import Trajectory
 from colloc.transcription.transcribe import TRANSCRIPTIONS, constraint_block, on_curve, transcribe
 
 __all__ = [
-    "NLP", "TRANSCRIPTIONS", "BSpline", "FreeKnotsGrid", "Grid", "Guess", "HermiteSimpson", "Keyframes", "Radau",
-    "TimedLine", "Trajectory", "Transcription", "Untimed", "brief", "check_freedoms", "constraint_block",
+    "NLP", "TRANSCRIPTIONS", "BSpline", "FreeKnotsGrid", "Grid", "Guess", "HermiteSimpson", "Keyframes", "Program",
+    "Radau", "TimedLine", "Trajectory", "Transcription", "Untimed", "brief", "check_freedoms", "constraint_block",
     "default_curve", "graded", "keyframes", "line", "on_curve", "timed_line", "trajectory_from", "transcribe",
 ]  # fmt: skip

@@ -1,0 +1,295 @@
+"""Programs of blocks: assembled into sparse values and exact derivatives."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+
+from colloc.arguments import integer, taking
+from colloc.checks import count, float_array
+from colloc.display import short
+from colloc.kernels import Compile
+from colloc.lazy import cached_property
+from colloc.numerics.differences import central_difference
+from colloc.transcription.block import Block
+from colloc.transcription.evaluation import Evaluation
+from colloc.transcription.slices import scatter
+
+
+class Program(ABC):
+    """minimise the summed rows of the costs, subject to bounds on x and on the rows of the constraints.
+
+    Variables with equal bounds are fixed: derivatives with respect to them are left out.
+
+    Attributes
+    ----------
+    costs, constraints : sequence of Block
+    lower, upper : ndarray, shape (n_x,)
+        Bounds of the variables.
+    compile : bool, Compile or None
+        Whether the blocks' functions run as compiled kernels; None where that pays, see `solve`.
+    """
+
+    costs: Sequence[Block]
+    constraints: Sequence[Block]
+    lower: np.ndarray
+    upper: np.ndarray
+    compile: bool | Compile | None
+
+    @property
+    @abstractmethod
+    def n_p(self) -> int:
+        """Number of parameters."""
+
+    @property
+    @abstractmethod
+    def scale_x(self) -> np.ndarray:
+        """Natural size of every variable, shape (n_x,)."""
+
+    @property
+    @abstractmethod
+    def free_duration(self) -> bool:
+        """Whether any motion's duration is unknown."""
+
+    @property
+    @abstractmethod
+    def described_curve(self) -> str:
+        """The curve or curves, for messages."""
+
+    @abstractmethod
+    def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
+        """Value of every cost term by name, weights included."""
+
+    @abstractmethod
+    def owner(self, block: Block) -> tuple[str, int | None]:
+        """Whose a block is: what to put before its names, and the entry of x that is the duration of its motion."""
+
+    @abstractmethod
+    def variable_name(self, k: int, x: np.ndarray) -> str:
+        """What a variable is; of a control point its joint or signal, and the time in whose neighbourhood it counts."""
+
+    @property
+    def n_x(self) -> int:
+        """Number of variables."""
+        return self.lower.size
+
+    @cached_property
+    def offsets(self) -> np.ndarray:
+        """First row of every constraint block, and the number of rows in all."""
+        return np.cumsum([0] + [block.n_rows * block.n_slices for block in self.constraints])
+
+    @property
+    def n_g(self) -> int:
+        """Number of constraint rows."""
+        return int(self.offsets[-1])
+
+    @cached_property
+    def bounds_g(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper bounds of the constraint rows."""
+        lower = [np.tile(block.rows.lower, block.n_slices) for block in self.constraints]
+        upper = [np.tile(block.rows.upper, block.n_slices) for block in self.constraints]
+        return np.concatenate([np.zeros(0), *lower]), np.concatenate([np.zeros(0), *upper])
+
+    @cached_property
+    def scale_g(self) -> np.ndarray:
+        """Natural size of every constraint row, from its bounds."""
+        return np.concatenate([np.zeros(0), *(np.tile(b.rows.scale, b.n_slices) for b in self.constraints)])
+
+    @cached_property
+    def free(self) -> np.ndarray:
+        """Which variables are not fixed, ndarray of bool, shape (n_x,)."""
+        return self.lower < self.upper
+
+    @cached_property
+    def _xp(self) -> tuple[ca.MX, ca.MX]:
+        return ca.MX.sym("x", self.n_x), ca.MX.sym("p", self.n_p)
+
+    @cached_property
+    def _first(self) -> Evaluation:
+        """Values and first derivatives."""
+        return Evaluation((*self.costs, *self.constraints), ("value", "gradient", "jacobian"), self.compile)
+
+    @cached_property
+    def f(self) -> ca.Function:
+        """(x, p) -> cost."""
+        x, p = self._xp
+        total = sum((ca.sum1(self._first.apply(b, "value", x, p)[0]) for b in self.costs), ca.MX(0))
+        return ca.Function("f", [x, p], [total], ["x", "p"], ["f"])
+
+    @cached_property
+    def g(self) -> ca.Function:
+        """(x, p) -> constraint rows."""
+        x, p = self._xp
+        rows = ca.vertcat(ca.MX(0, 1), *(self._first.apply(b, "value", x, p)[0] for b in self.constraints))
+        return ca.Function("g", [x, p], [rows], ["x", "p"], ["g"])
+
+    @cached_property
+    def grad_f(self) -> ca.Function:
+        """(x, p) -> cost, its gradient."""
+        x, p = self._xp
+        parts = []
+        for b in self.costs:
+            values, _, slices = self._first.apply(b, "gradient", x, p)
+            entries = slices.gradient()
+            rows = slices.index[entries.row]
+            parts.append((values, entries, rows, np.zeros_like(rows)))
+        gradient = ca.densify(scatter(self.n_x, 1, parts, rows=self.free))
+        return ca.Function("grad_f", [x, p], [self.f(x, p), gradient], ["x", "p"], ["f", "grad_f_x"])
+
+    @cached_property
+    def jac_g(self) -> ca.Function:
+        """(x, p) -> constraint rows, their sparse Jacobian."""
+        x, p = self._xp
+        parts = []
+        for b, first in zip(self.constraints, self.offsets, strict=False):
+            values, pattern, slices = self._first.apply(b, "jacobian", x, p)
+            entries = slices.jacobian(pattern)
+            rows = first + entries.row[:, None] + b.n_rows * np.arange(b.n_slices)
+            parts.append((values, entries, rows, slices.index[entries.column]))
+        jacobian = scatter(self.n_g, self.n_x, parts, columns=self.free)
+        return ca.Function("jac_g", [x, p], [self.g(x, p), jacobian], ["x", "p"], ["g", "jac_g_x"])
+
+    @cached_property
+    def hess_lag(self) -> ca.Function:
+        """(x, p, lam_f, lam_g) -> sparse upper triangle of the Hessian of lam_f f + lam_g' g."""
+        return self._hessian("hessian")
+
+    @cached_property
+    def gauss_newton(self) -> ca.Function:
+        """`hess_lag` with J'J of the costs that are sums of squares only: no second derivatives at all."""
+        return self._hessian("gauss_newton")
+
+    def _hessian(self, kind: str) -> ca.Function:
+        # An evaluation of their own: who asks for no second derivatives need not wait until they are compiled.
+        evaluation = Evaluation((*self.costs, *self.constraints), (kind,), self._first.choice)
+        x, p = self._xp
+        lam_f, lam_g = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.n_g)
+        weighted = [(b, ca.repmat(lam_f, 1, b.n_slices)) for b in self.costs]
+        for b, first, end in zip(self.constraints, self.offsets, self.offsets[1:], strict=False):
+            weighted.append((b, ca.reshape(lam_g[first:end], b.n_rows, b.n_slices)))
+        parts = []
+        for b, multipliers in weighted:
+            if b.has(kind):
+                values, pattern, slices = evaluation.apply(b, kind, x, p, multipliers)
+                entries = slices.hessian(pattern)
+                index = slices.index.astype(np.int32)  # one for every entry of every slice makes hundreds of MB
+                i, j = index[entries.row], index[entries.column]
+                parts.append((values, entries, np.minimum(i, j), np.maximum(i, j)))
+                del i, j
+        names = ["x", "p", "lam_f", "lam_g"]
+        hessian = scatter(self.n_x, self.n_x, parts, rows=self.free, columns=self.free)
+        return ca.Function("hess_lag", [x, p, lam_f, lam_g], [hessian], names, ["triu_hess_gamma_x_x"])
+
+    def row_name(self, row: int, x: np.ndarray | None = None) -> str:
+        """Constraint, joint and time of a row of g; time in seconds at a decision vector."""
+        count("row", row, at_least=0, at_most=self.n_g - 1)
+        k = int(np.searchsorted(self.offsets, row, side="right")) - 1
+        block = self.constraints[k]
+        site, line = divmod(row - int(self.offsets[k]), block.n_rows)
+        return self._name(block, line, site, None if x is None else float_array("x", x, (self.n_x,)))
+
+    def _name(self, block: Block, line: int, site: int, x: np.ndarray | None) -> str:
+        before, duration = self.owner(block)
+        s = block.sites.s[site]
+        when = f"s = {s:.4g}" if x is None or duration is None else f"t = {s * x[duration]:.4g} s"
+        return f"{before}{block.rows.labels[line]} at {when}"
+
+    def _checked(self, x: np.ndarray, p: np.ndarray | Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+        """Variables and parameters, one each; they may be infinite or undefined."""
+        size = self.n_p
+        return float_array("x", x, (self.n_x,)), float_array("p", p, (size,))
+
+    def first_undefined(self, x: np.ndarray, p: np.ndarray) -> str | None:
+        """Name of the first cost or constraint row that is not a finite number at x; None when all are."""
+        x, p = self._checked(x, p)
+        for block in self.costs:
+            values = block.evaluate(x, p)
+            for row, site in np.argwhere(~np.isfinite(values))[:1]:
+                term = self.owner(block)[0] + block.rows.labels[row]
+                return f"cost term {term!r} is {values[row, site]} at s = {block.sites.s[site]:.4g}"
+        values = np.array(self.g(x, p)).ravel()
+        for row in np.flatnonzero(~np.isfinite(values))[:1]:
+            return f"constraint {self.row_name(int(row))} is {values[row]}"
+        return None
+
+    def violation(self, x: np.ndarray, p: np.ndarray) -> float:
+        """Largest violation of a row or of a variable's bounds at x, relative to its natural size.
+
+        Infinite where one is not a number.
+        """
+        x, p = self._checked(x, p)
+        own = [(x, self.lower, self.upper, self.scale_x)]
+        for b in self.constraints:
+            rows = b.rows
+            own.append((b.evaluate(x, p), rows.lower[:, None], rows.upper[:, None], rows.scale[:, None]))
+        excesses = [np.maximum(low - value, value - high) / scale for value, low, high, scale in own]
+        largest = float(np.max([excess.max(initial=0) for excess in excesses]))
+        return largest if largest >= 0 else np.inf
+
+    @taking(directions=integer(1), seed=integer())
+    def check_derivatives(
+        self, x: np.ndarray, p: np.ndarray | Sequence[float] = (), *, directions: int = 3, seed: int = 0
+    ) -> dict[str, float]:
+        """Largest relative error of the derivatives against central differences along random directions.
+
+        Parameters
+        ----------
+        x : ndarray, shape (n_x,)
+        p : sequence of float
+            Parameter values.
+        directions, seed : int
+
+        Returns
+        -------
+        dict
+            Keys "gradient", "jacobian", "hessian": ||error|| / max(1, ||derivative||).
+        """
+        x, p = self._checked(x, p)
+        rng = np.random.default_rng(seed)
+        lam = rng.standard_normal(self.n_g)
+
+        def value(y: np.ndarray) -> np.ndarray:
+            return np.array(self.f(y, p)).ravel()
+
+        def rows(y: np.ndarray) -> np.ndarray:
+            return np.array(self.g(y, p)).ravel()
+
+        def slope(y: np.ndarray) -> np.ndarray:
+            """Gradient of f + lam' g."""
+            return np.array(self.grad_f(y, p)[1] + self.jac_g(y, p)[1].T @ lam).ravel()
+
+        upper = self.hess_lag(x, p, 1.0, lam)
+        exact = {
+            "gradient": (self.grad_f(x, p)[1].T, value),
+            "jacobian": (self.jac_g(x, p)[1], rows),
+            "hessian": (upper + ca.triu(upper, False).T, slope),
+        }
+        worst = dict.fromkeys(exact, 0.0)
+        for _ in range(directions):
+            v = rng.standard_normal(self.n_x) * self.free
+            for name, (matrix, function) in exact.items():
+                along = np.array(matrix @ v).ravel()
+                error = np.linalg.norm(along - central_difference(function, x, v))
+                worst[name] = max(worst[name], float(error / max(1.0, float(np.linalg.norm(along)))))
+        return worst
+
+    def spy(self) -> str:
+        """Counts of variables, rows and nonzeros."""
+        jacobian, hessian = self.jac_g.sparsity_out(1), self.hess_lag.sparsity_out(0)
+        return f"{self.n_x} variables, {self.n_g} rows, {jacobian.nnz()} Jacobian and {hessian.nnz()} Hessian nonzeros"
+
+    def _lines(self) -> list[tuple[str, str, str, str]]:
+        """Costs and constraints as lines of a table."""
+        lines = []
+        for b in self.costs:
+            kind = "" if b.weights is None else f"sum of {b.n_rows * b.n_slices} squares"
+            lines.append(("cost", self.owner(b)[0] + ", ".join(dict.fromkeys(b.rows.labels)), str(b.n_slices), kind))
+        for b in self.constraints:
+            equal = int((b.rows.lower == b.rows.upper).sum())
+            kind = "equality" if equal == b.n_rows else "inequality" if equal == 0 else "mixed"
+            size = f"{kind}, scale {short(b.rows.scale.max())}"
+            lines.append(("constraint", self.owner(b)[0] + b.name, f"{b.n_rows} x {b.n_slices}", size))
+        return lines
