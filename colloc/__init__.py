@@ -1,7 +1,8 @@
 """Optimisation-based motion prediction of rigid multibody systems.
 
 State a mechanism (`Model`), a motion problem (`Problem`), and `solve`, on a curve of the library's choice or your own
-(`BSpline`, `HermiteSimpson`, `Radau`). `Solution.error` tells how far the answer can be trusted between its nodes.
+(`BSpline`, `HermiteSimpson`, `Radau`). `Solution.error` tells how far the answer can be trusted between its nodes. A
+motion in phases is a `Sequence` of problems.
 
 Conventions: SI units and radians; arrays are (node, joint); standard (distal) Denavit-Hartenberg rows; inertia about
 the centre of mass in the link frame; gravity is the acceleration vector, (0, -9.81, 0) by default; a load is the wrench
@@ -23,7 +24,7 @@ The layers, lowest first; each imports only from those listed before it:
     dynamics        inverse dynamics (newtonian, lagrangian, liegroup), composite and articulated bodies (spatial),
                     what joints do of themselves (passive: damping, springs, armature, friction), energies
     problem         costs, unknowns, parameters and constraints, each of which becomes rows with names, units, bounds;
-                    the instant that users' functions see
+                    the instant that users' functions see; sequences of problems, with links between them
     evaluator       the dynamics as functions of NumPy arrays
     ground          wrenches between feet and the ground
     loops           closed chains: closure, assembly, dynamics; in problems solved at every instant, or cut
@@ -68,6 +69,7 @@ from colloc.problem import (
     Instant,
     Parameter,
     Problem,
+    Sequence,
     State,
     Unknown,
     at,
@@ -75,17 +77,19 @@ from colloc.problem import (
     bounds,
     duration,
     final,
+    impact,
     initial,
     integral,
+    link,
     path,
     penalty,
     terminal,
     track,
 )  # fmt: skip
-from colloc.solution import Sample, Solution
+from colloc.solution import Sample, SequenceSolution, Solution
 from colloc.solve import SolutionWarning, SolveError, refine, solve
 from colloc.solver import Hessian, Status
-from colloc.transcription import NLP, BSpline, HermiteSimpson, Radau, graded, keyframes, line, transcribe
+from colloc.transcription import NLP, BSpline, HermiteSimpson, Radau, SequenceNLP, graded, keyframes, line, transcribe
 from colloc.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -95,14 +99,14 @@ if TYPE_CHECKING:
     from colloc.solution.verify import Verification, verify
 
 __all__ = [
-    "NLP", "BSpline", "Body", "Compile", "CompileWarning", "Cost", "Evaluator", "Free", "Friction",
-    "HermiteSimpson", "Hessian", "InputError", "Instant", "Joint", "Limits", "Load", "Model", "Parameter",
-    "PointMotion", "Problem", "Radau", "Sample", "Solution", "SolutionWarning", "SolveError", "State", "Status",
-    "TorqueSensitivities", "Unknown", "Verification", "at", "boundary", "bounds", "control", "descent",
-    "dh_prismatic", "dh_revolute", "duration", "dynamics", "final", "fixed", "floating", "graded", "ground",
-    "helical", "initial", "integral", "keyframes", "line", "load", "loops", "path", "penalty", "placement", "plot",
-    "point_motion", "point_to_point", "prismatic", "refine", "revolute", "save", "solve", "spherical", "terminal",
-    "to_csv", "track", "transcribe", "verify",
+    "NLP", "BSpline", "Body", "Compile", "CompileWarning", "Cost", "Evaluator", "Free", "Friction", "HermiteSimpson",
+    "Hessian", "InputError", "Instant", "Joint", "Limits", "Load", "Model", "Parameter", "PointMotion", "Problem",
+    "Radau", "Sample", "Sequence", "SequenceNLP", "SequenceSolution", "Solution", "SolutionWarning", "SolveError",
+    "State", "Status", "TorqueSensitivities", "Unknown", "Verification", "at", "boundary", "bounds", "control",
+    "descent", "dh_prismatic", "dh_revolute", "duration", "dynamics", "final", "fixed", "floating", "graded",
+    "ground", "helical", "impact", "initial", "integral", "keyframes", "line", "link", "load", "loops", "path",
+    "penalty", "placement", "plot", "point_motion", "point_to_point", "prismatic", "refine", "revolute", "save",
+    "solve", "spherical", "terminal", "to_csv", "track", "transcribe", "verify",
 ]  # fmt: skip
 
 # Loaded on first use: importing matplotlib takes longer than solving a small problem, and ground is for walkers.

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -14,11 +14,14 @@ from colloc.checks import InputError, choice, finite_number, flag, instance
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.interrupts import heeded
 from colloc.kernels import Compile
-from colloc.problem import Problem
-from colloc.solution import Solution
+from colloc.problem import Problem, Sequence
+from colloc.solution import SequenceSolution, Solution
 from colloc.solution.run import Run, SolutionWarning, refined
+from colloc.solution.starts import Given, Own
 from colloc.solver import Hessian, Status, check_options
-from colloc.transcription import NLP, Guess, Keyframes, Transcription, default_curve, transcribe
+from colloc.transcription import NLP, Program, SequenceNLP, Transcription, default_curve, transcribe
+
+A = TypeVar("A", Solution, SequenceSolution)
 
 
 class SolveError(RuntimeError):
@@ -31,12 +34,12 @@ class SolveError(RuntimeError):
         made of symbols, which cannot be sent to another, while the reason can.
     """
 
-    def __init__(self, message: str, solution: Solution | None):
+    def __init__(self, message: str, solution: Solution | SequenceSolution | None):
         super().__init__(message)
         self._solution = solution
 
     @property
-    def solution(self) -> Solution:
+    def solution(self) -> Solution | SequenceSolution:
         if self._solution is None:
             raise AttributeError(
                 "the last iterate stayed in the process that solved; catch SolveError there and co.save its solution"
@@ -47,13 +50,35 @@ class SolveError(RuntimeError):
         return SolveError, (str(self), None)
 
 
+@overload
+def solve(
+    problem: Problem | NLP, curve: Transcription | None = None, *,
+    tol: float | None = None, guess: Own = None, parameters: Mapping[str, Any] | None = None,
+    dynamics: InverseDynamics | None = None, sensitivities: DerivativeRecursion | None = None,
+    hessian: Hessian = Hessian.EXACT, compile: bool | Compile | None = None, ipopt: Mapping[str, Any] | None = None,
+    progress: bool | None = None, violation_tolerance: float = 1e-2, between: str = "always",
+    raise_on_failure: bool = True,
+) -> Solution: ...  # fmt: skip
+
+
+@overload
+def solve(
+    problem: Sequence | SequenceNLP, curve: Transcription | Mapping[str, Transcription] | None = None, *,
+    tol: float | None = None, guess: Given = None, parameters: Mapping[str, Any] | None = None,
+    dynamics: InverseDynamics | None = None, sensitivities: DerivativeRecursion | None = None,
+    hessian: Hessian = Hessian.EXACT, compile: bool | Compile | None = None, ipopt: Mapping[str, Any] | None = None,
+    progress: bool | None = None, violation_tolerance: float = 1e-2, between: str = "always",
+    raise_on_failure: bool = True,
+) -> SequenceSolution: ...  # fmt: skip
+
+
 @heeded
 def solve(
-    problem: Problem | NLP,
-    curve: Transcription | None = None,
+    problem: Problem | Sequence | NLP | SequenceNLP,
+    curve: Transcription | Mapping[str, Transcription] | None = None,
     *,
     tol: float | None = None,
-    guess: Keyframes | Guess | Solution | None = None,
+    guess: Given = None,
     parameters: Mapping[str, Any] | None = None,
     dynamics: InverseDynamics | None = None,
     sensitivities: DerivativeRecursion | None = None,
@@ -64,7 +89,7 @@ def solve(
     violation_tolerance: float = 1e-2,
     between: str = "always",
     raise_on_failure: bool = True,
-) -> Solution:
+) -> Solution | SequenceSolution:
     """The motion that minimises the cost, by IPOPT with exact sparse derivatives.
 
     Without a curve one is chosen and refined: `co.solve(problem)` is right to 1e-3, or says that it is not.
@@ -80,9 +105,10 @@ def solve(
 
     Parameters
     ----------
-    problem : Problem or NLP
+    problem : Problem, Sequence or NLP
         An NLP, as `transcribe` returns it, brings its curve, dynamics, sensitivities and compiled functions.
     curve : BSpline, HermiteSimpson or Radau, optional
+        For a Sequence one for all phases, or a mapping of phase to curve.
         By default splines whose accelerations may jump, on intervals that are narrow at both ends of the motion; in a
         free duration on those that suit the straight line, timed within the limits.
     tol : float, optional
@@ -91,7 +117,8 @@ def solve(
     guess : optional
         `line`, `keyframes`, a function of time (t [s] -> shape (n,)), or an earlier Solution on any grid or
         transcription; on the same one its multipliers warm-start IPOPT. By default the straight line between the
-        stated end postures, as fast as the limits allow where the duration is free and has no guess of its own.
+        stated end postures, as fast as the limits allow where the duration is free and has no guess of its own. For a
+        Sequence any of these for the whole motion, or a mapping of phase to guess.
     parameters : mapping of str to value, optional
         Replaces default parameter values by name.
     dynamics : newton_euler, lagrange or lie
@@ -120,7 +147,7 @@ def solve(
 
     Returns
     -------
-    Solution
+    Solution, or SequenceSolution of a Sequence
         Also when interrupted by Ctrl-C (best iterate so far), and, with a warning, when its error between the nodes
         is larger than asked for.
 
@@ -131,10 +158,12 @@ def solve(
     SolveError
         When no optimum was found; names the violated constraints and carries the last iterate.
     """
-    instance("problem", problem, Problem | NLP)
+    instance("problem", problem, Problem | Sequence | NLP | SequenceNLP)
     tolerance = finite_number("violation_tolerance", violation_tolerance, positive=True)
-    if curve is None and isinstance(problem, Problem):
-        curve, tol = default_curve(problem), 1e-3 if tol is None else tol
+    if curve is None and isinstance(problem, Problem | Sequence):
+        by_phase = isinstance(problem, Sequence)
+        curve = {k: default_curve(v) for k, v in problem.phases.items()} if by_phase else default_curve(problem)
+        tol = 1e-3 if tol is None else tol
     if tol is not None:
         tolerance = finite_number("tol", tol, positive=True)
     choice("between", between, ("always", "nodes"))
@@ -143,11 +172,13 @@ def solve(
         flag("progress", progress)
     options = check_options(ipopt)
     begin = time.perf_counter()
-    if isinstance(problem, NLP):
+    if isinstance(problem, Program):
         nlp = _alone(problem, curve=curve, dynamics=dynamics, sensitivities=sensitivities, compile=compile)
     else:
         assert curve is not None
-        nlp = transcribe(problem, curve, newton_euler if dynamics is None else dynamics, sensitivities, compile=compile)
+        # Which of the two it is, the kind of problem says.
+        stated: Any = problem
+        nlp = transcribe(stated, curve, newton_euler if dynamics is None else dynamics, sensitivities, compile=compile)
     run = Run(nlp.problem.parameter_values(parameters), options, hessian, progress, tolerance, between == "always")
     solution, start = run(nlp, guess, begin)
     if tol is not None:
@@ -158,13 +189,13 @@ def solve(
 
 @heeded
 def refine(
-    solution: Solution,
+    solution: A,
     tol: float = 1e-3,
     *,
     hessian: Hessian = Hessian.EXACT,
     ipopt: Mapping[str, Any] | None = None,
     progress: bool | None = None,
-) -> Solution:
+) -> A:
     """The same motion on finer grids, until its error between the nodes and the change of its cost are below `tol`.
 
         solution = co.solve(problem, co.Radau(20))
@@ -185,17 +216,18 @@ def refine(
     Solution
         With a warning where the tolerance was not reached.
     """
-    instance("solution", solution, Solution, "see co.solve")
+    instance("solution", solution, Solution | SequenceSolution, "see co.solve")
     if progress is not None:
         flag("progress", progress)
     run = Run(solution.parameters, check_options(ipopt), hessian, progress, finite_number("tol", tol, positive=True))
     judged = replace(solution, outcome=replace(solution.outcome, tolerance=run.tolerance))
     finer = refined(judged, run)
     _judge(finer, finer.x, raise_on_failure=False)
+    assert isinstance(finer, type(solution))
     return finer
 
 
-def _alone(nlp: NLP, **given: Any) -> NLP:
+def _alone(nlp: NLP | SequenceNLP, **given: Any) -> NLP | SequenceNLP:
     """The NLP, if nothing is given that it brings itself."""
     for name, value in given.items():
         if value is not None:
@@ -203,7 +235,7 @@ def _alone(nlp: NLP, **given: Any) -> NLP:
     return nlp
 
 
-def _judge(solution: Solution, start: np.ndarray, raise_on_failure: bool) -> None:
+def _judge(solution: Solution | SequenceSolution, start: np.ndarray, raise_on_failure: bool) -> None:
     """Warn of a violated answer, raise for a failed one."""
     if solution.outcome.status is Status.SOLVED:
         from colloc.solution.causes import reservations  # most answers have none

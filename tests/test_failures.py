@@ -27,6 +27,7 @@ def reason(problem: co.Problem, curve) -> tuple[str, co.Solution]:
     """What a failed solve says, and where it ended."""
     with pytest.raises(co.SolveError) as caught:
         co.solve(problem, curve, ipopt={"max_iter": 400})
+    assert isinstance(caught.value.solution, co.Solution)
     return str(caught.value), caught.value.solution
 
 

@@ -95,7 +95,8 @@ def stated(**changes) -> co.Problem:
         (lambda: co.BSpline(5, nodes=1), "BSpline nodes must be an integer >= 2"),
         (lambda: co.Radau(5, degree=10), "Radau degree must be an integer from 1 to 9, got 10"),
         (lambda: co.HermiteSimpson(True), "got True"),
-        (lambda: co.transcribe(time_optimal(), "spline"), "transcription must be BSpline, HermiteSimpson or Radau"),
+        (lambda: co.transcribe(time_optimal(), "spline"),  # pyright: ignore[reportArgumentType, reportCallIssue]
+         "transcription must be BSpline, HermiteSimpson or Radau"),
     ],
 )  # fmt: skip
 def test_bad_input_is_refused_where_it_is_given(make, message):

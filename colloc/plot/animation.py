@@ -21,7 +21,7 @@ from colloc.plot.sampling import checked, fine_times
 from colloc.plot.scene import Scene, make_scene
 from colloc.plot.skeleton import Pose, Skeleton, skeleton
 from colloc.plot.style import END, plain, styled
-from colloc.solution import Solution
+from colloc.solution import SequenceSolution, Solution
 
 _MOST = 100_000  # frames of a film
 _SHORT, _COMFORTABLE = 1.0, 3.0  # s; motions shorter than the first are slowed down to last about the second
@@ -29,12 +29,14 @@ _FASTEST_GIF = 50.0  # frames per second; browsers do not play GIFs faster
 _COLORS = 256
 
 
-def animate(solution: Solution, path: str | os.PathLike[str], fps: float = 30, slow: float | None = None) -> Path:
+def animate(
+    solution: Solution | SequenceSolution, path: str | os.PathLike[str], fps: float = 30, slow: float | None = None
+) -> Path:
     """The moving stick figure with the path of every tip and the time, written to a file.
 
     Parameters
     ----------
-    solution : Solution
+    solution : Solution or SequenceSolution
     path : str or PathLike
         A .gif, or a .html page with a player that needs no network. An existing file is replaced.
     fps : float [1/s]

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from colloc.model import Model
 from colloc.plot.sampling import checked, fine_times
 from colloc.plot.style import MUTED, Look, dress, legend_beside, looks, plain, styled
-from colloc.solution import Solution
+from colloc.solution import SequenceSolution, Solution
 
 TIME = "time [s]"
 _BOUND: dict[str, Any] = {"linestyle": "--", "linewidth": 1.2, "zorder": 1.5}
@@ -24,14 +24,14 @@ _MARKED = 200  # more nodes than this would hide the curve
 
 
 @styled
-def joints(solution: Solution) -> Figure:
+def joints(solution: Solution | SequenceSolution) -> Figure:
     """Joint positions and velocities over time.
 
     Revolute and prismatic joints have a column of panels each.
 
     Parameters
     ----------
-    solution : Solution
+    solution : Solution or SequenceSolution
 
     Returns
     -------
@@ -55,14 +55,14 @@ def joints(solution: Solution) -> Figure:
 
 
 @styled
-def torques(solution: Solution) -> Figure:
+def torques(solution: Solution | SequenceSolution) -> Figure:
     """Actuation over time with the nodes marked, and its bounds as dashed lines.
 
     Bounds are grey when all joints share them, otherwise in the joint's colour.
 
     Parameters
     ----------
-    solution : Solution
+    solution : Solution or SequenceSolution
 
     Returns
     -------
@@ -77,18 +77,19 @@ def torques(solution: Solution) -> Figure:
     units = joint_units(model)
     figure, axes = plt.subplots(len(units), 1, figsize=(8.0, 2.0 + 2.0 * len(units)), sharex=True, squeeze=False)
     handles = draw_torques(axes[:, 0], solution)
+    name_phases(axes[0, 0], solution)
     axes[-1, 0].set_xlabel(TIME)
     legend_beside(figure, [*joint_handles(model), *handles])
     return figure
 
 
 @styled
-def reactions(solution: Solution) -> Figure:
+def reactions(solution: Solution | SequenceSolution) -> Figure:
     """Euclidean norms of the internal force and moment of every joint over time.
 
     Parameters
     ----------
-    solution : Solution
+    solution : Solution or SequenceSolution
 
     Returns
     -------
@@ -102,13 +103,14 @@ def reactions(solution: Solution) -> Figure:
     model = checked(solution).problem.model
     figure, axes = plt.subplots(2, 1, figsize=(8.0, 5.4), sharex=True)
     draw_reactions(axes, solution)
+    name_phases(axes[0], solution)
     axes[-1].set_xlabel(TIME)
     figure.align_ylabels()
     legend_beside(figure, body_handles(model))
     return figure
 
 
-def draw_joints(axes: np.ndarray, solution: Solution) -> None:
+def draw_joints(axes: np.ndarray, solution: Solution | SequenceSolution) -> None:
     """Positions and velocities into axes, shape (2, number of units)."""
     model = solution.problem.model
     sample = solution.at(fine_times(solution))
@@ -120,9 +122,20 @@ def draw_joints(axes: np.ndarray, solution: Solution) -> None:
                 ax.plot(sample.t, values[:, j], **look[j]._asdict())
             dress(ax, ylabel=label)
             _fit(ax, solution)
+        name_phases(column[0], solution)
 
 
-def draw_torques(axes: Sequence[Axes] | np.ndarray, solution: Solution) -> list[Line2D]:
+def name_phases(ax: Axes, solution: Solution | SequenceSolution) -> None:
+    """The names of the phases above the parts of the time axis that they take, if there are any."""
+    if isinstance(solution, SequenceSolution):
+        for name, own in solution.phases.items():
+            middle = solution.starts[name] + own.duration / 2
+            ax.text(
+                middle, 1.02, plain(name), transform=ax.get_xaxis_transform(), ha="center", color=MUTED, fontsize=9
+            )  # fmt: skip
+
+
+def draw_torques(axes: Sequence[Axes] | np.ndarray, solution: Solution | SequenceSolution) -> list[Line2D]:
     """Actuation, one of the axes for each unit; returns what a legend should name beside the joints."""
     model = solution.problem.model
     sample = solution.at(fine_times(solution))
@@ -141,7 +154,7 @@ def draw_torques(axes: Sequence[Axes] | np.ndarray, solution: Solution) -> list[
     return [*nodes, Line2D([], [], color=MUTED, label="bounds", **_BOUND)] if bounded else nodes
 
 
-def draw_reactions(axes: Sequence[Axes] | np.ndarray, solution: Solution) -> None:
+def draw_reactions(axes: Sequence[Axes] | np.ndarray, solution: Solution | SequenceSolution) -> None:
     """Norm of the internal force into the first of the axes, of the internal moment into the second."""
     found = solution.reactions(fine_times(solution))
     look = looks(solution.problem.model)
@@ -172,7 +185,7 @@ def body_handles(model: Model) -> list[Line2D]:
     return [_handle(body.name, look) for body, look in zip(model.bodies, looks(model), strict=True)]
 
 
-def _draw_bounds(ax: Axes, solution: Solution, members: list[int]) -> bool:
+def _draw_bounds(ax: Axes, solution: Solution | SequenceSolution, members: list[int]) -> bool:
     """Dashed lines, grey if the joints share them; whether any is in view: far ones do not stretch the axis."""
     pairs = np.transpose(solution.problem.limits("tau"))[members]
     look = _joint_looks(solution.problem.model)
@@ -191,10 +204,13 @@ def _draw_bounds(ax: Axes, solution: Solution, members: list[int]) -> bool:
     return near.size > 0
 
 
-def _fit(ax: Axes, solution: Solution) -> None:
+def _fit(ax: Axes, solution: Solution | SequenceSolution) -> None:
     """The whole motion, with room for the markers at both ends; a constant is drawn flat, not its round-off."""
     margin = 0.01 * solution.duration
     ax.set_xlim(-margin, solution.duration + margin)
+    if isinstance(solution, SequenceSolution):
+        for start in list(solution.starts.values())[1:]:
+            ax.axvline(start, color=MUTED, linewidth=0.8, zorder=1.2)
     low, high = ax.get_ylim()
     size = max(abs(low), abs(high))
     if high - low < max(1e-6 * size, _NOTHING):

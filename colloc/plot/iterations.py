@@ -15,7 +15,7 @@ from colloc.checks import InputError, as_tuple
 from colloc.descent import Descent
 from colloc.plot.sampling import checked
 from colloc.plot.style import BLUE, GREEN, INK, MUTED, PALETTE, VERMILLION, dress, legend_below, plain, styled
-from colloc.solution import Solution
+from colloc.solution import SequenceSolution, Solution
 
 _RESIDUALS = (
     ("infeasibility", "primal infeasibility", BLUE),
@@ -30,7 +30,7 @@ _ITERATIONS = (0, 2, 4, 6, 8, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000
 
 
 @styled
-def convergence(solution: Solution) -> Figure:
+def convergence(solution: Solution | SequenceSolution) -> Figure:
     """Cost, primal and dual infeasibility and barrier parameter at every iteration.
 
     As the solver reports them, in its scaled variables; a value of zero falls off the logarithmic axis. Of a descent
@@ -38,7 +38,7 @@ def convergence(solution: Solution) -> Figure:
 
     Parameters
     ----------
-    solution : Solution
+    solution : Solution or SequenceSolution
 
     Returns
     -------

@@ -15,11 +15,11 @@ from colloc.plot.sampling import checked, fine_times
 from colloc.plot.scene import Scene, make_scene
 from colloc.plot.skeleton import Pose, Skeleton, skeleton
 from colloc.plot.style import END, FADE, START, TIPS, legend_below, plain, styled
-from colloc.solution import Solution
+from colloc.solution import SequenceSolution, Solution
 
 
 @styled
-def motion(solution: Solution, frames: int = 9) -> Figure:
+def motion(solution: Solution | SequenceSolution, frames: int = 9) -> Figure:
     """The stick figure over time, with the path of every tip.
 
     Joints and link origins connected from parent to child in the world frame. Snapshots equally spaced in time fade
@@ -29,7 +29,7 @@ def motion(solution: Solution, frames: int = 9) -> Figure:
 
     Parameters
     ----------
-    solution : Solution
+    solution : Solution or SequenceSolution
     frames : int
         Number of snapshots, start and end included.
 
@@ -49,7 +49,9 @@ def motion(solution: Solution, frames: int = 9) -> Figure:
     return figure
 
 
-def draw_motion(figure: Figure | SubFigure, place: SubplotSpec | int, solution: Solution, frames: int) -> list[Line2D]:
+def draw_motion(
+    figure: Figure | SubFigure, place: SubplotSpec | int, solution: Solution | SequenceSolution, frames: int
+) -> list[Line2D]:
     """Snapshots and tip paths in a part of a figure; returns what a legend should name."""
     return draw_poses(figure, place, partial(skeleton, solution), fine_times(solution), frames)
 

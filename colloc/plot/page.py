@@ -9,18 +9,18 @@ from colloc.plot.curves import TIME, body_handles, draw_joints, draw_reactions, 
 from colloc.plot.motion import draw_motion
 from colloc.plot.sampling import checked
 from colloc.plot.style import INK, VERMILLION, legend_below, plain, styled
-from colloc.solution import Solution
+from colloc.solution import SequenceSolution, Solution
 
 _FRAMES = 9
 
 
 @styled
-def summary(solution: Solution) -> Figure:
+def summary(solution: Solution | SequenceSolution) -> Figure:
     """Joint motion, torques, reactions and the stick figure on one page, with duration and status.
 
     Parameters
     ----------
-    solution : Solution
+    solution : Solution or SequenceSolution
 
     Returns
     -------

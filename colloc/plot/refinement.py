@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from colloc.checks import InputError
 from colloc.plot.sampling import checked
 from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, VERMILLION, dress, legend_below, styled
-from colloc.solution import Solution
+from colloc.solution import SequenceSolution, Solution
 from colloc.solution.error import SOURCES
 
 _COLORS = dict(zip(SOURCES, (BLUE, ORANGE, GREEN, VERMILLION), strict=True))
@@ -18,14 +18,14 @@ _LOWEST = 1e-12  # errors below it are rounding
 
 
 @styled
-def ladder(solution: Solution) -> Figure:
+def ladder(solution: Solution | SequenceSolution) -> Figure:
     """The rounds of a refinement: error and change of the cost, and where the breakpoints of every round lie.
 
         co.plot.ladder(co.solve(problem, tol=1e-4))
 
     Parameters
     ----------
-    solution : Solution
+    solution : Solution or SequenceSolution
         With a `ladder`, from `solve` with `tol` or from `refine`.
 
     Returns
@@ -50,7 +50,7 @@ def ladder(solution: Solution) -> Figure:
     above.axhline(solution.outcome.tolerance, color=MUTED, linestyle="--", linewidth=1.0, label="tolerance")
     dress(above, ylabel="relative")
     for number, rung in zip(k, rounds, strict=True):
-        ends = rung.curve.basis.breakpoints
+        ends = rung.breakpoints
         below.plot(np.full(ends.size, number), ends, linestyle="", marker="_", markersize=14, color=INK, alpha=0.7)
     dress(below, xlabel="round", ylabel="breakpoints (fraction of the duration)")
     below.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -64,12 +64,12 @@ def ladder(solution: Solution) -> Figure:
 
 
 @styled
-def error(solution: Solution) -> Figure:
+def error(solution: Solution | SequenceSolution) -> Figure:
     """The error between the nodes on every interval, by source, against the tolerance.
 
     Parameters
     ----------
-    solution : Solution
+    solution : Solution or SequenceSolution
 
     Returns
     -------

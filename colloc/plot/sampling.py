@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 
 from colloc.checks import instance
-from colloc.solution import Solution
+from colloc.solution import SequenceSolution, Solution
 
 _POINTS = 400  # over the whole motion, at least
 
 
-def checked(solution: Any) -> Solution:
-    """The argument, or InputError if it is not a Solution."""
-    return instance("solution", solution, Solution, "see co.solve")
+def checked(solution: Any) -> Solution | SequenceSolution:
+    """The argument, or InputError if it is not a Solution, of one motion or in phases."""
+    return instance("solution", solution, Solution | SequenceSolution, "see co.solve")
 
 
-def fine_times(solution: Solution) -> np.ndarray:
+def fine_times(solution: Solution | SequenceSolution) -> np.ndarray:
     """Times on every interval, up to its very end, so that a jump between intervals is drawn upright."""
-    edges = solution.nlp.grid.breakpoints * solution.duration
+    edges = solution.edges
     per_interval = max(5, -(-_POINTS // (edges.size - 1)))
     u = np.linspace(0, 1, per_interval)
     u[-1] -= 1e-9  # still on this interval, not on the next one

@@ -13,7 +13,7 @@ from colloc.lazy import cached_property
 from colloc.model import Model
 from colloc.model.joint import sparse
 from colloc.model.kinematics import frames
-from colloc.solution import Solution
+from colloc.solution import SequenceSolution, Solution
 
 _FLAT = 1e-9  # m; closer than this is the same place
 
@@ -143,7 +143,7 @@ Pose = Callable[[np.ndarray], Skeleton]  # of times, shape (N,) [s]
 
 
 @heeded
-def skeleton(solution: Solution, t: np.ndarray) -> Skeleton:
+def skeleton(solution: Solution | SequenceSolution, t: np.ndarray) -> Skeleton:
     """The stick figure of a solution at times t, shape (N,) [s]."""
     values = solution.evaluate(lambda now: places(now.model, now.q), t)
     return assembled(solution.problem.model, t, values.T)

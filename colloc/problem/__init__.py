@@ -6,8 +6,10 @@ from colloc.problem.coordinates import Coordinates, JointState
 from colloc.problem.cost import Cost, duration, integral, penalty, terminal
 from colloc.problem.instant import SHARED, Instant, Slots
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds, bounds, final, initial
+from colloc.problem.links import Impact, Link, impact, link
 from colloc.problem.problem import Problem
 from colloc.problem.rows import Rows, natural_size, summed
+from colloc.problem.sequence import Across, PhaseEnds, Place, Sequence
 from colloc.problem.track import track
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
 from colloc.problem.where import Ends, Moment, Places, Window
@@ -15,6 +17,7 @@ from colloc.problem.where import Ends, Moment, Places, Window
 __all__ = [
     "QUANTITIES",
     "SHARED",
+    "Across",
     "Bounds",
     "Condition",
     "Constraint",
@@ -24,14 +27,19 @@ __all__ = [
     "EndState",
     "Ends",
     "Free",
+    "Impact",
     "Instant",
     "JointBounds",
     "JointState",
+    "Link",
     "Moment",
     "Parameter",
+    "PhaseEnds",
+    "Place",
     "Places",
     "Problem",
     "Rows",
+    "Sequence",
     "Slots",
     "State",
     "Unknown",
@@ -41,8 +49,10 @@ __all__ = [
     "bounds",
     "duration",
     "final",
+    "impact",
     "initial",
     "integral",
+    "link",
     "natural_size",
     "path",
     "penalty",

@@ -41,8 +41,8 @@ class Condition:
     unit: str | Sequence[str] = ""
     labels: tuple[str, ...] = ()
 
-    def rows(self, *instants: Instant) -> Rows:
-        """What the function returns for one instant or for both ends."""
+    def rows(self, *instants: Any) -> Rows:
+        """What the function returns for one instant, for both ends, or for the ends of phases."""
         return bounded(self.name, self.fn(*instants), self.lower, self.upper, self.scale, self.unit, self.labels)
 
     def places(self, grid: Places[Place]) -> list[Place]:

@@ -69,6 +69,9 @@ class Cost:
         return self + -1.0 * _cost(other)
 
 
+NOTHING = Cost(())
+
+
 def _cost(other: Any) -> Cost:
     if not isinstance(other, Cost):
         raise InputError(f"a cost can be added to a cost only, got {other!r}")

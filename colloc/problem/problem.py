@@ -20,13 +20,14 @@ from colloc.checks import (
     text,
     unknown_name,
 )
+from colloc.display import short
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.model import Load, Model, check_loads
 from colloc.problem.conditions import Condition, Constraint
 from colloc.problem.constraint_rows import ConstraintRows
 from colloc.problem.coordinates import Coordinates
-from colloc.problem.cost import Cost, Term
+from colloc.problem.cost import NOTHING, Cost, Term
 from colloc.problem.instant import RATES, SHARED, Instant, Slots
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds
 from colloc.problem.rows import natural_size
@@ -47,7 +48,7 @@ class Problem:
         None, or `Model.empty()`, for a problem of states alone.
     duration : Free or float [s]
     minimize : Cost
-        See `duration`, `integral` and `terminal`.
+        See `duration`, `integral` and `terminal`. By default nothing: any motion that meets the constraints will do.
     subject_to : sequence of constraints
         See `initial`, `final`, `bounds`, `path`, `at` and `boundary`. Joint limits of the model always hold.
     unknowns : sequence of Unknown and State
@@ -68,7 +69,7 @@ class Problem:
 
     model: Model
     duration: Free | float
-    minimize: Cost
+    minimize: Cost = NOTHING
     subject_to: Sequence[Constraint] = ()
     unknowns: Sequence[Unknown | State] = ()
     parameters: Sequence[Parameter] = ()
@@ -117,6 +118,12 @@ class Problem:
         return self.duration
 
     @property
+    def span(self) -> str:
+        """The duration in words."""
+        T = self.horizon
+        return f"{short(T.lower)} s" if T.lower == T.upper else f"free in [{short(T.lower)}, {short(T.upper)}] s"
+
+    @property
     def signals(self) -> list[Unknown]:
         """The unknowns that vary with time."""
         return [u for u in self.unknowns if isinstance(u, Unknown) and not u.constant]
@@ -163,6 +170,11 @@ class Problem:
             parameters={p.name: p.symbol for p in self.parameters},
         )
 
+    def another(self, suffix: str) -> Instant:
+        """Another moment than that of `instant`, in other symbols, named with a suffix, but for what does not vary."""
+        now = self._instant(text("suffix", suffix))
+        return replace(now, loads=self._acting(now, self._loads_at(now)))
+
     @cached_property
     def wrenches(self) -> tuple[Load, ...]:
         """The loads in the symbols of `instant`."""
@@ -171,7 +183,7 @@ class Problem:
     def _loads_at(self, now: Instant) -> tuple[Load, ...]:
         found = []
         for load in self.loads:
-            with _blamed(f"the load on {load.body!r}"):
+            with blamed(f"the load on {load.body!r}"):
                 found.append(load.at(now))
             if ca.depends_on(found[-1].wrench, ca.vertcat(now.jerk, now.tau_rate, *now.changes.values())):
                 raise InputError(
@@ -210,8 +222,8 @@ class Problem:
         """Every cost term by name, with its scalar function of the instant's slots."""
         found: dict[str, tuple[Term, ca.Function]] = {}
         for term in self.minimize.terms:
-            name = _unique(term.name, found)
-            with _blamed(f"cost term {name!r}"):
+            name = unique(term.name, found)
+            with blamed(f"cost term {name!r}"):
                 value = 1.0 if term.fn is None else term.fn(self.instant)
             if not isinstance(value, ca.SX | ca.DM | int | float) or ca.SX(value).shape != (1, 1):
                 shape = f"shape {value.shape}" if isinstance(value, ca.SX) else repr(value)
@@ -225,12 +237,11 @@ class Problem:
         found: dict[str, ConstraintRows] = {}
         stated = [c for c in self.subject_to if not isinstance(c, Bounds)]
         for constraint in (*stated, *map(_equation, self.states), *self._joint_bounds()):
-            name = _unique(constraint.name, found)
+            name = unique(constraint.name, found)
             instants = [self.instant]
             if isinstance(constraint.where, Ends):
-                end = self._instant(" end")
-                instants.append(replace(end, loads=self._acting(end, self._loads_at(end))))
-            with _blamed(f"constraint {name!r}"):
+                instants.append(self.another(" end"))
+            with blamed(f"constraint {name!r}"):
                 rows = constraint.rows(*instants)
             function = self.function(f"constraint {name!r}", rows.expression, *instants[1:])
             found[name] = ConstraintRows(constraint, rows, function)
@@ -349,7 +360,7 @@ def _depends_on_rates(function: ca.Function) -> bool:
 
 
 @contextmanager
-def _blamed(what: str) -> Iterator[None]:
+def blamed(what: str) -> Iterator[None]:
     """Errors inside a user's function say which cost or constraint it belongs to."""
     try:
         yield
@@ -358,7 +369,7 @@ def _blamed(what: str) -> Iterator[None]:
         raise
 
 
-def _unique(name: str, taken: Mapping[str, object]) -> str:
+def unique(name: str, taken: Mapping[str, object]) -> str:
     k = 2
     unique = name
     while unique in taken:

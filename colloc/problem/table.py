@@ -11,10 +11,9 @@ from colloc.problem.unknowns import State
 
 def problem_table(problem: Any) -> Table:
     """Model, duration, costs, constraints and unknowns, one line each."""
-    T, model = problem.horizon, problem.model
-    span = f"{short(T.lower)} s" if T.lower == T.upper else f"free in [{short(T.lower)}, {short(T.upper)}] s"
+    model = problem.model
     lines = [("model", f"{model.name}, {model.n} DOF: {shown(model.joint_names)}" if model.n else model.name)]
-    lines.append(("duration", span))
+    lines.append(("duration", problem.span))
     lines += [("minimize", f"{short(term.weight)} * {name}") for name, (term, _) in problem.costs.items()]
     lines += [("subject to", f"{name}: {_describe(stated)}") for name, stated in problem.rows.items()]
     for unknown in problem.unknowns:

@@ -1,7 +1,9 @@
 """Answers: the motion, its violations, its verification, its file."""
 
+from colloc.solution.answer import Answer
 from colloc.solution.sample import JointReactions, Sample
+from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
 from colloc.solution.violations import Violation, measure_violations
 
-__all__ = ["JointReactions", "Sample", "Solution", "Violation", "measure_violations"]
+__all__ = ["Answer", "JointReactions", "Sample", "SequenceSolution", "Solution", "Violation", "measure_violations"]

@@ -6,6 +6,7 @@ import numpy as np
 
 from colloc.display import short
 from colloc.solution.error import SOURCES
+from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
 from colloc.solution.violations import FINE, Violation
 from colloc.solver import Status
@@ -17,13 +18,16 @@ _OVERSHOOT = 1.0  # of half a quantity's range: no switch, but a spline that swi
 _NEAR = 0.02  # of a quantity's range: closer to a bound counts as at it
 
 
-def reservations(solution: Solution) -> list[str]:
+def reservations(solution: Solution | SequenceSolution) -> list[str]:
     """Sentences of warning, none for an answer without reservation.
 
     Parameters
     ----------
-    solution : Solution
+    solution : Solution or SequenceSolution
     """
+    if isinstance(solution, SequenceSolution):
+        found = [f"{name}: {sentence}" for name, own in solution.phases.items() for sentence in reservations(own)]
+        return found + ([] if found or solution.status is not Status.COARSE else [_change(solution)])
     found, tolerance = [], solution.outcome.tolerance
     advice = f"refine, as in co.solve(..., tol={min(tolerance, 1e-3):.1g})"
     if solution.status is Status.COARSE and solution.error.coarse > tolerance:
@@ -31,16 +35,21 @@ def reservations(solution: Solution) -> list[str]:
         worse = [name for name in SOURCES if name != "bounds" and error.totals[name] > tolerance]
         found.append(f"{'; '.join(map(error.sentence, worse))}, tolerance {tolerance:.1g}: {advice}")
     elif solution.status is Status.COARSE:
-        change = f"the cost changed by {solution.cost_change:.1e} of its size in the last round"
-        if len(solution.ladder) == 1:
-            change = "no finer grid led to an optimum that confirms the cost"
-        found.append(f"{change}, tolerance {tolerance:.1g}: refine further, with co.refine(solution, tol)")
+        found.append(_change(solution))
     if solution.status is Status.VIOLATED:
         worst = next(v for v in solution.violations if _is_bound(solution, v))
         found.append(f"{_violated(solution, worst)} (tolerance {tolerance:.1%}): {advice}")
     if solution.outcome.status is Status.SOLVED:
         found += _duration(solution)
     return found
+
+
+def _change(solution: Solution | SequenceSolution) -> str:
+    """A cost that has not settled."""
+    change = f"the cost changed by {solution.cost_change:.1e} of its size in the last round"
+    if len(solution.ladder) == 1:
+        change = "no finer grid led to an optimum that confirms the cost"
+    return f"{change}, tolerance {solution.outcome.tolerance:.1g}: refine further, with co.refine(solution, tol)"
 
 
 def _is_bound(solution: Solution, violation: Violation) -> bool:

@@ -131,7 +131,7 @@ class LocalError:
         return Table(f"Error between nodes: {float(self):.1e}", header, lines)
 
 
-def local_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> LocalError:
+def local_error(nlp: NLP, x: np.ndarray, p: np.ndarray, whole: float = 0.0) -> LocalError:
     """The error of a motion on every interval.
 
     Parameters
@@ -139,8 +139,10 @@ def local_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> LocalError:
     nlp : NLP
     x, p : ndarray
         Decision vector and parameters.
+    whole : float
+        Size of a cost that errors of this motion's own are relative to, if it is more.
     """
-    position, torque, unresolved, size, whole = _strayed(nlp, x, p)
+    position, torque, unresolved, size, drifts = _strayed(nlp, x, p)
     bounds = np.zeros(len(position))
     # What holds at one moment holds there, and cannot be violated between nodes.
     along = [name for name, stated in nlp.problem.rows.items() if isinstance(stated.constraint.where, Window)]
@@ -149,11 +151,11 @@ def local_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> LocalError:
         if (chosen := rows.lower < rows.upper).any():
             relative = _BEYOND * (excess.amount / rows.scale[:, None])[chosen].max(axis=0)
             np.maximum.at(bounds, np.minimum(excess.interval, bounds.size - 1), relative)
-    relative, cost = position / (1 + size), _cost_error(nlp, x, p, unresolved)
+    relative, cost = position / (1 + size), _cost_error(nlp, x, p, unresolved, whole)
     equations, drifted = equation_error(nlp, x, p, size)
     states, strayed = state_error(nlp, x, p)
     equations, drifted = np.maximum(equations, states), max(drifted, strayed)
-    dynamics = max(float(relative.max(initial=0.0)), float((whole / (1 + size)).max(initial=0.0)))
+    dynamics = max(float(relative.max(initial=0.0)), float((drifts / (1 + size)).max(initial=0.0)))
     totals = {"dynamics": dynamics, "cost": float(cost.sum()), "equations": drifted, "bounds": float(bounds.max())}
     return LocalError(
         nlp.grid.breakpoints * nlp.duration(x),
@@ -268,7 +270,7 @@ def _fixed_torques(nlp: NLP) -> tuple[list[int], np.ndarray]:
     return np.flatnonzero(lower == upper).tolist(), lower
 
 
-def _cost_error(nlp: NLP, x: np.ndarray, p: np.ndarray, unresolved: np.ndarray) -> np.ndarray:
+def _cost_error(nlp: NLP, x: np.ndarray, p: np.ndarray, unresolved: np.ndarray, size: float) -> np.ndarray:
     """Error of the cost on every interval, relative to the size of the whole, shape (intervals,).
 
     The difference of two quadratures, and the share of squared torque that is unresolved.
@@ -278,7 +280,7 @@ def _cost_error(nlp: NLP, x: np.ndarray, p: np.ndarray, unresolved: np.ndarray) 
     if problem.minimize.is_duration or not problem.integrands:
         return np.zeros(widths.size)
     values = [abs(value) for value in nlp.terms(x, p).values()]
-    total = cost_size(nlp, x, p)
+    total = max(cost_size(nlp, x, p), size)
     kinds = [term.fn is not None and not term.terminal for term in problem.minimize.terms]
     on_motion = sum(value for value, integrated in zip(values, kinds, strict=True) if integrated)
     sums = []

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+import numpy as np
 
 from colloc.transcription import Transcription, brief
 
@@ -14,6 +17,7 @@ class Rung:
     Parameters
     ----------
     curve : BSpline, HermiteSimpson or Radau
+        Of a motion in phases a mapping of phase to curve.
     variables : int
     cost : float
     error : float
@@ -22,14 +26,21 @@ class Rung:
     iterations : int
     """
 
-    curve: Transcription
+    curve: Transcription | Mapping[str, Transcription]
     variables: int
     cost: float
     error: float
     seconds: float
     iterations: int
 
+    @property
+    def breakpoints(self) -> np.ndarray:
+        """Those of the curve, or of one phase after another as if all were equally long, from 0 to 1."""
+        curves = list(self.curve.values()) if isinstance(self.curve, Mapping) else [self.curve]
+        return np.unique(np.concatenate([k + curve.basis.breakpoints for k, curve in enumerate(curves)])) / len(curves)
+
     def __repr__(self) -> str:
         effort = f"{self.iterations} iterations, {self.seconds:.2g} s"
         found = f"cost {self.cost:.8g}, error {self.error:.1e}"
-        return f"<{brief(self.curve)}: {self.variables} variables, {found}, {effort}>"
+        curves = self.curve.values() if isinstance(self.curve, Mapping) else [self.curve]
+        return f"<{', '.join(map(brief, curves))}: {self.variables} variables, {found}, {effort}>"

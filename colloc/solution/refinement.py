@@ -15,9 +15,11 @@ from dataclasses import replace
 import numpy as np
 
 from colloc.solution.ladder import Rung
+from colloc.solution.sequence import SequenceSolution
 from colloc.solution.slack import unused
 from colloc.solution.solution import Solution
-from colloc.transcription import BSpline, Radau, Transcription
+from colloc.solution.violations import exceeded
+from colloc.transcription import NLP, BSpline, Radau, SequenceNLP, Transcription, on_curve, on_curves
 
 NARROWEST = 1e-4  # of the duration: below, switches cannot be told from rounding of the optimum
 _LITTLE = 50.0  # what bounds might gain is estimated up to so many times too high
@@ -25,23 +27,53 @@ _SHARE = 0.9  # of the gain that is looked for in a round
 _HIGHEST = 7  # degree of a Radau interval, beyond which splitting is the better bargain
 
 
-def rung(solution: Solution) -> Rung:
+def rung(solution: Solution | SequenceSolution) -> Rung:
     """A solution as a round of a refinement."""
     seconds = solution.seconds.get("build", 0.0) + solution.seconds["solve"]
     return Rung(solution.curve, solution.nlp.n_x, solution.cost, float(solution.error), seconds, solution.iterations)
 
 
-def has_settled(solution: Solution, tol: float) -> bool:
+def has_settled(solution: Solution | SequenceSolution, tol: float) -> bool:
     """Whether the cost no longer changes: in a round that leaves bounds little to gain, or in one more, everywhere."""
     if solution.cost_change > tol:
         return False
     costs = [rung.cost for rung in solution.ladder]
     twice = len(costs) > 2 and abs(costs[-2] - costs[-3]) <= tol * solution.cost_size
     # What controls of states might gain is not known.
-    return twice or (not solution.problem.states and bool(unused(solution).sum() <= _LITTLE * tol))
+    if twice or any(own.problem.states for own in phases_of(solution).values()):
+        return twice
+    return bool(sum(unused(own).sum() for own in phases_of(solution).values()) <= _LITTLE * tol)
 
 
-def next_curve(solution: Solution, tol: float, *, settled: bool) -> Transcription | None:
+def phases_of(solution: Solution | SequenceSolution) -> dict[str, Solution]:
+    """The phases of a motion by name; one without a name if it has none."""
+    return solution.phases if isinstance(solution, SequenceSolution) else {"": solution}
+
+
+def next_nlp(solution: Solution | SequenceSolution, tol: float, *, settled: bool) -> NLP | SequenceNLP | None:
+    """The same problem on finer grids where they are in question; None if there is no such grid."""
+    change = solution.cost_change
+    finer = {name: next_curve(own, tol, change, settled=settled) for name, own in phases_of(solution).items()}
+    if not any(finer.values()):
+        return None
+    if isinstance(solution, SequenceSolution):
+        return on_curves(solution.nlp, {name: finer[name] or curve for name, curve in solution.curve.items()})
+    return on_curve(solution.nlp, finer[""] or solution.curve)
+
+
+def with_nodes(solution: Solution | SequenceSolution, tolerance: float) -> NLP | SequenceNLP:
+    """The same with nodes where limits are exceeded between those that there are."""
+    extra = {}
+    for name, own in phases_of(solution).items():
+        held = own.nlp.grid.extra
+        added = exceeded(own.nlp, own.x, own.parameters, tolerance) if own.error.bounds.max() > tolerance else None
+        extra[name] = held if added is None else added if held is None else held.merged(added)
+    if isinstance(solution, SequenceSolution):
+        return on_curves(solution.nlp, solution.curve, extra)
+    return on_curve(solution.nlp, solution.curve, extra[""])
+
+
+def next_curve(solution: Solution, tol: float, change: float, *, settled: bool) -> Transcription | None:
     """A finer grid for a solution; None where every interval in question is as narrow as makes sense.
 
     Parameters
@@ -49,6 +81,8 @@ def next_curve(solution: Solution, tol: float, *, settled: bool) -> Transcriptio
     solution : Solution
     tol : float
         Error that every interval may have.
+    change : float
+        Relative change of the cost in the last round.
     settled : bool
         Whether the cost no longer changes.
     """
@@ -69,7 +103,7 @@ def next_curve(solution: Solution, tol: float, *, settled: bool) -> Transcriptio
             marked = order[: 1 + np.searchsorted(np.cumsum(gain[order]), _SHARE * gain.sum())]
             pieces[marked] = 3
             switching[marked] = by_bounds[marked] >= by_torques[marked]
-        if (pieces == 1).all() or solution.cost_change <= tol:
+        if (pieces == 1).all() or change <= tol:
             pieces = np.maximum(pieces, 2)
     widths = np.diff(ends)
     pieces[widths / pieces < NARROWEST] = 1

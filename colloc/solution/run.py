@@ -6,18 +6,21 @@ import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from colloc.checks import InputError
 from colloc.solution import knots
-from colloc.solution.refinement import has_settled, next_curve, rung
+from colloc.solution.answer import Answer
+from colloc.solution.refinement import has_settled, next_nlp, rung, with_nodes
+from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
-from colloc.solution.starts import start_from
-from colloc.solution.violations import exceeded
+from colloc.solution.starts import Given, start_from
 from colloc.solver import Hessian, Ipopt, Start, Status, check_hessian, hopeless
-from colloc.transcription import NLP, FreeKnotsGrid, Guess, Keyframes, check_freedoms, on_curve
+from colloc.transcription import NLP, FreeKnotsGrid, SequenceNLP, check_freedoms, on_curve
+
+A = TypeVar("A", bound=Solution | SequenceSolution)
 
 _ROUNDS = 20  # of a refinement, at most
 _EXCHANGES = 6  # times that nodes are added to one grid, at most
@@ -51,20 +54,17 @@ class Run:
     always: bool = True
 
     def __call__(
-        self, nlp: NLP, guess: Keyframes | Guess | Solution | Start | None, begin: float
-    ) -> tuple[Solution, np.ndarray]:
+        self, nlp: NLP | SequenceNLP, guess: Given | Start, begin: float
+    ) -> tuple[Solution | SequenceSolution, np.ndarray]:
         """A solution and where it started; `begin` is when its NLP began to be built."""
-        if isinstance(nlp.grid, FreeKnotsGrid):
+        if isinstance(nlp, NLP) and isinstance(nlp.grid, FreeKnotsGrid):
             return self._free_knots(nlp, nlp.grid, guess, begin)
         solution, start = self._once(nlp, guess, begin)
         for _ in range(_EXCHANGES if self.always else 0):
             if solution.status is not Status.VIOLATED:
                 break
             begin = time.perf_counter()
-            extra = exceeded(solution.nlp, solution.x, self.parameters, self.tolerance)
-            held = solution.nlp.grid.extra
-            extra = extra if held is None else held.merged(extra)
-            again, _ = self._once(on_curve(solution.nlp, solution.curve, extra), solution, begin)
+            again, _ = self._once(with_nodes(solution, self.tolerance), solution, begin)
             if again.outcome.status is Status.INTERRUPTED:
                 return _interrupted(solution), start
             if again.outcome.status is not Status.SOLVED:
@@ -73,8 +73,8 @@ class Run:
         return solution, start
 
     def _free_knots(
-        self, nlp: NLP, grid: FreeKnotsGrid, guess: Keyframes | Guess | Solution | Start | None, begin: float
-    ) -> tuple[Solution, np.ndarray]:
+        self, nlp: NLP, grid: FreeKnotsGrid, guess: Given | Start, begin: float
+    ) -> tuple[Solution | SequenceSolution, np.ndarray]:
         """The optimum with breakpoints free, then from there the one on the breakpoints found."""
         held = on_curve(nlp, grid.curve.held(grid.breakpoints))
         first, start = self._once(held, guess, begin)
@@ -93,8 +93,8 @@ class Run:
         return _after(solution, first, found), start
 
     def _once(
-        self, nlp: NLP, guess: Keyframes | Guess | Solution | Start | None, begin: float
-    ) -> tuple[Solution, np.ndarray]:
+        self, nlp: NLP | SequenceNLP, guess: Given | Start, begin: float
+    ) -> tuple[Solution | SequenceSolution, np.ndarray]:
         """The same at the nodes that the NLP has."""
         start = guess if isinstance(guess, Start) else start_from(nlp, guess)
         if undefined := nlp.first_undefined(start.x, self.parameters):
@@ -106,15 +106,18 @@ class Run:
         if outcome is None:
             outcome = Ipopt(nlp, self.options, self.hessian)(start, self.parameters, self.progress)
         seconds = outcome.seconds | {"build": built + outcome.seconds["build"]}
-        return Solution(nlp, replace(outcome, seconds=seconds, tolerance=self.tolerance), self.parameters), start.x
+        outcome = replace(outcome, seconds=seconds, tolerance=self.tolerance)
+        if isinstance(nlp, SequenceNLP):
+            return SequenceSolution(nlp, outcome, self.parameters), start.x
+        return Solution(nlp, outcome, self.parameters), start.x
 
 
-def _interrupted(solution: Solution) -> Solution:
+def _interrupted(solution: A) -> A:
     """A solution in whose improvement Ctrl-C was pressed."""
     return replace(solution, outcome=replace(solution.outcome, status=Status.INTERRUPTED))
 
 
-def _after(solution: Solution, *earlier: Solution | knots.Knots) -> Solution:
+def _after(solution: A, *earlier: Answer | knots.Knots) -> A:
     """A solution with the iterations and seconds of what was solved before it counted as well."""
     every = (solution, *earlier)
     seconds = {name: sum(one.seconds[name] for one in every) for name in solution.seconds}
@@ -122,7 +125,7 @@ def _after(solution: Solution, *earlier: Solution | knots.Knots) -> Solution:
     return replace(solution, outcome=replace(solution.outcome, seconds=seconds, iterations=iterations))
 
 
-def refined(solution: Solution, run: Run, guess: Keyframes | Guess | Solution | None = None) -> Solution:
+def refined(solution: Solution | SequenceSolution, run: Run, guess: Given = None) -> Solution | SequenceSolution:
     """Round after round on a finer grid, started from the round before or, where that fails, from a guess."""
     tol, rounds = run.tolerance, [rung(solution)]
     solution = replace(solution, ladder=tuple(rounds))
@@ -132,9 +135,8 @@ def refined(solution: Solution, run: Run, guess: Keyframes | Guess | Solution | 
         if settled and right:
             break
         begin = time.perf_counter()
-        if (curve := next_curve(solution, tol, settled=settled)) is None:
+        if (nlp := next_nlp(solution, tol, settled=settled)) is None:
             break
-        nlp = on_curve(solution.nlp, curve)
         finer, _ = run(nlp, solution, begin)
         if finer.outcome.status not in (Status.SOLVED, Status.INTERRUPTED):
             # Beside an optimum of another grid rounding may leave no way on; a start of its own has one.

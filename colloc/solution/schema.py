@@ -143,6 +143,13 @@ def stored_curve(curve: Transcription) -> dict[str, Any]:
     return {"type": type(curve).__name__, **own}
 
 
+def _stored_curves(curve: Transcription | Mapping[str, Transcription]) -> dict[str, Any]:
+    """One curve, or those of all phases by name."""
+    if isinstance(curve, Mapping):
+        return {name: stored_curve(own) for name, own in curve.items()}
+    return stored_curve(curve)
+
+
 def curve_from(name: str, stored: Mapping[str, Any], largest: int) -> Transcription:
     """The curve of a file; InputError for one that cannot be, or none of whose numbers may be that large.
 
@@ -204,7 +211,7 @@ def check_sizes(name: str, **sizes: tuple[int, int]) -> None:
 
 def stored_ladder(ladder: tuple[Rung, ...]) -> list[dict[str, Any]]:
     """The rounds of a refinement, for JSON."""
-    return [{**vars(rung), "curve": stored_curve(rung.curve)} for rung in ladder]
+    return [{**vars(rung), "curve": _stored_curves(rung.curve)} for rung in ladder]
 
 
 def ladder_from(name: str, stored: list[Any], largest: int) -> tuple[Rung, ...]:

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from colloc.checks import InputError
 from colloc.problem import Problem
+from colloc.solution.answer import Answer
+from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
 from colloc.solver import Start, Status
-from colloc.transcription import NLP, Guess, Keyframes, trajectory_from
+from colloc.transcription import NLP, Guess, Keyframes, Program, SequenceNLP, phase_guesses, trajectory_from
 from colloc.transcription.block import Block
 from colloc.transcription.trajectory import Trajectory
 
+Own = Keyframes | Guess | Solution | None  # a guess for one motion
+Given = Own | SequenceSolution | Mapping[str, Own]  # and for one in phases
 
-def start_from(nlp: NLP, guess: Keyframes | Guess | Solution | None) -> Start:
+
+def start_from(nlp: NLP | SequenceNLP, guess: Given) -> Start:
     """A decision vector, and multipliers where they fit.
 
     Parameters
     ----------
-    nlp : NLP
+    nlp : NLP or SequenceNLP
     guess : line, keyframes, function of time, Solution or None
+        Of a motion in phases over all of them, or a mapping of phase to such a guess.
     """
+    if isinstance(nlp, SequenceNLP):
+        return _of_phases(nlp, guess)
+    if isinstance(guess, SequenceSolution | Mapping):
+        raise InputError(f"guess is one in phases, and the problem has none, got {guess!r}")
     if not isinstance(guess, Solution):
         return Start(_within(nlp, nlp.grid.pack(trajectory_from(nlp.problem, guess))))
     if guess.problem.model.n != nlp.problem.model.n:
@@ -31,6 +43,25 @@ def start_from(nlp: NLP, guess: Keyframes | Guess | Solution | None) -> Start:
         return Start(_within(nlp, guess.x), _multipliers(nlp, guess) if optimal else None)
     near = optimal and guess.problem is nlp.problem
     return Start(_within(nlp, nlp.grid.pack(trajectory_of(guess, nlp.problem))), near=near)
+
+
+def _of_phases(nlp: SequenceNLP, guess: Given) -> Start:
+    """The same of a motion in phases."""
+    if isinstance(guess, SequenceSolution):
+        optimal = guess.outcome.status in (Status.SOLVED, Status.ACCEPTABLE)
+        if guess.curve == nlp.curve and guess.x.size == nlp.n_x:
+            return Start(_within(nlp, guess.x), _multipliers(nlp, guess) if optimal else None)
+        if guess.phases.keys() == nlp.phases.keys():
+            x = np.concatenate([start_from(own, guess[name]).x for name, own in nlp.phases.items()])
+            return Start(_within(nlp, x), near=optimal and guess.problem is nlp.problem)
+        known = ", ".join(nlp.phases)
+        raise InputError(f"guess has phases {', '.join(guess.phases)}, the sequence has {known}")
+    if isinstance(guess, Solution):
+        given, T = guess, guess.duration
+        s = np.unique(given.t) / T
+        guess = Keyframes(s, given.at(s * T).q)
+    pieces = phase_guesses(nlp.problem, guess)
+    return Start(np.concatenate([start_from(own, pieces[name]).x for name, own in nlp.phases.items()]))
 
 
 def trajectory_of(solution: Solution, problem: Problem) -> Trajectory:
@@ -54,11 +85,11 @@ def trajectory_of(solution: Solution, problem: Problem) -> Trajectory:
     )
 
 
-def _within(nlp: NLP, x: np.ndarray) -> np.ndarray:
+def _within(nlp: Program, x: np.ndarray) -> np.ndarray:
     return np.clip(x, nlp.lower, nlp.upper)
 
 
-def _multipliers(nlp: NLP, solution: Solution) -> dict[str, np.ndarray] | None:
+def _multipliers(nlp: Program, solution: Answer) -> dict[str, np.ndarray] | None:
     """Multipliers of an optimum with the same variables; zero for rows at sites that are new, None for other rows."""
     given, rows = solution.multipliers, np.zeros(nlp.n_g)
     known = list(zip(solution.nlp.constraints, solution.nlp.offsets, strict=False))

@@ -10,10 +10,11 @@ from colloc.checks import finite_number, instance
 from colloc.display import Table, short
 from colloc.interrupts import heeded
 from colloc.model.gimbal import SingularPosture, singular_postures
+from colloc.solution.sequence import SequenceSolution
 from colloc.solution.simulation import growth, simulate
 from colloc.solution.solution import Solution
 from colloc.solution.violations import Violation
-from colloc.transcription import NLP
+from colloc.transcription import Program
 
 NEAR_LOCK = np.radians(5.0)  # angle between the outer axes of three that counts as near gimbal lock
 _NOTICEABLE = 1e-6  # deviation of a joint that a table speaks about [rad, m]
@@ -116,7 +117,7 @@ class Verification:
 
 
 @heeded
-def verify(solution: Solution, *, tolerance: float = 1e-12) -> Verification:
+def verify(solution: Solution | SequenceSolution, *, tolerance: float = 1e-12) -> Verification:
     """Check a solution by means it was not made with.
 
     The torques are integrated forward by CVODES (variable order and step) as Xiang et al. (2009) did with a commercial
@@ -126,7 +127,9 @@ def verify(solution: Solution, *, tolerance: float = 1e-12) -> Verification:
 
     Parameters
     ----------
-    solution : Solution
+    solution : Solution or SequenceSolution
+        Of a motion in phases every phase is integrated from its own initial state; that one phase goes on where another
+        ends, or what an impact makes of it, the violations tell.
     tolerance : float
         Relative and absolute tolerance of the integrator.
 
@@ -139,20 +142,34 @@ def verify(solution: Solution, *, tolerance: float = 1e-12) -> Verification:
     InputError
         For a mechanism with joints that carry no inertia, which cannot be simulated forward; names the joints.
     """
-    instance("solution", solution, Solution, "see co.solve")
+    instance("solution", solution, Solution | SequenceSolution, "see co.solve")
     tolerance = finite_number("tolerance", tolerance, positive=True)
-    deviations = simulate(solution, tolerance)
-    joint_errors = deviations.whole.max(axis=0)
+    phases = solution.phases if isinstance(solution, SequenceSolution) else {"": solution}
+    found = {name: simulate(own, tolerance) for name, own in phases.items()}
+    every = tuple(dict.fromkeys(name for own in phases.values() for name in _names(own)))
+    columns = {name: [every.index(own) for own in _names(solution)] for name, solution in phases.items()}
+    joint_errors, local = np.zeros(len(every)), []
+    for name, deviations in found.items():
+        np.maximum.at(joint_errors, columns[name], deviations.whole.max(axis=0))
+        local.append(np.zeros((len(deviations.local), len(every))))
+        local[-1][:, columns[name]] = deviations.local
+    starts = solution.starts if isinstance(solution, SequenceSolution) else {"": 0.0}
     return Verification(
         float(joint_errors.max()),
-        float(deviations.whole[-1].max()),
+        max(float(deviations.whole[-1].max()) for deviations in found.values()),
         joint_errors,
-        deviations.local,
-        growth(solution),
+        np.concatenate(local),
+        max(growth(own) for own in phases.values()),
         list(solution.violations),
         kkt(solution.nlp, solution.x, solution.parameters, solution.multipliers["g"], solution.multipliers["x"]),
-        _singular(solution),
+        [near._replace(t=starts[name] + near.t) for name, own in phases.items() for near in _singular(own)],
     )
+
+
+def _names(solution: Solution) -> tuple[str, ...]:
+    """What its simulation has a column for: joints, then components of states."""
+    states = (f"{state.name}[{k}]" for state in solution.problem.states for k in range(state.size))
+    return (*solution.problem.model.joint_names, *states)
 
 
 def _singular(solution: Solution) -> list[SingularPosture]:
@@ -162,7 +179,7 @@ def _singular(solution: Solution) -> list[SingularPosture]:
     return singular_postures(solution.problem.model, t, solution.at(t).q, NEAR_LOCK)
 
 
-def kkt(nlp: NLP, x: np.ndarray, p: np.ndarray, lam_g: np.ndarray, lam_x: np.ndarray) -> KKT:
+def kkt(nlp: Program, x: np.ndarray, p: np.ndarray, lam_g: np.ndarray, lam_x: np.ndarray) -> KKT:
     """Optimality residuals of a point of an NLP with multipliers (positive at an upper bound)."""
     gradient = np.array(nlp.grad_f(x, p)[1] + nlp.jac_g(x, p)[1].T @ lam_g).ravel() + lam_x
     values = np.concatenate([x / nlp.scale_x, np.array(nlp.g(x, p)).ravel() / nlp.scale_g])

@@ -8,16 +8,16 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from colloc.transcription import NLP
+from colloc.transcription import Program
 from colloc.transcription.block import Block
 
 
-def is_moved(nlp: NLP, x: np.ndarray, p: np.ndarray) -> bool:
+def is_moved(nlp: Program, x: np.ndarray, p: np.ndarray) -> bool:
     """Whether the cost depends on a free variable, with these parameters.
 
     Parameters
     ----------
-    nlp : NLP
+    nlp : Program
     x : ndarray, shape (n_x,)
         Where to look at slopes first: one that is not zero settles it.
     p : ndarray

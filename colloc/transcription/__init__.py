@@ -4,18 +4,20 @@ from colloc.transcription.bspline import BSpline
 from colloc.transcription.free_knots import FreeKnotsGrid
 from colloc.transcription.freedoms import check_freedoms
 from colloc.transcription.grid import Grid, Transcription, brief
-from colloc.transcription.guess import Guess, Keyframes, default_curve, keyframes, line, trajectory_from
+from colloc.transcription.guess import Guess, Keyframes, default_curve, keyframes, line, phase_guesses, trajectory_from
 from colloc.transcription.hermite_simpson import HermiteSimpson
 from colloc.transcription.line_timing import TimedLine, Untimed, timed_line
 from colloc.transcription.mesh import graded
 from colloc.transcription.nlp import NLP
 from colloc.transcription.program import Program
 from colloc.transcription.radau import Radau
+from colloc.transcription.sequence import SequenceNLP
 from colloc.transcription.trajectory import Trajectory
-from colloc.transcription.transcribe import TRANSCRIPTIONS, constraint_block, on_curve, transcribe
+from colloc.transcription.transcribe import TRANSCRIPTIONS, constraint_block, on_curve, on_curves, transcribe
 
 __all__ = [
     "NLP", "TRANSCRIPTIONS", "BSpline", "FreeKnotsGrid", "Grid", "Guess", "HermiteSimpson", "Keyframes", "Program",
-    "Radau", "TimedLine", "Trajectory", "Transcription", "Untimed", "brief", "check_freedoms", "constraint_block",
-    "default_curve", "graded", "keyframes", "line", "on_curve", "timed_line", "trajectory_from", "transcribe",
+    "Radau", "SequenceNLP", "TimedLine", "Trajectory", "Transcription", "Untimed", "brief", "check_freedoms",
+    "constraint_block", "default_curve", "graded", "keyframes", "line", "on_curve", "on_curves", "phase_guesses",
+    "timed_line",     "trajectory_from", "transcribe",
 ]  # fmt: skip

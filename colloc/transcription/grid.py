@@ -175,6 +175,15 @@ class Grid:
         """The splines at any normalised times; where accelerations jump, after the jump."""
         return self.on(Points(s, self.basis.interval(s)))
 
+    def unvarying(self) -> Sites:
+        """One site that knows of nothing but the duration and the constants."""
+        shared, s = self._shared, ca.SX.sym("s")
+        index, symbols = shared.index, shared.symbols
+        if not index.size:  # a site sees one variable at least
+            index, symbols = self.layout.duration, ca.SX.sym("T")
+        local, at = self._control_point(symbols, s, "q", ca.SX.nan(self.problem.model.n, 1)), np.zeros(1)
+        return Sites(local, Slices.of(index[:, None]), at[None], at)
+
     def on(self, points: Points) -> Sites:
         """The splines at normalised times, by the polynomials of given intervals."""
         seen, (s, interval) = self._shared.index, points

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, finite_array, finite_number, mapping
-from colloc.problem import Coordinates, EndState, Problem, State
+from colloc.checks import InputError, finite_array, finite_number, mapping, unknown_name
+from colloc.problem import Coordinates, EndState, Problem, Sequence, State
 from colloc.transcription.bspline import BSpline
 from colloc.transcription.line_timing import TimedLine, timed_line
 from colloc.transcription.mesh import graded
@@ -148,17 +148,84 @@ def default_curve(problem: Problem) -> BSpline:
     return BSpline(breakpoints=graded(20), degree=4, continuity=smooth)
 
 
+def phase_guesses(sequence: Sequence, guess: Any) -> dict[str, Any]:
+    """A guess for every phase.
+
+    Parameters
+    ----------
+    sequence : Sequence
+    guess : mapping, Keyframes, function of time or None
+        By phase, where phases may be left out; else of the whole motion, whose durations are those guessed of the
+        phases. None is a line from each posture that a phase states at an end to the next one.
+    """
+    if isinstance(guess, Mapping):
+        for name in guess:
+            if name not in sequence.phases:
+                raise unknown_name("phase", name, sequence.phases)
+        return phase_guesses(sequence, None) | dict(guess)
+    spans = [problem.horizon.guess or problem.horizon.middle for problem in sequence.phases.values()]
+    ends = np.append(0.0, np.cumsum(spans))
+    if guess is None:
+        return _lines(sequence, ends)
+    if isinstance(guess, Keyframes):
+        return {
+            name: _piece(guess, start / ends[-1], end / ends[-1])
+            for name, start, end in zip(sequence.phases, ends, ends[1:], strict=False)
+        }
+    if callable(guess):
+        return {name: partial(_later, guess, start) for name, start in zip(sequence.phases, ends, strict=False)}
+    raise InputError(
+        f"guess must be co.line(...), co.keyframes(...), a function of time, a mapping of phase to such, or an earlier "
+        f"Solution, got {guess!r}"
+    )
+
+
+def _later(guess: Guess, start: float, t: float) -> Any:
+    return guess(start + t)
+
+
+def _piece(frames: Keyframes, start: float, end: float) -> Keyframes:
+    """A part of some keyframes."""
+    inside = frames.s[(frames.s > start) & (frames.s < end)]
+    s = np.concatenate([[start], inside, [end]])
+    return Keyframes((s - start) / (end - start), np.column_stack([np.interp(s, frames.s, q) for q in frames.q.T]))
+
+
+def _lines(sequence: Sequence, ends: np.ndarray) -> dict[str, Keyframes]:
+    """Lines through the postures that phases state, joint by joint; through a middle of its bounds where none does."""
+    known: dict[str, dict[float, float]] = {}
+    for problem, *times in zip(sequence.phases.values(), ends, ends[1:], strict=False):
+        for t, posture in zip(times, _stated_postures(problem), strict=True):
+            for joint, value in zip(problem.model.joint_names, posture.tolist(), strict=True):
+                if not np.isnan(value):
+                    known.setdefault(joint, {}).setdefault(float(t), value)
+    found = {}
+    for (name, problem), *times in zip(sequence.phases.items(), ends, ends[1:], strict=False):
+        postures = np.tile(np.clip(0.0, *problem.limits("q")), (2, 1))
+        for j, joint in enumerate(problem.model.joint_names):
+            if joint in known:
+                when, where = np.array(sorted(known[joint].items())).T
+                postures[:, j] = np.interp(times, when, where)
+        found[name] = line(*postures)
+    return found
+
+
 def _end_postures(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     """Postures stated at the ends; a joint without one takes that of the other end, or the middle of its bounds."""
-    n = problem.model.n
     lower, upper = problem.limits("q")
-    rest = np.clip(0.0, lower, upper)
+    rest, known = np.clip(0.0, lower, upper), _stated_postures(problem)
+    filled = np.where(np.isnan(known), known[::-1], known)
+    start, end = np.where(np.isnan(filled), rest, filled)
+    return start, end
+
+
+def _stated_postures(problem: Problem) -> np.ndarray:
+    """Postures stated at the ends, shape (2, n); NaN where none is."""
+    n = problem.model.n
     known = np.full((2, n), np.nan)
     for constraint in problem.subject_to:
         if isinstance(constraint, EndState):
             for quantity, joint, value in constraint.stated(problem.model):
                 if quantity == "q":
                     known[int(constraint.where.s), joint] = value
-    filled = np.where(np.isnan(known), known[::-1], known)
-    start, end = np.where(np.isnan(filled), rest, filled)
-    return start, end
+    return known

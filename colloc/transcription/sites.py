@@ -70,6 +70,10 @@ class Sites:
         interval = None if self.interval is None else self.interval[chosen]
         return Sites(self.local, self.slices.take(chosen), self.data[:, chosen], self.s[chosen], interval)
 
+    def moved(self, offset: int) -> Sites:
+        """The same sites of a motion whose variables begin further on in a longer vector."""
+        return replace(self, slices=self.slices.moved(offset))
+
     def during(self, window: Window) -> Sites:
         """The sites within a part of the motion."""
         return self.take(self.within(window))

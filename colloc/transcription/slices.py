@@ -71,6 +71,10 @@ class Slices:
         """First nonzero of A in every row, and their number at the end."""
         return np.searchsorted(self.row, np.arange(self.row[-1] + 2 if self.row.size else 1))
 
+    def moved(self, offset: int) -> Slices:
+        """The same of entries further on in a longer vector."""
+        return Slices(self.index + offset, self.row, self.column, self.weight)
+
     def take(self, chosen: np.ndarray) -> Slices:
         """Some of the slices."""
         return Slices(self.index[:, chosen], self.row, self.column, self.weight[:, chosen])

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import overload
 
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError
+from colloc.checks import InputError, instance, unknown_name
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.interrupts import heeded
 from colloc.kernels import Compile
 from colloc.problem import ConstraintRows, Problem, Slots, Window, summed
+from colloc.problem import Sequence as Phases
 from colloc.transcription.block import Block
 from colloc.transcription.bspline import BSpline
 from colloc.transcription.fixed_ends import fix_ends
@@ -23,6 +25,7 @@ from colloc.transcription.mesh import Points
 from colloc.transcription.nlp import NLP
 from colloc.transcription.places import AtNodes, Collocated, EquationEnds
 from colloc.transcription.radau import Radau
+from colloc.transcription.sequence import SequenceNLP, side_by_side
 from colloc.transcription.sites import Quadrature, Sites
 from colloc.transcription.squares import split_squares
 from colloc.transcription.torques import Torques
@@ -31,7 +34,7 @@ from colloc.transcription.torques import Torques
 TRANSCRIPTIONS = {curve.__name__: curve for curve in (BSpline, HermiteSimpson, Radau)}
 
 
-@heeded
+@overload
 def transcribe(
     problem: Problem,
     curve: Transcription,
@@ -39,13 +42,36 @@ def transcribe(
     sensitivities: DerivativeRecursion | None = None,
     *,
     compile: bool | Compile | None = None,
-) -> NLP:
+) -> NLP: ...
+
+
+@overload
+def transcribe(
+    problem: Phases,
+    curve: Transcription | Mapping[str, Transcription],
+    dynamics: InverseDynamics = newton_euler,
+    sensitivities: DerivativeRecursion | None = None,
+    *,
+    compile: bool | Compile | None = None,
+) -> SequenceNLP: ...
+
+
+@heeded
+def transcribe(
+    problem: Problem | Phases,
+    curve: Transcription | Mapping[str, Transcription],
+    dynamics: InverseDynamics = newton_euler,
+    sensitivities: DerivativeRecursion | None = None,
+    *,
+    compile: bool | Compile | None = None,
+) -> NLP | SequenceNLP:
     """The nonlinear program of a problem on a transcription, ready to be counted, checked or solved.
 
     Parameters
     ----------
-    problem : Problem
+    problem : Problem or Sequence
     curve : BSpline, HermiteSimpson or Radau
+        For a Sequence one for all phases, or a mapping of phase to curve.
     dynamics : newton_euler, lagrange or lie
         Formulation of the inverse dynamics; it changes no physics.
     sensitivities : optional
@@ -57,21 +83,58 @@ def transcribe(
 
     Returns
     -------
-    NLP
+    NLP or SequenceNLP
     """
-    if not isinstance(problem, Problem):
-        raise InputError(f"problem must be a Problem, got {problem!r}")
+    instance("problem", problem, Problem | Phases)
+    if not (compile is None or isinstance(compile, bool | Compile)):
+        raise InputError(f"compile must be True, False, None or a Compile, got {compile!r}")
+    if isinstance(problem, Phases):
+        curves = _by_phase(problem, curve)
+        phases = {
+            name: transcribe(own, curves[name], dynamics, sensitivities, compile=compile)
+            for name, own in problem.phases.items()
+        }
+        return side_by_side(problem, phases, compile)
+    curve = _checked(curve)
+    return _nlp(_grid(curve, problem, Torques(problem, dynamics, sensitivities)), compile)
+
+
+def _checked(curve: object) -> Transcription:
     if not isinstance(curve, tuple(TRANSCRIPTIONS.values())):
         *names, last = TRANSCRIPTIONS
         raise InputError(f"transcription must be {', '.join(names)} or {last}, got {curve!r}")
-    if not (compile is None or isinstance(compile, bool | Compile)):
-        raise InputError(f"compile must be True, False, None or a Compile, got {compile!r}")
-    return _nlp(_grid(curve, problem, Torques(problem, dynamics, sensitivities)), compile)
+    return curve
+
+
+def _by_phase(problem: Phases, curve: object) -> dict[str, Transcription]:
+    """A curve for every phase, from one for all or one for each."""
+    if not isinstance(curve, Mapping):
+        return dict.fromkeys(problem.phases, _checked(curve))
+    for name in curve:
+        if name not in problem.phases:
+            raise unknown_name("phase", name, problem.phases)
+    if missing := [name for name in problem.phases if name not in curve]:
+        raise InputError(f"every phase needs a curve, and {', '.join(missing)} has none")
+    return {name: _checked(curve[name]) for name in problem.phases}
 
 
 def on_curve(nlp: NLP, curve: Transcription, extra: Points | None = None) -> NLP:
     """The same problem, dynamics and compilation on another curve, or with more nodes."""
     return _nlp(_grid(curve, nlp.problem, nlp.grid.torques, extra), nlp.compile)
+
+
+def on_curves(
+    nlp: SequenceNLP, curves: Mapping[str, Transcription], extra: Mapping[str, Points | None] | None = None
+) -> SequenceNLP:
+    """The same of a sequence; phases whose curves do not change keep their programs."""
+    phases = dict(nlp.phases)
+    for name, own in nlp.phases.items():
+        added = own.grid.extra if extra is None else extra[name]
+        if curves[name] != own.curve:
+            phases[name] = on_curve(own, curves[name])
+        elif added is not own.grid.extra:
+            phases[name] = on_curve(own, own.curve, added)
+    return side_by_side(nlp.problem, phases, nlp.compile)
 
 
 def _grid(curve: Transcription, problem: Problem, torques: Torques, extra: Points | None = None) -> Grid:

@@ -1,0 +1,232 @@
+"""What every answer can tell, be it of one motion or of a motion in phases."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from colloc.checks import InputError, finite_array
+from colloc.display import Table, short
+from colloc.dynamics import joint_reactions
+from colloc.lazy import cached_property
+from colloc.problem import Instant
+from colloc.solution.error import LocalError
+from colloc.solution.ladder import Rung
+from colloc.solution.sample import JointReactions, Sample
+from colloc.solution.violations import Violation
+from colloc.solver import Outcome, Status
+from colloc.transcription import Program
+
+
+class Answer(ABC):
+    """An answer to a problem, as its solver left it.
+
+    Attributes
+    ----------
+    nlp : NLP or SequenceNLP
+        The nonlinear program that was solved, with its problem and transcription.
+    outcome : Outcome
+        What the solver left behind.
+    parameters : ndarray
+        Values of the problem's parameters.
+    ladder : tuple of Rung
+        The rounds of the refinement that led here, this one the last; empty without one.
+    """
+
+    nlp: Program
+    outcome: Outcome
+    parameters: np.ndarray
+    ladder: tuple[Rung, ...]
+
+    @property
+    @abstractmethod
+    def error(self) -> LocalError:
+        """The error of the motion between the nodes, on every interval, by source; `float(error)` is the largest."""
+
+    @property
+    @abstractmethod
+    def violations(self) -> list[Violation]:
+        """Every constraint row on a grid finer than the nodes, worst first."""
+
+    @property
+    @abstractmethod
+    def duration(self) -> float:
+        """Duration of the motion [s]."""
+
+    @property
+    @abstractmethod
+    def cost_size(self) -> float:
+        """What changes and errors of the cost are relative to: its terms' sizes, here or at a motion slightly off."""
+
+    @property
+    @abstractmethod
+    def edges(self) -> np.ndarray:
+        """Ends of the intervals of its grid, shape (intervals + 1,) [s]."""
+
+    @property
+    @abstractmethod
+    def nodes(self) -> Sample:
+        """The motion at the nodes."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """Heading of the answer as a table."""
+
+    @abstractmethod
+    def at(self, t: Any) -> Sample:
+        """The motion at any times, on the transcription's own curve."""
+
+    @abstractmethod
+    def evaluate(self, fn: Callable[[Instant], Any], t: Any = None) -> Any:
+        """Any function of the instant along the motion."""
+
+    @property
+    def x(self) -> np.ndarray:
+        """Decision vector of the NLP."""
+        return self.outcome.x
+
+    @property
+    def multipliers(self) -> dict[str, np.ndarray]:
+        """Multipliers: "g" of the constraint rows, "x" of the variable bounds; positive at an upper bound."""
+        return self.outcome.multipliers
+
+    @property
+    def history(self) -> dict[str, list[float]]:
+        """The solver's record of every iteration: cost, infeasibility, stationarity, ..."""
+        return self.outcome.history
+
+    @property
+    def iterations(self) -> int:
+        """Number of iterations."""
+        return self.outcome.iterations
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Wall time: "build", "solve", and "callbacks" as a part of it."""
+        return self.outcome.seconds
+
+    @property
+    def message(self) -> str:
+        """The solver's own words."""
+        return self.outcome.message
+
+    @cached_property
+    def status(self) -> Status:
+        """How the solve ended; if the solver is content, judged by what happens between the nodes.
+
+        `COARSE` if the grid is too coarse for the motion, `VIOLATED` if a constraint is violated.
+        """
+        if self.outcome.status is not Status.SOLVED:
+            return self.outcome.status
+        if max(self.error.coarse, self.cost_change) > self.outcome.tolerance:
+            return Status.COARSE
+        return Status.VIOLATED if self.error.bounds.max() > self.outcome.tolerance else Status.SOLVED
+
+    @property
+    def cost_change(self) -> float:
+        """Relative change of the cost in the last round of a refinement; infinite if no second round came to its end.
+
+        Zero without a refinement.
+        """
+        if len(self.ladder) < 2:
+            return float("inf") if self.ladder else 0.0
+        return abs(self.ladder[-1].cost - self.ladder[-2].cost) / self.cost_size
+
+    @property
+    def success(self) -> bool:
+        """Whether the status is `Status.SOLVED`."""
+        return self.status is Status.SOLVED
+
+    @cached_property
+    def terms(self) -> dict[str, float]:
+        """The cost by named term."""
+        return self.nlp.terms(self.x, self.parameters)
+
+    @property
+    def cost(self) -> float:
+        """The cost, all terms together."""
+        return sum(self.terms.values())
+
+    @property
+    def violation(self) -> float:
+        """Largest fine-grid violation over all constraints, relative to each row's natural size."""
+        return max((v.relative for v in self.violations), default=0.0)
+
+    @property
+    def t(self) -> np.ndarray:
+        """Times of the nodes, shape (N,) [s]."""
+        return self.nodes.t
+
+    @property
+    def q(self) -> np.ndarray:
+        """Joint positions at the nodes, shape (N, n) [rad, m]."""
+        return self.nodes.q
+
+    @property
+    def qd(self) -> np.ndarray:
+        """Joint velocities at the nodes, shape (N, n)."""
+        return self.nodes.qd
+
+    @property
+    def qdd(self) -> np.ndarray:
+        """Joint accelerations at the nodes, shape (N, n)."""
+        return self.nodes.qdd
+
+    @property
+    def tau(self) -> np.ndarray:
+        """Actuator torques at the nodes, shape (N, n) [N m, N]."""
+        return self.nodes.tau
+
+    def reactions(self, t: Any = None) -> JointReactions:
+        """Internal force and moment of every joint, at the nodes or at given times.
+
+        Parameters
+        ----------
+        t : shape (N,) [s], optional
+            Within 0 .. duration.
+        """
+
+        def transmitted(now: Instant) -> tuple[ca.SX, ca.SX]:
+            found = joint_reactions(now.model, now.q, now.qd, now.qdd, now.loads or ())
+            return found.force.T, found.moment.T
+
+        times = self.t if t is None else np.atleast_1d(finite_array("t", t))
+        return JointReactions(times, *self.evaluate(transmitted, times))
+
+    def _normalised(self, t: Any) -> np.ndarray:
+        """Times as fractions of the duration; InputError for times outside the motion."""
+        T = self.duration
+        wanted = f"t must be one or more times within [0, {T:.6g}] s, got {t!r}"
+        times = finite_array("t", t)
+        inside = (times >= -1e-9 * T) & (times <= T * (1 + 1e-9))  # False for NaN
+        if times.ndim > 1 or times.size == 0 or not inside.all():
+            raise InputError(wanted)
+        return np.clip(times / T, 0, 1)
+
+    def _details(self) -> list[tuple[str, str]]:
+        """More lines of the table."""
+        return []
+
+    def __repr__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+    def _table(self) -> Table:
+        rows = [("status", f"{self.status} ({self.message})"), ("duration", f"{self.duration:.8g} s")]
+        rows += self._details()
+        rows.append(("cost", f"{self.cost:.8g}"))
+        rows += [("", f"{value:.6g}  {name}") for name, value in self.terms.items()]
+        seconds = ", ".join(f"{name} {value:.3f} s" for name, value in self.seconds.items())
+        rows.append(("effort", f"{self.iterations} iterations; {seconds}"))
+        rows.append(("error", f"{float(self.error):.1e} between nodes, most in {self.error.source}"))
+        rows.append(("violation", f"{short(self.violation)} of the bound's size, between nodes included"))
+        for v in [v for v in self.violations if v.relative > 1e-6][:5]:
+            rows.append(("", f"{v.row}: by {v} at t = {short(v.t)} s"))
+        return Table(self.title, ("", ""), rows)

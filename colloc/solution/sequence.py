@@ -1,0 +1,260 @@
+"""The answer to a motion in phases, read as one motion or phase by phase."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from colloc.checks import InputError, finite_array, text, unknown_name
+from colloc.interrupts import heeded
+from colloc.lazy import cached_property
+from colloc.problem import Instant, Sequence
+from colloc.solution.answer import Answer
+from colloc.solution.cost_size import cost_size
+from colloc.solution.error import SOURCES, LocalError
+from colloc.solution.ladder import Rung
+from colloc.solution.sample import Sample
+from colloc.solution.solution import Solution
+from colloc.solution.violations import Violation
+from colloc.solver import Outcome
+from colloc.transcription import SequenceNLP, Transcription
+
+_MOVING = ("q", "qd", "qdd", "tau")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SequenceSolution(Answer):
+    """An answer to a `Sequence`: one motion from 0 to the sum of all durations, and `solution["flight"]` of each phase.
+
+    Where phases meet a quantity may have two values; at that time it is the later one, and `nodes` hold both.
+
+    Parameters
+    ----------
+    nlp : SequenceNLP
+    outcome : Outcome
+    parameters : ndarray
+    ladder : tuple of Rung
+        As in `Solution`.
+    """
+
+    nlp: SequenceNLP
+    outcome: Outcome
+    parameters: np.ndarray
+    ladder: tuple[Rung, ...] = ()
+
+    @property
+    def problem(self) -> Sequence:
+        """The sequence that this answers."""
+        return self.nlp.problem
+
+    @property
+    def curve(self) -> dict[str, Transcription]:
+        """The transcriptions of the phases."""
+        return self.nlp.curve
+
+    @cached_property
+    def phases(self) -> dict[str, Solution]:
+        """Every phase as a solution of its own, whose time begins with it; multipliers of links are left out."""
+        found, row = {}, 0
+        for name, nlp in self.nlp.phases.items():
+            part = self.nlp.parts[name]
+            multipliers = {"g": self.multipliers["g"][row : row + nlp.n_g], "x": self.multipliers["x"][part]}
+            outcome = replace(self.outcome, x=self.x[part], multipliers=multipliers)
+            found[name] = Solution(nlp, outcome, self.parameters, whole=self.cost_size)
+            row += nlp.n_g
+        return found
+
+    def __getitem__(self, phase: str) -> Solution:
+        if text("name of a phase", phase) not in self.phases:
+            raise unknown_name("phase", phase, self.phases)
+        return self.phases[phase]
+
+    @cached_property
+    def starts(self) -> dict[str, float]:
+        """When every phase begins [s]."""
+        ends = accumulate((own.duration for own in self.phases.values()), initial=0.0)
+        return dict(zip(self.phases, ends, strict=False))
+
+    @property
+    def duration(self) -> float:
+        """Duration of all phases together [s]."""
+        return sum(own.duration for own in self.phases.values())
+
+    @cached_property
+    def cost_size(self) -> float:
+        """What changes and errors of the cost are relative to: the sizes of all terms, of the phases and across."""
+        parts = (cost_size(nlp, self.x[self.nlp.parts[name]], self.parameters) for name, nlp in self.nlp.phases.items())
+        across = (abs(self.terms[name]) for name in self.problem.costs)
+        return sum(parts) + sum(across)
+
+    @property
+    def edges(self) -> np.ndarray:
+        """Ends of the intervals of all phases, shape (intervals + 1,) [s]."""
+        return np.append(0.0, np.concatenate([self.starts[name] + own.edges[1:] for name, own in self.phases.items()]))
+
+    @property
+    def title(self) -> str:
+        """Models, phases and curves."""
+        models = ", ".join(dict.fromkeys(problem.model.name for problem in self.problem.phases.values()))
+        return f"Solution of {models} in {len(self.phases)} phases by {self.nlp.described_curve}"
+
+    @cached_property
+    def error(self) -> LocalError:
+        """The error between the nodes on all intervals, phase after phase, by source; `float(error)` is the largest.
+
+        The parts of the cost's error add up; of all else the worst phase counts.
+        """
+        own = {name: solution.error for name, solution in self.phases.items()}
+        joints = tuple(dict.fromkeys(joint for error in own.values() for joint in error.joints))
+        position, torque = (
+            np.concatenate([_spread(getattr(error, what), error.joints, joints) for error in own.values()])
+            for what in ("position", "torque")
+        )
+        dynamics, cost, equations, bounds = (
+            np.concatenate([getattr(error, source) for error in own.values()]) for source in SOURCES
+        )
+        totals = {source: max(error.totals[source] for error in own.values()) for source in SOURCES}
+        totals["cost"] = sum(error.totals["cost"] for error in own.values())
+        return LocalError(self.edges, joints, position, torque, dynamics, cost, equations, bounds, totals)
+
+    @cached_property
+    def violations(self) -> list[Violation]:
+        """Every row of every phase on a grid finer than the nodes, and those across phases, worst first."""
+        found = []
+        for name, own in self.phases.items():
+            for v in own.violations:
+                constraint, row = (f"{name}: {what}" for what in (v.constraint, v.row))
+                found.append(v._replace(constraint=constraint, row=row, t=v.t + self.starts[name]))
+        for block in self.nlp.constraints:
+            if block not in self.nlp.owners:
+                rows, values = block.rows, block.evaluate(self.x, self.parameters)[:, 0]
+                amounts = np.maximum(0.0, np.maximum(rows.lower - values, values - rows.upper))
+                for label, amount, scale, unit in zip(rows.labels, amounts, rows.scale, rows.units, strict=True):
+                    found.append(Violation(block.name, label, float(amount), float(amount / scale), 0.0, unit))
+        return sorted(found, key=lambda v: -v.relative)
+
+    @cached_property
+    def nodes(self) -> Sample:
+        """The motion at the nodes of all phases; where phases meet before and after."""
+        return self._joined([(name, own.nodes, self.starts[name]) for name, own in self.phases.items()])
+
+    def at(self, t: Any) -> Sample:
+        """The motion at any times, on the transcriptions' own curves.
+
+        Parameters
+        ----------
+        t : float or shape (N,) [s]
+            Within 0 .. duration.
+
+        Raises
+        ------
+        InputError
+            For times outside the motion, and where phases have different joints: those take ``solution["flight"].at``.
+        """
+        times = np.atleast_1d(self._normalised(t)) * self.duration
+        parts = [(name, self[name].at(own), self.starts[name]) for name, own in self._by_phase(times)]
+        found, order = self._joined(parts), self._order(times)
+        pick = order[0] if np.ndim(t) == 0 else order
+        signals = {name: values[pick] for name, values in found.signals.items()}
+        q, qd, qdd, tau = (getattr(found, k)[pick] for k in _MOVING)
+        return Sample(finite_array("t", t), q, qd, qdd, tau, signals)
+
+    def evaluate(self, fn: Callable[[Instant], Any], t: Any = None) -> Any:
+        """Any function of the instant along the motion, in every phase with its own model and unknowns.
+
+            height = solution.evaluate(lambda now: now.point("trunk").position[1])
+
+        Parameters
+        ----------
+        fn, t :
+            As in `Solution.evaluate`. The instant's own t and duration are those of the phase.
+
+        Returns
+        -------
+        ndarray or tuple of ndarray
+            As there.
+        """
+        if t is None:
+            parts = [own.evaluate(fn) for own in self.phases.values()]
+            return _concatenated(parts)
+        times = np.atleast_1d(self._normalised(t)) * self.duration
+        found = _concatenated([self[name].evaluate(fn, own) for name, own in self._by_phase(times)])
+        order = self._order(times)
+        pick = order[0] if np.ndim(t) == 0 else order
+        return tuple(part[pick] for part in found) if isinstance(found, tuple) else found[pick]
+
+    @heeded
+    def violations_at(self, t: Any) -> list[Violation]:
+        """Every constraint row of the phases at given times, the worst of them for each row, worst row first.
+
+        Parameters
+        ----------
+        t : shape (N,) [s]
+            Within 0 .. duration.
+        """
+        times, found = np.atleast_1d(self._normalised(t)) * self.duration, []
+        for name, own in self._by_phase(times):
+            for v in self[name].violations_at(own):
+                constraint, row = (f"{name}: {what}" for what in (v.constraint, v.row))
+                found.append(v._replace(constraint=constraint, row=row, t=v.t + self.starts[name]))
+        return sorted(found, key=lambda v: -v.relative)
+
+    @property
+    def constants(self) -> dict[str, np.ndarray]:
+        """Values of the unknown constants of all phases; of one that several have, such as impulses, the last one's."""
+        return {name: value for own in self.phases.values() for name, value in own.constants.items()}
+
+    def _phase_of(self, times: np.ndarray) -> np.ndarray:
+        """Number of the phase at times, the later one where two meet."""
+        return np.clip(np.searchsorted(list(self.starts.values()), times, side="right") - 1, 0, len(self.phases) - 1)
+
+    def _by_phase(self, times: np.ndarray) -> list[tuple[str, np.ndarray]]:
+        """Phases that times lie in: name, and times since the phase's start."""
+        numbers, found = self._phase_of(times), []
+        for k, (name, own) in enumerate(self.phases.items()):
+            if (inside := numbers == k).any():
+                found.append((name, np.clip(times[inside] - self.starts[name], 0.0, own.duration)))
+        return found
+
+    def _order(self, times: np.ndarray) -> np.ndarray:
+        """Where each of the times stands among those sorted by phase."""
+        return np.argsort(np.argsort(self._phase_of(times), kind="stable"), kind="stable")
+
+    def _joined(self, parts: list[tuple[str, Sample, float]]) -> Sample:
+        """Samples of some phases one after another; signals that a phase does not have are NaN there."""
+        joints = {self[name].problem.model.joint_names for name, _, _ in parts}
+        if len(joints) > 1:
+            names = ", ".join(name for name, _, _ in parts)
+            raise InputError(f"phases {names} have different joints: ask each, as in solution[{parts[0][0]!r}].at(t)")
+        t = np.concatenate([start + sample.t for _, sample, start in parts])
+        q, qd, qdd, tau = (np.concatenate([getattr(sample, k) for _, sample, _ in parts]) for k in _MOVING)
+        sizes = {k: values.shape[1] for _, sample, _ in parts for k, values in sample.signals.items()}
+        signals = {
+            k: np.concatenate([
+                sample.signals[k] if k in sample.signals else np.full((sample.t.size, size), np.nan)
+                for _, sample, _ in parts
+            ])
+            for k, size in sizes.items()
+        }  # fmt: skip
+        return Sample(t, q, qd, qdd, tau, signals)
+
+    def _details(self) -> list[tuple[str, str]]:
+        return [("phase", f"{name}: {own.duration:.8g} s") for name, own in self.phases.items()]
+
+
+def _spread(values: np.ndarray, joints: tuple[str, ...], every: tuple[str, ...]) -> np.ndarray:
+    """Columns of some joints among those of all."""
+    found = np.zeros((len(values), len(every)))
+    found[:, [every.index(joint) for joint in joints]] = values
+    return found
+
+
+def _concatenated(parts: list[Any]) -> Any:
+    """Arrays, or tuples of arrays, of one phase after another."""
+    if isinstance(parts[0], tuple):
+        return tuple(np.concatenate(own) for own in zip(*parts, strict=True))
+    return np.concatenate(parts)
