@@ -10,7 +10,7 @@ from problems import effort, everything, time_optimal
 
 import colloc as co
 from colloc.dynamics import Sensitivities, by_differentiation
-from colloc.transcription import torques
+from colloc.transcription import Program, torques
 from colloc.transcription.block import Block
 from models.chains.serial import spatial_chain
 
@@ -26,7 +26,7 @@ RECURSIONS = [
 ]  # fmt: skip
 
 
-def point(nlp: co.NLP, seed: int = 0) -> np.ndarray:
+def point(nlp: Program, seed: int = 0) -> np.ndarray:
     """A decision vector away from any special point."""
     rng = np.random.default_rng(seed)
     x = 0.5 + 0.3 * rng.standard_normal(nlp.n_x)
@@ -47,7 +47,7 @@ def test_derivatives_equal_automatic_differentiation_of_the_whole_graph(curve: c
     compare_with_automatic_differentiation(co.transcribe(everything(), curve, sensitivities=recursion), [1.5])
 
 
-def compare_with_automatic_differentiation(nlp: co.NLP, parameters: list[float]) -> None:
+def compare_with_automatic_differentiation(nlp: Program, parameters: list[float]) -> None:
     x, p, lam = ca.MX.sym("x", nlp.n_x), ca.MX.sym("p", len(parameters)), ca.MX.sym("lam", nlp.n_g)
     f, g = nlp.f(x, p), nlp.g(x, p)
     hessian, _ = ca.hessian(1.3 * f + ca.dot(lam, g), x)

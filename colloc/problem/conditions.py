@@ -105,7 +105,7 @@ def at(
 
 
 def boundary(
-    fn: Callable[[Instant, Instant], Any], *, lower: Any = None, upper: Any = None, equals: Any = None,
+    fn: Callable[..., Any], *, lower: Any = None, upper: Any = None, equals: Any = None,
     scale: Any = None, unit: str | Sequence[str] = "", name: str | None = None,
 ) -> Condition:  # fmt: skip
     """A function of the first and the last instant held within bounds.
@@ -113,7 +113,8 @@ def boundary(
     Parameters
     ----------
     fn : callable
-        (start, end) -> SX, scalar or column.
+        (start, end) -> SX, scalar or column. In a `Sequence` a function of its phases by name, each with its `start`,
+        `end` and `duration`.
     lower, upper, equals, scale, unit, name :
         As in `path`.
     """

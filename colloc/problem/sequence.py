@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -105,7 +105,7 @@ class Sequence:
     """
 
     phases: Mapping[str, Problem]
-    subject_to: tuple[Link | Impact | Condition, ...] = ()
+    subject_to: Iterable[Link | Impact | Condition] = ()
     minimize: Cost = NOTHING
     duration: Free | float | None = None
 
