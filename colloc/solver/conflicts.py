@@ -16,7 +16,8 @@ import numpy as np
 
 from colloc.numerics.differences import central_difference
 from colloc.problem import EndState, Window, natural_size
-from colloc.transcription import Program
+from colloc.transcription import NLP, Program
+from colloc.transcription.block import Block
 
 _DENSE_ENTRIES = 4_000_000  # least squares beyond this size would take longer than the solve
 _VIOLATED, _HELD = 1e-6, 1e-4  # of a natural size: further outside a bound, or closer to it
@@ -102,9 +103,16 @@ def _of_rows(nlp: Program, held: list[tuple[float, int]], x: np.ndarray) -> Iter
     """
     for size, row in held:
         block = nlp.constraints[int(np.searchsorted(nlp.offsets, row, side="right")) - 1]
-        stated = nlp.problem.rows.get(block.name)
-        if stated is not None and not isinstance(stated.constraint.where, Window):
+        if not _along(nlp, block):
             yield size, nlp.row_name(int(row), x), float(nlp.bounds_g[0][row])
+
+
+def _along(nlp: Program, block: Block) -> bool:
+    """Whether a block holds along a part of a motion."""
+    for motion in nlp.motions:
+        if motion.before == nlp.owner(block)[0] and (stated := motion.nlp.problem.rows.get(block.name)) is not None:
+            return isinstance(stated.constraint.where, Window)
+    return block.sites.size > 1
 
 
 def _of_ends(nlp: Program, x: np.ndarray, p: np.ndarray, forces: np.ndarray) -> Iterator[tuple[float, str, float]]:
@@ -123,6 +131,15 @@ def _fixed(nlp: Program) -> Iterator[tuple[str, float, np.ndarray]]:
 
     By the natural size of the joint; its derivatives by the normalised time count like the position itself.
     """
+    for before, offset, own in nlp.motions:
+        for name, value, part in _fixed_in(own):
+            direction = np.zeros(nlp.n_x)
+            direction[offset : offset + own.n_x] = part
+            yield f"{before}{name}", value, direction
+
+
+def _fixed_in(nlp: NLP) -> Iterator[tuple[str, float, np.ndarray]]:
+    """The same of one motion."""
     problem, grid, fixed = nlp.problem, nlp.grid, ~nlp.free
     sizes = natural_size(*problem.limits("q"))
     for state in (rows.constraint for rows in problem.rows.values()):

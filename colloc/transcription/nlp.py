@@ -14,7 +14,7 @@ from colloc.lazy import cached_property
 from colloc.problem import Problem, natural_size
 from colloc.transcription.block import Block
 from colloc.transcription.grid import Grid, Transcription
-from colloc.transcription.program import Program
+from colloc.transcription.program import Motion, Program
 from colloc.transcription.shared import parameter_symbols
 
 
@@ -63,6 +63,11 @@ class NLP(Program):
     def free_duration(self) -> bool:
         """Whether the duration is unknown."""
         return self.problem.horizon.lower < self.problem.horizon.upper
+
+    @property
+    def motions(self) -> Sequence[Motion]:
+        """This one."""
+        return [Motion("", slice(0, self.n_x), self.problem, self.grid)]
 
     @property
     def described_curve(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -14,9 +15,30 @@ from colloc.display import short
 from colloc.kernels import Compile
 from colloc.lazy import cached_property
 from colloc.numerics.differences import central_difference
+from colloc.problem import Problem
 from colloc.transcription.block import Block
 from colloc.transcription.evaluation import Evaluation
+from colloc.transcription.grid import Grid
 from colloc.transcription.slices import scatter
+
+
+class Motion(NamedTuple):
+    """One of the motions of which a program is made.
+
+    Parameters
+    ----------
+    before : str
+        What to put before the names of its rows and variables.
+    part : slice
+        Its entries of a decision vector.
+    problem : Problem
+    grid : Grid
+    """
+
+    before: str
+    part: slice
+    problem: Problem
+    grid: Grid
 
 
 class Program(ABC):
@@ -58,6 +80,11 @@ class Program(ABC):
     @abstractmethod
     def described_curve(self) -> str:
         """The curve or curves, for messages."""
+
+    @property
+    @abstractmethod
+    def motions(self) -> Sequence[Motion]:
+        """The motions of which it is made."""
 
     @abstractmethod
     def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:

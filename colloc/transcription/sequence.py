@@ -18,7 +18,7 @@ from colloc.problem import Sequence as Phases
 from colloc.transcription.block import Block
 from colloc.transcription.grid import Transcription, brief
 from colloc.transcription.nlp import NLP
-from colloc.transcription.program import Program
+from colloc.transcription.program import Motion, Program
 from colloc.transcription.sites import Sites
 
 
@@ -73,6 +73,11 @@ class SequenceNLP(Program):
     def free_duration(self) -> bool:
         """Whether the duration of any phase is unknown."""
         return any(nlp.free_duration for nlp in self.phases.values())
+
+    @property
+    def motions(self) -> Sequence[Motion]:
+        """The phases."""
+        return [Motion(f"{name}: ", self.parts[name], nlp.problem, nlp.grid) for name, nlp in self.phases.items()]
 
     @property
     def described_curve(self) -> str:
