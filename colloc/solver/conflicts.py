@@ -16,8 +16,9 @@ import numpy as np
 
 from colloc.numerics.differences import central_difference
 from colloc.problem import EndState, Window, natural_size
-from colloc.transcription import NLP, Program
+from colloc.transcription import Program
 from colloc.transcription.block import Block
+from colloc.transcription.program import Motion
 
 _DENSE_ENTRIES = 4_000_000  # least squares beyond this size would take longer than the solve
 _VIOLATED, _HELD = 1e-6, 1e-4  # of a natural size: further outside a bound, or closer to it
@@ -110,7 +111,7 @@ def _of_rows(nlp: Program, held: list[tuple[float, int]], x: np.ndarray) -> Iter
 def _along(nlp: Program, block: Block) -> bool:
     """Whether a block holds along a part of a motion."""
     for motion in nlp.motions:
-        if motion.before == nlp.owner(block)[0] and (stated := motion.nlp.problem.rows.get(block.name)) is not None:
+        if motion.before == nlp.owner(block)[0] and (stated := motion.problem.rows.get(block.name)) is not None:
             return isinstance(stated.constraint.where, Window)
     return block.sites.size > 1
 
@@ -131,16 +132,16 @@ def _fixed(nlp: Program) -> Iterator[tuple[str, float, np.ndarray]]:
 
     By the natural size of the joint; its derivatives by the normalised time count like the position itself.
     """
-    for before, offset, own in nlp.motions:
-        for name, value, part in _fixed_in(own):
+    for motion in nlp.motions:
+        for name, value, own in _fixed_in(motion, ~nlp.free[motion.part]):
             direction = np.zeros(nlp.n_x)
-            direction[offset : offset + own.n_x] = part
-            yield f"{before}{name}", value, direction
+            direction[motion.part] = own
+            yield f"{motion.before}{name}", value, direction
 
 
-def _fixed_in(nlp: NLP) -> Iterator[tuple[str, float, np.ndarray]]:
+def _fixed_in(motion: Motion, fixed: np.ndarray) -> Iterator[tuple[str, float, np.ndarray]]:
     """The same of one motion."""
-    problem, grid, fixed = nlp.problem, nlp.grid, ~nlp.free
+    problem, grid = motion.problem, motion.grid
     sizes = natural_size(*problem.limits("q"))
     for state in (rows.constraint for rows in problem.rows.values()):
         if not isinstance(state, EndState):
@@ -150,7 +151,7 @@ def _fixed_in(nlp: NLP) -> Iterator[tuple[str, float, np.ndarray]]:
             order, points = _ORDERS.get(quantity, 3), end.index[:, joint]
             known = int(fixed[points].cumprod().sum())  # derivatives that are fixed, one after another
             if order < known:
-                direction = np.zeros(nlp.n_x)
+                direction = np.zeros(fixed.size)
                 change = np.linalg.solve(end.weight[:known, :known], np.eye(known)[order])
                 direction[points[:known]] = sizes[joint] * change
                 yield f"{state.name} {quantity}[{problem.model.joint_names[joint]}]", value, direction
@@ -158,7 +159,7 @@ def _fixed_in(nlp: NLP) -> Iterator[tuple[str, float, np.ndarray]]:
             before = sum(s.size for s in itertools.takewhile(lambda s, own=own: s.name != own, problem.states))
             place = grid.layout["states"][0 if state.where.s == 0 else -1, before + component]
             if fixed[place]:
-                yield f"{state.name} {own}", value, np.eye(1, nlp.n_x, place)[0]
+                yield f"{state.name} {own}", value, np.eye(1, fixed.size, place)[0]
 
 
 def _label(name: str) -> str:
