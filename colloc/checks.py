@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from inspect import signature
 from numbers import Real
 from types import UnionType
 from typing import Any
@@ -66,10 +67,24 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def function(name: str, value: Any, what: str) -> Any:
-    """Something to be called."""
+def function(name: str, value: Any, what: str, *arguments: str) -> Any:
+    """Something to be called; with arguments of these names, one after another, if any are given.
+
+    What it does with them is found out by calling it: errors inside a user's function are the user's to see.
+    """
     if not callable(value):
         raise InputError(f"{name} needs {what}, got {value!r}")
+    if not arguments:
+        return value
+    try:
+        taken = signature(value)
+    except (TypeError, ValueError):
+        return value  # of what is written in C nobody knows
+    try:
+        taken.bind(*arguments)
+    except TypeError as error:
+        own, called = getattr(value, "__name__", repr(value)), ", ".join(arguments)
+        raise InputError(f"{name} needs {what}, called with ({called}), got {own}{taken}: {error}") from None
     return value
 
 

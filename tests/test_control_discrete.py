@@ -165,7 +165,7 @@ def test_divergence_and_singular_mass_matrices_end_in_nan():
             "depends on accelerations",
         ),
         (lambda: replace(ARM, n_x=0), "n_x must be an integer >= 1"),
-        (lambda: replace(ARM, step=None), "step must be a function, got None"),
+        (lambda: replace(ARM, step=None), "step needs a function, got None"),
     ],
 )
 def test_what_cannot_be_a_system_is_refused(call, message):

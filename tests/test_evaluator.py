@@ -105,7 +105,7 @@ def test_points_in_closed_form():
         (lambda e: e.torque((0, np.nan), 0.0, 0.0), "q must be finite"),
         (lambda e: e.torque((0, 0), (0, 0), "fast"), "qdd must be numbers, got 'fast'"),
         (lambda e: co.Evaluator("arm"), "model must be a Model, got 'arm'"),
-        (lambda e: co.Evaluator(e.model, dynamics="lie"), "dynamics must be newton_euler, lagrange, lie .* got 'lie'"),
+        (lambda e: co.Evaluator(e.model, dynamics="lie"), "dynamics needs newton_euler, lagrange, lie .* got 'lie'"),
         (
             lambda e: co.Evaluator(e.model, sensitivities=co.dynamics.lie).sensitivities((0, 0), (0, 0), (0, 0)),
             "sensitivities must return Sensitivities",

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.arguments import a, array, taking
-from colloc.checks import InputError, count, finite_number, interval, pair
+from colloc.checks import InputError, count, finite_number, function, interval, pair
 from colloc.dynamics import composite_sensitivities, forward_dynamics, total_sensitivities
 from colloc.interrupts import heeded
 from colloc.kernels.batch import Batch
@@ -63,9 +63,8 @@ class System:
     def __post_init__(self):
         for name in ("n_x", "n_u"):
             count(name, getattr(self, name), at_least=1)
-        for name in ("step", "linearise"):
-            if not callable(getattr(self, name)):
-                raise InputError(f"{name} must be a function, got {getattr(self, name)!r}")
+        function("step", self.step, "a function", "k", "x", "u")
+        function("linearise", self.linearise, "a function", "x", "u")
 
 
 @heeded

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.arguments import a, callback, taking
-from colloc.checks import InputError, as_tuple, finite_array
+from colloc.checks import InputError, as_tuple, finite_array, function
 from colloc.model import Model
 from colloc.problem import Instant
 
@@ -114,7 +114,7 @@ def output_cost(
     """
     q, qd, qdd, tau = (ca.SX.sym(name, model.n) for name in ("q", "qd", "qdd", "tau"))
     now = Instant(model, ca.SX.sym("t"), ca.SX.sym("duration"), q, qd, qdd, tau)
-    value, state = fn(now), ca.vertcat(q, qd)
+    value, state = function("fn", fn, "a function of the instant", "now")(now), ca.vertcat(q, qd)
     others = ca.vertcat(now.t, now.duration, qdd, tau)
     if not isinstance(value, ca.SX) or value.shape[1] != 1 or ca.depends_on(value, others):
         raise InputError(f"fn must return an SX column that depends on now.q and now.qd only, got {value!r}")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from colloc.arguments import array, integer, taking
-from colloc.checks import InputError, count, finite_number
+from colloc.checks import InputError, count, finite_number, function
 from colloc.display import Table, short
 from colloc.numerics.differences import central_difference
 
@@ -37,6 +37,11 @@ class Objective:
     lower: Any = -np.inf
     upper: Any = np.inf
 
+    def __post_init__(self):
+        function("first", self.first, "a function", "x")
+        if self.hessian is not None:
+            function("hessian", self.hessian, "a function", "x")
+
     @taking(x=array("n"), directions=integer(1), seed=integer())
     def check_derivatives(self, x: np.ndarray, *, directions: int = 3, seed: int = 0) -> dict[str, float]:
         """Largest relative error of the derivatives against central differences along random directions.
@@ -58,9 +63,9 @@ class Objective:
         worst = dict.fromkeys(exact, 0.0)
         for _ in range(directions):
             v = rng.standard_normal(x.size)
-            for name, (derivative, function) in exact.items():
+            for name, (derivative, values) in exact.items():
                 along = derivative @ v
-                error = np.linalg.norm(along - central_difference(function, x, v))
+                error = np.linalg.norm(along - central_difference(values, x, v))
                 worst[name] = max(worst[name], float(error / max(1.0, float(np.linalg.norm(along)))))
         return worst
 

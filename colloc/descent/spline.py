@@ -159,9 +159,9 @@ class SplineMotion:
         Objective
             Of x, shape (size,), within the bounds; with a Hessian if there is a curvature.
         """
-        function("running", running, "a function of the states")
+        function("running", running, "a function of the states", "states")
         if curvature is not None:
-            function("curvature", curvature, "a function of the states")
+            function("curvature", curvature, "a function of the states", "states")
         times, weights = self.quadrature
         basis = self._free(self.basis(times))
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from colloc.checks import InputError
+from colloc.checks import function
 from colloc.model import Load, Model
 
 InverseDynamics = Callable[[Model, ca.SX, ca.SX, ca.SX, Sequence[Load]], ca.SX]
@@ -36,10 +36,10 @@ HessianRecursion = Callable[[Model, ca.SX, ca.SX, ca.SX, ca.SX, Sequence[Load]],
 
 def check_formulation(dynamics: object, sensitivities: object = None) -> None:
     """InputError unless these can be a formulation of the inverse dynamics and a derivative recursion (or None)."""
-    if not callable(dynamics):
-        raise InputError(f"dynamics must be newton_euler, lagrange, lie or a function like them, got {dynamics!r}")
-    if sensitivities is not None and not callable(sensitivities):
-        raise InputError(f"sensitivities must be composite_sensitivities or a function like it, got {sensitivities!r}")
+    arguments = "model", "q", "qd", "qdd", "loads"
+    function("dynamics", dynamics, "newton_euler, lagrange, lie or a function like them", *arguments)
+    if sensitivities is not None:
+        function("sensitivities", sensitivities, "composite_sensitivities or a function like it", *arguments)
 
 
 @dataclass(frozen=True)

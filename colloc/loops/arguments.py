@@ -69,7 +69,7 @@ def of_instant(method: Callable[P, R]) -> Callable[P, R]:
             elif name == "loads":
                 given.arguments[name] = checked_loads(model, value)
             elif name == "dynamics":
-                function(name, value, "newton_euler or a function like it")
+                function(name, value, "newton_euler or a function like it", "model", "q", "qd", "qdd", "loads")
         return method(*given.args, **given.kwargs)
 
     return checked

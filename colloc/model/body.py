@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, symbolic, text
+from colloc.checks import InputError, function, symbolic, text
 from colloc.interrupts import heeded
 from colloc.model.joint import Joint
 
@@ -112,8 +112,11 @@ class Load:
     def __post_init__(self):
         text("body of a load", self.body)
         for name in ("force", "moment", "point"):
-            if not callable(value := getattr(self, name)):
-                object.__setattr__(self, name, symbolic(f"{name} of the load on {self.body!r}", value, (3, 1)))
+            what, value = f"{name} of the load on {self.body!r}", getattr(self, name)
+            if callable(value):
+                function(what, value, "a function of the instant", "now")
+            else:
+                object.__setattr__(self, name, symbolic(what, value, (3, 1)))
 
     def at(self, now: Any) -> Load:
         """The load with its functions evaluated at an instant.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_array, finite_number, interval, text
+from colloc.checks import InputError, as_tuple, finite_array, finite_number, function, interval, text
 from colloc.problem.instant import Instant
 from colloc.problem.joint_constraints import Bounds, EndState
 from colloc.problem.rows import Rows, bounded, name_of
@@ -43,6 +43,9 @@ class Condition:
 
     def rows(self, *instants: Any) -> Rows:
         """What the function returns for one instant, for both ends, or for the ends of phases."""
+        if isinstance(self.where, Ends):
+            called = ("start", "end") if len(instants) == 2 else ("phases",)
+            function(f"boundary {self.name!r}", self.fn, "a function of the instant", *called)
         return bounded(self.name, self.fn(*instants), self.lower, self.upper, self.scale, self.unit, self.labels)
 
     def places(self, grid: Places[Place]) -> list[Place]:
@@ -131,7 +134,8 @@ def _condition(
     unit: Any,
     fallback: str = "",
 ) -> Condition:
-    label = name_of(what, fn, name)
+    # Between ends it is called with both, or in a sequence with the phases: that shows when the problem is made.
+    label = name_of(what, fn, name, *(() if isinstance(where, Ends) else ("now",)))
     lower, upper = _limits(what, *limits)
     if scale is not None and not (finite_array(f"{what} scale", scale) > 0).all():
         raise InputError(f"{what} scale must be positive, got {scale!r}")

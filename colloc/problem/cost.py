@@ -134,7 +134,7 @@ def penalty(
     name : str, optional
         How reports call the term.
     """
-    label = name_of("penalty", fn, name) or "penalty"
+    label = name_of("penalty", fn, name, "now") or "penalty"
     if lower is None and upper is None:
         raise InputError("penalty needs lower, upper or both")
     finite_number("penalty weight", weight, positive=True)
@@ -153,5 +153,5 @@ def penalty(
 
 
 def _of_function(kind: str, fn: Any, name: str | None) -> Cost:
-    label = name_of(kind, fn, name) or kind
+    label = name_of(kind, fn, name, "now") or kind
     return Cost((Term(label, 1.0, fn, terminal=kind == "terminal"),))

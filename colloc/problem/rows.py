@@ -88,9 +88,12 @@ def column(what: str, value: Any, size: int) -> ca.SX:
         raise InputError(f"{what} must return SX, shape ({size},), got {value!r}") from None
 
 
-def name_of(what: str, fn: Any, name: Any) -> str:
-    """Name of a function of the instant: the one given, else its own; empty for a lambda."""
-    function(what, fn, "a function of the instant")
+def name_of(what: str, fn: Any, name: Any, *arguments: str) -> str:
+    """Name of a function of the instant: the one given, else its own; empty for a lambda.
+
+    Its arguments are looked at if their names are given.
+    """
+    function(what, fn, "a function of the instant", *arguments)
     if name is not None:
         return text(f"{what} name", name)
     own = getattr(fn, "__name__", "<lambda>")

@@ -68,7 +68,7 @@ def track(
         For times that do not rise, values of another shape, infinite ones, or a component with fewer than degree + 1
         samples; when the problem is made, for a function of another size than the values have.
     """
-    label = name_of("track", of, name) or "track"
+    label = name_of("track", of, name, "now") or "track"
     measured = record(label, times, values, deviation, degree, pieces)
     weights = finite_array(f"weight of {label!r}", weight, (measured.size,))
     if (weights <= 0).any():

@@ -129,7 +129,7 @@ class State:
         if (self.rate is None) == (self.residual is None):
             raise InputError(f"State {self.name!r} needs a rate or a residual, one of them")
         given = self.residual if self.rate is None else self.rate
-        function(f"State {self.name!r}", given, "a function of the instant")
+        function(f"State {self.name!r}", given, "a function of the instant", "now")
         _check_bounded(self, "State")
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array
+from colloc.checks import InputError, finite_array, function
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.problem import Instant, Problem
@@ -147,8 +147,7 @@ class Solution(Answer):
             Of a scalar, shape (N,); of a column, (N, rows); of a matrix, (N, rows, columns). Without the first axis
             for a single time.
         """
-        if not callable(fn):
-            raise InputError(f"evaluate needs a function of the instant, got {fn!r}")
+        function("evaluate", fn, "a function of the instant", "now")
         times = self.t if t is None else finite_array("t", t)
         now = self.problem.instant
         found = fn(now)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, finite_array, finite_number, mapping, unknown_name
+from colloc.checks import InputError, finite_array, finite_number, function, mapping, unknown_name
 from colloc.problem import Coordinates, EndState, Problem, Sequence, State
 from colloc.transcription.bspline import BSpline
 from colloc.transcription.line_timing import TimedLine, timed_line
@@ -72,6 +72,7 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | None) -> Trajec
         T = float(np.clip(timed.duration, problem.horizon.lower, problem.horizon.upper))
         q = partial(_along, timed)
     elif callable(guess):
+        function("guess", guess, "a function of time", "t")
         q = _function_of_time(problem, guess, T)
     elif isinstance(guess, Keyframes):
         q = _through(problem, guess)
@@ -173,6 +174,7 @@ def phase_guesses(sequence: Sequence, guess: Any) -> dict[str, Any]:
             for name, start, end in zip(sequence.phases, ends, ends[1:], strict=False)
         }
     if callable(guess):
+        function("guess", guess, "a function of time", "t")
         return {name: partial(_later, guess, start) for name, start in zip(sequence.phases, ends, strict=False)}
     raise InputError(
         f"guess must be co.line(...), co.keyframes(...), a function of time, a mapping of phase to such, or an earlier "
