@@ -1,0 +1,68 @@
+"""How much torque the joints of a human can give at a speed.
+
+D. E. Anderson, M. L. Madigan and M. A. Nussbaum, "Maximum voluntary joint torque as a function of joint angle and
+angular velocity: model development and application to the lower limb", Journal of Biomechanics 40, 2007: where a muscle
+shortens, a hyperbola from the isometric torque through three quarters of it at one speed, C4, and half of it at
+another, C5. Table 3, men of 18 to 25 years. How it depends on the angle, and that muscles which lengthen are stronger,
+is left out. The shoulder and the elbow have the curve of knee flexion: our estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import casadi as ca
+
+import colloc as co
+from models.human.human import Human
+
+# C4 and C5 [rad/s] where the coordinate falls, and where it grows
+SPEEDS = {
+    "hip_flexion": ((1.578, 3.190), (2.095, 4.267)),
+    "knee_flexion": ((1.517, 3.952), (2.008, 5.233)),
+    "ankle_dorsiflexion": ((0.987, 3.558), (0.699, 1.940)),
+    "shoulder_flexion": ((2.008, 5.233), (2.008, 5.233)),
+    "elbow_flexion": ((2.008, 5.233), (2.008, 5.233)),
+}
+ROUNDED = 0.2, 0.02  # rad/s and share of the isometric torque, within which the curve's corners are rounded off
+
+
+def share(speed: Any, c4: float, c5: float) -> Any:
+    """Torque over isometric torque at a speed of shortening [rad/s]: 1 below zero, and never negative."""
+    v = _positive(speed, ROUNDED[0])
+    return _positive((2 * c4 * c5 + v * (c5 - 3 * c4)) / (2 * c4 * c5 + v * (2 * c5 - 4 * c4)), ROUNDED[1])
+
+
+def strength(human: Human) -> Callable[[co.Instant], ca.SX]:
+    """What must not be negative for torques to be possible at the joints' speeds.
+
+    Parameters
+    ----------
+    human : Human
+        Its torque limits are the isometric torques.
+
+    Returns
+    -------
+    callable
+        Of the instant: for every joint of `SPEEDS` what is left to the lower and to the upper limit at this speed, as
+        shares of these limits.
+    """
+    names, (lower, upper) = human.model.joint_names, human.model.limits("torque")
+
+    def left(now: co.Instant) -> ca.SX:
+        rows = []
+        for j, name in enumerate(names):
+            stem = name[:-2] if name[-2:] in ("_r", "_l") else name
+            if stem in SPEEDS:
+                falling, growing = SPEEDS[stem]
+                rows += [share(-now.qd[j], *falling) - now.tau[j] / lower[j]]
+                rows += [share(now.qd[j], *growing) - now.tau[j] / upper[j]]
+        return ca.vertcat(*rows)
+
+    return left
+
+
+def _positive(x: Any, within: float) -> Any:
+    """The positive part, rounded off."""
+    return (x + ca.sqrt(x**2 + within**2)) / 2
