@@ -63,6 +63,14 @@ def test_the_jumper_stands_on_its_heels_and_balls():
     assert rising - still == pytest.approx(2.0**2 / (2 * 9.81))
 
 
+def test_a_jumper_whose_arms_are_held_starts_from_the_same_postures():
+    still = Jump(jumper2d().frozen({"shoulder_flexion": 0.0, "elbow_flexion": 0.0}))
+    assert still.model.n == Jump(jumper2d()).model.n - 2
+    for phase, own in Jump(jumper2d()).guess().items():
+        for s, posture in still.guess()[phase].items():
+            np.testing.assert_array_equal(posture, own[s][: still.model.n])
+
+
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
     """Numbers of the quick study, and the jump itself."""
@@ -118,3 +126,19 @@ def test_the_jumper_in_the_film_is_the_jumper(quick):
         there = solution.evaluate(lambda now, name=name: now.point(*posed.human.landmarks[name]).position, t)
         body, at = posed.jumper.landmarks[name]
         np.testing.assert_allclose(co.Evaluator(posed.jumper.model).point(body, at, q=q).position, there, atol=1e-9)
+
+
+def test_the_ground_gives_the_momentum_that_the_flight_takes_along(quick):
+    """The integral of its force less the weight, by samples of the torques alone."""
+    solution, posed = quick[1], Jump(jumper2d())
+    given = np.zeros(2)
+    for name in ("push", "toes"):
+        t = np.linspace(0, solution[name].duration, 4001)
+        force = solution[name].at(t).tau[:, [posed.joint(joint) for joint in GROUND[:2]]]
+        given += np.trapezoid(force - [posed.weight, 0.0], t, axis=0)
+    expected = 73.0 * quick[0]["planar.take_off_speed"]
+    assert given[0] == pytest.approx(expected, rel=1e-3)
+    flown = np.diff(
+        solution["flight"].evaluate(lambda now: co.dynamics.center_of_mass(now.model, now.q)[2], [0.0, 0.4])
+    )
+    assert given[1] / 73.0 * 0.4 == pytest.approx(flown[0], abs=1e-3)

@@ -76,9 +76,12 @@ def test_planar_humans_are_the_human_in_the_sagittal_plane(size, maker):
         np.testing.assert_allclose(place, other * (0, 1, 1), rtol=0, atol=1e-13, err_msg=name)
 
 
-@pytest.mark.parametrize("maker", MAKERS)
+ON_FOOT = {"jumper on foot": lambda: on_foot(jumper2d(), "both"), "runner on foot": lambda: on_foot(runner2d(), "r")}
+
+
+@pytest.mark.parametrize("maker", {**MAKERS, **ON_FOOT})
 def test_planar_humans_agree_with_pinocchio(maker):
-    model, rng = MAKERS[maker]().model, np.random.default_rng(650)
+    model, rng = {**MAKERS, **ON_FOOT}[maker]().model, np.random.default_rng(650)
     tree, loads = pinocchio_tree(model), random_loads(rng, model)
     for _ in range(5):
         state = random_state(rng, model)

@@ -143,9 +143,9 @@ class Jump:
         return co.Sequence(phases, [impact, co.boundary(pushes, lower=0.0, unit="N s", name="impulse")])
 
     def posture(self, **joints: float) -> np.ndarray:
-        """Upright, but for some joints."""
-        stand = dict(zip(self.model.joint_names, self.human.standing, strict=True))
-        return np.array(list({**stand, **joints}.values()))
+        """Upright, but for some joints; those that are held are left out."""
+        stand = zip(self.model.joint_names, self.human.standing, strict=True)
+        return np.array([joints.get(name, angle) for name, angle in stand])
 
     def guess(self) -> dict[str, dict[float, np.ndarray]]:
         """Postures of every phase at fractions of its duration, drawn from watching people jump."""
