@@ -34,6 +34,7 @@ The layers, lowest first; each imports only from those listed before it:
     solver          IPOPT: options, statuses, progress, and the diagnosis of a failed solve
     solution        the answer: motion at any time, its error between nodes, where to refine, verification, storage
     solve           from a problem to a solution, refined where asked for, or a SolveError
+    tie_break       a second cost for what a time optimum leaves open
     descent         steepest descent, BFGS and Newton methods for motions without constraints beside bounds
     control         iLQR, and feedback around a motion
     plot            figures and animations
@@ -89,6 +90,7 @@ from colloc.problem import (
 from colloc.solution import Sample, SequenceSolution, Solution
 from colloc.solve import SolutionWarning, SolveError, refine, solve
 from colloc.solver import Hessian, Status
+from colloc.tie_break import tie_break
 from colloc.transcription import NLP, BSpline, HermiteSimpson, Radau, SequenceNLP, graded, keyframes, line, transcribe
 from colloc.version import __version__ as __version__
 
@@ -106,7 +108,7 @@ __all__ = [
     "descent", "dh_prismatic", "dh_revolute", "duration", "dynamics", "final", "fixed", "floating", "graded",
     "ground", "helical", "impact", "initial", "integral", "keyframes", "line", "link", "load", "loops", "path",
     "penalty", "placement", "plot", "point_motion", "point_to_point", "prismatic", "refine", "revolute", "save",
-    "solve", "spherical", "terminal", "to_csv", "track", "transcribe", "verify",
+    "solve", "spherical", "terminal", "tie_break", "to_csv", "track", "transcribe", "verify",
 ]  # fmt: skip
 
 # Loaded on first use: importing matplotlib takes longer than solving a small problem, and ground is for walkers.

@@ -183,7 +183,7 @@ def solve(
     solution, start = run(nlp, guess, begin)
     if tol is not None:
         solution = refined(solution, run, guess)
-    _judge(solution, start, raise_on_failure)
+    judge(solution, start, raise_on_failure)
     return solution
 
 
@@ -222,7 +222,7 @@ def refine(
     run = Run(solution.parameters, check_options(ipopt), hessian, progress, finite_number("tol", tol, positive=True))
     judged = replace(solution, outcome=replace(solution.outcome, tolerance=run.tolerance))
     finer = refined(judged, run)
-    _judge(finer, finer.x, raise_on_failure=False)
+    judge(finer, finer.x, raise_on_failure=False)
     assert isinstance(finer, type(solution))
     return finer
 
@@ -235,7 +235,7 @@ def _alone(nlp: NLP | SequenceNLP, **given: Any) -> NLP | SequenceNLP:
     return nlp
 
 
-def _judge(solution: Solution | SequenceSolution, start: np.ndarray, raise_on_failure: bool) -> None:
+def judge(solution: Solution | SequenceSolution, start: np.ndarray, raise_on_failure: bool) -> None:
     """Warn of a violated answer, raise for a failed one."""
     if solution.outcome.status is Status.SOLVED:
         from colloc.solution.causes import reservations  # most answers have none

@@ -15,7 +15,9 @@ import studies.benchmarks.compile
 import studies.benchmarks.error_control
 import studies.benchmarks.evaluate
 import studies.benchmarks.nlp_callbacks
+import studies.benchmarks.random_starts
 import studies.benchmarks.scaling
+import studies.benchmarks.tie_break
 from studies.benchmarks.timing import alternately
 
 
@@ -98,6 +100,21 @@ def test_no_barrier_strategy_leaves_a_random_problem_unsolved(tmp_path):
     assert numbers["barrier.problems.default.unsolved"] == numbers["barrier.guesses.default.unsolved"] == 0
     assert numbers["barrier.guesses.default.iterations.max"] < 10 * numbers["barrier.guesses.default.iterations.median"]
     assert {"barrier.problems.adaptive.iterations.p95", "barrier.guesses.adaptive.seconds.total"} <= numbers.keys()
+
+
+@pytest.mark.slow
+def test_no_random_start_of_a_time_optimum_takes_ten_times_the_usual(tmp_path):
+    numbers = run(studies.benchmarks.random_starts, tmp_path)
+    for name in ("two_link", "panda", "cart_pole"):
+        assert numbers[f"{name}.solved"] == numbers[f"{name}.best"] == 4
+        assert numbers[f"{name}.iterations.ratio"] < 10
+
+
+def test_a_second_cost_changes_no_time(tmp_path):
+    numbers = run(studies.benchmarks.tie_break, tmp_path)
+    assert numbers["slow_joint.T.change"] == numbers["weak_joints.T.change"] == 0
+    assert numbers["slow_joint.torque.least"] < 0.9
+    assert numbers["weak_joints.torque.total"] == pytest.approx(1.0, abs=1e-2)
 
 
 def test_calls_take_turns():

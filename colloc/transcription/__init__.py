@@ -13,11 +13,18 @@ from colloc.transcription.program import Program
 from colloc.transcription.radau import Radau
 from colloc.transcription.sequence import SequenceNLP
 from colloc.transcription.trajectory import Trajectory
-from colloc.transcription.transcribe import TRANSCRIPTIONS, constraint_block, on_curve, on_curves, transcribe
+from colloc.transcription.transcribe import (
+    TRANSCRIPTIONS,
+    constraint_block,
+    for_problem,
+    on_curve,
+    on_curves,
+    transcribe,
+)
 
 __all__ = [
     "NLP", "TRANSCRIPTIONS", "BSpline", "FreeKnotsGrid", "Grid", "Guess", "HermiteSimpson", "Keyframes", "Program",
     "Radau", "SequenceNLP", "TimedLine", "Trajectory", "Transcription", "Untimed", "brief", "check_freedoms",
-    "constraint_block", "default_curve", "graded", "keyframes", "line", "on_curve", "on_curves", "phase_guesses",
-    "timed_line",     "trajectory_from", "transcribe",
+    "constraint_block", "default_curve", "for_problem", "graded", "keyframes", "line", "on_curve", "on_curves",
+    "phase_guesses", "timed_line", "trajectory_from", "transcribe",
 ]  # fmt: skip

@@ -76,12 +76,16 @@ class Torques:
         if recursion is None:
             recursion = composite_sensitivities if many else by_differentiation(dynamics)
         self.names = (dynamics.__name__, recursion.__name__)
-        self._problem = problem
+        self._problem, self._given = problem, (dynamics, sensitivities)
         self._recursive = not isinstance(recursion, Differentiation)
         self._asked = sensitivities is not None and self._recursive
         self._value = problem.function("model", inverse_dynamics_of(problem, dynamics))
         plain = problem.coordinates is None and problem.model.n > 0
         self._slope = _slopes(problem, recursion) if plain else _differentiated(problem, self._value)
+
+    def for_problem(self, problem: Problem) -> Torques:
+        """The same formulation and recursion for another problem."""
+        return Torques(problem, *self._given)
 
     @cached_property
     def _curvature(self) -> ca.Function:

@@ -123,6 +123,11 @@ def on_curve(nlp: NLP, curve: Transcription, extra: Points | None = None) -> NLP
     return _nlp(_grid(curve, nlp.problem, nlp.grid.torques, extra), nlp.compile)
 
 
+def for_problem(nlp: NLP, problem: Problem) -> NLP:
+    """Another problem of the same mechanism and unknowns, on the same curve and nodes, by the same dynamics."""
+    return _nlp(_grid(nlp.curve, problem, nlp.grid.torques.for_problem(problem), nlp.grid.extra), nlp.compile)
+
+
 def on_curves(
     nlp: SequenceNLP, curves: Mapping[str, Transcription], extra: Mapping[str, Points | None] | None = None
 ) -> SequenceNLP:

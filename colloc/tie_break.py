@@ -1,0 +1,81 @@
+"""What a time optimum leaves open: joints that do not limit the time, settled by a second cost in the time found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from colloc.checks import InputError, flag, instance
+from colloc.interrupts import heeded
+from colloc.problem import Cost
+from colloc.solution import Solution
+from colloc.solution.run import Run
+from colloc.solve import judge
+from colloc.solver import Hessian, Start, Status, check_options
+from colloc.transcription import for_problem
+
+
+@heeded
+def tie_break(
+    solution: Solution,
+    cost: Cost,
+    *,
+    hessian: Hessian = Hessian.EXACT,
+    ipopt: Mapping[str, Any] | None = None,
+    progress: bool | None = None,
+    raise_on_failure: bool = True,
+) -> Solution:
+    """The cheapest of all motions that take as long as a time optimum, by a second cost.
+
+    Where time alone counts, some joints decide it, and others may do what they like within their limits. The second
+    solve holds the duration to the digit, and takes one to three times as long as the first. Torques of a Panda fall
+    by a fifth, of one joint by a third; where all joints are at their torque limits there is nothing to settle:
+    `python -m studies.benchmarks.tie_break`. Its error counts the second cost's as well.
+
+        fastest = co.solve(problem, co.BSpline(20))
+        calm = co.tie_break(fastest, co.integral(lambda now: ca.sumsqr(now.tau)))
+
+    Parameters
+    ----------
+    solution : Solution
+        With the duration as its only cost, and found to be an optimum; of any curve, which is kept, with its nodes.
+    cost : Cost
+        What the joints that are free save, such as squared torques or accelerations.
+    hessian, ipopt, progress, raise_on_failure :
+        As in `solve`.
+
+    Returns
+    -------
+    Solution
+        Of the problem with this cost, in the given duration.
+
+    Raises
+    ------
+    InputError
+        For a solution in a given duration, with other costs, or that is no optimum.
+    SolveError
+        When no optimum was found.
+    """
+    instance("solution", solution, Solution, "see co.solve")
+    instance("cost", cost, Cost, "see co.integral")
+    flag("raise_on_failure", raise_on_failure)
+    if progress is not None:
+        flag("progress", progress)
+    problem = solution.problem
+    if not problem.minimize.is_duration or problem.horizon.lower == problem.horizon.upper:
+        costs = ", ".join(problem.costs)
+        raise InputError(f"solution must be one of a free duration that alone has a cost, got costs {costs}")
+    if solution.outcome.status is not Status.SOLVED:
+        raise InputError(f"solution must be an optimum, got one that ended {solution.status}")
+    begin = time.perf_counter()
+    nlp = for_problem(solution.nlp, replace(problem, duration=solution.duration, minimize=cost))
+    start = Start(np.clip(solution.x, nlp.lower, nlp.upper), near=True)
+    run = Run(solution.parameters, check_options(ipopt), hessian, progress, solution.outcome.tolerance)
+    settled, _ = run(nlp, start, begin)
+    assert isinstance(settled, Solution)
+    judge(settled, start.x, raise_on_failure)
+    return settled
