@@ -6,6 +6,10 @@ interval (`slack`), as at switches, on which a grid closes in, and ripples below
 polynomial there, if they cost anything. Where there is nothing to gain, or a round has gained nothing, all intervals
 are split in two, because that a cost has converged shows only on a finer grid. A `BSpline` may have jumps of the
 acceleration at new breakpoints of the first kind, as switches have.
+
+Neighbours whose errors are far below the tolerance are not joined again, and degrees of B-splines not raised: on the
+classic problems and the two-link time optimum (52 refinements) joining saves 6 % of the variables and no time, and of
+degrees 3, 4, 5 and 7 the default, 4, takes the fewest variables and seconds.
 """
 
 from __future__ import annotations
