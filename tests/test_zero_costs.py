@@ -103,3 +103,13 @@ def test_a_failure_that_no_option_caused_is_not_blamed_on_options(monkeypatch):
 
 def _refuse(*_: object) -> None:
     raise RuntimeError("out of order")
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-6])
+def test_the_cost_of_a_small_motion_is_judged_like_that_of_a_large_one(size):
+    """A slide in metres, without bounds: not the metre is what its way is compared with."""
+    slide = co.Model([co.Body("slide", co.prismatic((1, 0, 0)), None, 2.0)], gravity=(0, 0, 0))
+    ends = [co.initial(q=0.0, qd=0.0), co.final(q=size, qd=0.0)]
+    solution = co.solve(co.Problem(slide, 1.0, co.integral(effort), ends), co.BSpline(5))
+    assert solution.cost == pytest.approx(48.0 * size**2, rel=1e-6)
+    assert solution.cost_size == pytest.approx(solution.cost, rel=1e-2)

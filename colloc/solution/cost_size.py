@@ -1,7 +1,7 @@
 """What counts as small for a cost: its terms, or what a small movement of the motion costs where they vanish.
 
 An optimum may cost nothing, as where a course is tracked exactly. What is left of such a cost are digits of no meaning,
-which no finer grid confirms: they are compared with the cost of a motion that is a thousandth off.
+which no finer grid confirms: they are compared with the cost of a motion that is off by a thousandth of its own range.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from colloc.problem import natural_size
 from colloc.transcription import NLP
 
-_OFF = 1e-3  # of the variables' natural sizes
+_OFF = 1e-3  # of the range of the motion
 
 
 def cost_size(nlp: NLP, x: np.ndarray, p: np.ndarray) -> float:
@@ -23,20 +23,30 @@ def cost_size(nlp: NLP, x: np.ndarray, p: np.ndarray) -> float:
     x, p : ndarray
         Decision vector and parameters.
     """
-    step = _movement(nlp) * np.minimum(natural_size(nlp.lower, nlp.upper), 1 + np.abs(x)) * nlp.free
+    step = _movement(nlp, x) * nlp.free
     places = (x, *(np.clip(x + sign * _OFF * step, nlp.lower, nlp.upper) for sign in (1, -1)))
     sizes = np.array([sum(abs(value) for value in nlp.terms(place, p).values()) for place in places])
     return max(float(sizes[np.isfinite(sizes)].max(initial=0.0)), 1e-300)
 
 
-def _movement(nlp: NLP) -> np.ndarray:
-    """A movement of every variable by up to one, smooth in time and at rest where the ends are fixed, shape (n_x,)."""
+def _movement(nlp: NLP, x: np.ndarray) -> np.ndarray:
+    """A movement of every variable by about its own size, smooth in time and still where an end is fixed, shape (n_x,).
+
+    The size of a joint, signal or state is how far it goes, so that small motions in large spaces are judged like large
+    ones; of what keeps still it is the natural one.
+    """
     rng, layout = np.random.default_rng(0), nlp.grid.layout
     found = rng.uniform(0.5, 1.0, nlp.n_x) * rng.choice((-1.0, 1.0), nlp.n_x)
+    natural = np.minimum(natural_size(nlp.lower, nlp.upper), 1.0)
+    sizes = np.where(x != 0, np.abs(x), natural)
     splines = {"q": nlp.grid.basis, "signals": nlp.curve.signals, "states": nlp.grid.states}
     for name, spline in splines.items():
         index = layout[name] - layout.offset
+        if not index.size:
+            continue
         s, free = spline.greville()[:, None], nlp.free[index]
         shape = 16 * s**2 * (1 - s) ** 2 + free[0] * (1 - s) ** 2 * (1 + 2 * s) + free[-1] * s**2 * (3 - 2 * s)
         found[index] = shape / 2 * found[index[0]]
-    return found
+        way = np.ptp(x[index], axis=0)
+        sizes[index] = np.where(way > 0, way, natural[index].min(axis=0))
+    return found * sizes
