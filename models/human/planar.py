@@ -102,6 +102,14 @@ def planar(
     )
 
 
+def with_ends(human: Human, *names: str) -> co.Model:
+    """The human's model with massless bodies at some landmarks, so that stick figures show head and feet."""
+    ends = [
+        co.Body(name, co.fixed(co.placement(human.landmarks[name].at)), human.landmarks[name].body) for name in names
+    ]
+    return replace(human.model, bodies=[*human.model.bodies, *ends], markers={})
+
+
 def _carriers(limbs: Mapping[str, str], arms: bool) -> dict[str, str]:
     """Name of the body that carries each part of a limb that moves."""
     moving = LEG | ARM if arms else LEG

@@ -20,7 +20,6 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 import casadi as ca
@@ -34,6 +33,7 @@ from colloc.plot.skeleton import Skeleton, assembled, places
 from colloc.plot.style import BLUE, FADE, INK, MUTED, ORANGE, dress, legend_below, styled
 from colloc.transcription import Keyframes
 from models.human.jumper2d import jumper2d
+from models.human.planar import with_ends
 from models.human.stance import VERTICAL
 from studies.jumping.phases import GROUND, Jump
 from studies.reporting import Option, Row, arguments, finish, table
@@ -186,9 +186,7 @@ def seen_from_pelvis(jump: Jump, solution: co.SequenceSolution, t: np.ndarray) -
 
 def animate(jump: Jump, solution: co.SequenceSolution, file: str, fps: float) -> None:
     """The jumper with head and feet, in slow motion."""
-    points = {name: jump.jumper.landmarks[name] for name in ("heel", "toe", "head_top")}
-    ends = [co.Body(name, co.fixed(co.placement(at)), body) for name, (body, at) in points.items()]
-    model = replace(jump.jumper.model, bodies=[*jump.jumper.model.bodies, *ends], markers={})
+    model = with_ends(jump.jumper, "heel", "toe", "head_top")
     q = ca.SX.sym("q", model.n)
     placed = ca.Function("placed", [q], [places(model, q)])
 

@@ -1,0 +1,1 @@
+"""Running of a planar human."""

@@ -1,0 +1,71 @@
+"""The planar runner's step in its quick form: two phases whose mirror image goes on."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import colloc as co
+from models.human.runner2d import runner2d
+from studies.running import run
+from studies.running.step import FRICTION, RATE, Step
+
+STEP = Step(runner2d(), 3.0, 0.32)
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    """Numbers of the quick study, and the step itself."""
+    place, found = tmp_path_factory.mktemp("run"), []
+    original = run.solved
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "solved", lambda *args: found.append(original(*args)) or found[-1])
+        words = ["--quick", "--json", str(place / "numbers.json"), "--figure", str(place / "figure.png")]
+        numbers = run.main([*words, "--animation", str(place / "film.gif")])
+    assert numbers == json.loads((place / "numbers.json").read_text())
+    assert all((place / name).stat().st_size > 20_000 for name in ("figure.png", "film.gif"))
+    return numbers, found[0]
+
+
+def test_the_run_in_its_quick_form(quick):
+    numbers = quick[0]
+    assert numbers["planar.solved"] == 1
+    assert numbers["planar.stride"] == pytest.approx(2 * 3.0 * 0.32)
+    assert 0.2 < numbers["planar.contact_time"] < 0.3
+    assert 1.5 < numbers["planar.peak_force"] < 2.5
+    assert numbers["planar.violation"] < 1e-2
+
+
+def test_a_step_goes_on_as_its_mirror_image(quick):
+    stance, flight = (quick[1][name] for name in ("stance", "flight"))
+    first, last = stance.at(0.0), flight.at(flight.duration)
+    ahead = np.eye(11)[0] * 3.0 * 0.32
+    np.testing.assert_allclose(STEP.runner.mirror(last.q), first.q + ahead, atol=1e-6)
+    np.testing.assert_allclose(STEP.runner.mirror(last.qd), first.qd, atol=1e-5)
+    pose = run.stride(STEP, quick[1])(np.array([0.1, 0.32 - 1e-9, 0.32 + 1e-9]))
+    np.testing.assert_allclose(pose.end[1], pose.end[2], atol=1e-6)  # two steps in one film
+
+
+def test_the_ground_holds_the_ball_and_carries_the_runner(quick):
+    numbers, solution = quick
+    stance, flight = (solution[name] for name in ("stance", "flight"))
+    t = np.linspace(0, stance.duration, 300)
+    forward, up = stance.at(t).force.T
+    assert up.min() > -1e-3
+    assert (np.abs(forward) <= FRICTION * up + 1e-2).all()
+    assert np.abs(np.diff(up) / np.diff(t)).max() < RATE * 1.02
+    assert [up[0], up[-1]] == pytest.approx([0.0, 0.0], abs=1e-6)
+    ball = stance.evaluate(lambda now: now.marker("ball_r").position[1:], t)
+    assert np.abs(ball).max() < 1e-4
+    for phase in (stance, flight):
+        own = phase.at(np.linspace(0, phase.duration, 300))
+        assert np.abs(own.tau[:, :3]).max() < 1e-2 * STEP.weight
+    assert numbers["planar.impulse_error"] < 1e-2  # the weight's impulse through the whole step
+    momentum = [
+        phase.evaluate(lambda now: co.dynamics.momentum(now.model, now.q, now.qd).linear[1], s)
+        for phase, s in ((stance, 0.0), (stance, stance.duration))
+    ]
+    gained = np.trapezoid(STEP.weight * (up - 1), t)
+    assert momentum[1] - momentum[0] == pytest.approx(gained, abs=0.01 * STEP.weight * stance.duration)
