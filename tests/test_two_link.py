@@ -17,6 +17,7 @@ import colloc as co
 import studies.two_link.free_knots
 import studies.two_link.joint_forces
 import studies.two_link.starts
+import studies.two_link.switching_arcs
 from studies.two_link import lifting, prismatic_revolute
 from studies.two_link import time_optimal as swing
 from studies.two_link.convergence import run
@@ -125,6 +126,14 @@ def test_random_starts_end_in_the_same_motion(tmp_path):
     falling = [numbers[f"T.lifting.share_{share:g}"] for share in (1e-2, 1e-3, 1e-4, 1e-5, 0)]
     assert falling == sorted(falling, reverse=True)
     assert falling[-2] == pytest.approx(falling[-1], rel=1e-4)
+
+
+def test_arcs_as_phases_find_the_time_to_all_digits(tmp_path):
+    numbers = studies.two_link.switching_arcs.main(["--figure", str(tmp_path / "f.png")])
+    for curve, digits in (("radau", 1e-11), ("bspline", 1e-9)):
+        assert numbers[f"T.{curve}"] == pytest.approx(0.391854539516, abs=digits)
+        assert numbers[f"violation.{curve}"] < 1e-6
+        assert numbers[f"status.{curve}"] == 1
 
 
 def test_free_knots_are_worth_hundreds_of_equal_ones(tmp_path):
