@@ -62,7 +62,7 @@ class Link:
         """What jumps, to be zero."""
         before, after = ends[self.first].end, ends[self.second].start
         expressions, labels, units = [], [], []
-        pairs = self._pairs(before.model, after.model)
+        pairs = _pairs(self, before.model, after.model, linked=self.q or self.qd or self.qdd)
         of_position = after.model.position_units
         for quantity, wanted, unit in (("q", self.q, "{}"), ("qd", self.qd, "{}/s"), ("qdd", self.qdd, "{}/s2")):
             for joint, (other, factor) in pairs.items() if wanted else ():
@@ -77,25 +77,6 @@ class Link:
             labels += [f"{self.name}, {state}"] if size == 1 else [f"{self.name}, {state}[{k}]" for k in range(size)]
             units += [""] * size
         return _zero(self.name, expressions, labels, units)
-
-    def _pairs(self, first: Model, second: Model) -> Mapping[str, tuple[str, float]]:
-        """Which joint of the second phase goes on from which of the first."""
-        if self.joints is None:
-            if not (self.q or self.qd or self.qdd) or set(first.joint_names) == set(second.joint_names):
-                return {joint: (joint, 1.0) for joint in second.joint_names if joint in first.joint_names}
-            alone = sorted(set(first.joint_names) ^ set(second.joint_names))
-            raise InputError(
-                f"phases {self.first!r} and {self.second!r} have different joints ({', '.join(alone)}); say which goes "
-                f"on from which: co.link({self.first!r}, {self.second!r}, joints={{...}})"
-            )
-        for joint, (other, _) in self.joints.items():
-            for name, model, phase in ((joint, second, self.second), (other, first, self.first)):
-                if name not in model.joint_names:
-                    raise unknown_name(f"joint in phase {phase!r}", name, model.joint_names)
-        for joint in self.apart:
-            if joint not in self.joints:
-                raise unknown_name("linked joint (apart)", joint, list(self.joints))
-        return self.joints
 
 
 def link(
@@ -130,18 +111,9 @@ def link(
     """
     text("first phase of a link", first)
     text("second phase of a link", second)
-    pairs = None if joints is None else {}
-    for joint, other in mapping("joints of a link", joints).items():
-        text("joint of a link", joint)
-        given = (other, 1.0) if isinstance(other, str) else as_tuple(f"joint of a link, {joint!r}", other)
-        if len(given) != 2:
-            raise InputError(f"joints of a link must map to a name, or to a name and a factor, got {other!r}")
-        assert pairs is not None
-        pairs[joint] = text(f"joint of a link, {joint!r}", given[0]), finite_number(f"factor of {joint!r}", given[1])
-    names = tuple(text("joint apart", joint) for joint in as_tuple("apart", apart))
     for what, value in (("q", q), ("qd", qd), ("qdd", qdd), ("states", states)):
         flag(f"{what} of a link", value)
-    return Link(first, second, pairs, names, q, qd, qdd, states)
+    return Link(first, second, *_mapped(joints, apart), q, qd, qdd, states)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +123,8 @@ class Impact:
     first: str
     second: str
     markers: Mapping[str, str]
+    joints: Mapping[str, tuple[str, float]] | None = None
+    apart: tuple[str, ...] = ()
     restitution: float = 0.0
     held: bool = False
     impulse: str = "impulse"
@@ -169,18 +143,23 @@ class Impact:
         """Jumps of positions, momenta that no impulse explains, velocities of what has hit, to be zero."""
         before, after = ends[self.first].end, ends[self.second].start
         names = after.model.joint_names
-        if before.model.joint_names != names:
-            raise InputError(f"an impact needs phases of the same joints, got {before.model.joint_names} and {names}")
-        speeds = [self._along(now) for now in (before, after)]
+        pairs = _pairs(self, before.model, after.model)
+        if missing := [joint for joint in names if joint not in pairs]:
+            raise InputError(f"an impact needs all joints of phase {self.second!r}: {', '.join(missing)} not linked")
+        places = [before.model.joint_names.index(pairs[joint][0]) for joint in names]
+        factors = ca.SX([pairs[joint][1] for joint in names])
+        q, qd = factors * before.q[places], factors * before.qd[places]
+        speeds = self._along(after)
         impulse = after.constants[self.impulse]
-        jump = mass_matrix(after.model, after.q) @ (after.qd - before.qd)
-        jump -= ca.gradient(ca.dot(impulse, speeds[1]), after.qd)  # J' p, velocities being linear in qd
-        expressions = [after.q - before.q, jump]
-        labels = [f"{self.name}, {what}[{joint}]" for what in ("q", "momentum") for joint in names]
+        # J' p, velocities being linear in qd.
+        jump = mass_matrix(after.model, after.q) @ (after.qd - qd) - ca.gradient(ca.dot(impulse, speeds), after.qd)
+        kept = [j for j, joint in enumerate(names) if joint not in self.apart]
+        expressions = [(after.q - q)[kept], jump]
+        labels = [f"{self.name}, q[{names[j]}]" for j in kept] + [f"{self.name}, momentum[{joint}]" for joint in names]
         momenta = ["kg m2/s" if unit == "rad" else "kg m/s" for unit in after.model.position_units]
-        units = [*after.model.position_units, *momenta]
+        units = [*(after.model.position_units[j] for j in kept), *momenta]
         if not self.held:
-            expressions.append(speeds[1] + self.restitution * speeds[0])
+            expressions.append(speeds + self.restitution * ca.substitute(speeds, after.qd, qd))
             labels += [f"{self.name}, {m} {axis}" for m, axes in self.markers.items() for axis in axes]
             units += ["m/s"] * self.unknown.size
         return _zero(self.name, expressions, labels, units)
@@ -199,6 +178,8 @@ def impact(
     second: str,
     markers: Mapping[str, str],
     *,
+    joints: Mapping[str, Any] | None = None,
+    apart: Sequence[str] = (),
     restitution: float = 0.0,
     held: bool = False,
     impulse: str = "impulse",
@@ -213,10 +194,12 @@ def impact(
     Parameters
     ----------
     first, second : str
-        Names of the phases; both have the same joints.
+        Names of the phases.
     markers : mapping of str to str
         For each marker of the model that hits something the world axes along which it does, such as "y" where it may
         slide, "xy" or "xyz". Axes along which no joint can move it leave the impulse undetermined.
+    joints, apart :
+        As in `link`, for a motion that goes on as its mirror image, say; all joints of the second phase are linked.
     restitution : float
         e, 0 to 1.
     held : bool
@@ -239,7 +222,40 @@ def impact(
     if not 0 <= e <= 1:
         raise InputError(f"restitution must lie in [0, 1], got {restitution!r}")
     flag("held", held)
-    return Impact(first, second, axes, e, held, text("impulse", impulse))
+    return Impact(first, second, axes, *_mapped(joints, apart), e, held, text("impulse", impulse))
+
+
+def _mapped(joints: Any, apart: Any) -> tuple[dict[str, tuple[str, float]] | None, tuple[str, ...]]:
+    """Joints with factors from what a user gave, and the names of those apart."""
+    pairs = None if joints is None else {}
+    for joint, other in mapping("joints of a link", joints).items():
+        text("joint of a link", joint)
+        given = (other, 1.0) if isinstance(other, str) else as_tuple(f"joint of a link, {joint!r}", other)
+        if len(given) != 2:
+            raise InputError(f"joints of a link must map to a name, or to a name and a factor, got {other!r}")
+        assert pairs is not None
+        pairs[joint] = text(f"joint of a link, {joint!r}", given[0]), finite_number(f"factor of {joint!r}", given[1])
+    return pairs, tuple(text("joint apart", joint) for joint in as_tuple("apart", apart))
+
+
+def _pairs(link: Link | Impact, first: Model, second: Model, *, linked: bool = True) -> Mapping[str, tuple[str, float]]:
+    """Which joint of the second phase goes on from which of the first."""
+    for joint in link.apart:
+        if joint not in (second.joint_names if link.joints is None else link.joints):
+            raise unknown_name("linked joint (apart)", joint, second.joint_names)
+    if link.joints is None:
+        if not linked or set(first.joint_names) == set(second.joint_names):
+            return {joint: (joint, 1.0) for joint in second.joint_names if joint in first.joint_names}
+        alone = sorted(set(first.joint_names) ^ set(second.joint_names))
+        raise InputError(
+            f"phases {link.first!r} and {link.second!r} have different joints ({', '.join(alone)}); say which goes "
+            f"on from which: co.link({link.first!r}, {link.second!r}, joints={{...}})"
+        )
+    for joint, (other, _) in link.joints.items():
+        for name, model, phase in ((joint, second, link.second), (other, first, link.first)):
+            if name not in model.joint_names:
+                raise unknown_name(f"joint in phase {phase!r}", name, model.joint_names)
+    return link.joints
 
 
 def _zero(name: str, expressions: list[ca.SX], labels: list[str], units: list[str]) -> Rows:
