@@ -58,6 +58,11 @@ class Link:
         """Name of the constraint."""
         return f"{self.first} to {self.second}"
 
+    @property
+    def keeps_motion(self) -> bool:
+        """Whether all joints have the positions and velocities that they had."""
+        return self.q and self.qd and self.joints is None and not self.apart
+
     def rows(self, ends: Mapping[str, _Ends]) -> Rows:
         """What jumps, to be zero."""
         before, after = ends[self.first].end, ends[self.second].start

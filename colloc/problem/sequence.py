@@ -84,6 +84,10 @@ class Sequence:
     unless a `link` or an `impact` between the two says otherwise. An `Unknown` constant that several phases have is the
     same in all.
 
+    An equation in positions or velocities that holds in one phase and the next, such as for a foot that stays where it
+    is, should be one and the same `path` in both: where they meet it is then imposed once. Stated by two it is imposed
+    twice, and solvers are slow where a fact is stated twice.
+
     Parameters
     ----------
     phases : mapping of str to Problem

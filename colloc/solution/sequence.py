@@ -225,21 +225,15 @@ class SequenceSolution(Answer):
         return np.argsort(np.argsort(self._phase_of(times), kind="stable"), kind="stable")
 
     def _joined(self, parts: list[tuple[str, Sample, float]]) -> Sample:
-        """Samples of some phases one after another; signals that a phase does not have are NaN there."""
+        """Samples of some phases one after another; what a phase does not have of a signal is NaN there."""
         joints = {self[name].problem.model.joint_names for name, _, _ in parts}
         if len(joints) > 1:
             names = ", ".join(name for name, _, _ in parts)
             raise InputError(f"phases {names} have different joints: ask each, as in solution[{parts[0][0]!r}].at(t)")
         t = np.concatenate([start + sample.t for _, sample, start in parts])
         q, qd, qdd, tau = (np.concatenate([getattr(sample, k) for _, sample, _ in parts]) for k in _MOVING)
-        sizes = {k: values.shape[1] for _, sample, _ in parts for k, values in sample.signals.items()}
-        signals = {
-            k: np.concatenate([
-                sample.signals[k] if k in sample.signals else np.full((sample.t.size, size), np.nan)
-                for _, sample, _ in parts
-            ])
-            for k, size in sizes.items()
-        }  # fmt: skip
+        names = {name for _, sample, _ in parts for name in sample.signals}
+        signals = {name: _beneath([_signal(sample, name) for _, sample, _ in parts]) for name in names}
         return Sample(t, q, qd, qdd, tau, signals)
 
     def _details(self) -> list[tuple[str, str]]:
@@ -251,6 +245,18 @@ def _spread(values: np.ndarray, joints: tuple[str, ...], every: tuple[str, ...])
     found = np.zeros((len(values), len(every)))
     found[:, [every.index(joint) for joint in joints]] = values
     return found
+
+
+def _signal(sample: Sample, name: str) -> np.ndarray:
+    return sample.signals.get(name, np.zeros((sample.t.size, 0)))
+
+
+def _beneath(parts: list[np.ndarray]) -> np.ndarray:
+    """Tables one after another, narrower ones filled with NaN."""
+    width = max(part.shape[1] for part in parts)
+    return np.concatenate([
+        np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=np.nan) for part in parts
+    ])  # fmt: skip
 
 
 def _concatenated(parts: list[Any]) -> Any:

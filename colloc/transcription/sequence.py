@@ -13,8 +13,9 @@ from colloc.checks import InputError, count, finite_array, instance
 from colloc.display import Table
 from colloc.kernels import Compile
 from colloc.lazy import cached_property
-from colloc.problem import Across, Place
+from colloc.problem import Across, Link, Place
 from colloc.problem import Sequence as Phases
+from colloc.problem.where import WHOLE
 from colloc.transcription.block import Block
 from colloc.transcription.grid import Transcription, brief
 from colloc.transcription.nlp import NLP
@@ -148,7 +149,9 @@ def side_by_side(problem: Phases, phases: Mapping[str, NLP], compile: bool | Com
     for name, nlp in phases.items():
         if getattr(nlp.curve, "free", False):
             raise InputError(f"phase {name!r} must have given knots, as free ones are those of a single motion")
-        for own, every in ((nlp.costs, costs), (nlp.constraints, constraints)):
+        goes_on = _going_on(problem, name)
+        held = [block for block in nlp.constraints if not (block.name in goes_on and _at_start(block))]
+        for own, every in ((nlp.costs, costs), (held, constraints)):
             for block in own:
                 every.append(replace(block, sites=block.sites.moved(parts[name].start)))
                 owners[every[-1]] = name
@@ -160,6 +163,22 @@ def side_by_side(problem: Phases, phases: Mapping[str, NLP], compile: bool | Com
             constraints.append(replace(block, rows=block.rows.take(rows)))
     costs += [_block(name, across, phases, parts) for name, (_, across) in problem.costs.items()]
     return SequenceNLP(problem, dict(phases), costs, constraints, lower, upper, owners, compile)
+
+
+def _going_on(problem: Phases, phase: str) -> set[str]:
+    """Constraints along the whole of a phase that hold at its start already: those that the phase before has, too."""
+    found = set()
+    for link in problem.subject_to:
+        if isinstance(link, Link) and link.second == phase and link.first != phase and link.keeps_motion:
+            before = {id(rows.constraint) for rows in problem.phases[link.first].rows.values()}
+            own = problem.phases[phase].rows.items()
+            found |= {n for n, r in own if id(r.constraint) in before and r.constraint.where == WHOLE}
+    return found
+
+
+def _at_start(block: Block) -> bool:
+    """Whether a block is equations at the start alone."""
+    return block.n_slices == 1 and block.sites.s[0] == 0 and bool((block.rows.lower == block.rows.upper).all())
 
 
 def _parts(phases: Mapping[str, NLP]) -> dict[str, slice]:
