@@ -423,3 +423,57 @@ LEVEL = co.State("level", rate=lambda now: now.q[0])
 def test_wrong_calls_say_what_is_wrong(call, message):
     with pytest.raises(co.InputError, match=message):
         call()
+
+
+# -- equations that hold in one phase and the next ---------------------------------------------------------------------
+
+
+def test_an_equation_of_two_phases_is_imposed_once_where_they_meet():
+    """A hand on a straight line: the same rows as in one piece but for those at the cut, and the same optimum."""
+    chain = planar_chain(3)
+    hand = chain.bodies[-1].name
+
+    def line() -> co.problem.Condition:
+        return co.path(lambda now: now.point(hand).position[1], equals=0.3, name="line")
+
+    def phases(first: Any, second: Any) -> co.Sequence:
+        cost = co.integral(effort) + co.integral(lambda now: ca.sumsqr(now.qdd))
+        begin = co.Problem(chain, 0.4, cost, [co.at(0.0, lambda now: now.point(hand).position[0], equals=0.4), first])
+        end = co.Problem(chain, 0.6, cost, [co.at(1.0, lambda now: now.point(hand).position[0], equals=0.9), second])
+        return co.Sequence({"first": begin, "second": end})
+
+    one = line()
+    curve, guess = co.Radau(8, degree=5), co.line((1.0, -1.0, -1.0), (0.6, -0.6, -0.5))
+    once, twice = (co.transcribe(phases(*pair), curve) for pair in ((one, one), (one, line())))
+    assert twice.n_g == once.n_g + 2  # position and velocity
+    found = co.solve(once, guess=guess, progress=False)
+    assert found.status is co.Status.SOLVED
+    assert np.linalg.matrix_rank(np.array(once.jac_g(found.x, [])[1])) == once.n_g
+    height = found.evaluate(lambda now: now.point(hand).position[1], np.linspace(0, 1, 101))
+    np.testing.assert_allclose(height, 0.3, atol=1e-5)
+
+
+def test_an_impact_may_go_on_as_its_mirror_image():
+    """A rod thrown from side to side, which strikes with one end and then with the other."""
+    flying = ball()
+    marks = {"left": ("rod", (-0.5, 0.0, 0.0)), "right": ("rod", (0.5, 0.0, 0.0))}
+    rod = co.Model(flying.bodies, flying.gravity, "rod", marks)
+    joints = {"x": ("x", -1.0), "y": ("y", 1.0), "rod": ("rod", -1.0)}
+    hop = co.Problem(
+        rod, co.Free(0.2, 2.0, 0.6), co.integral(effort),
+        [co.bounds(q={"y": (0.0, 2.0)}), co.at(0.5, lambda now: now.q[1], lower=0.5),
+         co.at(1.0, lambda now: now.marker("right").position[1], equals=0.0)],
+    )  # fmt: skip
+    strike = co.impact("hop", "hop", {"left": "y"}, joints=joints, restitution=0.6)
+    found = solve(
+        co.Sequence({"hop": hop}, [strike]), co.Radau(10, degree=4), guess=co.line((0.2, 0.1, 0.2), (-0.2, 0.1, -0.2))
+    )
+    assert found.status is co.Status.SOLVED
+    end, start = found.at(found.duration), found.at(0.0)
+    signs = np.array([-1.0, 1.0, -1.0])
+    np.testing.assert_allclose(start.q, signs * end.q, atol=1e-7)
+    jump, arm = start.qd - signs * end.qd, -0.5 * np.cos(start.q[2])
+    impulse = found["hop"].constants["impulse"][0]
+    np.testing.assert_allclose(jump, [0.0, impulse / 2.0, arm * impulse / 0.1], atol=1e-6)
+    before, after = (qd[1] + arm * qd[2] for qd in (signs * end.qd, start.qd))
+    assert after == pytest.approx(-0.6 * before, abs=1e-6)
