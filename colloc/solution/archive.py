@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import io
 import json
 import zipfile
+from collections.abc import Mapping
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -16,13 +18,31 @@ from colloc.files import check_path
 
 LARGEST = 2**30  # bytes, unpacked: a hundred times what the longest motion of the studies takes
 _LARGEST_META = 2**26  # bytes of the metadata: text takes four for a letter
-_MOST = 64  # arrays
+_MOST = 1000  # arrays, as a motion has phases
 _HEADER = 10_000  # bytes of an array's header
 _PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
-def read_archive(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The arrays of a file by name, and its metadata: the JSON object in the array "meta".
+class Archive(NamedTuple):
+    """What a file holds.
+
+    Parameters
+    ----------
+    arrays : dict of str to ndarray
+    meta : dict
+        The JSON object in the array "meta".
+    size, meta_size : int
+        Bytes of all arrays and of the metadata, unpacked.
+    """
+
+    arrays: dict[str, np.ndarray]
+    meta: dict[str, Any]
+    size: int
+    meta_size: int
+
+
+def read_archive(path: Path) -> Archive:
+    """The arrays of a file by name, and its metadata.
 
     Raises
     ------
@@ -32,10 +52,35 @@ def read_archive(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     name = str(check_path(path))
     if not Path(path).is_file():
         raise InputError(f"no file {name!r}")
+    return _unpacked(name, path, 0, 0)
+
+
+def read_inner(outer: Archive, contents: Mapping[str, bytes]) -> list[Archive]:
+    """Archives that stand as arrays in another, by name for messages.
+
+    All of them and the outer one together may unpack to no more than one alone.
+
+    Raises
+    ------
+    InputError
+        As for files.
+    """
+    size, meta_size, found = outer.size, outer.meta_size, []
+    for name, content in contents.items():
+        found.append(_unpacked(name, io.BytesIO(content), size, meta_size))
+        size, meta_size = size + found[-1].size, meta_size + found[-1].meta_size
+    return found
+
+
+def _unpacked(name: str, file: Path | BinaryIO, size: int, meta_size: int) -> Archive:
+    """The content of a file, beside so many bytes that are unpacked already."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
-            _check_members(members)
+            own, own_meta = _sizes(members)
+            if size + own > LARGEST or meta_size + own_meta > _LARGEST_META:
+                beside = f" beside {size:,} bytes" if size else ""
+                raise ValueError(f"it would unpack to {own:,} bytes, {own_meta:,} of them metadata{beside}")
             arrays = {member.filename.removesuffix(".npy"): _read(archive, member) for member in members}
         meta = json.loads(str(arrays.pop("meta")))
     except Exception as error:  # whatever zipfile, zlib and json make of bytes that anyone may have written
@@ -43,10 +88,11 @@ def read_archive(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         raise InputError(f"{name!r} is not a saved solution: {reason}") from error
     if not isinstance(meta, dict):
         raise InputError(f"{name!r} is not a saved solution: its metadata are no JSON object but {meta!r:.100}")
-    return arrays, meta
+    return Archive(arrays, meta, own, own_meta)
 
 
-def _check_members(members: list[zipfile.ZipInfo]) -> None:
+def _sizes(members: list[zipfile.ZipInfo]) -> tuple[int, int]:
+    """Bytes that arrays would unpack to, and metadata alone; ValueError for what NumPy has not packed."""
     names = [member.filename for member in members]
     if len(names) > _MOST or len(set(names)) < len(names):
         raise ValueError(f"{len(names)} arrays, of which {len(set(names))} have names of their own")
@@ -55,8 +101,7 @@ def _check_members(members: list[zipfile.ZipInfo]) -> None:
             raise ValueError(f"{member.filename!r} is no array packed by NumPy")
     size = sum(member.file_size for member in members)
     meta = next((member.file_size for member in members if member.filename == "meta.npy"), 0)
-    if size > LARGEST or meta > _LARGEST_META:
-        raise ValueError(f"it would unpack to {size:,} bytes, {meta:,} of them metadata")
+    return size, meta
 
 
 def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
@@ -65,7 +110,7 @@ def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
         with archive.open(member) as stream:
             content = stream.read()
         shape, fortran, dtype, begin = _header(content)
-        if dtype.kind not in "fiU" or dtype.itemsize == 0 or len(content) - begin != prod(shape) * dtype.itemsize:
+        if dtype.kind not in "fiuU" or dtype.itemsize == 0 or len(content) - begin != prod(shape) * dtype.itemsize:
             raise ValueError(f"{len(content)} bytes cannot be {dtype} of shape {shape}")
         array = np.frombuffer(content, dtype, offset=begin).reshape(shape, order="F" if fortran else "C")
         return np.ascontiguousarray(array) if shape else array.copy()

@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.dynamics import newton_euler
-from colloc.problem import Problem, Slots, State
+from colloc.problem import Problem, Sequence, Slots, State
 from colloc.problem.where import Moment, Window
 from colloc.transcription.torques import inverse_dynamics_of
 
@@ -20,6 +20,7 @@ _INSTANTS = 3
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples, less their whole parts, fill an interval evenly
 _SAME = 1e-6  # relative; rounding is far below, and nobody states a mass to more digits
 _NOTHING = 1e-9  # of the largest number of a part
+_MOMENTS = ("start", "end", "all along")
 _POSITIVE = ("t", "duration", "constants", "parameters")  # masses and lengths may be among them
 
 
@@ -55,6 +56,22 @@ def fingerprint(problem: Problem) -> dict[str, np.ndarray]:
     return found
 
 
+def links_fingerprint(sequence: Sequence) -> dict[str, np.ndarray]:
+    """The same of what holds across the phases of a sequence: links and other constraints, and costs of the whole.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (N,)
+    """
+    phases, found = list(sequence.phases), {}
+    across = {f"constraint {name!r}": own for name, own in sequence.rows.items()}
+    across |= {f"cost {name!r}": own for name, (_, own) in sequence.costs.items()}
+    for name, (rows, places, function) in across.items():
+        where = [(phases.index(place.phase), _MOMENTS.index(place.moment)) for place in places]
+        found[name] = np.concatenate([np.ravel(where), rows.lower, rows.upper, _values(function)])
+    return found
+
+
 def differences(one: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray]) -> list[str]:
     """Parts in which two problems differ."""
     return [part for part in {**one, **other} if not same(one.get(part), other.get(part))]
@@ -69,15 +86,15 @@ def same(one: np.ndarray | None, other: np.ndarray | None) -> bool:
 
 
 def _values(function: ca.Function) -> np.ndarray:
-    """A function of the slots of one or two instants, at the made-up ones."""
-    names = Slots._fields * 2
+    """A function of the slots of one or several instants, at the made-up ones."""
+    names = Slots._fields
     values = []
     for k in range(_INSTANTS):
         arguments, begin = [], 1 + 1000 * k
         for i in range(function.n_in()):
             count = function.size1_in(i)
             even = np.modf(_GOLDEN * np.arange(begin, begin + count))[0]
-            arguments.append(0.2 + 0.8 * even if names[i] in _POSITIVE else 2 * even - 1)
+            arguments.append(0.2 + 0.8 * even if names[i % len(names)] in _POSITIVE else 2 * even - 1)
             begin += count
         values.append(np.array(function.call(arguments)[0]).ravel())
     return np.concatenate(values)

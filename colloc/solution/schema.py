@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from math import isfinite
 from typing import Any
@@ -67,7 +67,11 @@ _META: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "ladder": (lambda v: isinstance(v, list), "a list"),
     "sha256": (lambda v: isinstance(v, str), "a text"),
+    "phases": (lambda v: _texts(v) and len(set(v)) == len(v) > 0, "a list of names"),
 }
+_SINGLE = ("curve", "model", "joints")  # not of a motion in phases, which has these of every phase
+_PHASES = ("phases",)
+PHASE = "phase_"  # names of arrays that hold the archives of phases, as bytes
 _VECTORS = ("x", "lam_g", "lam_x", "parameters", "t")
 _TABLES = ("q", "qd", "qdd", "tau")  # at the times t
 
@@ -82,20 +86,50 @@ def check_fields(name: str, arrays: Mapping[str, np.ndarray], meta: Mapping[str,
     arrays, meta
         As `read_archive` returns them.
     """
+    _check_meta(name, arrays, meta, [field for field in _META if field not in _PHASES], (1, SCHEMA))
+    _check_arrays(name, arrays, meta)
+
+
+def check_phases(name: str, arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> None:
+    """The same for a file of a motion in phases, whose own archives are checked as files of motions are."""
+    _check_meta(name, arrays, meta, [field for field in _META if field not in _SINGLE], (SCHEMA,))
+    inner = [f"{PHASE}{k}" for k in range(len(meta["phases"]))]
+    needed = [*inner, "lam_g", "fingerprint"]
+    missing = [f for f in needed if f not in arrays]
+    extra = [f for f in arrays if f not in needed and not f.startswith(HISTORY)]
+    if missing or extra:
+        raise InputError(f"{name!r} is not a saved solution: arrays missing {missing}, unknown {extra}")
+    for field, array in arrays.items():
+        wanted = "uint8" if field in inner else "float64"
+        if array.ndim != 1 or array.dtype != wanted:
+            raise InputError(f"{name!r}: {field} must be {wanted} in one row, got {array.dtype} of {array.shape}")
+    known = Status(meta["status"]) in _OPTIMAL  # a failed solve may not know multipliers
+    if known and not np.isfinite(arrays["lam_g"]).all():
+        raise InputError(f"{name!r}: lam_g must be finite, got {arrays['lam_g']}")
+    _check_lengths(name, arrays, meta)
+
+
+def _check_meta(
+    name: str,
+    arrays: Mapping[str, np.ndarray],
+    meta: Mapping[str, Any],
+    wanted: Sequence[str],
+    schemas: tuple[int, ...],
+) -> None:
+    """InputError unless the metadata are those wanted, and the checksum fits."""
     schema = meta.get("schema")
-    if schema not in (1, SCHEMA) or type(schema) is not int:
-        raise InputError(f"{name!r} has schema version {schema!r:.50}, this library reads 1 to {SCHEMA}")
-    missing = [f for f in _META if f not in meta and not (schema == 1 and f in (*_NEW, "tolerance"))]
-    extra = [f for f in meta if f not in _META or (schema == 1 and f in _NEW)]
+    if schema not in schemas or type(schema) is not int:
+        raise InputError(f"{name!r} has schema version {schema!r:.50}, this library reads {schemas[0]} to {SCHEMA}")
+    missing = [f for f in wanted if f not in meta and not (schema == 1 and f in (*_NEW, "tolerance"))]
+    extra = [f for f in meta if f not in wanted or (schema == 1 and f in _NEW)]
     if missing or extra:
         raise InputError(f"{name!r} is not a saved solution: metadata missing {missing}, unknown {extra}")
     for field, value in meta.items():
-        legal, wanted = _META[field]
+        legal, words = _META[field]
         if not legal(value):
-            raise InputError(f"{name!r}: {field} must be {wanted}, got {value!r:.200}")
+            raise InputError(f"{name!r}: {field} must be {words}, got {value!r:.200}")
     if schema == SCHEMA and meta["sha256"] != checksum(arrays, meta):
         raise InputError(f"{name!r} is damaged: its checksum does not fit its content")
-    _check_arrays(name, arrays, meta)
 
 
 def _check_arrays(name: str, arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> None:
@@ -106,7 +140,6 @@ def _check_arrays(name: str, arrays: Mapping[str, np.ndarray], meta: Mapping[str
     if missing or extra or len({f in arrays for f in optional}) > 1:
         raise InputError(f"{name!r} is not a saved solution: arrays missing {missing}, unknown {extra}")
     nodes, joints = arrays["t"].size, len(meta["joints"])
-    history = {array.size for f, array in arrays.items() if f.startswith(HISTORY)}
     unknown = () if Status(meta["status"]) in _OPTIMAL else ("lam_g", "lam_x")  # a failed solve may not know them
     for field, array in arrays.items():
         shape = (nodes, joints) if field in _TABLES else (array.size,)
@@ -117,15 +150,21 @@ def _check_arrays(name: str, arrays: Mapping[str, np.ndarray], meta: Mapping[str
             )
         if field in (*_VECTORS, *_TABLES) and field not in unknown and not np.isfinite(array).all():
             raise InputError(f"{name!r}: {field} must be finite, got {array}")
-    if len(history) > 1:
-        raise InputError(f"{name!r}: the histories must be of one length, got {sorted(history)}")
-    if meta["schema"] == SCHEMA and arrays["fingerprint"].size != sum(meta["fingerprint"].values()):
-        raise InputError(f"{name!r}: the fingerprint must have as many numbers as its parts")
+    _check_lengths(name, arrays, meta)
     if "extra_s" in arrays:
         s, interval = arrays["extra_s"], arrays["extra_interval"]
         inside = s.size == interval.size <= arrays["lam_g"].size and ((s >= 0) & (s <= 1) & (interval >= 0)).all()
         if not inside:
             raise InputError(f"{name!r}: extra_s and extra_interval must be nodes, got {s} and {interval}")
+
+
+def _check_lengths(name: str, arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> None:
+    """InputError for histories of unlike lengths, or a fingerprint of other parts."""
+    history = {array.size for f, array in arrays.items() if f.startswith(HISTORY)}
+    if len(history) > 1:
+        raise InputError(f"{name!r}: the histories must be of one length, got {sorted(history)}")
+    if meta["schema"] == SCHEMA and arrays["fingerprint"].size != sum(meta["fingerprint"].values()):
+        raise InputError(f"{name!r}: the fingerprint must have as many numbers as its parts")
 
 
 def checksum(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> str:
@@ -214,14 +253,25 @@ def stored_ladder(ladder: tuple[Rung, ...]) -> list[dict[str, Any]]:
     return [{**vars(rung), "curve": _stored_curves(rung.curve)} for rung in ladder]
 
 
-def ladder_from(name: str, stored: list[Any], largest: int) -> tuple[Rung, ...]:
-    """The rounds of a refinement."""
-    rungs = []
+def ladder_from(name: str, stored: list[Any], largest: int, phases: Iterable[str] = ()) -> tuple[Rung, ...]:
+    """The rounds of a refinement, of a motion in phases where those are named.
+
+    Parameters
+    ----------
+    name, largest :
+        As of `curve_from`.
+    stored : list
+    phases : iterable of str, optional
+    """
+    rungs, wanted, names = [], {field.name for field in fields(Rung)}, list(phases)
     for rung in stored:
-        wanted = {field.name for field in fields(Rung)}
         if not isinstance(rung, dict) or set(rung) != wanted or not isinstance(rung["curve"], dict):
             raise InputError(f"{name!r}: a round of the ladder must have {', '.join(wanted)}, got {rung!r:.200}")
         if not _numbers({key: value for key, value in rung.items() if key != "curve"}):
             raise InputError(f"{name!r}: a round of the ladder must hold finite numbers, got {rung!r:.200}")
-        rungs.append(Rung(**{**rung, "curve": curve_from(name, rung["curve"], largest)}))
+        curve = rung["curve"]
+        if names and not (set(curve) == set(names) and all(isinstance(own, dict) for own in curve.values())):
+            raise InputError(f"{name!r}: a round of the ladder must have a curve for every phase, got {curve!r:.200}")
+        found = {phase: curve_from(name, curve[phase], largest) for phase in names}
+        rungs.append(Rung(**{**rung, "curve": found or curve_from(name, curve, largest)}))
     return tuple(rungs)
