@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import pytest
 from problems import effort
@@ -126,6 +127,35 @@ def test_added_nodes_parameters_and_one_phase_alone(tmp_path: Path):
     assert found["reach"].nlp.grid.extra is not None
     co.save(found, tmp_path / "a.npz")
     compare(co.load(tmp_path / "a.npz", alone), found)
+
+
+def test_multipliers_of_an_equation_of_two_phases_stay_with_their_rows(tmp_path: Path):
+    """Where phases meet such an equation is imposed once, by the first of them."""
+    chain = planar_chain(3)
+    hand = chain.bodies[-1].name
+
+    def at(when: float, x: float) -> Any:
+        return co.at(when, lambda now: now.point(hand).position[0], equals=x)
+
+    line = co.path(lambda now: now.point(hand).position[1], equals=0.3, name="line")
+    cost = co.integral(effort) + co.integral(lambda now: ca.sumsqr(now.qdd))
+    stated = co.Sequence(
+        {
+            "first": co.Problem(chain, 0.4, cost, [at(0.0, 0.4), line]),
+            "second": co.Problem(chain, 0.6, cost, [line, at(1.0, 0.9)]),
+        }
+    )
+    guess = co.line((1.0, -1.0, -1.0), (0.6, -0.6, -0.5))
+    found = co.solve(stated, co.Radau(8, degree=5), guess=guess, compile=False, progress=False)
+    second = found.nlp.phases["second"]
+    left_out = np.flatnonzero(~found.nlp.held["second"])
+    assert left_out.size == 2  # position and velocity
+    assert [second.row_name(row) for row in left_out.tolist()] == ["line at s = 0", "rate of line at s = 0"]
+    joined = np.concatenate([found[name].multipliers["g"][found.nlp.held[name]] for name in found.phases])
+    np.testing.assert_array_equal(joined, found.multipliers["g"][: joined.size])
+    assert not found["second"].multipliers["g"][left_out].any()
+    co.save(found, tmp_path / "a.npz")
+    compare(co.load(tmp_path / "a.npz", stated), found)
 
 
 def test_a_failed_motion_comes_back_as_it_is(tmp_path: Path):
@@ -336,15 +366,16 @@ def test_a_table_has_the_phase_and_the_time_of_the_whole(solution: co.SequenceSo
 
 
 def test_a_table_has_no_number_where_a_phase_has_no_such_state(tmp_path: Path):
-    level = co.State("level", rate=lambda now: now.q[0])
+    levels = [co.State(name, rate=lambda now: now.q[0]) for name in ("level", "width", "depth", "age")]
     first = co.Problem(two_link(), 0.5, co.integral(effort), [co.initial(q=(0, 0), qd=0)])
-    second = co.Problem(two_link(), 0.5, co.integral(effort), [co.final(q=(1, 0.5), qd=0)], [level])
+    second = co.Problem(two_link(), 0.5, co.integral(effort), [co.final(q=(1, 0.5), qd=0)], levels)
     found = co.solve(
         co.Sequence({"a, first": first, "b": second}), co.Radau(8, degree=5), compile=False, progress=False
     )
     co.to_csv(found, tmp_path / "a.csv")
     with open(tmp_path / "a.csv", newline="") as file:
         rows = list(csv.DictReader(file))
+    assert list(rows[0])[-4:] == ["level", "width", "depth", "age"]
     assert {row["phase"]: np.isnan(float(row["level"])) for row in rows} == {"a, first": True, "b": False}
 
 

@@ -58,14 +58,20 @@ class SequenceSolution(Answer):
 
     @cached_property
     def phases(self) -> dict[str, Solution]:
-        """Every phase as a solution of its own, whose time begins with it; multipliers of links are left out."""
+        """Every phase as a solution of its own, whose time begins with it; multipliers of links are left out.
+
+        Those of equations at its start that the phase before imposes are zero.
+        """
         found, row = {}, 0
         for name, nlp in self.nlp.phases.items():
             part = self.nlp.parts[name]
-            multipliers = {"g": self.multipliers["g"][row : row + nlp.n_g], "x": self.multipliers["x"][part]}
+            held = self.nlp.held[name]
+            rows = np.zeros(nlp.n_g)
+            rows[held] = self.multipliers["g"][row : row + held.sum()]
+            multipliers = {"g": rows, "x": self.multipliers["x"][part]}
             outcome = replace(self.outcome, x=self.x[part], multipliers=multipliers)
             found[name] = Solution(nlp, outcome, self.parameters, whole=self.cost_size)
-            row += nlp.n_g
+            row += held.sum()
         return found
 
     def __getitem__(self, phase: str) -> Solution:
@@ -232,7 +238,7 @@ class SequenceSolution(Answer):
             raise InputError(f"phases {names} have different joints: ask each, as in solution[{parts[0][0]!r}].at(t)")
         t = np.concatenate([start + sample.t for _, sample, start in parts])
         q, qd, qdd, tau = (np.concatenate([getattr(sample, k) for _, sample, _ in parts]) for k in _MOVING)
-        names = {name for _, sample, _ in parts for name in sample.signals}
+        names = dict.fromkeys(name for _, sample, _ in parts for name in sample.signals)
         signals = {name: _beneath([_signal(sample, name) for _, sample, _ in parts]) for name in names}
         return Sample(t, q, qd, qdd, tau, signals)
 

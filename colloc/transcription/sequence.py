@@ -55,6 +55,15 @@ class SequenceNLP(Program):
         """Every phase's entries of a decision vector."""
         return _parts(self.phases)
 
+    @cached_property
+    def held(self) -> dict[str, np.ndarray]:
+        """Which rows of every phase's own program this one has, each ndarray of bool; they come first, by phase."""
+        found = {}
+        for name, nlp in self.phases.items():
+            own = _held(self.problem, name, nlp)
+            found[name] = np.repeat([block in own for block in nlp.constraints], np.diff(nlp.offsets)).astype(bool)
+        return found
+
     @property
     def curve(self) -> dict[str, Transcription]:
         """The curves of the phases."""
@@ -149,9 +158,7 @@ def side_by_side(problem: Phases, phases: Mapping[str, NLP], compile: bool | Com
     for name, nlp in phases.items():
         if getattr(nlp.curve, "free", False):
             raise InputError(f"phase {name!r} must have given knots, as free ones are those of a single motion")
-        goes_on = _going_on(problem, name)
-        held = [block for block in nlp.constraints if not (block.name in goes_on and _at_start(block))]
-        for own, every in ((nlp.costs, costs), (held, constraints)):
+        for own, every in ((nlp.costs, costs), (_held(problem, name, nlp), constraints)):
             for block in own:
                 every.append(replace(block, sites=block.sites.moved(parts[name].start)))
                 owners[every[-1]] = name
@@ -163,6 +170,12 @@ def side_by_side(problem: Phases, phases: Mapping[str, NLP], compile: bool | Com
             constraints.append(replace(block, rows=block.rows.take(rows)))
     costs += [_block(name, across, phases, parts) for name, (_, across) in problem.costs.items()]
     return SequenceNLP(problem, dict(phases), costs, constraints, lower, upper, owners, compile)
+
+
+def _held(problem: Phases, phase: str, nlp: NLP) -> list[Block]:
+    """Constraints of a phase but for equations at its start that the phase before imposes already."""
+    goes_on = _going_on(problem, phase)
+    return [block for block in nlp.constraints if not (block.name in goes_on and _at_start(block))]
 
 
 def _going_on(problem: Phases, phase: str) -> set[str]:
