@@ -207,3 +207,24 @@ def test_the_campaign_tells_good_answers_from_bad_ones():
             assert garbage.judged("kind", call, never=never, tolerant=True).outcome == outcome, call
     finally:
         garbage.WORKER.close()
+
+
+@pytest.mark.parametrize(
+    "bad", [b"ab", "\udfff", {0: HUGE}, -HUGE, np.datetime64("2020"), np.ones(2) * 1j, [[1, 2], [3]]]
+)
+def test_bounds_of_an_objective_are_numbers(bad):
+    with pytest.raises(co.InputError, match="bounds of an objective"):
+        descent.Objective(lambda x: (float(x @ x), 2 * x), lower=bad)
+
+
+def test_steps_of_a_cost_are_numbers_without_a_unit_of_time():
+    with pytest.raises(co.InputError, match="steps must be a list of integers"):
+        control.state_cost(np.ones(4), 1.0, np.array([1], dtype="m8[s]"))
+
+
+@pytest.mark.parametrize("x", [None, 1j, {}, set(), co.Model.empty()], ids=str)
+def test_variables_of_phases_are_named_at_a_decision_vector(x):
+    problem = co.Problem(two_link(), 1.0, co.integral(effort))
+    nlp = co.transcribe(co.Sequence({"one": problem}), co.BSpline(4))
+    with pytest.raises(co.InputError, match=r"x must"):
+        nlp.variable_name(0, x)

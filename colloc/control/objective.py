@@ -164,7 +164,9 @@ def _steps(value: Sequence[int] | None) -> tuple[int, ...] | None:
     if value is None:
         return None
     steps = as_tuple("steps", value)
-    if not steps or not all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in steps):
+    if not steps or not all(
+        isinstance(k, int | np.integer) and not isinstance(k, bool | np.timedelta64) for k in steps
+    ):
         raise InputError(f"steps must be a list of integers, got {value!r}")
     if max(map(abs, steps)) >= _MOST_STEPS:
         raise InputError("steps must be integers of 32 bits, got larger ones")

@@ -9,7 +9,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from colloc.checks import InputError, count, finite_array, instance
+from colloc.checks import InputError, count, finite_array, float_array, instance
 from colloc.display import Table
 from colloc.kernels import Compile
 from colloc.lazy import cached_property
@@ -121,6 +121,7 @@ class SequenceNLP(Program):
     def variable_name(self, k: int, x: np.ndarray) -> str:
         """What a variable is, with its phase."""
         count("k", k, at_least=0, at_most=self.n_x - 1)
+        x = float_array("x", x, (self.n_x,))
         name = next(name for name, part in self.parts.items() if k < part.stop)
         part = self.parts[name]
         return f"{name}: {self.phases[name].variable_name(k - part.start, x[part])}"

@@ -83,7 +83,7 @@ def _doors_of(prefix: str, module: ModuleType) -> Iterator[Door]:
         if inspect.isclass(thing):
             if issubclass(thing, Exception | Enum):
                 continue
-            for key, member in vars(thing).items():
+            for key, member in _members(thing).items():
                 if key[0] != "_" and inspect.isfunction(member):
                     yield Door(f"{prefix}.{name}.{key}", member, method=True)
                 elif key[0] != "_" and isinstance(member, classmethod | staticmethod):
@@ -92,6 +92,12 @@ def _doors_of(prefix: str, module: ModuleType) -> Iterator[Door]:
                 yield Door(f"{prefix}.{name}", thing)
         else:
             yield Door(f"{prefix}.{name}", thing)
+
+
+def _members(kind: type) -> dict[str, Any]:
+    """What a class has of its own, and of classes of ours that it is derived from."""
+    ours = [base for base in reversed(kind.__mro__) if base.__module__.startswith("colloc.")]
+    return {key: member for base in ours for key, member in vars(base).items()}
 
 
 def _is_record(kind: type) -> bool:

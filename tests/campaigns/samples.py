@@ -57,6 +57,26 @@ def turning() -> co.Problem:
 
 
 @cache
+def sequence() -> co.Sequence:
+    """A swing in two phases, of which the second begins with an impact."""
+    tip = co.Model(model().bodies, model().gravity, markers={"hand": (model().bodies[-1].name, (0.0, 0.0, 0.0))})
+    cost = co.integral(lambda now: ca.sumsqr(now.tau))
+    first = co.Problem(tip, 0.5, cost, [co.initial(q=0.0, qd=0.0)])
+    second = co.Problem(tip, 0.5, cost, [co.final(q=1.0)])
+    return co.Sequence({"first": first, "second": second}, [co.impact("first", "second", {"hand": "x"})])
+
+
+@cache
+def phases() -> co.SequenceNLP:
+    return co.transcribe(sequence(), co.BSpline(6), compile=False)
+
+
+@cache
+def in_phases() -> co.SequenceSolution:
+    return co.solve(phases(), tol=0.2)
+
+
+@cache
 def nlp() -> co.NLP:
     return co.transcribe(problem(), co.BSpline(6), compile=False)
 
@@ -244,8 +264,18 @@ OWN = {
     **{f"co.loops.ChainEvaluator.{name}": {"q": "chain().posture", "ud": "[0.0]", "udd": "[0.0]", "weights": "np.ones(3)"}
        for name in ("motion", "forces", "sensitivities", "hessian")},
     "co.loops.ClosedChain.basis": {"q": "np.zeros(3)"}, "co.loops.ClosedChain.undriven": {"bases": "np.ones((1, 3, 1))"},
-    **{f"co.NLP.{name}": {"x": "np.ones(nlp().n_x)", "p": "np.ones(1)", "row": "0"}
-       for name in ("duration", "first_undefined", "terms", "violation", "check_derivatives", "row_name")},
+    **{f"co.SequenceNLP.{name}": {"x": "np.ones(phases().n_x)", "p": "np.ones(0)", "row": "0", "k": "0",
+                                  "block": "phases().costs[0]"}
+       for name in ("duration", "first_undefined", "terms", "violation", "check_derivatives", "row_name", "owner",
+                    "variable_name")},
+    "co.SequenceSolution.evaluate": {"t": "None"}, "co.Sequence.limits": {"quantity": "'q'"},
+    "co.Sequence.parameter_values": {"values": "None"}, "co.Sequence": {"phases": "{'first': swing()}"},
+    "co.link": {"first": "'first'", "second": "'second'"},
+    "co.impact": {"first": "'first'", "second": "'second'", "markers": "{'hand': 'x'}"},
+    **{f"co.NLP.{name}": {"x": "np.ones(nlp().n_x)", "p": "np.ones(1)", "row": "0", "k": "0",
+                          "block": "nlp().costs[0]"}
+       for name in ("duration", "first_undefined", "terms", "violation", "check_derivatives", "row_name", "owner",
+                    "variable_name")},
     "co.Solution.evaluate": {"t": "None"}, "co.Problem.function": {"end": "None"}, "co.Problem.limits": {
         "quantity": "'q'"},
     "co.Problem.windows": {"quantity": "'q'"}, "co.Problem.parameter_values": {"values": "None"},
@@ -265,6 +295,7 @@ OWN = {
 }  # fmt: skip
 # What methods are asked of; a class without one is made by its own samples.
 INSTANCES = {
+    "co.SequenceNLP": "phases()", "co.SequenceSolution": "in_phases()", "co.Sequence": "sequence()",
     "co.NLP": "nlp()", "co.Solution": "solution()", "co.Problem": "problem()", "co.Model": "model()",
     "co.Instant": "now()", "co.Evaluator": "evaluator()", "co.dynamics.Wrench": "wrench()", "co.loops.CutJoints": "cut()",
     "co.loops.ClosedChain": "chain()", "co.control.Residuals": "residuals()", "co.control.Tracking": "tracking()",
