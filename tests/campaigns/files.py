@@ -23,9 +23,7 @@ from tests.campaigns.crafted import Change, bomb, crafted, header_of
 
 SECONDS = 10.0  # in which a small file is read, or refused
 FOLDER = Path(tempfile.mkdtemp(prefix="colloc_files_"))
-SNIPPET = (
-    "import colloc as co\nfrom tests.campaigns.files import swing\nprint(repr(co.load({path!r}, swing({stated}))))"
-)
+SNIPPET = "import colloc as co\nfrom tests.campaigns.files import {of}\nprint(repr(co.load({path!r}, {of}({stated}))))"
 VALUES: tuple[Any, ...] = (
     None, "", "text", [], [1], {}, {"a": 1}, -1, 0, 1, 7, 10**7, 10**30, 10**400, 1e300, -1.5, True, float("nan"),
     float("inf"), [[1, 2], [3]], "solved", "\ud800", "[" * 500,
@@ -68,15 +66,27 @@ def swing(
     )
 
 
+def halves(**stated: float) -> co.Sequence:
+    """The same in two phases, which take half of the time each."""
+    whole = swing(**stated)
+    start, end, *limits = whole.subject_to
+    first = co.Problem(whole.model, whole.duration, whole.minimize, [start, *limits])
+    second = co.Problem(whole.model, whole.duration, whole.minimize, [end, *limits])
+    cut = co.boundary(lambda phases: phases["first"].duration - phases["second"].duration, equals=0.0)
+    return co.Sequence({"first": first, "second": second}, [cut])
+
+
 @cache
-def saved() -> tuple[tuple[Path, co.Solution], ...]:
-    """A spline, a refined one with nodes that were added, and one by Radau."""
-    found = []
+def saved() -> tuple[tuple[Path, co.Solution | co.SequenceSolution], ...]:
+    """A spline, a refined one with nodes that were added, one by Radau, and one in phases."""
+    found: list[tuple[Path, co.Solution | co.SequenceSolution]] = []
     for name, curve in (("spline", co.BSpline(8)), ("added", co.BSpline(20, nodes=14)), ("radau", co.Radau(4))):
         solution = co.solve(swing(), curve, tol=0.2 if name == "radau" else None)
         co.save(solution, FOLDER / f"{name}.npz")
         found.append((FOLDER / f"{name}.npz", solution))
-    return tuple(found)
+    in_phases = co.solve(halves(), co.BSpline(8), tol=0.2)
+    co.save(in_phases, FOLDER / "phases.npz")
+    return (*found, (FOLDER / "phases.npz", in_phases))
 
 
 def attempt(rng: np.random.Generator) -> Attempt:
@@ -91,11 +101,13 @@ def attempt(rng: np.random.Generator) -> Attempt:
     return attempt
 
 
-def _judged(kind: str, path: Path, original: co.Solution, stated: dict[str, float]) -> Attempt:
-    snippet = SNIPPET.format(path=str(path), stated=", ".join(f"{k}={v!r}" for k, v in stated.items()))
+def _judged(kind: str, path: Path, original: co.Solution | co.SequenceSolution, stated: dict[str, float]) -> Attempt:
+    of = halves if isinstance(original, co.SequenceSolution) else swing
+    given = ", ".join(f"{k}={v!r}" for k, v in stated.items())
+    snippet = SNIPPET.format(of=of.__name__, path=str(path), stated=given)
     begin = time.perf_counter()
     try:
-        found = co.load(path, swing(**stated))
+        found = co.load(path, of(**stated))
         same = np.array_equal(found.x, original.x) and found.status == original.status and not stated
         same = same and found.iterations == original.iterations and found.history == original.history
         same = same and all(np.array_equal(found.multipliers[k], original.multipliers[k]) for k in ("g", "x"))
@@ -187,8 +199,23 @@ def _written(
     kind: str, rng: np.random.Generator, source: Path, target: Path, change: Change
 ) -> tuple[str, dict[str, float]]:
     signed = bool(rng.random() < 0.8)
+    inner = rng.random() < 0.7
+
+    def somewhere(arrays: dict[str, Any], meta: dict[str, Any]) -> None:
+        """The change, of a motion in phases mostly within one of them."""
+        if "phase_1" not in arrays or not inner:
+            change(arrays, meta)
+            return
+        phase = target.with_suffix(".phase.npz")
+        phase.write_bytes(arrays["phase_1"].tobytes())
+        try:
+            crafted(phase, phase, change)
+            arrays["phase_1"] = np.fromfile(phase, np.uint8)
+        finally:
+            phase.unlink()
+
     try:
-        crafted(source, target, change, signed=signed)
+        crafted(source, target, somewhere, signed=signed)
     except (ValueError, UnicodeEncodeError, RecursionError, TypeError):  # nobody can write such a file
         target.write_bytes(b"")
     return kind, {}
@@ -216,6 +243,7 @@ def _bomb(rng: np.random.Generator, source: Path, target: Path) -> tuple[str, di
     number = int(rng.choice([10**3, 10**5, 10**7, 10**9]))
 
     def change(arrays: dict[str, Any], meta: dict[str, Any]) -> None:
-        meta["curve"][("intervals", "degree", "nodes")[rng.integers(3)]] = number
+        curve = meta["curve"] if "curve" in meta else meta["ladder"][-1]["curve"]["first"]
+        curve[("intervals", "degree", "nodes")[rng.integers(3)]] = number
 
     return "bomb", _written("bomb", rng, source, target, change)[1]
