@@ -28,11 +28,26 @@ def test_the_script_in_the_readme_runs_as_printed(monkeypatch: pytest.MonkeyPatc
     assert solution.q.shape == solution.tau.shape == (solution.t.size, 2)
 
 
+def test_the_motion_in_phases_in_the_readme_runs_as_printed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(ROOT)
+    names: dict[str, Any] = {}
+    exec(compile(re.findall(r"```python\n(.*?)```", README, re.S)[1], "README.md", "exec"), names)
+    hop, solution = names["hop"], names["solution"]
+    assert solution.status is co.Status.SOLVED
+    assert solution.duration == pytest.approx(0.6)
+    assert solution["flight"].duration == pytest.approx(0.13, abs=0.005)
+    assert solution["landing"].constants["impulse"] == pytest.approx(1.7, abs=0.05)
+    # The guess and the curves of which the text below tells.
+    guess = {"flight": co.line((0.0, 1.0), (0.0, 0.8))}
+    curves = {"push": co.BSpline(10), "flight": co.Radau(4), "landing": co.BSpline(10)}
+    assert co.solve(hop, curves, guess=guess, progress=False).cost == pytest.approx(solution.cost, rel=1e-3)
+
+
 def test_the_evaluator_in_the_readme_runs_as_printed(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(ROOT)
     samples = np.random.default_rng(0).standard_normal((3, 5, 43))
     names: dict[str, Any] = dict(zip(("q", "qd", "qdd"), samples, strict=True))
-    exec(compile(re.findall(r"```python\n(.*?)```", README, re.S)[1], "README.md", "exec"), names)
+    exec(compile(re.findall(r"```python\n(.*?)```", README, re.S)[2], "README.md", "exec"), names)
     assert names["tau"].shape == (5, 43)
     assert names["dqdd"].shape == (5, 43, 43)
 

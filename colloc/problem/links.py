@@ -194,7 +194,9 @@ def impact(
     M (qd+ - qd-) = J' p, and along the contacts' axes J qd+ = -e J qd- (Hurmuzlu and Marghitu 1994). With 0 <= e <= 1
     along the normal, or e = 0 along all axes, no energy is created.
 
-        co.impact("flight", "landing", {"toe": "xy", "heel": "y"})
+        hit = co.impact("flight", "landing", {"toe": "xy", "heel": "y"})
+        pushes = co.boundary(lambda phases: phases["landing"].start.impulse[[1, 2]], lower=0.0)
+        jump = co.Sequence({"flight": flight, "landing": landing}, [hit, pushes])
 
     Parameters
     ----------
@@ -210,8 +212,9 @@ def impact(
     held : bool
         Whether the second phase says itself how fast its contacts are, such as by an equation for their positions.
     impulse : str
-        Name of the impulse p, shape (number of axes,) [N s], which the second phase gets as a constant: for costs and
-        constraints such as ``co.at(0.0, lambda now: now.impulse[1], lower=0.0)``, and in `Solution.constants`.
+        Name of the impulse p, shape (number of axes,) [N s], a constant of the second phase: for costs and constraints
+        of the Sequence, such as that what is hit pushes, and in `Solution.constants`. The phase's own functions are
+        called before there is an impulse.
     """
     text("first phase of an impact", first)
     text("second phase of an impact", second)
