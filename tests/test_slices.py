@@ -73,6 +73,33 @@ def test_entries_that_do_not_meet_are_only_reordered():
     np.testing.assert_array_equal(number(column, values, np.arange(6.0)).ravel(), [1, 3, 5, 0, 2, 4])
 
 
+def products(expression: ca.MX, given: ca.MX) -> list[ca.MX]:
+    """What matrices are multiplied with when an expression is evaluated."""
+    function = ca.Function("counted", [given], [expression])
+    steps = range(function.n_instructions())
+    return [function.instruction_MX(k).dep(2) for k in steps if function.instruction_id(k) == ca.OP_MTIMES]
+
+
+def test_one_product_carries_all_over_and_sees_no_more_than_it_reads():
+    """Else motions in many phases take as long as the square of their number."""
+    rng, count = np.random.default_rng(3), 6
+    each = [random_slices(rng, repeated=False) for _ in range(count)]
+    x, values = ca.MX.sym("x", count * N_X), ca.MX.sym("values", count, 3 * N)
+    parts, numbers, expected = [], rng.standard_normal((count, 3 * N)), []
+    for k, slices in enumerate(each):
+        moved = slices.moved(k * N_X)
+        (seen,) = products(moved.gather(x), x)
+        assert seen.shape[0] <= N_X
+        entries = moved.gradient()
+        rows = moved.index[entries.row]
+        parts.append((values[k, :].T, entries, rows, np.zeros_like(rows)))
+        own = numbers[k].reshape(N, 3)
+        expected += [sum(dense(slices, n).T @ own[n] for n in range(N))]
+    found = scatter(count * N_X, 1, parts)
+    assert len(products(found, values)) == 1
+    np.testing.assert_allclose(number(found, values, numbers).ravel(), np.concatenate(expected), atol=1e-13)
+
+
 def test_vanishing_weights_are_pruned():
     slices = Slices(np.array([[3], [5]]), np.array([0, 0]), np.array([0, 1]), np.array([[0.0], [2.0]]))
     pruned = slices.pruned()

@@ -105,10 +105,11 @@ class Slices:
             return ca.reshape(x[self.index.ravel("F").tolist()], *self.index.shape)
         count = self.starts.size - 1
         row = self.row[:, None] + count * np.arange(self.size)
-        matrix = sparse(
-            count * self.size, x.shape[0], row.ravel(), self.index[self.column].ravel(), self.weight.ravel()
-        )
-        return ca.reshape(ca.densify(matrix @ x), count, self.size)
+        # No more of x than is read: a product takes as long as what it is given, of one phase among many, say.
+        seen = self.index[self.column]
+        first, end = (seen.min(), seen.max() + 1) if seen.size else (0, 0)
+        matrix = sparse(count * self.size, int(end - first), row.ravel(), (seen - first).ravel(), self.weight.ravel())
+        return ca.reshape(ca.densify(matrix @ x[int(first) : int(end)]), count, self.size)
 
     def gradient(self) -> Entries:
         """Entries of a dense column of derivatives in w as a column of derivatives in x: A' g."""
@@ -217,7 +218,12 @@ def scatter(
         return ca.MX(sparsity, nonzeros[source[np.argsort(place)].tolist()])
     total = None
     while chunks:
-        source, place, weight, first, end = chunks.pop(0)
+        # As few products as can be: every sum of two takes as long as all nonzeros together.
+        together = [chunks.pop(0)]
+        while chunks and sum(chunk.place.size for chunk in together) + chunks[0].place.size <= _CHUNK:
+            together.append(chunks.pop(0))
+        first, end = together[0].first, together[-1].end
+        source, place, weight = (np.concatenate(k) for k in list(zip(*together, strict=True))[:3])
         target = np.searchsorted(found, place)
         part = sparse(found.size, end - first, target, source - first, weight) @ nonzeros[first:end]
         total = part if total is None else total + part
