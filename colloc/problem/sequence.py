@@ -240,6 +240,18 @@ class Sequence:
                 found[what] = Across(rows, tuple(Place(name, "all along") for name in pair), function)
         return found
 
+    @cached_property
+    def _places(self) -> list[tuple[Place, Instant, set[int]]]:
+        """All that a function can see, with its symbols: what varies along a phase, then what does not."""
+        ends = [
+            (Place(name, moment), now, _symbols(now, varying=True))
+            for name, own in self.ends.items()
+            for moment, now in (("start", own.start), ("end", own.end))
+        ]
+        return ends + [
+            (Place(name, "all along"), own.start, _symbols(own.start, varying=False)) for name, own in self.ends.items()
+        ]
+
     def _across(self, what: str, rows: Rows) -> Across:
         """Rows with the places that they need; InputError for symbols that no phase has."""
         wanted = {symbol.element_hash() for symbol in ca.symvar(rows.expression)}
@@ -255,13 +267,9 @@ class Sequence:
                     symbols.append(ca.SX.sym("again") if known else symbol)
                 inputs.append(ca.vertcat(ca.SX(0, 1), *symbols))
 
-        for name, ends in self.ends.items():
-            for moment, now in (("start", ends.start), ("end", ends.end)):
-                if wanted & _symbols(now, varying=True):
-                    take(Place(name, moment), now)
-        for name, ends in self.ends.items():
-            if (wanted - seen) & _symbols(ends.start, varying=False):
-                take(Place(name, "all along"), ends.start)
+        for place, now, symbols in self._places:
+            if (wanted - seen if place.moment == "all along" else wanted) & symbols:
+                take(place, now)
         function = ca.Function("across", inputs, [rows.expression], {"allow_free": True})
         if function.has_free():
             raise unknown_name(f"unknown or parameter (used by the {what})", ", ".join(function.get_free()), [])
