@@ -15,6 +15,7 @@ import studies.benchmarks.compile
 import studies.benchmarks.error_control
 import studies.benchmarks.evaluate
 import studies.benchmarks.nlp_callbacks
+import studies.benchmarks.phases
 import studies.benchmarks.random_starts
 import studies.benchmarks.scaling
 import studies.benchmarks.tie_break
@@ -115,6 +116,15 @@ def test_a_second_cost_changes_no_time(tmp_path):
     assert numbers["slow_joint.T.change"] == numbers["weak_joints.T.change"] == 0
     assert numbers["slow_joint.torque.least"] < 0.9
     assert numbers["weak_joints.torque.total"] == pytest.approx(1.0, abs=1e-2)
+
+
+def test_one_phase_is_its_problem(tmp_path):
+    numbers = run(studies.benchmarks.phases, tmp_path)
+    assert numbers["phases.bspline.one.difference.iterations"] == 0
+    assert numbers["phases.bspline.one.difference.cost"] < 1e-9
+    assert all(numbers[f"phases.bspline.{count}.solved"] == 1 for count in (1, 2, 4))
+    assert {f"phases.bspline.one.{key}" for key in ("build", "iteration", "total", "hessian")} <= numbers.keys()
+    assert {f"phases.bspline.growth.{key}" for key in ("build", "iteration", "jacobian")} <= numbers.keys()
 
 
 def test_calls_take_turns():
