@@ -425,6 +425,15 @@ def test_wrong_calls_say_what_is_wrong(call, message):
         call()
 
 
+def test_slips_in_functions_across_phases_are_explained():
+    for fn, message in (
+        (lambda phases: phases["a"].finish.q, "no quantity of a phase's ends named 'finish'"),
+        (lambda phases: phases.q, r"take one by name, as in phases\['a'\].end.q"),
+    ):
+        with pytest.raises(AttributeError, match=message):
+            co.Sequence({"a": reach()}, [co.boundary(fn, equals=0.0)])
+
+
 # -- equations that hold in one phase and the next ---------------------------------------------------------------------
 
 

@@ -39,12 +39,19 @@ class PhaseEnds(NamedTuple):
     end: Instant
     duration: ca.SX
 
+    def __getattr__(self, name: str) -> ca.SX:
+        raise AttributeError(str(unknown_name("quantity of a phase's ends", name, self._fields)))
+
 
 class _Named(dict[str, PhaseEnds]):
     """Phases by name; InputError for another name."""
 
     def __missing__(self, name: object) -> PhaseEnds:
         raise unknown_name("phase", name, self)
+
+    def __getattr__(self, name: str) -> PhaseEnds:
+        phase = next(iter(self), "push")
+        raise AttributeError(f"phases have no {name!r}: take one by name, as in phases[{phase!r}].end.q")
 
 
 class Place(NamedTuple):
