@@ -213,7 +213,7 @@ def test_the_campaign_tells_good_answers_from_bad_ones():
     "bad", [b"ab", "\udfff", {0: HUGE}, -HUGE, np.datetime64("2020"), np.ones(2) * 1j, [[1, 2], [3]]]
 )
 def test_bounds_of_an_objective_are_numbers(bad):
-    with pytest.raises(co.InputError, match="bounds of an objective"):
+    with pytest.raises(co.InputError, match="lower bounds of an objective"):
         descent.Objective(lambda x: (float(x @ x), 2 * x), lower=bad)
 
 

@@ -188,7 +188,7 @@ def test_ctrl_c_between_two_rounds_is_a_keyboard_interrupt(monkeypatch: pytest.M
     def curve(*args: object, **kwargs: object) -> None:
         press()
 
-    monkeypatch.setattr(run, "next_curve", curve)
+    monkeypatch.setattr(run, "next_nlp", curve)
     with pytest.raises(KeyboardInterrupt):
         co.solve(swing(), co.Radau(3), tol=1e-6)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from colloc.arguments import array, integer, taking
-from colloc.checks import InputError, count, finite_number, function, interval
+from colloc.checks import InputError, count, finite_number, float_array, function
 from colloc.display import Table, short
 from colloc.numerics.differences import central_difference
 
@@ -41,7 +41,8 @@ class Objective:
         function("first", self.first, "a function", "x")
         if self.hessian is not None:
             function("hessian", self.hessian, "a function", "x")
-        interval("bounds of an objective", self.lower, self.upper)
+        for name, bound in (("lower", self.lower), ("upper", self.upper)):
+            float_array(f"{name} bounds of an objective", bound)
 
     @taking(x=array("n"), directions=integer(1), seed=integer())
     def check_derivatives(self, x: np.ndarray, *, directions: int = 3, seed: int = 0) -> dict[str, float]:

@@ -12,6 +12,7 @@ from colloc.problem import natural_size
 from colloc.transcription import NLP
 
 _OFF = 1e-3  # of the range of the motion
+_ROUNDING = 1e-10  # of a position: what goes no further keeps still
 
 
 def cost_size(nlp: NLP, x: np.ndarray, p: np.ndarray) -> float:
@@ -47,6 +48,6 @@ def _movement(nlp: NLP, x: np.ndarray) -> np.ndarray:
         s, free = spline.greville()[:, None], nlp.free[index]
         shape = 16 * s**2 * (1 - s) ** 2 + free[0] * (1 - s) ** 2 * (1 + 2 * s) + free[-1] * s**2 * (3 - 2 * s)
         found[index] = shape / 2 * found[index[0]]
-        way = np.ptp(x[index], axis=0)
-        sizes[index] = np.where(way > 0, way, natural[index].min(axis=0))
+        way, still = np.ptp(x[index], axis=0), _ROUNDING * (1 + np.abs(x[index]).max(axis=0))
+        sizes[index] = np.where(way > still, way, natural[index].min(axis=0))
     return found * sizes
