@@ -1,5 +1,6 @@
 """The problem layer: what to find, what to minimise, what must hold."""
 
+from colloc.problem.across import Across, PhaseEnds, Place
 from colloc.problem.conditions import Condition, Constraint, at, boundary, path
 from colloc.problem.constraint_rows import ConstraintRows
 from colloc.problem.coordinates import Coordinates, JointState
@@ -9,7 +10,7 @@ from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, Joint
 from colloc.problem.links import Impact, Link, impact, link
 from colloc.problem.problem import Problem
 from colloc.problem.rows import Rows, natural_size, summed
-from colloc.problem.sequence import Across, PhaseEnds, Place, Sequence
+from colloc.problem.sequence import Sequence
 from colloc.problem.track import track
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
 from colloc.problem.where import Ends, Moment, Places, Window

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -15,67 +14,15 @@ from colloc.display import Table
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.model import Model
+from colloc.problem.across import Across, NamedPhases, PhaseEnds, Place, across, same_constants, seen_places
 from colloc.problem.conditions import Condition
 from colloc.problem.cost import NOTHING, Cost, Term
-from colloc.problem.instant import SHARED, Instant, Slots
+from colloc.problem.instant import Instant
 from colloc.problem.links import Impact, Link
 from colloc.problem.problem import Problem, blamed, unique
 from colloc.problem.rows import Rows, bounded, column
-from colloc.problem.unknowns import Free, Parameter, Unknown
+from colloc.problem.unknowns import Free, Parameter
 from colloc.problem.where import Ends
-
-
-class PhaseEnds(NamedTuple):
-    """What functions across phases see of one of them.
-
-    Parameters
-    ----------
-    start, end : Instant
-        The first and the last; times and durations are the phase's own.
-    duration : SX, scalar [s]
-    """
-
-    start: Instant
-    end: Instant
-    duration: ca.SX
-
-    def __getattr__(self, name: str) -> ca.SX:
-        raise AttributeError(str(unknown_name("quantity of a phase's ends", name, self._fields)))
-
-
-class _Named(dict[str, PhaseEnds]):
-    """Phases by name; InputError for another name."""
-
-    def __missing__(self, name: object) -> PhaseEnds:
-        raise unknown_name("phase", name, self)
-
-    def __getattr__(self, name: str) -> PhaseEnds:
-        phase = next(iter(self), "push")
-        raise AttributeError(f"phases have no {name!r}: take one by name, as in phases[{phase!r}].end.q")
-
-
-class Place(NamedTuple):
-    """Where a function across phases reads: "start" or "end" of a phase, or "all along" what does not vary in it."""
-
-    phase: str
-    moment: str
-
-
-class Across(NamedTuple):
-    """A constraint or cost term across phases.
-
-    Parameters
-    ----------
-    rows : Rows
-        In the symbols of the phases' ends; without bounds for a cost.
-    places : tuple of Place
-    function : Function
-        Of the slots at all places, one after another -> the rows.
-    """
-
-    rows: Rows
-    places: tuple[Place, ...]
-    function: ca.Function
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -182,34 +129,40 @@ class Sequence:
     @cached_property
     def ends(self) -> dict[str, PhaseEnds]:
         """The first and last instants of all phases, in symbols of their own."""
-        found = _Named()
+        found = NamedPhases()
         for name, problem in self.phases.items():
             start, end = (problem.another(f" at the {moment} of {name}") for moment in ("start", "end"))
             found[name] = PhaseEnds(start, end, start.duration)
         return found
 
     @cached_property
+    def _seen(self) -> list[tuple[Place, Instant, set[int]]]:
+        return seen_places(self.ends)
+
+    @cached_property
     def rows(self) -> dict[str, Across]:
         """Every constraint across phases by name."""
         found: dict[str, Across] = {}
+        seen = self._seen
         for item in self.subject_to:
             name = unique(item.name, found)
             with blamed(f"constraint {name!r}"):
                 rows = item.rows(self.ends)
             if rows.lower.size:
-                found[name] = self._across(f"constraint {name!r}", rows)
-        for name, kept in self._constants_kept().items():
+                found[name] = across(f"constraint {name!r}", rows, seen)
+        for name, kept in same_constants({n: p.constants for n, p in self.phases.items()}, self.ends).items():
             found[unique(name, found)] = kept
         if isinstance(self.duration, Free):
             total = sum((end.duration for end in self.ends.values()), ca.SX(0))
             rows = bounded("duration", total, self.duration.lower, self.duration.upper, unit="s")
-            found[unique("duration", found)] = self._across("duration", rows)
+            found[unique("duration", found)] = across("duration", rows, seen)
         return found
 
     @cached_property
     def costs(self) -> dict[str, tuple[Term, Across]]:
         """Every cost term of the whole by name."""
         found: dict[str, tuple[Term, Across]] = {}
+        seen = self._seen
         for term in self.minimize.terms:
             name = unique(term.name, found)
             with blamed(f"cost term {name!r}"):
@@ -221,68 +174,8 @@ class Sequence:
                 raise InputError(f"cost term {name!r} must return an SX scalar, got shape {value.shape}")
             none = np.zeros(0)
             rows = Rows(ca.densify(term.weight * value), none, none, (name,), ("",), none)
-            found[name] = (term, self._across(f"cost term {name!r}", rows))
+            found[name] = (term, across(f"cost term {name!r}", rows, seen))
         return found
-
-    def _constants_kept(self) -> dict[str, Across]:
-        """Constants that several phases have, phase after phase the same."""
-        having: dict[Unknown, list[str]] = {}
-        for name, problem in self.phases.items():
-            for constant in problem.constants:
-                having.setdefault(constant, []).append(name)
-        found = {}
-        for constant, names in having.items():
-            for pair in pairwise(names):
-                inputs, values = [], []
-                for name in pair:
-                    # Symbols of their own, as those of the constant are the same in both.
-                    slots = Slots(*(ca.SX.sym("own", slot.shape[0]) for slot in self.ends[name].start.slots))
-                    every = self.phases[name].constants
-                    first = sum(other.size for other in every[: every.index(constant)])
-                    values.append(slots.constants[first : first + constant.size])
-                    inputs += slots
-                what = f"{constant.name} of {' and '.join(pair)}"
-                rows = bounded(what, values[1] - values[0], 0.0, 0.0)
-                function = ca.Function("kept", inputs, [rows.expression])
-                found[what] = Across(rows, tuple(Place(name, "all along") for name in pair), function)
-        return found
-
-    @cached_property
-    def _places(self) -> list[tuple[Place, Instant, set[int]]]:
-        """All that a function can see, with its symbols: what varies along a phase, then what does not."""
-        ends = [
-            (Place(name, moment), now, _symbols(now, varying=True))
-            for name, own in self.ends.items()
-            for moment, now in (("start", own.start), ("end", own.end))
-        ]
-        return ends + [
-            (Place(name, "all along"), own.start, _symbols(own.start, varying=False)) for name, own in self.ends.items()
-        ]
-
-    def _across(self, what: str, rows: Rows) -> Across:
-        """Rows with the places that they need; InputError for symbols that no phase has."""
-        wanted = {symbol.element_hash() for symbol in ca.symvar(rows.expression)}
-        places, inputs, seen = [], [], set()
-
-        def take(place: Place, now: Instant) -> None:
-            places.append(place)
-            for slot in now.slots:
-                symbols = []
-                for symbol in ca.vertsplit(slot):
-                    known = symbol.element_hash() in seen
-                    seen.add(symbol.element_hash())
-                    symbols.append(ca.SX.sym("again") if known else symbol)
-                inputs.append(ca.vertcat(ca.SX(0, 1), *symbols))
-
-        for place, now, symbols in self._places:
-            if (wanted - seen if place.moment == "all along" else wanted) & symbols:
-                take(place, now)
-        function = ca.Function("across", inputs, [rows.expression], {"allow_free": True})
-        if function.has_free():
-            raise unknown_name(f"unknown or parameter (used by the {what})", ", ".join(function.get_free()), [])
-        if not places:
-            raise InputError(f"{what} depends on no phase")
-        return Across(rows, tuple(places), function)
 
     def __repr__(self) -> str:
         return self._table().text()
@@ -293,16 +186,10 @@ class Sequence:
     def _table(self) -> Table:
         lines = [("phase", f"{name}: {problem.model.name}, {problem.span}") for name, problem in self.phases.items()]
         lines += [("minimize", f"{term.weight:g} * {name}") for name, (term, _) in self.costs.items()]
-        for name, across in self.rows.items():
-            count = across.rows.lower.size
+        for name, own in self.rows.items():
+            count = own.rows.lower.size
             lines.append(("subject to", f"{name}: {count} row{'s' if count > 1 else ''}"))
         return Table(f"Sequence of {len(self.phases)} phases", ("", ""), lines)
-
-
-def _symbols(now: Instant, *, varying: bool) -> set[int]:
-    """Those of an instant that vary along the phase, or the others."""
-    slots = (slot for name, slot in zip(now.slots._fields, now.slots, strict=True) if (name in SHARED) != varying)
-    return {symbol.element_hash() for slot in slots for symbol in ca.vertsplit(slot)}
 
 
 def _alike(phases: Mapping[str, Problem], impacts: list[Impact]) -> dict[str, Problem]:

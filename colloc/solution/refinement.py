@@ -8,8 +8,8 @@ are split in two, because that a cost has converged shows only on a finer grid. 
 acceleration at new breakpoints of the first kind, as switches have.
 
 Neighbours whose errors are far below the tolerance are not joined again, and degrees of B-splines not raised: on the
-classic problems and the two-link time optimum (52 refinements) joining saves 6 % of the variables and no time, and of
-degrees 3, 4, 5 and 7 the default, 4, takes the fewest variables and seconds.
+classic problems and the two-link time optimum (54 refinements, of which 52 are solved) joining saves 6 % of the
+variables and no time, and of degrees 3, 4, 5 and 7 the default, 4, takes the fewest variables and seconds.
 """
 
 from __future__ import annotations
