@@ -370,6 +370,7 @@ def blamed(what: str) -> Iterator[None]:
 
 
 def unique(name: str, taken: Mapping[str, object]) -> str:
+    """The name, with a number where it is taken."""
     k = 2
     unique = name
     while unique in taken:

@@ -132,9 +132,7 @@ class SequenceSolution(Answer):
         """Every row of every phase on a grid finer than the nodes, and those across phases, worst first."""
         found = []
         for name, own in self.phases.items():
-            for v in own.violations:
-                constraint, row = (f"{name}: {what}" for what in (v.constraint, v.row))
-                found.append(v._replace(constraint=constraint, row=row, t=v.t + self.starts[name]))
+            found += [self._of_whole(name, v) for v in own.violations]
         for block in self.nlp.constraints:
             if block not in self.nlp.owners:
                 rows, values = block.rows, block.evaluate(self.x, self.parameters)[:, 0]
@@ -204,15 +202,18 @@ class SequenceSolution(Answer):
         """
         times, found = np.atleast_1d(self._normalised(t)) * self.duration, []
         for name, own in self._by_phase(times):
-            for v in self[name].violations_at(own):
-                constraint, row = (f"{name}: {what}" for what in (v.constraint, v.row))
-                found.append(v._replace(constraint=constraint, row=row, t=v.t + self.starts[name]))
+            found += [self._of_whole(name, v) for v in self[name].violations_at(own)]
         return sorted(found, key=lambda v: -v.relative)
 
     @property
     def constants(self) -> dict[str, np.ndarray]:
         """Values of the unknown constants of all phases; of one that several have, such as impulses, the last one's."""
         return {name: value for own in self.phases.values() for name, value in own.constants.items()}
+
+    def _of_whole(self, phase: str, own: Violation) -> Violation:
+        """A violation of a phase, named with it, at the time of the whole motion."""
+        constraint, row = (f"{phase}: {what}" for what in (own.constraint, own.row))
+        return own._replace(constraint=constraint, row=row, t=own.t + self.starts[phase])
 
     def _phase_of(self, times: np.ndarray) -> np.ndarray:
         """Number of the phase at times, the later one where two meet."""
