@@ -221,7 +221,9 @@ class Program(ABC):
     def _name(self, block: Block, line: int, site: int, x: np.ndarray | None) -> str:
         before, duration = self.owner(block)
         s = block.sites.s[site]
-        when = f"s = {s:.4g}" if x is None or duration is None else f"t = {s * x[duration]:.4g} s"
+        if duration is None:  # rows of several motions have no time
+            return f"{before}{block.rows.labels[line]}"
+        when = f"s = {s:.4g}" if x is None else f"t = {s * x[duration]:.4g} s"
         return f"{before}{block.rows.labels[line]} at {when}"
 
     def _checked(self, x: np.ndarray, p: np.ndarray | Sequence[float]) -> tuple[np.ndarray, np.ndarray]:

@@ -126,12 +126,6 @@ class SequenceNLP(Program):
         part = self.parts[name]
         return f"{name}: {self.phases[name].variable_name(k - part.start, x[part])}"
 
-    def row_name(self, row: int, x: np.ndarray | None = None) -> str:
-        """Phase, constraint, joint and time of a row of g; time in seconds, from the phase's start, at a vector x."""
-        name = super().row_name(row, x)
-        block = self.constraints[int(np.searchsorted(self.offsets, row, side="right")) - 1]
-        return name if block in self.owners else name.rpartition(" at ")[0]
-
     def __repr__(self) -> str:
         return self._table().text()
 
