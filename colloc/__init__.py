@@ -38,6 +38,8 @@ The layers, lowest first; each imports only from those listed before it:
     descent         steepest descent, BFGS and Newton methods for motions without constraints beside bounds
     control         iLQR, and feedback around a motion
     plot            figures and animations
+    models          ready-made mechanisms
+    studies         questions answered with the library; ``python -m colloc`` lists and runs them
 """
 
 from importlib import import_module

@@ -34,7 +34,7 @@ def tie_break(
     Where time alone counts, some joints decide it, and others may do what they like within their limits. The second
     solve holds the duration to the digit, and takes one to three times as long as the first. Torques of a Panda fall
     by a fifth, of one joint by a third; where all joints are at their torque limits there is nothing to settle:
-    `python -m studies.benchmarks.tie_break`. Its error counts the second cost's as well.
+    `python -m colloc benchmarks.tie_break`. Its error counts the second cost's as well.
 
         fastest = co.solve(problem, co.BSpline(20))
         calm = co.tie_break(fastest, co.integral(lambda now: ca.sumsqr(now.tau)))

@@ -1,7 +1,7 @@
 """Ready-made mechanisms: numbers with their sources, no optimisation.
 
 A mechanism that its source prints in full is a module here that gives one `colloc.Model`, as in
-``from models.two_link import two_link``:
+``from colloc.models.two_link import two_link``:
 
     arms       two_link, prismatic_revolute, scara, puma560, stanford, manutec_r3, panda, ur5, iiwa; motors in dc_motor
     pendulums  cart_pole, acrobot, each with a joint that has no actuator; spring_pendulum, driven through a spring

@@ -1,4 +1,4 @@
-"""Studies: one question a file, a family a folder, run as ``python -m studies.FAMILY.NAME``.
+"""Studies: one question a file, a family a folder; ``python -m colloc`` lists them, and runs one by its name.
 
     two_link         the published problems of two-link arms against their exact optima
     classics         problems of optimal control with known optima
@@ -7,6 +7,9 @@
     closed_chains    minimum torque of mechanisms with loops
     sensitivities    are the recursive derivatives right, and what do they cost
     control          feedback around a predicted motion, and iLQR
+    tracking         motion from measured markers
+    jumping          a jump in phases
+    running          a running step in phases
     walking          a predicted step of a human
     benchmarks       what takes how long, each alternative in turn
 

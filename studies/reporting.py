@@ -99,7 +99,7 @@ def arguments(
         All of these by name, None for a file that nobody wants, and `question`.
     """
     question = (doc or study).strip().splitlines()[0]
-    parser = _Parser(prog=f"python -m studies.{study}", description=question)
+    parser = _Parser(prog=f"python -m colloc {study}", description=question)
     parser.add_argument("--json", metavar="FILE", help="write the numbers as flat JSON")
     parser.add_argument("--quick", action="store_true", help=quick)
     if figure:

@@ -3,7 +3,7 @@
 import casadi as ca
 
 import colloc as co
-from models.two_link import two_link
+from colloc.models.two_link import two_link
 
 
 def time_optimal() -> co.Problem:

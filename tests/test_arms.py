@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import colloc as co
-from models.iiwa import iiwa
-from models.panda import panda
-from models.puma560 import puma560
-from models.ur5 import ur5
+from colloc.models.iiwa import iiwa
+from colloc.models.panda import panda
+from colloc.models.puma560 import puma560
+from colloc.models.ur5 import ur5
 
 # Torques by Pinocchio 4.1.0: of panda.urdf in example-robot-data 6.0.0 without hand, of kuka_iiwa/model.urdf in
 # pybullet_data 3.2.7, and of the UR5 in the frames of its ROS description, from physical_parameters.yaml.

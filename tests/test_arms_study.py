@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-import studies.arms.point_to_point as study
+import colloc.studies.arms.point_to_point as study
 
 
 def test_no_arm_is_slower_than_its_straight_line(tmp_path: Path):

@@ -25,9 +25,9 @@ import colloc as co
 from colloc.dynamics import newton_euler
 from colloc.dynamics.spatial.articulated import forward_dynamics
 from colloc.dynamics.spatial.composite import mass_matrix
-from models.human43 import human43
-from models.puma560 import puma560
-from models.two_link import two_link
+from colloc.models.human43 import human43
+from colloc.models.puma560 import puma560
+from colloc.models.two_link import two_link
 
 mj: Any = mujoco
 

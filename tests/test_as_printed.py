@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 import colloc as co
+from colloc.models.human.human55 import human55, walking
 from colloc.problem import Instant
-from models.human.human55 import human55, walking
-from studies.walking.as_printed import anatomical, solved
-from studies.walking.printed import INSTANTS, TOLERANCE, TOUCHES, constraints, curve, printed
-from studies.walking.relaxation import RELAXED, relaxations
-from studies.walking.report.printed import creep, stride, violations
-from studies.walking.step import DOUBLE, Step
+from colloc.studies.walking.as_printed import anatomical, solved
+from colloc.studies.walking.printed import INSTANTS, TOLERANCE, TOUCHES, constraints, curve, printed
+from colloc.studies.walking.relaxation import RELAXED, relaxations
+from colloc.studies.walking.report.printed import creep, stride, violations
+from colloc.studies.walking.step import DOUBLE, Step
 
 
 @pytest.fixture(scope="module")

@@ -10,16 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import studies.benchmarks.barrier
-import studies.benchmarks.compile
-import studies.benchmarks.error_control
-import studies.benchmarks.evaluate
-import studies.benchmarks.nlp_callbacks
-import studies.benchmarks.phases
-import studies.benchmarks.random_starts
-import studies.benchmarks.scaling
-import studies.benchmarks.tie_break
-from studies.benchmarks.timing import alternately
+import colloc.studies.benchmarks.barrier
+import colloc.studies.benchmarks.compile
+import colloc.studies.benchmarks.error_control
+import colloc.studies.benchmarks.evaluate
+import colloc.studies.benchmarks.nlp_callbacks
+import colloc.studies.benchmarks.phases
+import colloc.studies.benchmarks.random_starts
+import colloc.studies.benchmarks.scaling
+import colloc.studies.benchmarks.tie_break
+from colloc.studies.benchmarks.timing import alternately
 
 
 def run(benchmark, tmp_path: Path) -> dict[str, float]:
@@ -34,7 +34,7 @@ def run(benchmark, tmp_path: Path) -> dict[str, float]:
 
 @pytest.mark.slow
 def test_evaluations_agree_and_ratios_are_those_of_the_microseconds(tmp_path):
-    numbers = run(studies.benchmarks.evaluate, tmp_path)
+    numbers = run(colloc.studies.benchmarks.evaluate, tmp_path)
     assert numbers["evaluate.difference"] < 1e-11
     for key in ("torque.pinocchio", "sensitivities.pinocchio", "sensitivities.ad_vm", "hessian.ad_vm", "hessian.vm"):
         assert numbers[f"evaluate.difference.{key}"] < 1e-11
@@ -46,15 +46,15 @@ def test_evaluations_agree_and_ratios_are_those_of_the_microseconds(tmp_path):
 
 
 def test_evaluate_does_without_pinocchio(monkeypatch):
-    monkeypatch.setattr(studies.benchmarks.evaluate, "pinocchio", None)
-    model = studies.benchmarks.evaluate.human43()
-    given = studies.benchmarks.evaluate.samples(model.n, 3)
-    calls = studies.benchmarks.evaluate.work({}, {}, given)
+    monkeypatch.setattr(colloc.studies.benchmarks.evaluate, "pinocchio", None)
+    model = colloc.studies.benchmarks.evaluate.human43()
+    given = colloc.studies.benchmarks.evaluate.samples(model.n, 3)
+    calls = colloc.studies.benchmarks.evaluate.work({}, {}, given)
     assert all("pinocchio" not in callers for callers in calls.values())
 
 
 def test_callbacks_are_those_of_plain_casadi(tmp_path):
-    numbers = run(studies.benchmarks.nlp_callbacks, tmp_path)
+    numbers = run(colloc.studies.benchmarks.nlp_callbacks, tmp_path)
     assert numbers["nlp_callbacks.difference"] < 1e-11
     for name in ("f", "g", "gradient", "jacobian", "hessian"):
         for way in ("vm", "compiled"):
@@ -66,7 +66,7 @@ def test_callbacks_are_those_of_plain_casadi(tmp_path):
 
 
 def test_growth_is_measured_where_all_is_solved(tmp_path):
-    numbers = run(studies.benchmarks.scaling, tmp_path)
+    numbers = run(colloc.studies.benchmarks.scaling, tmp_path)
     for kind in ("radau", "bspline", "hermite_simpson"):
         assert numbers[f"scaling.{kind}.unsolved"] == 0
         assert numbers[f"scaling.{kind}.200.T"] == pytest.approx(0.391855, abs=1e-3)
@@ -76,12 +76,12 @@ def test_growth_is_measured_where_all_is_solved(tmp_path):
 
 def test_slopes_are_exponents():
     points = {size: {"time": 3.0 * size**1.5} for size in (10, 100, 300, 1000)} | {50: {"time": 7.0}}
-    assert studies.benchmarks.scaling.slope(points, "time", 100) == pytest.approx(1.5)
-    assert np.isnan(studies.benchmarks.scaling.slope(points, "time", 1000))
+    assert colloc.studies.benchmarks.scaling.slope(points, "time", 100) == pytest.approx(1.5)
+    assert np.isnan(colloc.studies.benchmarks.scaling.slope(points, "time", 1000))
 
 
 def test_the_second_process_compiles_nothing(tmp_path):
-    numbers = run(studies.benchmarks.compile, tmp_path)
+    numbers = run(colloc.studies.benchmarks.compile, tmp_path)
     assert numbers["compile.libraries"] == 4
     assert numbers["compile.compiled_again"] == 0
     assert numbers["compile.size_MB"] > 0
@@ -90,14 +90,14 @@ def test_the_second_process_compiles_nothing(tmp_path):
 
 
 def test_error_control_is_timed_where_it_adds_nothing(tmp_path):
-    numbers = run(studies.benchmarks.error_control, tmp_path)
+    numbers = run(colloc.studies.benchmarks.error_control, tmp_path)
     assert numbers["error_control.time_optimal.bspline.nodes_added"] == 0
     assert numbers["error_control.ratio.nothing_added"] > 0
 
 
 @pytest.mark.slow
 def test_no_barrier_strategy_leaves_a_random_problem_unsolved(tmp_path):
-    numbers = run(studies.benchmarks.barrier, tmp_path)
+    numbers = run(colloc.studies.benchmarks.barrier, tmp_path)
     assert numbers["barrier.problems.default.unsolved"] == numbers["barrier.guesses.default.unsolved"] == 0
     assert numbers["barrier.guesses.default.iterations.max"] < 10 * numbers["barrier.guesses.default.iterations.median"]
     assert {"barrier.problems.adaptive.iterations.p95", "barrier.guesses.adaptive.seconds.total"} <= numbers.keys()
@@ -105,21 +105,21 @@ def test_no_barrier_strategy_leaves_a_random_problem_unsolved(tmp_path):
 
 @pytest.mark.slow
 def test_no_random_start_of_a_time_optimum_takes_ten_times_the_usual(tmp_path):
-    numbers = run(studies.benchmarks.random_starts, tmp_path)
+    numbers = run(colloc.studies.benchmarks.random_starts, tmp_path)
     for name in ("two_link", "panda", "cart_pole"):
         assert numbers[f"{name}.solved"] == numbers[f"{name}.best"] == 4
         assert numbers[f"{name}.iterations.ratio"] < 10
 
 
 def test_a_second_cost_changes_no_time(tmp_path):
-    numbers = run(studies.benchmarks.tie_break, tmp_path)
+    numbers = run(colloc.studies.benchmarks.tie_break, tmp_path)
     assert numbers["slow_joint.T.change"] == numbers["weak_joints.T.change"] == 0
     assert numbers["slow_joint.torque.least"] < 0.9
     assert numbers["weak_joints.torque.total"] == pytest.approx(1.0, abs=1e-2)
 
 
 def test_one_phase_is_its_problem(tmp_path):
-    numbers = run(studies.benchmarks.phases, tmp_path)
+    numbers = run(colloc.studies.benchmarks.phases, tmp_path)
     assert numbers["phases.bspline.one.difference.iterations"] == 0
     assert numbers["phases.bspline.one.difference.cost"] < 1e-9
     assert all(numbers[f"phases.bspline.{count}.solved"] == 1 for count in (1, 2, 4))

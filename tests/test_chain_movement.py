@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import colloc as co
-import studies.closed_chains.five_bar
-import studies.closed_chains.rower
+import colloc.studies.closed_chains.five_bar
+import colloc.studies.closed_chains.rower
 from colloc import loops
 from colloc.descent import ChainMovement, Movement, Objective, SplineMotion, Stop, bfgs, ipopt, modified_newton
 from colloc.dynamics import potential_energy
-from models.closed.five_bar import END, START, five_bar
-from models.closed.four_bar import four_bar
-from models.closed.rower import (
+from colloc.models.closed.five_bar import END, START, five_bar
+from colloc.models.closed.four_bar import four_bar
+from colloc.models.closed.rower import (
     ARM,
     CATCH,
     FINISH,
@@ -239,7 +239,7 @@ def run(study, tmp_path) -> dict[str, float]:
 
 
 def test_table_one(tmp_path, capsys):
-    numbers = run(studies.closed_chains.five_bar, tmp_path)
+    numbers = run(colloc.studies.closed_chains.five_bar, tmp_path)
     assert numbers["iterations.newton"] <= 7
     assert numbers["iterations.ipopt"] <= 7
     assert numbers["cost.newton"] == pytest.approx(6.14472322, rel=1e-7)
@@ -262,7 +262,7 @@ def test_table_one(tmp_path, capsys):
 
 
 def test_the_rower(tmp_path, capsys):
-    numbers = run(studies.closed_chains.rower, tmp_path)
+    numbers = run(colloc.studies.closed_chains.rower, tmp_path)
     assert numbers["cost.newton"] == pytest.approx(3113.86843521, rel=1e-7)
     assert numbers["factor"] == pytest.approx(5375.841875 / 3113.868435, rel=1e-6)
     assert "the interpolated start costs 5375.842" in capsys.readouterr().out
@@ -275,7 +275,7 @@ def test_the_rower(tmp_path, capsys):
 
 def test_limbs_neither_cross_nor_leave_their_ranges_in_the_optimal_stroke():
     """By kinematics of its own: angles added up along the body."""
-    movement = studies.closed_chains.rower.rowing()
+    movement = colloc.studies.closed_chains.rower.rowing()
     best = modified_newton(movement.objective, movement.start(), Stop(1e-6))
     q = movement.sample(best.x, np.linspace(0, 1, 201)).q
     lengths = [part.length for part in (SHANK, THIGH, PELVIS, TRUNK, ARM, FOREARM)] + [HAND]

@@ -9,14 +9,14 @@ import pinocchio
 import pytest
 
 import colloc as co
-from models import manutec_r3 as manutec
-from models.acrobot import acrobot
-from models.cart_pole import cart_pole
-from models.manutec_r3 import manutec_r3
-from studies.classics import optima
-from studies.classics.arms import two_bars
-from studies.classics.optima import CLASSICS
-from studies.classics.points import particle
+from colloc.models import manutec_r3 as manutec
+from colloc.models.acrobot import acrobot
+from colloc.models.cart_pole import cart_pole
+from colloc.models.manutec_r3 import manutec_r3
+from colloc.studies.classics import optima
+from colloc.studies.classics.arms import two_bars
+from colloc.studies.classics.optima import CLASSICS
+from colloc.studies.classics.points import particle
 
 pin: Any = pinocchio
 SEEDS = range(5)

@@ -28,11 +28,11 @@ from random_trees import (
 import colloc as co
 from colloc.dynamics import lagrange, newton_euler
 from colloc.dynamics.spatial.composite import composite_sensitivities, mass_matrix
-from models.chains.serial import spatial_chain
-from models.human43 import human43
-from models.puma560 import puma560
-from models.stanford import stanford
-from models.two_link import two_link
+from colloc.models.chains.serial import spatial_chain
+from colloc.models.human43 import human43
+from colloc.models.puma560 import puma560
+from colloc.models.stanford import stanford
+from colloc.models.two_link import two_link
 
 NAMES = ("tau", "dq", "dqd", "dqdd")
 

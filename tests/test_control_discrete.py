@@ -9,8 +9,8 @@ from random_trees import random_state, random_tree
 from scipy.integrate import solve_ivp
 
 import colloc as co
-from models.puma560 import puma560
-from models.two_link import two_link
+from colloc.models.puma560 import puma560
+from colloc.models.two_link import two_link
 
 Scheme = co.control.Scheme
 ARM = co.control.discretise(two_link(), 0.1)

@@ -7,8 +7,8 @@ from random_trees import numbers
 
 import colloc as co
 from colloc.control import Form, Scheme, Status, System
-from models.puma560 import puma560
-from models.two_link import two_link
+from colloc.models.puma560 import puma560
+from colloc.models.two_link import two_link
 
 DT, STEPS = 0.02, 25
 START = np.array([0.3, 0.8, 0.0, 0.0])

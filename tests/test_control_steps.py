@@ -8,9 +8,9 @@ from scipy.linalg import solve_discrete_are
 
 import colloc as co
 from colloc.control import Expansion, backward, box_minimum, fitted, least_squares_step
-from models.chains import point_masses as pc
-from models.chains.point_masses import PointMassChain
-from models.two_link import two_link
+from colloc.models.chains import point_masses as pc
+from colloc.models.chains.point_masses import PointMassChain
+from colloc.models.two_link import two_link
 
 STEPS, N_X, N_U = 6, 4, 2
 GOAL = (0.1, 0.2)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-import studies.benchmarks.ilqr
-import studies.control.reaching
-import studies.control.tracking
+import colloc.studies.benchmarks.ilqr
+import colloc.studies.control.reaching
+import colloc.studies.control.tracking
 
 
 def run(study, tmp_path: Path, *options: str) -> dict[str, float]:
@@ -37,17 +37,17 @@ def check_reaches(numbers: dict[str, float], links: tuple[int, ...]) -> None:
 
 
 def test_ilqr_and_ipopt_reach_the_same_cost(tmp_path: Path):
-    check_reaches(run(studies.control.reaching, tmp_path, "--quick"), (2, 3))
+    check_reaches(run(colloc.studies.control.reaching, tmp_path, "--quick"), (2, 3))
 
 
 @pytest.mark.slow
 def test_ilqr_and_ipopt_reach_the_same_cost_with_ten_links(tmp_path: Path):
-    check_reaches(run(studies.control.reaching, tmp_path), (2, 3, 5, 10))
+    check_reaches(run(colloc.studies.control.reaching, tmp_path), (2, 3, 5, 10))
 
 
 @pytest.mark.parametrize("options", [("--quick",), pytest.param((), marks=pytest.mark.slow)], ids=["quick", "full"])
 def test_feedback_ends_ten_times_closer(tmp_path: Path, options: tuple[str, ...]):
-    numbers = run(studies.control.tracking, tmp_path, *options)
+    numbers = run(colloc.studies.control.tracking, tmp_path, *options)
     assert numbers["cost.time_optimal"] == pytest.approx(0.391855, abs=2e-3)
     assert numbers["tip_error.tvlqr"] < 0.1 * numbers["tip_error.open_loop"]
     assert 0.02 < numbers["tip_error.open_loop"] < 0.1
@@ -61,7 +61,7 @@ def test_feedback_ends_ten_times_closer(tmp_path: Path, options: tuple[str, ...]
 
 def test_what_an_iteration_takes_is_measured_where_it_converges(tmp_path: Path):
     file = tmp_path / "numbers.json"
-    numbers = studies.benchmarks.ilqr.main(["--quick", "--json", str(file)])
+    numbers = colloc.studies.benchmarks.ilqr.main(["--quick", "--json", str(file)])
     assert json.loads(file.read_text()) == numbers
     for plane in ("vertical", "horizontal"):
         closed, tree = (f"ilqr.{plane}.{name}" for name in ("closed_form", "articulated"))

@@ -7,7 +7,7 @@ from problems import effort, time_optimal
 
 import colloc as co
 from colloc.control import Expansion, backward
-from models.two_link import two_link
+from colloc.models.two_link import two_link
 
 
 @pytest.fixture(scope="module")

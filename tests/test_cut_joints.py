@@ -16,12 +16,12 @@ import colloc as co
 from colloc import loops
 from colloc.descent import ChainMovement, Stop, modified_newton
 from colloc.loops import CutJoints
-from models.closed.five_bar import END, START, five_bar
-from models.closed.four_bar import four_bar
-from models.closed.parallel_scara import parallel_scara
-from models.closed.rower import CATCH, FINISH, oar_load, rower
-from models.closed.slider_crank import slider_crank
-from studies.closed_chains import time_optimal
+from colloc.models.closed.five_bar import END, START, five_bar
+from colloc.models.closed.four_bar import four_bar
+from colloc.models.closed.parallel_scara import parallel_scara
+from colloc.models.closed.rower import CATCH, FINISH, oar_load, rower
+from colloc.models.closed.slider_crank import slider_crank
+from colloc.studies.closed_chains import time_optimal
 
 KINDS = ("weld", "revolute", "prismatic", "cylindrical", "spherical", "planar", "on_line", "on_plane")
 FROM, TO = (0.5,), (2.5,)

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 import colloc as co
 from colloc.descent import DescentStatus, Movement, Objective, SplineMotion, Stop
-from models.chains.serial import planar_chain
+from colloc.models.chains.serial import planar_chain
 
 NEWTON, BFGS, STEEPEST, IPOPT = METHODS = (
     co.descent.modified_newton, co.descent.bfgs, co.descent.steepest_descent, co.descent.ipopt,

@@ -28,7 +28,7 @@ from random_trees import (
 import colloc as co
 from colloc.dynamics import equations_of_motion, joint_reactions, lagrange, newton_euler
 from colloc.model.kinematics import frames, point_motion
-from models.two_link import INERTIA, LENGTH, MASS, two_link
+from colloc.models.two_link import INERTIA, LENGTH, MASS, two_link
 
 FORMULATIONS = {"lagrange": lagrange, "newton_euler": newton_euler}
 mj: Any = mujoco

@@ -26,7 +26,7 @@ from colloc.dynamics.energy import center_of_mass, kinetic_energy, momentum, pot
 from colloc.dynamics.spatial.articulated import forward_dynamics
 from colloc.dynamics.spatial.composite import mass_matrix
 from colloc.model.kinematics import point_motion
-from models.human43 import human43
+from colloc.models.human43 import human43
 
 
 class Case(NamedTuple):

@@ -69,7 +69,7 @@ def test_mistakes_are_named(solution: co.Solution):
 
 def test_violations_carry_units_and_any_times():
     box = co.path(lambda now: now.point("elbow").position[1], lower=-9.0, unit="m", name="height")
-    from models.two_link import two_link
+    from colloc.models.two_link import two_link
 
     stated = [co.initial(q=(0, -1), qd=0), co.final(q=(1, 0.5), qd=0), co.bounds(tau=(-50, 50), qd=(-9, 9)), box]
     solution = co.solve(co.Problem(two_link(), 1.0, co.integral(effort), stated), co.BSpline(6))

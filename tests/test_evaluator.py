@@ -9,8 +9,8 @@ import pytest
 from random_trees import coordinates, random_loads, random_tree
 
 import colloc as co
+from colloc.models.two_link import two_link
 from colloc.numerics.differences import central_difference
-from models.two_link import two_link
 
 
 @pytest.fixture(scope="module")

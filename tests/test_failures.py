@@ -10,8 +10,8 @@ import pytest
 from problems import effort, time_optimal
 
 import colloc as co
+from colloc.models.two_link import two_link
 from colloc.solver.constant_rows import constant_rows
-from models.two_link import two_link
 
 ROOT = Path(__file__).parents[1]
 CURVES = [co.BSpline(10), co.Radau(10), co.HermiteSimpson(10)]

@@ -8,10 +8,10 @@ import pytest
 from random_trees import random_tree
 
 import colloc as co
+from colloc.models.two_link import two_link
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.differences import central_difference
 from colloc.transcription import FreeKnotsGrid
-from models.two_link import two_link
 
 ENDS = np.array([0.0, 0.15, 0.35, 0.6, 0.8, 1.0])
 

@@ -10,22 +10,22 @@ import pytest
 from matplotlib.figure import Figure
 
 import colloc as co
-from models.human.human55 import human55, walking
-from studies.walking.gait import PACK, loaded
-from studies.walking.picture.animation import write_animation
-from studies.walking.picture.body import NAMES, capsule, film, strides
-from studies.walking.picture.figures import gait_figure
-from studies.walking.posture import swing, wrist_gaps
-from studies.walking.report.comparison import LABELS, comparison
-from studies.walking.report.errors import PROMISED, pressing_outside
-from studies.walking.report.ground import ground_reactions
-from studies.walking.report.norms import bands, fact, facts
-from studies.walking.report.report import Report
-from studies.walking.report.stride import COMPARED, EVENTS
-from studies.walking.speeds import SPEEDS, published, step_length, trend
-from studies.walking.starts import Run, starts_figure, tabulated
-from studies.walking.step import DOUBLE, MID_SWING, Step
-from studies.walking.walk import COARSE, POINTS, posed, walk
+from colloc.models.human.human55 import human55, walking
+from colloc.studies.walking.gait import PACK, loaded
+from colloc.studies.walking.picture.animation import write_animation
+from colloc.studies.walking.picture.body import NAMES, capsule, film, strides
+from colloc.studies.walking.picture.figures import gait_figure
+from colloc.studies.walking.posture import swing, wrist_gaps
+from colloc.studies.walking.report.comparison import LABELS, comparison
+from colloc.studies.walking.report.errors import PROMISED, pressing_outside
+from colloc.studies.walking.report.ground import ground_reactions
+from colloc.studies.walking.report.norms import bands, fact, facts
+from colloc.studies.walking.report.report import Report
+from colloc.studies.walking.report.stride import COMPARED, EVENTS
+from colloc.studies.walking.speeds import SPEEDS, published, step_length, trend
+from colloc.studies.walking.starts import Run, starts_figure, tabulated
+from colloc.studies.walking.step import DOUBLE, MID_SWING, Step
+from colloc.studies.walking.walk import COARSE, POINTS, posed, walk
 
 
 @pytest.fixture(scope="module")

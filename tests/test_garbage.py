@@ -12,8 +12,8 @@ from problems import time_optimal
 
 import colloc as co
 from colloc import control, descent, dynamics, ground
-from models.closed.four_bar import four_bar
-from models.two_link import two_link
+from colloc.models.closed.four_bar import four_bar
+from colloc.models.two_link import two_link
 from tests.campaigns import garbage
 
 HUGE = 10**400

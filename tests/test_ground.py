@@ -7,7 +7,7 @@ import pytest
 import colloc as co
 from colloc import ground
 from colloc.dynamics import Wrench, support_wrench
-from models.human.human55 import VIRTUAL, Human, human55, walking
+from colloc.models.human.human55 import VIRTUAL, Human, human55, walking
 
 G = 9.81
 

@@ -11,9 +11,9 @@ import pinocchio
 import pytest
 
 import colloc as co
-from studies.benchmarks import honesty
-from studies.benchmarks.judge import judge, strayed
-from studies.benchmarks.random_motions import colloc_problem, pinocchio_model, random_case
+from colloc.studies.benchmarks import honesty
+from colloc.studies.benchmarks.judge import judge, strayed
+from colloc.studies.benchmarks.random_motions import colloc_problem, pinocchio_model, random_case
 
 pin: Any = pinocchio
 MASS, FORCE, T = 2.0, 50.0, 0.4

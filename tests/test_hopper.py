@@ -8,7 +8,7 @@ import pytest
 from random_trees import State, coordinates, evaluate, pinocchio_inverse_dynamics, pinocchio_tree, random_state
 
 import colloc as co
-from models.hopper import LENGTH, STIFFNESS, hopper
+from colloc.models.hopper import LENGTH, STIFFNESS, hopper
 
 SEEDS = range(5)
 

@@ -30,11 +30,11 @@ from scipy.linalg import expm
 
 import colloc as co
 from colloc.model.kinematics import frames
-from models.human.anatomy import anatomy, combined
-from models.human.human import Human
-from models.human.human55 import FROZEN, VIRTUAL, WALKING, human55, walking
-from models.human.segments import DATA
-from models.human.walker2d import walker2d
+from colloc.models.human.anatomy import anatomy, combined
+from colloc.models.human.human import Human
+from colloc.models.human.human55 import FROZEN, VIRTUAL, WALKING, human55, walking
+from colloc.models.human.segments import DATA
+from colloc.models.human.walker2d import walker2d
 
 G = 9.81
 SIZES = {"male": (1.741, 73.0), "female": (1.735, 61.9), "tall": (1.95, 95.0), "small": (1.52, 48.0)}

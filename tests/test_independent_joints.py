@@ -17,13 +17,13 @@ import colloc as co
 from colloc import loops
 from colloc.descent import ChainMovement, Stop, modified_newton
 from colloc.loops import CutJoints, IndependentJoints
-from models.closed.five_bar import END, START, five_bar
-from models.closed.four_bar import four_bar
-from models.closed.parallel_scara import parallel_scara
-from models.closed.rower import CATCH, FINISH, oar_load, rower
-from models.closed.slider_crank import slider_crank
-from models.two_link import two_link
-from studies.closed_chains import time_optimal
+from colloc.models.closed.five_bar import END, START, five_bar
+from colloc.models.closed.four_bar import four_bar
+from colloc.models.closed.parallel_scara import parallel_scara
+from colloc.models.closed.rower import CATCH, FINISH, oar_load, rower
+from colloc.models.closed.slider_crank import slider_crank
+from colloc.models.two_link import two_link
+from colloc.studies.closed_chains import time_optimal
 
 CURVES = [
     co.BSpline(6),

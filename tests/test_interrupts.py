@@ -20,9 +20,9 @@ from colloc.files import write_atomically
 from colloc.interrupts import Heeded, heeded
 from colloc.kernels.cache import store, workshop
 from colloc.lazy import cached_property
+from colloc.models.two_link import two_link
 from colloc.solution import run
 from colloc.solver.monitor import Monitor
-from models.two_link import two_link
 
 
 class Converted:

@@ -13,8 +13,8 @@ import colloc as co
 from colloc.dynamics import newton_euler
 from colloc.dynamics.spatial.jacobians import point_jacobian, point_jacobian_rate
 from colloc.model.kinematics import frames, point_motion
-from models.human43 import human43
-from models.two_link import LENGTH, two_link
+from colloc.models.human43 import human43
+from colloc.models.two_link import LENGTH, two_link
 
 
 class Case(NamedTuple):

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import colloc as co
-from models.human.jumper2d import jumper2d
-from models.human.runner2d import runner2d
-from models.human.strength import SPEEDS, share, strength
-from studies.jumping import jump
-from studies.jumping.phases import FRICTION, GROUND, Jump
+from colloc.models.human.jumper2d import jumper2d
+from colloc.models.human.runner2d import runner2d
+from colloc.models.human.strength import SPEEDS, share, strength
+from colloc.studies.jumping import jump
+from colloc.studies.jumping.phases import FRICTION, GROUND, Jump
 
 
 @pytest.mark.parametrize("name", SPEEDS)

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 import colloc as co
 from colloc.model.kinematics import frames, origins, point_in, point_motion
 from colloc.model.transforms import inverse
-from models.two_link import LENGTH, two_link
+from colloc.models.two_link import LENGTH, two_link
 
 SEEDS = range(300, 320)
 

@@ -11,10 +11,10 @@ from problems import effort
 
 import colloc as co
 from colloc.model import Model
+from colloc.models.puma560 import puma560
+from colloc.models.two_link import two_link
 from colloc.numerics.path_speeds import PathLimits, path_speeds
 from colloc.transcription import TimedLine, Untimed, timed_line, trajectory_from
-from models.puma560 import puma560
-from models.two_link import two_link
 
 
 def slide(gravity=(0.0, 0.0, 0.0), **passive) -> Model:

@@ -14,12 +14,12 @@ from random_trees import coordinates, evaluate, random_loads
 import colloc as co
 from colloc import loops
 from colloc.dynamics import kinetic_energy, lagrange, lie, newton_euler, potential_energy
-from models.closed.five_bar import five_bar
-from models.closed.four_bar import COUPLER, CRANK, LINEAR_DENSITY, ROCKER, four_bar
-from models.closed.parallel_scara import parallel_scara
-from models.closed.rower import rower
-from models.closed.slider_crank import CRANK as THROW
-from models.closed.slider_crank import PISTON_MASS, ROD, slider_crank
+from colloc.models.closed.five_bar import five_bar
+from colloc.models.closed.four_bar import COUPLER, CRANK, LINEAR_DENSITY, ROCKER, four_bar
+from colloc.models.closed.parallel_scara import parallel_scara
+from colloc.models.closed.rower import rower
+from colloc.models.closed.slider_crank import CRANK as THROW
+from colloc.models.closed.slider_crank import PISTON_MASS, ROD, slider_crank
 
 # Kinds of loops and number of bodies: every kind alone, then several at once.
 CASES = (

@@ -13,11 +13,11 @@ from random_trees import coordinates, evaluate
 import colloc as co
 from colloc import loops
 from colloc.loops import Loop
-from models.closed.five_bar import END, START, five_bar
-from models.closed.four_bar import COUPLER, CRANK, GROUND, ROCKER, four_bar, slender
-from models.closed.parallel_scara import parallel_scara
-from models.closed.rower import CATCH, FINISH, INDEPENDENT, OAR_TORQUE, SEAT_HEIGHT, oar_load, rower
-from models.closed.slider_crank import slider_crank
+from colloc.models.closed.five_bar import END, START, five_bar
+from colloc.models.closed.four_bar import COUPLER, CRANK, GROUND, ROCKER, four_bar, slender
+from colloc.models.closed.parallel_scara import parallel_scara
+from colloc.models.closed.rower import CATCH, FINISH, INDEPENDENT, OAR_TORQUE, SEAT_HEIGHT, oar_load, rower
+from colloc.models.closed.slider_crank import slider_crank
 
 IN_PLANE = ("revolute", "spherical", "cylindrical", "on_line")
 

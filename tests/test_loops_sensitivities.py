@@ -15,10 +15,10 @@ from random_trees import evaluate, random_loads
 import colloc as co
 from colloc import loops
 from colloc.loops import sensitivities as module
-from models.closed.five_bar import five_bar
-from models.closed.four_bar import four_bar
-from models.closed.parallel_scara import parallel_scara
-from models.closed.rower import oar_load, rower
+from colloc.models.closed.five_bar import five_bar
+from colloc.models.closed.four_bar import four_bar
+from colloc.models.closed.parallel_scara import parallel_scara
+from colloc.models.closed.rower import oar_load, rower
 
 CASES = (
     (("spherical",), 8), (("revolute",), 11), (("on_line", "on_plane"), 9), (("spherical", "on_line"), 12),

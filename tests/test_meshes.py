@@ -12,7 +12,7 @@ from problems import effort, everything, time_optimal
 from scipy.interpolate import BSpline
 
 import colloc as co
-from models.two_link import two_link
+from colloc.models.two_link import two_link
 
 ENDS = (0.0, 0.02, 0.1, 0.35, 0.36, 0.8, 1.0)
 CURVES = [

@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 import colloc as co
 from colloc.model import check_loads
-from models.two_link import two_link
+from colloc.models.two_link import two_link
 
 # Reproducible and without a database on disk.
 settings.register_profile("colloc", derandomize=True, database=None, deadline=None, max_examples=60)

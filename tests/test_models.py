@@ -17,14 +17,14 @@ import pytest
 from random_trees import coordinates, evaluate, numbers, pin, random_state
 
 import colloc as co
-import models
+from colloc import models
 from colloc.dynamics import equations_of_motion
 from colloc.model.kinematics import frames
-from models.chains.serial import planar_chain, spatial_chain
-from models.human43 import human43
-from models.puma560 import puma560
-from models.scara import scara
-from models.stanford import TOOL, stanford
+from colloc.models.chains.serial import planar_chain, spatial_chain
+from colloc.models.human43 import human43
+from colloc.models.puma560 import puma560
+from colloc.models.scara import scara
+from colloc.models.stanford import TOOL, stanford
 
 G = 9.81
 EVERY = (human43, puma560, scara, stanford, lambda: planar_chain(7), lambda: spatial_chain(7))

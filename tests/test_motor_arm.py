@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import colloc as co
-from models.dc_motor import Motor, driven, electrical
-from studies.arms import motor_arm
+from colloc.models.dc_motor import Motor, driven, electrical
+from colloc.studies.arms import motor_arm
 
 
 def test_a_motor_runs_up_as_its_equations_say():

@@ -10,11 +10,11 @@ import pytest
 from problems import effort
 
 import colloc as co
+import colloc.studies.descents.two_link
 import colloc.transcription.torques
-import studies.descents.two_link
 from colloc.descent import DescentStatus, Movement, Stop
-from models.chains.serial import planar_chain, spatial_chain
-from models.two_link import two_link
+from colloc.models.chains.serial import planar_chain, spatial_chain
+from colloc.models.two_link import two_link
 
 REST = [co.initial(q=0.1, qd=0.0, qdd=0.0), co.final(q=0.8, qd=0.0, qdd=0.0)]
 RECURSIONS = (
@@ -251,7 +251,7 @@ def test_a_movement_is_made_of_an_nlp():
 
 
 def test_the_papers_comparison(tmp_path, capsys):
-    numbers = studies.descents.two_link.main(
+    numbers = colloc.studies.descents.two_link.main(
         ["--quick", "--figure", str(tmp_path / "figure.png"), "--json", str(tmp_path / "numbers.json")]
     )
     assert json.loads((tmp_path / "numbers.json").read_text()) == numbers
@@ -269,7 +269,7 @@ def test_the_papers_comparison(tmp_path, capsys):
 
 
 def test_the_lifting_motion_has_two_links_at_right_angles_in_the_end():
-    study = studies.descents.two_link
+    study = colloc.studies.descents.two_link
     with pytest.warns(co.SolutionWarning, match="higher than it need be"):  # by 75 %, on so few polynomials
         solution = co.solve(study.problem, study.CURVE)
     np.testing.assert_allclose(solution.q[[0, -1]], [[-pi / 2, 0], [0, pi / 2]], atol=1e-12)

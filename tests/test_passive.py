@@ -36,7 +36,7 @@ from colloc.dynamics import (
     total_sensitivities,
 )
 from colloc.loops.cut_joints import CutJoints
-from models.closed.five_bar import five_bar
+from colloc.models.closed.five_bar import five_bar
 
 mj: Any = mujoco
 FORMULATIONS = [co.dynamics.newton_euler, co.dynamics.lagrange, co.dynamics.lie, co.dynamics.regular_lagrange]

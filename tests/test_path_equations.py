@@ -10,7 +10,7 @@ from problems import effort
 from scipy.optimize import minimize
 
 import colloc as co
-from models.two_link import two_link
+from colloc.models.two_link import two_link
 
 CURVES = [
     co.BSpline(20),

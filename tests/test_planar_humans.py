@@ -18,11 +18,11 @@ from random_trees import (
 
 import colloc as co
 from colloc.model.kinematics import frames
-from models.human.human import Human
-from models.human.human55 import human55
-from models.human.jumper2d import jumper2d
-from models.human.runner2d import runner2d
-from models.human.stance import PITCH, ROLL, on_foot
+from colloc.models.human.human import Human
+from colloc.models.human.human55 import human55
+from colloc.models.human.jumper2d import jumper2d
+from colloc.models.human.runner2d import runner2d
+from colloc.models.human.stance import PITCH, ROLL, on_foot
 
 HUMANS = [(1.741, 73.0, "male"), (1.735, 61.9, "female"), (1.5, 45.0, "female")]
 MAKERS = {"jumper": jumper2d, "runner": lambda *size: runner2d(*size, elbows=None), "bent": runner2d}

@@ -28,11 +28,11 @@ from mpl_toolkits.mplot3d.axes3d import Axes3D
 from PIL import Image
 
 import colloc as co
+from colloc.models.two_link import LENGTH, two_link
 from colloc.plot.animation import remark, slowdown
 from colloc.plot.sampling import fine_times
 from colloc.plot.skeleton import skeleton
 from colloc.plot.style import END, MUTED, START, looks
-from models.two_link import LENGTH, two_link
 
 EFFORT = co.integral(lambda now: now.tau.T @ now.tau)
 FIGURES = (co.plot.joints, co.plot.torques, co.plot.reactions, co.plot.motion, co.plot.convergence, co.plot.summary)

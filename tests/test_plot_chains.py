@@ -8,11 +8,11 @@ from test_chain_movement import rest
 import colloc as co
 from colloc import loops
 from colloc.descent import ChainMovement
+from colloc.models.closed.four_bar import COUPLER, CRANK, GROUND, ROCKER, four_bar
+from colloc.models.closed.rower import OAR_PIVOT, SEAT_HEIGHT, rower
 from colloc.plot.animation import write_film
 from colloc.plot.chains import chain_pose
 from colloc.plot.motion import draw_poses
-from models.closed.four_bar import COUPLER, CRANK, GROUND, ROCKER, four_bar
-from models.closed.rower import OAR_PIVOT, SEAT_HEIGHT, rower
 
 
 @pytest.fixture(autouse=True)

@@ -6,9 +6,9 @@ import pytest
 from random_trees import coordinates, evaluate
 
 import colloc as co
-from models.chains import point_masses as pc
-from models.chains.point_masses import PointMassChain
-from models.chains.serial import planar_chain
+from colloc.models.chains import point_masses as pc
+from colloc.models.chains.point_masses import PointMassChain
+from colloc.models.chains.serial import planar_chain
 
 
 def random_chain(rng: np.random.Generator, n: int) -> PointMassChain:

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import colloc as co
+from colloc.models.puma560 import puma560
 from colloc.problem import EndState
 from colloc.transcription import TimedLine, timed_line
-from models.puma560 import puma560
 
 FAST = co.Limits(position=(-3.0, 3.0), velocity=(-2.0, 2.0), torque=(-40.0, 40.0))
 ROD = {"mass": 1.0, "com": (-0.5, 0, 0), "inertia": (0, 1 / 12, 1 / 12)}

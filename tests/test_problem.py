@@ -13,7 +13,7 @@ import pytest
 from problems import effort, everything, time_optimal
 
 import colloc as co
-from models.two_link import two_link
+from colloc.models.two_link import two_link
 
 
 def stated(**changes) -> co.Problem:

@@ -7,9 +7,9 @@ from problems import effort, everything
 from random_trees import pin, pinocchio_tree, random_tree
 
 import colloc as co
+from colloc.models.chains.serial import planar_chain, spatial_chain
+from colloc.models.two_link import two_link
 from colloc.solution.starts import trajectory_of
-from models.chains.serial import planar_chain, spatial_chain
-from models.two_link import two_link
 
 MASS = 2.0
 

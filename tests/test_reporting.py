@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-import studies
-from studies.reporting import Option, Row, arguments, finish, table
+from colloc import studies
+from colloc.studies.reporting import Option, Row, arguments, finish, table
 
 ROOT = Path(studies.__file__).parent
-README = (ROOT.parent / "README.md").read_text()
+README = (ROOT.parents[1] / "README.md").read_text()
 DOC = """How long is a piece of string?
 
 More of it.
 """
-SHARED = re.compile(r"from studies\.reporting import .*\barguments\b")
+SHARED = re.compile(r"from colloc\.studies\.reporting import .*\barguments\b")
 STUDIES = [path for path in sorted(ROOT.rglob("*.py")) if SHARED.search(path.read_text())]
 OPTIONS = (Option("speed", 1.2, "m/s", above=0.0), Option("points", 13, "number", least=6), Option("mass", None, "kg"))
 
@@ -36,12 +36,12 @@ def test_every_study_asks_a_question_and_goes_by_its_place(path: Path):
     named = [ast.literal_eval(call.args[0]) for call in calls if getattr(call.func, "id", "") == "arguments"]
     assert named == [name(path)]
     listed = path.stem if path.parent.name == "benchmarks" else name(path)
-    assert f"`{listed}`" in README or f"studies.{listed}" in README
+    assert f"`{listed}`" in README or f"python -m colloc {listed} " in README
 
 
 def test_no_two_files_of_studies_or_models_import_each_other():
     files = {
-        ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__"): path
+        ".".join(path.relative_to(ROOT.parents[1]).with_suffix("").parts).removesuffix(".__init__"): path
         for folder in ("studies", "models")
         for path in (ROOT.parent / folder).rglob("*.py")
     }
@@ -50,7 +50,7 @@ def test_no_two_files_of_studies_or_models_import_each_other():
         taken = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
         named = {f"{node.module}.{alias.name}" for node in taken for alias in node.names}
         graph[module] = ({str(node.module) for node in taken} | named) & files.keys() - {module}
-    assert graph["studies.walking.problem"] >= {"studies.walking.step", "studies.walking.forces"}
+    assert graph["colloc.studies.walking.problem"] >= {"colloc.studies.walking.step", "colloc.studies.walking.forces"}
     list(TopologicalSorter(graph).static_order())  # CycleError names a circle
 
 
@@ -90,7 +90,7 @@ def test_mistakes_are_told_in_one_line(words: list[str], message: str, capsys: p
     with pytest.raises(SystemExit) as ended:
         arguments("string.length", DOC, words, options=OPTIONS)
     assert ended.value.code == 2
-    assert capsys.readouterr().err == f"python -m studies.string.length: {message}\n"
+    assert capsys.readouterr().err == f"python -m colloc string.length: {message}\n"
 
 
 def test_numbers_are_written_and_returned(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

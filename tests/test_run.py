@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import colloc as co
-from models.human.runner2d import runner2d
-from studies.running import run
-from studies.running.step import FRICTION, RATE, Step
+from colloc.models.human.runner2d import runner2d
+from colloc.studies.running import run
+from colloc.studies.running.step import FRICTION, RATE, Step
 
 STEP = Step(runner2d(), 3.0, 0.32)
 

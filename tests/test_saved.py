@@ -13,8 +13,8 @@ import pytest
 from problems import everything, time_optimal
 
 import colloc as co
+from colloc.models.two_link import two_link
 from colloc.solution import archive
-from models.two_link import two_link
 from tests.campaigns.crafted import bomb, crafted, header_of
 
 SAVED = Path(__file__).parent / "saved"

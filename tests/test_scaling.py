@@ -9,9 +9,9 @@ from problems import effort, time_optimal
 
 import colloc as co
 import colloc.solver.ipopt
+from colloc.models.two_link import two_link
 from colloc.solution.verify import kkt
 from colloc.solver import Start
-from models.two_link import two_link
 
 CURVES = [co.BSpline(20), co.Radau(20), co.HermiteSimpson(20)]
 

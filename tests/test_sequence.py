@@ -12,8 +12,8 @@ from random_trees import numbers, pinocchio_tree, random_state, random_tree
 from test_nlp import compare_with_automatic_differentiation
 
 import colloc as co
-from models.chains.serial import planar_chain
-from models.two_link import two_link
+from colloc.models.chains.serial import planar_chain
+from colloc.models.two_link import two_link
 
 pin: Any = pinocchio  # has no type stubs
 CURVES = [co.Radau(12, degree=5), co.HermiteSimpson(60), co.BSpline(20, degree=6)]

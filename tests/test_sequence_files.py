@@ -13,10 +13,10 @@ import pytest
 from problems import effort
 
 import colloc as co
+from colloc.models.chains.serial import planar_chain
+from colloc.models.two_link import two_link
 from colloc.solution import archive
 from colloc.solution.schema import checksum
-from models.chains.serial import planar_chain
-from models.two_link import two_link
 from tests.campaigns.crafted import bomb, crafted
 
 

@@ -9,8 +9,8 @@ import pytest
 from problems import effort, everything, time_optimal
 
 import colloc as co
+from colloc.models.two_link import two_link
 from colloc.solution.verify import kkt
-from models.two_link import two_link
 
 CURVES = [co.BSpline(12), co.HermiteSimpson(12), co.Radau(12)]
 

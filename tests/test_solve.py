@@ -12,9 +12,9 @@ import pytest
 from problems import effort, everything, time_optimal
 
 import colloc as co
+from colloc.models.two_link import two_link
 from colloc.solution.starts import trajectory_of
 from colloc.solver.monitor import Monitor
-from models.two_link import two_link
 
 CURVES = [co.BSpline(20), co.HermiteSimpson(20), co.Radau(20)]
 

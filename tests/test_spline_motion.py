@@ -7,7 +7,7 @@ from problems import effort
 
 import colloc as co
 from colloc.descent import Movement, Stop
-from models.two_link import two_link
+from colloc.models.two_link import two_link
 
 
 def on_arrays(model: co.Model):

@@ -9,8 +9,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import colloc as co
-from models.spring_pendulum import INERTIA, LENGTH, MASS, Drive, spring_pendulum, sprung
-from studies.arms import spring_pendulum as spring_pendulum_study
+from colloc.models.spring_pendulum import INERTIA, LENGTH, MASS, Drive, spring_pendulum, sprung
+from colloc.studies.arms import spring_pendulum as spring_pendulum_study
 
 
 def test_torque_is_that_of_a_rod():

@@ -7,10 +7,10 @@ from random_trees import coordinates, evaluate, numbers
 
 import colloc as co
 from colloc.model.kinematics import frames
-from models.human.human import Human
-from models.human.human55 import VIRTUAL, human55, walking
-from models.human.stance import LATERAL, LIST, PITCH, ROLL, VERTICAL, YAW, on_foot
-from models.human.walker2d import walker2d
+from colloc.models.human.human import Human
+from colloc.models.human.human55 import VIRTUAL, human55, walking
+from colloc.models.human.stance import LATERAL, LIST, PITCH, ROLL, VERTICAL, YAW, on_foot
+from colloc.models.human.walker2d import walker2d
 
 HUMANS = {"human55": lambda: walking(human55(1.6, 55.0, "female")), "walker2d": lambda: walker2d()}
 MARKS = ("heel", "ball", "ankle")  # three points of the body that stands, not in a line

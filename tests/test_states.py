@@ -11,9 +11,9 @@ from problems import effort
 from scipy.integrate import solve_ivp
 
 import colloc as co
-from models.chains.serial import planar_chain
-from models.two_link import two_link
-from studies.classics.states import (
+from colloc.models.chains.serial import planar_chain
+from colloc.models.two_link import two_link
+from colloc.studies.classics.states import (
     NOTHING,
     brachistochrone,
     bryson_denham,

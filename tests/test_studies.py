@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-import studies.sensitivities.agreement
-import studies.sensitivities.formulations
-import studies.sensitivities.human43
+import colloc.studies.sensitivities.agreement
+import colloc.studies.sensitivities.formulations
+import colloc.studies.sensitivities.human43
 
 
 def run(study, tmp_path: Path) -> dict[str, float]:
@@ -18,14 +18,14 @@ def run(study, tmp_path: Path) -> dict[str, float]:
 
 
 def test_recursions_agree_with_the_closed_form_at_the_optimum(tmp_path):
-    numbers = run(studies.sensitivities.agreement, tmp_path)
+    numbers = run(colloc.studies.sensitivities.agreement, tmp_path)
     assert len(numbers) == 12
     assert all(key.startswith("max_error.") for key in numbers)
     assert max(numbers.values()) < 1e-12
 
 
 def test_the_humans_sensitivities(tmp_path):
-    numbers = run(studies.sensitivities.human43, tmp_path)
+    numbers = run(colloc.studies.sensitivities.human43, tmp_path)
     analytic = [v for k, v in numbers.items() if k.startswith("max_error.") and "central" not in k]
     assert max(analytic) < 1e-12
     assert max(v for k, v in numbers.items() if "central" in k and k.startswith("max_error")) < 1e-7
@@ -36,7 +36,7 @@ def test_the_humans_sensitivities(tmp_path):
 
 
 def test_costs_grow_with_the_textbook_orders(tmp_path):
-    numbers = run(studies.sensitivities.formulations, tmp_path)
+    numbers = run(colloc.studies.sensitivities.formulations, tmp_path)
     for name in ("newton_euler", "lagrange", "lie"):
         assert numbers[f"growth.torque.{name}"] == pytest.approx(1, abs=0.15)
     assert numbers["growth.torque.regular"] == pytest.approx(4, abs=0.4)

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from studies.classics import swing_up
+from colloc.studies.classics import swing_up
 
 
 def test_starts_begin_and_end_where_the_problem_does():

@@ -9,7 +9,7 @@ from problems import effort, everything
 from test_nlp import point
 
 import colloc as co
-from models.two_link import two_link
+from colloc.models.two_link import two_link
 
 CURVES = [co.BSpline(6), co.Radau(6), co.HermiteSimpson(6)]
 SLIDE = co.Model([co.Body("mass", co.prismatic((1, 0, 0)), mass=2.0)], gravity=(0, 0, 0))

@@ -6,7 +6,7 @@ import pytest
 from problems import effort, time_optimal
 
 import colloc as co
-from models.chains.serial import planar_chain
+from colloc.models.chains.serial import planar_chain
 
 CURVES = [co.BSpline(12), co.BSpline(12, continuity=1), co.Radau(8), co.HermiteSimpson(12)]
 TORQUES = np.array([20.0, 20.0, 20.0])

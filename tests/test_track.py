@@ -15,9 +15,9 @@ from problems import effort
 from test_nlp import compare_with_automatic_differentiation
 
 import colloc as co
+from colloc.models.two_link import LENGTH, two_link
 from colloc.problem.track import Record, record
-from models.two_link import LENGTH, two_link
-from studies.tracking import track_markers
+from colloc.studies.tracking import track_markers
 
 CURVES = [co.BSpline(6), co.BSpline(8, degree=5), co.Radau(5), co.HermiteSimpson(6)]
 POWER = [co.path(lambda now: now.tau[0] * now.qd[0], upper=50.0, name="power")]

@@ -14,13 +14,13 @@ import pytest
 from problems import time_optimal
 
 import colloc as co
-import studies.two_link.free_knots
-import studies.two_link.joint_forces
-import studies.two_link.starts
-import studies.two_link.switching_arcs
-from studies.two_link import lifting, prismatic_revolute
-from studies.two_link import time_optimal as swing
-from studies.two_link.convergence import run
+import colloc.studies.two_link.free_knots
+import colloc.studies.two_link.joint_forces
+import colloc.studies.two_link.starts
+import colloc.studies.two_link.switching_arcs
+from colloc.studies.two_link import lifting, prismatic_revolute
+from colloc.studies.two_link import time_optimal as swing
+from colloc.studies.two_link.convergence import run
 
 ROOT = Path(__file__).parent.parent
 T_OPTIMAL = 0.391854539516
@@ -109,7 +109,7 @@ def test_the_papers_setting_lies_where_it_should():
 
 
 def test_a_study_refuses_an_unwritable_path_before_it_computes(tmp_path: Path):
-    command = [sys.executable, "-m", "studies.two_link.time_optimal", "--json", str(tmp_path / "no" / "file.json")]
+    command = [sys.executable, "-m", "colloc", "two_link.time_optimal", "--json", str(tmp_path / "no" / "file.json")]
     ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert ended.returncode == 2
     assert "does not exist" in ended.stderr
@@ -117,7 +117,7 @@ def test_a_study_refuses_an_unwritable_path_before_it_computes(tmp_path: Path):
 
 
 def test_random_starts_end_in_the_same_motion(tmp_path):
-    numbers = studies.two_link.starts.main(["--quick", "--figure", str(tmp_path / "starts.png")])
+    numbers = colloc.studies.two_link.starts.main(["--quick", "--figure", str(tmp_path / "starts.png")])
     assert (tmp_path / "starts.png").stat().st_size > 20_000
     for name, T in (("time_optimal", 0.3920), ("lifting", 0.5190), ("prismatic_revolute", 0.5858)):
         assert numbers[f"T.{name}"] == pytest.approx(T, abs=1e-4)
@@ -129,7 +129,7 @@ def test_random_starts_end_in_the_same_motion(tmp_path):
 
 
 def test_arcs_as_phases_find_the_time_to_all_digits(tmp_path):
-    numbers = studies.two_link.switching_arcs.main(["--figure", str(tmp_path / "f.png")])
+    numbers = colloc.studies.two_link.switching_arcs.main(["--figure", str(tmp_path / "f.png")])
     for curve, digits in (("radau", 1e-11), ("bspline", 1e-9)):
         assert numbers[f"T.{curve}"] == pytest.approx(0.391854539516, abs=digits)
         assert numbers[f"violation.{curve}"] < 1e-6
@@ -137,7 +137,7 @@ def test_arcs_as_phases_find_the_time_to_all_digits(tmp_path):
 
 
 def test_free_knots_are_worth_hundreds_of_equal_ones(tmp_path):
-    numbers = studies.two_link.free_knots.main(["--quick", "--figure", str(tmp_path / "f.png")])
+    numbers = colloc.studies.two_link.free_knots.main(["--quick", "--figure", str(tmp_path / "f.png")])
     assert abs(numbers["error.time_optimal.degree_7.8.free"]) < 1e-6 < numbers["error.time_optimal.degree_7.8.fixed"]
     assert numbers["corners.time_optimal"] < 1e-5
     assert abs(numbers["error.lifting"]) < 5e-6
@@ -148,7 +148,7 @@ def test_free_knots_are_worth_hundreds_of_equal_ones(tmp_path):
 
 
 def test_a_joint_that_is_spared_costs_time(tmp_path):
-    numbers = studies.two_link.joint_forces.main(["--quick", "--figure", str(tmp_path / "f.png")])
+    numbers = colloc.studies.two_link.joint_forces.main(["--quick", "--figure", str(tmp_path / "f.png")])
     assert numbers["solved"] == 1
     assert numbers["sensitivities.error"] < 1e-8
     assert numbers["peak.elbow"] > 20

@@ -12,7 +12,7 @@ from problems import effort
 
 import colloc as co
 from colloc import control, descent
-from models.two_link import two_link
+from colloc.models.two_link import two_link
 
 MODEL = two_link()
 TIP = MODEL.bodies[-1].name

@@ -13,10 +13,10 @@ from scipy.integrate import solve_ivp
 from scipy.interpolate import KroghInterpolator
 
 import colloc as co
+from colloc.models.chains.serial import planar_chain
+from colloc.models.two_link import two_link
 from colloc.solution.simulation import growth, simulate
 from colloc.solution.starts import trajectory_of
-from models.chains.serial import planar_chain
-from models.two_link import two_link
 
 DOWN, UP = [-np.pi / 2, 0], [np.pi / 2, 0]
 

@@ -18,10 +18,10 @@ from random_trees import (
 
 import colloc as co
 from colloc.model.kinematics import frames
-from models.human.human import Human
-from models.human.human55 import human55
-from models.human.planar import VIRTUAL
-from models.human.walker2d import walker2d
+from colloc.models.human.human import Human
+from colloc.models.human.human55 import human55
+from colloc.models.human.planar import VIRTUAL
+from colloc.models.human.walker2d import walker2d
 
 HUMANS = [(1.741, 73.0, "male"), (1.735, 61.9, "female"), (1.5, 45.0, "female")]
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import colloc as co
-from models.human.planar import VIRTUAL
-from models.human.walker2d import walker2d
-from studies.walking.forces import left, right
-from studies.walking.problem import problem
-from studies.walking.report.ground import pelvis_coordinates, pelvis_torques
-from studies.walking.step import DOUBLE, FLAT_UNTIL, Sharing, Step
+from colloc.models.human.planar import VIRTUAL
+from colloc.models.human.walker2d import walker2d
+from colloc.studies.walking.forces import left, right
+from colloc.studies.walking.problem import problem
+from colloc.studies.walking.report.ground import pelvis_coordinates, pelvis_torques
+from colloc.studies.walking.step import DOUBLE, FLAT_UNTIL, Sharing, Step
 
 OPTIONS = {"tol": 1e-3, "constr_viol_tol": 1e-4, "max_iter": 300}
 

@@ -4,10 +4,10 @@ import casadi as ca
 import numpy as np
 import pytest
 
+from colloc.models.human.human55 import human55, walking
 from colloc.problem import Instant
-from models.human.human55 import human55, walking
-from studies.walking.posture import posture
-from studies.walking.step import Step
+from colloc.studies.walking.posture import posture
+from colloc.studies.walking.step import Step
 
 
 @pytest.fixture(scope="module")

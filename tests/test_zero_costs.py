@@ -6,7 +6,7 @@ import pytest
 from problems import effort
 
 import colloc as co
-from models.two_link import two_link
+from colloc.models.two_link import two_link
 
 CURVES = [co.BSpline(10), co.Radau(8), co.HermiteSimpson(10)]
 LIMITS = co.bounds(tau=(-60.0, 60.0))

@@ -23,7 +23,7 @@ from colloc.solver.start import Start
 from colloc.transcription import Program
 
 # MUMPS is quickest, by a quarter on splines and up to twofold on long meshes, if it neither permutes nor scales what is
-# scaled already, orders by QAMD, and keeps to twice the memory it estimates: `python -m studies.benchmarks.kkt`.
+# scaled already, orders by QAMD, and keeps to twice the memory it estimates: `python -m colloc benchmarks.kkt`.
 _DEFAULTS = {
     "print_level": 0,
     "sb": "yes",
@@ -37,7 +37,7 @@ _DEFAULTS = {
 }
 
 # A barrier chosen anew at every iteration throws a free duration about: guessed badly it takes up to 1,003 iterations
-# where the monotone barrier, begun low, takes 109, for the same median: `python -m studies.benchmarks.barrier`. In a
+# where the monotone barrier, begun low, takes 109, for the same median: `python -m colloc benchmarks.barrier`. In a
 # given duration tails are alike and the adaptive one has the lower median, a quarter on human gait; from an optimum
 # nearby, multipliers included, it is there at once.
 STRATEGIES = ("monotone", "adaptive")

@@ -16,7 +16,7 @@ import numpy as np
 
 import colloc as co
 from colloc.checks import finite_number
-from models.human.segments import AXIAL, segments, table
+from colloc.models.human.segments import AXIAL, segments, table
 
 TABLE = "human_segments.csv"  # of de Leva (1996)
 SAMPLES = {"male": (1.741, 73.0), "female": (1.735, 61.9)}  # mean stature [m] and mass [kg] of de Leva's subjects
@@ -71,7 +71,7 @@ def anatomy(
     sex : "male" or "female"
         Sex of the sample whose proportions are taken.
     path : str or Path
-        Another table of segments in place of de Leva's, see `models.human.segments`.
+        Another table of segments in place of de Leva's, see `colloc.models.human.segments`.
 
     Raises
     ------

@@ -11,7 +11,7 @@ import numpy as np
 
 import colloc as co
 from colloc.lazy import cached_property
-from models.human.anatomy import SIDES, Lump
+from colloc.models.human.anatomy import SIDES, Lump
 
 
 class Point(NamedTuple):

@@ -2,7 +2,7 @@
 
 "Recursive Newton-Euler dynamics and sensitivity analysis for dynamic motion planning", Oklahoma State University. The
 thesis names branches and degrees of freedom and prints neither Denavit-Hartenberg table nor limits nor masses: the
-rows of models/human/data/human55_joints.csv are our own, the lengths and masses those of `models.human.anatomy`.
+rows of models/human/data/human55_joints.csv are our own, the lengths and masses those of `colloc.models.human.anatomy`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from models.human.anatomy import SAMPLES, SIDES, TABLE, anatomy
-from models.human.human import Human, lump_in, points_in
-from models.human.segments import table
+from colloc.models.human.anatomy import SAMPLES, SIDES, TABLE, anatomy
+from colloc.models.human.human import Human, lump_in, points_in
+from colloc.models.human.segments import table
 
 VIRTUAL = (
     "pelvis_tx_lateral", "pelvis_ty_vertical", "pelvis_tz_forward", "pelvis_yaw", "pelvis_list", "pelvis_tilt",
@@ -90,7 +90,7 @@ def human55(
         Sex of the sample whose proportions and strength are taken.
     gravity : shape (3,) [m/s2]
     segments : str or Path
-        Table of segments to use in place of de Leva's (1996), a file as `models.human.segments` describes it.
+        Table of segments to use in place of de Leva's (1996), a file as `colloc.models.human.segments` describes it.
 
     Returns
     -------

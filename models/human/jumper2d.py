@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from models.human.anatomy import TABLE, anatomy
-from models.human.human import Human
-from models.human.planar import BOTH_AS_ONE, planar
+from colloc.models.human.anatomy import TABLE, anatomy
+from colloc.models.human.human import Human
+from colloc.models.human.planar import BOTH_AS_ONE, planar
 
 
 def jumper2d(
@@ -18,9 +18,9 @@ def jumper2d(
 ) -> Human:
     """Trunk, thighs, shanks, feet, upper arms and forearms in the sagittal plane; both sides are one; 8 DOF.
 
-    The plane is x = 0 with y up and z forward, see `models.human.planar`. Nothing keeps pelvis and trunk in a range.
-    Torque limits are those of both sides together, isometric ones that the speed of a muscle does not reduce, so that
-    jumps come out higher than people's.
+    The plane is x = 0 with y up and z forward, see `colloc.models.human.planar`. Nothing keeps pelvis and trunk in a
+    range. Torque limits are those of both sides together, isometric ones that the speed of a muscle does not reduce, so
+    that jumps come out higher than people's.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def jumper2d(
         As in `human55`.
     gravity : shape (3,) [m/s2]
     segments : str or Path
-        Table of segments to use in place of de Leva's (1996), a file as `models.human.segments` describes it.
+        Table of segments to use in place of de Leva's (1996), a file as `colloc.models.human.segments` describes it.
 
     Returns
     -------

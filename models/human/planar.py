@@ -13,10 +13,10 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from models.human.anatomy import Anatomy, combined
-from models.human.human import Human, lump_in, points_in
-from models.human.human55 import joint_limits
-from models.human.segments import table
+from colloc.models.human.anatomy import Anatomy, combined
+from colloc.models.human.human import Human, lump_in, points_in
+from colloc.models.human.human55 import joint_limits
+from colloc.models.human.segments import table
 
 VIRTUAL = ("pelvis_tz_forward", "pelvis_ty_vertical", "trunk_tilt")
 IN_PLANE = np.array([0.0, 1.0, 1.0])

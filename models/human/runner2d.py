@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import pi
 from pathlib import Path
 
-from models.human.anatomy import TABLE, anatomy
-from models.human.human import Human
-from models.human.planar import ONE_BY_ONE, planar
+from colloc.models.human.anatomy import TABLE, anatomy
+from colloc.models.human.human import Human
+from colloc.models.human.planar import ONE_BY_ONE, planar
 
 
 def runner2d(
@@ -20,8 +20,8 @@ def runner2d(
 ) -> Human:
     """Trunk, two thighs, two shanks, two feet and two bent arms in the sagittal plane; 11 DOF.
 
-    The plane is x = 0 with y up and z forward, see `models.human.planar`. Nothing keeps pelvis and trunk in a range;
-    torque limits are isometric ones, and the speed of a muscle does not reduce them.
+    The plane is x = 0 with y up and z forward, see `colloc.models.human.planar`. Nothing keeps pelvis and trunk in a
+    range; torque limits are isometric ones, and the speed of a muscle does not reduce them.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def runner2d(
         As in `human55`.
     gravity : shape (3,) [m/s2]
     segments : str or Path
-        Table of segments to use in place of de Leva's (1996), a file as `models.human.segments` describes it.
+        Table of segments to use in place of de Leva's (1996), a file as `colloc.models.human.segments` describes it.
     elbows : float, optional [rad]
         Angle at which the elbows are held; None lets them move, for 13 DOF and eleven links.
 

@@ -15,7 +15,7 @@ import numpy as np
 import colloc as co
 from colloc.model.kinematics import frames
 from colloc.model.transforms import inverse
-from models.human.human import Human, Point
+from colloc.models.human.human import Human, Point
 
 LATERAL, VERTICAL, FORWARD = "stance_lateral", "stance_vertical", "stance_forward"
 YAW, LIST, PITCH, ROLL = "stance_yaw", "stance_list", "stance_pitch", "stance_roll"

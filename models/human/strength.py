@@ -15,7 +15,7 @@ from typing import Any
 import casadi as ca
 
 import colloc as co
-from models.human.human import Human
+from colloc.models.human.human import Human
 
 # C4 and C5 [rad/s] where the coordinate falls, and where it grows
 SPEEDS = {

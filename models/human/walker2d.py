@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from models.human.anatomy import TABLE, anatomy
-from models.human.human import Human
-from models.human.planar import ONE_BY_ONE, planar
+from colloc.models.human.anatomy import TABLE, anatomy
+from colloc.models.human.human import Human
+from colloc.models.human.planar import ONE_BY_ONE, planar
 
 
 def walker2d(
@@ -18,8 +18,8 @@ def walker2d(
 ) -> Human:
     """Trunk, two thighs, two shanks and two feet in the sagittal plane; 9 DOF.
 
-    The plane is x = 0 with y up and z forward, see `models.human.planar`. The trunk has the mass of pelvis, spine,
-    neck, head and hanging arms, and leans within the range of the 55-DOF human's `pelvis_tilt`.
+    The plane is x = 0 with y up and z forward, see `colloc.models.human.planar`. The trunk has the mass of pelvis,
+    spine, neck, head and hanging arms, and leans within the range of the 55-DOF human's `pelvis_tilt`.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def walker2d(
         As in `human55`.
     gravity : shape (3,) [m/s2]
     segments : str or Path
-        Table of segments to use in place of de Leva's (1996), a file as `models.human.segments` describes it.
+        Table of segments to use in place of de Leva's (1996), a file as `colloc.models.human.segments` describes it.
 
     Returns
     -------

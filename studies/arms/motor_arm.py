@@ -15,10 +15,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import colloc as co
+from colloc.models.dc_motor import Motor, driven, electrical
+from colloc.models.two_link import two_link
 from colloc.plot.style import BLUE, ORANGE, dress, legend_below, looks, styled
-from models.dc_motor import Motor, driven, electrical
-from models.two_link import two_link
-from studies.reporting import Row, arguments, finish, table
+from colloc.studies.reporting import Row, arguments, finish, table
 
 GEARS = (10, 20, 40, 60, 80, 100, 120, 160)
 SHOWN = 80

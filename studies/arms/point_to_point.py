@@ -21,13 +21,13 @@ from matplotlib.ticker import MaxNLocator
 
 import colloc as co
 from colloc.display import Table
+from colloc.models.iiwa import iiwa
+from colloc.models.panda import panda
+from colloc.models.puma560 import puma560
+from colloc.models.ur5 import ur5
 from colloc.plot.style import BLUE, MUTED, VERMILLION, dress, legend_below, styled
+from colloc.studies.reporting import Option, arguments, finish
 from colloc.transcription import TimedLine, timed_line
-from models.iiwa import iiwa
-from models.panda import panda
-from models.puma560 import puma560
-from models.ur5 import ur5
-from studies.reporting import Option, arguments, finish
 
 ARMS: dict[str, Callable[[], co.Model]] = {
     "panda": panda,

@@ -26,9 +26,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import colloc as co
+from colloc.models.spring_pendulum import LENGTH, Drive, spring_pendulum, sprung
 from colloc.plot.style import BLUE, INK, ORANGE, dress, legend_below, styled
-from models.spring_pendulum import LENGTH, Drive, spring_pendulum, sprung
-from studies.reporting import Row, arguments, finish, table
+from colloc.studies.reporting import Row, arguments, finish, table
 
 DRIVE = Drive()
 HALVES = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0)  # half periods that the motion takes

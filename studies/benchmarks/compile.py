@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from colloc.display import Table
-from studies.benchmarks.timing import fresh
-from studies.reporting import arguments, finish
+from colloc.studies.benchmarks.timing import fresh
+from colloc.studies.reporting import arguments, finish
 
 LIBRARIES = ("torque", "sensitivities", "nlp_first", "nlp_second")
 

@@ -14,8 +14,8 @@ import numpy as np
 
 import colloc as co
 from colloc.kernels import Kernel, build
+from colloc.studies.benchmarks.effort import Effort, effort
 from colloc.transcription.block_kernels import block_kernel
-from studies.benchmarks.effort import Effort, effort
 
 FUNCTIONS = ("f", "g", "grad_f", "jac_g", "hess_lag")
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 
 import colloc as co
-from models.human43 import human43
-from models.puma560 import puma560
-from studies.benchmarks.plain_casadi import basis_matrix, derivative
+from colloc.models.human43 import human43
+from colloc.models.puma560 import puma560
+from colloc.studies.benchmarks.plain_casadi import basis_matrix, derivative
 
 WEIGHT = 1e-4  # of squared torques: the human's are up to a thousand
 LIMIT = 1000.0  # N m, N

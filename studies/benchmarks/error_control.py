@@ -15,8 +15,8 @@ import colloc as co
 from colloc.display import Table
 from colloc.solution.starts import start_from
 from colloc.solver import Ipopt
-from studies.reporting import Option, arguments, finish
-from studies.two_link import lifting, prismatic_revolute, time_optimal
+from colloc.studies.reporting import Option, arguments, finish
+from colloc.studies.two_link import lifting, prismatic_revolute, time_optimal
 
 PROBLEMS = {
     "time optimal": time_optimal.problem,

@@ -16,10 +16,10 @@ import colloc as co
 from colloc.display import Table
 from colloc.kernels.batch import Batch, spread
 from colloc.kernels.options import thread_count
-from models.human43 import human43
-from studies.benchmarks.pinocchio_loop import PinocchioLoop, pinocchio
-from studies.benchmarks.timing import Timing, alternately, difference
-from studies.reporting import arguments, finish
+from colloc.models.human43 import human43
+from colloc.studies.benchmarks.pinocchio_loop import PinocchioLoop, pinocchio
+from colloc.studies.benchmarks.timing import Timing, alternately, difference
+from colloc.studies.reporting import arguments, finish
 
 CHOICES = {"vm": None, "compiled_1": co.Compile(threads=1), "compiled": co.Compile()}
 COLUMNS = ("ad_vm", "vm", "compiled_1", "compiled", "pinocchio")

@@ -21,9 +21,9 @@ import numpy as np
 
 import colloc as co
 from colloc.display import Table
-from studies.benchmarks.judge import judge, strayed
-from studies.benchmarks.random_motions import Case, colloc_problem, pinocchio_model, random_case
-from studies.reporting import Option, arguments, finish
+from colloc.studies.benchmarks.judge import judge, strayed
+from colloc.studies.benchmarks.random_motions import Case, colloc_problem, pinocchio_model, random_case
+from colloc.studies.reporting import Option, arguments, finish
 
 CURVES = {"bspline": co.BSpline(20), "radau": co.Radau(20, 3), "hermite_simpson": co.HermiteSimpson(30)}
 TOL = 1e-3

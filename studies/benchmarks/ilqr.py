@@ -1,7 +1,7 @@
 """What does iLQR take, and how does an iteration grow with the horizon?
 
-The reach of ten links in 200 steps of `studies.control.reaching`, from building the system to convergence, with the
-dynamics in closed form and with articulated bodies; and one iteration of the reach of five links (linearisation,
+The reach of ten links in 200 steps of `colloc.studies.control.reaching`, from building the system to convergence, with
+the dynamics in closed form and with articulated bodies; and one iteration of the reach of five links (linearisation,
 expansion of the cost, backward recursion, one simulation) in 50 to 5,000 steps. The slope is the exponent of a straight
 line through the logarithms, from 500 steps on.
 """
@@ -13,11 +13,11 @@ from collections.abc import Sequence
 
 import colloc as co
 from colloc.display import Table
-from models.chains.point_masses import PointMassChain, discretised
-from studies.benchmarks.scaling import slope
-from studies.benchmarks.timing import alternately
-from studies.control.reaching import PLANES, Reach
-from studies.reporting import arguments, finish
+from colloc.models.chains.point_masses import PointMassChain, discretised
+from colloc.studies.benchmarks.scaling import slope
+from colloc.studies.benchmarks.timing import alternately
+from colloc.studies.control.reaching import PLANES, Reach
+from colloc.studies.reporting import arguments, finish
 
 STEPS, FIRST_STEPS = (50, 100, 200, 500, 1000, 2000, 5000), 500
 QUICK_STEPS = (50, 500, 1000)

@@ -17,9 +17,9 @@ import numpy as np
 
 import colloc as co
 from colloc.display import Table
-from studies.benchmarks.effort import Effort, effort, plain_functions
-from studies.benchmarks.timing import Timing, alternately, buffered, difference
-from studies.reporting import arguments, finish
+from colloc.studies.benchmarks.effort import Effort, effort, plain_functions
+from colloc.studies.benchmarks.timing import Timing, alternately, buffered, difference
+from colloc.studies.reporting import arguments, finish
 
 CALLBACKS = {"f": "f", "g": "g", "grad_f": "gradient", "jac_g": "jacobian", "hess_lag": "hessian"}
 PLAIN = ("plain", "plain_fixed")

@@ -18,9 +18,9 @@ import numpy as np
 
 import colloc as co
 from colloc.display import Table
-from models.chains.serial import planar_chain
-from studies.benchmarks.timing import alternately, buffered
-from studies.reporting import Option, arguments, finish
+from colloc.models.chains.serial import planar_chain
+from colloc.studies.benchmarks.timing import alternately, buffered
+from colloc.studies.reporting import Option, arguments, finish
 
 COUNTS, QUICK_COUNTS = (1, 2, 4, 8, 16), (1, 2, 4)
 CURVES = {"bspline": co.BSpline(20), "radau": co.Radau(20), "hermite_simpson": co.HermiteSimpson(30)}

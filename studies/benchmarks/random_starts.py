@@ -15,12 +15,12 @@ import numpy as np
 
 import colloc as co
 from colloc.display import Table
+from colloc.models.cart_pole import cart_pole
+from colloc.models.panda import panda
 from colloc.solver import Ipopt, Outcome, Start, Status
+from colloc.studies.reporting import Option, arguments, finish
+from colloc.studies.two_link import time_optimal
 from colloc.transcription import NLP, trajectory_from
-from models.cart_pole import cart_pole
-from models.panda import panda
-from studies.reporting import Option, arguments, finish
-from studies.two_link import time_optimal
 
 NOISE, HASTE = 0.5, 3.0
 LONGEST = 60.0  # s of a run

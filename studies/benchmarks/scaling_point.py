@@ -12,9 +12,9 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from models.chains.serial import spatial_chain
-from models.two_link import two_link
-from studies.benchmarks.timing import alternately, buffered
+from colloc.models.chains.serial import spatial_chain
+from colloc.models.two_link import two_link
+from colloc.studies.benchmarks.timing import alternately, buffered
 
 CURVES = {"radau": co.Radau, "bspline": co.BSpline, "hermite_simpson": co.HermiteSimpson}
 PATIENCE = 60.0  # s

@@ -14,9 +14,9 @@ import numpy as np
 
 import colloc as co
 from colloc.display import Table
-from models.chains.serial import planar_chain
-from studies.benchmarks.random_starts import arm
-from studies.reporting import arguments, finish
+from colloc.models.chains.serial import planar_chain
+from colloc.studies.benchmarks.random_starts import arm
+from colloc.studies.reporting import arguments, finish
 
 EFFORT = co.integral(lambda now: ca.sumsqr(now.tau))
 CURVE = co.BSpline(20)

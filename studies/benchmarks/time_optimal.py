@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from statistics import median
 
 from colloc.display import Table
-from studies.benchmarks.timing import fresh
-from studies.reporting import Option, arguments, finish
+from colloc.studies.benchmarks.timing import fresh
+from colloc.studies.reporting import Option, arguments, finish
 
 WAYS = {"ours": "with_colloc", "plain": "plain_casadi"}
 ALONE = {"OMP_NUM_THREADS": "1"}

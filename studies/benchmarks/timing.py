@@ -85,7 +85,7 @@ def difference(ours: np.ndarray, other: np.ndarray) -> float:
 
 def fresh(module: str, *words: str, environment: Mapping[str, str] | None = None) -> dict[str, float]:
     """Numbers that a module of this package prints as JSON, run in a process of its own."""
-    command = [sys.executable, "-m", f"studies.benchmarks.{module}", *words]
+    command = [sys.executable, "-m", f"colloc.studies.benchmarks.{module}", *words]
     given = os.environ | dict(environment or {})
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT, env=given)
     return json.loads(done.stdout)

@@ -8,7 +8,7 @@ import warnings
 START = time.perf_counter()
 
 import colloc as co  # noqa: E402
-from models.two_link import two_link  # noqa: E402
+from colloc.models.two_link import two_link  # noqa: E402
 
 IMPORTED = time.perf_counter()
 

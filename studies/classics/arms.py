@@ -8,13 +8,13 @@ from typing import Any
 import casadi as ca
 
 import colloc as co
+from colloc.models.acrobot import acrobot
+from colloc.models.cart_pole import cart_pole
+from colloc.models.chains.serial import planar_chain
+from colloc.models.manutec_r3 import TORQUE_PER_VOLT, manutec_r3
+from colloc.models.two_link import two_link
 from colloc.problem import Bounds
-from models.acrobot import acrobot
-from models.cart_pole import cart_pole
-from models.chains.serial import planar_chain
-from models.manutec_r3 import TORQUE_PER_VOLT, manutec_r3
-from models.two_link import two_link
-from studies.classics.classic import Classic
+from colloc.studies.classics.classic import Classic
 
 CONVERGED = "converged independently"
 

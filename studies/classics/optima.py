@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import colloc as co
 from colloc.display import Table
-from studies.classics.arms import ARMS
-from studies.classics.classic import Classic
-from studies.classics.points import POINTS
-from studies.classics.states import STATES
-from studies.reporting import Option, arguments, finish
+from colloc.studies.classics.arms import ARMS
+from colloc.studies.classics.classic import Classic
+from colloc.studies.classics.points import POINTS
+from colloc.studies.classics.states import STATES
+from colloc.studies.reporting import Option, arguments, finish
 
 CLASSICS = POINTS | ARMS | STATES
 TOL = 1e-4

@@ -11,7 +11,7 @@ from math import pi
 import casadi as ca
 
 import colloc as co
-from studies.classics.classic import Classic
+from colloc.studies.classics.classic import Classic
 
 AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
 EXACT, CONVERGED = "closed form", "converged independently"

@@ -9,8 +9,8 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from studies.classics.classic import Classic
-from studies.classics.points import CONVERGED, EXACT
+from colloc.studies.classics.classic import Classic
+from colloc.studies.classics.points import CONVERGED, EXACT
 
 NOTHING = co.Model.empty()
 

@@ -37,9 +37,9 @@ from colloc.plot.animation import write_film
 from colloc.plot.motion import draw_motion
 from colloc.plot.skeleton import Skeleton, assembled, places
 from colloc.plot.style import BLUE, INK, MUTED, ORANGE, dress, legend_below, styled
+from colloc.studies.classics.arms import kelly, spong
+from colloc.studies.reporting import Option, Row, arguments, finish, table
 from colloc.transcription import Keyframes
-from studies.classics.arms import kelly, spong
-from studies.reporting import Option, Row, arguments, finish, table
 
 CURVE = co.HermiteSimpson(40)
 TOL = 1e-5

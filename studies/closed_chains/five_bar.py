@@ -6,8 +6,8 @@ here IPOPT too. Position, velocity and acceleration are given at both ends (sect
 cubic spline, as printed for case A, leave three free. Table I has BFGS finish first because an iteration of Newton's
 method took as long as four of BFGS (0.99 s and 0.23 s); here it takes as long as two or three.
 
-The paper prints no lengths and masses; those of `models.closed.five_bar` are chosen there. It speaks of gravity in
-case A alone, and table I is reproduced without. With gravity the printed poses are not well posed for our arm: it is
+The paper prints no lengths and masses; those of `colloc.models.closed.five_bar` are chosen there. It speaks of gravity
+in case A alone, and table I is reproduced without. With gravity the printed poses are not well posed for our arm: it is
 cheapest to let the forearm swing down through the straight arm, where rod and crank lie in one line and the crank
 cannot say where the forearm goes. Nothing in the torque warns of that posture, so that the descents run into it and
 end. An arm whose forearm keeps opposite to the crank at every angle, as if by belts, has no such posture; its optimum
@@ -32,15 +32,15 @@ from matplotlib.lines import Line2D
 
 import colloc as co
 from colloc.display import Table
+from colloc.models.closed.five_bar import END, FOREARM, RAISED_END, RAISED_START, START, five_bar
 from colloc.plot.animation import write_film
 from colloc.plot.chains import Postures, chain_pose
 from colloc.plot.iterations import draw_descents
 from colloc.plot.skeleton import Pose, Skeleton
 from colloc.plot.style import BLUE, GREEN, ORANGE, VERMILLION, legend_below, styled
-from models.closed.five_bar import END, FOREARM, RAISED_END, RAISED_START, START, five_bar
-from studies.closed_chains.figures import Limb, draw_loop_forces, draw_snapshots, draw_torques, postures
-from studies.descents.comparison import TIGHT, Comparison, Published, compare
-from studies.reporting import arguments, finish
+from colloc.studies.closed_chains.figures import Limb, draw_loop_forces, draw_snapshots, draw_torques, postures
+from colloc.studies.descents.comparison import TIGHT, Comparison, Published, compare
+from colloc.studies.reporting import arguments, finish
 
 # Table I, on a Pentium II of 392 MHz; steepest descent was stopped.
 PUBLISHED = {

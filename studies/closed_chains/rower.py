@@ -7,11 +7,11 @@ same optimum by BFGS, in 38 iterations, and by modified Newton, which took longe
 well. Position, velocity and acceleration are given at both ends (section V), which leaves four points a joint.
 
 Masses and inertias are table II's. Geometry and poses, which the paper does not print, are stated in
-`models.closed.rower`; the duration of 1 s and the use of the stopping rule of case A, ||gradient|| below 1e-2, are
-ours. Torque alone would have the arms drop between catch and finish, and the hands pass below the seat and through the
-shanks. Bounds on the control points therefore keep the joints within their ranges (equation 7), and a penalty (section
-II) keeps elbows, wrists and hands above the knees, and with them clear of the legs: in the optimal stroke the trunk
-swings while the arms are held out, the legs drive, and the arms draw last (rowers begin with the legs). Another
+`colloc.models.closed.rower`; the duration of 1 s and the use of the stopping rule of case A, ||gradient|| below 1e-2,
+are ours. Torque alone would have the arms drop between catch and finish, and the hands pass below the seat and through
+the shanks. Bounds on the control points therefore keep the joints within their ranges (equation 7), and a penalty
+(section II) keeps elbows, wrists and hands above the knees, and with them clear of the legs: in the optimal stroke the
+trunk swings while the arms are held out, the legs drive, and the arms draw last (rowers begin with the legs). Another
 optimum, 0.1 % lower and found from some random starts, differs by a flick of elbows and wrists towards the finish.
 """
 
@@ -24,15 +24,15 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import colloc as co
+from colloc.models.closed.rower import CATCH, FINISH, HAND, INDEPENDENT, RANGES, TRUNK, oar_load, rower
 from colloc.plot.animation import write_film
 from colloc.plot.chains import chain_pose
 from colloc.plot.iterations import draw_descents
 from colloc.plot.skeleton import Pose
 from colloc.plot.style import BLUE, GREEN, INK, VERMILLION, legend_below, styled
-from models.closed.rower import CATCH, FINISH, HAND, INDEPENDENT, RANGES, TRUNK, oar_load, rower
-from studies.closed_chains.figures import HANDLES, Limb, draw_loop_forces, draw_strip, draw_torques, postures
-from studies.descents.comparison import Comparison, Published, compare
-from studies.reporting import arguments, finish
+from colloc.studies.closed_chains.figures import HANDLES, Limb, draw_loop_forces, draw_strip, draw_torques, postures
+from colloc.studies.descents.comparison import Comparison, Published, compare
+from colloc.studies.reporting import arguments, finish
 
 PUBLISHED = {"bfgs": Published("38", "54430")}  # on a Pentium II of 392 MHz
 DURATION = 1.0  # s

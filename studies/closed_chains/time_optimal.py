@@ -18,14 +18,14 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 import colloc as co
+from colloc.models.closed.five_bar import END, START, five_bar
+from colloc.models.closed.four_bar import four_bar
 from colloc.plot.chains import chain_pose
 from colloc.plot.skeleton import Skeleton
 from colloc.plot.style import BLUE, GREEN, ORANGE, dress, legend_below, looks, styled
-from models.closed.five_bar import END, START, five_bar
-from models.closed.four_bar import four_bar
-from studies.closed_chains.figures import Limb, draw_snapshots
-from studies.closed_chains.five_bar import LIMBS, in_plane
-from studies.reporting import Row, arguments, finish, table
+from colloc.studies.closed_chains.figures import Limb, draw_snapshots
+from colloc.studies.closed_chains.five_bar import LIMBS, in_plane
+from colloc.studies.reporting import Row, arguments, finish, table
 
 WEIGHTLESS = (0.0, 0.0, 0.0)
 

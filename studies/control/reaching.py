@@ -27,10 +27,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 import colloc as co
+from colloc.models.chains import point_masses as pc
+from colloc.models.chains.point_masses import PointMassChain
 from colloc.plot.style import BLUE, FADE, MUTED, START, VERMILLION, dress, legend_below, styled
-from models.chains import point_masses as pc
-from models.chains.point_masses import PointMassChain
-from studies.reporting import Row, arguments, finish, table
+from colloc.studies.reporting import Row, arguments, finish, table
 
 LINKS = (2, 3, 5, 10)
 BATCH_LINKS = 2  # S_u grows with the square of steps and links

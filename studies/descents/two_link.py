@@ -20,12 +20,12 @@ import casadi as ca
 import matplotlib.pyplot as plt
 
 import colloc as co
+from colloc.models.chains.serial import planar_chain
 from colloc.plot.iterations import draw_descents
 from colloc.plot.motion import draw_motion
 from colloc.plot.style import legend_below, styled
-from models.chains.serial import planar_chain
-from studies.descents.comparison import Comparison, Published, compare
-from studies.reporting import arguments, finish
+from colloc.studies.descents.comparison import Comparison, Published, compare
+from colloc.studies.reporting import arguments, finish
 
 problem = co.Problem(
     model=planar_chain(2, length=1.0, mass=1.0),

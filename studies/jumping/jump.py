@@ -1,9 +1,10 @@
 """How high does a planar human jump, and does the flight obey ballistics?
 
 A countermovement jump with arm swing, as high as can be, from standing still to rest, as four phases
-(`studies.jumping.phases`) with free durations but for the first: on flat feet, on the balls, in the air, and on flat
-feet again, with a rigid impact between the last two. Segments are de Leva's (1996), torques at the speeds of the joints
-those of Anderson, Madigan and Nussbaum (2007). Searches start from postures of a jump, and from random ones about them.
+(`colloc.studies.jumping.phases`) with free durations but for the first: on flat feet, on the balls, in the air, and on
+flat feet again, with a rigid impact between the last two. Segments are de Leva's (1996), torques at the speeds of the
+joints those of Anderson, Madigan and Nussbaum (2007). Searches start from postures of a jump, and from random ones
+about them.
 
 All of 20 random starts end in the same jump: down on flat feet with the arms swinging back, up over the balls with the
 arms swinging forward, 0.30 m with the centre of mass above its height when standing. The flight lasts as long as
@@ -28,15 +29,15 @@ import numpy as np
 from matplotlib.axes import Axes
 
 import colloc as co
+from colloc.models.human.jumper2d import jumper2d
+from colloc.models.human.planar import with_ends
+from colloc.models.human.stance import VERTICAL
 from colloc.plot.animation import write_film
 from colloc.plot.skeleton import Skeleton, assembled, places
 from colloc.plot.style import BLUE, FADE, INK, MUTED, ORANGE, dress, legend_below, styled
+from colloc.studies.jumping.phases import GROUND, Jump
+from colloc.studies.reporting import Option, Row, arguments, finish, table
 from colloc.transcription import Keyframes
-from models.human.jumper2d import jumper2d
-from models.human.planar import with_ends
-from models.human.stance import VERTICAL
-from studies.jumping.phases import GROUND, Jump
-from studies.reporting import Option, Row, arguments, finish, table
 
 LANDING = (0, 0.03, 0.06, 0.1, 0.15, 0.22, 0.3, 0.4, 0.5, 0.65, 0.8, 1)
 COARSE = {

@@ -1,9 +1,9 @@
 """A countermovement jump as phases: push on flat feet, push on the balls of the feet, flight, landing on flat feet.
 
-The human is seen from the feet (`models.human.stance`), which do not bend: slides carry them forward and up, and a
-hinge in the balls turns them. What the ground does to the feet is what these three joints transmit: nothing in flight,
-and no moment about the balls while the heels are up. Feet hit the ground with heels and balls at once, a rigid impact.
-Torques fall with the joints' speeds (`models.human.strength`).
+The human is seen from the feet (`colloc.models.human.stance`), which do not bend: slides carry them forward and up, and
+a hinge in the balls turns them. What the ground does to the feet is what these three joints transmit: nothing in
+flight, and no moment about the balls while the heels are up. Feet hit the ground with heels and balls at once, a rigid
+impact. Torques fall with the joints' speeds (`colloc.models.human.strength`).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from models.human.human import Human
-from models.human.stance import FORWARD, PITCH, ROLL, VERTICAL, on_foot
-from models.human.strength import strength
+from colloc.models.human.human import Human
+from colloc.models.human.stance import FORWARD, PITCH, ROLL, VERTICAL, on_foot
+from colloc.models.human.strength import strength
 
 FRICTION = 0.8
 EFFORT, SMOOTH = 0.3, 1e-5  # m and m s3 of height that a second of full torques, and of 1 rad/s2 everywhere, are worth

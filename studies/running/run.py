@@ -1,9 +1,9 @@
 """Does a planar human who runs at 3 m/s with the least effort run as people do?
 
-A step in two phases, stance and flight, mirrored (`studies.running.step`), for several durations of the step: the one
-that costs least a second is the runner's choice. Beside it stand measured runners: the step of least metabolic cost of
-Lieberman, Warrener, Wang and Castillo (2015), J. Exp. Biol. 218, 84.8 strides a minute at 3.0 m/s, and the time of
-contact and the largest vertical force of Munro, Miller and Fuglevand (1987), J. Biomech. 20. Searches start from
+A step in two phases, stance and flight, mirrored (`colloc.studies.running.step`), for several durations of the step:
+the one that costs least a second is the runner's choice. Beside it stand measured runners: the step of least metabolic
+cost of Lieberman, Warrener, Wang and Castillo (2015), J. Exp. Biol. 218, 84.8 strides a minute at 3.0 m/s, and the time
+of contact and the largest vertical force of Munro, Miller and Fuglevand (1987), J. Biomech. 20. Searches start from
 postures of a step, and from random ones about them.
 
 The runner takes steps of 0.32 s, where people take 0.35 s, and is on the ground for 0.25 s of them (0.27 s). Its force
@@ -22,14 +22,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import colloc as co
+from colloc.models.human.planar import with_ends
+from colloc.models.human.runner2d import runner2d
 from colloc.plot.animation import write_film
 from colloc.plot.skeleton import Pose, Skeleton, assembled, places
 from colloc.plot.style import BLUE, FADE, INK, MUTED, ORANGE, dress, legend_below, styled
+from colloc.studies.reporting import Option, Row, arguments, finish, table
+from colloc.studies.running.step import Step
 from colloc.transcription import Keyframes
-from models.human.planar import with_ends
-from models.human.runner2d import runner2d
-from studies.reporting import Option, Row, arguments, finish, table
-from studies.running.step import Step
 
 DURATIONS = (0.26, 0.28, 0.30, 0.32, 0.34, 0.36, 0.38, 0.40)  # s, of a step
 MEASURED = {"step": 60 / 84.8 / 2, "contact": 0.270, "peak": 2.51}  # s, s, body weights

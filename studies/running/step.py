@@ -2,7 +2,7 @@
 
 The ground acts on the ball of the right foot, which keeps its place through the stance and meets the ground without an
 impact, by a force that grows from nothing and falls to nothing; nothing drives the joints that carry the pelvis.
-Torques fall with the joints' speeds (`models.human.strength`).
+Torques fall with the joints' speeds (`colloc.models.human.strength`).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from models.human.human import Human
-from models.human.strength import strength
+from colloc.models.human.human import Human
+from colloc.models.human.strength import strength
 
 FRICTION = 0.8
 SMOOTH = 1e-5  # s4: what squared accelerations of 1 rad/s2 are worth beside squares of full torques

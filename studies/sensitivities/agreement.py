@@ -12,10 +12,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import colloc as co
+from colloc.models.two_link import INERTIA, LENGTH, MASS
 from colloc.plot.style import PALETTE, dress, legend_below, styled
-from models.two_link import INERTIA, LENGTH, MASS
-from studies.reporting import Row, arguments, finish, table
-from studies.two_link.lifting import GRAVITY, LOAD, problem
+from colloc.studies.reporting import Row, arguments, finish, table
+from colloc.studies.two_link.lifting import GRAVITY, LOAD, problem
 
 RECURSIONS: dict[str, Callable] = {
     "lagrange": co.dynamics.lagrange_sensitivities,

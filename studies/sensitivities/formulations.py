@@ -19,10 +19,10 @@ import numpy as np
 
 import colloc as co
 from colloc.kernels.batch import arithmetic
+from colloc.models.chains.serial import spatial_chain
+from colloc.models.human43 import human43
 from colloc.plot.style import MUTED, PALETTE, dress, styled
-from models.chains.serial import spatial_chain
-from models.human43 import human43
-from studies.reporting import arguments, finish
+from colloc.studies.reporting import arguments, finish
 
 SIZES = (2, 4, 8, 12, 20, 30, 40, 60)
 

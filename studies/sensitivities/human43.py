@@ -20,9 +20,9 @@ import numpy as np
 from matplotlib.axes import Axes
 
 import colloc as co
+from colloc.models.human43 import human43
 from colloc.plot.style import MUTED, PALETTE, dress, styled
-from models.human43 import human43
-from studies.reporting import Row, arguments, finish, table
+from colloc.studies.reporting import Row, arguments, finish, table
 
 RECURSIONS: dict[str, Callable] = {
     "composite": co.dynamics.composite_sensitivities,

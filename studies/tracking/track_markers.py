@@ -27,8 +27,8 @@ from matplotlib.lines import Line2D
 
 import colloc as co
 from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, SKY, VERMILLION, dress, legend_below, styled
-from studies.reporting import Row, arguments, finish, table
-from studies.tracking.person import (
+from colloc.studies.reporting import Row, arguments, finish, table
+from colloc.studies.tracking.person import (
     DURATION,
     LENGTHS,
     MASSES,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import colloc as co
-from studies.reporting import Row
+from colloc.studies.reporting import Row
 
 PAPER = co.BSpline(intervals=19, nodes=21)  # 22 control points a joint, 21 times: Xiang et al. (2009), section 6.1
 TIGHT = {"tol": 1e-9}  # a cost that mixes time and effort is flat in the duration

@@ -19,8 +19,8 @@ from matplotlib.lines import Line2D
 
 import colloc as co
 from colloc.plot.style import BLUE, INK, MUTED, VERMILLION, dress, looks, styled
-from studies.reporting import Row, arguments, finish, table
-from studies.two_link import lifting, prismatic_revolute, time_optimal
+from colloc.studies.reporting import Row, arguments, finish, table
+from colloc.studies.two_link import lifting, prismatic_revolute, time_optimal
 
 
 class Case(NamedTuple):

@@ -17,8 +17,8 @@ import numpy as np
 
 import colloc as co
 from colloc.plot.style import INK, MUTED, dress, looks, styled
-from studies.reporting import Row, arguments, finish, table
-from studies.two_link.time_optimal import EXACT, problem
+from colloc.studies.reporting import Row, arguments, finish, table
+from colloc.studies.two_link.time_optimal import EXACT, problem
 
 LIMIT = 15.0  # N
 spared = replace(

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import casadi as ca
 
 import colloc as co
-from models.two_link import two_link
-from studies.reporting import arguments, finish, table
-from studies.two_link.convergence import run
+from colloc.models.two_link import two_link
+from colloc.studies.reporting import arguments, finish, table
+from colloc.studies.two_link.convergence import run
 
 GRAVITY, LOAD = 9.8062, 10.0  # m/s2, N
 U = 0.01  # share of the effort in the cost (equation 67)

@@ -13,9 +13,9 @@ from math import pi
 import casadi as ca
 
 import colloc as co
-from models.prismatic_revolute import prismatic_revolute
-from studies.reporting import arguments, finish, table
-from studies.two_link.convergence import run
+from colloc.models.prismatic_revolute import prismatic_revolute
+from colloc.studies.reporting import arguments, finish, table
+from colloc.studies.two_link.convergence import run
 
 U = 0.01  # share of the effort in the cost
 

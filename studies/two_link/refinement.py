@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import colloc as co
 from colloc.display import Table
-from models.two_link import two_link
-from studies.reporting import arguments, finish
+from colloc.models.two_link import two_link
+from colloc.studies.reporting import arguments, finish
 
 problem = co.Problem(
     model=two_link(),

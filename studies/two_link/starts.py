@@ -19,9 +19,9 @@ from matplotlib.lines import Line2D
 import colloc as co
 from colloc.plot.style import BLUE, INK, VERMILLION, dress, styled
 from colloc.problem import EndState
-from studies.reporting import Option, Row, arguments, finish, table
-from studies.two_link import lifting, prismatic_revolute, time_optimal
-from studies.two_link.convergence import PAPER
+from colloc.studies.reporting import Option, Row, arguments, finish, table
+from colloc.studies.two_link import lifting, prismatic_revolute, time_optimal
+from colloc.studies.two_link.convergence import PAPER
 
 PROBLEMS = {
     "time_optimal": time_optimal.problem,

@@ -18,9 +18,9 @@ import numpy as np
 
 import colloc as co
 from colloc.plot.style import MUTED, dress, legend_below, looks, styled
+from colloc.studies.reporting import Row, arguments, finish, table
+from colloc.studies.two_link.time_optimal import EXACT, problem
 from colloc.transcription import Transcription
-from studies.reporting import Row, arguments, finish, table
-from studies.two_link.time_optimal import EXACT, problem
 
 CURVES = {"radau": co.Radau(4, degree=7), "bspline": co.BSpline(4, degree=9)}
 LIMIT = 10.0  # N m

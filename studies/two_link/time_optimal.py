@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import colloc as co
-from models.two_link import two_link
-from studies.reporting import arguments, finish, table
-from studies.two_link.convergence import run
+from colloc.models.two_link import two_link
+from colloc.studies.reporting import arguments, finish, table
+from colloc.studies.two_link.convergence import run
 
 problem = co.Problem(
     model=two_link(),

@@ -1,15 +1,15 @@
 """Has the walking problem of Barman (2020, chapter V) an answer as it is printed, and what is it worth?
 
-`studies.walking.printed` states it and says what the text leaves open. A motion is sought first, with a constant cost
-and all constraints, from all coordinates at zero; effort (5.1) is minimised from there, both to 1e-3. It converges, in
-4 s where the thesis prints 34.10 s. The thesis counts 330 variables, of 55 joints of which it freezes 17, and 1726
-rows; ours are the 228 variables of the joints that move and 1100 rows, bounds on frozen joints not among them.
+`colloc.studies.walking.printed` states it and says what the text leaves open. A motion is sought first, with a constant
+cost and all constraints, from all coordinates at zero; effort (5.1) is minimised from there, both to 1e-3. It
+converges, in 4 s where the thesis prints 34.10 s. The thesis counts 330 variables, of 55 joints of which it freezes 17,
+and 1726 rows; ours are the 228 variables of the joints that move and 1100 rows, bounds on frozen joints not among them.
 
 Two conditions, found by relaxing one kind of constraint at a time by as little as a local search needs:
 
-- The joints have their anatomical ranges. Within those of our own step (`models.human.human55.WALKING`) no motion is
-  found, but one is if ranges alone widen by 3.6 degrees, or feet alone may creep by 3.5 mm/s more, or symmetry alone
-  is off by 0.13 rad and rad/s. Relaxing any other kind alone led nowhere.
+- The joints have their anatomical ranges. Within those of our own step (`colloc.models.human.human55.WALKING`) no
+  motion is found, but one is if ranges alone widen by 3.6 degrees, or feet alone may creep by 3.5 mm/s more, or
+  symmetry alone is off by 0.13 rad and rad/s. Relaxing any other kind alone led nowhere.
 - The equations (5.4) of the feet hold at eleven instants, within 1e-3. At 21 instants no motion is found that meets
   them so closely, at eleven none within 1e-6: six cubic control points cannot keep a foot still, and between the
   instants it creeps.
@@ -42,18 +42,18 @@ import numpy as np
 
 import colloc as co
 from colloc.display import Table
+from colloc.models.human.human import Human
+from colloc.models.human.human55 import FROZEN, human55, walking
+from colloc.studies.reporting import arguments, finish
+from colloc.studies.walking.picture.printed import printed_figure
+from colloc.studies.walking.printed import CONTROL_POINTS, IPOPT, curve, effort, printed
+from colloc.studies.walking.relaxation import relaxations
+from colloc.studies.walking.report.printed import creep, stride, violations
+from colloc.studies.walking.report.report import Report
+from colloc.studies.walking.report.stride import Stride
+from colloc.studies.walking.step import Step
+from colloc.studies.walking.walk import walk
 from colloc.transcription import Keyframes
-from models.human.human import Human
-from models.human.human55 import FROZEN, human55, walking
-from studies.reporting import arguments, finish
-from studies.walking.picture.printed import printed_figure
-from studies.walking.printed import CONTROL_POINTS, IPOPT, curve, effort, printed
-from studies.walking.relaxation import relaxations
-from studies.walking.report.printed import creep, stride, violations
-from studies.walking.report.report import Report
-from studies.walking.report.stride import Stride
-from studies.walking.step import Step
-from studies.walking.walk import walk
 
 THESIS = {"variables": "330", "rows": "1726", "seconds": "34.10"}
 MORE = 21  # instants, of which feet cannot keep to all

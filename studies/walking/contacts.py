@@ -9,9 +9,9 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from models.human.human import Point
-from models.human.stance import PITCH, ROLL
-from studies.walking.step import DOUBLE, FLAT_UNTIL, Step
+from colloc.models.human.human import Point
+from colloc.models.human.stance import PITCH, ROLL
+from colloc.studies.walking.step import DOUBLE, FLAT_UNTIL, Step
 
 Angle = Callable[[Any], ca.SX]
 

@@ -9,8 +9,8 @@ from typing import Any
 import casadi as ca
 
 import colloc as co
-from models.human.stance import FORWARD, LATERAL, LIST, PITCH, VERTICAL, YAW
-from studies.walking.step import DOUBLE, HALF_FOOT, Sharing, Step
+from colloc.models.human.stance import FORWARD, LATERAL, LIST, PITCH, VERTICAL, YAW
+from colloc.studies.walking.step import DOUBLE, HALF_FOOT, Sharing, Step
 
 SIGNAL = "trailing"  # wrench of the trailing foot during double support, over body weight (and 1 m), or shares
 TOUCHED = 0.01  # fraction of the step for which a foot that has just touched, or is about to leave, carries nothing

@@ -1,12 +1,12 @@
 """Does the 55-DOF human walk like a person?
 
-Chapter V of Barman (2020): one step of a human whose motion is predicted, not measured; `studies.walking.problem`
-states it. Given are the segments, joint ranges and strength, the speed, the step length and when the feet touch; the
-answer is a stride's joint angles, ground reactions and internal joint forces, laid beside measured walking. Two
-objectives are minimised, the paper's integral of squared torques over their limits and one with weights
-(`studies.walking.step.NATURAL`). These, the ranges of joints and `ROLLS_FROM` were chosen at 1.2 m/s with Winter's
-curves in sight, so that agreement there is fitted. Other speeds (`studies.walking.speeds`), other bodies and loads are
-predicted with the same ones.
+Chapter V of Barman (2020): one step of a human whose motion is predicted, not measured;
+`colloc.studies.walking.problem` states it. Given are the segments, joint ranges and strength, the speed, the step
+length and when the feet touch; the answer is a stride's joint angles, ground reactions and internal joint forces, laid
+beside measured walking. Two objectives are minimised, the paper's integral of squared torques over their limits and one
+with weights (`colloc.studies.walking.step.NATURAL`). These, the ranges of joints and `ROLLS_FROM` were chosen at 1.2
+m/s with Winter's curves in sight, so that agreement there is fitted. Other speeds (`colloc.studies.walking.speeds`),
+other bodies and loads are predicted with the same ones.
 
 Causes of features, measured here at 1.2 m/s. With the paper's objective the vertical force has a peak of 1.37 body
 weights at 15 % of the stride, and the knee bends by 96 degrees in swing; weights (cheap ankles and hips) and some
@@ -17,8 +17,8 @@ stay at their bound all through swing; `Step.rest` brings them within 6 degrees 
   an ankle astray by 0.06 rad, it costs 19 % more, and the knee bends late for swing, 12 degrees from Winter's mean in
   the mean square in place of 8; with 24 it costs 9 % less. What follows was found with fourteen.
 - Arms cost next to nothing: within wide ranges they fold by 139 degrees behind the back at 38 to 50 %, which saves 2 %
-  of the cost. The ranges of walking (`models.human.human55.WALKING`) keep them beside the trunk, where (5.7) holds the
-  wrists at their least distance; the hip comes to 7 degrees from Winter's mean with them, to 5 without.
+  of the cost. The ranges of walking (`colloc.models.human.human55.WALKING`) keep them beside the trunk, where (5.7)
+  holds the wrists at their least distance; the hip comes to 7 degrees from Winter's mean with them, to 5 without.
 - The fore-aft force follows how far the centre of pressure lies ahead of the centre of mass. Left free, the centre of
   pressure stays at the heel until 20 %, as that spares the ankle, under the centre of mass: a bump of 0.02 body
   weights forward there. Since its rear bound moves forward from `ROLLS_FROM` on, 5 % of the step instead of 35, the
@@ -45,15 +45,15 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from models.human.human import Human
-from models.human.human55 import human55, walking
-from studies.reporting import Option, arguments, finish
-from studies.walking import as_printed
-from studies.walking.picture.animation import write_animation
-from studies.walking.picture.figures import gait_figure
-from studies.walking.report.comparison import comparison
-from studies.walking.step import Step
-from studies.walking.walk import POINTS, walk
+from colloc.models.human.human import Human
+from colloc.models.human.human55 import human55, walking
+from colloc.studies.reporting import Option, arguments, finish
+from colloc.studies.walking import as_printed
+from colloc.studies.walking.picture.animation import write_animation
+from colloc.studies.walking.picture.figures import gait_figure
+from colloc.studies.walking.report.comparison import comparison
+from colloc.studies.walking.step import Step
+from colloc.studies.walking.walk import POINTS, walk
 
 OPTIONS = (
     Option("speed", 1.2, "m/s", above=0.0),
@@ -62,7 +62,7 @@ OPTIONS = (
     Option("mass", None, "kg, by default that of the mean man", above=0.0),
     Option("height", None, "m, by default that of the mean man", above=0.0),
     Option("load", 0.0, "mass of a backpack, kg", least=0.0),
-    Option("as-printed", False, "the problem of the thesis as it is printed, studies.walking.as_printed"),
+    Option("as-printed", False, "the problem of the thesis as it is printed, colloc.studies.walking.as_printed"),
 )
 PACK = (0.30, 0.45, 0.18)  # m: width, height and depth of the backpack
 PACK_BEHIND, PACK_BELOW = 0.20, 0.12  # m: its middle from the base of the neck

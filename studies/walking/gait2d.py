@@ -1,8 +1,8 @@
 """Does a planar walker of seven links walk, and does it matter how?
 
-The step of `studies.walking` on nine degrees of freedom: fast enough to compare what the 55-DOF study takes as given.
-B-splines against Radau collocation, a free wrench of the leading foot against the distance rule of Xiang et al. (2009)
-and a partition of unity.
+The step of `colloc.studies.walking` on nine degrees of freedom: fast enough to compare what the 55-DOF study takes as
+given. B-splines against Radau collocation, a free wrench of the leading foot against the distance rule of Xiang et al.
+(2009) and a partition of unity.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from math import radians
 
 import colloc as co
 from colloc.display import Table
+from colloc.models.human.walker2d import walker2d
+from colloc.studies.reporting import Option, arguments, finish
+from colloc.studies.walking.picture.figures import gait_figure
+from colloc.studies.walking.problem import problem
+from colloc.studies.walking.report.report import Report
+from colloc.studies.walking.step import Sharing, Step
 from colloc.transcription import Transcription
-from models.human.walker2d import walker2d
-from studies.reporting import Option, arguments, finish
-from studies.walking.picture.figures import gait_figure
-from studies.walking.problem import problem
-from studies.walking.report.report import Report
-from studies.walking.step import Sharing, Step
 
 # rad; wider than for the 55 degrees of freedom, whose toes bend
 ANKLES = {f"ankle_dorsiflexion_{side}": (-radians(30), radians(20)) for side in "rl"}

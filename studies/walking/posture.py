@@ -9,9 +9,9 @@ from typing import Any
 import casadi as ca
 
 import colloc as co
-from models.human.human import Human
-from models.human.stance import PITCH
-from studies.walking.step import MID_SWING, Step
+from colloc.models.human.human import Human
+from colloc.models.human.stance import PITCH
+from colloc.studies.walking.step import MID_SWING, Step
 
 UPRIGHT = 0.85  # least height of the pelvis over that in standing: people walk upright, not crouched
 

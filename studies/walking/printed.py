@@ -8,9 +8,9 @@ What the text leaves open, and how it is read here:
 instants       Counted neither per kind nor together: eleven, equally apart, so that phases begin on them.
 equations      Met within the thesis's feasibility tolerance, 1e-3 in m, m/s, rad and rad/s.
 joint ranges   Not printed; `Human.model` brings them.
-phases         Named, not timed: those of `studies.walking.step`. A point touches the ground at both ends of its phase.
-shares         By the distance of the zero moment point from the trailing ball and the leading heel, while both feet
-               stand. The last instant, when the other heel strikes, belongs to the foot that stood.
+phases         Named, not timed: those of `colloc.studies.walking.step`. A point touches the ground at both ends of its
+phase. shares         By the distance of the zero moment point from the trailing ball and the leading heel, while both
+               feet stand. The last instant, when the other heel strikes, belongs to the foot that stood.
 polygon        Convex hull of the contact points, each 8 cm wide; under the heel 2 cm long at strike.
 (5.6)          The left arm and the right leg, as written, along the way forward.
 (5.7)          Radii are not printed: 9 cm together, as in our own step.
@@ -29,11 +29,11 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
+from colloc.models.human.human import Human, Point
 from colloc.problem import Condition
-from models.human.human import Human, Point
-from studies.walking.forces import while_both
-from studies.walking.posture import swing, wrist_gaps
-from studies.walking.step import DOUBLE, FLAT_UNTIL, HALF_FOOT, MID_SWING, Step
+from colloc.studies.walking.forces import while_both
+from colloc.studies.walking.posture import swing, wrist_gaps
+from colloc.studies.walking.step import DOUBLE, FLAT_UNTIL, HALF_FOOT, MID_SWING, Step
 
 CONTROL_POINTS, INSTANTS = 6, 11
 TOLERANCE = 1e-3

@@ -14,10 +14,10 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from studies.walking.contacts import contacts
-from studies.walking.forces import forces, left, right, share, signals, while_both
-from studies.walking.posture import posture, symmetry
-from studies.walking.step import DOUBLE, Sharing, Step
+from colloc.studies.walking.contacts import contacts
+from colloc.studies.walking.forces import forces, left, right, share, signals, while_both
+from colloc.studies.walking.posture import posture, symmetry
+from colloc.studies.walking.step import DOUBLE, Sharing, Step
 
 
 def problem(step: Step) -> co.Problem:

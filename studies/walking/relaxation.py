@@ -12,8 +12,8 @@ import numpy as np
 
 import colloc as co
 from colloc.problem import Condition
-from studies.walking.printed import INSTANTS, IPOPT, constraints, curve, loads, unlimited
-from studies.walking.step import Step
+from colloc.studies.walking.printed import INSTANTS, IPOPT, constraints, curve, loads, unlimited
+from colloc.studies.walking.step import Step
 
 # Kinds that may give way, what a unit of slack means in them, the amount's name with its unit, and the unit's size.
 RELAXED = {

@@ -1,9 +1,10 @@
 """Does the predicted walk change with speed as people's does?
 
-The step of `studies.walking.gait` at 0.9, 1.2 and 1.5 m/s with one set of weights, those found at 1.2 m/s: nothing is
-fitted at the other two. Steps lengthen with the square root of speed, from 0.6 m at 1.2 m/s, so that cadence grows as
-its square root too, which is roughly what people do; both other steps start from the solution at 1.2 m/s. Trends are
-laid beside those of Schwartz et al. (2008, slow, free, fast) and Fukuchi et al. (2018, 0.94, 1.24, 1.50 m/s).
+The step of `colloc.studies.walking.gait` at 0.9, 1.2 and 1.5 m/s with one set of weights, those found at 1.2 m/s:
+nothing is fitted at the other two. Steps lengthen with the square root of speed, from 0.6 m at 1.2 m/s, so that cadence
+grows as its square root too, which is roughly what people do; both other steps start from the solution at 1.2 m/s.
+Trends are laid beside those of Schwartz et al. (2008, slow, free, fast) and Fukuchi et al. (2018, 0.94, 1.24, 1.50
+m/s).
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ from matplotlib.lines import Line2D
 
 import colloc as co
 from colloc.display import Table
+from colloc.models.human.human55 import human55, walking
 from colloc.plot.style import FADE, INK, MUTED, ORANGE, dress, legend_below, styled
-from models.human.human55 import human55, walking
-from studies.reporting import arguments, finish
-from studies.walking.picture.figures import PANELS, dress_stride
-from studies.walking.report.comparison import LABELS
-from studies.walking.report.norms import Fact, fact
-from studies.walking.report.report import Report
-from studies.walking.step import Step
-from studies.walking.walk import walk
+from colloc.studies.reporting import arguments, finish
+from colloc.studies.walking.picture.figures import PANELS, dress_stride
+from colloc.studies.walking.report.comparison import LABELS
+from colloc.studies.walking.report.norms import Fact, fact
+from colloc.studies.walking.report.report import Report
+from colloc.studies.walking.step import Step
+from colloc.studies.walking.walk import walk
 
 SPEEDS = (0.9, 1.2, 1.5)  # m/s
 NORMAL = 1.2

@@ -1,8 +1,8 @@
 """Does it matter where the search for a walk starts, how many control points it has, and in how many stages it runs?
 
-The step of `studies.walking.gait` in the paper's setting of six control points and in the study's own, from all joints
-at zero at two tolerances, in one stage and in two; then from twenty random starts, every control point of every joint
-off by `NOISE` radians in the mean square.
+The step of `colloc.studies.walking.gait` in the paper's setting of six control points and in the study's own, from all
+joints at zero at two tolerances, in one stage and in two; then from twenty random starts, every control point of every
+joint off by `NOISE` radians in the mean square.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from matplotlib.figure import Figure
 
 import colloc as co
 from colloc.display import Table
+from colloc.models.human.human55 import human55, walking
 from colloc.plot.style import BLUE, INK, dress, styled
+from colloc.studies.reporting import arguments, finish
+from colloc.studies.walking.picture.figures import PANELS, dress_stride
+from colloc.studies.walking.step import Step
+from colloc.studies.walking.walk import POINTS, walk
 from colloc.transcription import Keyframes
-from models.human.human55 import human55, walking
-from studies.reporting import arguments, finish
-from studies.walking.picture.figures import PANELS, dress_stride
-from studies.walking.step import Step
-from studies.walking.walk import POINTS, walk
 
 SETTINGS = {"paper": 6, "default": POINTS}  # control points
 TOLERANCES = (1e-3, 1e-6)

@@ -9,8 +9,8 @@ z forward; the right heel strikes at z = 0.
     left foot        forefoot | swing
     support          double   | single
 
-The human is seen from the right foot (`models.human.stance`): a foot that stands needs no constraint to keep its place
-at all times, not only at nodes, and the ground's wrench on it is what the joints that carry it transmit.
+The human is seen from the right foot (`colloc.models.human.stance`): a foot that stands needs no constraint to keep its
+place at all times, not only at nodes, and the ground's wrench on it is what the joints that carry it transmit.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from models.human.human import Human, Point
-from models.human.stance import FORWARD, LATERAL, LIST, PITCH, ROLL, VERTICAL, YAW, on_foot
+from colloc.models.human.human import Human, Point
+from colloc.models.human.stance import FORWARD, LATERAL, LIST, PITCH, ROLL, VERTICAL, YAW, on_foot
 
 # Fractions of the step: until the trailing foot leaves, until the heel of the leading one rises, the knee bent most.
 DOUBLE, FLAT_UNTIL, MID_SWING = 0.2, 0.6, 0.45

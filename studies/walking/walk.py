@@ -6,10 +6,10 @@ import warnings
 from dataclasses import replace
 
 import colloc as co
+from colloc.studies.walking.problem import motion_only, problem
+from colloc.studies.walking.report.report import Report
+from colloc.studies.walking.step import Step
 from colloc.transcription import Keyframes
-from studies.walking.problem import motion_only, problem
-from studies.walking.report.report import Report
-from studies.walking.step import Step
 
 # Without second-order corrections the line search cycles less; multipliers of a first stage mean nothing in the second;
 # with many nodes MUMPS orders these systems badly by its quasi-dense rows (110 ms an iteration, against 30). A barrier

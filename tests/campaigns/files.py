@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from models.two_link import two_link
+from colloc.models.two_link import two_link
 from tests.campaigns.attempt import Attempt, Outcome
 from tests.campaigns.crafted import Change, bomb, crafted, header_of
 

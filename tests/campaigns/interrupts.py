@@ -41,7 +41,7 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 import colloc as co
-from models.two_link import two_link
+from colloc.models.two_link import two_link
 
 warnings.simplefilter("ignore")
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a parent in the background ignores

@@ -1,6 +1,7 @@
 """Random problems: what is called solved must stand up to Pinocchio and SciPy, what is impossible must fail, and why.
 
-The judge (`studies.benchmarks.judge`) shares no code with the library: it takes the curve that a solution offers.
+The judge (`colloc.studies.benchmarks.judge`) shares no code with the library: it takes the curve that a solution
+offers.
 """
 
 from __future__ import annotations
@@ -8,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 import colloc as co
-from studies.benchmarks.honesty import OVERSTEPPED, REFUTED
-from studies.benchmarks.judge import judge
-from studies.benchmarks.random_motions import colloc_problem, pinocchio_model, random_case
+from colloc.studies.benchmarks.honesty import OVERSTEPPED, REFUTED
+from colloc.studies.benchmarks.judge import judge
+from colloc.studies.benchmarks.random_motions import colloc_problem, pinocchio_model, random_case
 from tests.campaigns.attempt import Attempt
 from tests.campaigns.child import attempt_apart
 

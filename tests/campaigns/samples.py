@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 
 import colloc as co
 from colloc import control, descent, dynamics, loops
-from models.closed.four_bar import four_bar
-from models.two_link import two_link
+from colloc.models.closed.four_bar import four_bar
+from colloc.models.two_link import two_link
 
 FOLDER = Path(tempfile.mkdtemp(prefix="colloc_garbage_"))
 

@@ -13,10 +13,10 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Polygon
 
 import colloc as co
+from colloc.models.human.human import Human
 from colloc.plot.style import BLUE, VERMILLION
-from models.human.human import Human
-from studies.walking.report.ground import Ground, ground_reactions
-from studies.walking.step import Step
+from colloc.studies.walking.report.ground import Ground, ground_reactions
+from colloc.studies.walking.step import Step
 
 RIGHT, LEFT, TRUNK, HEAD = BLUE, VERMILLION, "#5f6b7a", "#8a95a3"
 STATURE = 1.741  # m, of the man to whom the thicknesses belong

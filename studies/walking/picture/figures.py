@@ -13,13 +13,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Polygon, Rectangle
 
 from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, VERMILLION, dress, legend_below, styled
-from studies.walking.picture.body import LEFT, RIGHT, Camera, Film, draw_walker, film, project
-from studies.walking.report.errors import Clock
-from studies.walking.report.ground import Ground, ground_reactions
-from studies.walking.report.norms import bands
-from studies.walking.report.report import Report
-from studies.walking.report.stride import ANGLES, Stride
-from studies.walking.step import DOUBLE, Step
+from colloc.studies.walking.picture.body import LEFT, RIGHT, Camera, Film, draw_walker, film, project
+from colloc.studies.walking.report.errors import Clock
+from colloc.studies.walking.report.ground import Ground, ground_reactions
+from colloc.studies.walking.report.norms import bands
+from colloc.studies.walking.report.report import Report
+from colloc.studies.walking.report.stride import ANGLES, Stride
+from colloc.studies.walking.step import DOUBLE, Step
 
 BAND = "#d9dee4"
 FORCE = GREEN

@@ -12,10 +12,10 @@ from matplotlib.lines import Line2D
 
 import colloc as co
 from colloc.plot.style import INK, dress, legend_below, styled
-from studies.walking.picture.figures import LOOKS, draw_curves, handles
-from studies.walking.printed import INSTANTS
-from studies.walking.report.report import Report
-from studies.walking.report.stride import Stride
+from colloc.studies.walking.picture.figures import LOOKS, draw_curves, handles
+from colloc.studies.walking.printed import INSTANTS
+from colloc.studies.walking.report.report import Report
+from colloc.studies.walking.report.stride import Stride
 
 
 @styled

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from colloc.display import Table
-from studies.walking.report.errors import PROMISED
-from studies.walking.report.norms import Fact, fact
-from studies.walking.report.report import Report
-from studies.walking.step import Step
+from colloc.studies.walking.report.errors import PROMISED
+from colloc.studies.walking.report.norms import Fact, fact
+from colloc.studies.walking.report.report import Report
+from colloc.studies.walking.step import Step
 
 LABELS = {
     "vertical.peak_1": "vertical force, first peak [BW]",

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 import colloc as co
-from models.human.human import Point
-from studies.walking.forces import PRESSURE
-from studies.walking.report.ground import Ground
-from studies.walking.step import DOUBLE, FLAT_UNTIL, Sharing, Step
+from colloc.models.human.human import Point
+from colloc.studies.walking.forces import PRESSURE
+from colloc.studies.walking.report.ground import Ground
+from colloc.studies.walking.step import DOUBLE, FLAT_UNTIL, Sharing, Step
 
 STANDS = 0.1  # of body weight: a foot that carries this much stands
 FINER = 5  # points of the grid on which violations are measured, per interval between nodes

@@ -13,9 +13,9 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from studies.walking.forces import left, right
-from studies.walking.posture import pelvis_angles
-from studies.walking.step import Step
+from colloc.studies.walking.forces import left, right
+from colloc.studies.walking.posture import pelvis_angles
+from colloc.studies.walking.step import Step
 
 LOADED = 0.03  # of body weight: below, a foot has no centre of pressure worth drawing
 

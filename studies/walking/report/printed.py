@@ -6,12 +6,12 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from models.human.human import Human
-from studies.walking.printed import INSTANTS, TOUCHES, constraints, left, right
-from studies.walking.report.errors import FINER
-from studies.walking.report.report import SAMPLES
-from studies.walking.report.stride import ANGLES, DIRECTIONS, Stride
-from studies.walking.step import Step
+from colloc.models.human.human import Human
+from colloc.studies.walking.printed import INSTANTS, TOUCHES, constraints, left, right
+from colloc.studies.walking.report.errors import FINER
+from colloc.studies.walking.report.report import SAMPLES
+from colloc.studies.walking.report.stride import ANGLES, DIRECTIONS, Stride
+from colloc.studies.walking.step import Step
 
 
 def stride(step: Step, solution: co.Solution) -> Stride:

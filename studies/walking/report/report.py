@@ -12,10 +12,10 @@ from functools import cached_property
 import numpy as np
 
 import colloc as co
-from studies.walking.report.errors import FINER, Outside, Stray, pressing_outside, straying, violations
-from studies.walking.report.ground import Ground, ground_reactions, pelvis_torques
-from studies.walking.report.stride import ANGLES, DIRECTIONS, Peak, Stride
-from studies.walking.step import Step
+from colloc.studies.walking.report.errors import FINER, Outside, Stray, pressing_outside, straying, violations
+from colloc.studies.walking.report.ground import Ground, ground_reactions, pelvis_torques
+from colloc.studies.walking.report.stride import ANGLES, DIRECTIONS, Peak, Stride
+from colloc.studies.walking.step import Step
 
 SAMPLES = 201  # times of a step
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from studies.walking.report.norms import bands
+from colloc.studies.walking.report.norms import bands
 
 ANGLES = {"hip": "hip_flexion", "knee": "knee_flexion", "ankle": "ankle_dorsiflexion"}
 DIRECTIONS = {"lateral": 0, "vertical": 1, "fore_aft": 2}  # lateral: to the left, which is medial for the right foot
