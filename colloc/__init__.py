@@ -17,6 +17,7 @@ The layers, lowest first; each imports only from those listed before it:
     version         the version of the package
     interrupts      Ctrl-C that is not lost on the way
     lazy            attributes computed on first use, once for all threads
+    pickling        objects made of symbols and functions as bytes, for other processes
     files           writing files: complete or absent
     numerics        spline bases, smoothing, quadrature, differences, the fastest speeds along a path
     kernels         CasADi functions compiled to machine code, and evaluated at many samples

@@ -8,6 +8,7 @@ and the mechanism have nothing left to carry, whatever the shares, as long as th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -120,11 +121,15 @@ def applied(body: str, at: Sequence[float], wrench: Callable[[Instant], Wrench])
     wrench : callable
         Function of the instant.
     """
+    return Load(body, partial(_force, wrench), partial(_moment, wrench, body, at), at)
 
-    def moment(now: Instant) -> ca.SX:
-        return wrench(now).about(now.point(body, at).position)
 
-    return Load(body, lambda now: wrench(now).force, moment, at)
+def _force(wrench: Callable[[Instant], Wrench], now: Instant) -> ca.SX:
+    return wrench(now).force
+
+
+def _moment(wrench: Callable[[Instant], Wrench], body: str, at: Sequence[float], now: Instant) -> ca.SX:
+    return wrench(now).about(now.point(body, at).position)
 
 
 @taking(wrench=a(Wrench), friction=number(positive=True))

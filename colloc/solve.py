@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar, overload
 
@@ -30,8 +31,8 @@ class SolveError(RuntimeError):
     Attributes
     ----------
     solution : Solution
-        The last iterate, with its status, violations and convergence history. Only in the process that solved: it is
-        made of symbols, which cannot be sent to another, while the reason can.
+        The last iterate, with its status, violations and convergence history. Only in the process that solved where
+        its problem has functions that cannot be sent to another, while the reason always can.
     """
 
     def __init__(self, message: str, solution: Solution | SequenceSolution | None):
@@ -46,8 +47,17 @@ class SolveError(RuntimeError):
             )
         return self._solution
 
-    def __reduce__(self) -> tuple[type[SolveError], tuple[str, None]]:
-        return SolveError, (str(self), None)
+    def __reduce__(self) -> tuple[Callable[..., SolveError], tuple[str, bytes | None]]:
+        try:
+            last = pickle.dumps(self._solution)
+        except Exception:  # whatever keeps a user's functions from being sent
+            last = None
+        return _received, (str(self), last)
+
+
+def _received(message: str, solution: bytes | None) -> SolveError:
+    """The error in another process than it was raised in."""
+    return SolveError(message, None if solution is None else pickle.loads(solution))
 
 
 @overload

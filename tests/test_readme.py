@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from problems import time_optimal
 
 import colloc as co
 
@@ -50,6 +51,15 @@ def test_the_evaluator_in_the_readme_runs_as_printed(monkeypatch: pytest.MonkeyP
     exec(compile(re.findall(r"```python\n(.*?)```", README, re.S)[2], "README.md", "exec"), names)
     assert names["tau"].shape == (5, 43)
     assert names["dqdd"].shape == (5, 43, 43)
+
+
+def test_a_solve_in_another_process_in_the_readme_runs_as_printed(monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("cloudpickle")
+    monkeypatch.chdir(ROOT)
+    blocks = re.findall(r"```python\n(.*?)```", README, re.S)
+    names: dict[str, Any] = {"__name__": "__main__", "co": co, "problem": time_optimal()}
+    exec(compile(blocks[3], "README.md", "exec"), names)
+    assert names["solution"].status is co.Status.SOLVED
 
 
 def test_there_are_exactly_two_set_up_commands():

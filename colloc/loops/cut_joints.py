@@ -21,6 +21,7 @@ itself.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 import casadi as ca
 
@@ -30,11 +31,12 @@ from colloc.loops.loop_loads import loop_loads
 from colloc.loops.mechanism import ClosedChain
 from colloc.loops.reduction import constraint_jacobian, loop_residual
 from colloc.model import Load
+from colloc.pickling import Portable
 from colloc.problem import Constraint, Instant, Unknown, at, bounds, path
 
 
 @dataclass(frozen=True, eq=False)
-class CutJoints:
+class CutJoints(Portable):
     """What a closed chain adds to a problem of its tree.
 
         chain = four_bar()
@@ -88,7 +90,7 @@ class CutJoints:
     @property
     def loads(self) -> tuple[Load, ...]:
         """What the loops exert: on the second body of each, and the opposite on the first."""
-        return loop_loads(self.chain, lambda now: getattr(now, self.name))
+        return loop_loads(self.chain, attrgetter(self.name))
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:

@@ -36,13 +36,14 @@ from colloc.loops.reduction import (
     reduced_motion,
 )  # fmt: skip
 from colloc.model import Load, Model
+from colloc.pickling import Portable
 from colloc.problem import Condition, Instant, JointState, Unknown, path
 
 _CORRECTIONS = 2
 
 
 @dataclass(frozen=True, eq=False)
-class IndependentJoints:
+class IndependentJoints(Portable):
     """The coordinates of a problem of a closed chain.
 
         chain = four_bar(gravity=(0, 0, 0))
@@ -116,7 +117,10 @@ class IndependentJoints:
         chain = self.chain
         loops = [chain.loops[k].name for k in chain.closures.row_loops[chain.rows]]
         labels = tuple(f"loop {name} is closed [{k}]" for k, name in enumerate(loops))
-        return replace(path(lambda now: loop_residual(chain, now.q), equals=0.0, name="closed loops"), labels=labels)
+        return replace(path(self._residual, equals=0.0, name="closed loops"), labels=labels)
+
+    def _residual(self, now: Instant) -> ca.SX:
+        return loop_residual(self.chain, now.q)
 
     @of_instant
     def motion(self, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> JointState:

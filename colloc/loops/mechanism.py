@@ -14,12 +14,13 @@ from colloc.lazy import cached_property
 from colloc.loops.loop import Loop
 from colloc.loops.posture import RANK, Closures, assembled, independent_rows, pivots
 from colloc.model import Model
+from colloc.pickling import Portable
 
 ACTUATED = 1e-6  # smallest singular value, relative, of the map from actuator torques to independent coordinates
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClosedChain:
+class ClosedChain(Portable):
     """A tree of bodies closed by loops, with one freedom at least.
 
     Parameters

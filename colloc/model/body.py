@@ -12,10 +12,11 @@ import numpy as np
 from colloc.checks import InputError, function, symbolic, text
 from colloc.interrupts import heeded
 from colloc.model.joint import Joint
+from colloc.pickling import Portable
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class Body(Portable):
     """A rigid link and the joint to its parent.
 
     Parameters
@@ -83,7 +84,7 @@ class Body:
 
 
 @dataclass(frozen=True, eq=False)
-class Load:
+class Load(Portable):
     """The wrench that the environment applies to a link.
 
     It enters the actuator torque as -J' w. Each part may be numbers, SX, or a function of the instant that returns

@@ -12,12 +12,13 @@ from colloc.checks import InputError, as_tuple, instance, symbolic, text, vector
 from colloc.interrupts import heeded
 from colloc.model.limits import Limits
 from colloc.model.transforms import axis_rotation, homogeneous, inverse, placement, rigid
+from colloc.pickling import Portable
 
 _ROUNDING = 1e-9  # by how much the length of a unit vector, or a line through a point, may be off
 
 
 @dataclass(frozen=True, eq=False)
-class Friction:
+class Friction(Portable):
     """Coulomb friction, smoothed so that it has derivatives: level * tanh(rate / velocity).
 
     Parameters
@@ -66,7 +67,7 @@ class Screw(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
+class Joint(Portable):
     """A joint with at most one degree of freedom between a parent frame and a link frame.
 
     The homogeneous transform from link frame to parent frame is ``before @ exp(screw * q) @ after``. A screw says all

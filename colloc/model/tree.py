@@ -19,10 +19,11 @@ from colloc.model.joint import Joint
 from colloc.model.kinds import fixed
 from colloc.model.table import bodies_table
 from colloc.model.topology import Topology, find_topology
+from colloc.pickling import Portable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Model:
+class Model(Portable):
     """An open tree of rigid bodies.
 
     Parameters

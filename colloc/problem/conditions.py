@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from colloc.checks import InputError, as_tuple, finite_array, finite_number, function, interval, text
+from colloc.pickling import Portable
 from colloc.problem.instant import Instant
 from colloc.problem.joint_constraints import Bounds, EndState
 from colloc.problem.rows import Rows, bounded, name_of
@@ -16,7 +17,7 @@ from colloc.problem.where import Ends, Moment, Place, Places, Where, window
 
 
 @dataclass(frozen=True)
-class Condition:
+class Condition(Portable):
     """A function held within bounds; made by `path`, `at` and `boundary`.
 
     Parameters

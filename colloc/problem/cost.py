@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError, as_tuple, finite_number, instance, interval
+from colloc.pickling import Portable
 from colloc.problem.rows import bounded, name_of
 
 _SMALLEST = 1e-300  # of a divisor
@@ -36,7 +38,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Cost:
+class Cost(Portable):
     """A sum of terms. Costs add, and scale with numbers: ``0.99 * duration() + 0.01 * integral(effort)``."""
 
     terms: tuple[Term, ...]
@@ -140,16 +142,17 @@ def penalty(
     finite_number("penalty weight", weight, positive=True)
     limits = (-np.inf if lower is None else lower, np.inf if upper is None else upper)
     interval("penalty", *limits)
+    return weight / 3 * integral(partial(_cubes, label, fn, *limits), label)
 
-    def cubes(now: Any) -> Any:
-        rows = bounded(label, fn(now), *limits)
-        excesses = []
-        for k, (low, high) in enumerate(zip(rows.lower.tolist(), rows.upper.tolist(), strict=True)):
-            value = rows.expression[k]
-            excesses += [excess for excess, limit in ((low - value, low), (value - high, high)) if abs(limit) < np.inf]
-        return ca.sum1(ca.fmax(ca.vertcat(*excesses), 0) ** 3)
 
-    return weight / 3 * integral(cubes, label)
+def _cubes(label: str, fn: Callable[[Any], Any], lower: Any, upper: Any, now: Any) -> ca.SX:
+    """The sum of the cubes of all excesses at an instant."""
+    rows = bounded(label, fn(now), lower, upper)
+    excesses = []
+    for k, (low, high) in enumerate(zip(rows.lower.tolist(), rows.upper.tolist(), strict=True)):
+        value = rows.expression[k]
+        excesses += [excess for excess, limit in ((low - value, low), (value - high, high)) if abs(limit) < np.inf]
+    return ca.sum1(ca.fmax(ca.vertcat(*excesses), 0) ** 3)
 
 
 def _of_function(kind: str, fn: Any, name: str | None) -> Cost:

@@ -24,6 +24,7 @@ from colloc.display import short
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.model import Load, Model, check_loads
+from colloc.pickling import Portable
 from colloc.problem.conditions import Condition, Constraint
 from colloc.problem.constraint_rows import ConstraintRows
 from colloc.problem.coordinates import Coordinates
@@ -39,7 +40,7 @@ _LIMITED = {"q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "to
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Problem:
+class Problem(Portable):
     """A motion to be predicted.
 
     Parameters

@@ -14,6 +14,7 @@ from colloc.display import Table
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.model import Model
+from colloc.pickling import Portable
 from colloc.problem.across import Across, NamedPhases, PhaseEnds, Place, across, same_constants, seen_places
 from colloc.problem.conditions import Condition
 from colloc.problem.cost import NOTHING, Cost, Term
@@ -26,7 +27,7 @@ from colloc.problem.where import Ends
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sequence:
+class Sequence(Portable):
     """Phases of a motion, each a problem with a model, duration, cost, constraints and loads of its own.
 
         jump = co.Sequence({"push": push, "flight": flight, "landing": landing},

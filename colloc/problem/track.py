@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import casadi as ca
@@ -73,17 +74,18 @@ def track(
     weights = finite_array(f"weight of {label!r}", weight, (measured.size,))
     if (weights <= 0).any():
         raise InputError(f"weight of {label!r} must be positive, got {weight!r}")
+    return integral(partial(_distance, label, measured, of, weights), label)
 
-    def distance(now: Any) -> ca.SX:
-        found = column(f"track {label!r}", of(now), measured.size)
-        if found.shape != (measured.size, 1):
-            raise InputError(f"track {label!r} has values of size {measured.size}, its function shape {found.shape}")
-        # The weight of a time belongs into the residual: a free duration moves the nodes, and Gauss-Newton takes only
-        # what does not vary for a weight.
-        residual = measured.presence(now.t) * (found - measured.value(now.t))
-        return ca.dot(weights, residual**2)
 
-    return integral(distance, label)
+def _distance(label: str, measured: Record, of: Callable[[Any], Any], weights: np.ndarray, now: Any) -> ca.SX:
+    """The weighted squares of what lies between the two at an instant."""
+    found = column(f"track {label!r}", of(now), measured.size)
+    if found.shape != (measured.size, 1):
+        raise InputError(f"track {label!r} has values of size {measured.size}, its function shape {found.shape}")
+    # The weight of a time belongs into the residual: a free duration moves the nodes, and Gauss-Newton takes only
+    # what does not vary for a weight.
+    residual = measured.presence(now.t) * (found - measured.value(now.t))
+    return ca.dot(weights, residual**2)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError, count, finite_array, finite_number, flag, function, instance, interval
+from colloc.pickling import Portable
 from colloc.problem.instant import RESERVED, Instant
 from colloc.problem.rows import column
 
@@ -50,7 +51,7 @@ class Free:
 
 
 @dataclass(frozen=True, eq=False)
-class Unknown:
+class Unknown(Portable):
     """An unknown beside the joint motion: a signal of time, or a constant.
 
     Parameters
@@ -85,7 +86,7 @@ class Unknown:
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class State(Portable):
     """A signal that obeys a differential equation of its own: a motor's current, a muscle's activation, a mass of fuel.
 
         fuel = co.State("fuel", rate=lambda now: -now.thrust / 2500.0, lower=0.0, guess=10.0)
@@ -149,7 +150,7 @@ class State:
 
 
 @dataclass(frozen=True, eq=False)
-class Parameter:
+class Parameter(Portable):
     """A value that may change from one solve to the next without rebuilding the problem.
 
     Parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import casadi as ca
@@ -211,6 +212,12 @@ class Answer(ABC):
     def _details(self) -> list[tuple[str, str]]:
         """More lines of the table."""
         return []
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What goes to other processes: the program as a recipe, and of what follows from it arrays and names."""
+        with suppress(InputError):  # of what is not finite, or of different joints
+            _ = self.status, self.terms, self.nodes
+        return dict(vars(self))
 
     def __repr__(self) -> str:
         return self._table().text()

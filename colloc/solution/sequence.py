@@ -85,7 +85,7 @@ class SequenceSolution(Answer):
         ends = accumulate((own.duration for own in self.phases.values()), initial=0.0)
         return dict(zip(self.phases, ends, strict=False))
 
-    @property
+    @cached_property
     def duration(self) -> float:
         """Duration of all phases together [s]."""
         return sum(own.duration for own in self.phases.values())
@@ -242,6 +242,10 @@ class SequenceSolution(Answer):
         names = dict.fromkeys(name for _, sample, _ in parts for name in sample.signals)
         signals = {name: _beneath([_signal(sample, name) for _, sample, _ in parts]) for name in names}
         return Sample(t, q, qd, qdd, tau, signals)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The phases' solutions follow from the whole.
+        return {name: value for name, value in super().__getstate__().items() if name != "phases"}
 
     def _details(self) -> list[tuple[str, str]]:
         return [("phase", f"{name}: {own.duration:.8g} s") for name, own in self.phases.items()]

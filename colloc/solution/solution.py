@@ -84,7 +84,7 @@ class Solution(Answer):
         """
         return measure_violations(self.nlp, self.x, self.parameters, np.atleast_1d(self._normalised(t)))
 
-    @property
+    @cached_property
     def duration(self) -> float:
         """Duration of the motion [s]."""
         return self.nlp.duration(self.x)

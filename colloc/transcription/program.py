@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import casadi as ca
 import numpy as np
@@ -46,6 +46,8 @@ class Program(ABC):
 
     Variables with equal bounds are fixed: derivatives with respect to them are left out.
 
+    One that comes from another process is built anew when it is first asked for what building gives.
+
     Attributes
     ----------
     costs, constraints : sequence of Block
@@ -60,6 +62,28 @@ class Program(ABC):
     lower: np.ndarray
     upper: np.ndarray
     compile: bool | Compile | None
+    _build: Any  # of one that is still to be built, see `recipe`: a partial without arguments to come
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self  # as problems do
+
+    def __getattr__(self, name: str) -> Any:
+        # Python comes here for what a program that is still to be built does not have.
+        if not name.startswith("_") and "_build" in vars(self):
+            built = vars(self._built)
+            if name in built:
+                return built[name]
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    @cached_property
+    def _built(self) -> Self:
+        """The program itself, of one that was to be built."""
+        made = self._build()
+        vars(self).update(vars(made))
+        return made
 
     @property
     @abstractmethod

@@ -76,7 +76,7 @@ class Torques:
         if recursion is None:
             recursion = composite_sensitivities if many else by_differentiation(dynamics)
         self.names = (dynamics.__name__, recursion.__name__)
-        self._problem, self._given = problem, (dynamics, sensitivities)
+        self._problem, self.given = problem, (dynamics, sensitivities)
         self._recursive = not isinstance(recursion, Differentiation)
         self._asked = sensitivities is not None and self._recursive
         self._value = problem.function("model", inverse_dynamics_of(problem, dynamics))
@@ -85,7 +85,7 @@ class Torques:
 
     def for_problem(self, problem: Problem) -> Torques:
         """The same formulation and recursion for another problem."""
-        return Torques(problem, *self._given)
+        return Torques(problem, *self.given)
 
     @cached_property
     def _curvature(self) -> ca.Function:

@@ -96,7 +96,19 @@ def transcribe(
         }
         return side_by_side(problem, phases, compile)
     curve = _checked(curve)
-    return _nlp(_grid(curve, problem, Torques(problem, dynamics, sensitivities)), compile)
+    return built(problem, curve, dynamics, sensitivities, None, compile)
+
+
+def built(
+    problem: Problem,
+    curve: Transcription,
+    dynamics: InverseDynamics,
+    sensitivities: DerivativeRecursion | None,
+    extra: Points | None,
+    compile: bool | Compile | None,
+) -> NLP:
+    """The program of one motion, with more nodes than its curve's own where they are given."""
+    return _nlp(_grid(curve, problem, Torques(problem, dynamics, sensitivities), extra), compile)
 
 
 def _checked(curve: object) -> Transcription:

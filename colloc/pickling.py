@@ -1,0 +1,132 @@
+"""Objects made of symbols and functions as bytes, for other processes.
+
+CasADi's symbols are the same as others by identity alone, which pickles do not keep: one in a model's mass and one in a
+constraint would come back as two. All symbols of an object are therefore serialised at once, and the object refers to
+them by number. Functions go by name where a module defines them, as Python's pickles have it; lambdas and functions
+inside functions go by value, symbols in their closures included, where cloudpickle is installed.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import io
+import pickle
+import sys
+from collections.abc import Callable
+from functools import cache, reduce
+from types import FunctionType, MappingProxyType, ModuleType
+from typing import Any, Self
+
+import casadi as ca
+
+from colloc.checks import InputError
+from colloc.interrupts import heeded
+from colloc.lazy import cached_property
+
+
+class Portable:
+    """What is made of symbols and functions and never changes: pickled with all its symbols, and its own copy.
+
+    Attributes that are computed on first use stay behind.
+    """
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return _unpacked, _packed(self)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        # As functions and tuples of constants are: a function of the caller's knows the symbols that there are.
+        return self
+
+
+@heeded
+def _packed(thing: Portable) -> tuple[str, bytes]:
+    """All symbols and expressions in a thing, and the thing without them."""
+    buffer, expressions = io.BytesIO(), []
+    _pickler()(buffer, expressions).dump(thing)
+    serializer = ca.StringSerializer()
+    serializer.pack(expressions)
+    return serializer.encode(), buffer.getvalue()
+
+
+@heeded
+def _unpacked(serialized: str, content: bytes) -> Any:
+    """The thing itself."""
+    return _Unpickler(io.BytesIO(content), ca.StringDeserializer(serialized).unpack()).load()
+
+
+class _Unpickler(pickle.Unpickler):
+    """Reads what the pickler below writes."""
+
+    def __init__(self, file: io.BytesIO, expressions: list[ca.SX]):
+        super().__init__(file)
+        self._expressions = expressions
+
+    def persistent_load(self, number: int) -> ca.SX:
+        return self._expressions[number]
+
+
+@cache
+def _pickler() -> Callable[[io.BytesIO, list[ca.SX]], pickle.Pickler]:
+    """The class of the pickler: cloudpickle's where that is installed, loaded on first use."""
+    try:
+        import cloudpickle  # pyright: ignore[reportMissingImports]
+    except ImportError:
+        cloudpickle = None
+    base: Any = pickle.Pickler if cloudpickle is None else cloudpickle.Pickler
+
+    class Pickler(base):
+        def __init__(self, file: io.BytesIO, expressions: list[ca.SX]):
+            super().__init__(file)
+            self._expressions = expressions
+
+        def persistent_id(self, obj: Any) -> int | None:
+            """Number of an expression; None for anything else, which is written as usual."""
+            if type(obj) is not ca.SX:
+                return None
+            self._expressions.append(obj)
+            return len(self._expressions) - 1
+
+        def reducer_override(self, obj: Any) -> Any:
+            """How an object is taken apart; NotImplemented for the usual way."""
+            if isinstance(obj, MappingProxyType):
+                return _read_only, (dict(obj),)
+            if (fields := _fields(obj)) is not None:
+                return copyreg.__newobj__, (type(obj),), fields  # pyright: ignore[reportAttributeAccessIssue]
+            if cloudpickle is not None:
+                return super().reducer_override(obj)
+            if isinstance(obj, FunctionType) and not _found_by_name(obj):
+                where = f"{obj.__code__.co_filename}, line {obj.__code__.co_firstlineno}"
+                raise InputError(
+                    f"{obj.__qualname__} ({where}) cannot be sent to another process: a lambda or a function inside a "
+                    "function goes by value, which takes cloudpickle (pip install 'colloc[cluster]'); a function that "
+                    "a module defines goes by name"
+                )
+            return NotImplemented
+
+    return Pickler
+
+
+def _read_only(values: dict[str, Any]) -> MappingProxyType[str, Any]:
+    return MappingProxyType(values)  # itself a class that no module has by its name
+
+
+def _fields(obj: Any) -> dict[str, Any] | None:
+    """What a thing is made of, without what has been computed from it; None for things of other kinds."""
+    kind = type(obj)
+    if isinstance(obj, type | ModuleType) or kind.__reduce__ not in (object.__reduce__, Portable.__reduce__):
+        return None
+    values = getattr(obj, "__dict__", {})
+    kept = {k: v for k, v in values.items() if not isinstance(getattr(kind, k, None), cached_property)}
+    return kept if isinstance(obj, Portable) or len(kept) < len(values) else None
+
+
+def _found_by_name(function: FunctionType) -> bool:
+    """Whether a module has a function under its name."""
+    try:
+        found = reduce(getattr, function.__qualname__.split("."), sys.modules[function.__module__])
+    except (KeyError, AttributeError):
+        return False
+    return found is function
