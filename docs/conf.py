@@ -1,0 +1,49 @@
+"""Sphinx configuration: ``python -m sphinx -W --keep-going docs docs/build/html`` builds the pages, offline."""
+
+import os
+import sys
+from pathlib import Path
+
+import colloc
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "extensions"))
+
+project = "colloc"
+author = "The colloc authors"
+version = release = colloc.__version__
+html_title = "colloc"
+
+extensions = [
+    "myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_copybutton", "sphinx_design",
+    "gallery", "mathml", "reference",
+]  # fmt: skip
+exclude_patterns = ["build", "kernel", "templates"]
+templates_path = ["templates"]
+html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["pages.css"]
+html_math_renderer = "mathml"
+html_show_sphinx = False
+
+# Every cell of every page runs, in this order and from nothing; an exception or a warning fails the build.
+nb_execution_mode = os.environ.get("DOCS_EXECUTION", "auto")
+nb_execution_raise_on_error = False  # a warning, and with -W the build fails once all pages have run
+nb_execution_timeout = 120
+nb_output_stderr = "warn"
+nb_mime_priority_overrides = [("html", "image/png", 0)]
+os.environ.setdefault("MPLBACKEND", "Agg")  # kernel/ shows figures that are the last line of a cell, once
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ["IPYTHONDIR"] = str(HERE / "kernel")
+os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
+
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+default_role = "py:obj"
+autosummary_ignore_module_all = False
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True

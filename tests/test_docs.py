@@ -1,0 +1,45 @@
+"""The pages: what they name exists, and what they print as code is run when they are built."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import colloc as co
+from colloc.__main__ import studies
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if "build" not in path.parts)
+IDS = [str(path.relative_to(ROOT)) for path in PAGES]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=IDS)
+def test_all_python_on_a_page_is_run(path: Path):
+    """Other tools' code is text; ours is in cells, which the build runs."""
+    for language, code in re.findall(r"^```([^\n]*)\n(.*?)^```$", path.read_text(), re.S | re.M):
+        assert language, f"a block without a language in {path}"
+        assert not (language in {"python", "py"} and "import colloc" in code), f"code that nobody runs in {path}"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=IDS)
+def test_names_on_a_page_exist(path: Path):
+    for name in re.findall(r"\bco\.((?:\w+\.)*\w+)", path.read_text()):
+        thing: object = co
+        for part in name.split("."):
+            if thing is not co and not hasattr(thing, "__all__"):
+                break  # an attribute of a class or of an answer
+            assert hasattr(thing, part), f"co.{name} in {path}"
+            thing = getattr(thing, part)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=IDS)
+def test_studies_on_a_page_exist(path: Path):
+    known = studies()
+    words = {*known, *(name.rpartition(".")[2] for name in known), "NAME", "STUDY"}
+    for name in re.findall(r"python -m colloc ([\w.]+)", path.read_text()):
+        assert name in words, f"{name} in {path}"
+
+
+def test_files_that_the_guide_for_contributors_names_exist():
+    for name in re.findall(r"`((?:colloc|models|studies|tests|docs)/[\w./]*)`", (ROOT / "CONTRIBUTING.md").read_text()):
+        assert (ROOT / name).exists(), name
