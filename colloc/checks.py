@@ -19,7 +19,15 @@ _NO_LISTS = str | bytes | bytearray | memoryview | set | frozenset | Mapping | c
 
 
 class InputError(ValueError):
-    """An argument that cannot be used; the message quotes the argument, its value and the legal values."""
+    """An argument that cannot be used; the message quotes the argument, its value and the legal values.
+
+    Examples
+    --------
+    >>> co.BSpline(degree=2, intervals=10)
+    Traceback (most recent call last):
+        ...
+    colloc.checks.InputError: BSpline degree must be an integer >= 3, got 2
+    """
 
 
 def unknown_name(what: str, name: object, legal: Iterable[str]) -> InputError:

@@ -30,6 +30,12 @@ class Contact(NamedTuple):
         centre of pressure of one foot.
     free : SX [N m]
         Moment about the vertical through it.
+
+    Examples
+    --------
+    >>> wrench = co.dynamics.Wrench(force=ca.DM([0, 700, 0]), moment=ca.DM([0, 0, 70]))  # about the world's origin
+    >>> co.ground.zero_moment_point(wrench).x
+    DM(0.1)
     """
 
     x: ca.SX
@@ -39,7 +45,15 @@ class Contact(NamedTuple):
 
 @taking(wrench=a(Wrench))
 def zero_moment_point(wrench: Wrench) -> Contact:
-    """Where a wrench meets the ground; not a number where it has no vertical force."""
+    """Where a wrench meets the ground; not a number where it has no vertical force.
+
+    Examples
+    --------
+    >>> wrench = co.dynamics.Wrench(force=ca.DM([0, 700, 0]), moment=ca.DM([0, 0, 70]))  # about the world's origin
+    >>> point = co.ground.zero_moment_point(wrench)
+    >>> float(point.x)  # m
+    0.1
+    """
     (fx, fy, fz), (mx, my, mz) = ca.vertsplit(wrench.force), ca.vertsplit(wrench.moment)
     x, z = mz / fy, -mx / fy
     return Contact(x, z, my - fx * z + fz * x)
@@ -59,6 +73,13 @@ def by_distance(wrench: Wrench, points: Sequence[ca.SX]) -> list[Wrench]:
         The whole.
     points : two SX, each shape (3,) [m]
         A reference point of each foot, in the world.
+
+    Examples
+    --------
+    >>> wrench = co.dynamics.Wrench(force=ca.DM([0, 700, 0]), moment=ca.DM([0, 0, 70]))  # about the world's origin
+    >>> feet = ca.DM([0.0, 0.0, 0.1]), ca.DM([0.4, 0.0, -0.1])
+    >>> [share.force[1] for share in co.ground.by_distance(wrench, feet)]
+    [SX(490), SX(210)]
     """
     if len(points) != 2:
         raise InputError(f"points must be two, one for each foot, got {len(points)}")
@@ -82,6 +103,13 @@ def by_partition(wrench: Wrench, points: Sequence[ca.SX], shares: ca.SX) -> list
     points : sequence of SX, each shape (3,) [m]
     shares : SX, shape (len(points),)
         Unknown signals, 0 to 1.
+
+    Examples
+    --------
+    >>> wrench = co.dynamics.Wrench(force=ca.DM([0, 700, 0]), moment=ca.DM([0, 0, 70]))  # about the world's origin
+    >>> points = ca.DM([0.0, 0.0, 0.0]), ca.DM([0.4, 0.0, 0.0])
+    >>> [share.force[1] for share in co.ground.by_partition(wrench, points, ca.DM([0.75, 0.25]))]
+    [SX(525), SX(175)]
     """
     _check_shares(points, shares)
     free = zero_moment_point(wrench).free
@@ -97,6 +125,13 @@ def partition_rows(wrench: Wrench, points: Sequence[ca.SX], shares: ca.SX) -> ca
     """What must vanish for `by_partition` to add up: shape (3,) [1, m, m].
 
     With shares between 0 and 1 it also keeps the zero moment point within the convex hull of the points.
+
+    Examples
+    --------
+    >>> wrench = co.dynamics.Wrench(force=ca.DM([0, 700, 0]), moment=ca.DM([0, 0, 70]))  # about the world's origin
+    >>> points = ca.DM([0.0, 0.0, 0.0]), ca.DM([0.4, 0.0, 0.0])
+    >>> ca.DM(co.ground.partition_rows(wrench, points, ca.DM([0.75, 0.25])))  # 0.25 0.4 m is where the wrench acts
+    DM([0, 0, 0])
     """
     _check_shares(points, shares)
     contact, places = zero_moment_point(wrench), ca.horzcat(*points)
@@ -120,6 +155,12 @@ def applied(body: str, at: Sequence[float], wrench: Callable[[Instant], Wrench])
         Point in the link frame about which the moment is taken; any point of the body will do.
     wrench : callable
         Function of the instant.
+
+    Examples
+    --------
+    >>> up = co.dynamics.Wrench(ca.DM([0, 10, 0]), ca.DM([0, 0, 0]))
+    >>> co.ground.applied("elbow", (0, 0, 0), lambda now: up).body
+    'elbow'
     """
     return Load(body, partial(_force, wrench), partial(_moment, wrench, body, at), at)
 
@@ -141,6 +182,12 @@ def friction_rows(wrench: Wrench, friction: float) -> ca.SX:
     wrench : Wrench
     friction : float
         Coefficient of friction; the pyramid's edges lie on the cone.
+
+    Examples
+    --------
+    >>> wrench = co.dynamics.Wrench(force=ca.DM([0, 700, 0]), moment=ca.DM([0, 0, 70]))  # about the world's origin
+    >>> co.ground.friction_rows(wrench, friction=0.8)  # N to spare
+    DM([395.98, 395.98, 395.98, 395.98])
     """
     x, y, z = ca.vertsplit(wrench.force)
     limit = friction / 2**0.5 * y
@@ -161,6 +208,13 @@ def pressure_rows(wrench: Wrench, corners: Sequence[tuple[Any, Any]]) -> ca.SX:
     wrench : Wrench
     corners : sequence of (x, z) [m]
         Counter-clockwise seen from above with z forward and x to the left, that is from z to x to -z.
+
+    Examples
+    --------
+    >>> wrench = co.dynamics.Wrench(force=ca.DM([0, 700, 0]), moment=ca.DM([0, 0, 70]))  # about the world's origin
+    >>> foot = [(0.0, -0.05), (0.0, 0.05), (0.25, 0.05), (0.25, -0.05)]  # x, z [m]
+    >>> ca.evalf(co.ground.pressure_rows(wrench, foot)).full().ravel().round(3)
+    array([ 70.,  35., 105.,  35.])
     """
     if len(corners) < 3:
         raise InputError(f"corners must be three or more, got {len(corners)}")

@@ -28,8 +28,6 @@ def point_to_point(
 ) -> Problem:
     """The motion from rest to rest between two postures, within the limits of the model.
 
-        problem = co.point_to_point(panda(), start, end)
-
     Parameters
     ----------
     model : Model
@@ -53,6 +51,13 @@ def point_to_point(
     InputError
         For postures of the wrong shape, outside the limits, or equal. Without a duration also where the straight line
         has no time: where nothing limits the speed, or torques cannot hold the mechanism somewhere on it.
+
+    Examples
+    --------
+    >>> from colloc.models.panda import panda
+    >>> move = co.point_to_point(panda(), start=(0, 0, 0, -1.5, 0, 1.5, 0), end=(1, 0.3, 0, -1.5, 0, 1.8, 0))
+    >>> round(co.solve(move, co.BSpline(12)).duration, 2)
+    0.61
     """
     if not isinstance(model, Model):
         raise InputError(f"model must be a Model, got {model!r}")

@@ -33,6 +33,15 @@ class SolveError(RuntimeError):
     solution : Solution
         The last iterate, with its status, violations and convergence history. Only in the process that solved where
         its problem has functions that cannot be sent to another, while the reason always can.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> try:
+    ...     co.solve(replace(problem, duration=0.2), co.BSpline(10))
+    ... except co.SolveError as error:
+    ...     print(error.solution.status)
+    infeasible
     """
 
     def __init__(self, message: str, solution: Solution | SequenceSolution | None):
@@ -110,9 +119,6 @@ def solve(
     Building takes as long as solving: a sweep over parameter values or guesses
     transcribes once and solves the NLP again and again.
 
-        nlp = co.transcribe(problem, co.BSpline(20))
-        solutions = [co.solve(nlp, parameters={"payload": mass}) for mass in (1.0, 2.0, 3.0)]
-
     Parameters
     ----------
     problem : Problem, Sequence or NLP
@@ -167,6 +173,14 @@ def solve(
         For arguments that do not fit the problem, or a function that is not finite at the guess.
     SolveError
         When no optimum was found; names the violated constraints and carries the last iterate.
+
+    Examples
+    --------
+    >>> round(co.solve(problem).duration, 3)
+    0.392
+    >>> nlp = co.transcribe(problem, co.BSpline(20))  # built once, solved for several guesses or parameters
+    >>> co.solve(nlp, guess=co.line((0.0, -2.0), (1.0, -1.0))).status
+    <Status.SOLVED: 'solved'>
     """
     instance("problem", problem, Problem | Sequence | NLP | SequenceNLP)
     tolerance = finite_number("violation_tolerance", violation_tolerance, positive=True)
@@ -208,10 +222,6 @@ def refine(
 ) -> A:
     """The same motion on finer grids, until its error between the nodes and the change of its cost are below `tol`.
 
-        solution = co.solve(problem, co.Radau(20))
-        finer = co.refine(solution, 1e-5)
-        finer.ladder                                   # curve, cost, error and seconds of every round
-
     Parameters
     ----------
     solution : Solution
@@ -225,6 +235,13 @@ def refine(
     -------
     Solution
         With a warning where the tolerance was not reached.
+
+    Examples
+    --------
+    >>> coarse = co.solve(problem, co.Radau(20), tol=1e-2)
+    >>> finer = co.refine(coarse, 1e-4)
+    >>> round(finer.duration, 5), len(finer.ladder) > 1
+    (0.39186, True)
     """
     instance("solution", solution, Solution | SequenceSolution, "see co.solve")
     if progress is not None:

@@ -36,9 +36,6 @@ def tie_break(
     by a fifth, of one joint by a third; where all joints are at their torque limits there is nothing to settle:
     `python -m colloc benchmarks.tie_break`. Its error counts the second cost's as well.
 
-        fastest = co.solve(problem, co.BSpline(20))
-        calm = co.tie_break(fastest, co.integral(lambda now: ca.sumsqr(now.tau)))
-
     Parameters
     ----------
     solution : Solution
@@ -59,6 +56,13 @@ def tie_break(
         For a solution in a given duration, with other costs, or that is no optimum.
     SolveError
         When no optimum was found.
+
+    Examples
+    --------
+    >>> fastest = co.solve(problem, co.BSpline(20))
+    >>> calm = co.tie_break(fastest, co.integral(lambda now: ca.sumsqr(now.tau)))
+    >>> abs(calm.duration - fastest.duration) < 1e-9
+    True
     """
     instance("solution", solution, Solution, "see co.solve")
     instance("cost", cost, Cost, "see co.integral")

@@ -33,6 +33,15 @@ def response_matrices(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndar
     S_x : ndarray, shape ((K + 1) n_x, n_x)
     S_u : ndarray, shape ((K + 1) n_x, K n_u)
         Its memory grows with the square of K; `response` and `response_transposed` do without it.
+
+    Examples
+    --------
+    >>> steps, dt = 50, 0.1
+    >>> A = np.tile([[1.0, dt], [0.0, 1.0]], (steps, 1, 1))  # a mass that a force pushes: position, velocity
+    >>> B = np.tile([[0.0], [dt]], (steps, 1, 1))
+    >>> S_x, S_u = co.control.response_matrices(A, B)
+    >>> S_x.shape, S_u.shape
+    ((102, 2), (102, 50))
     """
     steps, n_x, n_u = B.shape
     S_x, S_u = np.zeros((steps + 1, n_x, n_x)), np.zeros((steps + 1, n_x, steps, n_u))
@@ -56,6 +65,16 @@ def response(A: np.ndarray, B: np.ndarray, du: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray, shape (K + 1, n_x)
+
+    Examples
+    --------
+    >>> steps, dt = 50, 0.1
+    >>> A = np.tile([[1.0, dt], [0.0, 1.0]], (steps, 1, 1))  # a mass that a force pushes: position, velocity
+    >>> B = np.tile([[0.0], [dt]], (steps, 1, 1))
+    >>> S_x, S_u = co.control.response_matrices(A, B)
+    >>> du = np.ones((50, 1))
+    >>> bool(np.allclose(co.control.response(A, B, du).ravel(), S_u @ du.ravel()))
+    True
     """
     dx = np.zeros((len(du) + 1, A.shape[1]))
     for k in range(len(du)):
@@ -75,6 +94,16 @@ def response_transposed(A: np.ndarray, B: np.ndarray, y: np.ndarray) -> np.ndarr
     Returns
     -------
     ndarray, shape (K, n_u)
+
+    Examples
+    --------
+    >>> steps, dt = 50, 0.1
+    >>> A = np.tile([[1.0, dt], [0.0, 1.0]], (steps, 1, 1))  # a mass that a force pushes: position, velocity
+    >>> B = np.tile([[0.0], [dt]], (steps, 1, 1))
+    >>> S_x, S_u = co.control.response_matrices(A, B)
+    >>> y = np.ones((51, 2))
+    >>> bool(np.allclose(co.control.response_transposed(A, B, y).ravel(), S_u.T @ y.ravel()))
+    True
     """
     _check_steps(len(B), y)
     adjoint, result = y[-1], np.zeros((len(B), B.shape[2]))
@@ -110,6 +139,16 @@ def least_squares_step(
     -------
     Policy or None
         Without feedback; None where the squares do not determine every control, or overflow.
+
+    Examples
+    --------
+    >>> steps, dt = 50, 0.1
+    >>> A = np.tile([[1.0, dt], [0.0, 1.0]], (steps, 1, 1))  # a mass that a force pushes: position, velocity
+    >>> B = np.tile([[0.0], [dt]], (steps, 1, 1))
+    >>> cost = co.control.state_cost((1.0, 0.0), 1.0) + co.control.control_cost(0.1)
+    >>> residuals = co.control.fitted(cost, steps=steps, n_x=2, n_u=1)
+    >>> co.control.least_squares_step(A, B, residuals, np.zeros((51, 2)), np.zeros((50, 1))).feedforward.shape
+    (50, 1)
     """
     _check_steps(len(B), x)
     S_u = response_matrices(A, B)[1].reshape(len(x), x.shape[1], u.size)

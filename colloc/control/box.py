@@ -40,6 +40,11 @@ def box_minimum(H: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarr
         Positive definite.
     g, lower, upper : ndarray, shape (n,)
         Bounds may be infinite.
+
+    Examples
+    --------
+    >>> co.control.box_minimum(np.eye(2), np.array([-3.0, 0.5]), np.full(2, -1.0), np.full(2, 1.0)).x
+    array([ 1. , -0.5])
     """
     low, high = interval("bounds", lower, upper, g.shape)
     try:

@@ -28,6 +28,10 @@ class Scheme(Enum):
         Explicit Euler, first order: the angles advance with the old rates.
     RUNGE_KUTTA
         The classical method of four stages, fourth order.
+
+    Examples
+    --------
+    >>> euler = co.control.discretise(two_link(), dt=0.001, scheme=co.control.Scheme.EULER)
     """
 
     EULER = ((0.0,), (1.0,))
@@ -53,6 +57,14 @@ class System:
     linearise : callable
         (x, u) -> A, B, the derivatives of f_k by x and u of all steps k = 0 .. K - 1 at once, shapes (K, n_x), (K, n_u)
         -> (K, n_x, n_x), (K, n_x, n_u). Undefined likewise.
+
+    Examples
+    --------
+    >>> system = co.control.discretise(two_link(), dt=0.02)
+    >>> system.n_x, system.n_u
+    (4, 2)
+    >>> system.step(0, np.array([0.0, 0.0, 1.0, 0.0]), np.zeros(2)).shape
+    (4,)
     """
 
     n_x: int
@@ -93,6 +105,12 @@ def discretise(model: Model, dt: float, *, scheme: Scheme = Scheme.RUNGE_KUTTA, 
     ------
     InputError
         For a joint without inertia, loads that need accelerations, or a model that contains symbols.
+
+    Examples
+    --------
+    >>> system = co.control.discretise(two_link(9.81), dt=0.01)
+    >>> system.step(0, np.zeros(4), np.array([3.0, 1.0])).round(3)
+    array([-0.   ,  0.   , -0.051,  0.069])
     """
     if not isinstance(model, Model):
         raise InputError(f"model must be a Model, got {model!r}")
@@ -227,6 +245,13 @@ def simulate(
     ------
     InputError
         For gains without a reference, or a step that returns no state.
+
+    Examples
+    --------
+    >>> system = co.control.discretise(two_link(), dt=0.01)
+    >>> x, u = co.control.simulate(system, np.zeros(4), np.ones((10, 2)))
+    >>> x.shape, u.shape
+    ((11, 4), (10, 2))
     """
     if gains is not None and reference is None:
         raise InputError("gains need a reference, got gains alone")

@@ -35,6 +35,15 @@ class Form(Enum):
         By the Riccati recursion: feedback gains, limits, and a cost that grows with the number of steps.
     BATCH
         By least squares over S_u, all steps at once: no gains, no limits, for short horizons.
+
+    Examples
+    --------
+    >>> system = co.control.discretise(two_link(), dt=0.02)
+    >>> there = co.control.state_cost((1.0, -1.0, 0.0, 0.0), 100.0, steps=[-1]) + co.control.control_cost(1e-3)
+    >>> forms = (co.control.Form.RECURSIVE, co.control.Form.BATCH)
+    >>> runs = [co.control.ilqr(system, there, (0, -2, 0, 0), np.zeros((20, 2)), form=form) for form in forms]
+    >>> abs(runs[0].cost - runs[1].cost) < 1e-6
+    True
     """
 
     RECURSIVE = "recursive"
@@ -42,7 +51,13 @@ class Form(Enum):
 
 
 class Status(StrEnum):
-    """How the iterations ended. Only `CONVERGED` is success."""
+    """How the iterations ended. Only `CONVERGED` is success.
+
+    Examples
+    --------
+    >>> [status.name for status in co.control.Status]
+    ['CONVERGED', 'ITERATION_LIMIT', 'NO_DESCENT', 'DIVERGED', 'UNDEFINED']
+    """
 
     CONVERGED = "converged"
     ITERATION_LIMIT = "iteration limit"
@@ -71,6 +86,14 @@ class Trajectory:
         "damping".
     seconds : float
         Wall time.
+
+    Examples
+    --------
+    >>> system = co.control.discretise(two_link(), dt=0.02)
+    >>> there = co.control.state_cost((1.0, -1.0, 0.0, 0.0), 100.0, steps=[-1])
+    >>> found = co.control.ilqr(system, there + co.control.control_cost(1e-3), (0, -2, 0, 0), np.zeros((50, 2)))
+    >>> found.x.shape, found.u.shape, found.gains.shape
+    ((51, 4), (50, 2), (50, 2, 4))
     """
 
     x: np.ndarray
@@ -149,6 +172,15 @@ def ilqr(
     ------
     InputError
         For arguments that do not fit the system, or limits with the batch form.
+
+    Examples
+    --------
+    >>> system = co.control.discretise(two_link(), dt=0.02)
+    >>> there = co.control.state_cost((1.0, -1.0, 0.0, 0.0), 100.0, steps=[-1])
+    >>> start, idle = (0.0, -2.0, 0.0, 0.0), np.zeros((50, 2))
+    >>> found = co.control.ilqr(system, there + co.control.control_cost(1e-3), start, idle, limits=(-10.0, 10.0))
+    >>> found.status, found.x[-1].round(2)
+    (<Status.CONVERGED: 'converged'>, array([ 1., -1.,  0.,  0.]))
     """
     begin = time.perf_counter()
     task, x0, u0 = _task(system, objective, x0, u0, limits, form, tolerance)

@@ -65,6 +65,12 @@ class Objective:
     """A sum of terms in the states and in the controls. Objectives add: ``output_cost(...) + control_cost(1e-3)``.
 
     Made by `state_cost`, `output_cost` and `control_cost`.
+
+    Examples
+    --------
+    >>> both = co.control.state_cost((0.0, 0.0), 1.0) + co.control.control_cost(0.1)
+    >>> len(both.states), len(both.controls)
+    (1, 1)
     """
 
     states: tuple[Term, ...] = ()
@@ -86,6 +92,10 @@ def state_cost(targets: Any, weights: Any, steps: Sequence[int] | None = None) -
         Weight, weights of the components, or weight matrix W in (x - target)' W (x - target) / 2.
     steps : sequence of int, optional
         Where the cost counts, 0 .. K, or negative from the end; at all K + 1 states by default.
+
+    Examples
+    --------
+    >>> upright = co.control.state_cost((1.0, -1.0, 0.0, 0.0), (10.0, 10.0, 1.0, 1.0), steps=[-1])
     """
     return Objective(states=(Term(_numbers("targets", targets), _weights(weights), _steps(steps)),))
 
@@ -111,6 +121,14 @@ def output_cost(
     ------
     InputError
         For a function that depends on anything but q and qd.
+
+    Examples
+    --------
+    >>> reach = co.control.output_cost(two_link(), lambda now: now.point("elbow").position[:2], (0.3, 0.5), 1e3)
+    >>> system = co.control.discretise(two_link(), 0.02)
+    >>> found = co.control.ilqr(system, reach + co.control.control_cost(1e-3), (0, 0.5, 0, 0), np.zeros((50, 2)))
+    >>> found.status
+    <Status.CONVERGED: 'converged'>
     """
     q, qd, qdd, tau = (ca.SX.sym(name, model.n) for name in ("q", "qd", "qdd", "tau"))
     now = Instant(model, ca.SX.sym("t"), ca.SX.sym("duration"), q, qd, qdd, tau)
@@ -137,6 +155,13 @@ def control_cost(weights: Any, targets: Any = 0.0) -> Objective:
     ----------
     weights : number, shape (n_u,) or (n_u, n_u)
     targets : number, shape (n_u,) or (K, n_u)
+
+    Examples
+    --------
+    >>> cost = co.control.output_cost(two_link(), lambda now: now.point("elbow").position[:2], (0.3, 0.5), 1e3)
+    >>> cost = cost + co.control.control_cost(1e-3)
+    >>> len(cost.states), len(cost.controls)
+    (1, 1)
     """
     return Objective(controls=(Term(_numbers("targets", targets), _weights(weights)),))
 

@@ -23,6 +23,11 @@ class Expansion(NamedTuple):
     ----------
     x, u : ndarray, shapes (K + 1, n_x), (K, n_u)
     xx, uu : ndarray, shapes (K + 1, n_x, n_x), (K, n_u, n_u)
+
+    Examples
+    --------
+    >>> co.control.Expansion._fields
+    ('x', 'u', 'xx', 'uu')
     """
 
     x: np.ndarray
@@ -73,6 +78,13 @@ class Residuals:
         K.
     n_x, n_u : int
         Sizes of a state and a control.
+
+    Examples
+    --------
+    >>> cost = co.control.state_cost((1.0, 0.0), 1.0) + co.control.control_cost(0.1)
+    >>> residuals = co.control.fitted(cost, steps=50, n_x=2, n_u=1)
+    >>> residuals.n_x, residuals.n_u
+    (2, 1)
     """
 
     states: tuple[Residual, ...]
@@ -117,6 +129,12 @@ def fitted(objective: Objective, steps: int, n_x: int, n_u: int) -> Residuals:
     ------
     InputError
         For targets, weights or steps that do not fit.
+
+    Examples
+    --------
+    >>> cost = co.control.state_cost((0.0, 0.0), 1.0) + co.control.control_cost(0.1)
+    >>> co.control.fitted(cost, steps=50, n_x=2, n_u=1).steps
+    50
     """
     states = tuple(_residual(term, steps + 1, n_x) for term in objective.states)
     controls = tuple(_residual(term, steps, n_u) for term in objective.controls)

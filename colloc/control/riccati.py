@@ -26,6 +26,11 @@ class Policy(NamedTuple):
         Zero in the rows of controls that a limit holds.
     slope, curvature : float
         The objective falls by -(slope a + curvature a^2 / 2) along a times the feedforward, to second order.
+
+    Examples
+    --------
+    >>> co.control.Policy._fields
+    ('feedforward', 'gains', 'slope', 'curvature')
     """
 
     feedforward: np.ndarray
@@ -68,6 +73,18 @@ def backward(
     -------
     Policy or None
         None where the problem in some control is not convex, or not finite: more damping is needed.
+
+    Examples
+    --------
+    >>> steps, dt = 50, 0.1
+    >>> A = np.tile([[1.0, dt], [0.0, 1.0]], (steps, 1, 1))  # a mass that a force pushes: position, velocity
+    >>> B = np.tile([[0.0], [dt]], (steps, 1, 1))
+    >>> flat = co.control.Expansion(
+    ...     x=np.ones((51, 2)), u=np.zeros((50, 1)), xx=np.tile(np.eye(2), (51, 1, 1)), uu=np.ones((50, 1, 1))
+    ... )
+    >>> policy = co.control.backward(A, B, flat)
+    >>> policy.gains.shape
+    (50, 1, 2)
     """
     steps, n_x, n_u = B.shape
     sizes = ((steps + 1, n_x), (steps, n_u), (steps + 1, n_x, n_x), (steps, n_u, n_u))

@@ -34,6 +34,14 @@ class Tracking:
     gains : ndarray, shape (K, n, 2 n)
     system : System
         The predicted mechanism, one step of the controller after another.
+
+    Examples
+    --------
+    >>> plan = co.control.track(solution, steps=100)
+    >>> off = plan.x[0] + 0.01
+    >>> x, u = co.control.simulate(plan.system, off, plan.u, reference=plan.x, gains=plan.gains)
+    >>> bool(abs(x[-1] - plan.x[-1]).max() < 0.01)
+    True
     """
 
     t: np.ndarray
@@ -117,6 +125,12 @@ def track(
     InputError
         For loads that depend on accelerations or on unknown signals, whose values off the motion nobody knows, or a
         joint without inertia.
+
+    Examples
+    --------
+    >>> feedback = co.control.track(solution, steps=100)
+    >>> feedback.gains.shape
+    (100, 2, 4)
     """
     if not isinstance(solution, Solution):
         raise InputError(f"track needs a Solution (see co.solve), got {solution!r}")

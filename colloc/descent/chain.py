@@ -35,6 +35,11 @@ class ChainSample(NamedTuple):
         Of the loops, see `colloc.loops.ChainForces`.
     gap : ndarray, shape (N,) [m, rad]
         By how much the loops are open, see `colloc.loops.closure_error`.
+
+    Examples
+    --------
+    >>> co.descent.ChainSample._fields
+    ('t', 'q', 'qd', 'qdd', 'tau', 'force', 'moment', 'gap')
     """
 
     t: np.ndarray
@@ -56,11 +61,6 @@ class ChainMovement:
     the chain's actuators. Bounds on independent coordinates are the motion's; what else postures must keep to can be
     asked for by a soft cost.
 
-        motion = SplineMotion(start, end, duration=1.0, intervals=6)  # rows q, qd, qdd of the independent joints
-        movement = ChainMovement(chain, motion)
-        run = modified_newton(movement.objective, movement.start())
-        movement.sample(run.x, t).tau
-
     Parameters
     ----------
     chain : ClosedChain
@@ -78,6 +78,16 @@ class ChainMovement:
     InputError
         For a motion of another number of coordinates than the chain has freedoms, a soft cost of anything but the
         posture, and as `colloc.loops.ChainEvaluator`.
+
+    Examples
+    --------
+    >>> from colloc.models.closed.four_bar import four_bar
+    >>> chain = four_bar()
+    >>> start, end = np.array([[0.5], [0.0], [0.0]]), np.array([[2.5], [0.0], [0.0]])  # q, qd and qdd of the crank
+    >>> movement = co.descent.ChainMovement(chain, co.descent.SplineMotion(start, end, duration=1.0, intervals=6))
+    >>> run = co.descent.modified_newton(movement.objective, movement.start())
+    >>> run.status, movement.sample(run.x, np.linspace(0.0, 1.0, 11)).tau.shape
+    (<DescentStatus.CONVERGED: 'converged'>, (11, 3))
     """
 
     chain: ClosedChain

@@ -24,6 +24,13 @@ class ModifiedCholesky(NamedTuple):
         D, all positive.
     added : ndarray, shape (n,)
         E, never negative, in the order of A; all zero where A is sufficiently positive definite.
+
+    Examples
+    --------
+    >>> A = np.array([[4.0, 1.0], [1.0, 3.0]])
+    >>> order, L, D, added = co.descent.modified_cholesky(A)
+    >>> bool(np.allclose(L @ np.diag(D) @ L.T, A[np.ix_(order, order)])), added.round(3) + 0.0
+    (True, array([0., 0.]))
     """
 
     order: np.ndarray
@@ -55,6 +62,12 @@ def modified_cholesky(matrix: np.ndarray) -> ModifiedCholesky:
     ------
     InputError
         For a matrix that is not square or not finite.
+
+    Examples
+    --------
+    >>> factors = co.descent.modified_cholesky(np.array([[1.0, 2.0], [2.0, 1.0]]))  # eigenvalues 3 and -1
+    >>> bool((factors.diagonal > 0).all())
+    True
     """
     matrix = finite_array("matrix", matrix)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:

@@ -19,6 +19,12 @@ def ipopt(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Des
     `colloc.solver.unconstrained.minimise`. The gradient norm is that of the objective as it is: nothing is scaled.
 
     Parameters, returned values and errors as of `steepest_descent`.
+
+    Examples
+    --------
+    >>> bowl = co.descent.Objective(lambda x: (float(x @ x), 2 * x), lambda x: 2 * np.eye(x.size))
+    >>> co.descent.ipopt(bowl, np.ones(3)).status
+    <DescentStatus.CONVERGED: 'converged'>
     """
     rule = Stop() if stop is None else stop
     record = Record("IPOPT", objective, x0, rule)

@@ -17,7 +17,14 @@ _TRIALS = 30  # while looking for an interval, and again within it
 
 
 class Point(NamedTuple):
-    """An objective at x."""
+    """An objective at x.
+
+    Examples
+    --------
+    >>> x = np.ones(2)
+    >>> co.descent.Point(x, value=float(x @ x), gradient=2 * x).value
+    2.0
+    """
 
     x: np.ndarray
     value: float
@@ -30,7 +37,13 @@ class Point(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A point along a direction: how many directions away, and the derivative along the direction there."""
+    """A point along a direction: how many directions away, and the derivative along the direction there.
+
+    Examples
+    --------
+    >>> co.descent.Step._fields
+    ('length', 'point', 'slope')
+    """
 
     length: float
     point: Point
@@ -106,6 +119,14 @@ def wolfe_step(
     Step or None
         None where the direction does not lead downhill, or no step was found in 30 trials. Where the objective ends
         while it still falls, a step that decreases it sufficiently is all there is.
+
+    Examples
+    --------
+    >>> bowl = lambda x: co.descent.Point(x, float(x @ x), 2 * x)
+    >>> start = bowl(np.ones(2))
+    >>> step = co.descent.wolfe_step(bowl, start, -start.gradient, first=1.0, curvature=0.1)
+    >>> round(step.length, 3)  # half the gradient leads to the minimum
+    0.5
     """
 
     def at(length: float) -> Step:

@@ -62,6 +62,12 @@ def steepest_descent(objective: Objective, x0: np.ndarray, stop: Stop | None = N
     ------
     InputError
         For an x0 that is no finite vector.
+
+    Examples
+    --------
+    >>> bowl = co.descent.Objective(lambda x: (float(x @ x), 2 * x), lambda x: 2 * np.eye(x.size))
+    >>> co.descent.steepest_descent(bowl, np.ones(3)).status
+    <DescentStatus.CONVERGED: 'converged'>
     """
 
     def direction(now: Point, move: _Move | None, free: np.ndarray) -> _Direction:
@@ -85,6 +91,12 @@ def bfgs(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Desc
     superlinearly.
 
     Parameters, returned values and errors as of `steepest_descent`.
+
+    Examples
+    --------
+    >>> bowl = co.descent.Objective(lambda x: (float(x @ x), 2 * x), lambda x: 2 * np.eye(x.size))
+    >>> co.descent.bfgs(bowl, np.ones(3)).status
+    <DescentStatus.CONVERGED: 'converged'>
     """
     inverse: np.ndarray | None = None
 
@@ -116,6 +128,12 @@ def modified_newton(objective: Objective, x0: np.ndarray, stop: Stop | None = No
     minimum it is Newton's own. Converges quadratically.
 
     Parameters, returned values and errors as of `steepest_descent`; also InputError for an objective without Hessian.
+
+    Examples
+    --------
+    >>> bowl = co.descent.Objective(lambda x: (float(x @ x), 2 * x), lambda x: 2 * np.eye(x.size))
+    >>> co.descent.modified_newton(bowl, np.ones(3)).history.value
+    array([3., 0.])
     """
     check_objective(objective)
     if (hessian := objective.hessian) is None:

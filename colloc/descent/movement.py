@@ -38,11 +38,6 @@ class Movement:
     a free duration and unknowns keep theirs. All other inequalities can be a `co.penalty` of the cost. Gradient and
     Hessian (equations 8 and 9) are the NLP's own, exact: by recursions throughout if it was transcribed with one.
 
-        nlp = co.transcribe(problem, co.BSpline(6), sensitivities=co.dynamics.lie_sensitivities)
-        movement = co.descent.Movement(nlp)
-        run = co.descent.modified_newton(movement.objective, movement.start())
-        solution = movement.solution(run)
-
     Parameters
     ----------
     nlp : NLP
@@ -54,6 +49,15 @@ class Movement:
     ------
     InputError
         For an NLP with constraint rows; names them.
+
+    Examples
+    --------
+    >>> effort = co.integral(lambda now: ca.sumsqr(now.tau))
+    >>> swing = co.Problem(two_link(9.81), 1.0, effort, problem.subject_to[:2])
+    >>> movement = co.descent.Movement(co.transcribe(swing, co.BSpline(6)))
+    >>> run = co.descent.modified_newton(movement.objective, movement.start())
+    >>> run.status, round(movement.solution(run).cost, 2)
+    (<DescentStatus.CONVERGED: 'converged'>, 7.51)
     """
 
     nlp: NLP

@@ -30,6 +30,12 @@ class Objective:
         x -> shape (n, n), symmetric. What needs none does not ask for it.
     lower, upper : float or shape (n,)
         Bounds on x; infinite where there is none.
+
+    Examples
+    --------
+    >>> bowl = co.descent.Objective(lambda x: (float(x @ x), 2 * x), lambda x: 2 * np.eye(x.size))
+    >>> co.descent.bfgs(bowl, np.ones(3)).x.round(3) + 0.0
+    array([0., 0., 0.])
     """
 
     first: Callable[[np.ndarray], tuple[float, np.ndarray]]
@@ -89,6 +95,12 @@ class Stop:
     gradient : float
         Tolerance of the Euclidean norm of the gradient, in the units of the cost per unit of x.
     iterations : int
+
+    Examples
+    --------
+    >>> bowl = co.descent.Objective(lambda x: (float(x @ x), 2 * x), lambda x: 2 * np.eye(x.size))
+    >>> bool(np.abs(co.descent.bfgs(bowl, np.ones(3), co.descent.Stop(gradient=1e-8)).gradient).max() < 1e-8)
+    True
     """
 
     gradient: float = 1e-2
@@ -103,6 +115,11 @@ class DescentStatus(StrEnum):
     """How a descent ended. Only `CONVERGED` is success.
 
     Without a step the gradient is wrong, or what it promises is lost in the rounding of the value.
+
+    Examples
+    --------
+    >>> [status.name for status in co.descent.DescentStatus]
+    ['CONVERGED', 'ITERATION_LIMIT', 'NO_STEP', 'NOT_FINITE']
     """
 
     CONVERGED = "converged"
@@ -126,6 +143,13 @@ class History:
         Values and gradients computed so far.
     seconds : float
         Wall time so far.
+
+    Examples
+    --------
+    >>> bowl = co.descent.Objective(lambda x: (float(x @ x), 2 * x), lambda x: 2 * np.eye(x.size))
+    >>> history = co.descent.modified_newton(bowl, np.ones(3)).history
+    >>> len(history.value) == len(history.seconds)
+    True
     """
 
     value: np.ndarray
@@ -150,6 +174,13 @@ class Descent:
     status : DescentStatus
     stop : Stop
     history : History
+
+    Examples
+    --------
+    >>> bowl = co.descent.Objective(lambda x: (float(x @ x), 2 * x), lambda x: 2 * np.eye(x.size))
+    >>> run = co.descent.modified_newton(bowl, np.ones(3))
+    >>> run.method, run.status
+    ('modified Newton', <DescentStatus.CONVERGED: 'converged'>)
     """
 
     method: str

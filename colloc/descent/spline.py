@@ -42,6 +42,11 @@ class SplineMotion:
     ------
     InputError
         For numbers that do not fit, ends that leave no control point free, or that are not within the bounds.
+
+    Examples
+    --------
+    >>> at_rest = np.array([[0.0], [0.0]]), np.array([[1.0], [0.0]])  # position and velocity at start and end
+    >>> motion = co.descent.SplineMotion(*at_rest, duration=1.0, intervals=6)
     """
 
     start: np.ndarray

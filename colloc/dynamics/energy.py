@@ -46,6 +46,13 @@ def kinetic_energy(model: Model, q: ca.SX, qd: ca.SX) -> ca.SX:
     Returns
     -------
     SX, scalar [J]
+
+    Examples
+    --------
+    >>> model = two_link(9.81)
+    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
+    >>> ca.Function("energy", [q, qd], [co.dynamics.kinetic_energy(model, q, qd)])([0.0, 0.0], [1.0, 0.0])
+    DM(0.2)
     """
     velocity = frames(model, q, qd, ca.SX(model.n, 1)).velocity
     doubled = ca.SX(0)
@@ -66,6 +73,13 @@ def potential_energy(model: Model, q: ca.SX) -> ca.SX:
     Returns
     -------
     SX, scalar [J]
+
+    Examples
+    --------
+    >>> model = two_link(9.81)
+    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
+    >>> ca.Function("energy", [q], [co.dynamics.potential_energy(model, q)])([np.pi / 2, 0.0])
+    DM(3.924)
     """
     gravity = -ca.dot(ca.SX(model.gravity), _mass_moment(model, q))
     return gravity + spring_energy(model, q) if model.passive else gravity
@@ -73,7 +87,13 @@ def potential_energy(model: Model, q: ca.SX) -> ca.SX:
 
 @of_state
 def total_mass(model: Model) -> ca.SX:
-    """Mass of all links, SX, scalar [kg]."""
+    """Mass of all links, SX, scalar [kg].
+
+    Examples
+    --------
+    >>> co.dynamics.total_mass(two_link())
+    SX(1)
+    """
     return ca.sum1(ca.vertcat(*(body.mass for body in model.bodies)))
 
 
@@ -95,6 +115,12 @@ def center_of_mass(model: Model, q: ca.SX) -> ca.SX:
     ------
     InputError
         For a model without mass.
+
+    Examples
+    --------
+    >>> q = ca.SX.sym("q", 2)
+    >>> ca.Function("centre", [q], [co.dynamics.center_of_mass(two_link(), q)])([0.0, 0.0])
+    DM([0.4, 0, 0])
     """
     return _mass_moment(model, q) / _some_mass(model)
 
@@ -116,6 +142,14 @@ def momentum(model: Model, q: ca.SX, qd: ca.SX) -> Momentum:
     ------
     InputError
         For a model without mass, which has no centre of mass.
+
+    Examples
+    --------
+    >>> model = two_link(9.81)
+    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
+    >>> linear = co.dynamics.momentum(model, q, qd).linear
+    >>> ca.Function("momentum", [q, qd], [linear])([0.0, 0.0], [1.0, 0.0]).full().ravel().round(3) + 0.0
+    array([0. , 0.4, 0. ])
     """
     mass = _some_mass(model)
     moving = frames(model, q, qd, ca.SX(model.n, 1))

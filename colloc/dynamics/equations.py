@@ -30,5 +30,13 @@ def equations_of_motion(model: Model, q: ca.SX, qd: ca.SX, loads: Sequence[Load]
     mass : SX, shape (n, n), sparse [kg m2, kg m, kg]
     bias : SX, shape (n,) [N m, N]
         Coriolis, centrifugal and gravity torques and those of passive joints, less the torques of the loads.
+
+    Examples
+    --------
+    >>> model = two_link(9.81)
+    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
+    >>> mass, bias = co.dynamics.equations_of_motion(model, q, qd)
+    >>> ca.Function("bias", [q, qd], [bias])([0.0, 0.0], [0.0, 0.0])
+    DM([3.924, 0.981])
     """
     return mass_matrix(model, q), inverse_dynamics(newton_euler, model, q, qd, ca.SX(model.n, 1), loads)

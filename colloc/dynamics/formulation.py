@@ -22,6 +22,11 @@ class Sensitivities(NamedTuple):
     tau : SX, shape (n,) [N m, N]
     dq, dqd, dqdd : SX, shape (n, n), sparse
         Only entries in which one joint is an ancestor of the other, or the same, are stored.
+
+    Examples
+    --------
+    >>> co.dynamics.Sensitivities._fields
+    ('tau', 'dq', 'dqd', 'dqdd')
     """
 
     tau: ca.SX
@@ -35,7 +40,12 @@ HessianRecursion = Callable[[Model, ca.SX, ca.SX, ca.SX, ca.SX, Sequence[Load]],
 
 
 def check_formulation(dynamics: object, sensitivities: object = None) -> None:
-    """InputError unless these can be a formulation of the inverse dynamics and a derivative recursion (or None)."""
+    """InputError unless these can be a formulation of the inverse dynamics and a derivative recursion (or None).
+
+    Examples
+    --------
+    >>> co.dynamics.check_formulation(co.dynamics.lie, co.dynamics.lie_sensitivities)
+    """
     arguments = "model", "q", "qd", "qdd", "loads"
     function("dynamics", dynamics, "newton_euler, lagrange, lie or a function like them", *arguments)
     if sensitivities is not None:
@@ -44,7 +54,13 @@ def check_formulation(dynamics: object, sensitivities: object = None) -> None:
 
 @dataclass(frozen=True)
 class Differentiation:
-    """The sensitivities of a formulation by CasADi's automatic differentiation; made by `by_differentiation`."""
+    """The sensitivities of a formulation by CasADi's automatic differentiation; made by `by_differentiation`.
+
+    Examples
+    --------
+    >>> co.dynamics.by_differentiation(co.dynamics.lie).formulation is co.dynamics.lie
+    True
+    """
 
     formulation: InverseDynamics
 
@@ -62,6 +78,14 @@ def by_differentiation(formulation: InverseDynamics) -> Differentiation:
     """The sensitivities of a formulation by CasADi's automatic differentiation, as a recursion to compare with.
 
     The recursion it returns takes symbols for q, qd and qdd.
+
+    Examples
+    --------
+    >>> model = two_link(9.81)
+    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
+    >>> recursion = co.dynamics.by_differentiation(co.dynamics.lagrange)
+    >>> recursion(model, q, qd, qdd).dq.shape
+    (2, 2)
     """
     check_formulation(formulation)
     return Differentiation(formulation)

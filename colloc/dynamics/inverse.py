@@ -34,6 +34,14 @@ def inverse_dynamics(
     Returns
     -------
     SX, shape (n,) [N m, N]
+
+    Examples
+    --------
+    >>> model = two_link(9.81)
+    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
+    >>> tau = co.dynamics.inverse_dynamics(co.dynamics.newton_euler, model, q, qd, qdd)
+    >>> tau.shape
+    (2, 1)
     """
     tau = formulation(model, q, qd, qdd, loads)
     return tau + passive_torque(model, q, qd, qdd) if model.passive else tau
@@ -59,6 +67,14 @@ def total_sensitivities(
     Returns
     -------
     Sensitivities
+
+    Examples
+    --------
+    >>> model = two_link(9.81)
+    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
+    >>> total = co.dynamics.total_sensitivities(co.dynamics.composite_sensitivities, model, q, qd, qdd)
+    >>> total.dqdd.shape
+    (2, 2)
     """
 
     def torques(loads: Sequence[Load]) -> Differentiated:
@@ -97,6 +113,14 @@ def total_hessian(
     Returns
     -------
     SX, shape (3n, 3n), sparse
+
+    Examples
+    --------
+    >>> model = two_link(9.81)
+    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
+    >>> multipliers = ca.SX.sym("multipliers", 2)
+    >>> co.dynamics.total_hessian(co.dynamics.lie_hessian, model, q, qd, qdd, multipliers).shape
+    (6, 6)
     """
     found = recursion(model, q, qd, qdd, multipliers, loads)
     if not model.passive:

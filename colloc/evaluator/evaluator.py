@@ -60,6 +60,16 @@ class Evaluator:
     compile : bool or Compile
         Whether functions run as machine code, made by a C compiler (GCC or Clang) on their first use and kept in a
         cache. Without a compiler CasADi's virtual machine does the same work, after a CompileWarning.
+
+    Examples
+    --------
+    >>> evaluator = co.Evaluator(problem.model)
+    >>> q = np.zeros((5, 2))
+    >>> evaluator.torque(q, 0.0 * q, 0.0 * q + 1.0).shape
+    (5, 2)
+    >>> evaluator.sensitivities(q, 0.0 * q, 0.0 * q).dqdd[0].round(3)  # the mass matrix
+    array([[0.4 , 0.16],
+           [0.16, 0.12]])
     """
 
     def __init__(

@@ -26,6 +26,13 @@ class TorqueSensitivities:
         Of dq, dqd and dqdd.
     places : tuple of three ndarray of int
         Where they stand in the rows, one after another, of an (n, n) matrix.
+
+    Examples
+    --------
+    >>> still = np.zeros((5, 2))
+    >>> tau, dq, dqd, dqdd = co.Evaluator(problem.model).sensitivities(still, still, still)
+    >>> dq.shape
+    (5, 2, 2)
     """
 
     tau: np.ndarray

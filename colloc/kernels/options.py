@@ -18,7 +18,15 @@ MOST_THREADS = 256  # the driver's
 
 
 class CompileWarning(UserWarning):
-    """Kernels could not be compiled; the answers are the same, and slower to come by."""
+    """Kernels could not be compiled; the answers are the same, and slower to come by.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", co.CompileWarning)
+    ...     evaluator = co.Evaluator(problem.model, compile=True)
+    """
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,11 @@ class Compile:
     ------
     InputError
         For values other than these.
+
+    Examples
+    --------
+    >>> one = co.Compile(threads=1)
+    >>> evaluator = co.Evaluator(problem.model, compile=one)
     """
 
     threads: int | None = None

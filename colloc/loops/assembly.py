@@ -39,6 +39,14 @@ def assemble(chain: ClosedChain, u: Any, guess: Any = None) -> np.ndarray:
     ------
     InputError
         For a guess that cannot be closed, or a sample that cannot be reached on the branch, with the gap that is left.
+
+    Examples
+    --------
+    >>> from colloc.models.closed.four_bar import four_bar
+    >>> chain = four_bar()
+    >>> q = co.loops.assemble(chain, [[0.5], [1.0]])
+    >>> q.shape, bool(co.loops.closure_error(chain, q).max() < 1e-9)
+    ((2, 3), True)
     """
     instance("chain", chain, ClosedChain)
     u = finite_array("u", u)
@@ -66,6 +74,13 @@ def closure_error(chain: ClosedChain, q: Any) -> np.ndarray:
     -------
     ndarray, shape (N,) [m, rad]
         Distances, and sines of angles.
+
+    Examples
+    --------
+    >>> from colloc.models.closed.four_bar import four_bar
+    >>> chain = four_bar()
+    >>> bool(co.loops.closure_error(chain, chain.posture[None])[0] < 1e-9)
+    True
     """
     instance("chain", chain, ClosedChain)
     postures = np.atleast_2d(finite_array("q", q))

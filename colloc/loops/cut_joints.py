@@ -39,25 +39,6 @@ from colloc.problem import Constraint, Instant, Unknown, at, bounds, path
 class CutJoints(Portable):
     """What a closed chain adds to a problem of its tree.
 
-        chain = four_bar()
-        cut = CutJoints(chain)
-        problem = co.Problem(
-            model=chain.model,
-            duration=1.0,
-            minimize=0.5 * co.integral(lambda now: ca.sumsqr(now.tau)),
-            subject_to=[
-                co.initial(q={"crank": 0.5}, qd={"crank": 0.0}),
-                co.final(q={"crank": 2.5}, qd={"crank": 0.0}),
-                co.bounds(tau={"crank": (-5.0, 5.0)}),
-                *cut.constraints,
-            ],
-            unknowns=[cut.multipliers],
-            loads=cut.loads,
-        )
-        closed = lambda t: co.loops.assemble(chain, [0.5 + 2.0 * t])
-        solution = co.solve(problem, co.Radau(20, degree=7), guess=closed)
-        solution.tau, solution.at(0.3).cut_forces, co.loops.closure_error(chain, solution.q)
-
     States at the ends are given for the independent joints alone, since the others follow. The guess picks the branch.
     The loop forces are splines as accelerations are: on every interval of one degree less than `Radau` has, and free to
     jump between intervals, or quadratic and continuous in `HermiteSimpson`. Passive joints have no torque at the
@@ -76,6 +57,27 @@ class CutJoints(Portable):
     ----------
     multipliers : Unknown, of size r [N, N m]
         Of the chain's rows that count, see `colloc.loops.loop_wrenches`.
+
+    Examples
+    --------
+    >>> from colloc.models.closed.four_bar import four_bar
+    >>> chain = four_bar()
+    >>> cut = co.loops.CutJoints(chain)
+    >>> turn = co.Problem(
+    ...     model=chain.model,
+    ...     duration=1.0,
+    ...     minimize=0.5 * co.integral(lambda now: ca.sumsqr(now.tau)),
+    ...     subject_to=[
+    ...         co.initial(q={"crank": 0.5}, qd={"crank": 0.0}),
+    ...         co.final(q={"crank": 2.5}, qd={"crank": 0.0}),
+    ...         *cut.constraints,
+    ...     ],
+    ...     unknowns=[cut.multipliers],
+    ...     loads=cut.loads,
+    ... )
+    >>> found = co.solve(turn, co.Radau(20, degree=7), guess=lambda t: co.loops.assemble(chain, [0.5 + 2.0 * t]))
+    >>> found.at(0.3).cut_forces.shape, bool(co.loops.closure_error(chain, found.q).max() < 1e-6)
+    ((2,), True)
     """
 
     chain: ClosedChain

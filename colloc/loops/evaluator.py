@@ -22,7 +22,13 @@ from colloc.model import Load, check_loads
 
 
 class ChainMotion(NamedTuple):
-    """Rates and accelerations of all joints, ndarray, each shape (N, n)."""
+    """Rates and accelerations of all joints, ndarray, each shape (N, n).
+
+    Examples
+    --------
+    >>> co.loops.ChainMotion._fields
+    ('qd', 'qdd')
+    """
 
     qd: np.ndarray
     qdd: np.ndarray
@@ -39,6 +45,11 @@ class ChainForces(NamedTuple):
     force, moment : ndarray, shape (N, loops, 3) [N], [N m]
         What the first body of a loop exerts on the second, at the origin of the second frame and in the axes of the
         first.
+
+    Examples
+    --------
+    >>> co.loops.ChainForces._fields
+    ('tau', 'multipliers', 'force', 'moment')
     """
 
     tau: np.ndarray
@@ -56,6 +67,11 @@ class ChainDerivatives(NamedTuple):
     multipliers : ndarray, shape (N, r)
     dtau : ndarray, shape (N, n, 3 mobility)
     dmultipliers : ndarray, shape (N, r, 3 mobility)
+
+    Examples
+    --------
+    >>> co.loops.ChainDerivatives._fields
+    ('tau', 'multipliers', 'dtau', 'dmultipliers')
     """
 
     tau: np.ndarray
@@ -77,6 +93,13 @@ class ChainEvaluator:
         Of numbers.
     compile : bool or Compile
         Whether functions run as machine code, see `colloc.Evaluator`.
+
+    Examples
+    --------
+    >>> from colloc.models.closed.four_bar import four_bar
+    >>> chain = four_bar()
+    >>> co.loops.ChainEvaluator(chain).forces(chain.posture, [0.0], [0.0]).tau.round(2) + 0.0  # what holds it
+    array([0.52, 0.  , 0.  ])
     """
 
     def __init__(self, chain: ClosedChain, *, loads: Sequence[Load] = (), compile: bool | Compile = False):

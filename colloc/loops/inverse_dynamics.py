@@ -41,6 +41,11 @@ class Actuation(NamedTuple):
         Of all joints; zero at passive ones.
     multipliers : SX, shape (r,) [N, N m]
         Of the rows that count; see `loop_wrenches`.
+
+    Examples
+    --------
+    >>> co.loops.Actuation._fields
+    ('tau', 'multipliers')
     """
 
     tau: ca.SX
@@ -71,6 +76,17 @@ def inverse_dynamics(
     Returns
     -------
     Actuation
+
+    Examples
+    --------
+    >>> from colloc.models.closed.four_bar import four_bar
+    >>> chain = four_bar()
+    >>> q, u = ca.SX.sym("q", chain.model.n), ca.SX.sym("u")
+    >>> qd, qdd = co.loops.dependent_motion(chain, q, u, u)
+    >>> tau, multipliers = co.loops.inverse_dynamics(chain, q, qd, qdd)
+    >>> hold = ca.Function("hold", [q, u], [tau])
+    >>> hold(chain.posture, 0.0).full().round(2).ravel() + 0.0  # the crank alone is driven
+    array([0.52, 0.  , 0.  ])
     """
     check_formulation(dynamics)
     check_loads(chain.model, as_tuple("loads", loads))
@@ -127,6 +143,15 @@ def loop_torques(chain: ClosedChain, q: ca.SX, multipliers: ca.SX) -> ca.SX:
     Returns
     -------
     SX, shape (n,) [N m, N]
+
+    Examples
+    --------
+    >>> from colloc.models.closed.four_bar import four_bar
+    >>> chain = four_bar()
+    >>> q, u = ca.SX.sym("q", chain.model.n), ca.SX.sym("u")
+    >>> multipliers = ca.SX.sym("multipliers", len(chain.rows))
+    >>> co.loops.loop_torques(chain, q, multipliers).shape
+    (3, 1)
     """
     still = ca.SX(chain.model.n, 1)
     return constraint_jacobian(chain, q, still, still).value.T @ multipliers
@@ -146,6 +171,15 @@ def loop_wrenches(chain: ClosedChain, q: ca.SX, multipliers: ca.SX) -> list[ca.S
     -------
     list of SX, each shape (6,)
         Moment [N m] about the origin of the second frame, then force [N]; both in the axes of the first frame.
+
+    Examples
+    --------
+    >>> from colloc.models.closed.four_bar import four_bar
+    >>> chain = four_bar()
+    >>> q, u = ca.SX.sym("q", chain.model.n), ca.SX.sym("u")
+    >>> multipliers = ca.SX.sym("multipliers", len(chain.rows))
+    >>> [wrench.shape for wrench in co.loops.loop_wrenches(chain, q, multipliers)]
+    [(6, 1)]
     """
     shares = zip(chain.loops, all_multipliers(chain, multipliers), strict=True)
     return [loop_wrench(loop, path(chain.model, loop, q).transform, share) for loop, share in shares]

@@ -38,6 +38,11 @@ class Frame:
     ------
     InputError
         For a placement that is not a rigid transform of numbers.
+
+    Examples
+    --------
+    >>> tip = co.loops.Frame("coupler", (0.5, 0.0, 0.0))
+    >>> ground = co.loops.Frame(None, co.placement((1.0, 0.0, 0.0), rpy=(0, 0, np.pi / 2)))
     """
 
     body: str | None
@@ -71,6 +76,12 @@ class Loop:
     upright : ndarray, shape (3, 3)
         tr(R upright) is positive where the frames are aligned and negative at the other root of the rotation rows,
         half a turn away; zero where no rotation is held.
+
+    Examples
+    --------
+    >>> tip, end = co.loops.Frame("coupler", (0.5, 0, 0)), co.loops.Frame("rocker", (0.3, 0, 0))
+    >>> co.loops.weld("closure", tip, end).kind
+    'weld'
     """
 
     kind: str
@@ -95,6 +106,12 @@ def weld(name: str, first: Any, second: Any = None) -> Loop:
     name : str
     first, second : Frame, or str for the link frame of a body; None is the world's
         The loop force is what the first exerts on the second.
+
+    Examples
+    --------
+    >>> loop = co.loops.weld("closure", "coupler", co.loops.Frame("rocker", (0.3, 0.0, 0.0)))
+    >>> loop.forms.shape[0]  # rows, of which some may say what others say
+    6
     """
     return _loop("weld", name, first, second, np.eye(3), _no_turn(), np.eye(3))
 
@@ -106,29 +123,63 @@ def revolute(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -
     ----------
     axis : shape (3,)
         The same direction in both frames; normalised.
+
+    Examples
+    --------
+    >>> loop = co.loops.revolute("closure", "coupler", co.loops.Frame("rocker", (0.3, 0.0, 0.0)))
+    >>> loop.forms.shape[0]  # rows, of which some may say what others say
+    5
     """
     a = unit_vector("axis", axis)
     return _loop("revolute", name, first, second, np.eye(3), _no_lean(a), np.outer(a, a))
 
 
 def prismatic(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -> Loop:
-    """The second frame slides along an axis without turning; parameters as in `revolute`."""
+    """The second frame slides along an axis without turning; parameters as in `revolute`.
+
+    Examples
+    --------
+    >>> loop = co.loops.prismatic("closure", "coupler", co.loops.Frame("rocker", (0.3, 0.0, 0.0)))
+    >>> loop.forms.shape[0]  # rows, of which some may say what others say
+    5
+    """
     return _loop("prismatic", name, first, second, _across(unit_vector("axis", axis)), _no_turn(), np.eye(3))
 
 
 def cylindrical(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -> Loop:
-    """The second frame slides along an axis and turns about it; parameters as in `revolute`."""
+    """The second frame slides along an axis and turns about it; parameters as in `revolute`.
+
+    Examples
+    --------
+    >>> loop = co.loops.cylindrical("closure", "coupler", co.loops.Frame("rocker", (0.3, 0.0, 0.0)))
+    >>> loop.forms.shape[0]  # rows, of which some may say what others say
+    4
+    """
     a = unit_vector("axis", axis)
     return _loop("cylindrical", name, first, second, _across(a), _no_lean(a), np.outer(a, a))
 
 
 def spherical(name: str, first: Any, second: Any = None) -> Loop:
-    """Origins coincide, and the second frame turns freely; frames as in `weld`."""
+    """Origins coincide, and the second frame turns freely; frames as in `weld`.
+
+    Examples
+    --------
+    >>> tip, end = co.loops.Frame("coupler", (0.5, 0, 0)), co.loops.Frame("rocker", (0.3, 0, 0))
+    >>> co.loops.spherical("closure", tip, end).forms.shape[0]  # rows
+    3
+    """
     return _loop("spherical", name, first, second, np.eye(3), np.zeros((0, 4, 4)), np.zeros((3, 3)))
 
 
 def planar(name: str, first: Any, second: Any = None, normal: Any = (0, 0, 1)) -> Loop:
-    """The second frame slides and turns in the plane through the first; parameters as in `revolute`."""
+    """The second frame slides and turns in the plane through the first; parameters as in `revolute`.
+
+    Examples
+    --------
+    >>> loop = co.loops.planar("closure", "coupler", co.loops.Frame("rocker", (0.3, 0.0, 0.0)))
+    >>> loop.forms.shape[0]  # rows, of which some may say what others say
+    3
+    """
     n = unit_vector("normal", normal)
     return _loop("planar", name, first, second, n[None, :], _no_lean(n), np.outer(n, n))
 
@@ -138,13 +189,26 @@ def on_line(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) ->
 
     With the normal of the plane as axis it is the pin of a planar mechanism, two rows. Parameters as in `revolute`;
     the direction of the line is fixed in the first frame.
+
+    Examples
+    --------
+    >>> loop = co.loops.on_line("closure", "coupler", co.loops.Frame("rocker", (0.3, 0.0, 0.0)))
+    >>> loop.forms.shape[0]  # rows, of which some may say what others say
+    2
     """
     across = _across(unit_vector("axis", axis))
     return _loop("on_line", name, first, second, across, np.zeros((0, 4, 4)), np.zeros((3, 3)))
 
 
 def on_plane(name: str, first: Any, second: Any = None, normal: Any = (0, 0, 1)) -> Loop:
-    """The origin of the second frame lies on a plane through that of the first; parameters as in `on_line`."""
+    """The origin of the second frame lies on a plane through that of the first; parameters as in `on_line`.
+
+    Examples
+    --------
+    >>> loop = co.loops.on_plane("closure", "coupler", co.loops.Frame("rocker", (0.3, 0.0, 0.0)))
+    >>> loop.forms.shape[0]  # rows, of which some may say what others say
+    1
+    """
     n = unit_vector("normal", normal)
     return _loop("on_plane", name, first, second, n[None, :], np.zeros((0, 4, 4)), np.zeros((3, 3)))
 

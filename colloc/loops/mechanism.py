@@ -53,6 +53,19 @@ class ClosedChain(Portable):
         For an unknown body or joint, a chain that cannot be closed, a singular posture, a chain without freedom,
         coordinates that are not independent, too few actuators, or some that cannot drive it, and weights that are
         not positive.
+
+    Examples
+    --------
+    >>> link = {"mass": 1.0, "inertia": (0.01, 0.01, 0.01)}
+    >>> tree = co.Model([
+    ...     co.Body("crank", co.dh_revolute(a=0.3), **link),
+    ...     co.Body("coupler", co.dh_revolute(a=0.8), "crank", **link),
+    ...     co.Body("rocker", co.revolute(placement=co.placement((0.9, 0, 0))), **link),
+    ... ])
+    >>> pin = co.loops.on_line("pin", "coupler", co.loops.Frame("rocker", (0.6, 0, 0)))
+    >>> chain = co.loops.ClosedChain(tree, [pin], actuators=["crank"], guess=(1.0, -0.5, 1.5))
+    >>> chain.independent, bool(co.loops.closure_error(chain, chain.posture[None]).max() < 1e-9)
+    (('crank',), True)
     """
 
     model: Model

@@ -64,7 +64,13 @@ class Reduction(NamedTuple):
 
 
 class JointMotion(NamedTuple):
-    """Rates and accelerations of all joints, SX, each shape (n,)."""
+    """Rates and accelerations of all joints, SX, each shape (n,).
+
+    Examples
+    --------
+    >>> co.loops.JointMotion._fields
+    ('qd', 'qdd')
+    """
 
     qd: ca.SX
     qdd: ca.SX
@@ -83,6 +89,15 @@ def loop_residual(chain: ClosedChain, q: ca.SX) -> ca.SX:
     -------
     SX, shape (r,) [m, rad]
         Distances, and sines of angles; exactly zero where the loops are closed.
+
+    Examples
+    --------
+    >>> from colloc.models.closed.four_bar import four_bar
+    >>> chain = four_bar()
+    >>> q, u = ca.SX.sym("q", chain.model.n), ca.SX.sym("u")
+    >>> gap = ca.Function("gap", [q], [co.loops.loop_residual(chain, q)])
+    >>> bool(abs(gap(chain.posture).full()).max() < 1e-9)
+    True
     """
     found = [residual(loop, path(chain.model, loop, q).transform) for loop in chain.loops]
     return ca.vertcat(*found)[chain.rows.tolist(), :]
@@ -103,6 +118,14 @@ def constraint_jacobian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> 
     Returns
     -------
     Jet, SX, each shape (r, n), sparse
+
+    Examples
+    --------
+    >>> from colloc.models.closed.four_bar import four_bar
+    >>> chain = four_bar()
+    >>> q, u = ca.SX.sym("q", chain.model.n), ca.SX.sym("u")
+    >>> co.loops.constraint_jacobian(chain, q, 0 * q, 0 * q)[0].shape
+    (2, 3)
     """
     return jacobians(chain, [path(chain.model, loop, q) for loop in chain.loops], qd, qdd)
 
@@ -120,6 +143,15 @@ def constraint_hessian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX, mult
     Returns
     -------
     Jet, SX, each shape (n, n), sparse, symmetric
+
+    Examples
+    --------
+    >>> from colloc.models.closed.four_bar import four_bar
+    >>> chain = four_bar()
+    >>> q, u = ca.SX.sym("q", chain.model.n), ca.SX.sym("u")
+    >>> multipliers = ca.SX.sym("multipliers", len(chain.rows))
+    >>> co.loops.constraint_hessian(chain, q, 0 * q, 0 * q, multipliers)[0].shape
+    (3, 3)
     """
     return hessians(chain, [path(chain.model, loop, q) for loop in chain.loops], qd, qdd, multipliers)
 
@@ -154,6 +186,14 @@ def dependent_motion(chain: ClosedChain, q: ca.SX, ud: ca.SX, udd: ca.SX) -> Joi
         Of all joints, closed: see `colloc.loops.assemble`.
     ud, udd : SX, shape (mobility,)
         In the order of `chain.independent`.
+
+    Examples
+    --------
+    >>> from colloc.models.closed.four_bar import four_bar
+    >>> chain = four_bar()
+    >>> q, u = ca.SX.sym("q", chain.model.n), ca.SX.sym("u")
+    >>> co.loops.dependent_motion(chain, q, u, u).qdd.shape
+    (3, 1)
     """
     return reduced_motion(reduce(chain, q), ud, udd)
 

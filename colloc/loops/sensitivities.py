@@ -54,6 +54,11 @@ class ChainSensitivities(NamedTuple):
     multipliers : SX, shape (r,) [N, N m]
     dtau : SX, shape (n, 3 mobility), sparse
     dmultipliers : SX, shape (r, 3 mobility)
+
+    Examples
+    --------
+    >>> co.loops.ChainSensitivities._fields
+    ('tau', 'multipliers', 'dtau', 'dmultipliers')
     """
 
     tau: ca.SX
@@ -107,6 +112,14 @@ def chain_sensitivities(
     ------
     InputError
         For a load that depends on rates or accelerations.
+
+    Examples
+    --------
+    >>> from colloc.models.closed.four_bar import four_bar
+    >>> chain = four_bar()
+    >>> q, u = ca.SX.sym("q", chain.model.n), ca.SX.sym("u")
+    >>> co.loops.chain_sensitivities(chain, q, u, u).dtau.shape
+    (3, 3)
     """
     state = _state(chain, q, ud, udd, loads)
     changes = _changes(state)
@@ -132,6 +145,15 @@ def chain_hessian(
     ------
     InputError
         For a load that depends on the state.
+
+    Examples
+    --------
+    >>> from colloc.models.closed.four_bar import four_bar
+    >>> chain = four_bar()
+    >>> q, u = ca.SX.sym("q", chain.model.n), ca.SX.sym("u")
+    >>> weights = ca.SX.sym("weights", chain.model.n)
+    >>> co.loops.chain_hessian(chain, q, u, u, weights).shape
+    (3, 3)
     """
     for load in loads:
         if ca.depends_on(load.wrench, ca.vertcat(q, ud, udd)):

@@ -38,6 +38,14 @@ class Body(Portable):
     ------
     InputError
         For a negative mass or an inertia no mass distribution can have.
+
+    Examples
+    --------
+    >>> rod = {"mass": 1.0, "com": (0.0, -0.5, 0.0), "inertia": (1 / 12, 0.0, 1 / 12)}
+    >>> upper = co.Body("upper", co.revolute(axis=(0, 0, 1)), **rod)
+    >>> lower = co.Body("lower", co.revolute(placement=co.placement((0, -1, 0))), parent="upper", **rod)
+    >>> co.Model([upper, lower]).joint_names
+    ('upper', 'lower')
     """
 
     name: str
@@ -102,6 +110,13 @@ class Load(Portable):
         In the world frame.
     point : shape (3,) or callable [m]
         Where the force acts, in the link frame.
+
+    Examples
+    --------
+    >>> payload = co.Load("elbow", force=(0.0, -10.0, 0.0))  # N, at the origin of the link's frame
+    >>> drag = co.Load("elbow", force=lambda now: -0.5 * now.point("elbow").velocity)
+    >>> co.Evaluator(problem.model, loads=[payload]).torque([0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
+    array([8., 4.])
     """
 
     body: str

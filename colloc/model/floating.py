@@ -26,8 +26,6 @@ def floating(
 ) -> list[Body]:
     """A body that moves freely through the world: three slides and three hinges.
 
-        co.Model([*co.floating("pelvis", mass=12.0, inertia=(0.1, 0.1, 0.1)), co.Body("thigh", ..., "pelvis")])
-
     The coordinates of a pelvis are pelvis_tx, pelvis_ty, pelvis_tz [m], the place of its frame along the fixed axes,
     and then its three angles [rad], as `spherical` has them: pelvis_rz, pelvis_ry, pelvis_rx in the sequence "zyx".
     Nothing drives such a base: hold its torques at zero (`bounds`, or limits of (0, 0)), or let the environment's loads
@@ -52,6 +50,12 @@ def floating(
     ------
     InputError
         As in `spherical`.
+
+    Examples
+    --------
+    >>> pelvis = co.floating("pelvis", mass=12.0, inertia=(0.1, 0.1, 0.1))
+    >>> co.Model(pelvis).joint_names
+    ('pelvis_tx', 'pelvis_ty', 'pelvis_tz', 'pelvis_rz', 'pelvis_ry', 'pelvis_rx')
     """
     slides = {f"{name}_t{axis}": _AXES[axis] for axis in "xyz"}
     turns = _turns(name, sequence)
@@ -70,8 +74,6 @@ def spherical(
     limits: Mapping[str, Limits] | None = None,
 ) -> list[Body]:
     """A body on a ball joint: three hinges whose axes meet in a point.
-
-        co.Model([co.Body("pelvis", ...), *co.spherical("thigh", hip, parent="pelvis", mass=7.0)])
 
     The coordinates of a thigh are thigh_rz, thigh_ry and thigh_rx [rad] in the sequence "zyx": its rotation is
     Rz Ry Rx, each turn about the axis that the turns before it have moved. An axis that comes twice is counted:
@@ -103,6 +105,12 @@ def spherical(
     ------
     InputError
         For a sequence or a coordinate that does not exist, and as `Body`.
+
+    Examples
+    --------
+    >>> thigh = co.spherical("thigh", co.placement((0, 0, 0.1)), mass=7.0, inertia=(0.1, 0.1, 0.02))
+    >>> co.Model(thigh).joint_names
+    ('thigh_rz', 'thigh_ry', 'thigh_rx')
     """
     return _chain(
         Body(name, fixed(placement), parent, mass, com, inertia), {}, _turns(name, sequence), mapping("limits", limits)

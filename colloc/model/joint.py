@@ -33,6 +33,13 @@ class Friction(Portable):
     ------
     InputError
         For a negative level or a velocity that is not positive.
+
+    Examples
+    --------
+    >>> joint = co.revolute(friction=co.Friction(level=0.5, velocity=0.01))  # N m, rad/s
+    >>> arm = co.Model([co.Body("link", joint, mass=1.0)], gravity=(0, 0, 0))
+    >>> co.Evaluator(arm).torque(q=[0.0], qd=[1.0], qdd=[0.0])
+    array([0.5])
     """
 
     level: Any
@@ -107,6 +114,13 @@ class Joint(Portable):
         For transforms that are not rigid, an angular part that is neither zero nor of unit length, a slide that is not
         of unit length, whose coordinate would not be in metres, numbers that are not finite, a negative damping,
         stiffness or armature, and any of them on a joint that does not move.
+
+    Examples
+    --------
+    >>> joint = co.revolute(axis=(0, 1, 0), damping=0.2, stiffness=5.0, rest=0.1)
+    >>> hanging = co.Model([co.Body("rod", joint, mass=1.0)])
+    >>> co.Evaluator(hanging).torque(q=[0.3], qd=[1.0], qdd=[0.0]).round(3)  # 0.2 * 1 + 5 * (0.3 - 0.1)
+    array([1.2])
     """
 
     before: Any

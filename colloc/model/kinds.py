@@ -42,6 +42,10 @@ def revolute(
     damping, stiffness, rest, armature : number or SX, optional
         Passive parts, see `Joint`.
     friction : Friction, optional
+
+    Examples
+    --------
+    >>> hip = co.revolute(axis=(0, 0, 1), placement=co.placement((0, 0.1, 0)), damping=0.5)
     """
     screw, before = Screw(unit_vector("axis", axis), _NONE), _placed(placement)
     return Joint(before, screw, _here(), _limits(limits), name, damping, stiffness, rest, armature, friction)
@@ -59,7 +63,12 @@ def prismatic(
     armature: Any = 0.0,
     friction: Friction | None = None,
 ) -> Joint:
-    """Slide along `axis` of `placement`; parameters as in `revolute`."""
+    """Slide along `axis` of `placement`; parameters as in `revolute`.
+
+    Examples
+    --------
+    >>> cart = co.Body("cart", co.prismatic(axis=(1, 0, 0), limits=co.Limits(position=(-2.0, 2.0))), mass=1.0)
+    """
     screw, before = Screw(_NONE, unit_vector("axis", axis)), _placed(placement)
     return Joint(before, screw, _here(), _limits(limits), name, damping, stiffness, rest, armature, friction)
 
@@ -83,6 +92,10 @@ def helical(
     ----------
     pitch : float [m/rad]
         Advance per radian, not per turn; negative for a left-handed thread.
+
+    Examples
+    --------
+    >>> screw = co.helical(axis=(0, 0, 1), pitch=0.005 / (2 * np.pi))  # 5 mm a turn
     """
     along = unit_vector("axis", axis)
     screw, before = Screw(along, finite_number("pitch", pitch) * along), _placed(placement)
@@ -90,7 +103,14 @@ def helical(
 
 
 def fixed(placement: Any = None, *, name: str | None = None) -> Joint:
-    """Rigid connection: the link frame is `placement` in the parent frame."""
+    """Rigid connection: the link frame is `placement` in the parent frame.
+
+    Examples
+    --------
+    >>> tool = co.Body("tool", co.fixed(co.placement((0.1, 0.0, 0.0))), "elbow", mass=0.2)
+    >>> co.Model([*problem.model.bodies, tool]).n
+    2
+    """
     return Joint(_placed(placement), Screw(_NONE, _NONE), _here(), name=name)
 
 
@@ -119,6 +139,13 @@ def dh_revolute(
     d, a : number or SX [m]
     limits, name, damping, stiffness, rest, armature, friction : optional
         As in `revolute`.
+
+    Examples
+    --------
+    >>> link = {"mass": 0.5, "com": (-0.2, 0, 0)}  # the frame is at the far end of the link
+    >>> one, two = co.Body("one", co.dh_revolute(a=0.4), **link), co.Body("two", co.dh_revolute(a=0.4), "one", **link)
+    >>> co.Evaluator(co.Model([one, two])).point("two", q=[0.0, np.pi / 2]).position.round(3)
+    array([0.4, 0.4, 0. ])
     """
     after = _dh(theta, d, a, alpha)
     return Joint(_here(), Screw(_Z, _NONE), after, _limits(limits), name, damping, stiffness, rest, armature, friction)
@@ -138,7 +165,12 @@ def dh_prismatic(
     armature: Any = 0.0,
     friction: Friction | None = None,
 ) -> Joint:
-    """Prismatic joint from a Denavit-Hartenberg row, Rz(theta) Tz(q + d) Tx(a) Rx(alpha); as in `dh_revolute`."""
+    """Prismatic joint from a Denavit-Hartenberg row, Rz(theta) Tz(q + d) Tx(a) Rx(alpha); as in `dh_revolute`.
+
+    Examples
+    --------
+    >>> column = co.dh_prismatic(alpha=np.pi, limits=co.Limits(position=(0.0, 0.2)))  # m
+    """
     after = _dh(theta, d, a, alpha)
     return Joint(_here(), Screw(_NONE, _Z), after, _limits(limits), name, damping, stiffness, rest, armature, friction)
 

@@ -28,7 +28,13 @@ class Frames(NamedTuple):
 
 
 class PointMotion(NamedTuple):
-    """Position [m], velocity [m/s] and acceleration [m/s2] of a point in the world frame, SX, each shape (3,)."""
+    """Position [m], velocity [m/s] and acceleration [m/s2] of a point in the world frame, SX, each shape (3,).
+
+    Examples
+    --------
+    >>> solution.evaluate(lambda now: now.point("elbow", (0, 0, 0)).velocity, 0.2).round(2)
+    array([2.7 , 1.83, 0.  ])
+    """
 
     position: ca.SX
     velocity: ca.SX
@@ -92,6 +98,13 @@ def point_motion(
     ------
     InputError
         For a body that does not exist or a point of another shape.
+
+    Examples
+    --------
+    >>> q = ca.SX.sym("q", 2)
+    >>> position = co.point_motion(problem.model, "elbow", q=q).position
+    >>> ca.Function("hand", [q], [position])([0.0, np.pi / 2])
+    DM([0.4, 0.4, 0])
     """
     index = instance("model", model, Model).index(body)
     size, zero = (model.n, 1), ca.SX(model.n, 1)

@@ -20,6 +20,12 @@ class Limits:
     velocity : [rad/s] or [m/s]
     torque : [N m] or [N]
     acceleration : [rad/s2] or [m/s2]
+
+    Examples
+    --------
+    >>> knee = co.revolute(limits=co.Limits(position=(0.0, 2.4), torque=(-150.0, 150.0)))
+    >>> knee.limits.velocity
+    (-inf, inf)
     """
 
     position: tuple[float, float] = _FREE

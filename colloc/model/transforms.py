@@ -22,6 +22,14 @@ def placement(translation: Any = (0, 0, 0), rpy: Any = (0, 0, 0)) -> ca.SX:
     Returns
     -------
     SX, shape (4, 4)
+
+    Examples
+    --------
+    >>> ca.evalf(co.placement((0.1, 0.0, 0.0), rpy=(0.0, 0.0, np.pi / 2))).full().round(3)
+    array([[ 0. , -1. ,  0. ,  0.1],
+           [ 1. ,  0. ,  0. ,  0. ],
+           [ 0. ,  0. ,  1. ,  0. ],
+           [ 0. ,  0. ,  0. ,  1. ]])
     """
     roll, pitch, yaw = ca.vertsplit(symbolic("rpy", rpy, (3, 1)))
     rotation = rotation_about(2, yaw) @ rotation_about(1, pitch) @ rotation_about(0, roll)

@@ -42,6 +42,14 @@ class Model(Portable):
     InputError
         For repeated names of bodies or of joints, a missing parent, a cycle, bodies out of tree order, or a marker on
         a body that does not exist.
+
+    Examples
+    --------
+    >>> cart = co.Body("cart", co.prismatic(axis=(1, 0, 0)), mass=1.0)
+    >>> pole = co.Body("pole", co.revolute(), parent="cart", mass=0.3, com=(0, -0.5, 0))
+    >>> model = co.Model([cart, pole], gravity=(0, -9.81, 0), markers={"tip": ("pole", (0, -0.5, 0))})
+    >>> model.n, model.joint_names
+    (2, ('cart', 'pole'))
     """
 
     bodies: Sequence[Body]

@@ -55,6 +55,11 @@ def animate(
     InputError
         Before anything is drawn: for anything but a Solution, a path that cannot be written, another suffix, or a
         rate or factor that is not positive.
+
+    Examples
+    --------
+    >>> co.plot.animate(solution, "swing.html", fps=10).name
+    'swing.html'
     """
     name = checked(solution).problem.model.name
     return write_film(partial(skeleton, solution), fine_times(solution), name, path, fps, slow)

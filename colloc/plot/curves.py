@@ -41,6 +41,10 @@ def joints(solution: Solution | SequenceSolution) -> Figure:
     ------
     InputError
         For anything but a Solution.
+
+    Examples
+    --------
+    >>> figure = co.plot.joints(solution)
     """
     model = checked(solution).problem.model
     units = joint_units(model)
@@ -72,6 +76,10 @@ def torques(solution: Solution | SequenceSolution) -> Figure:
     ------
     InputError
         For anything but a Solution.
+
+    Examples
+    --------
+    >>> figure = co.plot.torques(solution)
     """
     model = checked(solution).problem.model
     units = joint_units(model)
@@ -99,6 +107,10 @@ def reactions(solution: Solution | SequenceSolution) -> Figure:
     ------
     InputError
         For anything but a Solution.
+
+    Examples
+    --------
+    >>> figure = co.plot.reactions(solution)
     """
     model = checked(solution).problem.model
     figure, axes = plt.subplots(2, 1, figsize=(8.0, 5.4), sharex=True)

@@ -48,6 +48,10 @@ def convergence(solution: Solution | SequenceSolution) -> Figure:
     ------
     InputError
         For anything but a Solution, or one without a single iteration on record.
+
+    Examples
+    --------
+    >>> figure = co.plot.convergence(solution)
     """
     history = checked(solution).history
     if not history.get("cost"):
@@ -85,6 +89,12 @@ def descents(runs: Sequence[Descent]) -> Figure:
     ------
     InputError
         For an empty sequence, or anything in it that is not a Descent.
+
+    Examples
+    --------
+    >>> bowl = co.descent.Objective(lambda x: (float(x @ x), 2 * x), lambda x: 2 * np.eye(x.size))
+    >>> runs = [method(bowl, np.ones(3)) for method in (co.descent.bfgs, co.descent.modified_newton)]
+    >>> figure = co.plot.descents(runs)
     """
     found = as_tuple("runs", runs)
     if not found or not all(isinstance(run, Descent) for run in found):

@@ -41,6 +41,10 @@ def motion(solution: Solution | SequenceSolution, frames: int = 9) -> Figure:
     ------
     InputError
         For anything but a Solution, or fewer than two frames.
+
+    Examples
+    --------
+    >>> figure = co.plot.motion(solution)
     """
     checked(solution)
     count("frames", frames, at_least=2)

@@ -30,6 +30,10 @@ def summary(solution: Solution | SequenceSolution) -> Figure:
     ------
     InputError
         For anything but a Solution.
+
+    Examples
+    --------
+    >>> figure = co.plot.summary(solution)
     """
     model = checked(solution).problem.model
     units = len(joint_units(model))

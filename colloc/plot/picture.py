@@ -18,8 +18,6 @@ _LARGEST = 10_000.0  # dots per inch
 def save_figure(figure: Figure, path: str | os.PathLike[str], dpi: float = 150) -> Path:
     """Write a figure to a file, atomically: it is complete or absent.
 
-        co.plot.save_figure(co.plot.joints(solution), "joints.png")
-
     Parameters
     ----------
     figure : Figure
@@ -37,6 +35,11 @@ def save_figure(figure: Figure, path: str | os.PathLike[str], dpi: float = 150) 
     ------
     InputError
         For anything but a Figure, a path that cannot be written, another suffix, or a resolution that is not positive.
+
+    Examples
+    --------
+    >>> co.plot.save_figure(co.plot.joints(solution), "joints.png").name
+    'joints.png'
     """
     instance("figure", figure, Figure, "as co.plot.joints returns one")
     file = check_writable(path, FORMATS)

@@ -21,8 +21,6 @@ _LOWEST = 1e-12  # errors below it are rounding
 def ladder(solution: Solution | SequenceSolution) -> Figure:
     """The rounds of a refinement: error and change of the cost, and where the breakpoints of every round lie.
 
-        co.plot.ladder(co.solve(problem, tol=1e-4))
-
     Parameters
     ----------
     solution : Solution or SequenceSolution
@@ -36,6 +34,10 @@ def ladder(solution: Solution | SequenceSolution) -> Figure:
     ------
     InputError
         For anything but a Solution, or one that was not refined.
+
+    Examples
+    --------
+    >>> figure = co.plot.ladder(solution)
     """
     rounds = checked(solution).ladder
     if not rounds:
@@ -79,6 +81,10 @@ def error(solution: Solution | SequenceSolution) -> Figure:
     ------
     InputError
         For anything but a Solution.
+
+    Examples
+    --------
+    >>> figure = co.plot.error(solution)
     """
     found = checked(solution).error
     figure, ax = plt.subplots(figsize=(8.0, 3.6))

@@ -85,6 +85,10 @@ def path(
     unit : str or sequence of str
         Unit of the rows, for reports: "m", "N m"; one for all or one for each.
     name : str, optional
+
+    Examples
+    --------
+    >>> clear = co.path(lambda now: now.point("elbow").position[0], upper=0.6, unit="m", name="wall")
     """
     return _condition("path", fn, name, (lower, upper, equals), window("path during", during), scale, unit)
 
@@ -101,6 +105,10 @@ def at(
         The moment as a fraction of the duration, 0 to 1.
     fn, lower, upper, equals, scale, unit, name :
         As in `path`.
+
+    Examples
+    --------
+    >>> above = co.at(0.5, lambda now: now.point("elbow").position[1], lower=0.3, unit="m")
     """
     moment = finite_number("at s", s)
     if not 0 <= moment <= 1:
@@ -121,6 +129,10 @@ def boundary(
         `end` and `duration`.
     lower, upper, equals, scale, unit, name :
         As in `path`.
+
+    Examples
+    --------
+    >>> cyclic = co.boundary(lambda start, end: end.q - start.q, equals=0.0, unit="rad")
     """
     return _condition("boundary", fn, name, (lower, upper, equals), Ends(), scale, unit)
 

@@ -39,7 +39,14 @@ class Term:
 
 @dataclass(frozen=True)
 class Cost(Portable):
-    """A sum of terms. Costs add, and scale with numbers: ``0.99 * duration() + 0.01 * integral(effort)``."""
+    """A sum of terms. Costs add, and scale with numbers: ``0.99 * duration() + 0.01 * integral(effort)``.
+
+    Examples
+    --------
+    >>> effort = co.integral(lambda now: ca.sumsqr(now.tau), name="effort")
+    >>> [term.name for term in (0.99 * co.duration() + 0.01 * effort).terms]
+    ['duration', 'effort']
+    """
 
     terms: tuple[Term, ...]
 
@@ -81,7 +88,12 @@ def _cost(other: Any) -> Cost:
 
 
 def duration() -> Cost:
-    """The duration of the motion [s]."""
+    """The duration of the motion [s].
+
+    Examples
+    --------
+    >>> mixed = 0.99 * co.duration() + 0.01 * co.integral(lambda now: ca.sumsqr(now.tau))
+    """
     return Cost((Term("duration", 1.0, None),))
 
 
@@ -94,6 +106,10 @@ def integral(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
         Instant -> SX scalar.
     name : str, optional
         How reports call the term.
+
+    Examples
+    --------
+    >>> effort = co.integral(lambda now: ca.sumsqr(now.tau), name="squared torques")
     """
     return _of_function("integral", fn, name)
 
@@ -101,15 +117,17 @@ def integral(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
 def terminal(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
     """A scalar function of the last instant, the Mayer term of a cost (Lee et al. 2005, equation 2).
 
-        miss = co.terminal(lambda now: ca.sumsqr(now.point("hand").position - goal), name="miss")
-        minimize = effort + 100.0 * miss
-
     Parameters
     ----------
     fn : callable
         Instant -> SX scalar.
     name : str, optional
         How reports call the term.
+
+    Examples
+    --------
+    >>> goal = ca.DM([0.6, 0.3, 0.0])
+    >>> miss = co.terminal(lambda now: ca.sumsqr(now.point("elbow").position - goal), name="miss")
     """
     return _of_function("terminal", fn, name)
 
@@ -123,8 +141,6 @@ def penalty(
     derivatives and is zero within the bounds. An optimum exceeds them, by less the greater the weight (Lee et al. 2005,
     section II, call for such functions).
 
-        minimize = effort + co.penalty(lambda now: now.tau, lower=-10.0, upper=10.0, weight=1e3)
-
     Parameters
     ----------
     fn : callable
@@ -135,6 +151,10 @@ def penalty(
         Positive; cost per second and cube of the unit of fn.
     name : str, optional
         How reports call the term.
+
+    Examples
+    --------
+    >>> soft = co.penalty(lambda now: now.tau, lower=-10.0, upper=10.0, weight=1e3)
     """
     label = name_of("penalty", fn, name, "now") or "penalty"
     if lower is None and upper is None:

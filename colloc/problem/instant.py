@@ -73,6 +73,12 @@ class Instant:
         `jerk` and `tau_rate`, where they are known: along the motion of a problem.
     loads : sequence of Load, optional
         What acts on the links at this instant, where that is known.
+
+    Examples
+    --------
+    >>> float(solution.evaluate(lambda now: ca.norm_2(now.point("elbow").velocity), 0.2).round(2))
+    3.26
+    >>> power = co.integral(lambda now: ca.dot(now.tau, now.qd))
     """
 
     model: Model

@@ -123,14 +123,17 @@ def initial(
 ) -> EndState:
     """Values of joints and states at the start.
 
-        co.initial(q=0.0, qd={"elbow": 0.0}, states={"fuel": 10.0})
-
     Parameters
     ----------
     q, qd, qdd, tau : float, shape (n,), or mapping of joint name to float
         A scalar holds for every joint; a mapping for the joints it names; None leaves the quantity free.
     states : mapping of str to float or shape (size,)
         Values of `State` unknowns by name.
+
+    Examples
+    --------
+    >>> start = co.initial(q=0.0, qd={"elbow": 0.0})
+    >>> filled = co.initial(states={"fuel": 10.0})
     """
     return _end_state("initial", 0.0, states, q, qd, qdd, tau)
 
@@ -138,7 +141,12 @@ def initial(
 def final(
     *, q: Any = None, qd: Any = None, qdd: Any = None, tau: Any = None, states: Mapping[str, Any] | None = None
 ) -> EndState:
-    """Values of joints and states at the end; parameters as in `initial`."""
+    """Values of joints and states at the end; parameters as in `initial`.
+
+    Examples
+    --------
+    >>> rest = co.final(q=(1.0, -1.0), qd=0.0)
+    """
     return _end_state("final", 1.0, states, q, qd, qdd, tau)
 
 
@@ -163,6 +171,10 @@ def bounds(
         Part of the motion, as fractions of its duration. On a spline bounds on q and qd hold at all times in those of
         its intervals that lie within, because they hold for the control points of the spline and of its derivative;
         in other intervals, and bounds on other quantities, at the nodes.
+
+    Examples
+    --------
+    >>> limits = co.bounds(tau=(-10.0, 10.0), q={"elbow": (-2.5, 0.0)})
     """
     given = _given("bounds", QUANTITIES, q, qd, qdd, jerk, tau, tau_rate)
     for quantity, value in given.items():

@@ -97,8 +97,6 @@ def link(
 ) -> Link:
     """A phase that goes on where another ends.
 
-        co.link("step", "step", joints={"hip_l": "hip_r", "hip_r": "hip_l", "sway": ("sway", -1.0)})
-
     Phases in a row are linked by themselves. A link from the last phase to the first makes the motion cyclic; one that
     exchanges left and right makes the next cycle the mirror image.
 
@@ -113,6 +111,10 @@ def link(
         Joints of the second phase whose positions may jump, such as the way gone by a step.
     q, qd, qdd, states : bool
         Whether positions, velocities, accelerations and the states that both phases have go on without a jump.
+
+    Examples
+    --------
+    >>> mirrored = co.link("step", "step", joints={"hip_l": "hip_r", "hip_r": "hip_l", "sway": ("sway", -1.0)})
     """
     text("first phase of a link", first)
     text("second phase of a link", second)
@@ -194,10 +196,6 @@ def impact(
     M (qd+ - qd-) = J' p, and along the contacts' axes J qd+ = -e J qd- (Hurmuzlu and Marghitu 1994). With 0 <= e <= 1
     along the normal, or e = 0 along all axes, no energy is created.
 
-        hit = co.impact("flight", "landing", {"toe": "xy", "heel": "y"})
-        pushes = co.boundary(lambda phases: phases["landing"].start.impulse[[1, 2]], lower=0.0)
-        jump = co.Sequence({"flight": flight, "landing": landing}, [hit, pushes])
-
     Parameters
     ----------
     first, second : str
@@ -215,6 +213,10 @@ def impact(
         Name of the impulse p, shape (number of axes,) [N s], a constant of the second phase: for costs and constraints
         of the Sequence, such as that what is hit pushes, and in `Solution.constants`. The phase's own functions are
         called before there is an impulse.
+
+    Examples
+    --------
+    >>> hit = co.impact("flight", "landing", {"sole": "y"})
     """
     text("first phase of an impact", first)
     text("second phase of an impact", second)

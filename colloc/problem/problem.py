@@ -66,6 +66,17 @@ class Problem(Portable):
     InputError
         Naming what is wrong: a wrong shape, an unknown name, a duration that is not positive, a function that is
         not scalar or uses symbols the problem does not know.
+
+    Examples
+    --------
+    >>> lift = co.Problem(
+    ...     model=two_link(9.81),
+    ...     duration=1.0,  # s
+    ...     minimize=co.integral(lambda now: ca.sumsqr(now.tau)),
+    ...     subject_to=[co.initial(q=(0.0, -2.0), qd=0.0), co.final(q=(1.0, -1.0), qd=0.0)],
+    ... )
+    >>> round(co.solve(lift).cost, 1)
+    7.5
     """
 
     model: Model

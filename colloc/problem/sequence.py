@@ -30,11 +30,6 @@ from colloc.problem.where import Ends
 class Sequence(Portable):
     """Phases of a motion, each a problem with a model, duration, cost, constraints and loads of its own.
 
-        jump = co.Sequence({"push": push, "flight": flight, "landing": landing},
-                           [co.impact("flight", "landing", {"toe": "xy"})], minimize=co.duration())
-        solution = co.solve(jump, co.BSpline(10))
-        solution["flight"].duration
-
     A phase goes on where the one before it ends: joint positions, velocities and states of the same name are continuous
     unless a `link` or an `impact` between the two says otherwise. An `Unknown` constant that several phases have is the
     same in all.
@@ -61,6 +56,16 @@ class Sequence(Portable):
     ------
     InputError
         Naming what is wrong and in which phase: an unknown phase or joint, phases of different joints without a map.
+
+    Examples
+    --------
+    >>> start, end, torques = problem.subject_to
+    >>> there = co.Problem(two_link(), co.Free(0.1, 5.0), co.duration(), [start, torques])
+    >>> back = co.Problem(two_link(), co.Free(0.1, 5.0), co.duration(), [torques, co.final(q=(0.0, -2.0), qd=0.0)])
+    >>> touch = co.boundary(lambda phases: phases["back"].start.q, equals=(1.0, -1.0))
+    >>> solution = co.solve(co.Sequence({"there": there, "back": back}, [touch]), co.BSpline(15), progress=False)
+    >>> round(solution["there"].duration, 2), round(solution.duration, 2)
+    (0.39, 0.79)
     """
 
     phases: Mapping[str, Problem]

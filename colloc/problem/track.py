@@ -39,10 +39,6 @@ def track(
     missing sample, and beyond the first and the last sample within one interval of them. Nothing is tracked there: a
     motion may last longer than the record, or less. The terms remain squares to `Hessian.GAUSS_NEWTON`.
 
-        t = np.linspace(0.0, 1.0, 101)                                               # s
-        wrist = np.column_stack([0.3 * np.cos(t), 0.3 * np.sin(t), 0.0 * t])         # m
-        minimize = co.track(t, wrist, of=lambda now: now.marker("wrist").position, weight=1 / 0.005**2, deviation=0.005)
-
     Parameters
     ----------
     times : shape (N,) [s]
@@ -68,6 +64,16 @@ def track(
     InputError
         For times that do not rise, values of another shape, infinite ones, or a component with fewer than degree + 1
         samples; when the problem is made, for a function of another size than the values have.
+
+    Examples
+    --------
+    >>> t = np.linspace(0.0, 1.0, 101)  # s
+    >>> hand = np.column_stack([0.6 + 0.1 * np.cos(t), 0.2 * np.sin(t), 0.0 * t])  # m
+    >>> record = co.track(t, hand, of=lambda now: now.point("elbow").position, weight=1 / 0.005**2, deviation=0.001)
+    >>> follow = co.Problem(two_link(), 1.0, record)
+    >>> fit = co.solve(follow, co.BSpline(10), guess=co.line((-0.5, 1.0), (0.0, 1.0)))
+    >>> bool(np.abs(fit.evaluate(lambda now: now.point("elbow").position, t) - hand).max() < 1e-3)
+    True
     """
     label = name_of("track", of, name, "now") or "track"
     measured = record(label, times, values, deviation, degree, pieces)

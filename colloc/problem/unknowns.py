@@ -27,6 +27,12 @@ class Free:
     guess : float, optional [s]
         Where the search starts. By default the time of the straight line between the stated end postures, see
         `timed_line`; where it has none, the geometric mean of the bounds.
+
+    Examples
+    --------
+    >>> duration = co.Free(lower=0.1, upper=5.0)
+    >>> duration.upper
+    5.0
     """
 
     lower: float
@@ -70,6 +76,15 @@ class Unknown(Portable):
     ----------
     symbol : SX, shape (size,)
         For use in masses, lengths and loads of the model.
+
+    Examples
+    --------
+    >>> mass = co.Unknown("mass", lower=0.0, upper=5.0, constant=True)  # kg, as much as the arm can lift
+    >>> hand = co.Load("elbow", force=ca.vertcat(0, -9.81 * mass.symbol, 0))
+    >>> heaviest = -1.0 * co.terminal(lambda now: now.mass)
+    >>> lift = co.Problem(two_link(), 2.0, heaviest, problem.subject_to, unknowns=[mass], loads=[hand])
+    >>> co.solve(lift, co.BSpline(20)).constants["mass"].round(2)
+    array([4.91])
     """
 
     name: str
@@ -88,9 +103,6 @@ class Unknown(Portable):
 @dataclass(frozen=True, eq=False)
 class State(Portable):
     """A signal that obeys a differential equation of its own: a motor's current, a muscle's activation, a mass of fuel.
-
-        fuel = co.State("fuel", rate=lambda now: -now.thrust / 2500.0, lower=0.0, guess=10.0)
-        stiff = co.State("level", residual=lambda now: 0.1 * now.rate("level") + now.level**3 - now.inflow)
 
     The equation holds at the collocation points, and the state is continuous: a spline of one degree less than the
     joints, like their velocities. Its bounds hold at all times. Initial and final values are stated in `initial` and
@@ -115,6 +127,18 @@ class State(Portable):
     ----------
     symbol : SX, shape (size,)
         For use in masses, lengths and loads of the model.
+
+    Examples
+    --------
+    >>> motor = co.State("motor", rate=lambda now: (now.command - now.motor) / 0.02)  # N m, lags by 20 ms
+    >>> command = co.Unknown("command", lower=-10.0, upper=10.0)
+    >>> follows = co.path(lambda now: now.tau - now.motor, equals=0.0)
+    >>> rod = co.Model([co.Body("rod", co.revolute(), mass=1.0, com=(0.5, 0, 0))], gravity=(0, 0, 0))
+    >>> still = co.initial(q=0.0, qd=0.0, states={"motor": 0.0})
+    >>> effort = co.integral(lambda now: now.command**2)
+    >>> turn = co.Problem(rod, 1.0, effort, [still, co.final(q=1.0, qd=0.0), follows], unknowns=[motor, command])
+    >>> co.solve(turn, co.Radau(20)).at(0.5).motor.round(2)
+    array([0.02])
     """
 
     name: str
@@ -164,6 +188,16 @@ class Parameter(Portable):
     ----------
     symbol : SX, shape (size,)
         For use in masses, lengths and loads of the model.
+
+    Examples
+    --------
+    >>> payload = co.Parameter("payload", 1.0)  # kg
+    >>> hand = co.Load("elbow", force=ca.vertcat(0, -9.81 * payload.symbol, 0))
+    >>> effort = co.integral(lambda now: ca.sumsqr(now.tau))
+    >>> lift = co.Problem(two_link(), 1.0, effort, problem.subject_to[:2], parameters=[payload], loads=[hand])
+    >>> nlp = co.transcribe(lift, co.BSpline(20))
+    >>> [round(co.solve(nlp, parameters={"payload": mass}).cost) for mass in (0.0, 1.0, 2.0)]
+    [3, 8, 27]
     """
 
     name: str

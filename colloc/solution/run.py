@@ -27,7 +27,17 @@ _EXCHANGES = 6  # times that nodes are added to one grid, at most
 
 
 class SolutionWarning(UserWarning):
-    """The answer comes with a reservation, such as a constraint violated between the nodes."""
+    """The answer comes with a reservation, such as a constraint violated between the nodes.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     coarse = co.solve(problem, co.Radau(2), between="nodes")
+    >>> caught[0].category.__name__, coarse.success
+    ('SolutionWarning', False)
+    """
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,12 @@ class Sample:
         [rad, m] and per s, per s2; [N m, N]. Without the first axis for a single time.
     signals : dict of str to ndarray, shape (N, size)
         The unknown signals and the states; also attributes under their own names.
+
+    Examples
+    --------
+    >>> sample = solution.at([0.1, 0.2])
+    >>> sample.t, sample.q.shape
+    (array([0.1, 0.2]), (2, 2))
     """
 
     t: np.ndarray

@@ -39,6 +39,15 @@ class SequenceSolution(Answer):
     parameters : ndarray
     ladder : tuple of Rung
         As in `Solution`.
+
+    Examples
+    --------
+    >>> effort = co.integral(lambda now: ca.sumsqr(now.tau))
+    >>> first = co.Problem(problem.model, 0.5, effort, problem.subject_to[:1])
+    >>> second = co.Problem(problem.model, 0.5, effort, problem.subject_to[1:2])
+    >>> solution = co.solve(co.Sequence({"first": first, "second": second}), co.BSpline(10))
+    >>> solution.duration, solution["second"].duration, solution.at(0.75).q.shape
+    (1.0, 0.5, (2,))
     """
 
     nlp: SequenceNLP

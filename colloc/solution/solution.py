@@ -40,6 +40,15 @@ class Solution(Answer):
         The rounds of the refinement that led here, this one the last; empty without one.
     whole : float
         Size of the cost of the motion of which this is a phase: what errors of its cost are measured by, at least.
+
+    Examples
+    --------
+    >>> solution.status, round(solution.duration, 3)
+    (<Status.SOLVED: 'solved'>, 0.392)
+    >>> solution.at(0.1).tau.round(1)
+    array([10., 10.])
+    >>> solution.tau.shape == solution.q.shape
+    True
     """
 
     nlp: NLP

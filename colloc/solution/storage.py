@@ -33,9 +33,6 @@ def save(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) ->
     transcription and joints, a checksum, and a fingerprint of the problem, by which `load` knows it again. Of a motion
     in phases it holds such a file for every phase, as the bytes "phase_0", "phase_1", ..., and what holds across them:
 
-        with np.load("jump.npz") as file:
-            push = np.load(io.BytesIO(file["phase_0"]))  # push["q"], push["tau"], ...
-
     Parameters
     ----------
     solution : Solution or SequenceSolution
@@ -46,6 +43,13 @@ def save(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) ->
     ------
     InputError
         For a motion that is not finite, as a diverged solve may leave one, or a path that cannot be written.
+
+    Examples
+    --------
+    >>> co.save(solution, "swing.npz")
+    >>> with np.load("swing.npz") as file:
+    ...     print(file["q"].shape == solution.q.shape)
+    True
     """
     instance("solution", solution, Solution | SequenceSolution, "see co.solve")
     target = check_writable(path, (".npz",))
@@ -89,6 +93,12 @@ def load(path: str | os.PathLike[str], problem: Problem | Sequence) -> Solution 
     InputError
         For a file that is not a saved solution, one that is damaged, or one of another problem; names the file and
         what differs, of a motion in phases the phase as well.
+
+    Examples
+    --------
+    >>> co.save(solution, "swing.npz")
+    >>> co.load("swing.npz", problem).duration == solution.duration
+    True
     """
     instance("problem", problem, Problem | Sequence)
     archive, name = read_archive(check_path(path)), str(path)
@@ -126,6 +136,13 @@ def to_csv(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) 
     ------
     InputError
         For a path that cannot be written, or phases of different joints.
+
+    Examples
+    --------
+    >>> co.to_csv(solution, "swing.csv")
+    >>> with open("swing.csv") as file:
+    ...     print(file.readline()[:40])
+    t [s],q[shoulder] [rad],q[elbow] [rad],q
     """
     instance("solution", solution, Solution | SequenceSolution, "see co.solve")
     target = check_writable(path, (".csv",))

@@ -67,6 +67,11 @@ class Verification:
     kkt : KKT
     singular : list of SingularPosture
         Sequences of three angles that come near gimbal lock, within 5 degrees.
+
+    Examples
+    --------
+    >>> bool(co.verify(solution).forward_error < 1e-9)
+    True
     """
 
     forward_error: float
@@ -141,6 +146,12 @@ def verify(solution: Solution | SequenceSolution, *, tolerance: float = 1e-12) -
     ------
     InputError
         For a mechanism with joints that carry no inertia, which cannot be simulated forward; names the joints.
+
+    Examples
+    --------
+    >>> check = co.verify(solution)
+    >>> bool(check.forward_error < 1e-9), bool(check.kkt.feasibility < 1e-6)
+    (True, True)
     """
     instance("solution", solution, Solution | SequenceSolution, "see co.solve")
     tolerance = finite_number("tolerance", tolerance, positive=True)

@@ -9,7 +9,15 @@ import numpy as np
 
 
 class Status(StrEnum):
-    """How a solve ended. Only `SOLVED` is success."""
+    """How a solve ended. Only `SOLVED` is success.
+
+    Examples
+    --------
+    >>> solution.status
+    <Status.SOLVED: 'solved'>
+    >>> solution.status is co.Status.SOLVED
+    True
+    """
 
     SOLVED = "solved"
     VIOLATED = "violated between nodes"

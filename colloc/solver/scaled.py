@@ -26,6 +26,13 @@ class Hessian(Enum):
         first derivatives are all it takes; converges linearly where residuals or multipliers are large.
     LIMITED_MEMORY
         IPOPT's own quasi-Newton approximation (L-BFGS), from gradients alone.
+
+    Examples
+    --------
+    >>> effort = co.integral(lambda now: ca.sumsqr(now.tau))
+    >>> slow = co.Problem(problem.model, 1.0, effort, problem.subject_to)
+    >>> co.solve(slow, co.BSpline(20), hessian=co.Hessian.GAUSS_NEWTON).status
+    <Status.SOLVED: 'solved'>
     """
 
     EXACT = "exact"

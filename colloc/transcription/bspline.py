@@ -33,9 +33,6 @@ class BSpline:
     path hold at collocation points: `degree - 1` Gauss points on every interval where accelerations may jump (Ascher,
     Christiansen and Russell 1981), else the Greville points of the acceleration.
 
-        co.BSpline(20)                                                 # cubic, equal intervals
-        co.BSpline(8, degree=7, continuity=1, knots="free")            # jumps of the acceleration where they pay
-
     Parameters
     ----------
     intervals : int, optional
@@ -59,6 +56,12 @@ class BSpline:
         4.17).
     spacing : (float, float)
         Least and largest width of an interval between free knots, as fractions of the duration.
+
+    Examples
+    --------
+    >>> round(co.solve(problem, co.BSpline(20)).duration, 3)
+    0.393
+    >>> curve = co.BSpline(8, degree=7, continuity=1, knots="free")  # accelerations jump where that pays
     """
 
     intervals: int | None = None

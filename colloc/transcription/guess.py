@@ -33,6 +33,11 @@ def line(start: Any, end: Any) -> Keyframes:
     Parameters
     ----------
     start, end : shape (n,) [rad, m]
+
+    Examples
+    --------
+    >>> round(co.solve(problem, co.BSpline(20), guess=co.line((0.0, -2.0), (1.0, -1.0))).duration, 3)
+    0.393
     """
     return keyframes({0.0: start, 1.0: end})
 
@@ -44,6 +49,12 @@ def keyframes(postures: Mapping[float, Any]) -> Keyframes:
     ----------
     postures : mapping of float in [0, 1] to shape (n,)
         Must include 0 and 1.
+
+    Examples
+    --------
+    >>> guess = co.keyframes({0.0: (0.0, -2.0), 0.5: (0.5, -2.5), 1.0: (1.0, -1.0)})
+    >>> round(co.solve(problem, co.BSpline(20), guess=guess).duration, 3)
+    0.393
     """
     times = sorted(finite_number("keyframe time", s) for s in mapping("keyframes", postures))
     if len(times) < 2 or times[0] != 0 or times[-1] != 1:

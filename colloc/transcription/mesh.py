@@ -102,8 +102,6 @@ def graded(intervals: int, narrowest: float = 1e-3, ratio: float = 3.0) -> tuple
 
     Motions that are limited in velocity start and end with pulses of torque, shorter than an interval of equal ones.
 
-        curve = co.BSpline(breakpoints=co.graded(20), degree=4, continuity=1)
-
     Parameters
     ----------
     intervals : int
@@ -117,6 +115,12 @@ def graded(intervals: int, narrowest: float = 1e-3, ratio: float = 3.0) -> tuple
     -------
     tuple of float
         Shape (intervals + 1,), from 0 to 1.
+
+    Examples
+    --------
+    >>> np.round(co.graded(6, narrowest=0.05), 3)
+    array([0.  , 0.05, 0.2 , 0.5 , 0.8 , 0.95, 1.  ])
+    >>> curve = co.BSpline(breakpoints=co.graded(20), degree=4, continuity=1)
     """
     intervals = count("graded intervals", intervals, at_least=2)
     narrowest, ratio = finite_number("graded narrowest", narrowest, positive=True), finite_number("graded ratio", ratio)

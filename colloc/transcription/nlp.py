@@ -37,6 +37,12 @@ class NLP(Program):
         Bounds of the variables.
     compile : bool, Compile or None
         Whether the blocks' functions run as compiled kernels; None where that pays, see `solve`.
+
+    Examples
+    --------
+    >>> nlp = co.transcribe(problem, co.BSpline(20))
+    >>> nlp.lower.shape == nlp.upper.shape
+    True
     """
 
     problem: Problem

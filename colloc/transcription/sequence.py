@@ -39,6 +39,13 @@ class SequenceNLP(Program):
         The phase of every block that has one.
     compile : bool, Compile or None
         As in `NLP`.
+
+    Examples
+    --------
+    >>> half = co.Problem(problem.model, 0.5, co.integral(lambda now: ca.sumsqr(now.tau)), [])
+    >>> both = co.Sequence({"first": half, "second": half})
+    >>> list(co.transcribe(both, co.BSpline(5)).phases)
+    ['first', 'second']
     """
 
     problem: Phases

@@ -84,6 +84,12 @@ def transcribe(
     Returns
     -------
     NLP or SequenceNLP
+
+    Examples
+    --------
+    >>> nlp = co.transcribe(problem, co.BSpline(20))
+    >>> co.solve(nlp).status
+    <Status.SOLVED: 'solved'>
     """
     instance("problem", problem, Problem | Phases)
     if not (compile is None or isinstance(compile, bool | Compile)):

@@ -44,6 +44,14 @@ def regular_lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Seque
     Returns
     -------
     SX, shape (n,) [N m, N]
+
+    Examples
+    --------
+    >>> model = two_link(9.81)
+    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
+    >>> torque = ca.Function("torque", [q, qd, qdd], [co.dynamics.regular_lagrange(model, q, qd, qdd)])
+    >>> torque([0.0, 0.0], 0.0, 0.0)  # what holds the arm stretched out: 9.81 (0.5 0.2 + 0.5 0.6), 9.81 0.5 0.2
+    DM([3.924, 0.981])
     """
     mass, velocity, static = regular_terms(model, q, qd, loads)
     return mass @ qdd + velocity + static
@@ -73,8 +81,6 @@ def regular_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: 
     reader: here they are the products of equations 7 to 10 with second and third partial derivatives of 0T_j. The rates
     enter V as squares, and the derivative by the accelerations is M itself.
 
-        tau, dq, dqd, dqdd = co.dynamics.regular_sensitivities(model, q, qd, qdd)
-
     The loads count as given: an expression of the motion in a load's force, moment or point is not differentiated.
 
     Parameters
@@ -86,6 +92,16 @@ def regular_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: 
     Returns
     -------
     Sensitivities
+
+    Examples
+    --------
+    >>> model = two_link(9.81)
+    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
+    >>> tau, dq, dqd, dqdd = co.dynamics.regular_sensitivities(model, q, qd, qdd)
+    >>> ca.Function("mass", [q, qd, qdd], [dqdd])([0.0, 0.0], 0.0, 0.0)
+    DM(
+    [[0.4, 0.16],
+     [0.16, 0.12]])
     """
     links = _links(model, q, 3)
     mass, velocity, static = _mass(model, links), _velocity(model, links, qd), _static(model, links, loads)

@@ -63,6 +63,16 @@ def lagrange_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads:
     Sensitivities
         Entry (i, m) of a derivative is stored only where joint m is an ancestor or a descendant of joint i, or i
         itself, and where it is not plainly zero. `dqdd` is the mass matrix.
+
+    Examples
+    --------
+    >>> model = two_link(9.81)
+    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
+    >>> tau, dq, dqd, dqdd = co.dynamics.lagrange_sensitivities(model, q, qd, qdd)
+    >>> ca.Function("mass", [q, qd, qdd], [dqdd])([0.0, 0.0], 0.0, 0.0)
+    DM(
+    [[0.4, 0.16],
+     [0.16, 0.12]])
     """
     links = _outward(model, q, qd, qdd)
     forces, moments = _inward(model, links, loads)

@@ -94,6 +94,14 @@ def lie_hessian(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, multipliers: ca.S
     -------
     SX, shape (3n, 3n), sparse
         Symmetric; rows and columns q, then qd, then qdd.
+
+    Examples
+    --------
+    >>> model = two_link(9.81)
+    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
+    >>> multipliers = ca.SX.sym("multipliers", 2)
+    >>> co.dynamics.lie_hessian(model, q, qd, qdd, multipliers).shape
+    (6, 6)
     """
     links, (s, p, r, t) = _in_world(model, q, qd, qdd, multipliers)
     sums = _subtree_sums(model, _own_terms(model, links, loads))

@@ -30,6 +30,14 @@ class Reactions(NamedTuple):
         In the axes of the body's own link frame.
     moment : SX, shape (3, n_bodies) [N m]
         About the joint's origin on the parent (where the axis starts), in the axes of the body's own link frame.
+
+    Examples
+    --------
+    >>> model = two_link(9.81)
+    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
+    >>> reactions = co.dynamics.joint_reactions(model, q, qd, qdd)
+    >>> reactions.force.shape  # a column for every body
+    (3, 2)
     """
 
     tau: ca.SX
@@ -64,13 +72,33 @@ def newton_euler(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[
     Returns
     -------
     SX, shape (n,) [N m, N]
+
+    Examples
+    --------
+    >>> model = two_link(9.81)
+    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
+    >>> torque = ca.Function("torque", [q, qd, qdd], [co.dynamics.newton_euler(model, q, qd, qdd)])
+    >>> torque([0.0, 0.0], 0.0, 0.0)  # what holds the arm stretched out: 9.81 (0.5 0.2 + 0.5 0.6), 9.81 0.5 0.2
+    DM([3.924, 0.981])
     """
     return joint_reactions(model, q, qd, qdd, loads).tau
 
 
 @of_state
 def joint_reactions(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Reactions:
-    """Actuation and the internal force and moment of every joint; parameters as in `newton_euler`."""
+    """Actuation and the internal force and moment of every joint; parameters as in `newton_euler`.
+
+    Examples
+    --------
+    >>> model = two_link(9.81)
+    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
+    >>> force = co.dynamics.joint_reactions(model, q, qd, qdd).force
+    >>> ca.Function("force", [q, qd, qdd], [force])([0.0, 0.0], 0.0, 0.0)  # weights, along the links' own axes
+    DM(
+    [[0, 0],
+     [9.81, 4.905],
+     [0, 0]])
+    """
     links = outward(model, q, qd, qdd)
     force, moment = link_wrenches(model, links)
     for load in loads_in_links(model, [link.rotation for link in links], loads):

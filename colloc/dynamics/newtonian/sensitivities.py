@@ -102,6 +102,16 @@ def newton_euler_sensitivities(
     Returns
     -------
     Sensitivities
+
+    Examples
+    --------
+    >>> model = two_link(9.81)
+    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
+    >>> tau, dq, dqd, dqdd = co.dynamics.newton_euler_sensitivities(model, q, qd, qdd)
+    >>> ca.Function("mass", [q, qd, qdd], [dqdd])([0.0, 0.0], 0.0, 0.0)
+    DM(
+    [[0.4, 0.16],
+     [0.16, 0.12]])
     """
     return reaction_sensitivities(model, q, qd, qdd, loads).actuation
 
@@ -113,6 +123,14 @@ def reaction_sensitivities(
     """Internal force and moment of every joint and their derivatives; parameters as in `newton_euler_sensitivities`.
 
     Barman (2020), equations 3.72 to 3.91.
+
+    Examples
+    --------
+    >>> model = two_link(9.81)
+    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
+    >>> sensitivities = co.dynamics.reaction_sensitivities(model, q, qd, qdd)
+    >>> type(sensitivities).__name__
+    'ReactionSensitivities'
     """
     links = outward(model, q, qd, qdd)
     slopes = _outward_slopes(model, links, qd)
@@ -134,6 +152,14 @@ def total_reaction_sensitivities(
     """`reaction_sensitivities`, those of loads that depend on the state (a ground reaction, for one) added.
 
     Parameters as there. The passive parts of joints count among what the actuators do.
+
+    Examples
+    --------
+    >>> model = two_link(9.81)
+    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
+    >>> sensitivities = co.dynamics.total_reaction_sensitivities(model, q, qd, qdd)
+    >>> type(sensitivities).__name__
+    'ReactionSensitivities'
     """
 
     def stacked(loads: Sequence[Load]) -> Differentiated:

@@ -14,7 +14,16 @@ from colloc.model import Load, Model
 
 
 class Wrench(NamedTuple):
-    """A force and its moment about the origin of the world, in world axes, SX, each shape (3,) [N], [N m]."""
+    """A force and its moment about the origin of the world, in world axes, SX, each shape (3,) [N], [N m].
+
+    Examples
+    --------
+    >>> model = two_link(9.81)
+    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
+    >>> wrench = co.dynamics.support_wrench(model, q, qd, qdd)
+    >>> wrench.force.shape, wrench.moment.shape
+    ((3, 1), (3, 1))
+    """
 
     force: ca.SX
     moment: ca.SX
@@ -49,6 +58,14 @@ def support_wrench(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequenc
     q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
     loads : sequence of Load
         Known ones, such as a payload.
+
+    Examples
+    --------
+    >>> model = two_link(9.81)
+    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
+    >>> force = co.dynamics.support_wrench(model, q, qd, qdd).force
+    >>> ca.Function("weight", [q, qd, qdd], [force])([0.3, 0.4], 0.0, 0.0)
+    DM([0, 9.81, 0])
     """
     found = joint_reactions(model, q, qd, qdd, loads)
     total = Wrench(ca.SX(3, 1), ca.SX(3, 1))

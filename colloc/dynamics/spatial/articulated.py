@@ -43,6 +43,15 @@ def forward_dynamics(model: Model, q: ca.SX, qd: ca.SX, tau: ca.SX, loads: Seque
     InputError
         When a joint has no inertia of its own in any configuration, as one that carries only massless links: the mass
         matrix is then singular and the accelerations are not determined.
+
+    Examples
+    --------
+    >>> model = two_link(9.81)
+    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
+    >>> tau = ca.SX.sym("tau", 2)
+    >>> fall = ca.Function("fall", [q, qd, tau], [co.dynamics.forward_dynamics(model, q, qd, tau)])
+    >>> fall([-np.pi / 2, 0.0], 0.0, 0.0).full().round(9).ravel() + 0.0  # it hangs still
+    array([0., 0.])
     """
     _check_inertia(model)
     rest = ca.SX(model.n, 1)

@@ -52,6 +52,16 @@ def composite_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads
     -------
     Sensitivities
         Entries that vanish identically are not stored.
+
+    Examples
+    --------
+    >>> model = two_link(9.81)
+    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
+    >>> tau, dq, dqd, dqdd = co.dynamics.composite_sensitivities(model, q, qd, qdd)
+    >>> ca.Function("mass", [q, qd, qdd], [dqdd])([0.0, 0.0], 0.0, 0.0)
+    DM(
+    [[0.4, 0.16],
+     [0.16, 0.12]])
     """
     links = outward(model, q, qd, qdd)
     screws, rates, seconds = zip(*(link.screw for link in links), strict=True)
@@ -89,6 +99,14 @@ def mass_matrix(model: Model, q: ca.SX) -> ca.SX:
     -------
     SX, shape (n, n), sparse [kg m2, kg m, kg]
         Symmetric. Entries of joints on different branches are not stored.
+
+    Examples
+    --------
+    >>> q = ca.SX.sym("q", 2)
+    >>> ca.Function("mass", [q], [co.dynamics.mass_matrix(two_link(), q)])([0.0, 0.0])
+    DM(
+    [[0.4, 0.16],
+     [0.16, 0.12]])
     """
     rest = ca.SX(model.n, 1)
     links = outward(model, q, rest, rest)

@@ -47,6 +47,15 @@ def point_jacobian(model: Model, body: str, point: Any, q: ca.SX) -> PointJacobi
     ------
     InputError
         For a body that does not exist or a point of another shape.
+
+    Examples
+    --------
+    >>> q = ca.SX.sym("q", 2)
+    >>> J = co.dynamics.point_jacobian(two_link(), "elbow", (0, 0, 0), q).linear
+    >>> ca.Function("J", [q], [J])([0.0, 0.0]).full().round(3) + 0.0
+    array([[0. , 0. ],
+           [0.8, 0.4],
+           [0. , 0. ]])
     """
     return _jacobians(model, body, point, q, ca.SX(model.n, 1))[0]
 
@@ -56,6 +65,14 @@ def point_jacobian_rate(model: Model, body: str, point: Any, q: ca.SX, qd: ca.SX
     """Time derivative of the Jacobian of a point fixed in a link; parameters as in `point_jacobian`.
 
     The point accelerates by J qdd + (dJ/dt) qd.
+
+    Examples
+    --------
+    >>> model = two_link(9.81)
+    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
+    >>> rate = co.dynamics.point_jacobian_rate(model, "elbow", (0, 0, 0), q, qd)
+    >>> rate.linear.shape
+    (3, 2)
     """
     return _jacobians(model, body, point, q, qd)[1]
 
