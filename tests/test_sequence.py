@@ -62,6 +62,21 @@ def test_free_durations_of_phases_add_up_to_the_given_one():
     assert cut.cost == pytest.approx(solve(reach(), CURVES[0]).cost, rel=1e-9)
 
 
+def test_joints_held_in_two_phases_are_not_linked():
+    """Nothing moves them, whatever the durations: what is left of such a row is rounding."""
+    held = co.bounds(q={"elbow": (0.3, 0.3)})
+    spans = [co.Free(0.1, 0.8), co.Free(0.1, 0.8)]
+    ends = [co.initial(q={"shoulder": 0.0}, qd=0.0), co.final(q={"shoulder": 1.0}, qd=0.0)]
+    phases = {f"part {k}": co.Problem(two_link(), spans[k], co.integral(effort), [held, ends[k]]) for k in range(2)}
+    sequence = co.Sequence(phases, [co.link("part 0", "part 1", qdd=True)], duration=1.0)
+    nlp = co.transcribe(sequence, co.BSpline(3, degree=4), compile=False)
+    (link,) = (block for block in nlp.constraints if block.name == "part 0 to part 1")
+    assert link.rows.labels == tuple(f"part 0 to part 1, {quantity}[shoulder]" for quantity in ("q", "qd", "qdd"))
+    cut = solve(sequence, co.Radau(12, degree=5))
+    assert cut.status is co.Status.SOLVED
+    assert cut.duration == pytest.approx(1.0, abs=1e-12)
+
+
 def test_time_is_minimised_over_all_phases():
     problem = time_optimal()
     limits = co.bounds(tau=(-10.0, 10.0))

@@ -52,12 +52,16 @@ class Block:
 
     def unsettled(self, lower: np.ndarray, upper: np.ndarray, p: np.ndarray) -> list[int]:
         """Equalities of a single slice, by number, but those that variables with equal bounds meet by themselves."""
-        rows, slices = self.rows, self.sites.slices
-        entries = slices.jacobian(self.jacobian.sparsity_out(0))
-        index = slices.index[entries.column, 0]
-        moved = entries.row[(lower < upper)[index] & (entries.weight[:, 0] != 0)]
+        rows, local, free = self.rows, self.sites.local, lower < upper
+        varies, values = self.sites.slices.known(np.where(free, 0.0, lower), free)
+        # Put in as numbers: a joint that is held has no velocity, whatever the duration.
+        held = np.flatnonzero(~varies).tolist()
+        (expression,) = self._resolve([self.expression])
+        expression = ca.substitute(expression, local.w[held], ca.DM(values[held]))
+        moved = ca.jacobian_sparsity(expression, local.w).get_triplet()[0]
         # Values of what is free do not matter, as long as they are numbers.
-        off = np.abs(self.evaluate(np.where(lower < upper, 0.0, lower), p)[:, 0] - rows.lower) > _MET * rows.scale
+        value = ca.Function("value", self._inputs, [expression])(values, self.sites.data, p)
+        off = np.abs(np.array(value)[:, 0] - rows.lower) > _MET * rows.scale
         return np.union1d(moved, np.flatnonzero(off)).astype(int).tolist()
 
     @property

@@ -99,6 +99,19 @@ class Slices:
         terms = self.weight * x[self.index[self.column]]
         return terms if self.plain else np.add.reduceat(terms, self.starts[:-1], axis=0)
 
+    def known(self, x: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Which local variables of the first slice free entries of x move, and the values of all, rounding left out.
+
+        Parameters
+        ----------
+        x : ndarray, shape (n_x,)
+        free : ndarray of bool, shape (n_x,)
+        """
+        places, weight, first = self.index[self.column, 0], self.weight[:, 0], self.starts[:-1]
+        terms = weight * x[places]
+        moved, value, size = (np.add.reduceat(k, first) for k in (free[places] & (weight != 0), terms, np.abs(terms)))
+        return moved > 0, np.where(np.abs(value) > _ROUNDING * size, value, 0.0)
+
     def gather(self, x: ca.MX) -> ca.MX:
         """The local variables as a function of x, MX, shape (len(w), N)."""
         if self.plain:
@@ -147,6 +160,7 @@ class Slices:
         return source, self.starts[local][source] + within
 
 
+_ROUNDING = 1e-12  # of the sizes of what is added up
 _CHUNK = 1_000_000  # entries of a matrix that are put in order at once: each takes some hundred bytes
 
 
