@@ -12,10 +12,10 @@ of the loaded point. Times given as `s` or `during` are fractions of the duratio
 The layers, lowest first; each imports only from those listed before it:
 
     checks          validation of values, and InputError
+    interrupts      Ctrl-C that is not lost on the way
     arguments       validation of the arguments of functions, before these run
     display         tables as text and HTML
     version         the version of the package
-    interrupts      Ctrl-C that is not lost on the way
     lazy            attributes computed on first use, once for all threads
     pickling        objects made of symbols and functions as bytes, for other processes
     files           writing files: complete or absent

@@ -16,6 +16,7 @@ import numpy as np
 
 from colloc import checks
 from colloc.checks import InputError
+from colloc.interrupts import Heeded
 
 Check = Callable[[str, Any, dict[str, int]], Any]
 P = ParamSpec("P")
@@ -38,11 +39,12 @@ def taking(**wanted: Check) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
         @wraps(fn)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-            given, sizes = own.bind(*args, **kwargs), {}
-            for name, check in wanted.items():
-                if name in given.arguments and given.arguments[name] is not own.parameters[name].default:
-                    given.arguments[name] = check(name, given.arguments[name], sizes)
-            return fn(*given.args, **given.kwargs)
+            with Heeded():
+                given, sizes = own.bind(*args, **kwargs), {}
+                for name, check in wanted.items():
+                    if name in given.arguments and given.arguments[name] is not own.parameters[name].default:
+                        given.arguments[name] = check(name, given.arguments[name], sizes)
+                return fn(*given.args, **given.kwargs)
 
         return checked
 

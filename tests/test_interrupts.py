@@ -23,6 +23,13 @@ from colloc.lazy import cached_property
 from colloc.models.two_link import two_link
 from colloc.solution import run
 from colloc.solver.monitor import Monitor
+from tests.campaigns.calls import interrupted
+
+DOORS = [
+    "co.Evaluator.point", "co.Load.at", "co.dh_revolute", "co.placement",
+    "co.dynamics.inverse_dynamics", "co.dynamics.newton_euler_sensitivities", "co.loops.assemble",
+    "co.loops.loop_residual", "co.NLP.violation",
+]  # fmt: skip
 
 
 class Converted:
@@ -273,3 +280,10 @@ def test_ctrl_c_at_any_instruction_leaves_no_directory_of_a_compilation(tmp_path
     modules = "cache.py", "interrupts.py", "contextlib.py"
     assert pressed_at_every_step(compile_nothing, *modules) > 100
     assert building() == []
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_ctrl_c_reaches_the_user_from_any_call_that_a_function_makes(name: str):
+    """Most of the calls are CasADi's own, which clears what is raised in them."""
+    for share in np.linspace(0.02, 0.98, 13):
+        assert not interrupted(name, share)

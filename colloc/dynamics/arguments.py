@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 import casadi as ca
 
 from colloc.checks import InputError, as_tuple, function, instance, symbolic
+from colloc.interrupts import Heeded
 from colloc.model import Load, Model, check_loads
 
 _VECTORS = ("q", "qd", "qdd", "tau", "multipliers")
@@ -33,18 +34,19 @@ def of_state(fn: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(fn)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-        given = parameters.bind(*args, **kwargs)
-        model = instance("model", given.arguments["model"], Model)
-        if not model.bodies:
-            raise InputError("model must have bodies, got no mechanism at all")
-        for name, value in given.arguments.items():
-            if name in _VECTORS:
-                given.arguments[name] = checked_vector(name, value, model.n)
-            elif name == "loads":
-                given.arguments[name] = checked_loads(model, value)
-            elif name in _RECURSIONS:
-                function(name, value, "newton_euler, composite_sensitivities or a function like them")
-        return fn(*given.args, **given.kwargs)
+        with Heeded():
+            given = parameters.bind(*args, **kwargs)
+            model = instance("model", given.arguments["model"], Model)
+            if not model.bodies:
+                raise InputError("model must have bodies, got no mechanism at all")
+            for name, value in given.arguments.items():
+                if name in _VECTORS:
+                    given.arguments[name] = checked_vector(name, value, model.n)
+                elif name == "loads":
+                    given.arguments[name] = checked_loads(model, value)
+                elif name in _RECURSIONS:
+                    function(name, value, "newton_euler, composite_sensitivities or a function like them")
+            return fn(*given.args, **given.kwargs)
 
     return checked
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import casadi as ca
 
 from colloc.checks import InputError
-from colloc.dynamics.arguments import of_state
+from colloc.dynamics.arguments import checked_vector, of_state
 from colloc.dynamics.formulation import DerivativeRecursion, HessianRecursion, InverseDynamics, Sensitivities
 from colloc.dynamics.loads import Differentiated, with_varying_loads
 from colloc.dynamics.passive import passive_hessian, passive_slopes, passive_torque
@@ -43,7 +43,7 @@ def inverse_dynamics(
     >>> tau.shape
     (2, 1)
     """
-    tau = formulation(model, q, qd, qdd, loads)
+    tau = checked_vector("what the formulation returns", formulation(model, q, qd, qdd, loads), model.n)
     return tau + passive_torque(model, q, qd, qdd) if model.passive else tau
 
 

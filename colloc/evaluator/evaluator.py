@@ -72,6 +72,7 @@ class Evaluator:
            [0.16, 0.12]])
     """
 
+    @heeded
     def __init__(
         self,
         model: Model,
@@ -209,6 +210,7 @@ class Evaluator:
         """
         return self._evaluate(self._forward_dynamics, [(self.model.n,)], q=q, qd=qd, tau=tau, t=t)[0]
 
+    @heeded
     def point(self, body: str, point: Any = (0, 0, 0), *, q: Any, qd: Any = 0.0, qdd: Any = 0.0) -> PointSamples:
         """Motion of a point fixed in a link, in the world frame.
 

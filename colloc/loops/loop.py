@@ -19,6 +19,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError, float_array, text
+from colloc.interrupts import heeded
 from colloc.model import placement as place
 from colloc.model.transforms import rigid, unit_vector
 
@@ -48,6 +49,7 @@ class Frame:
     body: str | None
     placement: Any = None
 
+    @heeded
     def __post_init__(self):
         if self.body is not None:
             text("body of a frame", self.body)

@@ -10,6 +10,7 @@ import numpy as np
 
 from colloc.checks import InputError, as_tuple, finite_array, text, unknown_name
 from colloc.display import Table, short, shown
+from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.loops.loop import Loop
 from colloc.loops.posture import RANK, Closures, assembled, independent_rows, pivots
@@ -77,6 +78,7 @@ class ClosedChain(Portable):
     posture: np.ndarray = field(init=False)
     rows: np.ndarray = field(init=False)
 
+    @heeded
     def __post_init__(self):
         if not isinstance(self.model, Model):
             raise InputError(f"model must be a Model, got {self.model!r}")
@@ -134,6 +136,7 @@ class ClosedChain(Portable):
         """Whether there are more actuators than freedoms."""
         return len(self.actuator_dofs) > self.mobility
 
+    @heeded
     def basis(self, q: np.ndarray) -> np.ndarray:
         """All joint rates per rate of the independent joints, ndarray, shape (n, mobility), at a closed posture."""
         J = self.closures.at(finite_array("q", q, (self.model.n,)))[1][self.rows]

@@ -10,6 +10,7 @@ import numpy as np
 
 from colloc.checks import InputError
 from colloc.display import short
+from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.loops.closure import loop_jacobian, moving, path, residual
 from colloc.loops.loop import Loop
@@ -53,11 +54,13 @@ class Closures:
         """Index of the loop of every row, shape (rows,)."""
         return np.repeat(np.arange(len(self.loops)), [loop.rows for loop in self.loops])
 
+    @heeded
     def at(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Residual, shape (rows,), and Jacobian, shape (rows, n)."""
         phi, J, _ = self._function(q)
         return np.array(phi).ravel(), np.array(J)
 
+    @heeded
     def inverted(self, q: np.ndarray) -> list[str]:
         """Names of the loops that are closed half a turn from where they belong."""
         upright = np.array(self._function(q)[2]).ravel()

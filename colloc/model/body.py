@@ -134,6 +134,7 @@ class Load(Portable):
             else:
                 object.__setattr__(self, name, symbolic(what, value, (3, 1)))
 
+    @heeded
     def at(self, now: Any) -> Load:
         """The load with its functions evaluated at an instant.
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from colloc.checks import InputError, mapping, text, unknown_name
+from colloc.interrupts import heeded
 from colloc.model.body import Body
 from colloc.model.kinds import fixed, prismatic, revolute
 from colloc.model.limits import Limits
@@ -14,6 +15,7 @@ from colloc.model.limits import Limits
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
+@heeded
 def floating(
     name: str,
     placement: Any = None,
@@ -62,6 +64,7 @@ def floating(
     return _chain(Body(name, fixed(placement), None, mass, com, inertia), slides, turns, limits)
 
 
+@heeded
 def spherical(
     name: str,
     placement: Any = None,

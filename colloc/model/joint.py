@@ -194,11 +194,13 @@ class Joint(Portable):
             return "helical" if self.slides else "revolute"
         return "prismatic" if self.slides else "fixed"
 
+    @heeded
     def rotation(self, q: ca.SX) -> ca.SX:
         """Rotation by the screw alone, SX, shape (3, 3)."""
         q = symbolic("q", q, (1, 1))
         return axis_rotation(self.screw.angular, ca.cos(q), ca.sin(q)) if self.turns else ca.SX.eye(3)
 
+    @heeded
     def transform(self, q: ca.SX) -> ca.SX:
         """Homogeneous transform from the link frame to the parent frame.
 

@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.checks import finite_number, symbolic
+from colloc.interrupts import heeded
 from colloc.model.joint import Friction, Joint, Screw
 from colloc.model.limits import Limits
 from colloc.model.transforms import homogeneous, rigid, rotation_about, unit_vector
@@ -16,6 +17,7 @@ from colloc.model.transforms import homogeneous, rigid, rotation_about, unit_vec
 _NONE, _Z = np.zeros(3), np.array([0.0, 0.0, 1.0])
 
 
+@heeded
 def revolute(
     axis: Sequence[float] = (0, 0, 1),
     placement: Any = None,
@@ -51,6 +53,7 @@ def revolute(
     return Joint(before, screw, _here(), _limits(limits), name, damping, stiffness, rest, armature, friction)
 
 
+@heeded
 def prismatic(
     axis: Sequence[float] = (0, 0, 1),
     placement: Any = None,
@@ -73,6 +76,7 @@ def prismatic(
     return Joint(before, screw, _here(), _limits(limits), name, damping, stiffness, rest, armature, friction)
 
 
+@heeded
 def helical(
     axis: Sequence[float] = (0, 0, 1),
     pitch: float = 0.0,
@@ -102,6 +106,7 @@ def helical(
     return Joint(before, screw, _here(), _limits(limits), name, damping, stiffness, rest, armature, friction)
 
 
+@heeded
 def fixed(placement: Any = None, *, name: str | None = None) -> Joint:
     """Rigid connection: the link frame is `placement` in the parent frame.
 
@@ -114,6 +119,7 @@ def fixed(placement: Any = None, *, name: str | None = None) -> Joint:
     return Joint(_placed(placement), Screw(_NONE, _NONE), _here(), name=name)
 
 
+@heeded
 def dh_revolute(
     theta: Any = 0.0,
     d: Any = 0.0,
@@ -151,6 +157,7 @@ def dh_revolute(
     return Joint(_here(), Screw(_Z, _NONE), after, _limits(limits), name, damping, stiffness, rest, armature, friction)
 
 
+@heeded
 def dh_prismatic(
     theta: Any = 0.0,
     d: Any = 0.0,

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 
 from colloc.checks import instance, symbolic
+from colloc.interrupts import heeded
 from colloc.model.tree import Model
 
 
@@ -80,6 +81,7 @@ def carry(
     return position, faster, acceleration + (rate * (velocity + faster) + change * position) @ twist
 
 
+@heeded
 def point_motion(
     model: Model, body: str, point: Any = (0, 0, 0), *, q: ca.SX, qd: ca.SX | None = None, qdd: ca.SX | None = None
 ) -> PointMotion:

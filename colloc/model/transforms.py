@@ -8,8 +8,10 @@ import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError, symbolic, vector
+from colloc.interrupts import heeded
 
 
+@heeded
 def placement(translation: Any = (0, 0, 0), rpy: Any = (0, 0, 0)) -> ca.SX:
     """Homogeneous transform from a translation and roll, pitch, yaw about fixed axes (as in URDF).
 

@@ -10,6 +10,7 @@ import casadi as ca
 
 from colloc.checks import InputError, text, unknown_name
 from colloc.dynamics import Reactions, Wrench, joint_reactions, support_wrench
+from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.model import Load, Model
 from colloc.model.kinematics import Frames, PointMotion, frames, point_in
@@ -106,6 +107,7 @@ class Instant:
         """Time derivatives of the actuator torques along the motion, shape (n,) [N m/s, N/s]."""
         return self._third("tau_rate")
 
+    @heeded
     def rate(self, name: str) -> ca.SX:
         """Time derivative of a state or an unknown signal, SX, shape (size,) [1/s].
 
@@ -139,6 +141,7 @@ class Instant:
     def _frames(self) -> Frames:
         return frames(self.model, self.q, self.qd, self.qdd)
 
+    @heeded
     def point(self, body: str, point: Any = (0, 0, 0)) -> PointMotion:
         """Position, velocity and acceleration in the world frame of a point fixed in a link.
 
@@ -150,6 +153,7 @@ class Instant:
         """
         return point_in(self._frames, self.model.index(body), point)
 
+    @heeded
     def marker(self, name: str) -> PointMotion:
         """Position, velocity and acceleration in the world frame of a marker of the model.
 
@@ -163,6 +167,7 @@ class Instant:
             raise unknown_name(f"marker of {self.model.name!r}", name, self.model.markers)
         return self.point(*self.model.markers[name])
 
+    @heeded
     def reaction(self, body: str) -> Reaction:
         """What the parent exerts on a body through its joint, the problem's loads considered.
 

@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError, finite_array, finite_number, interval, pair, text, unknown_name
+from colloc.interrupts import heeded
 from colloc.model import Model
 from colloc.problem.instant import Instant
 from colloc.problem.rows import Rows, natural_size
@@ -190,6 +191,7 @@ def per_joint(name: str, value: Any, model: Model) -> tuple[list[int], np.ndarra
     return list(range(model.n)), finite_array(name, value, (model.n,))
 
 
+@heeded
 def _end_state(name: str, s: float, states: Any, *values: Any) -> EndState:
     if states is not None and not (isinstance(states, Mapping) and states):
         raise InputError(f"{name} states must be a mapping of name to value, got {states!r}")

@@ -318,6 +318,7 @@ class Problem(Portable):
                         f"bounds [{lower:g}, {upper:g}]"
                     )
 
+    @heeded
     def function(self, what: str, expression: ca.SX, end: Instant | None = None) -> ca.Function:
         """Function of the instant's slots, or of those of both ends.
 

@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError, count, finite_array, finite_number, flag, function, instance, interval
+from colloc.interrupts import heeded
 from colloc.pickling import Portable
 from colloc.problem.instant import RESERVED, Instant
 from colloc.problem.rows import column
@@ -162,6 +163,7 @@ class State(Portable):
         """Name of the constraint that its differential equation is."""
         return f"equation of {self.name}"
 
+    @heeded
     def equation(self, now: Instant) -> ca.SX:
         """What must be zero, SX, shape (size,); InputError for a function of another size."""
         instance("now", now, Instant)

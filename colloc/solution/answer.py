@@ -13,6 +13,7 @@ import numpy as np
 from colloc.checks import InputError, finite_array
 from colloc.display import Table, short
 from colloc.dynamics import joint_reactions
+from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.problem import Instant
 from colloc.solution.error import LocalError
@@ -183,6 +184,7 @@ class Answer(ABC):
         """Actuator torques at the nodes, shape (N, n) [N m, N]."""
         return self.nodes.tau
 
+    @heeded
     def reactions(self, t: Any = None) -> JointReactions:
         """Internal force and moment of every joint, at the nodes or at given times.
 

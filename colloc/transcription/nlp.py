@@ -9,6 +9,7 @@ import numpy as np
 
 from colloc.checks import count, finite_array, instance
 from colloc.display import Table
+from colloc.interrupts import heeded
 from colloc.kernels import Compile
 from colloc.lazy import cached_property
 from colloc.problem import Problem, natural_size
@@ -84,6 +85,7 @@ class NLP(Program):
         """Duration of the motion at x [s]."""
         return float(finite_array("x", x, (self.n_x,))[self.grid.layout.duration[0]])
 
+    @heeded
     def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
         """Value of every cost term by name, weights included."""
         x, p = self._checked(x, p)

@@ -11,6 +11,7 @@ import numpy as np
 
 from colloc.checks import InputError, count, finite_array, float_array, instance
 from colloc.display import Table
+from colloc.interrupts import heeded
 from colloc.kernels import Compile
 from colloc.lazy import cached_property
 from colloc.problem import Across, Link, Place
@@ -106,6 +107,7 @@ class SequenceNLP(Program):
         x = finite_array("x", x, (self.n_x,))
         return sum(nlp.duration(x[self.parts[name]]) for name, nlp in self.phases.items())
 
+    @heeded
     def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
         """Value of every cost term, weights included: those of the phases under "phase: name", then those across."""
         x, p = self._checked(x, p)
@@ -125,6 +127,7 @@ class SequenceNLP(Program):
         name = self.owners[block]
         return f"{name}: ", self.parts[name].start + int(self.phases[name].grid.layout.duration[0])
 
+    @heeded
     def variable_name(self, k: int, x: np.ndarray) -> str:
         """What a variable is, with its phase."""
         count("k", k, at_least=0, at_most=self.n_x - 1)
