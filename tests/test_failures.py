@@ -119,6 +119,19 @@ def test_what_no_variable_moves_fails_without_a_solve(curve, constraint, words):
     assert f"{words}, and no variable moves it" in said
 
 
+@pytest.mark.parametrize("curve", CURVES, ids=str)
+def test_a_row_that_is_zero_whatever_the_posture_is_still_a_row(curve):
+    """A hinge about x moves nothing along x: CasADi would leave the row out."""
+    link = co.Body("link", co.revolute((1.0, 0.0, 0.0)), mass=1.0, com=(0.0, 0.3, 0.0), inertia=np.eye(3))
+    tip = co.at(0.5, lambda now: now.point("link", (0.0, 0.1, 0.0)).position[0], equals=1e3, name="tip")
+    ends = [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0)]
+    problem = co.Problem(co.Model([link]), 1.0, co.integral(effort), [*ends, tip])
+    nlp = co.transcribe(problem, curve)
+    assert nlp.g.size1_out(0) == nlp.n_g
+    said, _ = reason(problem, curve)
+    assert "tip at t = 0.5 s: 0, must equal 1000, and no variable moves it" in said
+
+
 def test_constant_rows_that_hold_do_no_harm():
     problem = swing(co.path(lambda now: now.t, upper=1.0))
     nlp = co.transcribe(problem, co.Radau(5))

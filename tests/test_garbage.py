@@ -37,6 +37,11 @@ def turning() -> co.loops.IndependentJoints:
     return co.loops.IndependentJoints(four_bar())
 
 
+def turning_instant() -> co.Instant:
+    model = four_bar().model
+    return co.Problem(model, 1.0, co.integral(effort)).instant
+
+
 MADE = {
     "a load's body": lambda: co.Load(None),
     "a joint's screw": lambda: co.Joint(np.eye(4), "prismatc", np.eye(4)),
@@ -98,6 +103,8 @@ MADE = {
     "a point at no posture": lambda: co.point_motion(two_link(), "upper", q=None),
     "no mechanism in control": lambda: control.discretise(co.Model.empty(), 0.05),
     "a huge step": lambda: control.state_cost(np.ones(4), 1.0, steps=[HUGE]),
+    "a compiler of half a letter": lambda: co.Compile(compiler="\ud800"),
+    "torques by what returns nothing": lambda: turning().torques(turning_instant(), (), print),
     "a stopping rule": lambda: descent.bfgs(descent.Objective(lambda x: (x @ x, 2 * x)), np.ones(2), 3),
 }
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from colloc.checks import InputError, count
+from colloc.checks import InputError, count, text
 from colloc.kernels.kernel import CompileError
 
 LANES = (1, 2, 4, 8)
@@ -63,7 +63,7 @@ class Compile:
     def __post_init__(self) -> None:
         if self.threads is not None:
             count("threads", self.threads, at_least=1, at_most=MOST_THREADS)
-        if self.compiler is not None and not (isinstance(self.compiler, str) and _words(self.compiler)):
+        if self.compiler is not None and not _words(text("compiler", self.compiler)):
             raise InputError(f"compiler must be a command such as 'gcc', got {self.compiler!r}")
         if self.lanes is not None and count("lanes", self.lanes, at_least=1) not in LANES:
             raise InputError(f"lanes must be 1, 2, 4 or 8, got {self.lanes!r}")

@@ -84,7 +84,9 @@ class Evaluation:
         if function.nnz_out() == 0:
             return ca.MX(0, 1), function.sparsity_out(0), block.sites.slices
         mapped = function.map("map", "serial", block.n_slices, [2], []) if block.n_slices > 1 else function
-        return nonzeros(mapped(*given)), function.sparsity_out(0), block.sites.slices
+        # CasADi takes the zeros of a function that is constant for absent.
+        values = ca.project(mapped(*given), mapped.sparsity_out(0))
+        return nonzeros(values), function.sparsity_out(0), block.sites.slices
 
     def _call(
         self, library: kernels.Library, name: str, found: BlockKernel, given: list[ca.MX]
