@@ -11,7 +11,7 @@ of the loaded point. Times given as `s` or `during` are fractions of the duratio
 
 The layers, lowest first; each imports only from those listed before it:
 
-    checks          validation of values, and InputError
+    checks          validation of values, InputError and InputWarning
     interrupts      Ctrl-C that is not lost on the way
     arguments       validation of the arguments of functions, before these run
     display         tables as text and HTML
@@ -24,6 +24,7 @@ The layers, lowest first; each imports only from those listed before it:
     model           joints, bodies and their masses, the tree and its gravity, loads, kinematics
     dynamics        inverse dynamics (newtonian, lagrangian, liegroup), composite and articulated bodies (spatial),
                     what joints do of themselves (passive: damping, springs, armature, friction), energies
+    inverse_kinematics  a posture that puts a point in a place
     problem         costs, unknowns, parameters and constraints, each of which becomes rows with names, units, bounds;
                     the instant that users' functions see; sequences of problems, with links between them
     evaluator       the dynamics as functions of NumPy arrays
@@ -35,9 +36,7 @@ The layers, lowest first; each imports only from those listed before it:
     solver          IPOPT: options, statuses, progress, and the diagnosis of a failed solve
     solution        the answer: motion at any time, its error between nodes, where to refine, verification, storage
     solve           from a problem to a solution, refined where asked for, or a SolveError
-    progress        a line that shows how far a long run is
     tie_break       a second cost for what a time optimum leaves open
-    many            many solves at once, on any executor: random starts
     descent         steepest descent, BFGS and Newton methods for motions without constraints beside bounds
     control         iLQR, and feedback around a motion
     plot            figures and animations
@@ -48,11 +47,11 @@ The layers, lowest first; each imports only from those listed before it:
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from colloc.checks import InputError, unknown_name
+from colloc.checks import InputError, InputWarning, unknown_name
 from colloc.kernels import Compile, CompileWarning
-from colloc.many import Optima, multistart
 from colloc.model import (
     Body,
+    Capsule,
     Friction,
     Joint,
     Limits,
@@ -79,6 +78,7 @@ from colloc.problem import (
     Sequence,
     State,
     Unknown,
+    apart,
     at,
     boundary,
     bounds,
@@ -103,22 +103,26 @@ from colloc.version import __version__ as __version__
 if TYPE_CHECKING:
     from colloc import control, descent, dynamics, ground, loops, plot
     from colloc.evaluator import Evaluator, TorqueSensitivities
-    from colloc.solution.storage import load, save, to_csv
+    from colloc.inverse_kinematics import reach
+    from colloc.model.urdf import from_urdf
+    from colloc.solution.storage import load, save, to_csv, to_dataframe
     from colloc.solution.verify import Verification, verify
 
 __all__ = [
-    "NLP", "BSpline", "Body", "Compile", "CompileWarning", "Cost", "Evaluator", "Free", "Friction", "HermiteSimpson",
-    "Hessian", "InputError", "Instant", "Joint", "Limits", "Load", "Model", "Optima", "Parameter", "PointMotion",
-    "Problem", "Radau", "Sample", "Sequence", "SequenceNLP", "SequenceSolution", "Solution", "SolutionWarning",
-    "SolveError", "State", "Status", "TorqueSensitivities", "Unknown", "Verification", "at", "boundary", "bounds",
-    "control", "descent", "dh_prismatic", "dh_revolute", "duration", "dynamics", "final", "fixed", "floating",
-    "graded", "ground", "helical", "impact", "initial", "integral", "keyframes", "line", "link", "load", "loops",
-    "multistart", "path", "penalty", "placement", "plot", "point_motion", "point_to_point", "prismatic", "refine",
-    "revolute", "save", "solve", "spherical", "terminal", "tie_break", "to_csv", "track", "transcribe", "verify",
+    "NLP", "BSpline", "Body", "Capsule", "Compile", "CompileWarning", "Cost", "Evaluator", "Free", "Friction",
+    "HermiteSimpson", "Hessian", "InputError", "InputWarning", "Instant", "Joint", "Limits", "Load", "Model",
+    "Parameter", "PointMotion", "Problem", "Radau", "Sample", "Sequence", "SequenceNLP", "SequenceSolution", "Solution",
+    "SolutionWarning", "SolveError", "State", "Status", "TorqueSensitivities", "Unknown", "Verification", "apart", "at",
+    "boundary", "bounds", "control", "descent", "dh_prismatic", "dh_revolute", "duration", "dynamics", "final", "fixed",
+    "floating", "from_urdf", "graded", "ground", "helical", "impact", "initial", "integral", "keyframes", "line",
+    "link", "load", "loops", "path", "penalty", "placement", "plot", "point_motion", "point_to_point", "prismatic",
+    "reach", "refine", "revolute", "save", "solve", "spherical", "terminal", "tie_break", "to_csv", "to_dataframe",
+    "track", "transcribe", "verify",
 ]  # fmt: skip
 
 # Loaded on first use: importing matplotlib takes longer than solving a small problem, and ground is for walkers.
-_LATER: dict[str, str] = dict.fromkeys(("load", "save", "to_csv"), "colloc.solution.storage")
+_LATER: dict[str, str] = dict.fromkeys(("load", "save", "to_csv", "to_dataframe"), "colloc.solution.storage")
+_LATER |= {"from_urdf": "colloc.model.urdf", "reach": "colloc.inverse_kinematics"}
 _LATER |= dict.fromkeys(("Evaluator", "TorqueSensitivities"), "colloc.evaluator")
 _LATER |= dict.fromkeys(("Verification", "verify"), "colloc.solution.verify")
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import sys
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from inspect import signature
@@ -13,6 +15,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+_TURN = 2 * math.pi + 1e-6  # rad
 _LARGEST = 2**31  # of an integer that counts something
 # What can be iterated over, but has no order, or is one thing.
 _NO_LISTS = str | bytes | bytearray | memoryview | set | frozenset | Mapping | ca.SX | ca.DM | ca.MX
@@ -30,10 +33,32 @@ class InputError(ValueError):
     """
 
 
+class InputWarning(UserWarning):
+    """An argument that can be used, but that hardly anybody means; the message says what is odd about it.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> warnings.simplefilter("error", co.InputWarning)
+    >>> co.dh_revolute(a=0.4, alpha=90.0)
+    Traceback (most recent call last):
+    colloc.checks.InputWarning: DH alpha is 90 rad, more than a turn: degrees? ...
+    """
+
+
+def doubt(message: str) -> None:
+    """An InputWarning that points at the first line outside this package."""
+    frame, level = sys._getframe(), 1
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("colloc", "contextlib"):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, InputWarning, stacklevel=level)
+
+
 def unknown_name(what: str, name: object, legal: Iterable[str]) -> InputError:
     """Error for a name that does not exist: quotes it, guesses what was meant, lists the legal ones."""
     legal = list(legal)
-    close = get_close_matches(str(name), legal, n=3)
+    lower = {own.lower(): own for own in legal}
+    close = [lower[own] for own in get_close_matches(str(name).lower(), lower, n=3)]
     hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
     if close and len(legal) > 20:
         return InputError(f"no {what} named {name!r}{hint}")
@@ -145,8 +170,29 @@ def _numbers(name: str, value: Any, shape: tuple[int | None, ...] | None) -> np.
     except (TypeError, ValueError, NotImplementedError, OverflowError, RuntimeError):  # ragged, symbols, 10**400
         array = None
     if array is None or (isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given)):
-        raise InputError(f"{name} must be {wanted}, got {value!r}")
+        raise InputError(f"{name} must be {wanted}, got {value!r}{_hint(value)}")
     return array
+
+
+def _hint(value: Any) -> str:
+    """What to do with a symbol where a number is wanted."""
+    items = value if isinstance(value, list | tuple) else [value]
+    if not any(isinstance(item, ca.SX | ca.MX) or isinstance(getattr(item, "symbol", None), ca.SX) for item in items):
+        return ""
+    return (
+        "; a symbol or parameter has no value yet: it belongs in functions of the instant, "
+        "as in co.path(lambda now: now.q[0] - now.goal, equals=0) or co.at"
+    )
+
+
+def angles(name: str, value: Any, turns: int = 1) -> None:
+    """InputWarning for angles of more than some turns, which may be degrees: numbers, or expressions that are."""
+    if isinstance(value, ca.SX) and not value.is_constant():
+        return
+    found = np.abs(np.array(ca.DM(value) if isinstance(value, ca.SX) else value, dtype=float))
+    if (largest := found[np.isfinite(found)].max(initial=0.0)) > turns * _TURN:
+        many = "a turn" if turns == 1 else f"{turns} turns"
+        doubt(f"{name} is {largest:.6g} rad, more than {many}: degrees? angles are in radians, see math.radians")
 
 
 def _is_real(value: Any) -> bool:
@@ -212,7 +258,7 @@ def _wanted(shape: tuple[int, int]) -> str:
 def finite_number(name: str, value: Any, *, positive: bool = False, at_most: float = math.inf) -> float:
     """A finite float, strictly positive where asked."""
     if not _is_real(value) or not isinstance(value, Real):
-        raise InputError(f"{name} must be a number, got {value!r}")
+        raise InputError(f"{name} must be a number, got {value!r}{_hint(value)}")
     try:
         number = float(value)
     except OverflowError:  # an integer of many digits

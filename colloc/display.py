@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields
 from html import escape
 from typing import Any
 
+import casadi as ca
+
 
 @dataclass(frozen=True)
 class Table:
@@ -57,6 +59,12 @@ def stated(thing: Any) -> str:
 def short(value: float) -> str:
     """Number for a table: four significant digits, infinities as ±inf."""
     return f"{value:.4g}"
+
+
+def entries(matrix: ca.SX) -> str:
+    """Numbers and expressions of a scalar or vector on one line: "0.5", "(0, -9.81, load)"."""
+    cells = [short(float(e)) if e.is_constant() else str(e) for e in (matrix[k] for k in range(matrix.numel()))]
+    return cells[0] if len(cells) == 1 else f"({', '.join(cells)})"
 
 
 def shown(names: Sequence[str], limit: int = 12) -> str:

@@ -13,6 +13,7 @@ from scipy.linalg import expm
 
 import colloc as co
 from colloc.model import Screw
+from colloc.models.panda import panda
 from colloc.plot.skeleton import skeleton
 
 Z, NONE, HERE = (0.0, 0.0, 1.0), (0.0, 0.0, 0.0), ca.SX.eye(4)
@@ -123,10 +124,13 @@ def test_the_opposite_screw_is_the_same_joint_seen_from_the_link():
     assert isinstance(joint.screw, Screw)
 
 
+ROD = {"mass": 1.0, "com": (0.1, 0, 0)}
+
+
 def arm(**names: str | None) -> co.Model:
     """Two links; joints may have names of their own."""
-    bodies = [co.Body("upper", co.revolute(name=names.get("upper"), limits=co.Limits(torque=(-3, 3))), mass=1)]
-    bodies.append(co.Body("lower", co.revolute(name=names.get("lower")), "upper", mass=1))
+    bodies = [co.Body("upper", co.revolute(name=names.get("upper"), limits=co.Limits(torque=(-3, 3))), **ROD)]
+    bodies.append(co.Body("lower", co.revolute(name=names.get("lower")), "upper", **ROD))
     return co.Model(bodies, name="arm")
 
 
@@ -195,3 +199,35 @@ def test_a_thread_goes_through_problem_file_and_picture(tmp_path):
     figure = skeleton(solution, np.array([0.0, seconds]))
     assert (figure.hinges, figure.slides, figure.floats) == ([0], [0], [])
     assert figure.slid[1, 0] == pytest.approx([0, PITCH * turns, 0], abs=1e-9)
+
+
+# Franka Emika's own table, in Craig's convention: a, d, alpha of every joint.
+PANDA = ((0, 0.333, 0), (0, 0, -1), (0, 0.316, 1), (0.0825, 0, 1), (-0.0825, 0.384, -1), (0, 0, 1), (0.088, 0, 1))
+
+
+def test_modified_rows_are_those_of_a_pandas_maker():
+    """Against the model, whose rows are other numbers: origins and rolls of URDF."""
+    bodies: list[co.Body] = []
+    for k, (a, d, quarters) in enumerate(PANDA):
+        joint = co.dh_revolute(a=a, d=d, alpha=quarters * np.pi / 2, modified=True)
+        bodies.append(co.Body(f"joint{k + 1}", joint, bodies[-1].name if bodies else None))
+    q = np.random.default_rng(3).uniform(-2, 2, 7)
+    for body in bodies:
+        ours, theirs = (
+            co.point_motion(model, body.name, (0.1, 0.2, 0.3), q=ca.SX(ca.DM(q))).position
+            for model in (co.Model(bodies), panda())
+        )
+        np.testing.assert_allclose(np.array(ca.DM(ours)), np.array(ca.DM(theirs)), atol=1e-12)
+
+
+@pytest.mark.parametrize("make", [co.dh_revolute, co.dh_prismatic])
+def test_modified_rows_turn_first_about_the_axis_of_the_link_before(make):
+    """Rx(alpha) Tx(a) Rz(theta) Tz(d), multiplied out (Craig 1989, equation 3.6)."""
+    theta, d, a, alpha, q = 0.3, 0.2, 0.5, -0.7, 0.4
+    found = transform_at(make(theta, d, a, alpha, modified=True), q)
+    theta, d = (theta + q, d) if make is co.dh_revolute else (theta, d + q)
+    c, s, ca_, sa = np.cos(theta), np.sin(theta), np.cos(alpha), np.sin(alpha)
+    rows = [[c, -s, 0, a], [s * ca_, c * ca_, -sa, -sa * d], [s * sa, c * sa, ca_, ca_ * d], [0, 0, 0, 1]]
+    np.testing.assert_allclose(found, rows, atol=1e-15)
+    with pytest.raises(co.InputError, match="modified must be True or False, got 1"):
+        make(modified=1)

@@ -1,6 +1,7 @@
 """Description of a mechanism: joints, bodies, the tree they form, and loads."""
 
 from colloc.model.body import Body, Load, check_forward
+from colloc.model.capsule import Capsule
 from colloc.model.floating import floating, spherical
 from colloc.model.joint import Friction, Joint, Screw
 from colloc.model.kinds import dh_prismatic, dh_revolute, fixed, helical, prismatic, revolute
@@ -10,7 +11,7 @@ from colloc.model.transforms import placement
 from colloc.model.tree import Model, check_loads
 
 __all__ = [
-    "Body", "Friction", "Joint", "Limits", "Load", "Model", "Screw", "Topology", "check_forward",
+    "Body", "Capsule", "Friction", "Joint", "Limits", "Load", "Model", "Screw", "Topology", "check_forward",
     "check_loads", "dh_prismatic", "dh_revolute", "find_topology", "fixed", "floating", "helical", "placement",
     "prismatic", "revolute", "spherical",
 ]  # fmt: skip

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, instance, symbolic, text, vector
+from colloc.checks import InputError, angles, as_tuple, instance, symbolic, text, vector
+from colloc.display import entries, short
 from colloc.interrupts import heeded
 from colloc.model.limits import Limits
 from colloc.model.transforms import axis_rotation, homogeneous, inverse, placement, rigid
@@ -150,8 +151,23 @@ class Joint(Portable):
         object.__setattr__(self, "rest", symbolic("rest", self.rest, (1, 1)))
         if self.friction is not None:
             instance("friction", self.friction, Friction)
+        if self.kind == "revolute":  # a thread turns as often as it needs
+            angles("position limit", self.limits.position)
+            angles("rest", self.rest)
         if self.passive and not self.moves:
             raise InputError(f"a fixed joint has no {' and no '.join(self.passive)}")
+
+    def __repr__(self) -> str:
+        parts = [repr(self.name)] if self.name else []
+        parts += [self.kind + (f" about {_vector(self.axis)}" if self.turns else "")]
+        if self.slides and not self.turns:
+            parts[-1] += f" along {_vector(self.axis)}"
+        unit = "rad" if self.turns else "m"
+        low, high = self.limits.position
+        parts += [f"q in [{short(low)}, {short(high)}] {unit}"] if np.isfinite([low, high]).any() else []
+        parts += [f"{name} {entries(getattr(self, name))}" for name in self.passive if name != "friction"]
+        parts += ["friction"] if self.friction is not None else []
+        return f"Joint({', '.join(parts)})"
 
     @property
     def passive(self) -> tuple[str, ...]:
@@ -229,6 +245,10 @@ class Joint(Portable):
         if self.slides:
             screw[:3, 3] = self.screw.linear
         return inverse(self.after) @ screw @ self.after
+
+
+def _vector(axis: np.ndarray) -> str:
+    return entries(ca.SX(axis))
 
 
 def sparse(vector: np.ndarray) -> ca.SX:

@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import finite_number, symbolic
+from colloc.checks import angles, finite_number, flag, symbolic
 from colloc.interrupts import heeded
 from colloc.model.joint import Friction, Joint, Screw
 from colloc.model.limits import Limits
@@ -127,6 +127,7 @@ def dh_revolute(
     alpha: Any = 0.0,
     limits: Limits | None = None,
     *,
+    modified: bool = False,
     name: str | None = None,
     damping: Any = 0.0,
     stiffness: Any = 0.0,
@@ -134,15 +135,19 @@ def dh_revolute(
     armature: Any = 0.0,
     friction: Friction | None = None,
 ) -> Joint:
-    """Revolute joint from a row of a standard (distal) Denavit-Hartenberg table.
+    """Revolute joint from a row of a Denavit-Hartenberg table, standard (distal) or modified (proximal).
 
-    The link frame is Rz(q + theta) Tz(d) Tx(a) Rx(alpha) in the parent frame (Denavit and Hartenberg 1955).
+    The link frame is Rz(q + theta) Tz(d) Tx(a) Rx(alpha) in the parent frame (Denavit and Hartenberg 1955). By a
+    modified row it is Rx(alpha) Tx(a) Rz(q + theta) Tz(d), with a and alpha of the link before, which such tables
+    print in the same row (Craig 1989, equation 3.6).
 
     Parameters
     ----------
     theta, alpha : number or SX [rad]
-        Offset added to the joint variable; twist about the new x axis.
+        Offset added to the joint variable; twist about the x axis.
     d, a : number or SX [m]
+    modified : bool
+        Whether the row is of a modified table.
     limits, name, damping, stiffness, rest, armature, friction : optional
         As in `revolute`.
 
@@ -152,9 +157,10 @@ def dh_revolute(
     >>> one, two = co.Body("one", co.dh_revolute(a=0.4), **link), co.Body("two", co.dh_revolute(a=0.4), "one", **link)
     >>> co.Evaluator(co.Model([one, two])).point("two", q=[0.0, np.pi / 2]).position.round(3)
     array([0.4, 0.4, 0. ])
+    >>> first = co.dh_revolute(d=0.333, modified=True)  # of a Panda, as its maker prints the table
     """
-    after = _dh(theta, d, a, alpha)
-    return Joint(_here(), Screw(_Z, _NONE), after, _limits(limits), name, damping, stiffness, rest, armature, friction)
+    before, after = _dh(theta, d, a, alpha, modified)
+    return Joint(before, Screw(_Z, _NONE), after, _limits(limits), name, damping, stiffness, rest, armature, friction)
 
 
 @heeded
@@ -165,6 +171,7 @@ def dh_prismatic(
     alpha: Any = 0.0,
     limits: Limits | None = None,
     *,
+    modified: bool = False,
     name: str | None = None,
     damping: Any = 0.0,
     stiffness: Any = 0.0,
@@ -174,12 +181,14 @@ def dh_prismatic(
 ) -> Joint:
     """Prismatic joint from a Denavit-Hartenberg row, Rz(theta) Tz(q + d) Tx(a) Rx(alpha); as in `dh_revolute`.
 
+    By a modified row Rx(alpha) Tx(a) Rz(theta) Tz(q + d).
+
     Examples
     --------
     >>> column = co.dh_prismatic(alpha=np.pi, limits=co.Limits(position=(0.0, 0.2)))  # m
     """
-    after = _dh(theta, d, a, alpha)
-    return Joint(_here(), Screw(_NONE, _Z), after, _limits(limits), name, damping, stiffness, rest, armature, friction)
+    before, after = _dh(theta, d, a, alpha, modified)
+    return Joint(before, Screw(_NONE, _Z), after, _limits(limits), name, damping, stiffness, rest, armature, friction)
 
 
 def _limits(given: Limits | None) -> Limits:
@@ -194,10 +203,13 @@ def _placed(placement: Any) -> ca.SX:
     return _here() if placement is None else rigid("placement", placement)
 
 
-def _dh(theta: Any, d: Any, a: Any, alpha: Any) -> ca.SX:
+def _dh(theta: Any, d: Any, a: Any, alpha: Any, modified: bool) -> tuple[ca.SX, ca.SX]:
+    """What comes before and after the joint's own motion, which is along or about z."""
     theta, d, a, alpha = (
         symbolic(f"DH {k}", v, (1, 1)) for k, v in (("theta", theta), ("d", d), ("a", a), ("alpha", alpha))
     )
+    angles("DH theta", theta)
+    angles("DH alpha", alpha)
     about_z = homogeneous(rotation_about(2, theta), ca.vertcat(0, 0, d))
     about_x = homogeneous(rotation_about(0, alpha), ca.vertcat(a, 0, 0))
-    return about_z @ about_x
+    return (about_x, about_z) if flag("modified", modified) else (_here(), about_z @ about_x)

@@ -7,7 +7,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, symbolic, vector
+from colloc.checks import InputError, angles, symbolic, vector
 from colloc.interrupts import heeded
 
 
@@ -33,7 +33,9 @@ def placement(translation: Any = (0, 0, 0), rpy: Any = (0, 0, 0)) -> ca.SX:
            [ 0. ,  0. ,  1. ,  0. ],
            [ 0. ,  0. ,  0. ,  1. ]])
     """
-    roll, pitch, yaw = ca.vertsplit(symbolic("rpy", rpy, (3, 1)))
+    turns = symbolic("rpy", rpy, (3, 1))
+    angles("rpy", turns)
+    roll, pitch, yaw = ca.vertsplit(turns)
     rotation = rotation_about(2, yaw) @ rotation_about(1, pitch) @ rotation_about(0, roll)
     return homogeneous(rotation, symbolic("translation", translation, (3, 1)))
 

@@ -217,6 +217,16 @@ class Model(Portable):
         """Whether any joint has damping, a spring, armature or friction."""
         return any(joint.passive for joint in self.joints)
 
+    @cached_property
+    def idle(self) -> tuple[int, ...]:
+        """Coordinates of joints that move no mass, and have no passive parts either."""
+        loaded = [False] * len(self.bodies)  # whether a body carries mass that its own joint moves, or other bodies
+        for k in reversed(range(len(self.bodies))):
+            loaded[k] = loaded[k] or _resists(self.bodies[k])
+            if (parent := self.parents[k]) >= 0 and (loaded[k] or not self.bodies[k].mass.is_zero()):
+                loaded[parent] = True
+        return tuple(j for j, k in enumerate(self.moving) if not loaded[k] and not self.bodies[k].joint.passive)
+
     def __repr__(self) -> str:
         return self._table().text()
 
@@ -227,6 +237,15 @@ class Model(Portable):
         gravity = ", ".join(map(short, self.gravity))
         title = f"{self.name}: {self.n} DOF, {len(self.bodies)} bodies, gravity ({gravity}) m/s2"
         return bodies_table(title, self.bodies, self.markers)
+
+
+def _resists(body: Body) -> bool:
+    """Whether the joint of a body moves mass of this body."""
+    if body.mass.is_zero() or not body.joint.moves:
+        return False
+    twist = body.joint.twist
+    spread = twist[:3, :] @ body.pseudo_inertia @ twist[:3, :].T  # its trace is what resists the rate
+    return not spread.is_constant() or float(ca.trace(spread)) > 0
 
 
 def _held(body: Body, value: Any) -> Body:
@@ -243,7 +262,8 @@ def _check_tree(bodies: tuple[Body, ...]) -> None:
     parent = {body.name: body.parent for body in bodies}
     for body in bodies:
         if body.parent is not None and text(f"parent of body {body.name!r}", body.parent) not in parent:
-            raise unknown_name(f"parent of body {body.name!r} among the bodies", body.parent, names)
+            others = [name for name in names if name != body.name]
+            raise unknown_name(f"parent of body {body.name!r} among the bodies", body.parent, others)
     for body in bodies:
         path = [body.name]
         while (above := parent[path[-1]]) is not None:

@@ -1,7 +1,7 @@
 """The problem layer: what to find, what to minimise, what must hold."""
 
 from colloc.problem.across import Across, PhaseEnds, Place
-from colloc.problem.conditions import Condition, Constraint, at, boundary, path
+from colloc.problem.conditions import Condition, Constraint, apart, at, boundary, path
 from colloc.problem.constraint_rows import ConstraintRows
 from colloc.problem.coordinates import Coordinates, JointState
 from colloc.problem.cost import Cost, duration, integral, penalty, terminal
@@ -45,6 +45,7 @@ __all__ = [
     "State",
     "Unknown",
     "Window",
+    "apart",
     "at",
     "boundary",
     "bounds",

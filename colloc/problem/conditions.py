@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_array, finite_number, function, interval, text
+from colloc.checks import InputError, as_tuple, finite_array, finite_number, function, instance, interval, text
+from colloc.model.capsule import Capsule
 from colloc.pickling import Portable
 from colloc.problem.instant import Instant
 from colloc.problem.joint_constraints import Bounds, EndState
 from colloc.problem.rows import Rows, bounded, name_of
 from colloc.problem.where import Ends, Moment, Place, Places, Where, window
+
+_CLEARANCE = 0.1  # m, natural size of a distance between bodies
 
 
 @dataclass(frozen=True)
@@ -116,6 +120,37 @@ def at(
     return _condition("at", fn, name, (lower, upper, equals), Moment(moment), scale, unit, f"at {moment:g}")
 
 
+def apart(
+    a: Capsule, b: Capsule, *, by: float = 0.0, during: tuple[float, float] = (0.0, 1.0), name: str | None = None
+) -> Condition:
+    """Two capsules that keep a distance from each other along the motion.
+
+    Parameters
+    ----------
+    a, b : Capsule
+    by : float [m]
+        Between their surfaces, at least.
+    during : (float, float)
+        Part of the motion, as fractions of its duration.
+    name : str, optional
+
+    Examples
+    --------
+    >>> forearm = co.Capsule("elbow", (-0.4, 0, 0), (0, 0, 0), radius=0.04)
+    >>> ball = co.Capsule(None, (0.5, 0.5, 0), (0.5, 0.5, 0), radius=0.1)
+    >>> keep_off = co.apart(forearm, ball, by=0.01)
+    """
+    for capsule in (a, b):
+        instance("capsule", capsule, Capsule)
+    least = finite_number("by", by)
+    label = name or f"distance of {a.label} and {b.label}"
+    return path(partial(_distance, a=a, b=b), lower=least, during=during, scale=_CLEARANCE, unit="m", name=label)
+
+
+def _distance(now: Instant, a: Capsule, b: Capsule) -> Any:
+    return now.distance(a, b)
+
+
 def boundary(
     fn: Callable[..., Any], *, lower: Any = None, upper: Any = None, equals: Any = None,
     scale: Any = None, unit: str | Sequence[str] = "", name: str | None = None,
@@ -160,6 +195,12 @@ def _condition(
 
 
 def _limits(what: str, lower: Any, upper: Any, equals: Any) -> tuple[Any, Any]:
+    for side in (lower, upper, equals):
+        if isinstance(side, bool | np.bool_):
+            raise InputError(
+                f"{what} bounds are numbers, got {side}: a condition is stated by its sides, as in "
+                f"co.path(lambda now: now.q[0], upper=1.0)"
+            )
     if equals is not None:
         if lower is not None or upper is not None:
             raise InputError(f"{what}: give equals, or lower and upper, not both")

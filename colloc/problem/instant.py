@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from colloc.checks import InputError, text, unknown_name
+from colloc.checks import InputError, instance, text, unknown_name
 from colloc.dynamics import Reactions, Wrench, joint_reactions, support_wrench
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.model import Load, Model
+from colloc.model.capsule import Capsule, segment_distance
 from colloc.model.kinematics import Frames, PointMotion, frames, point_in
 
 
@@ -152,6 +153,46 @@ class Instant:
             In the link frame; its origin by default.
         """
         return point_in(self._frames, self.model.index(body), point)
+
+    @heeded
+    def frame(self, body: str) -> ca.SX:
+        """Homogeneous transform from a link's frame to the world, SX, shape (4, 4) [1, m].
+
+            co.path(lambda now: now.frame("elbow")[1, 1], lower=0.9)          # its y axis stays upright
+
+        Parameters
+        ----------
+        body : str
+        """
+        return self._frames.position[self.model.index(body)]
+
+    def rotation(self, body: str) -> ca.SX:
+        """Rotation from a link's frame to the world, SX, shape (3, 3): its columns are the link's axes.
+
+            co.Load("elbow", force=lambda now: now.rotation("elbow") @ ca.vertcat(0, -5.0, 0))          # N, along its y
+
+        Parameters
+        ----------
+        body : str
+        """
+        return self.frame(body)[:3, :3]
+
+    @heeded
+    def distance(self, a: Capsule, b: Capsule) -> ca.SX:
+        """Distance between the surfaces of two capsules, SX, scalar [m]; see `Capsule`.
+
+        Negative where they overlap, down to where their axes meet.
+
+        Parameters
+        ----------
+        a, b : Capsule
+        """
+        ends = [self._placed(capsule, end) for capsule in (a, b) for end in (capsule.start, capsule.end)]
+        return segment_distance(*ends) - a.radius - b.radius
+
+    def _placed(self, capsule: Capsule, end: ca.SX) -> ca.SX:
+        instance("capsule", capsule, Capsule)
+        return end if capsule.body is None else self.point(capsule.body, end).position
 
     @heeded
     def marker(self, name: str) -> PointMotion:

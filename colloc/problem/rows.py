@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError, finite_array, function, interval, text
+from colloc.problem.user_functions import returned
 
 
 class Rows(NamedTuple):
@@ -64,6 +65,7 @@ def bounded(
     InputError
         For a value that is not a scalar or a column, or bounds and scales of another shape.
     """
+    returned(f"constraint {name!r}", value)
     try:
         expression = ca.SX(ca.vertcat(*value) if isinstance(value, list | tuple) else value)
     except (TypeError, NotImplementedError):
@@ -82,6 +84,7 @@ def bounded(
 
 def column(what: str, value: Any, size: int) -> ca.SX:
     """What a user's function returned as SX, of any shape; InputError, which states a size, for what is no SX."""
+    returned(what, value)
     try:
         return ca.SX(ca.vertcat(*value) if isinstance(value, list | tuple) else value)
     except (TypeError, NotImplementedError):

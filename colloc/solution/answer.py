@@ -10,12 +10,13 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array
+from colloc.checks import InputError, finite_array, unknown_name
 from colloc.display import Table, short
 from colloc.dynamics import joint_reactions
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.problem import Instant
+from colloc.solution.by_joint import ByJoint
 from colloc.solution.error import LocalError
 from colloc.solution.ladder import Rung
 from colloc.solution.sample import JointReactions, Sample
@@ -86,6 +87,13 @@ class Answer(ABC):
     @abstractmethod
     def evaluate(self, fn: Callable[[Instant], Any], t: Any = None) -> Any:
         """Any function of the instant along the motion."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        legal = [own for own in dir(type(self)) if not own.startswith("_")]
+        hint = "; pictures are in co.plot, as in co.plot.summary(solution)" if name.startswith("plot") else ""
+        raise AttributeError(str(unknown_name("quantity of a solution", name, legal)) + hint)
 
     @property
     def x(self) -> np.ndarray:
@@ -165,22 +173,22 @@ class Answer(ABC):
         return self.nodes.t
 
     @property
-    def q(self) -> np.ndarray:
-        """Joint positions at the nodes, shape (N, n) [rad, m]."""
+    def q(self) -> ByJoint:
+        """Joint positions at the nodes, shape (N, n) [rad, m]; of one joint `q["elbow"]`, as in what follows."""
         return self.nodes.q
 
     @property
-    def qd(self) -> np.ndarray:
+    def qd(self) -> ByJoint:
         """Joint velocities at the nodes, shape (N, n)."""
         return self.nodes.qd
 
     @property
-    def qdd(self) -> np.ndarray:
+    def qdd(self) -> ByJoint:
         """Joint accelerations at the nodes, shape (N, n)."""
         return self.nodes.qdd
 
     @property
-    def tau(self) -> np.ndarray:
+    def tau(self) -> ByJoint:
         """Actuator torques at the nodes, shape (N, n) [N m, N]."""
         return self.nodes.tau
 

@@ -8,17 +8,19 @@ from typing import NamedTuple
 import numpy as np
 
 from colloc.checks import unknown_name
+from colloc.solution.by_joint import ByJoint
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The motion at N times, or at one.
+    """The motion at N times, or at one; `sample["elbow"]` is that of one joint.
 
     Parameters
     ----------
     t : ndarray, shape (N,) [s]
     q, qd, qdd, tau : ndarray, shape (N, n)
-        [rad, m] and per s, per s2; [N m, N]. Without the first axis for a single time.
+        [rad, m] and per s, per s2; [N m, N]. Without the first axis for a single time. `tau["elbow"]` is that of one
+        joint, shape (N,).
     signals : dict of str to ndarray, shape (N, size)
         The unknown signals and the states; also attributes under their own names.
 
@@ -30,11 +32,14 @@ class Sample:
     """
 
     t: np.ndarray
-    q: np.ndarray
-    qd: np.ndarray
-    qdd: np.ndarray
-    tau: np.ndarray
+    q: ByJoint
+    qd: ByJoint
+    qdd: ByJoint
+    tau: ByJoint
     signals: dict[str, np.ndarray]
+
+    def __getitem__(self, joint: str) -> JointMotion:
+        return JointMotion(self.t, *(getattr(self, name)[joint] for name in ("q", "qd", "qdd", "tau")))
 
     def __getattr__(self, name: str) -> np.ndarray:
         if name.startswith("_"):
@@ -43,6 +48,23 @@ class Sample:
             legal = [*(f.name for f in fields(self)), *self.signals]
             raise AttributeError(str(unknown_name("quantity of a sample", name, legal)))
         return self.signals[name]
+
+
+class JointMotion(NamedTuple):
+    """The motion of one joint at N times, or at one.
+
+    Parameters
+    ----------
+    t : ndarray, shape (N,) [s]
+    q, qd, qdd, tau : ndarray, shape (N,)
+        [rad] or [m] and per s, per s2; [N m] or [N].
+    """
+
+    t: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    tau: np.ndarray
 
 
 class JointReactions(NamedTuple):

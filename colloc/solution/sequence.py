@@ -14,6 +14,7 @@ from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.problem import Instant, Sequence
 from colloc.solution.answer import Answer
+from colloc.solution.by_joint import ByJoint
 from colloc.solution.cost_size import cost_size
 from colloc.solution.error import SOURCES, LocalError
 from colloc.solution.ladder import Rung
@@ -85,6 +86,12 @@ class SequenceSolution(Answer):
 
     def __getitem__(self, phase: str) -> Solution:
         if text("name of a phase", phase) not in self.phases:
+            first = next(iter(self.phases))
+            if any(phase in own.problem.model.joint_names for own in self.phases.values()):
+                raise InputError(
+                    f"{phase!r} is a joint, and in brackets stands a phase: ask solution.tau[{phase!r}], or "
+                    f"solution[{first!r}][{phase!r}]"
+                )
             raise unknown_name("phase", phase, self.phases)
         return self.phases[phase]
 
@@ -173,7 +180,7 @@ class SequenceSolution(Answer):
         found, order = self._joined(parts), self._order(times)
         pick = order[0] if np.ndim(t) == 0 else order
         signals = {name: values[pick] for name, values in found.signals.items()}
-        q, qd, qdd, tau = (getattr(found, k)[pick] for k in _MOVING)
+        q, qd, qdd, tau = (ByJoint(getattr(found, k)[pick], found.q.joints) for k in _MOVING)
         return Sample(finite_array("t", t), q, qd, qdd, tau, signals)
 
     def evaluate(self, fn: Callable[[Instant], Any], t: Any = None) -> Any:
@@ -247,7 +254,10 @@ class SequenceSolution(Answer):
             names = ", ".join(name for name, _, _ in parts)
             raise InputError(f"phases {names} have different joints: ask each, as in solution[{parts[0][0]!r}].at(t)")
         t = np.concatenate([start + sample.t for _, sample, start in parts])
-        q, qd, qdd, tau = (np.concatenate([getattr(sample, k) for _, sample, _ in parts]) for k in _MOVING)
+        names = parts[0][1].q.joints
+        q, qd, qdd, tau = (
+            ByJoint(np.concatenate([getattr(sample, k) for _, sample, _ in parts]), names) for k in _MOVING
+        )
         names = dict.fromkeys(name for _, sample, _ in parts for name in sample.signals)
         signals = {name: _beneath([_signal(sample, name) for _, sample, _ in parts]) for name in names}
         return Sample(t, q, qd, qdd, tau, signals)

@@ -9,16 +9,17 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array, function
+from colloc.checks import InputError, finite_array, function, text
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.problem import Instant, Problem
 from colloc.problem.instant import RATES
 from colloc.solution.answer import Answer
+from colloc.solution.by_joint import ByJoint
 from colloc.solution.cost_size import cost_size
 from colloc.solution.error import LocalError, local_error
 from colloc.solution.ladder import Rung
-from colloc.solution.sample import Sample
+from colloc.solution.sample import JointMotion, Sample
 from colloc.solution.violations import Violation, measure_violations
 from colloc.solver import Outcome
 from colloc.transcription import NLP, Transcription, brief
@@ -56,6 +57,10 @@ class Solution(Answer):
     parameters: np.ndarray
     ladder: tuple[Rung, ...] = ()
     whole: float = 0.0
+
+    def __getitem__(self, joint: str) -> JointMotion:
+        """One joint at the nodes: `solution["elbow"].tau`, shape (N,)."""
+        return self.nodes[text("name of a joint", joint)]
 
     @property
     def problem(self) -> Problem:
@@ -136,7 +141,8 @@ class Solution(Answer):
         t = finite_array("t", t)
         arrays = self._evaluated([now.q, now.qd, now.qdd, now.tau, *varying.values()], t)
         values = [array[0] if t.ndim == 0 else array for array in arrays]
-        return Sample(t, *values[:4], signals=dict(zip(varying, values[4:], strict=True)))
+        moving = [ByJoint(value, self.problem.model.joint_names) for value in values[:4]]
+        return Sample(t, *moving, signals=dict(zip(varying, values[4:], strict=True)))
 
     def evaluate(self, fn: Callable[[Instant], Any], t: Any = None) -> Any:
         """Any function of the instant along the motion.

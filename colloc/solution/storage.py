@@ -6,7 +6,7 @@ import csv
 import io
 import os
 import warnings
-from typing import overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
 from colloc.solution.stored_motion import motion_archive, motion_from
 from colloc.solution.stored_phases import phases_archive, phases_from
+
+if TYPE_CHECKING:
+    from pandas import DataFrame  # pyright: ignore[reportMissingImports]
 
 
 @heeded
@@ -146,24 +149,62 @@ def to_csv(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) 
     """
     instance("solution", solution, Solution | SequenceSolution, "see co.solve")
     target = check_writable(path, (".csv",))
-    phases = solution.phases if isinstance(solution, SequenceSolution) else {"": solution}
-    models = [own.problem.model for own in phases.values()]
-    if len({(model.joint_names, model.position_units, model.torque_units) for model in models}) > 1:
-        raise InputError(
-            f"phases {', '.join(phases)} have different joints, which no table fits: write each to a file of its own, "
-            f"as in co.to_csv(solution[{next(iter(phases))!r}], ...)"
-        )
-    header, columns = _columns(models[0], solution.nodes)
-    rows = [[repr(float(value)) for value in row] for row in zip(*columns, strict=True)]
-    if isinstance(solution, SequenceSolution):
-        header = ["phase", *header]
-        names = [name for name, own in phases.items() for _ in own.t]
-        rows = [[name, *row] for name, row in zip(names, rows, strict=True)]
+    header, columns = _table(solution)
+    rows = [
+        [value if isinstance(value, str) else repr(float(value)) for value in row] for row in zip(*columns, strict=True)
+    ]
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(header)
     writer.writerows(rows)
     write_atomically(target, buffer.getvalue().encode())
+
+
+def to_dataframe(solution: Solution | SequenceSolution) -> DataFrame:
+    """The motion at the nodes as a table of pandas, with the columns of `to_csv`.
+
+    Parameters
+    ----------
+    solution : Solution or SequenceSolution
+
+    Returns
+    -------
+    pandas.DataFrame
+
+    Raises
+    ------
+    InputError
+        For phases of different joints.
+    ImportError
+        Without pandas, which ``pip install 'colloc[formats]'`` brings.
+
+    Examples
+    --------
+    >>> table = co.to_dataframe(solution)  # doctest: +SKIP
+    >>> table["tau[elbow] [N m]"].abs().max()  # doctest: +SKIP
+    10.0
+    """
+    instance("solution", solution, Solution | SequenceSolution, "see co.solve")
+    try:
+        from pandas import DataFrame  # an extra  # pyright: ignore[reportMissingImports]
+    except ImportError as error:
+        raise ImportError("co.to_dataframe needs pandas: pip install 'colloc[formats]'") from error
+    return DataFrame(dict(zip(*_table(solution), strict=True)))
+
+
+def _table(solution: Solution | SequenceSolution) -> tuple[list[str], list[Any]]:
+    """Names with units, and columns, the phase first if there are any."""
+    phases = solution.phases if isinstance(solution, SequenceSolution) else {"": solution}
+    models = [own.problem.model for own in phases.values()]
+    if len({(model.joint_names, model.position_units, model.torque_units) for model in models}) > 1:
+        raise InputError(
+            f"phases {', '.join(phases)} have different joints, which no table fits: take each by itself, as in "
+            f"co.to_csv(solution[{next(iter(phases))!r}], ...)"
+        )
+    header, columns = _columns(models[0], solution.nodes)
+    if isinstance(solution, SequenceSolution):
+        return ["phase", *header], [[name for name, own in phases.items() for _ in own.t], *columns]
+    return header, columns
 
 
 def _columns(model: Model, sample: Sample) -> tuple[list[str], list[np.ndarray]]:

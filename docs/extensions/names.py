@@ -11,12 +11,11 @@ TITLES = {
     "transcription": "Curves and guesses",
     "solve": "Solving",
     "solution": "Answers",
-    "many": "Many solves",
     "kernels": "Compiled code",
     "evaluator": "The evaluator",
     "checks": "Errors",
 }
-JOINED = {"solver": "solve", "tie_break": "solve", "point_to_point": "problem"}
+JOINED = {"solver": "solve", "tie_break": "solve", "point_to_point": "problem", "inverse_kinematics": "transcription"}
 
 
 def public(module: object) -> list[str]:

@@ -1,0 +1,169 @@
+"""Functions that users hand over, called with symbols: what goes wrong in them, said in the terms of a problem."""
+
+from __future__ import annotations
+
+import re
+import threading
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from colloc.checks import InputError, doubt
+
+_FUNCTIONS = "ca.sin, ca.sqrt, ca.fabs, ca.sumsqr, ca.dot, ca.norm_2"
+_COMPARISONS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)
+# What CasADi says, and what a user can do about it.
+_ADVICE = (
+    (
+        r"Cannot compute the truth value",
+        "asks whether symbols are true, and they have no values yet: in place of if, and, or, max and a < b < c use "
+        "ca.if_else(condition, a, b), ca.logic_and and ca.fmax",
+    ),
+    (
+        r"CasADi matrices are not iterable",
+        "runs through symbols by for, sum or unpacking: use ca.vertsplit(now.q), ca.sum1(now.tau) or "
+        "ca.sumsqr(now.tau)",
+    ),
+    (
+        r"Matrix product with incompatible|dot: Dimension mismatch",
+        "multiplies symbols that do not fit, as @ is the matrix product and now.q a column: use ca.dot(a, b), "
+        "ca.sumsqr(a) or a.T @ b",
+    ),
+    (r"SX_get'(?s:.*)'\(SX,bool,str\)'", "takes a component by name, where they are numbered: {joints}"),
+    (r"out of bounds with supplied length", "takes a component that does not exist: {joints}"),
+    (r"'SX' object has no attribute", f"asks symbols for what only arrays have: use CasADi's functions, {_FUNCTIONS}"),
+)
+_NUMPY = r"\s*casadi: a numpy function was called"
+_one_at_a_time = threading.RLock()  # the filters of warnings are those of the process
+
+
+@contextmanager
+def blamed(what: str, joints: Sequence[str] = ()) -> Iterator[None]:
+    """Errors inside a user's function say which cost or constraint it belongs to, and what to do if it is known.
+
+    Parameters
+    ----------
+    what : str
+        "cost term 'effort'"
+    joints : sequence of str
+        Names of the joints, in the order of q.
+
+    Raises
+    ------
+    InputError
+        In place of an error of CasADi's that has a known cure.
+    """
+    try:
+        with _in_one_line(what):
+            yield
+    except Exception as error:
+        if not isinstance(error, InputError):
+            for pattern, advice in _ADVICE:
+                if re.search(pattern, str(error)):
+                    order = ", ".join(f"{k} is {name}" for k, name in enumerate(joints))
+                    said = advice.format(joints=f"of q, qd, qdd and tau {order}" if order else "0 is the first")
+                    raise InputError(f"the function of {what} {said}") from error
+        error.add_note(f"while evaluating the function of {what}")
+        raise
+
+
+@contextmanager
+def _in_one_line(what: str) -> Iterator[None]:
+    """CasADi's page about NumPy functions of symbols, which it shows once, as a line of ours; others pass."""
+    with _one_at_a_time:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.filterwarnings("always", _NUMPY, FutureWarning)
+            yield
+        numpy = [own for own in caught if re.match(_NUMPY, str(own.message))]
+        for own in caught:
+            if own not in numpy:
+                warnings.warn_explicit(own.message, own.category, own.filename, own.lineno, source=own.source)
+        if numpy:
+            doubt(f"the function of {what} calls NumPy on symbols: use CasADi's functions, {_FUNCTIONS}")
+
+
+def returned(what: str, value: Any) -> Any:
+    """What a user's function returned, if it is neither several quantities nor a comparison.
+
+    Raises
+    ------
+    InputError
+        For a motion, reaction or wrench as a whole, or a comparison.
+    """
+    if isinstance(value, tuple) and (names := getattr(value, "_fields", ())):
+        kind = type(value).__name__
+        raise InputError(f"{what} must return one quantity, got a {kind}: take {' or '.join(f'.{k}' for k in names)}")
+    for one in value if isinstance(value, list | tuple) else [value]:
+        if isinstance(one, ca.SX) and any(_compares(one.nz[k]) for k in range(one.nnz())):
+            raise InputError(
+                f"{what} returns a comparison, {one}, which is 0 or 1: return what is compared, and state its bounds "
+                "by lower=, upper= or equals="
+            )
+    return value
+
+
+def _compares(entry: ca.SX) -> bool:
+    return not entry.is_constant() and not entry.is_symbolic() and entry.op() in _COMPARISONS
+
+
+def check_numbers(what: str, function: ca.Function) -> None:
+    """InputError for a function in which a constant is not a number, as math.sin makes of a symbol.
+
+    Parameters
+    ----------
+    what : str
+    function : Function
+        Of SX.
+    """
+    # Where none is, a first look is enough: it goes into the result.
+    somewhere = function.call([ca.DM.ones(function.sparsity_in(k)) * 0.5 for k in range(function.n_in())])
+    if not any(np.isnan(np.array(value)).any() for value in somewhere):
+        return
+    constants = (k for k in range(function.n_instructions()) if function.instruction_id(k) == ca.OP_CONST)
+    if any(np.isnan(function.instruction_constant(k)) for k in constants):
+        raise InputError(
+            f"the function of {what} contains nan: functions of math and float() take no symbols; use CasADi's, "
+            f"{_FUNCTIONS}"
+        )
+
+
+class Stated(NamedTuple):
+    """A user's function with what it says.
+
+    Parameters
+    ----------
+    name : str
+    fn : callable
+    expression : SX
+    where : object
+        Where it holds; None for a cost.
+    """
+
+    name: str
+    fn: Any
+    expression: ca.SX
+    where: Any
+
+
+def check_loops(what: str, stated: Sequence[Stated]) -> None:
+    """InputWarning for functions made by one line of code, as in a loop, that all say the same."""
+    seen: dict[tuple[Any, Any], list[Stated]] = {}
+    for item in stated:
+        code = getattr(item.fn, "__code__", None)
+        others = seen.setdefault((code, item.where), [])
+        for other in others if code is not None else []:
+            if item.fn is not other.fn and _same(item.expression, other.expression):
+                doubt(
+                    f"{what}s {other.name!r} and {item.name!r} say the same: a function made in a loop sees the last "
+                    "value of the loop's variable; hand it over by default, as in lambda now, k=k: now.q[k]"
+                )
+                return
+        others.append(item)
+
+
+def _same(a: ca.SX, b: ca.SX) -> bool:
+    return a.shape == b.shape and ca.is_equal(ca.densify(a), ca.densify(b), 100)
