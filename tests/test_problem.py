@@ -159,7 +159,9 @@ def test_costs_add_scale_and_subtract():
 
 def test_joint_limits_and_bounds_are_intersected():
     limits = co.Limits(position=(-1, 2), velocity=(-3, 3), torque=(-5, 9), acceleration=(-7, 8))
-    model = co.Model([co.Body("a", co.revolute(limits=limits)), co.Body("b", co.revolute(), parent="a")])
+    model = co.Model(
+        [co.Body("a", co.revolute(limits=limits)), co.Body("b", co.revolute(), parent="a", mass=1.0, com=(0.1, 0, 0))]
+    )
     problem = stated(model=model, subject_to=[co.bounds(q=(-0.5, 4), tau={"b": (-1, 1)})])
     np.testing.assert_array_equal(problem.limits("q"), [[-0.5, -0.5], [2, 4]])
     np.testing.assert_array_equal(problem.limits("tau"), [[-5, -1], [9, 1]])

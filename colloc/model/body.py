@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError, function, symbolic, text
+from colloc.display import entries
 from colloc.interrupts import heeded
 from colloc.model.joint import Joint
 from colloc.pickling import Portable
@@ -58,10 +59,15 @@ class Body(Portable):
     @heeded
     def __post_init__(self):
         text("body name", self.name)
-        if self.parent is not None:
-            text(f"parent of body {self.name!r}", self.parent)
         if not isinstance(self.joint, Joint):
             raise InputError(f"joint of body {self.name!r} must be a Joint (see co.revolute), got {self.joint!r}")
+        if self.parent is not None and not isinstance(self.parent, str):
+            raise InputError(
+                f"parent of body {self.name!r} must be the name of a body, got {self.parent!r}; the third argument is "
+                "the parent, so write mass=, com= and inertia= by name"
+            )
+        if self.parent is not None:
+            text(f"parent of body {self.name!r}", self.parent)
         label = f"of body {self.name!r}"
         object.__setattr__(self, "mass", symbolic(f"mass {label}", self.mass, (1, 1)))
         object.__setattr__(self, "com", symbolic(f"com {label}", self.com, (3, 1)))
@@ -73,6 +79,11 @@ class Body(Portable):
             massless = self.mass.is_constant() and float(self.mass) == 0
             if massless and np.array(ca.DM(self.inertia)).any():
                 raise InputError(f"inertia {label} must be zero because its mass is zero, got {self.inertia}")
+
+    def __repr__(self) -> str:
+        parts = [repr(self.name), self.joint.kind, f"on {self.parent!r}" if self.parent else "on the world"]
+        mass = "massless" if self.mass.is_zero() else f"{entries(self.mass)} kg"
+        return f"Body({', '.join([*parts, mass])})"
 
     @property
     def joint_name(self) -> str:
@@ -133,6 +144,16 @@ class Load(Portable):
                 function(what, value, "a function of the instant", "now")
             else:
                 object.__setattr__(self, name, symbolic(what, value, (3, 1)))
+
+    def __repr__(self) -> str:
+        parts = []
+        for name, unit in (("force", "N"), ("moment", "N m"), ("point", "m")):
+            value = getattr(self, name)
+            if callable(value):
+                parts.append(f"{name} a function")
+            elif not value.is_zero():
+                parts.append(f"{name} {entries(value)} {unit}")
+        return f"Load(on {', '.join([repr(self.body), *parts])})"
 
     @heeded
     def at(self, now: Any) -> Load:

@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError, as_tuple, finite_number, instance, interval
+from colloc.display import short
 from colloc.pickling import Portable
 from colloc.problem.rows import bounded, name_of
 
@@ -59,8 +60,19 @@ class Cost(Portable):
         """Whether nothing but the duration costs anything."""
         return all(term.fn is None for term in self.terms)
 
+    def __repr__(self) -> str:
+        terms = [f"{short(term.weight)} * {term.name}{' at the end' * term.terminal}" for term in self.terms]
+        return f"Cost({' + '.join(terms) or 'nothing'})"
+
     def __add__(self, other: Cost) -> Cost:
         return Cost(self.terms + _cost(other).terms)
+
+    def __radd__(self, other: Any) -> Cost:
+        # What the built-in sum begins with.
+        return self if isinstance(other, int) and other == 0 else _cost(other) + self
+
+    def __neg__(self) -> Cost:
+        return -1.0 * self
 
     def __mul__(self, factor: float) -> Cost:
         factor = finite_number("cost factor", factor)

@@ -81,9 +81,9 @@ class Bounds:
         if isinstance(value, Mapping):
             for joint, own in value.items():
                 j = _joint(model, joint)
-                lower[j], upper[j] = interval(f"{name}[{joint}]", *pair(name, own))
+                lower[j], upper[j] = interval(f"{name}[{joint}]", *_sides(name, own))
             return lower, upper
-        return interval(name, *pair(name, value), (model.n,))
+        return interval(name, *_sides(name, value), (model.n,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,8 +180,24 @@ def bounds(
     given = _given("bounds", QUANTITIES, q, qd, qdd, jerk, tau, tau_rate)
     for quantity, value in given.items():
         for own in value.values() if isinstance(value, Mapping) else [value]:
-            interval(f"bounds {quantity}", *pair(f"bounds {quantity}", own))
+            interval(f"bounds {quantity}", *_sides(f"bounds {quantity}", own))
     return Bounds(given, window("bounds during", during))
+
+
+def _sides(name: str, value: Any) -> tuple[Any, Any]:
+    """Lower and upper bounds; InputError for what may be a pair for each joint instead."""
+    by_joint = 'one pair for each joint is a mapping: {"shoulder": (lower, upper), "elbow": (lower, upper)}'
+    pairs = isinstance(value, list | tuple) and all(isinstance(own, list | tuple) for own in value)
+    if pairs and (len(value) != 2 or (isinstance(value, list) and all(len(own) == 2 for own in value))):
+        raise InputError(f"{name} must be (lower, upper), got {value!r}; {by_joint}")
+    lower, upper = pair(name, value)
+    if pairs and len(lower) == len(upper) == 2:
+        numbers = np.array([lower, upper], dtype=float)
+        as_pairs = (numbers[:, 0] <= 0).all() and (numbers[:, 1] >= 0).all()
+        around = (numbers[0] <= 0) & (numbers[1] >= 0)
+        if as_pairs and not around.any():
+            raise InputError(f"{name} must be (lower, upper), where no joint may be at zero, got {value!r}; {by_joint}")
+    return lower, upper
 
 
 def per_joint(name: str, value: Any, model: Model) -> tuple[list[int], np.ndarray]:

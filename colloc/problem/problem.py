@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import casadi as ca
@@ -11,8 +10,10 @@ import numpy as np
 
 from colloc.checks import (
     InputError,
+    angles,
     as_tuple,
     choice,
+    doubt,
     finite_array,
     finite_number,
     instance,
@@ -20,7 +21,7 @@ from colloc.checks import (
     text,
     unknown_name,
 )
-from colloc.display import short
+from colloc.display import short, shown
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.model import Load, Model, check_loads
@@ -34,6 +35,7 @@ from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, Joint
 from colloc.problem.rows import natural_size
 from colloc.problem.table import problem_table
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
+from colloc.problem.user_functions import Stated, blamed, check_loops, check_numbers, returned
 from colloc.problem.where import WHOLE, Ends, Window
 
 _LIMITED = {"q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "torque"}
@@ -95,18 +97,22 @@ class Problem(Portable):
         if not isinstance(self.model, Model):
             tree = isinstance(getattr(self.model, "model", None), Model)
             hint = "; of a closed chain give its model, and coordinates=loops.IndependentJoints(chain)" if tree else ""
+            hint = hint or _uncalled(self.model)
             raise InputError(f"model must be a Model, got {self.model!r}{hint}")
         if not isinstance(self.duration, Free):
             fixed = finite_number("duration", self.duration, positive=True)
             object.__setattr__(self, "duration", Free(fixed, fixed, fixed))
         if not isinstance(self.minimize, Cost):
-            raise InputError(f"minimize must be a Cost (see co.duration, co.integral), got {self.minimize!r}")
+            hint = _uncalled(self.minimize)
+            raise InputError(f"minimize must be a Cost (see co.duration, co.integral), got {self.minimize!r}{hint}")
         kinds = {"subject_to": Constraint, "unknowns": Unknown | State, "parameters": Parameter, "loads": Load}
         for name, kind in kinds.items():
             items = as_tuple(name, getattr(self, name))
             for item in items:
                 if not isinstance(item, kind):
-                    raise InputError(f"{name} cannot contain {item!r}")
+                    unpacked = isinstance(item, list | tuple) and all(isinstance(own, kind) for own in item)
+                    hint = f"; unpack lists within it: {name}=[*ends, other]" if unpacked else ""
+                    raise InputError(f"{name} cannot contain {item!r}{hint}")
             object.__setattr__(self, name, items)
         check_loads(self.model, self.loads)
         if self.coordinates is not None and not isinstance(self.coordinates, Coordinates):
@@ -122,6 +128,7 @@ class Problem(Portable):
         wrenches = ca.vertcat(*(load.wrench for load in self.wrenches))
         self.function("model", ca.vertcat(wrenches, *self.model.symbols))
         _ = self.costs, self.rows
+        self._check_idle()
 
     @property
     def horizon(self) -> Free:
@@ -195,7 +202,7 @@ class Problem(Portable):
     def _loads_at(self, now: Instant) -> tuple[Load, ...]:
         found = []
         for load in self.loads:
-            with blamed(f"the load on {load.body!r}"):
+            with blamed(f"the load on {load.body!r}", self.model.joint_names):
                 found.append(load.at(now))
             if ca.depends_on(found[-1].wrench, ca.vertcat(now.jerk, now.tau_rate, *now.changes.values())):
                 raise InputError(
@@ -233,14 +240,18 @@ class Problem(Portable):
     def costs(self) -> dict[str, tuple[Term, ca.Function]]:
         """Every cost term by name, with its scalar function of the instant's slots."""
         found: dict[str, tuple[Term, ca.Function]] = {}
+        stated: list[Stated] = []
         for term in self.minimize.terms:
             name = unique(term.name, found)
-            with blamed(f"cost term {name!r}"):
-                value = 1.0 if term.fn is None else term.fn(self.instant)
+            with blamed(f"cost term {name!r}", self.model.joint_names):
+                value = 1.0 if term.fn is None else returned(f"cost term {name!r}", term.fn(self.instant))
             if not isinstance(value, ca.SX | ca.DM | int | float) or ca.SX(value).shape != (1, 1):
                 shape = f"shape {value.shape}" if isinstance(value, ca.SX) else repr(value)
                 raise InputError(f"cost term {name!r} must return an SX scalar, got {shape}")
-            found[name] = (term, self.function(f"cost term {name!r}", ca.densify(ca.SX(value))))
+            expression = ca.densify(ca.SX(value))
+            found[name] = (term, self.function(f"cost term {name!r}", expression))
+            stated.append(Stated(name, term.fn, expression, term.terminal))
+        check_loops("cost term", stated)
         return found
 
     @cached_property
@@ -253,10 +264,14 @@ class Problem(Portable):
             instants = [self.instant]
             if isinstance(constraint.where, Ends):
                 instants.append(self.another(" end"))
-            with blamed(f"constraint {name!r}"):
+            with blamed(f"constraint {name!r}", self.model.joint_names):
                 rows = constraint.rows(*instants)
             function = self.function(f"constraint {name!r}", rows.expression, *instants[1:])
             found[name] = ConstraintRows(constraint, rows, function)
+        own = ((name, item.constraint, item.rows) for name, item in found.items())
+        check_loops(
+            "constraint", [Stated(name, c.fn, r.expression, c.where) for name, c, r in own if isinstance(c, Condition)]
+        )
         return found
 
     @cached_property
@@ -305,18 +320,42 @@ class Problem(Portable):
     def _check_states(self) -> None:
         """InputError for a stated value outside its bounds: no solver could meet it."""
         known = {state.name: state for state in self.states}
+        turning = [joint.kind == "revolute" for joint in self.model.joints]
+        for own in self._bounds:
+            angles("bounds q", np.array(own.limits_of("q", self.model))[:, turning], turns=3)  # a bound may be loose
         for state in (c for c in self.subject_to if isinstance(c, EndState)):
             for name, k, value in state.stated_states(self._bare.states):
                 lower, upper = known[name].lower[k], known[name].upper[k]
                 if not lower - 1e-9 <= value <= upper + 1e-9:
                     raise InputError(f"{state.name} {name} = {value:g} lies outside its bounds [{lower:g}, {upper:g}]")
             for quantity, j, value in state.stated(self.model):
+                if quantity == "q" and self.model.joints[j].kind == "revolute":
+                    angles(f"{state.name} q[{self.model.joint_names[j]}]", value)
                 lower, upper = (side[j] for side in self.limits(quantity))
                 if not lower - 1e-9 <= value <= upper + 1e-9:
                     raise InputError(
                         f"{state.name} {quantity}[{self.model.joint_names[j]}] = {value:g} lies outside its "
                         f"bounds [{lower:g}, {upper:g}]"
                     )
+
+    def _check_idle(self) -> None:
+        """InputWarning for torques of joints that move no mass and carry no load: none is needed, whatever they do."""
+        if self.coordinates is not None or not self.model.idle:
+            return  # loops load what they close
+        loaded = {self.model.index(load.body) for load in self.loads}
+        for k in reversed(range(len(self.model.bodies))):
+            if k in loaded:
+                loaded.add(self.model.parents[k])
+        asked = [fn for _, fn in self.costs.values()] + [stated.function for stated in self.rows.values()]
+        tau = Slots._fields.index("tau")
+        idle = [j for j in self.model.idle if self.model.moving[j] not in loaded]
+        found = [j for j in idle if any(j in fn.jac_sparsity(0, tau).get_col() for fn in asked)]
+        if found:
+            some, one = shown([self.model.joint_names[j] for j in found]), len(found) == 1
+            doubt(
+                f"joint{'' if one else 's'} {some} move{'s' if one else ''} no mass, so that torques there are zero "
+                "whatever they do: give mass, centre of mass and inertia to the bodies they carry"
+            )
 
     @heeded
     def function(self, what: str, expression: ca.SX, end: Instant | None = None) -> ca.Function:
@@ -338,6 +377,7 @@ class Problem(Portable):
         if function.has_free():
             known = [*self.instant.signals, *self.instant.states, *self.instant.constants, *self.instant.parameters]
             raise unknown_name(f"unknown or parameter (used by the {what})", ", ".join(function.get_free()), known)
+        check_numbers(what, function)
         return function
 
     def parameter_values(self, values: Mapping[str, object] | None = None) -> np.ndarray:
@@ -372,14 +412,12 @@ def _depends_on_rates(function: ca.Function) -> bool:
     return ca.depends_on(function.call(inputs)[0], ca.vertcat(*rates))
 
 
-@contextmanager
-def blamed(what: str) -> Iterator[None]:
-    """Errors inside a user's function say which cost or constraint it belongs to."""
-    try:
-        yield
-    except Exception as error:
-        error.add_note(f"while evaluating the function of {what}")
-        raise
+def _uncalled(value: object) -> str:
+    """What to do with a function where its result is wanted."""
+    name = getattr(value, "__name__", "<lambda>")
+    if not callable(value) or name == "<lambda>":
+        return "; hand functions of the instant to co.integral" if callable(value) else ""
+    return f"; call it: {name}()"
 
 
 def unique(name: str, taken: Mapping[str, object]) -> str:

@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError, count, finite_array, finite_number, flag, function, instance, interval
+from colloc.display import entries
 from colloc.interrupts import heeded
 from colloc.pickling import Portable
 from colloc.problem.instant import RESERVED, Instant
@@ -96,6 +97,9 @@ class Unknown(Portable):
     constant: bool = False
     symbol: ca.SX = field(init=False)
 
+    def __repr__(self) -> str:
+        return f"Unknown({_described(self)}{', constant' * self.constant})"
+
     def __post_init__(self):
         flag(f"constant of unknown {self.name!r}", self.constant)
         _check_bounded(self, "unknown")
@@ -150,6 +154,9 @@ class State(Portable):
     upper: Any = np.inf
     guess: Any = 0.0
     symbol: ca.SX = field(init=False)
+
+    def __repr__(self) -> str:
+        return f"State({_described(self)})"
 
     def __post_init__(self):
         if (self.rate is None) == (self.residual is None):
@@ -206,6 +213,9 @@ class Parameter(Portable):
     value: Any
     symbol: ca.SX = field(init=False)
 
+    def __repr__(self) -> str:
+        return f"Parameter({self.name!r}, {entries(ca.SX(self.value))})"
+
     def __post_init__(self):
         _check_name("parameter", self.name)
         value = np.atleast_1d(finite_array(f"parameter {self.name!r}", self.value))
@@ -213,6 +223,14 @@ class Parameter(Portable):
             raise InputError(f"parameter {self.name!r} must be a number or have shape (N,), got {self.value!r}")
         object.__setattr__(self, "value", value)
         object.__setattr__(self, "symbol", ca.SX.sym(self.name, value.size))
+
+
+def _described(given: Unknown | State) -> str:
+    """Name, size and bounds, as far as they are not the usual ones."""
+    parts = [repr(given.name)] + ([f"size {given.size}"] if given.size > 1 else [])
+    if np.isfinite([given.lower, given.upper]).any():
+        parts.append(f"in [{entries(ca.SX(given.lower))}, {entries(ca.SX(given.upper))}]")
+    return ", ".join(parts)
 
 
 def _check_bounded(given: Unknown | State, what: str) -> None:

@@ -104,7 +104,13 @@ def _duration(solution: Solution) -> list[str]:
     for name, bound in (("lower", horizon.lower), ("upper", horizon.upper)):
         if abs(T - bound) <= _AT_BOUND * bound:
             limited = any(np.isfinite(solution.problem.limits(k)).any() for k in ("qd", "qdd", "tau"))
-            reason = "" if limited or name == "upper" else ", and no torque, velocity or acceleration is bounded"
+            reason = (
+                ""
+                if limited or name == "upper"
+                else (
+                    ", and no torque, velocity or acceleration is bounded: state limits, as in co.bounds(tau=(-10, 10))"
+                )
+            )
             return [f"the duration ended at its {name} bound, {short(bound)} s{reason}"]
     return []
 
