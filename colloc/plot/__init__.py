@@ -1,15 +1,14 @@
 """Figures and animations of a solution, and of the way to it."""
 
 from colloc.plot.animation import animate
-from colloc.plot.curves import joints, reactions, torques
 from colloc.plot.iterations import convergence, descents
-from colloc.plot.motion import motion
+from colloc.plot.motion import guess, motion
+from colloc.plot.over_time import joints, reactions, torques
 from colloc.plot.page import summary
 from colloc.plot.picture import save_figure
 from colloc.plot.refinement import error, ladder
-from colloc.plot.starts import optima
 
 __all__ = [
-    "animate", "convergence", "descents", "error", "joints", "ladder", "motion", "optima", "reactions", "save_figure",
+    "animate", "convergence", "descents", "error", "guess", "joints", "ladder", "motion", "reactions", "save_figure",
     "summary", "torques",
 ]  # fmt: skip

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from colloc.checks import InputError, as_tuple
 from colloc.descent import Descent
+from colloc.plot.panels import new_figure, panels
 from colloc.plot.sampling import checked
 from colloc.plot.style import BLUE, GREEN, INK, MUTED, PALETTE, VERMILLION, dress, legend_below, plain, styled
 from colloc.solution import SequenceSolution, Solution
@@ -30,7 +31,13 @@ _ITERATIONS = (0, 2, 4, 6, 8, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000
 
 
 @styled
-def convergence(solution: Solution | SequenceSolution) -> Figure:
+def convergence(
+    solution: Solution | SequenceSolution,
+    *,
+    ax: Axes | Sequence[Axes] | None = None,
+    width: str | float | None = None,
+    figsize: tuple[float, float] | None = None,
+) -> Figure:
     """Cost, primal and dual infeasibility and barrier parameter at every iteration.
 
     As the solver reports them, in its scaled variables; a value of zero falls off the logarithmic axis. Of a descent
@@ -39,6 +46,11 @@ def convergence(solution: Solution | SequenceSolution) -> Figure:
     Parameters
     ----------
     solution : Solution or SequenceSolution
+    ax : sequence of two Axes, optional
+        For the cost and for the rest; by default a new figure.
+    width : "column", "page" or float, optional [inch]
+    figsize : (float, float), optional [inch]
+        As in `joints`.
 
     Returns
     -------
@@ -56,7 +68,8 @@ def convergence(solution: Solution | SequenceSolution) -> Figure:
     history = checked(solution).history
     if not history.get("cost"):
         raise InputError("solution has no iterations on record, there is no convergence to draw")
-    figure, (above, below) = plt.subplots(2, 1, figsize=(8.0, 5.6), sharex=True, height_ratios=(2, 3))
+    page = panels((2, 1), (8.0, 5.6), ax, width, figsize, heights=(2, 3))
+    above, below = page.axes[:, 0]
     marker = {"marker": ".", "markersize": 5, "linewidth": 1.5}
     above.plot(range(len(history["cost"])), history["cost"], color=INK, **marker)
     dress(above, ylabel="cost")
@@ -66,12 +79,17 @@ def convergence(solution: Solution | SequenceSolution) -> Figure:
     dress(below, xlabel="iteration", ylabel="infeasibility and barrier")
     below.set_xlim(-0.5, max(len(history["cost"]), 2) - 0.5)
     below.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-    below.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
-    return figure
+    page.legend(below.get_lines())
+    return page.figure
 
 
 @styled
-def descents(runs: Sequence[Descent]) -> Figure:
+def descents(
+    runs: Sequence[Descent],
+    *,
+    width: str | float | None = None,
+    figsize: tuple[float, float] | None = None,
+) -> Figure:
     """Several methods on one objective: cost and gradient norm over iterations and over time.
 
     The cost is drawn as its distance from the lowest that any of them found; where that is reached, and beyond its
@@ -80,6 +98,9 @@ def descents(runs: Sequence[Descent]) -> Figure:
     Parameters
     ----------
     runs : sequence of Descent
+    width : "column", "page" or float, optional [inch]
+    figsize : (float, float), optional [inch]
+        As in `joints`.
 
     Returns
     -------
@@ -99,7 +120,8 @@ def descents(runs: Sequence[Descent]) -> Figure:
     found = as_tuple("runs", runs)
     if not found or not all(isinstance(run, Descent) for run in found):
         raise InputError(f"descents needs one or more Descents, as co.descent.bfgs returns, got {runs!r}")
-    figure, axes = plt.subplots(2, 2, figsize=(9.0, 6.0), sharex="col", sharey="row")
+    figure = new_figure((9.0, 6.0), width, figsize)
+    axes = figure.subplots(2, 2, sharex="col", sharey="row")
     legend_below(figure, draw_descents(axes, found))
     return figure
 

@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
-import matplotlib.pyplot as plt
+import casadi as ca
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.gridspec import SubplotSpec
 from matplotlib.lines import Line2D
 
-from colloc.checks import count
+from colloc.checks import InputError, count, instance
+from colloc.plot.panels import new_figure, panels
 from colloc.plot.sampling import checked, fine_times
 from colloc.plot.scene import Scene, make_scene
-from colloc.plot.skeleton import Pose, Skeleton, skeleton
-from colloc.plot.style import END, FADE, START, TIPS, legend_below, plain, styled
+from colloc.plot.skeleton import Pose, Skeleton, assembled, places, skeleton
+from colloc.plot.style import END, FADE, LEGEND, START, TIPS, legend_below, plain, styled
+from colloc.problem import Problem
 from colloc.solution import SequenceSolution, Solution
+from colloc.transcription import trajectory_from
+
+_FINE = 401  # times of the path of a guess
 
 
 @styled
-def motion(solution: Solution | SequenceSolution, frames: int = 9) -> Figure:
+def motion(
+    solution: Solution | SequenceSolution,
+    frames: int = 9,
+    *,
+    ax: Axes | None = None,
+    width: str | float | None = None,
+    figsize: tuple[float, float] | None = None,
+) -> Figure:
     """The stick figure over time, with the path of every tip.
 
     Joints and link origins connected from parent to child in the world frame. Snapshots equally spaced in time fade
@@ -32,6 +46,11 @@ def motion(solution: Solution | SequenceSolution, frames: int = 9) -> Figure:
     solution : Solution or SequenceSolution
     frames : int
         Number of snapshots, start and end included.
+    ax : Axes, optional
+        Whose place in its figure is taken: axes of the right kind, in the plane or in space, replace it.
+    width : "column", "page" or float, optional [inch]
+    figsize : (float, float), optional [inch]
+        As in `joints`.
 
     Returns
     -------
@@ -40,17 +59,84 @@ def motion(solution: Solution | SequenceSolution, frames: int = 9) -> Figure:
     Raises
     ------
     InputError
-        For anything but a Solution, or fewer than two frames.
+        For anything but a Solution, fewer than two frames, or sizes and axes that cannot be drawn in.
 
     Examples
     --------
-    >>> figure = co.plot.motion(solution)
+    >>> figure = co.plot.motion(solution, frames=5, width="column")
     """
     checked(solution)
     count("frames", frames, at_least=2)
-    figure = plt.figure(figsize=(7.0, 6.4))
-    legend_below(figure, draw_motion(figure, 111, solution, frames))
-    return figure
+    return _page(partial(skeleton, solution), fine_times(solution), frames, ax, width, figsize)
+
+
+@styled
+def guess(
+    problem: Problem,
+    guess: Any = None,
+    frames: int = 9,
+    *,
+    ax: Axes | None = None,
+    width: str | float | None = None,
+    figsize: tuple[float, float] | None = None,
+) -> Figure:
+    """The stick figure of the motion from which a solve would start.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its unknown lengths are at their guesses, its parameters at their values.
+    guess : optional
+        As in `solve`; by default what that takes by itself.
+    frames, ax, width, figsize :
+        As in `motion`.
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    InputError
+        For a guess that does not fit the problem, and as in `motion`.
+
+    Examples
+    --------
+    >>> figure = co.plot.guess(problem, co.line((0.0, -2.0), (1.0, -1.0)))
+    """
+    instance("problem", problem, Problem)
+    if not problem.model.n:
+        raise InputError("a problem of states alone has no stick figure")
+    count("frames", frames, at_least=2)
+    if isinstance(guess, Solution):
+        return _page(partial(skeleton, guess), fine_times(guess), frames, ax, width, figsize)
+    start = trajectory_from(problem, guess)
+    now, values = problem.instant, problem.parameter_values()
+    unknown = ca.vertcat(ca.SX(0, 1), *now.constants.values(), *now.parameters.values())
+    function = ca.Function("places", [now.q, unknown], [places(problem.model, now.q)])
+    known = np.concatenate([*(start.constant(name) for name in now.constants), values])
+
+    def pose(t: np.ndarray) -> Skeleton:
+        found = function.map(t.size)(start.q(t / start.duration).T, np.tile(known[:, None], (1, t.size)))
+        return assembled(problem.model, t, np.array(found))
+
+    return _page(pose, np.linspace(0, start.duration, _FINE), frames, ax, width, figsize)
+
+
+def _page(pose: Pose, fine: np.ndarray, frames: int, ax: Any, width: Any, figsize: Any) -> Figure:
+    """The stick figure on a new figure, or in the place of some axes."""
+    if ax is None:
+        figure = new_figure((7.0, 6.4), width, figsize)
+        legend_below(figure, draw_poses(figure, 111, pose, fine, frames))
+        return figure
+    page = panels((1, 1), (7.0, 6.4), ax, width, figsize)
+    place = page.axes[0, 0].get_subplotspec()
+    if place is None:
+        raise InputError("ax must be made by subplots, so that it has a place among others")
+    page.axes[0, 0].remove()
+    handles = draw_poses(page.figure, place, pose, fine, frames)
+    page.figure.axes[-1].legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=2, **LEGEND)
+    return page.figure
 
 
 def draw_motion(

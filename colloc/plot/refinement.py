@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
+from collections.abc import Sequence
+
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from colloc.checks import InputError
+from colloc.plot.panels import panels
 from colloc.plot.sampling import checked
-from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, VERMILLION, dress, legend_below, styled
+from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, VERMILLION, dress, styled
 from colloc.solution import SequenceSolution, Solution
 from colloc.solution.error import SOURCES
 
@@ -18,13 +22,24 @@ _LOWEST = 1e-12  # errors below it are rounding
 
 
 @styled
-def ladder(solution: Solution | SequenceSolution) -> Figure:
+def ladder(
+    solution: Solution | SequenceSolution,
+    *,
+    ax: Axes | Sequence[Axes] | None = None,
+    width: str | float | None = None,
+    figsize: tuple[float, float] | None = None,
+) -> Figure:
     """The rounds of a refinement: error and change of the cost, and where the breakpoints of every round lie.
 
     Parameters
     ----------
     solution : Solution or SequenceSolution
         With a `ladder`, from `solve` with `tol` or from `refine`.
+    ax : sequence of two Axes, optional
+        For the errors and for the breakpoints; by default a new figure.
+    width : "column", "page" or float, optional [inch]
+    figsize : (float, float), optional [inch]
+        As in `joints`.
 
     Returns
     -------
@@ -42,7 +57,8 @@ def ladder(solution: Solution | SequenceSolution) -> Figure:
     rounds = checked(solution).ladder
     if not rounds:
         raise InputError("solution was not refined: give tol= to co.solve, or use co.refine")
-    figure, (above, below) = plt.subplots(2, 1, figsize=(8.0, 5.6), sharex=True, height_ratios=(2, 3))
+    page = panels((2, 1), (8.0, 5.6), ax, width, figsize, heights=(2, 3))
+    above, below = page.axes[:, 0]
     costs = np.array([rung.cost for rung in rounds])
     change = np.append(np.nan, np.abs(np.diff(costs)) / np.abs(costs[1:]))
     k = np.arange(1, len(rounds) + 1)
@@ -51,27 +67,41 @@ def ladder(solution: Solution | SequenceSolution) -> Figure:
     above.semilogy(k, np.maximum(change, _LOWEST), color=BLUE, label="change of the cost", **marked)
     above.axhline(solution.outcome.tolerance, color=MUTED, linestyle="--", linewidth=1.0, label="tolerance")
     dress(above, ylabel="relative")
+    low, high = above.get_ylim()
+    above.set_ylim(min(low, high / 20), high)  # a decade at least, so that ticks are powers of ten
+    above.yaxis.set_minor_formatter(NullFormatter())
     for number, rung in zip(k, rounds, strict=True):
         ends = rung.breakpoints
         below.plot(np.full(ends.size, number), ends, linestyle="", marker="_", markersize=14, color=INK, alpha=0.7)
-    dress(below, xlabel="round", ylabel="breakpoints (fraction of the duration)")
+    dress(below, xlabel="round", ylabel="breakpoints\n(fraction of the duration)")
     below.xaxis.set_major_locator(MaxNLocator(integer=True))
     below.set_xticks(
         k,
         [f"{number}\n{rung.variables} variables\n{rung.seconds:.2g} s" for number, rung in zip(k, rounds, strict=True)],
     )
     below.set_xlim(0.5, len(rounds) + 0.5)
-    legend_below(figure, above.get_lines())
-    return figure
+    page.legend(above.get_lines())
+    return page.figure
 
 
 @styled
-def error(solution: Solution | SequenceSolution) -> Figure:
+def error(
+    solution: Solution | SequenceSolution,
+    *,
+    ax: Axes | None = None,
+    width: str | float | None = None,
+    figsize: tuple[float, float] | None = None,
+) -> Figure:
     """The error between the nodes on every interval, by source, against the tolerance.
 
     Parameters
     ----------
     solution : Solution or SequenceSolution
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+    width : "column", "page" or float, optional [inch]
+    figsize : (float, float), optional [inch]
+        As in `joints`.
 
     Returns
     -------
@@ -87,16 +117,18 @@ def error(solution: Solution | SequenceSolution) -> Figure:
     >>> figure = co.plot.error(solution)
     """
     found = checked(solution).error
-    figure, ax = plt.subplots(figsize=(8.0, 3.6))
+    page = panels((1, 1), (8.0, 3.6), ax, width, figsize)
+    own = page.axes[0, 0]
+    handles = []
     for name in SOURCES:
         values = getattr(found, name)
         if values.max() > _LOWEST:
-            ax.stairs(
-                np.maximum(values, _LOWEST), found.t, baseline=None, color=_COLORS[name], label=name, linewidth=1.6
-            )
-    ax.set_yscale("log")
-    ax.axhline(solution.outcome.tolerance, color=MUTED, linestyle="--", linewidth=1.0, label="tolerance")
-    ax.set_xlim(0, solution.duration)
-    dress(ax, "time [s]", "relative error")
-    figure.legend(loc="outside lower center", ncols=len(SOURCES) + 1, frameon=False, handlelength=2.2)
-    return figure
+            drawn = own.stairs(np.maximum(values, _LOWEST), found.t, baseline=None, color=_COLORS[name], linewidth=1.6)
+            drawn.set_label(name)
+            handles.append(Line2D([], [], color=_COLORS[name], linewidth=1.6, label=name))
+    own.set_yscale("log")
+    limit = own.axhline(solution.outcome.tolerance, color=MUTED, linestyle="--", linewidth=1.0, label="tolerance")
+    own.set_xlim(0, solution.duration)
+    dress(own, "time [s]", "relative error")
+    page.legend([*handles, limit])
+    return page.figure

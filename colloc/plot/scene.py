@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, cast
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
@@ -97,11 +98,11 @@ def _axes_in_space(
     side = np.maximum(side, _THINNEST * side.max()) * (1 + _MARGIN)
     for name, centre, length in zip(_NAMES, (low + high) / 2, side, strict=True):
         getattr(ax, f"set_{name}lim")(centre - length / 2, centre + length / 2)
-        getattr(ax, f"set_{name}label")(f"{name} [m]", labelpad=16 if name == _NAMES[vertical] else 0)
+        getattr(ax, f"set_{name}label")(f"{name} [m]", labelpad=16 if name == _NAMES[vertical] else 5)
         axis = getattr(ax, f"{name}axis")
         axis.set_rotate_label(False)
         axis.set_major_locator(MaxNLocator(max(2, round(6 * length / side.max())), steps=[1, 2, 5, 10]))
-        axis.set_tick_params(color=MUTED, labelcolor=INK, labelsize=8)
+        axis.set_tick_params(color=MUTED, labelcolor=INK, labelsize=0.8 * mpl.rcParams["font.size"])
         axis.set_pane_color("white")
     # With y or x up, the axes trade places in cyclic order: seen from here, x (or z) still runs to the right.
     ax.view_init(elev=22, azim=-60 if vertical == 2 else 30, vertical_axis=_NAMES[vertical])

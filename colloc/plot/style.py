@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -13,11 +14,14 @@ from matplotlib.lines import Line2D
 
 from colloc.model import Model
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 # Okabe and Ito's palette, distinguishable with every common colour vision; its yellow is too pale for a line.
 BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
 PALETTE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, "#000000")
-_DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
-_LEGEND: dict[str, Any] = {"frameon": False, "handlelength": 2.2}
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
+LEGEND: dict[str, Any] = {"frameon": False, "handlelength": 2.2}
 _ENTRY = 0.21  # height of a legend entry [inch]
 INK, MUTED, GRID = "#262626", "#8c8c8c", "#e4e4e4"
 FADE = LinearSegmentedColormap.from_list("time", ["#c6dbef", "#6baed6", "#2878b5", "#08306b"])
@@ -25,11 +29,16 @@ FADE = LinearSegmentedColormap.from_list("time", ["#c6dbef", "#6baed6", "#2878b5
 START, END = ORANGE, "#08306b"  # postures at both ends
 TIPS = (PURPLE, GREEN, SKY, VERMILLION, INK)  # paths of the tips
 
+_SIZE, _SMALL = 10.0, 8.0  # points; of figures as wide as a page, and as a column
+_COLUMN, _PAGE = 3.5, 7.16  # inch; of journals in two columns
+_NARROW = 5.0  # inch; figures less wide have smaller letters, and legends below
+WIDTHS = {"column": _COLUMN, "page": _PAGE}
+
 STYLE: dict[Any, Any] = {
-    "font.size": 10.0,
-    "axes.titlesize": 10.0,
-    "axes.labelsize": 10.0,
-    "legend.fontsize": 9.0,
+    "font.size": _SIZE,
+    "axes.titlesize": "medium",
+    "axes.labelsize": "medium",
+    "legend.fontsize": 0.9 * _SIZE,
     "text.color": INK,
     "axes.labelcolor": INK,
     "axes.titlecolor": INK,
@@ -46,7 +55,42 @@ STYLE: dict[Any, Any] = {
     "lines.solid_capstyle": "round",
     "lines.solid_joinstyle": "round",
 }
-styled = mpl.rc_context(STYLE)  # a decorator: the function draws under STYLE
+
+
+def styled(draw: Callable[P, R]) -> Callable[P, R]:
+    """A function that draws in our style, but for what the user has set in matplotlib's rcParams.
+
+    A keyword argument `width` or `figsize` of less than five inches makes letters and lines smaller.
+    """
+
+    @wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
+        with mpl.rc_context(_style(narrow=is_narrow(kwargs.get("width"), kwargs.get("figsize")))):
+            return draw(*args, **kwargs)
+
+    return drawn
+
+
+def is_narrow(width: Any, figsize: Any) -> bool:
+    """Whether a figure of such a size is narrow; sizes are checked where the figure is made."""
+    try:
+        inches = float(figsize[0]) if figsize is not None else WIDTHS[width] if isinstance(width, str) else float(width)
+    except (TypeError, ValueError, KeyError, IndexError):
+        return False
+    return inches < _NARROW
+
+
+def _style(*, narrow: bool) -> dict[Any, Any]:
+    """What of ours the user has not set."""
+    default = mpl.rcParamsDefault
+    own = {key: value for key, value in STYLE.items() if mpl.rcParams[key] == default[key]}
+    if narrow and "font.size" in own:
+        own["font.size"] = _SMALL
+    if narrow and "lines.linewidth" in own:
+        own["lines.linewidth"] = 1.2
+    if "legend.fontsize" in own:
+        own["legend.fontsize"] = 0.9 * own.get("font.size", mpl.rcParams["font.size"])
+    return own
 
 
 class Look(NamedTuple):
@@ -63,9 +107,18 @@ def plain(name: str) -> str:
 
 def looks(model: Model) -> list[Look]:
     """The look of every body's joint; the joints that move take the palette first, in the order of q."""
+    palette = _palette()
     fixed = iter(range(model.n, len(model.bodies)))
     order = [next(fixed) if dof is None else dof for dof in model.dofs]
-    return [Look(PALETTE[k % len(PALETTE)], _DASHES[k // len(PALETTE) % len(_DASHES)]) for k in order]
+    return [Look(palette[k % len(palette)], DASHES[k // len(palette) % len(DASHES)]) for k in order]
+
+
+def _palette() -> Sequence[str]:
+    """Our colours, or those of the user's own cycle."""
+    key = "axes.prop_cycle"
+    if mpl.rcParams[key] == mpl.rcParamsDefault[key]:
+        return PALETTE
+    return mpl.rcParams[key].by_key().get("color", PALETTE)
 
 
 def dress(ax: Axes, xlabel: str = "", ylabel: str = "") -> None:
@@ -76,7 +129,7 @@ def dress(ax: Axes, xlabel: str = "", ylabel: str = "") -> None:
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
     ax.grid(True, color=GRID, linewidth=0.8, linestyle="-")
-    ax.tick_params(which="major", color=MUTED, labelcolor=INK, labelsize=9, length=3)
+    ax.tick_params(which="major", color=MUTED, labelcolor=INK, labelsize=0.9 * mpl.rcParams["font.size"], length=3)
     ax.tick_params(which="minor", length=0)
     for side, spine in ax.spines.items():
         spine.set_visible(side in ("left", "bottom"))
@@ -84,13 +137,19 @@ def dress(ax: Axes, xlabel: str = "", ylabel: str = "") -> None:
 
 
 def legend_beside(figure: Figure, handles: Sequence[Line2D]) -> None:
-    """A legend to the right of all panels, where it cannot cover a curve; long ones take several columns."""
+    """A legend to the right of all panels, where it cannot cover a curve; long ones take several columns.
+
+    Of narrow figures it is below.
+    """
+    if figure.get_figwidth() < _NARROW:
+        legend_below(figure, handles)
+        return
     rows = max(1, int((figure.get_figheight() - 0.4) / _ENTRY))
-    figure.legend(handles=list(handles), loc="outside right upper", ncols=-(-len(handles) // rows), **_LEGEND)
+    figure.legend(handles=list(handles), loc="outside right upper", ncols=-(-len(handles) // rows), **LEGEND)
 
 
 def legend_below(figure: Figure | SubFigure, handles: Sequence[Line2D]) -> None:
     """A legend under all panels, in rows."""
-    widest = 0.5 + 0.065 * max(len(str(handle.get_label())) for handle in handles)  # inch
+    widest = 0.5 + 0.0065 * mpl.rcParams["font.size"] * max(len(str(handle.get_label())) for handle in handles)  # inch
     ncols = min(len(handles), max(1, int(figure.bbox.width / figure.get_dpi() / widest)))
-    figure.legend(handles=list(handles), loc="outside lower center", ncols=ncols, **_LEGEND)
+    figure.legend(handles=list(handles), loc="outside lower center", ncols=ncols, **LEGEND)
