@@ -110,6 +110,7 @@ def test_a_sample_is_a_motion_of_the_closed_chain(name):
     np.testing.assert_allclose(ends.q[:, chain.independent_dofs], [movement.motion.start[0], movement.motion.end[0]])
     np.testing.assert_allclose(ends.qd, 0, atol=1e-9)
     assert sample.force.shape == sample.moment.shape == (7, len(chain.loops), 3)
+    assert movement.sample(x, t[:0]).force.shape == (0, len(chain.loops), 3)
 
 
 @every_movement

@@ -191,3 +191,13 @@ def test_reaction_sensitivities_follow_loads_that_depend_on_the_state():
 
                 expected = central_difference(moved, np.zeros(1), np.ones(1))
                 np.testing.assert_allclose(slope[..., m], expected, atol=1e-7 * max(1.0, np.abs(expected).max()))
+
+
+def test_no_samples_give_no_results():
+    evaluator = co.Evaluator(two_link())
+    n, bodies = evaluator.model.n, len(evaluator.model.bodies)
+    none = np.zeros((0, n))
+    assert evaluator.torque(none, none, none).shape == (0, n)
+    assert evaluator.sensitivities(none, none, none).dq.shape == (0, n, n)
+    assert evaluator.mass_matrix(none).shape == (0, n, n)
+    assert evaluator.reactions(none, none, none).force.shape == (0, bodies, 3)

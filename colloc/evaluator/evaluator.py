@@ -271,7 +271,7 @@ class Evaluator:
         """Dense results of a function at given samples."""
         values, single = self._values(batch, None, **given)
         arrays = [
-            spread(array, places, int(np.prod(shape))).reshape(-1, *shape)
+            spread(array, places, int(np.prod(shape))).reshape(len(array), *shape)
             for array, places, shape in zip(values, batch.places, shapes, strict=True)
         ]
         return [array[0] for array in arrays] if single else arrays

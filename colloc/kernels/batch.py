@@ -40,6 +40,8 @@ class Batch(NamedTuple):
     ) -> list[np.ndarray]:
         """Nonzeros of every result, each ndarray, shape (N, nonzeros), from inputs of shape (N, size)."""
         inputs = [given[name] for name in self.inputs]
+        if not samples:
+            return out or [np.zeros((0, places.size)) for places in self.places]
         if self.library is not None and inputs:
             return self.library.evaluate("f", inputs, out)
         results = out or [np.zeros((samples, places.size)) for places in self.places]
@@ -71,5 +73,5 @@ def arithmetic(function: ca.Function) -> int:
 def sample_rows(name: str, value: Any, samples: int, shape: tuple[int, ...]) -> np.ndarray:
     """Samples as contiguous rows, (N, size); a single sample or a scalar is repeated."""
     if np.ndim(value) == len(shape) + 1:
-        return np.ascontiguousarray(finite_array(name, value, (samples, *shape)).reshape(samples, -1))
+        return np.ascontiguousarray(finite_array(name, value, (samples, *shape)).reshape(samples, int(np.prod(shape))))
     return np.tile(finite_array(name, value, shape).reshape(1, -1), (samples, 1))

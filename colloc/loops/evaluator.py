@@ -215,7 +215,7 @@ class ChainEvaluator:
         inputs = {name: sample_rows(name, value, count, (sizes[name].shape[0],)) for name, value in given.items()}
         self._check(inputs["q"], driven)
         found = batch.evaluate(inputs, count)
-        arrays = [values.reshape(-1, *shape) for values, shape in zip(found, shapes, strict=True)]
+        arrays = [values.reshape(count, *shape) for values, shape in zip(found, shapes, strict=True)]
         return [array[0] for array in arrays] if samples is None else arrays
 
     def _check(self, q: np.ndarray, driven: bool) -> None:
@@ -227,7 +227,7 @@ class ChainEvaluator:
             k = int(np.argmax(gaps > 100 * CLOSED))
             loop = chain.loops[int(chain.closures.row_loops[chain.rows[np.abs(phi[k]).argmax()]])]
             raise InputError(f"q at sample {k}: loop {loop.name!r} is open by {gaps[k]:.3g}; see colloc.loops.assemble")
-        J = J.reshape(len(q), -1, n)
+        J = J.reshape(len(q), phi.shape[1], n)
         held, moved = J[:, :, chain.dependent_dofs], J[:, :, chain.independent_dofs]
         singular = np.linalg.cond(held) > 1 / RANK
         if singular.any():
