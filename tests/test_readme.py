@@ -62,6 +62,16 @@ def test_a_solve_in_another_process_in_the_readme_runs_as_printed(monkeypatch: p
     assert names["solution"].status is co.Status.SOLVED
 
 
+def test_many_starts_in_the_readme_run_as_printed():
+    import matplotlib.pyplot as plt
+
+    block = next(b for b in re.findall(r"```python\n(.*?)```", README, re.S) if "multistart" in b)
+    names: dict[str, Any] = {"co": co, "problem": time_optimal()}
+    exec(compile(block, "README.md", "exec"), names)
+    plt.close("all")
+    assert names["found"].best.duration == pytest.approx(0.393141, rel=1e-5)
+
+
 def test_there_are_exactly_two_set_up_commands():
     commands = re.findall(r"```sh\n(.*?)```", README, re.S)
     assert len(commands) == 2

@@ -7,8 +7,9 @@ from colloc.plot.over_time import joints, reactions, torques
 from colloc.plot.page import summary
 from colloc.plot.picture import save_figure
 from colloc.plot.refinement import error, ladder
+from colloc.plot.starts import optima
 
 __all__ = [
-    "animate", "convergence", "descents", "error", "guess", "joints", "ladder", "motion", "reactions", "save_figure",
-    "summary", "torques",
+    "animate", "convergence", "descents", "error", "guess", "joints", "ladder", "motion", "optima", "reactions",
+    "save_figure", "summary", "torques",
 ]  # fmt: skip

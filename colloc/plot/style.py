@@ -12,6 +12,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
+from colloc.interrupts import Heeded
 from colloc.model import Model
 
 P = ParamSpec("P")
@@ -65,7 +66,7 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
-        with mpl.rc_context(_style(narrow=is_narrow(kwargs.get("width"), kwargs.get("figsize")))):
+        with Heeded(), mpl.rc_context(_style(narrow=is_narrow(kwargs.get("width"), kwargs.get("figsize")))):
             return draw(*args, **kwargs)
 
     return drawn

@@ -11,7 +11,7 @@ from colloc.transcription.mesh import graded
 from colloc.transcription.nlp import NLP
 from colloc.transcription.program import Program
 from colloc.transcription.radau import Radau
-from colloc.transcription.recipe import Recipe
+from colloc.transcription.recipe import for_own_problem
 from colloc.transcription.sequence import SequenceNLP
 from colloc.transcription.trajectory import Trajectory
 from colloc.transcription.transcribe import (
@@ -25,7 +25,7 @@ from colloc.transcription.transcribe import (
 
 __all__ = [
     "NLP", "TRANSCRIPTIONS", "BSpline", "FreeKnotsGrid", "Grid", "Guess", "HermiteSimpson", "Keyframes", "Program",
-    "Radau", "Recipe", "SequenceNLP", "TimedLine", "Trajectory", "Transcription", "Untimed", "brief", "check_freedoms",
-    "constraint_block", "default_curve", "for_problem", "graded", "keyframes", "line", "on_curve", "on_curves",
-    "phase_guesses", "timed_line", "trajectory_from", "transcribe",
+    "Radau", "SequenceNLP", "TimedLine", "Trajectory", "Transcription", "Untimed", "brief", "check_freedoms",
+    "constraint_block", "default_curve", "for_own_problem", "for_problem", "graded", "keyframes", "line", "on_curve",
+    "on_curves", "phase_guesses", "timed_line", "trajectory_from", "transcribe",
 ]  # fmt: skip

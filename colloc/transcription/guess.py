@@ -208,7 +208,7 @@ def _lines(sequence: Sequence, ends: np.ndarray) -> dict[str, Keyframes]:
     """Lines through the postures that phases state, joint by joint; through a middle of its bounds where none does."""
     known: dict[str, dict[float, float]] = {}
     for problem, *times in zip(sequence.phases.values(), ends, ends[1:], strict=False):
-        for t, posture in zip(times, _stated_postures(problem), strict=True):
+        for t, posture in zip(times, stated_postures(problem), strict=True):
             for joint, value in zip(problem.model.joint_names, posture.tolist(), strict=True):
                 if not np.isnan(value):
                     known.setdefault(joint, {}).setdefault(float(t), value)
@@ -226,13 +226,13 @@ def _lines(sequence: Sequence, ends: np.ndarray) -> dict[str, Keyframes]:
 def _end_postures(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     """Postures stated at the ends; a joint without one takes that of the other end, or the middle of its bounds."""
     lower, upper = problem.limits("q")
-    rest, known = np.clip(0.0, lower, upper), _stated_postures(problem)
+    rest, known = np.clip(0.0, lower, upper), stated_postures(problem)
     filled = np.where(np.isnan(known), known[::-1], known)
     start, end = np.where(np.isnan(filled), rest, filled)
     return start, end
 
 
-def _stated_postures(problem: Problem) -> np.ndarray:
+def stated_postures(problem: Problem) -> np.ndarray:
     """Postures stated at the ends, shape (2, n); NaN where none is."""
     n = problem.model.n
     known = np.full((2, n), np.nan)

@@ -44,6 +44,12 @@ copyreg.pickle(NLP, _reduced)
 copyreg.pickle(SequenceNLP, _reduced_phases)
 
 
+def for_own_problem(nlp: NLP | SequenceNLP, problem: Problem | Phases) -> NLP | SequenceNLP:
+    """A program that has come back from another process, for the problem from which it was made there."""
+    make, (_, *recipe) = (_reduced if isinstance(nlp, NLP) else _reduced_phases)(nlp)  # pyright: ignore[reportArgumentType]
+    return make(problem, *recipe)
+
+
 def _recipe_of(nlp: NLP) -> Recipe:
     """The recipe of a program, whether it is built or not."""
     if "_build" in vars(nlp):

@@ -11,6 +11,7 @@ TITLES = {
     "transcription": "Curves and guesses",
     "solve": "Solving",
     "solution": "Answers",
+    "many": "Many solves",
     "kernels": "Compiled code",
     "evaluator": "The evaluator",
     "checks": "Errors",

@@ -1,0 +1,210 @@
+"""What workers do for `multistart`: random starts solved on a coarse grid, good ones on the grid that is asked for.
+
+Neither builds a program twice: a worker keeps it from one item to the next.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from colloc.checks import InputError
+from colloc.kernels import Compile
+from colloc.lazy import cached_property
+from colloc.many.random_motions import near_start, random_start, usual_guesses
+from colloc.pickling import Portable
+from colloc.problem import Problem, Sequence
+from colloc.solution import SequenceSolution, Solution
+from colloc.solution.refinement import phases_of
+from colloc.solution.run import Run, refined
+from colloc.solver import Hessian, Outcome, Start, Status
+from colloc.transcription import (
+    NLP,
+    BSpline,
+    HermiteSimpson,
+    Radau,
+    SequenceNLP,
+    Trajectory,
+    Transcription,
+    transcribe,
+)
+
+_FEW = 12  # intervals that are few enough for screening
+_SAMPLES = 17  # of every phase, by which motions are compared
+_ITERATIONS = 300  # of a coarse solve, at most
+
+Curves = Transcription | Mapping[str, Transcription]
+
+
+class Item(NamedTuple):
+    """A start: its number, and the end of an earlier one near which it lies, where it does."""
+
+    number: int
+    near: np.ndarray | None = None
+
+
+class Coarse(NamedTuple):
+    """Where a start has led on the coarse grid.
+
+    Parameters
+    ----------
+    number : int
+    cost, size : float
+        The cost, and what its changes are relative to.
+    outcome : Outcome or None
+    motion : ndarray
+        What motions are compared by: the duration of every phase, and samples of all joints over their range.
+    reason : str
+        Why there is no optimum; empty where there is one.
+    seconds : float
+    """
+
+    number: int
+    cost: float
+    size: float
+    outcome: Outcome | None
+    motion: np.ndarray
+    reason: str
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Screening(Portable):
+    """A start as the worker takes it: the problem on a coarse grid, inequalities at its nodes.
+
+    Parameters
+    ----------
+    problem : Problem or Sequence
+    curve : Transcription, or mapping of phase to Transcription
+        The coarse one.
+    parameters : ndarray
+    seed : int
+    options : mapping
+        IPOPT's.
+    compile : bool, Compile or None
+    """
+
+    problem: Problem | Sequence
+    curve: Curves
+    parameters: np.ndarray
+    seed: int
+    options: Mapping[str, Any]
+    compile: bool | Compile | None
+
+    @cached_property
+    def nlp(self) -> NLP | SequenceNLP:
+        """The program on the coarse grid."""
+        return program(self.problem, self.curve, self.compile)
+
+    @cached_property
+    def lines(self) -> list[Trajectory]:
+        """The usual guesses, which are costlier to time than to vary."""
+        return usual_guesses(self.nlp)
+
+    def __call__(self, item: Item) -> Coarse:
+        """The optimum that a start leads to. Start 0 is the usual guess; what is drawn depends on seed and number."""
+        begin, nlp = time.perf_counter(), self.nlp
+        rng = np.random.default_rng([self.seed, item.number])
+        run = Run(self.parameters, {"max_iter": _ITERATIONS} | dict(self.options), Hessian.EXACT, False, 1e-2, False)
+        try:
+            if item.number == 0:
+                guess = None
+            else:
+                x = random_start(nlp, self.lines, rng) if item.near is None else near_start(nlp, item.near, rng)
+                guess = Start(x)
+            found, _ = run(nlp, guess, begin)
+        except InputError as error:
+            return Coarse(item.number, np.inf, 1.0, None, np.zeros(0), str(error), time.perf_counter() - begin)
+        status, seconds = found.outcome.status, time.perf_counter() - begin
+        reason = "" if status is Status.SOLVED else str(status)
+        size = 1.0 if reason else found.cost_size
+        return Coarse(item.number, found.cost, size, found.outcome, signature(found), reason, seconds)
+
+    def solution(self, found: Coarse) -> Solution | SequenceSolution:
+        """What a start has led to, as a solution on the coarse grid."""
+        nlp, p = self.nlp, self.parameters
+        assert found.outcome is not None
+        if isinstance(nlp, SequenceNLP):
+            return SequenceSolution(nlp, found.outcome, p)
+        return Solution(nlp, found.outcome, p)
+
+
+@dataclass(frozen=True, eq=False)
+class Refining(Portable):
+    """The same on the grid that is asked for, from an optimum on the coarse one; or from the usual guess, None.
+
+    Parameters
+    ----------
+    coarse : Screening
+    curve : Transcription, or mapping of phase to Transcription
+    tol : float, optional
+    """
+
+    coarse: Screening
+    curve: Curves
+    tol: float | None
+
+    @cached_property
+    def nlp(self) -> NLP | SequenceNLP:
+        """The program on the first grid that is asked for."""
+        return program(self.coarse.problem, self.curve, self.coarse.compile)
+
+    def __call__(self, found: Coarse | None) -> Solution | SequenceSolution | str:
+        """The optimum; without its problem, which the asker has. Where there is none, the reason."""
+        own, begin = self.coarse, time.perf_counter()
+        tolerance = 1e-2 if self.tol is None else self.tol
+        run = Run(own.parameters, own.options, Hessian.EXACT, False, tolerance)
+        guess: Any = None if found is None else own.solution(found)
+        try:
+            solution, _ = run(self.nlp, guess, begin)
+        except InputError as error:
+            return str(error)
+        return solution if self.tol is None else refined(solution, run, guess)
+
+
+def program(problem: Problem | Sequence, curve: Curves, compile: bool | Compile | None) -> NLP | SequenceNLP:
+    """The program of a problem or of a sequence."""
+    stated: Any = problem
+    return transcribe(stated, curve, compile=compile)
+
+
+def coarser(curve: Curves) -> Curves:
+    """A curve of its kind with few intervals, for screening."""
+    if isinstance(curve, Mapping):
+        return {name: _coarser(own) for name, own in curve.items()}
+    return _coarser(curve)
+
+
+def _coarser(curve: Transcription) -> Transcription:
+    intervals = curve.basis.intervals
+    if isinstance(curve, BSpline) and curve.free:
+        curve = curve.held(curve.basis.breakpoints)
+    if intervals <= _FEW:
+        return curve
+    few = max(_FEW - 2, intervals // 3)
+    if isinstance(curve, BSpline):
+        smooth = curve.continuity
+        if smooth is not None and not isinstance(smooth, int):
+            smooth = int(np.max(np.asarray(smooth)))
+        return BSpline(few, degree=curve.degree, continuity=smooth)
+    if isinstance(curve, Radau):
+        return Radau(few, degree=int(np.min(np.asarray(curve.degree))))
+    assert isinstance(curve, HermiteSimpson)
+    return replace(curve, intervals=few, breakpoints=None)
+
+
+def signature(solution: Solution | SequenceSolution) -> np.ndarray:
+    """Durations of the phases, and positions over the ranges of the joints at equal fractions of the duration."""
+    parts = []
+    for own in phases_of(solution).values():
+        reach = own.problem.limits("q")
+        T = own.duration
+        q = own.at(np.linspace(0, T, _SAMPLES)).q if T > 0 and np.isfinite(own.x).all() else np.zeros((0, 0))
+        width = reach[1] - reach[0]
+        scale = np.where(np.isfinite(width) & (width > 0), width, np.pi)
+        parts += [[np.log(max(T, 1e-12))], (q / scale).ravel() if q.size else []]
+    return np.concatenate([np.asarray(part, dtype=float) for part in parts])
