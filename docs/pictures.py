@@ -17,10 +17,12 @@ WIDTH, COLOURS = 1100, 128
 
 
 def draw(name: str) -> None:
-    """Run a study and keep its figure."""
+    """Run a study and keep its figure, if it makes one."""
+    study = [sys.executable, "-m", "colloc", name]
+    if "--figure" not in subprocess.run([*study, "--help"], check=True, capture_output=True, text=True).stdout:
+        return
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "colloc", name, "--quick", "--figure", "figure.png"]
-        subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([*study, "--quick", "--figure", "figure.png"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
         shrink(Path(folder) / "figure.png", PICTURES / f"{name}.png")
 
 
