@@ -51,25 +51,34 @@ def motion_only(step: Step) -> co.Problem:
     )
 
 
-def effort(step: Step, now: co.Instant) -> ca.SX:
-    """Weighted squares of torques over their limits."""
+def effort(step: Step, now: co.Instant, lag: float = 0.0) -> ca.SX:
+    """Weighted squares of torques over their limits, or of what excites torques that lag behind it by a time [s]."""
+    excited = now.tau + lag * now.tau_rate if lag else now.tau
     lower, upper = step.stance.model.limits("torque")
     total = ca.SX(0)
     for j, name in enumerate(step.stance.model.joint_names):
         if np.isfinite(upper[j]):
             weight = next((w for start, w in step.weights.items() if name.startswith(start)), 1.0)
-            total += weight * (now.tau[j] / ((upper[j] - lower[j]) / 2)) ** 2
+            total += weight * (excited[j] / ((upper[j] - lower[j]) / 2)) ** 2
     return total
 
 
 def regularisation(step: Step, now: co.Instant) -> ca.SX:
     """Smoothness of the pelvis and of the transfer between the feet, ankles at rest."""
+    if step.sharing is not Sharing.FREE:
+        return calm(step, now)
+    # After its time the signal means nothing, and a little of its square keeps it at zero.
+    return calm(step, now) + step.even * ca.sumsqr(while_both(now, uneven(step, now))) + 1e-4 * ca.sumsqr(now.trailing)
+
+
+def calm(step: Step, now: co.Instant) -> ca.SX:
+    """Smoothness of the pelvis, ankles at rest."""
     pelvis = now.point(*step.stance.landmarks["pelvis"])
     ankles = [j for j, name in enumerate(now.model.joint_names) if name.startswith("ankle_dorsiflexion")]
-    smooth = step.smooth * ca.sumsqr(pelvis.acceleration / 9.81) + step.rest * ca.sumsqr(now.q[ankles])
-    if step.sharing is not Sharing.FREE:
-        return smooth
+    return step.smooth * ca.sumsqr(pelvis.acceleration / 9.81) + step.rest * ca.sumsqr(now.q[ankles])
+
+
+def uneven(step: Step, now: co.Instant) -> ca.SX:
+    """Distance of the leading foot's force from a share that grows evenly during double support [body weight]."""
     grown, trailing = now.t / (DOUBLE * step.duration), share(step, now).force
-    uneven = while_both(now, ((1 - grown) * right(step, now).force - grown * trailing) / step.weight)
-    # After its time the signal means nothing, and a little of its square keeps it at zero.
-    return smooth + step.even * ca.sumsqr(uneven) + 1e-4 * ca.sumsqr(now.trailing)
+    return ((1 - grown) * right(step, now).force - grown * trailing) / step.weight

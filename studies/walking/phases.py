@@ -1,0 +1,158 @@
+"""A step of walking as three phases that last as long as they like: double support, flat foot, heel rising.
+
+The step of `studies.walking.problem` with everything that it asks for. What holds during a part of its schedule, in
+fractions of the step, holds during that part of the phase it lies in, however long this lasts; forces, moments and
+accelerations go on from phase to phase without a jump.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import pairwise
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+import colloc as co
+from colloc.problem import Condition, Constraint, Moment, Window
+from colloc.studies.walking.contacts import contacts
+from colloc.studies.walking.forces import forces, share, signals
+from colloc.studies.walking.posture import posture, symmetry
+from colloc.studies.walking.problem import calm, effort, uneven
+from colloc.studies.walking.step import DOUBLE, FLAT_UNTIL, Step
+
+SCHEDULE = {"double support": (0.0, DOUBLE), "flat foot": (DOUBLE, FLAT_UNTIL), "heel rising": (FLAT_UNTIL, 1.0)}
+BOTH, LAST = "double support", "heel rising"
+SHORTEST, LONGEST = 0.02, 0.9  # of the step's duration, of any phase
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the step's schedule, and the phase that it is.
+
+    Parameters
+    ----------
+    step : Step
+    start, end : float
+        Fractions of the step in its schedule.
+    """
+
+    step: Step
+    start: float
+    end: float
+
+    def scheduled(self, now: co.Instant) -> co.Instant:
+        """The instant at the time of the schedule that it stands for."""
+        s = self.start + (self.end - self.start) * now.t / now.duration
+        return replace(now, t=s * self.step.duration, duration=ca.SX(self.step.duration))
+
+    def fraction(self, s: float) -> float:
+        """Fraction of the phase for one of the step, no further than its ends."""
+        return float(np.clip((s - self.start) / (self.end - self.start), 0.0, 1.0))
+
+    def own(self, stated: Sequence[Constraint]) -> list[Constraint]:
+        """What is asked for in this part."""
+        found = []
+        for item in stated:
+            where = item.where
+            if isinstance(where, Moment):
+                if self.start < where.s <= self.end or where.s == self.start == 0:
+                    found.append(self._moved(item, Moment(self.fraction(where.s))))
+            elif isinstance(where, Window):
+                moved = Window(self.fraction(where.start), self.fraction(where.end))
+                if moved.start < moved.end:
+                    found.append(self._moved(item, moved))
+        return found
+
+    def _moved(self, item: Constraint, where: Moment | Window) -> Constraint:
+        if not isinstance(item, Condition):
+            return replace(item, where=where)
+        return replace(item, where=where, fn=lambda now: item.fn(self.scheduled(now)))
+
+
+@dataclass(frozen=True, eq=False)
+class PhasedStep:
+    """A step whose phases last as long as they like.
+
+    Parameters
+    ----------
+    step : Step
+        Its wrench of the trailing foot is a free one.
+    lag : float [s]
+        Time T by which torques lag behind what excites them, e = tau + T dtau/dt: what costs is e in place of tau.
+    shares : tuple of three floats
+        Phases' shares of the step where the search for their durations begins.
+    """
+
+    step: Step
+    lag: float = 0.0
+    shares: tuple[float, float, float] = (0.2, 0.4, 0.4)
+
+    @cached_property
+    def parts(self) -> dict[str, Part]:
+        """The phases' parts of the schedule."""
+        return {name: Part(self.step, *ends) for name, ends in SCHEDULE.items()}
+
+    @cached_property
+    def sequence(self) -> co.Sequence:
+        """The whole step, as long as its length asks for at its speed."""
+        stated = [*contacts(self.step), *forces(self.step), *posture(self.step)]
+        phases = {name: self._phase(name, self._cost(name), stated) for name in self.parts}
+        return self._joined(phases, self.step)
+
+    @cached_property
+    def motion_only(self) -> co.Sequence:
+        """The same without forces, a start for the search as in `studies.walking.problem.motion_only`."""
+        free = replace(self.step, seamless=False)
+
+        def ease(T: float, now: co.Instant) -> ca.SX:
+            return ca.sumsqr(now.q) + 0.1 * ca.sumsqr(T * now.qd) + 1e-3 * ca.sumsqr(T**2 * now.qdd)
+
+        cost = co.integral(partial(ease, self.step.duration), name="ease")
+        stated = [*contacts(free), *posture(free)]
+        phases = {
+            name: co.Problem(free.stance.strengthless.model, self._span(name), cost, part.own(stated))
+            for name, part in self.parts.items()
+        }
+        return self._joined(phases, free)
+
+    def _phase(self, name: str, cost: co.Cost, stated: Sequence[Constraint]) -> co.Problem:
+        step, part, foot = self.step, self.parts[name], self.step.stance.feet["l"].ball.body
+        both = name == BOTH
+        return co.Problem(
+            step.stance.model,
+            self._span(name),
+            cost,
+            part.own(stated),
+            unknowns=signals(step) if both else [],
+            loads=[co.ground.applied(foot, (0, 0, 0), lambda now: share(step, now))] if both else [],
+        )
+
+    def _span(self, name: str) -> co.Free:
+        T, share = self.step.duration, self.shares[list(SCHEDULE).index(name)]
+        return co.Free(SHORTEST * T, LONGEST * T, share * T)
+
+    def _cost(self, name: str) -> co.Cost:
+        step, part = self.step, self.parts[name]
+
+        def regularisation(now: co.Instant) -> ca.SX:
+            value = calm(step, now)
+            return value if name != BOTH else value + step.even * ca.sumsqr(uneven(step, part.scheduled(now)))
+
+        return co.integral(lambda now: effort(step, now, self.lag), name="effort") + co.integral(
+            regularisation, name="regularisation"
+        )
+
+    def _joined(self, phases: Mapping[str, co.Problem], step: Step) -> co.Sequence:
+        """Phases in a row, the last of which ends as the mirror image of how the first begins."""
+        ends = symmetry(step)
+
+        def difference(phases: Mapping[str, Any]) -> ca.SX:
+            return ends.fn(phases[BOTH].start, phases[LAST].end)
+
+        names = list(phases)
+        links = [co.link(a, b, qdd=True) for a, b in pairwise(names)]
+        return co.Sequence(phases, [replace(ends, fn=difference), *links], duration=step.duration)
