@@ -5,6 +5,14 @@ a step; `studies.walking.gait` takes that as given. Here a step is a sequence (`
 support, flat foot and heel rise last as long as costs least; only all of them together are given, by speed and step
 length. Beside the planar walker and the 55-DOF human stand planar walkers whose torques lag behind what excites them,
 and other speeds. Searches start from standing still, and from random postures and random durations about it.
+
+They do not. The planar walker stands on a foot for 54.6 % of the stride, the 55-DOF human for 53.6 %: both feet stand
+for 9 and 7 % of a step in place of 20, and the heel rises at 13 to 15 % of the stride. With speed stance shortens as
+people's does (Fukuchi et al. 2018), from 56.8 % at 0.9 m/s to 53.3 % at 1.5 m/s, 5 to 6 % of the stride below them.
+Changing a torque swiftly costs nothing here; muscles that lag by 20, 50 and 100 ms behind what excites them, where that
+costs, bring stance to 55.7, 56.6 and 57.1 %, and the heel's rise to 25 %. Forces are less like people's than with the
+given schedule: the vertical one overshoots after the strike, to 1.3 and 1.4 of body weight. Of 20 random starts 17 end
+in the same step.
 """
 
 from __future__ import annotations
@@ -200,10 +208,10 @@ def draw_shares(ax: Axes, found: Mapping[str, Found]) -> None:
 def durations_figure(found: Mapping[str, Found], speeds: Mapping[float, float]) -> Figure:
     """Division of the stride, how it changes with speed, and curves of some strides in front of Winter's band."""
     figure = plt.figure(figsize=(13.0, 11.0))
-    grid = figure.add_gridspec(3, 6, height_ratios=(1.15, 1, 1))
-    draw_shares(figure.add_subplot(grid[0, 1:6]), found)
-    shown = dict(list(found.items())[:3])
-    places = [figure.add_subplot(grid[1 + k // 3, 2 * (k % 3) : 2 * (k % 3) + 2]) for k in range(6)]
+    grid = figure.add_gridspec(3, 3, height_ratios=(1.15, 1, 1))
+    draw_shares(figure.add_subplot(grid[0, :]), found)
+    shown = {name: own for name, own in found.items() if own.posed.lag in (0.0, LAGS[1])}
+    places = [figure.add_subplot(grid[1 + k // 3, k % 3]) for k in range(6)]
     draw_curves(places[:5], {name: own.stride for name, own in shown.items()})
     ax = places[5]
     people = [fact("support.stance", "Fukuchi 2018", pace) for pace in MEASURED]
@@ -230,7 +238,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     alike: list[bool] = []
     if not args.quick:
         found["55-DOF human"] = spatial(PhasedStep(replace(posed.step, human=walking(human55()))))
-        found |= {f"planar walker, muscles lag by {1e3 * lag:.0f} ms": planar(replace(posed, lag=lag)) for lag in LAGS}
+        found |= {f"planar walker, lag of {1e3 * lag:.0f} ms": planar(replace(posed, lag=lag)) for lag in LAGS}
         for speed in SPEEDS:
             if speed != args.speed:
                 there = planar(PhasedStep(replace(posed.step, speed=speed, length=step_length(speed))))
