@@ -49,21 +49,21 @@ def optima(
     instance("found", found, Optima, "see co.multistart")
     solved = sorted((s for s in found.starts if s.group is not None), key=lambda s: s.cost)
     page = panels((1, 1), (8.0, 3.8), ax, width, figsize)
-    ax = page.axes[0, 0]
+    rungs = page.axes[0, 0]
     size = found.best.cost_size
     above = {s.number: 100 * (s.cost - solved[0].cost) / size for s in solved}
     for group in dict.fromkeys(s.group for s in solved):
         rung = [k for k, s in enumerate(solved, 1) if s.group == group]
         height = above[solved[rung[0] - 1].number]
-        ax.plot([rung[0] - 0.4, rung[-1] + 0.4], [height] * 2, color=MUTED, linewidth=1.0, zorder=1)
+        rungs.plot([rung[0] - 0.4, rung[-1] + 0.4], [height] * 2, color=MUTED, linewidth=1.0, zorder=1)
         words = f"{len(rung)} start{'s' if len(rung) > 1 else ''}"
-        ax.annotate(words, (rung[-1] + 0.5, height), fontsize=8, color=MUTED, va="center", annotation_clip=False)
+        rungs.annotate(words, (rung[-1] + 0.5, height), fontsize=8, color=MUTED, va="center", annotation_clip=False)
     for k, start in enumerate(solved, 1):
-        ax.plot(k, above[start.number], markeredgecolor=BLUE, markerfacecolor=_fill(start), **_MARK)
-    dress(ax, "starts, by cost", "above the best [%]")
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set_xlim(0.3, len(found.starts) + 1.5)
-    ax.set_title(f"{len(found.starts)} starts, {len(found.starts) - len(solved)} without an optimum", loc="left")
+        rungs.plot(k, above[start.number], markeredgecolor=BLUE, markerfacecolor=_fill(start), **_MARK)
+    dress(rungs, "starts, by cost", "above the best [%]")
+    rungs.xaxis.set_major_locator(MaxNLocator(integer=True))
+    rungs.set_xlim(0.3, len(found.starts) + 1.5)
+    rungs.set_title(f"{len(found.starts)} starts, {len(found.starts) - len(solved)} without an optimum", loc="left")
     kinds = (("usual guess", "black"), ("random", BLUE), ("near an earlier end", "white"))
     marks = [Line2D([], [], markeredgecolor=BLUE, markerfacecolor=fill, label=label, **_MARK) for label, fill in kinds]
     page.legend(marks)
