@@ -38,7 +38,7 @@ The layers, lowest first; each imports only from those listed before it:
     solve           from a problem to a solution, refined where asked for, or a SolveError
     progress        a line that shows how far a long run is
     tie_break       a second cost for what a time optimum leaves open
-    many            many solves at once, on any executor: random starts
+    many            many solves at once, on any executor: random starts, parameter studies
     descent         steepest descent, BFGS and Newton methods for motions without constraints beside bounds
     control         iLQR, and feedback around a motion
     plot            figures and animations
@@ -51,7 +51,7 @@ from typing import TYPE_CHECKING, Any
 
 from colloc.checks import InputError, InputWarning, unknown_name
 from colloc.kernels import Compile, CompileWarning
-from colloc.many import Optima, multistart
+from colloc.many import Optima, Sweep, multistart, sweep
 from colloc.model import (
     Body,
     Capsule,
@@ -114,13 +114,13 @@ if TYPE_CHECKING:
 __all__ = [
     "NLP", "BSpline", "Body", "Capsule", "Compile", "CompileWarning", "Cost", "Evaluator", "Free", "Friction",
     "HermiteSimpson", "Hessian", "InputError", "InputWarning", "Instant", "Joint", "Limits", "Load", "Model", "Optima",
-    "Parameter", "PointMotion", "Problem", "Radau", "Sample", "Sequence", "SequenceNLP", "SequenceSolution", "Solution",
-    "SolutionWarning", "SolveError", "State", "Status", "TorqueSensitivities", "Unknown", "Verification", "apart", "at",
-    "boundary", "bounds", "control", "descent", "dh_prismatic", "dh_revolute", "duration", "dynamics", "final", "fixed",
-    "floating", "from_urdf", "graded", "ground", "helical", "impact", "initial", "integral", "keyframes", "line",
-    "link", "load", "loops", "multistart", "path", "penalty", "placement", "plot", "point_motion", "point_to_point",
-    "prismatic", "reach", "refine", "revolute", "save", "solve", "spherical", "terminal", "tie_break", "to_csv",
-    "to_dataframe", "track", "transcribe", "verify",
+    "Parameter", "PointMotion", "Problem", "Radau", "Sample", "Sequence", "SequenceNLP", "SequenceSolution",
+    "Solution", "SolutionWarning", "SolveError", "State", "Status", "Sweep", "TorqueSensitivities", "Unknown",
+    "Verification", "apart", "at", "boundary", "bounds", "control", "descent", "dh_prismatic", "dh_revolute",
+    "duration", "dynamics", "final", "fixed", "floating", "from_urdf", "graded", "ground", "helical", "impact",
+    "initial", "integral", "keyframes", "line", "link", "load", "loops", "multistart", "path", "penalty", "placement",
+    "plot", "point_motion", "point_to_point", "prismatic", "reach", "refine", "revolute", "save", "solve", "spherical",
+    "sweep", "terminal", "tie_break", "to_csv", "to_dataframe", "track", "transcribe", "verify",
 ]  # fmt: skip
 
 # Loaded on first use: importing matplotlib takes longer than solving a small problem, and ground is for walkers.

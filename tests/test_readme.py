@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import pytest
 from problems import time_optimal
@@ -70,6 +71,17 @@ def test_many_starts_in_the_readme_run_as_printed():
     exec(compile(block, "README.md", "exec"), names)
     plt.close("all")
     assert names["found"].best.duration == pytest.approx(0.393141, rel=1e-5)
+
+
+def test_a_parameter_study_in_the_readme_runs_as_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    block = next(b for b in re.findall(r"```python\n(.*?)```", README, re.S) if "co.sweep" in b)
+    names: dict[str, Any] = {"co": co, "ca": ca, "problem": time_optimal()}
+    exec(compile(block, "README.md", "exec"), names)
+    table = names["table"]
+    assert table.failed.size == 0
+    assert (np.diff(table["duration"]) > 0).all()
+    assert len(list((tmp_path / "gains").glob("case_*.npz"))) == 4
 
 
 def test_there_are_exactly_two_set_up_commands():

@@ -1,6 +1,8 @@
-"""Many problems at once: the optima that random starts lead to."""
+"""Many problems at once: the optima that random starts lead to, and parameter studies."""
 
 from colloc.many.optima import Found, Optima, Optimum
 from colloc.many.search import multistart
+from colloc.many.sweep import sweep
+from colloc.many.table import Sweep
 
-__all__ = ["Found", "Optima", "Optimum", "multistart"]
+__all__ = ["Found", "Optima", "Optimum", "Sweep", "multistart", "sweep"]

@@ -5,22 +5,44 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from colloc.checks import InputError
+from colloc.checks import InputError, count
+from colloc.many.processes import Processes
 
 Task = Callable[[Any], Any]
 
 
-def check_executor(executor: Any) -> Executor | None:
-    """The executor, or None for this process; InputError for what cannot submit."""
+def check_executor(executor: Any) -> Executor | int | None:
+    """The executor, a number of processes, or None for this one; InputError for what is none."""
+    if isinstance(executor, int) and not isinstance(executor, bool):
+        return count("executor, a number of processes,", executor, at_least=1)
     if executor is None or callable(getattr(executor, "submit", None)):
         return executor
     raise InputError(
-        "executor must be one of concurrent.futures, such as ProcessPoolExecutor(2), a Dask client's "
-        f"client.get_executor(), mpi4py's MPIPoolExecutor(), or None for this process; got {executor!r}"
+        "executor must be a number of processes, an executor of concurrent.futures such as a Dask client's "
+        f"client.get_executor() or mpi4py's MPIPoolExecutor(), or None for this process; got {executor!r}"
     )
+
+
+@contextmanager
+def working(executor: Executor | int | None, seconds: float | None = None) -> Iterator[Executor | None]:
+    """The executor, processes of our own while they are needed, or None for this process."""
+    if not isinstance(executor, int):
+        yield executor
+        return
+    pool = Processes(executor, seconds)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def sent(task: Task, executor: Executor | None) -> Task | bytes:
+    """A task as an executor's workers take it: threads have the object itself."""
+    return task if executor is None or isinstance(executor, ThreadPoolExecutor) else pickle.dumps(task)
 
 
 def results(task: Task, items: Sequence[Any], executor: Executor | None) -> Iterator[tuple[int, Any]]:
@@ -41,12 +63,11 @@ def results(task: Task, items: Sequence[Any], executor: Executor | None) -> Iter
         for number, item in enumerate(items):
             yield number, task(item)
         return
-    # Threads have the objects themselves.
-    sent = task if isinstance(executor, ThreadPoolExecutor) else pickle.dumps(task)
+    what = sent(task, executor)
     futures: dict[Future[Any], int] = {}
     try:
         for number, item in enumerate(items):
-            futures[executor.submit(_done, sent, item)] = number
+            futures[executor.submit(done, what, item)] = number
         for future in as_completed(futures):
             error = future.exception()
             if isinstance(error, KeyboardInterrupt):
@@ -57,7 +78,7 @@ def results(task: Task, items: Sequence[Any], executor: Executor | None) -> Iter
             future.cancel()
 
 
-def _done(task: Task | bytes, item: Any) -> Any:
+def done(task: Task | bytes, item: Any) -> Any:
     """In a worker: the result for an item."""
     return (_opened(task) if isinstance(task, bytes) else task)(item)
 

@@ -11,7 +11,7 @@ import numpy as np
 from colloc.checks import count, finite_number, flag, instance
 from colloc.interrupts import heeded
 from colloc.kernels import Compile
-from colloc.many.executors import check_executor, results
+from colloc.many.executors import check_executor, results, working
 from colloc.many.optima import Found, Optima, Optimum, alike, grouped
 from colloc.many.screening import Coarse, Curves, Item, Refining, Screening, coarser, signature
 from colloc.problem import Problem, Sequence
@@ -35,7 +35,7 @@ def multistart(
     starts: int = 20,
     seed: int = 0,
     keep: int = 3,
-    executor: Executor | None = None,
+    executor: Executor | int | None = None,
     tol: float | None = None,
     parameters: Mapping[str, Any] | None = None,
     compile: bool | Compile | None = None,
@@ -61,8 +61,9 @@ def multistart(
         Of the random motions.
     keep : int
         Distinct optima of the coarse grid that are solved on the curve asked for.
-    executor : Executor, optional
-        Any of concurrent.futures: processes, threads, a Dask client's. By default one start after another, here.
+    executor : int or Executor, optional
+        That many processes, or any executor of concurrent.futures. By default one start after another, here; see
+        `sweep`.
     tol, parameters, compile, ipopt :
         As in `solve`.
     progress : bool, optional
@@ -94,7 +95,7 @@ def multistart(
     count("starts", starts, at_least=2)
     count("seed", seed, at_least=0)
     count("keep", keep, at_least=1)
-    executor = check_executor(executor)
+    chosen = check_executor(executor)
     if progress is not None:
         flag("progress", progress)
     if curve is None:
@@ -107,8 +108,8 @@ def multistart(
     screening = Screening(problem, coarser(curve), values, seed, check_options(ipopt), compile)
     refining = Refining(screening, curve, tol)
     _ = screening.nlp  # what does not fit the problem is said here, once
-    search = _Search(executor, starts, progress)
-    with Progress(starts + keep, "starts", progress) as bar:
+    with working(chosen) as pool, Progress(starts + keep + 1, "starts", progress) as bar:
+        search = _Search(pool, starts)
         search.screen(screening, bar)
         search.refine(refining, keep, bar)
     return search.answer(screening)
@@ -117,7 +118,7 @@ def multistart(
 class _Search:
     """What has been found so far."""
 
-    def __init__(self, executor: Executor | None, starts: int, progress: bool | None):
+    def __init__(self, executor: Executor | None, starts: int):
         self._executor, self._count = executor, starts
         self._coarse: list[Coarse] = []
         self._fine: list[tuple[Coarse | None, Solution | SequenceSolution]] = []

@@ -2,6 +2,7 @@
 
 from colloc.plot.animation import animate
 from colloc.plot.iterations import convergence, descents
+from colloc.plot.map import map
 from colloc.plot.motion import guess, motion
 from colloc.plot.over_time import joints, reactions, torques
 from colloc.plot.page import summary
@@ -10,6 +11,6 @@ from colloc.plot.refinement import error, ladder
 from colloc.plot.starts import optima
 
 __all__ = [
-    "animate", "convergence", "descents", "error", "guess", "joints", "ladder", "motion", "optima", "reactions",
+    "animate", "convergence", "descents", "error", "guess", "joints", "ladder", "map", "motion", "optima", "reactions",
     "save_figure", "summary", "torques",
 ]  # fmt: skip

@@ -44,6 +44,17 @@ copyreg.pickle(NLP, _reduced)
 copyreg.pickle(SequenceNLP, _reduced_phases)
 
 
+def to_be_built(
+    problem: Problem | Phases, recipe: Recipe | Mapping[str, Recipe], compile: bool | Compile | None
+) -> NLP | SequenceNLP:
+    """A program that builds itself when it is first needed; of a sequence from the recipes of its phases."""
+    if isinstance(problem, Phases):
+        assert not isinstance(recipe, Recipe)
+        return _phases_to_be_built(problem, recipe, compile)
+    assert isinstance(recipe, Recipe)
+    return _to_be_built(problem, recipe)
+
+
 def for_own_problem(nlp: NLP | SequenceNLP, problem: Problem | Phases) -> NLP | SequenceNLP:
     """A program that has come back from another process, for the problem from which it was made there."""
     make, (_, *recipe) = (_reduced if isinstance(nlp, NLP) else _reduced_phases)(nlp)  # pyright: ignore[reportArgumentType]

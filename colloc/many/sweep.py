@@ -1,0 +1,247 @@
+"""Parameter studies: one problem over a grid or a table of values, on any executor, resumed where they were stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from colloc.checks import InputError, finite_number, flag
+from colloc.files import check_path, write_atomically
+from colloc.interrupts import heeded
+from colloc.kernels import Compile
+from colloc.many.case import CaseSolver, Item, unpacked
+from colloc.many.cases import checked_record, forerunners, listed
+from colloc.many.executors import check_executor, done, sent, working
+from colloc.many.screening import Curves
+from colloc.many.table import COLUMNS, Sweep
+from colloc.problem import Problem, Sequence
+from colloc.progress import Progress
+from colloc.solution.fingerprint import differences, fingerprint, links_fingerprint
+from colloc.solver import check_options
+
+_ABOUT = "sweep.json"
+
+
+@heeded
+def sweep(
+    problem: Problem | Sequence | Callable[..., Problem | Sequence],
+    cases: Any,
+    curve: Curves | None = None,
+    *,
+    record: Mapping[str, Callable[[Any], float]] | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    executor: Executor | int | None = None,
+    warm: bool = True,
+    seconds: float | None = None,
+    tol: float | None = None,
+    compile: bool | Compile | None = None,
+    ipopt: Mapping[str, Any] | None = None,
+    progress: bool | None = None,
+) -> Sweep:
+    """A problem solved for many values: a table with a row for every case, failed ones with their reason.
+
+    Every case but the first starts from the nearest solved one before it, in an order that is that of the cases alone:
+    the table is the same whatever it is computed on, and however often it was interrupted.
+
+    Parameters
+    ----------
+    problem : Problem, Sequence or callable
+        With a `Parameter` for every name in cases; or a function of these names that returns the problem of a case:
+        ``problem(payload=2.0, share=0.1)``.
+    cases : mapping of str to sequence of float, or sequence of mappings of str to float
+        A grid, all combinations, the last name varying fastest; or a table, a mapping for every case.
+    curve : optional
+        As in `solve`.
+    record : mapping of str to callable, optional
+        Further columns: functions of a solution that return a number, such as
+        ``{"peak": lambda solution: abs(solution.tau).max()}``.
+    folder : str or PathLike, optional
+        Where every finished case has a file of its own, written atomically. A sweep that was stopped, by Ctrl-C or
+        kill -9, goes on there with the same call. Without one nothing is kept but the table.
+    executor : int or Executor, optional
+        That many processes of its own, of which each has one thread, one that dies is replaced, and its case tried once
+        more; or any executor of concurrent.futures. By default one case after another, here. Where processes are
+        spawned, scripts need ``if __name__ == "__main__":``.
+    warm : bool
+        Whether cases start from solved neighbours; else all from the usual guess.
+    seconds : float, optional
+        Time that a case may take in processes of its own, before it counts as failed.
+    tol, compile, ipopt :
+        As in `solve`.
+    progress : bool, optional
+        A bar on standard error; by default in terminals and notebooks.
+
+    Returns
+    -------
+    Sweep
+        When interrupted by Ctrl-C, what is done; other cases have the reason "not begun".
+
+    Raises
+    ------
+    InputError
+        For cases that do not fit the problem, or a folder that holds another sweep; says how they differ.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> gravity = co.Parameter("gain", 1.0)
+    >>> effort = co.integral(lambda now: now.gain * ca.sumsqr(now.tau))
+    >>> weighed = replace(problem, minimize=co.duration() + 1e-3 * effort, parameters=[gravity])
+    >>> table = co.sweep(weighed, {"gain": [1.0, 2.0, 4.0]}, co.BSpline(10))
+    >>> bool((np.diff(table["duration"]) > 0).all())
+    True
+    """
+    names, values = listed(cases)
+    chosen = checked_record(record, (*names, *COLUMNS))
+    for name, value in (("warm", warm), ("progress", progress)):
+        if value is not None:
+            flag(name, value)
+    for name, value in (("tol", tol), ("seconds", seconds)):
+        if value is not None:
+            finite_number(name, value, positive=True)
+    if seconds is not None and not isinstance(executor, int):
+        raise InputError(f"seconds holds for processes of the sweep's own: give executor=2, got {executor!r}")
+    if not (isinstance(problem, Problem | Sequence) or callable(problem)):
+        raise InputError(f"problem must be a Problem, a Sequence or a function that returns one, got {problem!r}")
+    if isinstance(problem, Problem | Sequence):
+        problem.parameter_values(dict(zip(names, values[0].tolist(), strict=True)))  # names and shapes
+    solver = CaseSolver(problem, curve, tol, chosen, check_options(ipopt), compile)
+    parents: list[int | None] = forerunners(values) if warm else [None] * len(values)
+    study = _Study(solver, names, values, parents)
+    if folder is not None:
+        study.resume(_folder(folder), _about(solver, names, values, warm))
+    with working(check_executor(executor), seconds) as pool, Progress(len(values), "cases", progress) as bar:
+        study.run(pool, bar)
+    return Sweep(solver, names, values, tuple(study.contents), tuple(study.reasons))
+
+
+class _Study:
+    """What of a sweep is done."""
+
+    def __init__(self, solver: CaseSolver, names: tuple[str, ...], values: np.ndarray, parents: list[int | None]):
+        self._solver, self._names, self._values, self._parents = solver, names, values, parents
+        self.contents: list[bytes | None] = [None] * len(values)
+        self.reasons = ["not begun"] * len(values)
+        self._folder: Path | None = None
+        self._failed = [False] * len(values)
+
+    def resume(self, folder: Path, about: Mapping[str, Any]) -> None:
+        """What an earlier run has left in a folder; InputError where that is of another sweep."""
+        self._folder = folder
+        note = folder / _ABOUT
+        if note.exists():
+            _compare(folder, json.loads(note.read_text()), about)
+        else:
+            write_atomically(note, json.dumps(about).encode())
+        for k in range(len(self._values)):
+            file = self._file(k)
+            if file.exists():
+                try:
+                    self._keep(k, file.read_bytes())
+                except ValueError:
+                    file.unlink()  # damaged by others than us, who write atomically: to be solved again
+
+    def _file(self, k: int) -> Path:
+        assert self._folder is not None
+        return self._folder / f"case_{k:0{len(str(len(self._values)))}d}.npz"
+
+    def _keep(self, k: int, content: bytes) -> None:
+        row = unpacked(content).row
+        self.contents[k], self.reasons[k], self._failed[k] = content, row["reason"], "answer" not in row
+
+    def run(self, pool: Executor | None, bar: Progress) -> None:
+        """All cases that are left; Ctrl-C ends it early."""
+        followers: dict[int | None, list[int]] = {}
+        for k, parent in enumerate(self._parents):
+            followers.setdefault(parent, []).append(k)
+        ready = list(reversed(followers.get(None, [])))
+        futures: dict[Future[bytes], int] = {}
+        task = sent(self._solver, pool)
+        try:
+            while ready or futures:
+                while ready:
+                    k = ready.pop()
+                    if self.contents[k] is None and pool is not None:
+                        futures[pool.submit(done, task, self._item(k))] = k
+                        continue
+                    if self.contents[k] is None:
+                        self._finish(k, self._solver(self._item(k)))
+                    bar.step()
+                    ready += reversed(followers.get(k, []))
+                finished = wait(futures, return_when=FIRST_COMPLETED).done if futures else ()
+                for future in finished:
+                    k = futures.pop(future)
+                    self._collect(k, future)
+                    bar.step()
+                    ready += reversed(followers.get(k, []))
+        except KeyboardInterrupt:
+            pass
+        finally:
+            for future in futures:
+                future.cancel()
+
+    def _item(self, k: int) -> Item:
+        """A case with the file of the nearest one before it that has an answer."""
+        parent = self._parents[k]
+        while parent is not None and (self._failed[parent] or self.contents[parent] is None):
+            parent = self._parents[parent]
+        content = None if parent is None else self.contents[parent]
+        neighbour = None if parent is None or content is None else (self._case(parent), content)
+        return Item(k, self._case(k), neighbour)
+
+    def _case(self, k: int) -> dict[str, float]:
+        return dict(zip(self._names, self._values[k].tolist(), strict=True))
+
+    def _collect(self, k: int, future: Future[bytes]) -> None:
+        error = future.exception()
+        if error is None:
+            self._finish(k, future.result())
+        elif isinstance(error, KeyboardInterrupt):
+            raise error
+        else:  # of the executor, not of the case: nothing is kept, and another run tries again
+            self.contents[k], self._failed[k] = None, True
+            self.reasons[k] = f"{type(error).__name__}: {error}"
+
+    def _finish(self, k: int, content: bytes) -> None:
+        if unpacked(content).row["reason"].startswith("InterruptedError"):
+            raise KeyboardInterrupt
+        if self._folder is not None:
+            write_atomically(self._file(k), content)
+        self._keep(k, content)
+
+
+def _folder(path: str | os.PathLike[str]) -> Path:
+    """The folder, made where there is none."""
+    folder = check_path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"folder {str(path)!r} cannot be made: {error}") from None
+    return folder
+
+
+def _about(solver: CaseSolver, names: tuple[str, ...], values: np.ndarray, warm: bool) -> dict[str, Any]:
+    """What a sweep is, as far as it can be told: what two of them are compared by."""
+    first = solver.problem_of(dict(zip(names, values[0].tolist(), strict=True)))
+    phases = first.phases if isinstance(first, Sequence) else {"": first}
+    parts = {f"{name}{part}": v.tolist() for name, own in phases.items() for part, v in fingerprint(own).items()}
+    if isinstance(first, Sequence):
+        parts |= {part: v.tolist() for part, v in links_fingerprint(first).items()}
+    return {
+        "names": list(names), "values": values.tolist(), "warm": warm, "record": list(solver.record),
+        "curve": repr(solver.curve), "tol": solver.tol, "problem": parts,
+    }  # fmt: skip
+
+
+def _compare(folder: Path, known: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+    other = [what for what in about if what != "problem" and known.get(what) != json.loads(json.dumps(about[what]))]
+    parts = [{k: np.array(v) for k, v in side.get("problem", {}).items()} for side in (known, about)]
+    other += [f"problem ({part})" for part in differences(*parts)]
+    if other:
+        raise InputError(f"folder {str(folder)!r} holds another sweep, which differs in {', '.join(other)}")

@@ -1,0 +1,119 @@
+"""What a sweep has found, as named columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from colloc.checks import InputError, count, text, unknown_name
+from colloc.display import Table, short
+from colloc.lazy import cached_property
+from colloc.many.case import CaseSolver, unpacked
+from colloc.solution import SequenceSolution, Solution
+
+COLUMNS = ("status", "reason", "cost", "duration", "error", "iterations", "variables")
+_NUMBERS = COLUMNS[2:]
+_SHOWN = 10  # rows
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sweep:
+    """The table of a sweep: a row for every case, in their order.
+
+    Parameters
+    ----------
+    solver : CaseSolver
+        What the cases were solved by.
+    names : tuple of str
+        What varies.
+    values : ndarray, shape (cases, names)
+    contents : tuple of bytes or None
+        The files of the cases that are done.
+    reasons : tuple of str
+        Why a case has no answer; empty for one that has.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> weighed = replace(problem, parameters=[co.Parameter("nothing", 0.0)])
+    >>> table = co.sweep(weighed, {"nothing": [0.0, 1.0]}, co.BSpline(10))
+    >>> table["duration"].shape, table.names
+    ((2,), ('nothing',))
+    >>> bool(table.solution(1).duration == table["duration"][1])
+    True
+    """
+
+    solver: CaseSolver
+    names: tuple[str, ...]
+    values: np.ndarray
+    contents: tuple[bytes | None, ...]
+    reasons: tuple[str, ...]
+
+    @cached_property
+    def table(self) -> np.ndarray:
+        """All columns as a structured array, shape (cases,): values, status, reason, numbers; nan where none is."""
+        rows = [{} if content is None else unpacked(content).row for content in self.contents]
+        numbers = (*_NUMBERS, *self.solver.record)
+        columns: dict[str, np.ndarray] = {name: self.values[:, k] for k, name in enumerate(self.names)}
+        columns["status"] = np.array([row.get("status", "") for row in rows], dtype=str)
+        columns["reason"] = np.array(self.reasons, dtype=str)
+        columns |= {name: np.array([row.get(name, np.nan) for row in rows], dtype=float) for name in numbers}
+        found = np.zeros(len(rows), dtype=[(name, own.dtype) for name, own in columns.items()])
+        for name, own in columns.items():
+            found[name] = own
+        return found
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, column: str) -> np.ndarray:
+        known = self.table.dtype.names or ()
+        if text("column", column) not in known:
+            raise unknown_name("column", column, known)
+        return self.table[column]
+
+    @property
+    def failed(self) -> np.ndarray:
+        """Numbers of the cases without an answer."""
+        return np.flatnonzero(self["reason"] != "")
+
+    def solution(self, case: int) -> Solution | SequenceSolution:
+        """The solution of a case; InputError for one that has failed, with the reason."""
+        count("case", case, at_least=0, at_most=len(self) - 1)
+        content = self.contents[case]
+        if content is None or self.reasons[case]:
+            raise InputError(f"case {case} has no solution: {self.reasons[case]}")
+        return self.solver.answer(dict(zip(self.names, self.values[case].tolist(), strict=True)), content)
+
+    def axes(self, *names: str) -> list[np.ndarray]:
+        """The values that the cases have of some names, each sorted."""
+        for name in names:
+            if name not in self.names:
+                raise unknown_name("name that varies", name, self.names)
+        return [np.unique(self[name]) for name in names]
+
+    def to_pandas(self) -> Any:
+        """The same as a pandas DataFrame; ImportError without pandas."""
+        import pandas as pd  # pyright: ignore[reportMissingImports, reportMissingModuleSource]
+
+        return pd.DataFrame({name: self.table[name] for name in self.table.dtype.names or ()})
+
+    def __repr__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+    def _table(self) -> Table:
+        header: Sequence[str] = self.table.dtype.names or ()
+        rows = [[_cell(row[name]) for name in header] for row in self.table[:_SHOWN]]
+        notes = [f"... {len(self) - _SHOWN} more rows"] if len(self) > _SHOWN else []
+        notes.append(f"{len(self)} cases, {self.failed.size} of them without an answer")
+        return Table(f"Sweep over {', '.join(self.names)}", header, rows, notes)
+
+
+def _cell(value: Any) -> str:
+    return str(value) if isinstance(value, str) else short(float(value))
