@@ -97,6 +97,7 @@ from colloc.problem import (
     track,
 )  # fmt: skip
 from colloc.solution import Sample, SequenceSolution, Solution
+from colloc.solution.iteration import Iteration
 from colloc.solve import SolutionWarning, SolveError, refine, solve
 from colloc.solver import Hessian, Status
 from colloc.tie_break import tie_break
@@ -113,10 +114,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NLP", "BSpline", "Body", "Capsule", "Compile", "CompileWarning", "Cost", "Evaluator", "Free", "Friction",
-    "HermiteSimpson", "Hessian", "InputError", "InputWarning", "Instant", "Joint", "Limits", "Load", "Model", "Optima",
-    "Parameter", "PointMotion", "Problem", "Radau", "Sample", "Sequence", "SequenceNLP", "SequenceSolution",
-    "Solution", "SolutionWarning", "SolveError", "State", "Status", "Sweep", "TorqueSensitivities", "Unknown",
-    "Verification", "apart", "at", "boundary", "bounds", "control", "descent", "dh_prismatic", "dh_revolute",
+    "HermiteSimpson", "Hessian", "InputError", "InputWarning", "Instant", "Iteration", "Joint", "Limits", "Load",
+    "Model", "Optima", "Parameter", "PointMotion", "Problem", "Radau", "Sample", "Sequence", "SequenceNLP",
+    "SequenceSolution", "Solution", "SolutionWarning", "SolveError", "State", "Status", "Sweep", "TorqueSensitivities",
+    "Unknown", "Verification", "apart", "at", "boundary", "bounds", "control", "descent", "dh_prismatic", "dh_revolute",
     "duration", "dynamics", "final", "fixed", "floating", "from_urdf", "graded", "ground", "helical", "impact",
     "initial", "integral", "keyframes", "line", "link", "load", "loops", "multistart", "path", "penalty", "placement",
     "plot", "point_motion", "point_to_point", "prismatic", "reach", "refine", "revolute", "save", "solve", "spherical",

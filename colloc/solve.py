@@ -17,9 +17,11 @@ from colloc.interrupts import heeded
 from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
 from colloc.solution import SequenceSolution, Solution
+from colloc.solution.iteration import Watch
 from colloc.solution.run import Run, SolutionWarning, refined
 from colloc.solution.starts import Given, Own
 from colloc.solver import Hessian, Status, check_options
+from colloc.solver.progress import check_progress
 from colloc.transcription import NLP, Program, SequenceNLP, Transcription, default_curve, transcribe
 
 A = TypeVar("A", Solution, SequenceSolution)
@@ -75,7 +77,7 @@ def solve(
     tol: float | None = None, guess: Own = None, parameters: Mapping[str, Any] | None = None,
     dynamics: InverseDynamics | None = None, sensitivities: DerivativeRecursion | None = None,
     hessian: Hessian = Hessian.EXACT, compile: bool | Compile | None = None, ipopt: Mapping[str, Any] | None = None,
-    progress: bool | None = None, violation_tolerance: float = 1e-2, between: str = "always",
+    progress: Watch = None, violation_tolerance: float = 1e-2, between: str = "always",
     raise_on_failure: bool = True,
 ) -> Solution: ...  # fmt: skip
 
@@ -86,7 +88,7 @@ def solve(
     tol: float | None = None, guess: Given = None, parameters: Mapping[str, Any] | None = None,
     dynamics: InverseDynamics | None = None, sensitivities: DerivativeRecursion | None = None,
     hessian: Hessian = Hessian.EXACT, compile: bool | Compile | None = None, ipopt: Mapping[str, Any] | None = None,
-    progress: bool | None = None, violation_tolerance: float = 1e-2, between: str = "always",
+    progress: Watch = None, violation_tolerance: float = 1e-2, between: str = "always",
     raise_on_failure: bool = True,
 ) -> SequenceSolution: ...  # fmt: skip
 
@@ -104,7 +106,7 @@ def solve(
     hessian: Hessian = Hessian.EXACT,
     compile: bool | Compile | None = None,
     ipopt: Mapping[str, Any] | None = None,
-    progress: bool | None = None,
+    progress: Watch = None,
     violation_tolerance: float = 1e-2,
     between: str = "always",
     raise_on_failure: bool = True,
@@ -151,8 +153,10 @@ def solve(
         to take less time than a hundred iterations without it, and not at all if those would take less than a second.
     ipopt : mapping, optional
         IPOPT's own options.
-    progress : bool, optional
-        One updating line on standard error. By default only in a terminal, after the first second.
+    progress : bool or callable, optional
+        One updating line on standard error, in notebooks a bar of tqdm's where that is installed. By default only in a
+        terminal or notebook, after the first second. A function is called with every `Iteration` instead; what it
+        raises ends the solve.
     violation_tolerance : float
         Largest error between nodes, as in `Solution.error`, of an answer that counts as solved; `tol` if that is given.
     between : "always" or "nodes"
@@ -192,8 +196,7 @@ def solve(
         tolerance = finite_number("tol", tol, positive=True)
     choice("between", between, ("always", "nodes"))
     flag("raise_on_failure", raise_on_failure)
-    if progress is not None:
-        flag("progress", progress)
+    check_progress(progress)
     options = check_options(ipopt)
     begin = time.perf_counter()
     if isinstance(problem, Program):
@@ -218,7 +221,7 @@ def refine(
     *,
     hessian: Hessian = Hessian.EXACT,
     ipopt: Mapping[str, Any] | None = None,
-    progress: bool | None = None,
+    progress: Watch = None,
 ) -> A:
     """The same motion on finer grids, until its error between the nodes and the change of its cost are below `tol`.
 
@@ -244,8 +247,7 @@ def refine(
     (0.39186, True)
     """
     instance("solution", solution, Solution | SequenceSolution, "see co.solve")
-    if progress is not None:
-        flag("progress", progress)
+    check_progress(progress)
     run = Run(solution.parameters, check_options(ipopt), hessian, progress, finite_number("tol", tol, positive=True))
     judged = replace(solution, outcome=replace(solution.outcome, tolerance=run.tolerance))
     finer = refined(judged, run)

@@ -13,9 +13,11 @@ from colloc.checks import InputError, flag, instance
 from colloc.interrupts import heeded
 from colloc.problem import Cost
 from colloc.solution import Solution
+from colloc.solution.iteration import Watch
 from colloc.solution.run import Run
 from colloc.solve import judge
 from colloc.solver import Hessian, Start, Status, check_options
+from colloc.solver.progress import check_progress
 from colloc.transcription import for_problem
 
 
@@ -26,7 +28,7 @@ def tie_break(
     *,
     hessian: Hessian = Hessian.EXACT,
     ipopt: Mapping[str, Any] | None = None,
-    progress: bool | None = None,
+    progress: Watch = None,
     raise_on_failure: bool = True,
 ) -> Solution:
     """The cheapest of all motions that take as long as a time optimum, by a second cost.
@@ -67,8 +69,7 @@ def tie_break(
     instance("solution", solution, Solution, "see co.solve")
     instance("cost", cost, Cost, "see co.integral")
     flag("raise_on_failure", raise_on_failure)
-    if progress is not None:
-        flag("progress", progress)
+    check_progress(progress)
     problem = solution.problem
     if not problem.minimize.is_duration or problem.horizon.lower == problem.horizon.upper:
         costs = ", ".join(problem.costs)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -16,7 +16,7 @@ from PIL import Image
 from colloc.checks import InputError, finite_number
 from colloc.files import check_writable
 from colloc.plot.motion import Stick, draw_paths
-from colloc.plot.player import write_gif, write_html
+from colloc.plot.player import Player, player, write_gif
 from colloc.plot.sampling import checked, fine_times
 from colloc.plot.scene import Scene, make_scene
 from colloc.plot.skeleton import Pose, Skeleton, skeleton
@@ -29,16 +29,32 @@ _FASTEST_GIF = 50.0  # frames per second; browsers do not play GIFs faster
 _COLORS = 256
 
 
+@overload
+def animate(
+    solution: Solution | SequenceSolution, path: None = None, fps: float = 30, slow: float | None = None
+) -> Player: ...
+
+
+@overload
 def animate(
     solution: Solution | SequenceSolution, path: str | os.PathLike[str], fps: float = 30, slow: float | None = None
-) -> Path:
-    """The moving stick figure with the path of every tip and the time, written to a file.
+) -> Path: ...
+
+
+def animate(
+    solution: Solution | SequenceSolution,
+    path: str | os.PathLike[str] | None = None,
+    fps: float = 30,
+    slow: float | None = None,
+) -> Path | Player:
+    """The moving stick figure with the path of every tip and the time, for a notebook or written to a file.
 
     Parameters
     ----------
     solution : Solution or SequenceSolution
-    path : str or PathLike
-        A .gif, or a .html page with a player that needs no network. An existing file is replaced.
+    path : str or PathLike, optional
+        A .gif, or a .html page with a player that needs no network. An existing file is replaced. Without one the
+        player itself is returned, which a notebook shows as the last line of a cell.
     fps : float [1/s]
         Frames per second, at most 50 in a GIF.
     slow : float, optional
@@ -47,8 +63,8 @@ def animate(
 
     Returns
     -------
-    Path
-        The file.
+    Path or Player
+        The file, or the player.
 
     Raises
     ------
@@ -62,28 +78,38 @@ def animate(
     'swing.html'
     """
     name = checked(solution).problem.model.name
-    return write_film(partial(skeleton, solution), fine_times(solution), name, path, fps, slow)
+    pose, fine = partial(skeleton, solution), fine_times(solution)
+    return film(pose, fine, name, fps, slow) if path is None else write_film(pose, fine, name, path, fps, slow)
 
 
-@styled
 def write_film(
     pose: Pose, fine: np.ndarray, name: str, path: str | os.PathLike[str], fps: float = 30, slow: float | None = None
 ) -> Path:
-    """The same for any stick figure, with paths through times `fine`, shape (N,) [s], from 0 to the end."""
-    T = float(fine[-1])
+    """The same of any stick figure, with paths through times `fine`, shape (N,) [s], from 0 to the end."""
     file = check_writable(path, (".gif", ".html"))
-    rate = _rate(fps, file)
+    if file.suffix.lower() == ".html":
+        return film(pose, fine, name, fps, slow).save(file)
+    if finite_number("fps", fps, positive=True) > _FASTEST_GIF:
+        raise InputError(f"fps must be at most {_FASTEST_GIF:g} in a .gif, got {fps!r}; a .html has no such limit")
+    write_gif(file, *_film(pose, fine, name, fps, slow))
+    return file
+
+
+def film(pose: Pose, fine: np.ndarray, name: str, fps: float = 30, slow: float | None = None) -> Player:
+    """The same in a player."""
+    return player(*_film(pose, fine, name, fps, slow), name)
+
+
+@styled
+def _film(pose: Pose, fine: np.ndarray, name: str, fps: float, slow: float | None) -> tuple[list[Image.Image], float]:
+    """All images, and how many there are in a second."""
+    T, rate = float(fine[-1]), finite_number("fps", fps, positive=True)
     factor = slowdown(T) if slow is None else finite_number("slow", slow, positive=True)
     if T * factor * rate > _MOST:
         raise InputError(f"slow={slow!r} and fps={fps!r} ask for more than {_MOST} frames")
     times = np.linspace(0, T, max(2, round(T * factor * rate) + 1))
     images = list(_images(_Film(pose(times), pose(fine), plain(name) + remark(factor))))
-    pace = (times.size - 1) / (T * factor)  # the rate at which whole frames fill the duration
-    if file.suffix.lower() == ".gif":
-        write_gif(file, images, pace)
-    else:
-        write_html(file, images, pace, name)
-    return file
+    return images, (times.size - 1) / (T * factor)  # the rate at which whole frames fill the duration
 
 
 class _Film:
@@ -160,10 +186,3 @@ def slowdown(duration: float) -> float:
 def _digits(times: np.ndarray) -> int:
     """Decimals that tell one frame from the next."""
     return max(2, int(np.ceil(-np.log10(times[1] - times[0]))))
-
-
-def _rate(fps: float, file: Path) -> float:
-    rate = finite_number("fps", fps, positive=True)
-    if file.suffix.lower() == ".gif" and rate > _FASTEST_GIF:
-        raise InputError(f"fps must be at most {_FASTEST_GIF:g} in a .gif, got {fps!r}; a .html has no such limit")
-    return rate

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, cast
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -65,7 +66,9 @@ def new_figure(size: tuple[float, float], width: Any = None, figsize: Any = None
         size = (wide, size[1] * (0.5 + 0.5 * wide / size[0]))
     elif list(mpl.rcParams["figure.figsize"]) != list(mpl.rcParamsDefault["figure.figsize"]):
         size = tuple(mpl.rcParams["figure.figsize"])
-    return Picture(figsize=size)
+    figure = Picture(figsize=size)
+    FigureCanvasAgg(figure)  # which can draw, unlike the one that figures begin with
+    return figure
 
 
 class Panels(NamedTuple):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import io
 import json
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -14,9 +16,10 @@ from string import Template
 import numpy as np
 from PIL import Image
 
-from colloc.files import write_atomically
+from colloc.files import check_writable, write_atomically
 
 _HOLD = 1000  # ms that a GIF rests on its last image
+_FRAME = 34, 90  # pixels that the page has beside and below its images
 
 
 def write_gif(path: Path, images: Sequence[Image.Image], fps: float) -> None:
@@ -31,15 +34,61 @@ def write_gif(path: Path, images: Sequence[Image.Image], fps: float) -> None:
     write_atomically(path, buffer.getvalue())
 
 
-def write_html(path: Path, images: Sequence[Image.Image], fps: float, title: str) -> None:
-    """A page with a player and all images in it; it refers to nothing outside."""
+@dataclass(frozen=True, eq=False)
+class Player:
+    """A page with a player and all images in it, which refers to nothing outside; notebooks show it where it is.
+
+    Parameters
+    ----------
+    page : str
+        HTML.
+    title : str
+    width, height : int [pixels]
+        Of the images.
+    """
+
+    page: str
+    title: str
+    width: int
+    height: int
+
+    def __repr__(self) -> str:
+        return f"Player of {self.title}, {len(self.page) / 1e6:.1f} MB: .save('film.html'), or the last line of a cell"
+
+    def _repr_html_(self) -> str:
+        # In a frame, so that page and notebook know nothing of each other's styles and keys.
+        wide, high = self.width + _FRAME[0], self.height + _FRAME[1]
+        look = f"border: 0; width: 100%; max-width: {wide}px; height: {high}px"
+        about = f'title="{escape(self.title)}" sandbox="allow-scripts" style="{look}"'
+        return f'<iframe srcdoc="{escape(self.page)}" {about}></iframe>'
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page to a file.
+
+        Parameters
+        ----------
+        path : str or PathLike
+            Ends in .html. An existing file is replaced.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        file = check_writable(path, (".html",))
+        write_atomically(file, self.page.encode())
+        return file
+
+
+def player(images: Sequence[Image.Image], fps: float, title: str) -> Player:
+    """A player of images."""
     page = Template(files("colloc.plot").joinpath("player.html").read_text(encoding="utf-8")).substitute(
         title=escape(title),
         width=images[0].width,
         delay=repr(1000 / fps),
         frames=json.dumps([_encoded(image) for image in images]),
     )
-    write_atomically(path, page.encode())
+    return Player(page, title, images[0].width, images[0].height)
 
 
 def _encoded(image: Image.Image) -> str:

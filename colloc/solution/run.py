@@ -13,6 +13,7 @@ import numpy as np
 from colloc.checks import InputError
 from colloc.solution import knots
 from colloc.solution.answer import Answer
+from colloc.solution.iteration import Watch, told
 from colloc.solution.refinement import has_settled, next_nlp, rung, with_nodes
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
@@ -59,7 +60,7 @@ class Run:
     parameters: np.ndarray
     options: Mapping[str, Any]
     hessian: Hessian
-    progress: bool | None
+    progress: Watch
     tolerance: float
     always: bool = True
 
@@ -93,7 +94,8 @@ class Run:
         options = {"mu_strategy": "adaptive", "max_iter": knots.PATIENCE} | dict(self.options)
         ipopt = Ipopt(nlp, options, self.hessian)
         x = np.append(first.x, grid.breakpoints)
-        found = knots.seek(nlp, x, self.parameters, lambda start: ipopt(start, self.parameters, self.progress))
+        quiet = False if callable(self.progress) else self.progress
+        found = knots.seek(nlp, x, self.parameters, lambda start: ipopt(start, self.parameters, quiet))
         if found.status is Status.INTERRUPTED:
             return _interrupted(first), start
         if found.status is not Status.SOLVED:
@@ -114,7 +116,8 @@ class Run:
         built = time.perf_counter() - begin
         outcome = hopeless(nlp, start.x, self.parameters)
         if outcome is None:
-            outcome = Ipopt(nlp, self.options, self.hessian)(start, self.parameters, self.progress)
+            watched = told(self.progress, nlp, self.parameters)
+            outcome = Ipopt(nlp, self.options, self.hessian)(start, self.parameters, watched)
         seconds = outcome.seconds | {"build": built + outcome.seconds["build"]}
         outcome = replace(outcome, seconds=seconds, tolerance=self.tolerance)
         if isinstance(nlp, SequenceNLP):

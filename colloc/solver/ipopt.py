@@ -17,6 +17,7 @@ from colloc.solver.linear_solvers import check_linear_solver
 from colloc.solver.monitor import Interruptible, Monitor
 from colloc.solver.nearest import is_moved
 from colloc.solver.outcome import Outcome, Status
+from colloc.solver.progress import Asked
 from colloc.solver.scaled import Hessian, ScaledNLP
 from colloc.solver.sizes import sizes_at
 from colloc.solver.start import Start
@@ -131,7 +132,7 @@ class Ipopt:
     options: Mapping[str, Any]
     hessian: Hessian
 
-    def __call__(self, start: Start, p: np.ndarray, progress: bool | None) -> Outcome:
+    def __call__(self, start: Start, p: np.ndarray, progress: Asked) -> Outcome:
         """Solve from a start."""
         anchor = None if is_moved(self.nlp, start.x, p) else start.x
         scaled = ScaledNLP(self.nlp, sizes_at(self.nlp, start.x, p), anchor)
@@ -159,7 +160,7 @@ class Ipopt:
         start: Mapping[str, np.ndarray],
         own: Mapping[str, Any],
         strategy: str,
-        progress: bool | None,
+        progress: Asked,
     ) -> Outcome:
         """One run of IPOPT with one barrier strategy."""
         own = dict(own) | {"mu_strategy": strategy}
@@ -183,7 +184,7 @@ class Ipopt:
                 raise
             raise InputError(f"IPOPT refuses these options: {dict(self.options)!r}") from error
         built = time.perf_counter()
-        monitor.begin(start["lbg"], start["ubg"], scaled.sizes.cost, progress)
+        monitor.begin(start["lbg"], start["ubg"], scaled.sizes.cost, scaled.own, progress)
         with Interruptible(monitor):
             result = solver(**start)
         monitor.end()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import signal
-import sys
 import time
+from collections.abc import Callable
 from types import FrameType
 from typing import Any, Protocol
 
@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.interrupts import Handler, handler
+from colloc.solver.progress import Asked, Step, shown
 
 
 class IterationCallback(ca.Callback):
@@ -44,18 +45,26 @@ class IterationCallback(ca.Callback):
 class Monitor(IterationCallback):
     """Keeps the best iterate, shows progress, and stops when asked to."""
 
-    def begin(self, lower: np.ndarray, upper: np.ndarray, cost: float, progress: bool | None) -> None:
-        """Prepare for a solve with these bounds on g and this size of the cost."""
-        self._lower, self._upper, self._cost = lower, upper, cost
-        self._progress = sys.stderr.isatty() if progress is None else progress
-        self._patience = 1.0 if progress is None else 0.0  # a quick solve shows nothing unless asked to
-        self._start, self._shown, self.count = time.perf_counter(), -np.inf, 0
+    def begin(
+        self,
+        lower: np.ndarray,
+        upper: np.ndarray,
+        cost: float,
+        own: Callable[[np.ndarray], np.ndarray],
+        progress: Asked,
+    ) -> None:
+        """Prepare for a solve with these bounds on g, this size of the cost and `own` units of the variables."""
+        self._lower, self._upper, self._cost, self._own = lower, upper, cost, own
+        self._shown, self._error = shown(progress), None
+        self._start, self.count = time.perf_counter(), 0
         self.stop, self.best, self._merit = False, None, (np.inf, np.inf)
 
     def end(self) -> None:
-        """Finish the progress line."""
-        if self._shown > 0:
-            sys.stderr.write("\n")
+        """Finish the progress line; raise what a user's function has raised."""
+        if self._shown is not None:
+            self._shown.close()
+        if self._error is not None:
+            raise self._error
 
     def has_eval_buffer(self) -> bool:
         return True
@@ -69,13 +78,13 @@ class Monitor(IterationCallback):
         merit = (0.0, float(f[0])) if infeasibility < 1e-6 else (infeasibility, 0.0)
         if merit <= self._merit:
             self.best, self._merit = x.copy(), merit
-        now = time.perf_counter() - self._start
-        if self._progress and now > self._patience and now - self._shown > 0.1:
-            self._shown = now
-            cost = self._cost * f[0]
-            line = f"iteration {self.count:5d}   cost {cost:.8g}   infeasibility {infeasibility:.1e}   {now:.1f} s"
-            sys.stderr.write(f"\r{line:<78}")
-            sys.stderr.flush()
+        if self._shown is not None and self._error is None:
+            seconds = time.perf_counter() - self._start
+            step = Step(self.count, self._cost * float(f[0]), infeasibility, seconds, self._own(x))
+            try:
+                self._shown.tell(step)
+            except BaseException as error:  # CasADi would print it and go on
+                self._error, self.stop = error, True
         self.count += 1
         np.frombuffer(res[0])[0] = self.stop
         return 0

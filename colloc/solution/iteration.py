@@ -1,0 +1,78 @@
+"""What a user's own function is told while a solve runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from colloc.lazy import cached_property
+from colloc.solution.sequence import SequenceSolution
+from colloc.solution.solution import Solution
+from colloc.solver import Outcome, Status
+from colloc.solver.progress import Asked, Step
+from colloc.transcription import NLP, SequenceNLP
+
+
+@dataclass(frozen=True, eq=False)
+class Iteration:
+    """One iteration of a solve, for a function given as `progress`.
+
+    Parameters
+    ----------
+    number : int
+        Counted from 0, anew in every run of a refinement.
+    cost : float
+    infeasibility : float
+        Largest violation of a constraint at the nodes, relative to its natural size.
+    seconds : float
+        Since the run began.
+    nlp : NLP or SequenceNLP
+    x : ndarray
+        Its decision vector.
+    parameters : ndarray
+        Values of the problem's parameters.
+
+    Examples
+    --------
+    >>> durations = []
+    >>> solution = co.solve(problem, co.BSpline(10), progress=lambda now: durations.append(now.solution.duration))
+    >>> bool(abs(durations[-1] - solution.duration) < 1e-6)
+    True
+    """
+
+    number: int
+    cost: float
+    infeasibility: float
+    seconds: float
+    nlp: NLP | SequenceNLP
+    x: np.ndarray
+    parameters: np.ndarray
+
+    def __repr__(self) -> str:
+        return f"Iteration({self.number}, cost {self.cost:.6g}, infeasibility {self.infeasibility:.1e})"
+
+    @cached_property
+    def solution(self) -> Solution | SequenceSolution:
+        """The motion as it is at this iteration: its duration, q, tau, at(t), constants, ..."""
+        none = {"g": np.zeros(self.nlp.n_g), "x": np.zeros(self.nlp.n_x)}
+        seconds = {"build": 0.0, "solve": self.seconds, "callbacks": 0.0}
+        outcome = Outcome(self.x, none, Status.INTERRUPTED, "on the way", {}, self.number, seconds)
+        if isinstance(self.nlp, SequenceNLP):
+            return SequenceSolution(self.nlp, outcome, self.parameters)
+        return Solution(self.nlp, outcome, self.parameters)
+
+
+Watch = bool | Callable[[Iteration], object] | None  # as users ask for progress
+
+
+def told(progress: Watch, nlp: NLP | SequenceNLP, parameters: np.ndarray) -> Asked:
+    """What a solver is asked for: a user's function is told iterations of this NLP."""
+    if not callable(progress):
+        return progress
+
+    def tell(step: Step) -> object:
+        return progress(Iteration(*step[:4], nlp, step.x, parameters))
+
+    return tell
