@@ -12,7 +12,7 @@ from colloc import studies
 from colloc.studies.reporting import Option, Row, arguments, finish, table
 
 ROOT = Path(studies.__file__).parent
-README = (ROOT.parents[1] / "README.md").read_text()
+PAGES = "".join((ROOT.parents[1] / "docs" / page).read_text() for page in ("results.md", "benchmarks.md"))
 DOC = """How long is a piece of string?
 
 More of it.
@@ -36,7 +36,7 @@ def test_every_study_asks_a_question_and_goes_by_its_place(path: Path):
     named = [ast.literal_eval(call.args[0]) for call in calls if getattr(call.func, "id", "") == "arguments"]
     assert named == [name(path)]
     listed = path.stem if path.parent.name == "benchmarks" else name(path)
-    assert f"`{listed}`" in README or f"python -m colloc {listed} " in README
+    assert f"`{listed}`" in PAGES or f"python -m colloc {listed} " in PAGES
 
 
 def test_no_two_files_of_studies_or_models_import_each_other():
