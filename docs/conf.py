@@ -29,7 +29,7 @@ html_show_sphinx = False
 # Every cell of every page runs, in this order and from nothing; an exception or a warning fails the build.
 nb_execution_mode = os.environ.get("DOCS_EXECUTION", "auto")
 nb_execution_raise_on_error = False  # a warning, and with -W the build fails once all pages have run
-nb_execution_timeout = 120
+nb_execution_timeout = 300
 nb_output_stderr = "warn"
 nb_mime_priority_overrides = [("html", "image/png", 0)]
 os.environ.setdefault("MPLBACKEND", "Agg")  # kernel/ shows figures that are the last line of a cell, once
