@@ -96,7 +96,7 @@ class Bar:
     def update(self, by: int) -> None:
         self.n += by
 
-    def set_postfix_str(self, text: str) -> None:
+    def set_postfix_str(self, text: str, refresh: bool) -> None:
         self.postfix = text
 
     def close(self) -> None:

@@ -37,6 +37,7 @@ _ADVICE = (
     (r"out of bounds with supplied length", "takes a component that does not exist: {joints}"),
     (r"'SX' object has no attribute", f"asks symbols for what only arrays have: use CasADi's functions, {_FUNCTIONS}"),
 )
+_SOMEWHERE = ca.DM(0.5)
 _NUMPY = r"\s*casadi: a numpy function was called"
 _one_at_a_time = threading.RLock()  # the filters of warnings are those of the process
 
@@ -120,8 +121,8 @@ def check_numbers(what: str, function: ca.Function) -> None:
         Of SX.
     """
     # Where none is, a first look is enough: it goes into the result.
-    somewhere = function.call([ca.DM.ones(function.sparsity_in(k)) * 0.5 for k in range(function.n_in())])
-    if not any(np.isnan(np.array(value)).any() for value in somewhere):
+    found = function.call([_SOMEWHERE] * function.n_in())[0]
+    if not np.isnan(found.nonzeros()).any():
         return
     constants = (k for k in range(function.n_instructions()) if function.instruction_id(k) == ca.OP_CONST)
     if any(np.isnan(function.instruction_constant(k)) for k in constants):

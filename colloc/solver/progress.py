@@ -112,9 +112,9 @@ class _Bar:
             return
         self._last = step.seconds
         if self._bar is None:
-            self._bar = self._make(unit=" iterations", leave=False)
+            self._bar = self._make(desc="iterations", leave=False)
+        self._bar.set_postfix_str(f"cost {step.cost:.6g}, infeasibility {step.infeasibility:.1e}", refresh=False)
         self._bar.update(step.number - self._bar.n)
-        self._bar.set_postfix_str(f"cost {step.cost:.6g}, infeasibility {step.infeasibility:.1e}")
 
     def close(self) -> None:
         if self._bar is not None:
