@@ -18,6 +18,7 @@ The layers, lowest first; each imports only from those listed before it:
     version         the version of the package
     lazy            attributes computed on first use, once for all threads
     pickling        objects made of symbols and functions as bytes, for other processes
+    progress        a line that shows how far a long run is
     files           writing files: complete or absent
     numerics        spline bases, smoothing, quadrature, differences, the fastest speeds along a path
     kernels         CasADi functions compiled to machine code, and evaluated at many samples
@@ -36,7 +37,6 @@ The layers, lowest first; each imports only from those listed before it:
     solver          IPOPT: options, statuses, progress, and the diagnosis of a failed solve
     solution        the answer: motion at any time, its error between nodes, where to refine, verification, storage
     solve           from a problem to a solution, refined where asked for, or a SolveError
-    progress        a line that shows how far a long run is
     tie_break       a second cost for what a time optimum leaves open
     many            many solves at once, on any executor: random starts, parameter studies
     descent         steepest descent, BFGS and Newton methods for motions without constraints beside bounds

@@ -10,6 +10,21 @@ from typing import Any, Self
 _EVERY = 0.1  # s between two updates
 
 
+def in_notebook() -> bool:
+    """Whether a kernel of Jupyter's runs this."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+def tqdm_class() -> Any:
+    """The bar of tqdm's that suits the place; None unless tqdm is installed."""
+    try:
+        from tqdm.auto import tqdm  # an extra  # pyright: ignore[reportMissingModuleSource]
+    except ImportError:
+        return None
+    return tqdm
+
+
 class Progress:
     """A bar on standard error, for use in a `with`; shown in terminals and notebooks, or as said.
 
@@ -18,20 +33,14 @@ class Progress:
     total : int
     label : str
     shown : bool, optional
-        Whether it is shown; by default where standard error is a terminal or tqdm a notebook's.
+        Whether it is shown; by default in terminals and notebooks.
     """
 
     def __init__(self, total: int, label: str, shown: bool | None):
         self._total, self._label, self._count, self._at = total, label, 0, 0.0
-        interactive = sys.stderr.isatty() or "ipykernel" in sys.modules
-        self._shown = interactive if shown is None else shown
-        self._bar: Any = None
-        if self._shown:
-            try:
-                from tqdm.auto import tqdm  # pyright: ignore[reportMissingModuleSource, reportMissingImports]
-            except ImportError:
-                return
-            self._bar = tqdm(total=total, desc=label, leave=True)
+        self._shown = sys.stderr.isatty() or in_notebook() if shown is None else shown
+        make = tqdm_class() if self._shown else None
+        self._bar = make and make(total=total, desc=label, leave=True)
 
     def __enter__(self) -> Self:
         return self

@@ -19,7 +19,7 @@ from colloc.progress import Progress
 from colloc.solution import SequenceSolution, Solution
 from colloc.solve import SolveError
 from colloc.solver import Status, check_options
-from colloc.transcription import default_curve, for_own_problem
+from colloc.transcription import checked_curves, default_curve, for_own_problem
 
 _NEAR = 1 / 3  # share of the starts that lie near earlier ends
 _PARENTS = 3  # optima near which they lie
@@ -105,6 +105,7 @@ def multistart(
     if tol is not None:
         finite_number("tol", tol, positive=True)
     values = problem.parameter_values(parameters)
+    curve = checked_curves(problem, curve)
     screening = Screening(problem, coarser(curve), values, seed, check_options(ipopt), compile)
     refining = Refining(screening, curve, tol)
     _ = screening.nlp  # what does not fit the problem is said here, once

@@ -126,7 +126,7 @@ def panels(
         return Panels(figure, figure.subplots(*shape, squeeze=False, sharex=True, height_ratios=heights), given=False)
     if width is not None or figsize is not None:
         raise InputError("axes have their size: give ax, or width or figsize, not both")
-    given = [ax] if isinstance(ax, Axes) else list(np.ravel(np.asarray(ax, dtype=object)))
+    given = _listed(ax)
     if len(given) != shape[0] * shape[1] or not all(isinstance(one, Axes) for one in given):
         count = shape[0] * shape[1]
         what = "must be Axes" if count == 1 else f"must be a list of {count} Axes ({shape[0]} rows, {shape[1]} columns)"
@@ -134,3 +134,12 @@ def panels(
     figure = given[0].get_figure(root=False)
     assert figure is not None
     return Panels(cast(Figure, figure), np.array(given, dtype=object).reshape(shape), given=True)
+
+
+def _listed(axes: Any) -> list[Any]:
+    """What may be a list of Axes, lists of them, or an array, in a list."""
+    if isinstance(axes, np.ndarray):
+        return axes.ravel().tolist()
+    if isinstance(axes, list | tuple):
+        return [one for item in axes for one in _listed(item)]
+    return [axes]

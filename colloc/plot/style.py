@@ -74,11 +74,11 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
 
 def is_narrow(width: Any, figsize: Any) -> bool:
     """Whether a figure of such a size is narrow; sizes are checked where the figure is made."""
-    try:
-        inches = float(figsize[0]) if figsize is not None else WIDTHS[width] if isinstance(width, str) else float(width)
-    except (TypeError, ValueError, KeyError, IndexError):
-        return False
-    return inches < _NARROW
+    if isinstance(width, str):
+        width = WIDTHS.get(width)
+    elif isinstance(figsize, list | tuple) and figsize:
+        width = figsize[0]
+    return isinstance(width, int | float) and width < _NARROW
 
 
 def _style(*, narrow: bool) -> dict[Any, Any]:

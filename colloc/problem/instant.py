@@ -187,11 +187,12 @@ class Instant:
         ----------
         a, b : Capsule
         """
+        instance("a", a, Capsule)
+        instance("b", b, Capsule)
         ends = [self._placed(capsule, end) for capsule in (a, b) for end in (capsule.start, capsule.end)]
         return segment_distance(*ends) - a.radius - b.radius
 
     def _placed(self, capsule: Capsule, end: ca.SX) -> ca.SX:
-        instance("capsule", capsule, Capsule)
         return end if capsule.body is None else self.point(capsule.body, end).position
 
     @heeded

@@ -98,7 +98,7 @@ class Unknown(Portable):
     symbol: ca.SX = field(init=False)
 
     def __repr__(self) -> str:
-        return f"Unknown({_described(self)}{', constant' * self.constant})"
+        return f"Unknown({_described(self)}{', constant' if self.constant else ''})"
 
     def __post_init__(self):
         flag(f"constant of unknown {self.name!r}", self.constant)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from colloc.checks import InputError, function
+from colloc.progress import in_notebook, tqdm_class
 
 _PATIENCE = 1.0  # s; a quicker solve shows nothing unless asked to
 _PAUSE = 0.1  # s between two looks
@@ -66,7 +67,7 @@ def shown(progress: Asked) -> Shown | None:
     if callable(progress):
         return _Own(progress)
     patience = _PATIENCE if progress is None else 0.0
-    if progress is not False and _in_notebook() and (bar := _bar()) is not None:
+    if progress is not False and in_notebook() and (bar := tqdm_class()) is not None:
         return _Bar(bar, patience)
     return _Line(patience) if (sys.stderr.isatty() if progress is None else progress) else None
 
@@ -119,18 +120,3 @@ class _Bar:
     def close(self) -> None:
         if self._bar is not None:
             self._bar.close()
-
-
-def _in_notebook() -> bool:
-    """Whether a kernel of Jupyter's runs this."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return type(shell).__name__ == "ZMQInteractiveShell"
-
-
-def _bar() -> Any:
-    """The bar of tqdm's that suits the notebook, if tqdm is installed."""
-    try:
-        from tqdm.auto import tqdm  # an extra  # pyright: ignore[reportMissingModuleSource]
-    except ImportError:
-        return None
-    return tqdm

@@ -16,6 +16,7 @@ from colloc.transcription.sequence import SequenceNLP
 from colloc.transcription.trajectory import Trajectory
 from colloc.transcription.transcribe import (
     TRANSCRIPTIONS,
+    checked_curves,
     constraint_block,
     for_problem,
     on_curve,
@@ -26,6 +27,6 @@ from colloc.transcription.transcribe import (
 __all__ = [
     "NLP", "TRANSCRIPTIONS", "BSpline", "FreeKnotsGrid", "Grid", "Guess", "HermiteSimpson", "Keyframes", "Program",
     "Radau", "SequenceNLP", "TimedLine", "Trajectory", "Transcription", "Untimed", "brief", "check_freedoms",
-    "constraint_block", "default_curve", "for_own_problem", "for_problem", "graded", "keyframes", "line", "on_curve",
-    "on_curves", "phase_guesses", "timed_line", "trajectory_from", "transcribe",
+    "checked_curves", "constraint_block", "default_curve", "for_own_problem", "for_problem", "graded", "keyframes",
+    "line", "on_curve", "on_curves", "phase_guesses", "timed_line", "trajectory_from", "transcribe",
 ]  # fmt: skip

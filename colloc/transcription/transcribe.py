@@ -117,6 +117,11 @@ def built(
     return _nlp(_grid(curve, problem, Torques(problem, dynamics, sensitivities), extra), compile)
 
 
+def checked_curves(problem: Problem | Phases, curve: object) -> Transcription | dict[str, Transcription]:
+    """A curve, or one for every phase; InputError for anything else."""
+    return _by_phase(problem, curve) if isinstance(problem, Phases) else _checked(curve)
+
+
 def _checked(curve: object) -> Transcription:
     if not isinstance(curve, tuple(TRANSCRIPTIONS.values())):
         *names, last = TRANSCRIPTIONS

@@ -87,7 +87,7 @@ ended = "swallowed interrupt: nothing tells of it"
 command = f"read go; sleep {{delay:.4f}}; kill -INT {{os.getpid()}}"
 killer = subprocess.Popen(["sh", "-c", command], stdin=subprocess.PIPE)
 try:
-    killer.stdin.write(b"go\n")
+    killer.stdin.write(b"go\\n")
     killer.stdin.close()
     while killer.poll() is None:  # again, if a run is over sooner than the first
         if getattr(action(), "status", None) == co.Status.INTERRUPTED:

@@ -203,6 +203,7 @@ BY_NAME = {
     "breakpoints": "None", "expression": "now().q", "end_instant": "None", "vectors": "symbol('v')",
 }  # fmt: skip
 OWN = {
+    "co.Instant.distance": {"a": "co.Capsule('shoulder', (0, 0, 0), (0.1, 0, 0), 0.05)", "b": "co.Capsule(None, (0, 0, 0), (0, 0, 1), 0.1)"},
     "co.track": {"times": "np.linspace(0, 1, 9)", "values": "np.zeros(9)", "of": "lambda now: now.q[0]",
         "weight": "1.0", "deviation": "0.1", "degree": "3", "pieces": "None"},
     "co.Joint": {"limits": "co.Limits()"}, "co.Model": {"name": "'name'", "markers": "{'wrist': ('shoulder', (0, 0, 0))}"}, "co.to_csv": {"path": "FOLDER / 'a.csv'"},
