@@ -16,7 +16,7 @@ html_title = "colloc"
 
 extensions = [
     "myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_copybutton", "sphinx_design",
-    "gallery", "mathml", "reference",
+    "findable", "gallery", "mathml", "reference",
 ]  # fmt: skip
 exclude_patterns = ["build", "kernel", "templates"]
 templates_path = ["templates"]
@@ -30,7 +30,7 @@ html_show_sphinx = False
 nb_execution_mode = os.environ.get("DOCS_EXECUTION", "auto")
 nb_execution_raise_on_error = False  # a warning, and with -W the build fails once all pages have run
 nb_execution_timeout = 300
-nb_output_stderr = "warn"
+nb_output_stderr = "remove"  # progress of long solves; warnings are exceptions in kernel/
 nb_mime_priority_overrides = [("html", "image/png", 0)]
 os.environ.setdefault("MPLBACKEND", "Agg")  # kernel/ shows figures that are the last line of a cell, once
 os.environ.setdefault("OMP_NUM_THREADS", "1")
