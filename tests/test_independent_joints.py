@@ -397,3 +397,23 @@ def test_cut_joints_and_independent_joints_agree_on_many_rows():
     assert len(labels) == chain.rows.size == CutJoints(chain).multipliers.size
     assert all("loop" in label for label in labels)
     assert moving(chain, CATCH, FINISH).coordinates is None
+
+
+def test_ends_may_be_stated_in_joints_that_follow():
+    """Joints of which nothing is said are where the chain was assembled, not at zero, where it may not close."""
+    chain = four_bar()
+    (follows,) = chain.dependent[-1:]
+    place = chain.model.joint_names.index(follows)
+    begin = chain.posture[place]
+    still = dict.fromkeys(chain.independent, 0.0)
+    problem = co.Problem(
+        chain.model,
+        1.0,
+        0.5 * co.integral(effort),
+        [co.initial(q={follows: begin}, qd=still), co.final(q={follows: begin + 0.2}, qd=still)],
+        coordinates=IndependentJoints(chain),
+    )
+    solution = co.solve(problem, co.BSpline(8))
+    assert solution.status is co.Status.SOLVED
+    np.testing.assert_allclose(solution.q[[0, -1], place], [begin, begin + 0.2], atol=1e-7)
+    assert loops.closure_error(chain, solution.q).max() < 1e-9

@@ -113,6 +113,11 @@ class IndependentJoints(Portable):
         return [k for k in range(len(actuators)) if k not in needed]
 
     @property
+    def posture(self) -> np.ndarray:
+        """The posture of the chain's assembly, shape (n,)."""
+        return self.chain.posture
+
+    @property
     def closure(self) -> Condition:
         """Residual of the rows that count, zero."""
         chain = self.chain

@@ -12,7 +12,7 @@ from colloc.checks import InputError
 from colloc.numerics.bspline import SplineBasis
 from colloc.problem import Problem
 from colloc.transcription import Program, Trajectory, trajectory_from
-from colloc.transcription.guess import stated_postures
+from colloc.transcription.guess import resting_posture, stated_postures
 from colloc.transcription.program import Motion
 
 _DETOURS = (0.25, 0.5, 1.0)  # shares of the way from the straight line to a random posture
@@ -68,7 +68,7 @@ def usual_guesses(nlp: Program) -> list[Trajectory]:
 def reach_of(problem: Problem) -> Reach:
     """The bounds of the joints; half a turn, or a metre, beyond the stated postures where there are none."""
     lower, upper = problem.limits("q")
-    known = np.where(np.isnan(stated := stated_postures(problem)), np.clip(0.0, lower, upper), stated)
+    known = np.where(np.isnan(stated := stated_postures(problem)), resting_posture(problem), stated)
     room = np.array([np.pi if joint.turns else 1.0 for joint in problem.model.joints])
     low, high = known.min(axis=0, initial=np.inf) - room, known.max(axis=0, initial=-np.inf) + room
     return Reach(np.where(np.isfinite(lower), lower, low), np.where(np.isfinite(upper), upper, high))

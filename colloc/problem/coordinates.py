@@ -41,6 +41,11 @@ class Coordinates(Protocol):
         ...
 
     @property
+    def posture(self) -> np.ndarray:
+        """A posture in which all fits together, shape (n,): where joints are of which nothing is said."""
+        ...
+
+    @property
     def closure(self) -> Condition:
         """What the splines of the others meet, in positions: as many equations as others."""
         ...

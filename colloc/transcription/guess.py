@@ -214,7 +214,7 @@ def _lines(sequence: Sequence, ends: np.ndarray) -> dict[str, Keyframes]:
                     known.setdefault(joint, {}).setdefault(float(t), value)
     found = {}
     for (name, problem), *times in zip(sequence.phases.items(), ends, ends[1:], strict=False):
-        postures = np.tile(np.clip(0.0, *problem.limits("q")), (2, 1))
+        postures = np.tile(resting_posture(problem), (2, 1))
         for j, joint in enumerate(problem.model.joint_names):
             if joint in known:
                 when, where = np.array(sorted(known[joint].items())).T
@@ -224,12 +224,18 @@ def _lines(sequence: Sequence, ends: np.ndarray) -> dict[str, Keyframes]:
 
 
 def _end_postures(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
-    """Postures stated at the ends; a joint without one takes that of the other end, or the middle of its bounds."""
-    lower, upper = problem.limits("q")
-    rest, known = np.clip(0.0, lower, upper), stated_postures(problem)
+    """Postures stated at the ends; a joint without one takes that of the other end, or of the resting posture."""
+    known = stated_postures(problem)
     filled = np.where(np.isnan(known), known[::-1], known)
-    start, end = np.where(np.isnan(filled), rest, filled)
+    start, end = np.where(np.isnan(filled), resting_posture(problem), filled)
     return start, end
+
+
+def resting_posture(problem: Problem) -> np.ndarray:
+    """Where joints are of which nothing is said, shape (n,): zero, or what is nearest to it within their bounds; of a
+    closed chain where it is assembled."""
+    rest = np.zeros(problem.model.n) if problem.coordinates is None else problem.coordinates.posture
+    return np.clip(rest, *problem.limits("q"))
 
 
 def stated_postures(problem: Problem) -> np.ndarray:
