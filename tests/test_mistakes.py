@@ -6,6 +6,7 @@
 import math
 import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import casadi as ca
@@ -34,6 +35,15 @@ def cost(fn: Callable[[Any], Any]) -> co.Problem:
 
 def path(fn: Callable[[Any], Any]) -> co.Problem:
     return arm(LIMITS, co.path(fn, lower=0.0))
+
+
+def across(fn: Callable[[Any], Any]) -> co.Sequence:
+    return co.Sequence({"a": arm(LIMITS)}, [co.boundary(fn, lower=0.0)])
+
+
+@cache
+def solved() -> co.Solution:
+    return co.solve(arm(LIMITS), co.BSpline(8))
 
 
 def loop() -> co.Problem:
@@ -103,6 +113,15 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "math.sin": (lambda: cost(lambda now: math.sin(now.q[0])), rf"functions of math .* {FUNCTIONS}"),
     "math.sqrt within": (lambda: path(lambda now: now.q[0] + math.sqrt(now.q[1])), r"'path' contains nan"),
     "float": (lambda: cost(lambda now: float(now.q[0])), r"contains nan: functions of math and float\(\)"),
+    "math.sin in a load": (
+        lambda: arm(LIMITS, loads=[co.Load("elbow", force=lambda now: (math.sin(now.t), 0, 0))]),
+        rf"the function of the load on 'elbow' contains nan: functions of math .* {FUNCTIONS}",
+    ),
+    "math.sin in a state": (lambda: arm(unknowns=[co.State("y", rate=lambda now: math.sin(now.y))]), "contains nan"),
+    "if across phases": (lambda: across(lambda phases: 1 if phases["a"].end.t > 0 else 0), TRUTH),
+    "math.sin across phases": (lambda: across(lambda phases: math.sin(phases["a"].end.t)), r"contains nan"),
+    "if in what is evaluated": (lambda: solved().evaluate(lambda now: now.q if now.t > 0 else now.qd), TRUTH),
+    "math.sin in what is evaluated": (lambda: solved().evaluate(lambda now: math.sin(now.t)), r"evaluate contains nan"),
     "a joint by name": (lambda: cost(lambda now: now.q["elbow"]), rf"takes a component by name, .* {BY_NUMBER}"),
     "joints counted from one": (lambda: cost(lambda now: now.q[2]), rf"does not exist: {BY_NUMBER}"),
     "a vector as a cost": (lambda: cost(lambda now: now.tau**2), r"must return an SX scalar, got shape \(2, 1\)"),

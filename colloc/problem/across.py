@@ -12,6 +12,7 @@ from colloc.checks import InputError, unknown_name
 from colloc.problem.instant import SHARED, Instant, Slots
 from colloc.problem.rows import Rows, bounded
 from colloc.problem.unknowns import Unknown
+from colloc.problem.user_functions import check_numbers
 
 
 class PhaseEnds(NamedTuple):
@@ -100,6 +101,7 @@ def across(what: str, rows: Rows, seen_at: Sequence[tuple[Place, Instant, set[in
     function = ca.Function("across", inputs, [rows.expression], {"allow_free": True})
     if function.has_free():
         raise unknown_name(f"unknown or parameter (used by the {what})", ", ".join(function.get_free()), [])
+    check_numbers(what, function)
     if not places:
         raise InputError(f"{what} depends on no phase")
     return Across(rows, tuple(places), function)

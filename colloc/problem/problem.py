@@ -125,8 +125,9 @@ class Problem(Portable):
                 raise InputError(f"two unknowns or parameters are named {name!r}; names must be unique")
         self._check_states()
         # Everything symbolic but the dynamics is formed once here, so that mistakes surface at construction.
-        wrenches = ca.vertcat(*(load.wrench for load in self.wrenches))
-        self.function("model", ca.vertcat(wrenches, *self.model.symbols))
+        for load in self.wrenches:
+            self.function(f"load on {load.body!r}", load.wrench)
+        self.function("model", ca.vertcat(ca.SX(0, 1), *self.model.symbols))
         _ = self.costs, self.rows
         self._check_idle()
 

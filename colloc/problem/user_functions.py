@@ -15,8 +15,9 @@ import numpy as np
 from colloc.checks import InputError, doubt
 
 _FUNCTIONS = "ca.sin, ca.sqrt, ca.fabs, ca.sumsqr, ca.dot, ca.norm_2"
+_NAN = f"contains nan: functions of math and float() take no symbols; use CasADi's, {_FUNCTIONS}"
 _COMPARISONS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR)
-# What CasADi says, and what a user can do about it.
+# What is said, by CasADi for the most part, and what a user can do about it.
 _ADVICE = (
     (
         r"Cannot compute the truth value",
@@ -35,6 +36,7 @@ _ADVICE = (
     ),
     (r"SX_get'(?s:.*)'\(SX,bool,str\)'", "takes a component by name, where they are numbered: {joints}"),
     (r"out of bounds with supplied length", "takes a component that does not exist: {joints}"),
+    (r"must be finite, got .*nan", _NAN),
     (r"'SX' object has no attribute", f"asks symbols for what only arrays have: use CasADi's functions, {_FUNCTIONS}"),
 )
 _SOMEWHERE = ca.DM(0.5)
@@ -62,12 +64,11 @@ def blamed(what: str, joints: Sequence[str] = ()) -> Iterator[None]:
         with _in_one_line(what):
             yield
     except Exception as error:
-        if not isinstance(error, InputError):
-            for pattern, advice in _ADVICE:
-                if re.search(pattern, str(error)):
-                    order = ", ".join(f"{k} is {name}" for k, name in enumerate(joints))
-                    said = advice.format(joints=f"of q, qd, qdd and tau {order}" if order else "0 is the first")
-                    raise InputError(f"the function of {what} {said}") from error
+        for pattern, advice in _ADVICE:
+            if re.search(pattern, str(error)):
+                order = ", ".join(f"{k} is {name}" for k, name in enumerate(joints))
+                said = advice.format(joints=f"of q, qd, qdd and tau {order}" if order else "0 is the first")
+                raise InputError(f"the function of {what} {said}") from error
         error.add_note(f"while evaluating the function of {what}")
         raise
 
@@ -121,15 +122,12 @@ def check_numbers(what: str, function: ca.Function) -> None:
         Of SX.
     """
     # Where none is, a first look is enough: it goes into the result.
-    found = function.call([_SOMEWHERE] * function.n_in())[0]
-    if not np.isnan(found.nonzeros()).any():
+    found = function.call([_SOMEWHERE] * function.n_in())
+    if not any(np.isnan(value.nonzeros()).any() for value in found):
         return
     constants = (k for k in range(function.n_instructions()) if function.instruction_id(k) == ca.OP_CONST)
     if any(np.isnan(function.instruction_constant(k)) for k in constants):
-        raise InputError(
-            f"the function of {what} contains nan: functions of math and float() take no symbols; use CasADi's, "
-            f"{_FUNCTIONS}"
-        )
+        raise InputError(f"the function of {what} {_NAN}")
 
 
 class Stated(NamedTuple):

@@ -14,6 +14,7 @@ from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.problem import Instant, Problem
 from colloc.problem.instant import RATES
+from colloc.problem.user_functions import blamed, check_numbers
 from colloc.solution.answer import Answer
 from colloc.solution.by_joint import ByJoint
 from colloc.solution.cost_size import cost_size
@@ -165,7 +166,8 @@ class Solution(Answer):
         function("evaluate", fn, "a function of the instant", "now")
         times = self.t if t is None else finite_array("t", t)
         now = self.problem.instant
-        found = fn(now)
+        with blamed("evaluate", self.problem.model.joint_names):
+            found = fn(now)
         several = isinstance(found, tuple)
         try:
             expressions = [ca.densify(ca.SX(value)) for value in (found if several else (found,))]
@@ -190,7 +192,10 @@ class Solution(Answer):
         if function.has_free():
             free = ", ".join(function.get_free())
             raise InputError(f"a function to evaluate uses symbols that this problem does not know: {free}")
-        return sites.evaluate(function.call(list(sites.local.arguments)), self.x, self.parameters)
+        found = sites.evaluate(function.call(list(sites.local.arguments)), self.x, self.parameters)
+        if any(np.isnan(array).any() for array in found):
+            check_numbers("evaluate", function)
+        return found
 
 
 def _shaped(values: np.ndarray, shape: tuple[int, int], *, one: bool) -> np.ndarray:
