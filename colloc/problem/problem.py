@@ -10,10 +10,8 @@ import numpy as np
 
 from colloc.checks import (
     InputError,
-    angles,
     as_tuple,
     choice,
-    doubt,
     finite_array,
     finite_number,
     instance,
@@ -21,7 +19,7 @@ from colloc.checks import (
     text,
     unknown_name,
 )
-from colloc.display import short, shown
+from colloc.display import short
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.model import Load, Model, check_loads
@@ -30,12 +28,13 @@ from colloc.problem.conditions import Condition, Constraint
 from colloc.problem.constraint_rows import ConstraintRows
 from colloc.problem.coordinates import Coordinates
 from colloc.problem.cost import NOTHING, Cost, Term
+from colloc.problem.doubts import check_angles, check_idle
 from colloc.problem.instant import RATES, SHARED, Instant, Slots
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds
 from colloc.problem.rows import natural_size
 from colloc.problem.table import problem_table
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
-from colloc.problem.user_functions import Stated, blamed, check_loops, check_numbers, returned
+from colloc.problem.user_functions import Stated, blamed, check_loops, check_numbers, returned, uncalled
 from colloc.problem.where import WHOLE, Ends, Window
 
 _LIMITED = {"q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "torque"}
@@ -97,13 +96,13 @@ class Problem(Portable):
         if not isinstance(self.model, Model):
             tree = isinstance(getattr(self.model, "model", None), Model)
             hint = "; of a closed chain give its model, and coordinates=loops.IndependentJoints(chain)" if tree else ""
-            hint = hint or _uncalled(self.model)
+            hint = hint or uncalled(self.model)
             raise InputError(f"model must be a Model, got {self.model!r}{hint}")
         if not isinstance(self.duration, Free):
             fixed = finite_number("duration", self.duration, positive=True)
             object.__setattr__(self, "duration", Free(fixed, fixed, fixed))
         if not isinstance(self.minimize, Cost):
-            hint = _uncalled(self.minimize)
+            hint = uncalled(self.minimize)
             raise InputError(f"minimize must be a Cost (see co.duration, co.integral), got {self.minimize!r}{hint}")
         kinds = {"subject_to": Constraint, "unknowns": Unknown | State, "parameters": Parameter, "loads": Load}
         for name, kind in kinds.items():
@@ -129,7 +128,8 @@ class Problem(Portable):
             self.function(f"load on {load.body!r}", load.wrench)
         self.function("model", ca.vertcat(ca.SX(0, 1), *self.model.symbols))
         _ = self.costs, self.rows
-        self._check_idle()
+        check_idle(self)
+        check_angles(self)
 
     @property
     def horizon(self) -> Free:
@@ -321,42 +321,18 @@ class Problem(Portable):
     def _check_states(self) -> None:
         """InputError for a stated value outside its bounds: no solver could meet it."""
         known = {state.name: state for state in self.states}
-        turning = [joint.kind == "revolute" for joint in self.model.joints]
-        for own in self._bounds:
-            angles("bounds q", np.array(own.limits_of("q", self.model))[:, turning], turns=3)  # a bound may be loose
         for state in (c for c in self.subject_to if isinstance(c, EndState)):
             for name, k, value in state.stated_states(self._bare.states):
                 lower, upper = known[name].lower[k], known[name].upper[k]
                 if not lower - 1e-9 <= value <= upper + 1e-9:
                     raise InputError(f"{state.name} {name} = {value:g} lies outside its bounds [{lower:g}, {upper:g}]")
             for quantity, j, value in state.stated(self.model):
-                if quantity == "q" and self.model.joints[j].kind == "revolute":
-                    angles(f"{state.name} q[{self.model.joint_names[j]}]", value)
                 lower, upper = (side[j] for side in self.limits(quantity))
                 if not lower - 1e-9 <= value <= upper + 1e-9:
                     raise InputError(
                         f"{state.name} {quantity}[{self.model.joint_names[j]}] = {value:g} lies outside its "
                         f"bounds [{lower:g}, {upper:g}]"
                     )
-
-    def _check_idle(self) -> None:
-        """InputWarning for torques of joints that move no mass and carry no load: none is needed, whatever they do."""
-        if self.coordinates is not None or not self.model.idle:
-            return  # loops load what they close
-        loaded = {self.model.index(load.body) for load in self.loads}
-        for k in reversed(range(len(self.model.bodies))):
-            if k in loaded:
-                loaded.add(self.model.parents[k])
-        asked = [fn for _, fn in self.costs.values()] + [stated.function for stated in self.rows.values()]
-        tau = Slots._fields.index("tau")
-        idle = [j for j in self.model.idle if self.model.moving[j] not in loaded]
-        found = [j for j in idle if any(j in fn.jac_sparsity(0, tau).get_col() for fn in asked)]
-        if found:
-            some, one = shown([self.model.joint_names[j] for j in found]), len(found) == 1
-            doubt(
-                f"joint{'' if one else 's'} {some} move{'s' if one else ''} no mass, so that torques there are zero "
-                "whatever they do: give mass, centre of mass and inertia to the bodies they carry"
-            )
 
     @heeded
     def function(self, what: str, expression: ca.SX, end: Instant | None = None) -> ca.Function:
@@ -411,14 +387,6 @@ def _depends_on_rates(function: ca.Function) -> bool:
     inputs = function.sx_in()
     rates = [symbol for name, symbol in zip(Slots._fields * 2, inputs, strict=False) if name in RATES]
     return ca.depends_on(function.call(inputs)[0], ca.vertcat(*rates))
-
-
-def _uncalled(value: object) -> str:
-    """What to do with a function where its result is wanted."""
-    name = getattr(value, "__name__", "<lambda>")
-    if not callable(value) or name == "<lambda>":
-        return "; hand functions of the instant to co.integral" if callable(value) else ""
-    return f"; call it: {name}()"
 
 
 def unique(name: str, taken: Mapping[str, object]) -> str:

@@ -166,3 +166,11 @@ def check_loops(what: str, stated: Sequence[Stated]) -> None:
 
 def _same(a: ca.SX, b: ca.SX) -> bool:
     return a.shape == b.shape and ca.is_equal(ca.densify(a), ca.densify(b), 100)
+
+
+def uncalled(value: object) -> str:
+    """What to do with a function where its result is wanted."""
+    name = getattr(value, "__name__", "<lambda>")
+    if not callable(value) or name == "<lambda>":
+        return "; hand functions of the instant to co.integral" if callable(value) else ""
+    return f"; call it: {name}()"
