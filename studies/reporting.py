@@ -19,14 +19,14 @@ FIGURES = (".png", ".pdf", ".svg")
 
 @dataclass(frozen=True)
 class Option:
-    """A number or a switch that the command line of one study takes, beside what all take.
+    """A number, a switch or a text that the command line of one study takes, beside what all take.
 
     Parameters
     ----------
     name : str
         Name without the dashes in front: "step-length" is given as ``--step-length 0.7``.
-    default : int, float, False or None
-        An int makes it a whole number, False a switch.
+    default : int, float, False, str or None
+        An int makes it a whole number, False a switch, a str a text.
     meaning : str
         Meaning and unit, for the help.
     above, least : float, optional
@@ -34,7 +34,7 @@ class Option:
     """
 
     name: str
-    default: float | None
+    default: float | str | None
     meaning: str
     above: float | None = None
     least: float | None = None
@@ -110,6 +110,9 @@ def arguments(
     for option in options:
         if option.default is False:
             parser.add_argument(f"--{option.name}", action="store_true", help=option.meaning)
+            continue
+        if isinstance(option.default, str):
+            parser.add_argument(f"--{option.name}", metavar="TEXT", default=option.default, help=option.meaning)
             continue
         default = "" if option.default is None else " (default %(default)s)"
         parser.add_argument(

@@ -124,7 +124,8 @@ class Optima:
             rows.append((*words, more, f"{len(starts)} starts", "solve finds it" if usual else ""))
         failed = sum(found.group is None for found in self.starts)
         others = len({found.group for found in self.starts} - {None})
-        notes = [f"{len(self.starts)} starts: {failed} without an optimum, {others} optima on the coarse grid"]
+        optima = "optimum" if others == 1 else "optima"
+        notes = [f"{len(self.starts)} starts: {failed} without an optimum, {others} {optima} on the coarse grid"]
         notes.append(f"chance that one more random start ends in another optimum: {self.unseen:.0%}")
         if self.interrupted:
             notes.append("interrupted before all starts were done")

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import Any
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # of libraries that would take every core
@@ -111,8 +111,15 @@ class _Process:
 
 
 def _begin() -> None:
-    """In a new process: Ctrl-C is the parent's."""
+    """In a new process: Ctrl-C is the parent's, whose death is its own."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    if (parent := parent_process()) is not None:
+        parent.join()
+        os._exit(1)
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from colloc.checks import count, finite_number, flag, instance
-from colloc.interrupts import heeded
 from colloc.kernels import Compile
 from colloc.many.executors import check_executor, results, working
 from colloc.many.optima import Found, Optima, Optimum, alike, grouped
@@ -27,7 +26,6 @@ _STOPPED = Status.INTERRUPTED
 _USUAL = -1  # the usual guess on the curve asked for, among numbers of starts
 
 
-@heeded
 def multistart(
     problem: Problem | Sequence,
     curve: Curves | None = None,

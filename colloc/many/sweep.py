@@ -13,9 +13,8 @@ import numpy as np
 
 from colloc.checks import InputError, finite_number, flag
 from colloc.files import check_path, write_atomically
-from colloc.interrupts import heeded
 from colloc.kernels import Compile
-from colloc.many.case import CaseSolver, Item, unpacked
+from colloc.many.case import CaseSolver, Item, row_of, unpacked
 from colloc.many.cases import checked_record, forerunners, listed
 from colloc.many.executors import check_executor, done, sent, working
 from colloc.many.screening import Curves
@@ -28,7 +27,6 @@ from colloc.solver import check_options
 _ABOUT = "sweep.json"
 
 
-@heeded
 def sweep(
     problem: Problem | Sequence | Callable[..., Problem | Sequence],
     cases: Any,
@@ -143,7 +141,8 @@ class _Study:
             file = self._file(k)
             if file.exists():
                 try:
-                    self._keep(k, file.read_bytes())
+                    content = file.read_bytes()
+                    self._keep(k, content, unpacked(content).row)
                 except ValueError:
                     file.unlink()  # damaged by others than us, who write atomically: to be solved again
 
@@ -151,8 +150,7 @@ class _Study:
         assert self._folder is not None
         return self._folder / f"case_{k:0{len(str(len(self._values)))}d}.npz"
 
-    def _keep(self, k: int, content: bytes) -> None:
-        row = unpacked(content).row
+    def _keep(self, k: int, content: bytes, row: Mapping[str, Any]) -> None:
         self.contents[k], self.reasons[k], self._failed[k] = content, row["reason"], "answer" not in row
 
     def run(self, pool: Executor | None, bar: Progress) -> None:
@@ -209,11 +207,12 @@ class _Study:
             self.reasons[k] = f"{type(error).__name__}: {error}"
 
     def _finish(self, k: int, content: bytes) -> None:
-        if unpacked(content).row["reason"].startswith("InterruptedError"):
+        row = row_of(content)
+        if row["reason"].startswith("InterruptedError"):
             raise KeyboardInterrupt
         if self._folder is not None:
             write_atomically(self._file(k), content)
-        self._keep(k, content)
+        self._keep(k, content, row)
 
 
 def _folder(path: str | os.PathLike[str]) -> Path:

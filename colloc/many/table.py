@@ -11,7 +11,7 @@ import numpy as np
 from colloc.checks import InputError, count, text, unknown_name
 from colloc.display import Table, short
 from colloc.lazy import cached_property
-from colloc.many.case import CaseSolver, unpacked
+from colloc.many.case import CaseSolver, row_of
 from colloc.solution import SequenceSolution, Solution
 
 COLUMNS = ("status", "reason", "cost", "duration", "error", "iterations", "variables")
@@ -55,7 +55,7 @@ class Sweep:
     @cached_property
     def table(self) -> np.ndarray:
         """All columns as a structured array, shape (cases,): values, status, reason, numbers; nan where none is."""
-        rows = [{} if content is None else unpacked(content).row for content in self.contents]
+        rows = [{} if content is None else row_of(content) for content in self.contents]
         numbers = (*_NUMBERS, *self.solver.record)
         columns: dict[str, np.ndarray] = {name: self.values[:, k] for k, name in enumerate(self.names)}
         columns["status"] = np.array([row.get("status", "") for row in rows], dtype=str)
