@@ -10,7 +10,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "extensions"))
 
 project = "colloc"
-author = "The colloc authors"
+author = copyright = "The colloc authors"
 version = release = colloc.__version__
 html_title = "colloc"
 

@@ -43,3 +43,10 @@ def test_studies_on_a_page_exist(path: Path):
 def test_files_that_the_guide_for_contributors_names_exist():
     for name in re.findall(r"`((?:colloc|models|studies|tests|docs)/[\w./]*)`", (ROOT / "CONTRIBUTING.md").read_text()):
         assert (ROOT / name).exists(), name
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_links_of_the_front_door_lead_somewhere(name: str):
+    links = re.findall(r"\]\(([^)#]+)", (ROOT / name).read_text())
+    for link in links:
+        assert link.startswith("https://") or (ROOT / link).exists(), link

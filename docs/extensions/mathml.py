@@ -6,18 +6,13 @@ from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
 
-def mathml(tex: str, display: str) -> str:
-    """A formula; dots and bars sit close above their letters."""
-    return convert(tex, display=display).replace("<mover>", '<mover accent="true">')
-
-
 def inline(self: HTML5Translator, node: nodes.math) -> None:
-    self.body.append(mathml(node.astext(), "inline"))
+    self.body.append(convert(node.astext(), display="inline"))
     raise nodes.SkipNode
 
 
 def block(self: HTML5Translator, node: nodes.math_block) -> None:
-    self.body.append(f'<div class="math">{mathml(node.astext(), "block")}</div>')
+    self.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>')
     raise nodes.SkipNode
 
 
