@@ -12,7 +12,7 @@ import colloc as co
 from colloc.models.human.jumper2d import jumper2d
 from colloc.models.human.runner2d import runner2d
 from colloc.models.human.strength import SPEEDS, share, strength
-from colloc.studies.jumping import jump
+from colloc.studies.jumping import figures, jump
 from colloc.studies.jumping.phases import FRICTION, GROUND, Jump
 
 
@@ -121,7 +121,7 @@ def test_the_ground_does_what_the_phases_say(quick):
 def test_the_jumper_in_the_film_is_the_jumper(quick):
     solution, posed = quick[1], Jump(jumper2d())
     t = np.linspace(0, solution.duration, 30)
-    q = jump.seen_from_pelvis(posed, solution, t)
+    q = figures.seen_from_pelvis(posed, solution, t)
     for name in ("toe", "heel", "head_top", "fingertip"):
         there = solution.evaluate(lambda now, name=name: now.point(*posed.human.landmarks[name]).position, t)
         body, at = posed.jumper.landmarks[name]

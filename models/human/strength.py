@@ -4,7 +4,8 @@ D. E. Anderson, M. L. Madigan and M. A. Nussbaum, "Maximum voluntary joint torqu
 angular velocity: model development and application to the lower limb", Journal of Biomechanics 40, 2007: where a muscle
 shortens, a hyperbola from the isometric torque through three quarters of it at one speed, C4, and half of it at
 another, C5. Table 3, men of 18 to 25 years. How it depends on the angle, and that muscles which lengthen are stronger,
-is left out. The shoulder and the elbow have the curve of knee flexion: our estimate.
+is left out. The shoulder and the elbow have the curve of knee flexion, and each of the three joints by which a trunk
+bends a third of the hip's speeds: our estimates.
 """
 
 from __future__ import annotations
@@ -24,14 +25,15 @@ SPEEDS = {
     "ankle_dorsiflexion": ((0.987, 3.558), (0.699, 1.940)),
     "shoulder_flexion": ((2.008, 5.233), (2.008, 5.233)),
     "elbow_flexion": ((2.008, 5.233), (2.008, 5.233)),
-}
-ROUNDED = 0.2, 0.02  # rad/s and share of the isometric torque, within which the curve's corners are rounded off
+} | {f"spine{k}_flexion": ((0.526, 1.063), (0.698, 1.422)) for k in (1, 2, 3)}
+# Within these the curve's corners are rounded off: rad/s, but no more than this share of C5; share of isometric torque.
+ROUNDED = 0.2, 0.11, 0.02
 
 
 def share(speed: Any, c4: float, c5: float) -> Any:
     """Torque over isometric torque at a speed of shortening [rad/s]: 1 below zero, and never negative."""
-    v = _positive(speed, ROUNDED[0])
-    return _positive((2 * c4 * c5 + v * (c5 - 3 * c4)) / (2 * c4 * c5 + v * (2 * c5 - 4 * c4)), ROUNDED[1])
+    v = _positive(speed, min(ROUNDED[0], ROUNDED[1] * c5))
+    return _positive((2 * c4 * c5 + v * (c5 - 3 * c4)) / (2 * c4 * c5 + v * (2 * c5 - 4 * c4)), ROUNDED[2])
 
 
 def strength(human: Human) -> Callable[[co.Instant], ca.SX]:

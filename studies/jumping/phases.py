@@ -20,7 +20,7 @@ import numpy as np
 import colloc as co
 from colloc.models.human.human import Human
 from colloc.models.human.stance import FORWARD, PITCH, ROLL, VERTICAL, on_foot
-from colloc.models.human.strength import strength
+from colloc.models.human.strength import SPEEDS, strength
 
 FRICTION = 0.8
 EFFORT, SMOOTH = 0.3, 1e-5  # m and m s3 of height that a second of full torques, and of 1 rad/s2 everywhere, are worth
@@ -35,7 +35,7 @@ class Jump:
     Parameters
     ----------
     jumper : Human
-        As `jumper2d` returns it.
+        As `jumper2d` returns it, or `symmetric` one in three dimensions.
     """
 
     jumper: Human
@@ -58,18 +58,24 @@ class Jump:
     @cached_property
     def foot(self) -> tuple[float, float]:
         """Distances of the heel behind the ball, and of the toe ahead of it [m]."""
-        heel, ball, toe = (point.at[2] for point in self.jumper.feet["both"])
+        stand = ca.SX(ca.DM(self.jumper.standing))
+        heel, ball, toe = (
+            float(co.point_motion(self.jumper.model, *point, q=stand).position[2]) for point in self.jumper.feet["both"]
+        )
         return ball - heel, toe - ball
 
     def joint(self, name: str) -> int:
         """Index of a joint."""
         return self.model.joint_names.index(name)
 
+    def rising_speed(self, now: co.Instant) -> ca.SX:
+        """Speed at which the centre of mass rises [m/s]."""
+        return co.dynamics.momentum(now.model, now.q, now.qd).linear[1] / self.human.mass
+
     def apex(self, now: co.Instant) -> ca.SX:
         """Height to which the centre of mass would fly from here [m]."""
-        rise = co.dynamics.momentum(now.model, now.q, now.qd).linear[1] / self.human.mass
         g = self.weight / self.human.mass
-        return co.dynamics.center_of_mass(now.model, now.q)[1] + rise**2 / (2 * g)
+        return co.dynamics.center_of_mass(now.model, now.q)[1] + self.rising_speed(now) ** 2 / (2 * g)
 
     @cached_property
     def ease(self) -> co.Cost:
@@ -85,7 +91,11 @@ class Jump:
     ) -> co.Problem:
         """A phase in which torques are possible at the joints' speeds."""
         muscles = co.path(strength(self.human), lower=0.0, name="strength")
-        return co.Problem(self.model, duration, self.ease if cost is None else cost, [*stated, muscles])
+        names, (lower, upper) = self.model.joint_names, self.human.model.limits("torque")
+        # Of the others no more is known than their isometric torques.
+        others = {name: (lower[j], upper[j]) for j, name in enumerate(names) if name not in (*SPEEDS, *GROUND)}
+        isometric = [co.bounds(tau=others)] if others else []
+        return co.Problem(self.model, duration, self.ease if cost is None else cost, [*stated, muscles, *isometric])
 
     def on_the_ground(self, *, flat: bool) -> list[co.problem.Condition]:
         """The balls where they are, heels down or up, the ground only pushing, within friction and the feet."""

@@ -15,13 +15,18 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import casadi as ca
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 
 import colloc as co
+from colloc.models.human.human import Human
+from colloc.models.human.human55 import FROZEN, human55
 from colloc.models.human.planar import with_ends
 from colloc.models.human.runner2d import runner2d
 from colloc.plot.animation import write_film
@@ -34,10 +39,28 @@ from colloc.transcription import Keyframes
 DURATIONS = (0.26, 0.28, 0.30, 0.32, 0.34, 0.36, 0.38, 0.40)  # s, of a step
 MEASURED = {"step": 60 / 84.8 / 2, "contact": 0.270, "peak": 2.51}  # s, s, body weights
 CURVES = {"stance": co.BSpline(10, degree=4, continuity=2), "flight": co.BSpline(6, degree=4, continuity=2)}
-IPOPT = {"mu_strategy": "adaptive", "max_iter": 400}
+HUMAN_CURVES = {"stance": co.BSpline(8, degree=4, continuity=2), "flight": co.BSpline(5, degree=4, continuity=2)}
+IPOPT = {"mu_strategy": "adaptive", "mumps_pivot_order": 0, "max_iter": 400}
+HUMAN_IPOPT = IPOPT | {"max_soc": 0, "tol": 1e-4}
+HELD = [f"{joint}_{side}" for side in "rl" for joint in ("toe_extension", "shoulder_rotation", "forearm_pronation")]
+# degrees; no people run with the wide ranges of the joint table
+RANGES = {"pelvis_yaw": (-15, 15), "pelvis_list": (-10, 10)}
+SIDES = {"hip_adduction": (-15, 15), "hip_rotation": (-15, 15), "ankle_inversion": (-12, 12), "knee_flexion": (0, 120)}
+ARMS = {"shoulder_adduction": (-25, 5), "elbow_flexion": (60, 120)}
 SPREAD = 0.2  # rad, of the joints' angles in random starts
 SAME = 1e-3  # of the cost
 OPTIONS = (Option("speed", 3.0, "m/s", above=0.0), Option("starts", 20, "number of random starts", least=0))
+
+
+def spatial() -> Human:
+    """The 55-DOF human that runs: 32 joints move, on feet that do not bend."""
+    human = human55().frozen(dict.fromkeys([*FROZEN, *HELD], 0.0))
+    marks = [*(f"{mark}_{side}" for side in "rl" for mark in ("heel", "ball", "toe")), "head_top"]
+    model = replace(human.model, markers={mark: tuple(human.landmarks[mark]) for mark in marks})
+    degrees = RANGES | {f"{stem}_{side}": ends for stem, ends in (SIDES | ARMS).items() for side in "rl"}
+    ranges = {name: (np.radians(lower), np.radians(upper)) for name, (lower, upper) in degrees.items()}
+    slides = {"pelvis_ty_vertical": (0.5, 1.3), "pelvis_tz_forward": (-2.0, 3.0)}  # m
+    return replace(human, model=model).ranged(ranges | slides)
 
 
 def start(step: Step, rng: np.random.Generator | None = None) -> dict[str, Keyframes]:
@@ -50,17 +73,17 @@ def start(step: Step, rng: np.random.Generator | None = None) -> dict[str, Keyfr
     return {phase: co.keyframes({s: shaken(q) for s, q in own.items()}) for phase, own in step.guess().items()}
 
 
-def solved(nlp: co.SequenceNLP, guess: dict[str, Keyframes]) -> co.SequenceSolution:
+def solved(nlp: co.SequenceNLP, guess: dict[str, Keyframes], ipopt: Mapping[str, Any] = IPOPT) -> co.SequenceSolution:
     """The step found from a start."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.SolutionWarning)  # the table says it
-        return co.solve(nlp, guess=guess, ipopt=IPOPT, raise_on_failure=False, progress=False)
+        return co.solve(nlp, guess=guess, ipopt=ipopt, raise_on_failure=False, progress=False)
 
 
 def force(solution: co.SequenceSolution) -> np.ndarray:
     """The ground's force forward and up over body weight, through the stance, shape (401, 2)."""
     stance = solution["stance"]
-    return stance.at(np.linspace(0, stance.duration, 401)).force
+    return stance.at(np.linspace(0, stance.duration, 401)).force[:, :2]
 
 
 def measured(step: Step, solution: co.SequenceSolution) -> dict[str, float]:
@@ -80,6 +103,7 @@ def measured(step: Step, solution: co.SequenceSolution) -> dict[str, float]:
         "violation": max(worst),
         "error": float(solution.error),
         "solved": float(solution.success),
+        "status": float(solution.success),
         "iterations": float(solution.iterations),
     }
 
@@ -100,25 +124,31 @@ def stride(step: Step, solution: co.SequenceSolution) -> Pose:
     return pose
 
 
-@styled
-def draw(step: Step, best: co.SequenceSolution, found: dict[float, dict[str, float]], file: str) -> None:
-    """The runner through a stride, the ground's force, and what steps of other durations cost."""
-    figure = plt.figure(figsize=(12.5, 8.2))
-    top, bottom = figure.subfigures(2, 1, height_ratios=(1, 1.1), squeeze=False)[:, 0]
-    strip, (left, right) = top.subplots(), bottom.subplots(1, 2)
+def draw_strip(ax: Axes, name: str, step: Step, solution: co.SequenceSolution) -> None:
+    """The runner through a stride, drawn apart."""
     times = np.linspace(0, 2 * step.duration, 11)
-    shown = stride(step, best)(times)
+    shown = stride(step, solution)(times)
     for k, t in enumerate(times):
         links = shown.links(k)
-        strip.plot(links[:, 2] + 0.35 * k, links[:, 1], color=FADE(0.2 + 0.8 * t / times[-1]), linewidth=2.0)
-    strip.set_aspect("equal", adjustable="datalim")
-    dress(strip, "way, drawn apart [m]", "y [m]")
-    along = np.linspace(0, best["stance"].duration, 401)
-    for values, color, label in zip(force(best).T, (ORANGE, BLUE), ("forward", "upward"), strict=True):
-        left.plot(along, values, color=color, label=label)
-    left.axvline(best["stance"].duration, color=MUTED, linestyle=":")
+        ax.plot(links[:, 2] + 0.35 * k, links[:, 1], color=FADE(0.2 + 0.8 * t / times[-1]), linewidth=2.0)
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.set_title(name, loc="left", fontsize=10, color=MUTED)
+    dress(ax, "way, drawn apart [m]", "y [m]")
+
+
+@styled
+def draw(runs: Mapping[str, tuple[Step, co.SequenceSolution]], found: dict[float, dict[str, float]], file: str) -> None:
+    """The runners through a stride, the ground's force, and what steps of other durations cost."""
+    figure = plt.figure(figsize=(12.5, 4.8 + 3.4 * len(runs)))
+    *strips, bottom = figure.subfigures(len(runs) + 1, 1, height_ratios=(*[1] * len(runs), 1.1), squeeze=False)[:, 0]
+    left, right = bottom.subplots(1, 2)
+    for strip, (name, (step, solution)), look in zip(strips, runs.items(), ("-", "--"), strict=False):
+        draw_strip(strip.subplots(), name, step, solution)
+        along = np.linspace(0, solution["stance"].duration, 401)
+        for values, color, way in zip(force(solution).T, (ORANGE, BLUE), ("forward", "upward"), strict=True):
+            left.plot(along, values, color=color, linestyle=look, label=f"{way}, {name}")
     dress(left, "time [s]", "force of the ground over body weight")
-    right.plot(list(found), [own["cost"] for own in found.values()], "o-", color=INK, label="cost a second")
+    right.plot(list(found), [own["cost"] for own in found.values()], "o-", color=INK, label="cost a second, planar")
     right.axvline(MEASURED["step"], color=MUTED, linestyle="--", label="people's step of least metabolic cost")
     dress(right, "duration of a step [s]", "cost a second")
     legend_below(bottom, [*left.get_legend_handles_labels()[0], *right.get_legend_handles_labels()[0]])
@@ -154,22 +184,31 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     if others:
         numbers |= {"planar.starts": float(len(others)), "planar.starts.same": float(sum(alike))}
         numbers["planar.starts.solved"] = float(sum(run.success for run in others))
+    runs = {"planar": (step, solution)}
+    if not args.quick:
+        begin, human = time.perf_counter(), Step(spatial(), args.speed, best)
+        found_one = solved(co.transcribe(human.sequence, HUMAN_CURVES, compile=True), start(human), HUMAN_IPOPT)
+        numbers["human.seconds"] = time.perf_counter() - begin
+        numbers |= {f"human.{key}": value for key, value in measured(human, found_one).items()}
+        runs["55-DOF human"] = human, found_one
     munro = "Munro, Miller and Fuglevand (1987)"
-    rows = [
-        Row("duration of a step [s]", best, MEASURED["step"], "Lieberman et al. (2015)"),
-        Row("stride [m]", numbers["planar.stride"], 2 * args.speed * MEASURED["step"], "Lieberman et al. (2015)"),
-        Row("contact [s]", numbers["planar.contact_time"], MEASURED["contact"], munro),
-        Row("largest upward force over body weight", numbers["planar.peak_force"], MEASURED["peak"], munro),
-        Row("most bent knee in stance [degrees]", numbers["planar.knee"]),
-        Row("mean upward force less weight, relative", numbers["planar.impulse_error"]),
-        Row("largest violation, forces over body weight", numbers["planar.violation"]),
-        Row("seconds, median", numbers["planar.seconds"]),
-    ]
-    notes = [
-        f"  {solution.status}, {solution.iterations} iterations; {sum(alike)} of {len(others)} random starts alike"
-    ]
+    lieberman = "Lieberman et al. (2015)"
+    rows, notes = [Row("duration of a step [s]", best, MEASURED["step"], lieberman)], []
+    for name, (_, own) in runs.items():
+        who = "planar" if name == "planar" else "human"
+        rows += [
+            Row(f"{name}: stride [m]", numbers[f"{who}.stride"], 2 * args.speed * MEASURED["step"], lieberman),
+            Row("    contact [s]", numbers[f"{who}.contact_time"], MEASURED["contact"], munro),
+            Row("    largest upward force over body weight", numbers[f"{who}.peak_force"], MEASURED["peak"], munro),
+            Row("    most bent knee in stance [degrees]", numbers[f"{who}.knee"]),
+            Row("    mean upward force less weight, relative", numbers[f"{who}.impulse_error"]),
+            Row("    largest violation, forces over body weight", numbers[f"{who}.violation"]),
+            Row("    seconds", numbers[f"{who}.seconds"]),
+        ]
+        notes.append(f"  {name}: {own.status}, {own.iterations} iterations")
+    notes.append(f"  {sum(alike)} of {len(others)} random starts alike")
     print(table(args.question, rows, notes))
-    draw(step, solution, found, args.figure)
+    draw(runs, found, args.figure)
     fine = np.linspace(0, 2 * step.duration, 301)
     write_film(stride(step, solution), fine, runner.model.name, args.animation, 10 if args.quick else 30, slow=4.0)
     return finish(args, numbers)

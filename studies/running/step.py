@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import pi
 from typing import Any
 
 import casadi as ca
@@ -17,12 +18,13 @@ import numpy as np
 
 import colloc as co
 from colloc.models.human.human import Human
-from colloc.models.human.strength import strength
+from colloc.models.human.strength import SPEEDS, strength
 
 FRICTION = 0.8
 SMOOTH = 1e-5  # s4: what squared accelerations of 1 rad/s2 are worth beside squares of full torques
 RATE = 50.0  # body weights a second, of the ground's force, which grows as fast as muscles do
 LEAN = (0.0, 0.2)  # rad, of the trunk
+BESIDE = 0.04  # m, of the ball from the midline, out of the plane
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +34,7 @@ class Step:
     Parameters
     ----------
     runner : Human
-        As `runner2d` returns it.
+        As `runner2d` returns it, or one in three dimensions with the same markers.
     speed : float [m/s]
     duration : float [s]
         Duration of a step, from the touch-down of one foot to that of the other.
@@ -53,6 +55,19 @@ class Step:
         names = self.runner.model.joint_names
         return [j for j, name in enumerate(names) if name not in self.runner.virtual]
 
+    @property
+    def planar(self) -> bool:
+        """Whether the runner moves in the plane x = 0."""
+        return "pelvis_tx_lateral" not in self.runner.model.joint_names
+
+    @cached_property
+    def isometric(self) -> dict[str, tuple[float, float]]:
+        """Torque limits of joints of which no more is known: those for which `strength` does not stand."""
+        lower, upper = self.runner.model.limits("torque")
+        names = self.runner.model.joint_names
+        known = (f"{stem}{end}" for stem in SPEEDS for end in ("", "_r", "_l"))
+        return {names[j]: (lower[j], upper[j]) for j in self.inner if names[j] not in set(known)}
+
     @cached_property
     def ease(self) -> co.Cost:
         """What a phase costs: small torques and accelerations."""
@@ -69,7 +84,10 @@ class Step:
             return ca.vertcat(*(now.marker(mark).position[1] for mark in apart))
 
         stated = [
-            co.bounds(q={"trunk_tilt": LEAN}, tau=dict.fromkeys(self.runner.virtual, (0.0, 0.0))),
+            co.bounds(
+                q={self.runner.virtual[-1]: LEAN},
+                tau=dict.fromkeys(self.runner.virtual, (0.0, 0.0)) | self.isometric,
+            ),
             co.path(strength(self.runner), lower=0.0, name="strength"),
             co.path(heights, lower=0.0, unit="m", name="above the ground"),
         ]
@@ -77,30 +95,39 @@ class Step:
         if contact is None:
             return co.Problem(model, duration, self.ease, stated)
         body, at = self.runner.landmarks[contact]
-        force = co.Unknown(
-            "force", 2, guess=[0.0, 1.5], lower=[-3.0, 0.0], upper=[3.0, 6.0]
-        )  # forward, up, over weight
-        load = co.Load(body, lambda now: self.weight * ca.vertcat(0, now.force[1], now.force[0]), point=at)
+        size, seen = (2, slice(1, 3)) if self.planar else (3, slice(0, 3))
+        most, least = [3.0, 6.0, 3.0], [-3.0, 0.0, -3.0]
+        # Forward, up and to the left, over weight.
+        force = co.Unknown("force", size, guess=[0.0, 1.5, 0.0][:size], lower=least[:size], upper=most[:size])
+
+        def pushed(now: co.Instant) -> ca.SX:
+            return self.weight * ca.vertcat(0 if self.planar else now.force[2], now.force[1], now.force[0])
 
         def grips(now: co.Instant) -> ca.SX:
-            return ca.vertcat(FRICTION * now.force[1] - now.force[0], FRICTION * now.force[1] + now.force[0])
+            along = [now.force[k] for k in range(size) if k != 1]
+            return ca.vertcat(*(FRICTION * now.force[1] + sign * part for part in along for sign in (-1, 1)))
 
+        none = [0.0] * size
+        load = co.Load(body, pushed, point=at)
         stated += [
-            co.at(0.0, lambda now: now.force, equals=[0.0, 0.0], unit="BW", name="touch-down"),
-            co.at(1.0, lambda now: now.force, equals=[0.0, 0.0], unit="BW", name="take-off"),
+            co.at(0.0, lambda now: now.force, equals=none, unit="BW", name="touch-down"),
+            co.at(1.0, lambda now: now.force, equals=none, unit="BW", name="take-off"),
             co.path(
-                lambda now: now.marker(contact).position[1:], equals=[0.0, 0.0], unit="m", name="place of the ball"
+                lambda now: now.marker(contact).position[seen], equals=[-BESIDE, 0.0, 0.0][seen], unit="m",
+                name="place of the ball",
             ),
             co.path(lambda now: now.rate("force"), lower=-RATE, upper=RATE, unit="BW/s", name="rate of the force"),
             co.path(grips, lower=0.0, unit="BW", name="friction"),
-        ]
+        ]  # fmt: skip
         return co.Problem(model, duration, self.ease, stated, [force], loads=[load])
 
     @property
     def sequence(self) -> co.Sequence:
         """Stance and flight, which end as the mirror image of how they begin, a step ahead."""
-        names = self.runner.model.joint_names
-        mirrored = {name: names[k] for name, k in zip(names, self.runner.mirror.partners, strict=True)}
+        names, mirror = self.runner.model.joint_names, self.runner.mirror
+        mirrored = {
+            name: (names[k], float(sign)) for name, k, sign in zip(names, mirror.partners, mirror.signs, strict=True)
+        }
         forward = names.index("pelvis_tz_forward")
 
         def gone(phases: Mapping[str, Any]) -> ca.SX:
@@ -124,8 +151,9 @@ class Step:
 
         def posture(forward: float, height: float, **joints: float) -> np.ndarray:
             placed = {"pelvis_tz_forward": forward, "pelvis_ty_vertical": height * self.runner.pelvis_height}
-            values = {**stand, **placed, "trunk_tilt": 0.1, **joints}
-            return np.array(list(values.values()))
+            bent = {"elbow_flexion_r": pi / 2, "elbow_flexion_l": pi / 2, self.runner.virtual[-1]: 0.1}
+            values = stand | placed | bent | joints
+            return np.array([values[name] for name in self.runner.model.joint_names])
 
         length = self.speed * self.duration
         touch = {"hip_flexion": (0.5, -0.1), "knee_flexion": (0.4, 1.2), "shoulder_flexion": (-0.6, 0.4)}

@@ -26,6 +26,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 import colloc as co
 from colloc.models.human.human55 import human55, walking
@@ -221,7 +222,7 @@ def durations_figure(found: Mapping[str, Found], speeds: Mapping[float, float]) 
     ax.plot(list(speeds), list(speeds.values()), "o-", color=PURPLE, label="planar walker")
     dress(ax, xlabel="speed [m/s]", ylabel="stance [% of the stride]")
     ax.legend(fontsize=8, frameon=False)
-    lines = [plt.Line2D([], [], label=name, **look) for look, name in zip(LOOKS, shown, strict=False)]
+    lines = [Line2D([], [], label=name, **look) for look, name in zip(LOOKS, shown, strict=False)]
     legend_below(figure, lines)
     return figure
 

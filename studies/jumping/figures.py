@@ -1,0 +1,111 @@
+"""Figure and film of jumps: the jumper side by side, the ground's force, the height of the centre of mass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+import casadi as ca
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+
+import colloc as co
+from colloc.models.human.planar import with_ends
+from colloc.models.human.stance import FORWARD, VERTICAL
+from colloc.plot.animation import write_film
+from colloc.plot.skeleton import Skeleton, assembled, places
+from colloc.plot.style import BLUE, FADE, INK, MUTED, ORANGE, PURPLE, dress, legend_below, styled
+from colloc.studies.jumping.phases import Jump
+
+BODY = ("toe", "heel", "ankle", "toe", "ankle", "knee", "hip", "shoulder", "head_top")
+ARM = ("shoulder", "elbow", "fingertip")  # lines of the stick figure
+
+
+def draw_strip(ax: Axes, jump: Jump, solution: co.SequenceSolution, times: np.ndarray) -> None:
+    """The jumper side by side at some times."""
+    for k, t in enumerate(times):
+        for line in (BODY, ARM):
+            places = solution.evaluate(
+                lambda now, line=line: tuple(now.point(*jump.human.landmarks[name]).position for name in line), float(t)
+            )
+            y, z = np.array(places)[:, 1], np.array(places)[:, 2]
+            ax.plot(0.75 * k + z, y, color=FADE(0.25 + 0.75 * k / (times.size - 1)), linewidth=2.2)
+    ax.set_aspect("equal")
+    ax.set_xticks(0.75 * np.arange(times.size), [f"{t:.2f} s" for t in times])
+    dress(ax, "", "y [m]")
+    ax.grid(False, axis="x")
+
+
+@styled
+def draw(found: Mapping[str, tuple[Jump, co.SequenceSolution]], file: str) -> None:
+    """The jumpers, the ground's force, and the height of the centre of mass beside a parabola."""
+    figure = plt.figure(figsize=(12.5, 5.2 + 3.4 * len(found)))
+    *strips, bottom = figure.subfigures(len(found) + 1, 1, height_ratios=(*[1] * len(found), 1.2), squeeze=False)[:, 0]
+    force, height = bottom.subplots(1, 2)
+    for strip, (name, (jump, solution)), look in zip(strips, found.items(), ("-", "--"), strict=False):
+        ends = [*solution.starts.values(), solution.duration]
+        push, toes, flight, landing = pairwise(ends)
+        shown = ((push, 4), (toes, 3), (flight, 4), (landing, 2))
+        inside = [np.linspace(begin, end, n, endpoint=False) for (begin, end), n in shown]
+        ax = strip.subplots()
+        draw_strip(ax, jump, solution, np.append(np.concatenate(inside), solution.duration))
+        ax.set_title(name, loc="left", fontsize=10, color=MUTED)
+        draw_force(force, name, jump, solution, look)
+        draw_height(height, name, jump, solution, look)
+    dress(force, "time [s]", "force of the ground over body weight")
+    dress(height, "time [s]", "centre of mass, y [m]")
+    legend_below(bottom, [*force.get_legend_handles_labels()[0], *height.get_legend_handles_labels()[0]])
+    co.plot.save_figure(figure, file)
+    plt.close(figure)
+
+
+def draw_force(ax: Axes, name: str, jump: Jump, solution: co.SequenceSolution, look: str) -> None:
+    """The ground's force, upward and forward, over body weight."""
+    t = np.linspace(0, solution.duration, 1500)
+    tau = solution.at(t).tau / jump.weight
+    for joint, direction, color in ((VERTICAL, "upward", BLUE), (FORWARD, "forward", ORANGE)):
+        label = f"{direction}, {name}"
+        ax.plot(t, tau[:, jump.joint(joint)], linestyle=look, linewidth=1.4, color=color, label=label)
+    for moment in list(solution.starts.values())[1:]:
+        ax.axvline(moment, color=MUTED, linewidth=0.8, linestyle=":")
+
+
+def draw_height(ax: Axes, name: str, jump: Jump, solution: co.SequenceSolution, look: str) -> None:
+    """The centre of mass, and the parabola of its flight."""
+    t = np.linspace(0, solution.duration, 1500)
+    y, speed = solution.evaluate(
+        lambda now: (co.dynamics.center_of_mass(now.model, now.q)[1], jump.rising_speed(now)), t
+    )
+    label = f"centre of mass, {name}"
+    ax.plot(t, y, color=PURPLE, linestyle=look, linewidth=3.0, alpha=0.5, label=label)
+    off, touch = solution.starts["flight"], solution.starts["landing"]
+    k = int(np.searchsorted(t, off, side="right"))
+    fly = np.linspace(off, touch, 200) - t[k]
+    g = jump.weight / jump.human.mass
+    parabola = y[k] + speed[k] * fly - g / 2 * fly**2
+    ax.plot(t[k] + fly, parabola, color=INK, linewidth=1.0, label="parabola" if look == "-" else None)
+
+
+def seen_from_pelvis(jump: Jump, solution: co.SequenceSolution, t: np.ndarray) -> np.ndarray:
+    """Coordinates of the jumper on its pelvis, shape (N, n)."""
+    q = solution.at(t).q
+    joints = {name: q[:, jump.joint(name)] for name in jump.model.joint_names}
+    hip = solution.evaluate(lambda now: now.point(*jump.human.landmarks["hip"]).position, t)
+    forward, up, lean = jump.jumper.virtual
+    joints |= {forward: hip[:, 2], up: hip[:, 1]}
+    leg = joints["hip_flexion"] - joints["knee_flexion"] + joints["ankle_dorsiflexion"]
+    joints[lean] = joints["stance_roll"] + leg
+    return np.column_stack([joints[name] for name in jump.jumper.model.joint_names])
+
+
+def animate(jump: Jump, solution: co.SequenceSolution, file: str, fps: float) -> None:
+    """The jumper with head and feet, in slow motion."""
+    model = with_ends(jump.jumper, "heel", "toe", "head_top")
+    q = ca.SX.sym("q", model.n)
+    placed = ca.Function("placed", [q], [places(model, q)])
+
+    def pose(t: np.ndarray) -> Skeleton:
+        return assembled(model, t, np.array(placed(seen_from_pelvis(jump, solution, t).T)))
+
+    write_film(pose, np.linspace(0, solution.duration, 401), model.name, file, fps, slow=2.0)
