@@ -9,6 +9,7 @@ import pytest
 
 import colloc as co
 from colloc.models.human.runner2d import runner2d
+from colloc.problem import Link
 from colloc.studies.running import run
 from colloc.studies.running.step import FRICTION, RATE, Step
 
@@ -69,3 +70,23 @@ def test_the_ground_holds_the_ball_and_carries_the_runner(quick):
     ]
     gained = np.trapezoid(STEP.weight * (up - 1), t)
     assert momentum[1] - momentum[0] == pytest.approx(gained, abs=0.01 * STEP.weight * stance.duration)
+
+
+def test_the_run_in_three_dimensions_states_the_same_problem():
+    """One row more for what leaves the plane, and as many forces as the ball's place has coordinates."""
+    spatial = Step(run.spatial(), 3.0, 0.32)
+    assert spatial.runner.model.n == 32
+    assert not spatial.planar
+    assert spatial.isometric.keys() >= {"hip_adduction_r", "spine1_lateral", "ankle_inversion_l"}
+    assert not STEP.isometric
+    ours, theirs = (step.sequence.phases["stance"] for step in (STEP, spatial))
+    assert [p.rows["place of the ball"].rows.lower.size for p in (ours, theirs)] == [2, 3]
+    assert [u.size for p in (ours, theirs) for u in p.signals] == [2, 3]
+    assert list(ours.rows)[:2] == list(theirs.rows)[:2]
+    mirrored = next(iter(spatial.sequence.subject_to))
+    assert isinstance(mirrored, Link)
+    assert mirrored.joints is not None
+    assert mirrored.joints["pelvis_list"] == ("pelvis_list", -1.0)
+    assert mirrored.joints["hip_adduction_r"] == ("hip_adduction_l", 1.0)
+    for phase, postures in spatial.guess().items():
+        assert all(q.shape == (32,) for q in postures.values()), phase

@@ -34,7 +34,8 @@ def motion():
 
 
 def torques(model: co.Model, motion: np.ndarray) -> dict[str, float]:
-    tau = co.dynamics.newton_euler(model, *(ca.SX(ca.DM(k)) for k in motion), [])
+    q, qd, qdd = (ca.SX(ca.DM(k)) for k in motion)
+    tau = co.dynamics.newton_euler(model, q, qd, qdd, [])
     return dict(zip(model.joint_names, np.array(ca.DM(tau)).ravel().tolist(), strict=True))
 
 

@@ -1,4 +1,4 @@
-"""Does a planar human who runs at 3 m/s with the least effort run as people do?
+"""Does a human who runs at 3 m/s with the least effort run as people do, planar and with 55 degrees of freedom?
 
 A step in two phases, stance and flight, mirrored (`colloc.studies.running.step`), for several durations of the step:
 the one that costs least a second is the runner's choice. Beside it stand measured runners: the step of least metabolic
@@ -9,6 +9,9 @@ postures of a step, and from random ones about them.
 The runner takes steps of 0.32 s, where people take 0.35 s, and is on the ground for 0.25 s of them (0.27 s). Its force
 stays at 1.8 of body weight, with all of the ankle's isometric torque, while its muscles are stretched, where people
 reach 2.5: that stretched muscles are stronger is left out. All of 17 random starts end in the same step.
+
+The same step of the 55-DOF human, whose pelvis and legs leave the plane (32 joints move), is on the ground for 0.23 s,
+with 1.8 of body weight at most and the knee bent by 73 degrees; it needs between 90 and 130 iterations.
 """
 
 from __future__ import annotations

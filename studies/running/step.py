@@ -65,8 +65,8 @@ class Step:
         """Torque limits of joints of which no more is known: those for which `strength` does not stand."""
         lower, upper = self.runner.model.limits("torque")
         names = self.runner.model.joint_names
-        known = (f"{stem}{end}" for stem in SPEEDS for end in ("", "_r", "_l"))
-        return {names[j]: (lower[j], upper[j]) for j in self.inner if names[j] not in set(known)}
+        known = {f"{stem}{end}" for stem in SPEEDS for end in ("", "_r", "_l")}
+        return {names[j]: (lower[j], upper[j]) for j in self.inner if names[j] not in known}
 
     @cached_property
     def ease(self) -> co.Cost:
