@@ -6,17 +6,17 @@ flat feet again, with a rigid impact between the last two. Segments are de Leva'
 joints those of Anderson, Madigan and Nussbaum (2007). Searches start from postures of a jump, and from random ones
 about them.
 
-All of 20 random starts end in the same jump: down on flat feet with the arms swinging back, up over the balls with the
+Of 20 random starts 19 end in the same jump: down on flat feet with the arms swinging back, up over the balls with the
 arms swinging forward, 0.30 m with the centre of mass above its height when standing. The flight lasts as long as
 ballistics says to 3e-7, its momenta are kept to 1.1e-5 of the upward one, and the force that the ground must not have
 is at most 0.15 % of body weight. People jump with more power: the ground does 2.3 kW at most on the centre of mass,
 where Harman, Rosenstein, Frykman and Rosenstein (1990), "The effects of arms and countermovement on vertical jumping",
 Med. Sci. Sports Exerc. 22, measured more than 3 kW; muscles here gain nothing from being stretched. With the arms held
-still the flight is lower: they add 38 % to its height, as much as Vaverka et al. (2016), "Effect of an arm swing on
-countermovement vertical jump performance in elite volleyball players", J. Hum. Kinet. 53, measured.
+still the flight is lower: they add 36 % to its height, as much as the 38 % that Vaverka et al. (2016), "Effect of an
+arm swing on countermovement vertical jump performance in elite volleyball players", J. Hum. Kinet. 53, measured.
 
 The same problem of the 55-DOF human, both sides as one (`colloc.models.human.symmetric`), with a spine of three joints
-and arms that swing to the side as well: 0.35 m and 2.6 kW, in flight momenta to 2.6e-5 and forces to 0.8 % of body
+and arms that swing to the side as well: 0.35 m and 2.6 kW, in flight momenta to 4.4e-5 and forces to 0.4 % of body
 weight. How fast a spine can bend is our estimate.
 """
 

@@ -11,7 +11,7 @@ stays at 1.8 of body weight, with all of the ankle's isometric torque, while its
 reach 2.5: that stretched muscles are stronger is left out. All of 17 random starts end in the same step.
 
 The same step of the 55-DOF human, whose pelvis and legs leave the plane (32 joints move), is on the ground for 0.23 s,
-with 1.8 of body weight at most and the knee bent by 73 degrees; it needs between 90 and 130 iterations.
+with 1.8 of body weight at most and the knee bent by 73 degrees; it takes about a hundred iterations.
 """
 
 from __future__ import annotations
