@@ -18,8 +18,7 @@ extensions = [
     "myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_copybutton", "sphinx_design",
     "findable", "gallery", "mathml", "reference",
 ]  # fmt: skip
-exclude_patterns = ["build", "kernel", "templates"]
-templates_path = ["templates"]
+exclude_patterns = ["build", "kernel"]
 html_theme = "furo"
 html_static_path = ["static"]
 html_css_files = ["pages.css"]
@@ -41,7 +40,6 @@ myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 default_role = "py:obj"
-autosummary_ignore_module_all = False
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
