@@ -3,12 +3,15 @@
 from typing import TYPE_CHECKING, Any
 
 from colloc.kernels.kernel import CompileError, Kernel, Pass
-from colloc.kernels.options import Compile, CompileWarning
+from colloc.kernels.options import Compile, CompileWarning, check_compile
 
 if TYPE_CHECKING:
     from colloc.kernels.library import Library, build, build_or_warn, cached
 
-__all__ = ["Compile", "CompileError", "CompileWarning", "Kernel", "Library", "Pass", "build", "build_or_warn", "cached"]
+__all__ = [
+    "Compile", "CompileError", "CompileWarning", "Kernel", "Library", "Pass", "build", "build_or_warn", "cached",
+    "check_compile",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

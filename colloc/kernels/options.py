@@ -71,6 +71,12 @@ class Compile:
             raise InputError(f"cache must be a directory, got {self.cache!r}")
 
 
+def check_compile(compile: object) -> None:
+    """InputError for anything but True, False, None or a Compile."""
+    if not (compile is None or isinstance(compile, bool | Compile)):
+        raise InputError(f"compile must be True, False, None or a Compile, got {compile!r}")
+
+
 def thread_count(options: Compile) -> int:
     """Most threads of an evaluation."""
     if options.threads is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_array, finite_number, text
+from colloc.checks import InputError, as_tuple, finite_array, finite_number, mapping, text
 
 
 def listed(cases: Any) -> tuple[tuple[str, ...], np.ndarray]:
@@ -55,9 +55,10 @@ def forerunners(table: np.ndarray) -> list[int | None]:
 def checked_record(record: Mapping[str, Any] | None, taken: Iterable[str]) -> dict[str, Any]:
     """Columns of the caller's own; InputError for a name that is taken, or what cannot be called."""
     names: Sequence[str] = tuple(taken)
-    for name, fn in (record or {}).items():
+    own = {} if record is None else dict(mapping("record", record))
+    for name, fn in own.items():
         if text("name in record", name) in names:
             raise InputError(f"record cannot have {name!r}, which is a column already: {', '.join(names)}")
         if not callable(fn):
             raise InputError(f"record {name!r} must be a function of the solution, got {fn!r}")
-    return dict(record or {})
+    return own

@@ -13,7 +13,7 @@ import numpy as np
 
 from colloc.checks import InputError, finite_number, flag
 from colloc.files import check_path, write_atomically
-from colloc.kernels import Compile
+from colloc.kernels import Compile, check_compile
 from colloc.many.case import CaseSolver, Item, row_of, unpacked
 from colloc.many.cases import checked_record, forerunners, listed
 from colloc.many.executors import check_executor, done, sent, working
@@ -23,6 +23,7 @@ from colloc.problem import Problem, Sequence
 from colloc.progress import Progress
 from colloc.solution.fingerprint import differences, fingerprint, links_fingerprint
 from colloc.solver import check_options
+from colloc.transcription import checked_curves
 
 _ABOUT = "sweep.json"
 
@@ -97,9 +98,9 @@ def sweep(
     """
     names, values = listed(cases)
     chosen = checked_record(record, (*names, *COLUMNS))
-    for name, value in (("warm", warm), ("progress", progress)):
-        if value is not None:
-            flag(name, value)
+    flag("warm", warm)
+    if progress is not None:
+        flag("progress", progress)
     for name, value in (("tol", tol), ("seconds", seconds)):
         if value is not None:
             finite_number(name, value, positive=True)
@@ -109,6 +110,9 @@ def sweep(
         raise InputError(f"problem must be a Problem, a Sequence or a function that returns one, got {problem!r}")
     if isinstance(problem, Problem | Sequence):
         problem.parameter_values(dict(zip(names, values[0].tolist(), strict=True)))  # names and shapes
+        if curve is not None:
+            curve = checked_curves(problem, curve)
+    check_compile(compile)
     solver = CaseSolver(problem, curve, tol, chosen, check_options(ipopt), compile)
     parents: list[int | None] = forerunners(values) if warm else [None] * len(values)
     study = _Study(solver, names, values, parents)

@@ -91,7 +91,7 @@ class Sweep:
     def axes(self, *names: str) -> list[np.ndarray]:
         """The values that the cases have of some names, each sorted."""
         for name in names:
-            if name not in self.names:
+            if text("name that varies", name) not in self.names:
                 raise unknown_name("name that varies", name, self.names)
         return [np.unique(self[name]) for name in names]
 

@@ -59,9 +59,9 @@ def map(
     >>> figure = co.plot.map(table, "gain", "nothing", "duration")
     """
     instance("table", table, Sweep, "see co.sweep")
+    across, up = table.axes(x, y)
     if x == y:
         raise InputError(f"x and y must be two of {', '.join(table.names)}, got {x!r} twice")
-    across, up = table.axes(x, y)
     column = table[value]
     if column.dtype.kind != "f":
         raise InputError(f"value must be a column of numbers, got {value!r}, which holds text")

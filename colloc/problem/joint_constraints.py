@@ -151,6 +151,7 @@ def final(
     return _end_state("final", 1.0, states, q, qd, qdd, tau)
 
 
+@heeded
 def bounds(
     *,
     q: Any = None,

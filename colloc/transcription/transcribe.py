@@ -12,7 +12,7 @@ import numpy as np
 from colloc.checks import InputError, instance, unknown_name
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.interrupts import heeded
-from colloc.kernels import Compile
+from colloc.kernels import Compile, check_compile
 from colloc.problem import ConstraintRows, Problem, Slots, Window, summed
 from colloc.problem import Sequence as Phases
 from colloc.transcription.block import Block
@@ -92,8 +92,7 @@ def transcribe(
     <Status.SOLVED: 'solved'>
     """
     instance("problem", problem, Problem | Phases)
-    if not (compile is None or isinstance(compile, bool | Compile)):
-        raise InputError(f"compile must be True, False, None or a Compile, got {compile!r}")
+    check_compile(compile)
     if isinstance(problem, Phases):
         curves = _by_phase(problem, curve)
         phases = {

@@ -98,6 +98,11 @@ def evaluator() -> co.Evaluator:
 
 
 @cache
+def swept() -> co.Sweep:
+    return co.sweep(problem(), {"weight": [1.0, 2.0]}, co.BSpline(3))
+
+
+@cache
 def chain() -> loops.ClosedChain:
     return four_bar()
 
@@ -203,6 +208,8 @@ BY_NAME = {
     "breakpoints": "None", "expression": "now().q", "end_instant": "None", "vectors": "symbol('v')",
 }  # fmt: skip
 OWN = {
+    "co.sweep": {"cases": "{'weight': [1.0]}", "curve": "co.BSpline(3)"},
+    "co.plot.map": {"table": "swept()", "x": "'weight'", "y": "'weight'"}, "co.Sweep.solution": {"row": "0"},
     "co.Instant.distance": {"a": "co.Capsule('shoulder', (0, 0, 0), (0.1, 0, 0), 0.05)", "b": "co.Capsule(None, (0, 0, 0), (0, 0, 1), 0.1)"},
     "co.track": {"times": "np.linspace(0, 1, 9)", "values": "np.zeros(9)", "of": "lambda now: now.q[0]",
         "weight": "1.0", "deviation": "0.1", "degree": "3", "pieces": "None"},
@@ -296,6 +303,7 @@ OWN = {
 }  # fmt: skip
 # What methods are asked of; a class without one is made by its own samples.
 INSTANCES = {
+    "co.Sweep": "swept()",
     "co.SequenceNLP": "phases()", "co.SequenceSolution": "in_phases()", "co.Sequence": "sequence()",
     "co.NLP": "nlp()", "co.Solution": "solution()", "co.Problem": "problem()", "co.Model": "model()",
     "co.Instant": "now()", "co.Evaluator": "evaluator()", "co.dynamics.Wrench": "wrench()", "co.loops.CutJoints": "cut()",
