@@ -169,7 +169,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     runner = runner2d()
     for duration in (0.32,) if args.quick else DURATIONS:
         begin, step = time.perf_counter(), Step(runner, args.speed, duration)
-        nlp = co.transcribe(step.sequence, CURVES, compile=False)
+        nlp = co.transcribe(step.sequence, CURVES, compile=not args.quick)
         solutions[duration] = step, nlp, solved(nlp, start(step))
         seconds.append(time.perf_counter() - begin)
         found[duration] = measured(*solutions[duration][::2])
