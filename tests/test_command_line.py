@@ -48,7 +48,7 @@ def test_words_of_the_study_reach_it():
 
 def test_what_a_study_needs_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     monkeypatch.setitem(sys.modules, "pinocchio", None)
-    for name in [name for name in sys.modules if name.startswith("colloc.studies.benchmarks")]:
+    for name in [name for name in sys.modules if name.startswith("colloc.studies.benchmarks.")]:
         monkeypatch.delitem(sys.modules, name)
     assert main(["benchmarks.honesty"]) == 2
     assert "benchmarks.honesty compares with pinocchio" in capsys.readouterr().err

@@ -3,7 +3,6 @@
 # pyright: reportArgumentType=false
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -185,13 +184,6 @@ def test_gauss_newton_finds_the_optimum_of_the_exact_hessian(duration: Any):
     assert gauss_newton.duration == pytest.approx(exact.duration, abs=1e-6)
     if isinstance(duration, co.Free):
         assert exact.duration == pytest.approx(0.9, abs=5e-3)
-
-
-def test_the_example_in_the_docstring_runs():
-    code = re.findall(r"^ {8}((?:t|wrist|minimize) = .*)$", co.track.__doc__ or "", re.M)
-    names: dict[str, Any] = {"np": np, "co": co}
-    exec("\n".join(code), names)
-    assert co.Problem(marked(), 1.0, names["minimize"]).costs.keys() == {"track"}
 
 
 def test_all_of_a_track_is_squares_even_if_the_duration_is_free():
