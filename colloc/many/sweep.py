@@ -13,6 +13,7 @@ import numpy as np
 
 from colloc.checks import InputError, finite_number, flag
 from colloc.files import check_path, write_atomically
+from colloc.interrupts import Heeded
 from colloc.kernels import Compile, check_compile
 from colloc.many.case import CaseSolver, Item, row_of, unpacked
 from colloc.many.cases import checked_record, forerunners, listed
@@ -79,7 +80,7 @@ def sweep(
     Returns
     -------
     Sweep
-        When interrupted by Ctrl-C, what is done; other cases have the reason "not begun".
+        When interrupted by Ctrl-C, what is done, and `interrupted`; other cases have the reason "not begun".
 
     Raises
     ------
@@ -120,7 +121,7 @@ def sweep(
         study.resume(_folder(folder), _about(solver, names, values, warm))
     with working(check_executor(executor), seconds) as pool, Progress(len(values), "cases", progress) as bar:
         study.run(pool, bar)
-    return Sweep(solver, names, values, tuple(study.contents), tuple(study.reasons))
+    return Sweep(solver, names, values, tuple(study.contents), tuple(study.reasons), study.interrupted)
 
 
 class _Study:
@@ -132,6 +133,7 @@ class _Study:
         self.reasons = ["not begun"] * len(values)
         self._folder: Path | None = None
         self._failed = [False] * len(values)
+        self.interrupted = False
 
     def resume(self, folder: Path, about: Mapping[str, Any]) -> None:
         """What an earlier run has left in a folder; InputError where that is of another sweep."""
@@ -173,7 +175,9 @@ class _Study:
                         futures[pool.submit(done, task, self._item(k))] = k
                         continue
                     if self.contents[k] is None:
-                        self._finish(k, self._solver(self._item(k)))
+                        with Heeded():
+                            content = self._solver(self._item(k))
+                        self._finish(k, content)
                     bar.step()
                     ready += reversed(followers.get(k, []))
                 finished = wait(futures, return_when=FIRST_COMPLETED).done if futures else ()
@@ -183,7 +187,7 @@ class _Study:
                     bar.step()
                     ready += reversed(followers.get(k, []))
         except KeyboardInterrupt:
-            pass
+            self.interrupted = True
         finally:
             for future in futures:
                 future.cancel()

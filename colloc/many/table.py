@@ -34,6 +34,8 @@ class Sweep:
         The files of the cases that are done.
     reasons : tuple of str
         Why a case has no answer; empty for one that has.
+    interrupted : bool
+        Whether Ctrl-C came before all were done.
 
     Examples
     --------
@@ -51,6 +53,7 @@ class Sweep:
     values: np.ndarray
     contents: tuple[bytes | None, ...]
     reasons: tuple[str, ...]
+    interrupted: bool = False
 
     @cached_property
     def table(self) -> np.ndarray:
@@ -112,6 +115,8 @@ class Sweep:
         rows = [[_cell(row[name]) for name in header] for row in self.table[:_SHOWN]]
         notes = [f"... {len(self) - _SHOWN} more rows"] if len(self) > _SHOWN else []
         notes.append(f"{len(self)} cases, {self.failed.size} of them without an answer")
+        if self.interrupted:
+            notes.append("interrupted before all cases were done")
         return Table(f"Sweep over {', '.join(self.names)}", header, rows, notes)
 
 

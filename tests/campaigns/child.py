@@ -58,7 +58,8 @@ def judged(kind: str, snippet: str, code: int, words: str) -> Attempt:
     """The attempt whose process ended with this exit code and these words on standard error."""
     lines = words.strip().splitlines()
     last = next((line for line in reversed(lines) if line and not line.startswith(" ")), "")
-    if code == 0 or last.startswith(_TYPES):
+    # The last line may be a note of the error's.
+    if code == 0 or any(line.startswith(_TYPES) for line in (last, *lines[-3:])):
         return Attempt(kind, Outcome.FINE, snippet)
     if code < 0 or code > 128:
         return Attempt(kind, Outcome.CRASH, snippet, f"exit code {code}: {' '.join(lines[:3])}")

@@ -25,7 +25,7 @@ _ACTIONS = {
     "verify": "co.verify(solution).forward_error",
     "error": "(float(solution.error), solution.violation, solution.cost)",
     "samples": "solution.at([0.1, 0.2]).tau.tolist()",
-    "any function": "solution.evaluate(lambda now: now.point('lower').position, 0.3).tolist()",
+    "any function": "solution.evaluate(lambda now: now.point('elbow').position, 0.3).tolist()",
     "reactions": "solution.reactions().force.tolist()",
     "torques": "evaluator.torque(q, q, q).tolist()",
     "sensitivities": "[array.tolist() for array in evaluator.sensitivities(q, q, q)]",
