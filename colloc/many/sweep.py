@@ -90,9 +90,9 @@ def sweep(
     Examples
     --------
     >>> from dataclasses import replace
-    >>> gravity = co.Parameter("gain", 1.0)
+    >>> gain = co.Parameter("gain", 1.0)
     >>> effort = co.integral(lambda now: now.gain * ca.sumsqr(now.tau))
-    >>> weighed = replace(problem, minimize=co.duration() + 1e-3 * effort, parameters=[gravity])
+    >>> weighed = replace(problem, minimize=co.duration() + 1e-3 * effort, parameters=[gain])
     >>> table = co.sweep(weighed, {"gain": [1.0, 2.0, 4.0]}, co.BSpline(10))
     >>> bool((np.diff(table["duration"]) > 0).all())
     True
