@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum, StrEnum
+from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from colloc.control.discrete import System, simulate
 from colloc.control.objective import Objective
 from colloc.control.residuals import Expansion, Residuals, fitted
 from colloc.control.riccati import Policy, backward
-from colloc.display import Table, short
+from colloc.control.trajectory import Status, Trajectory
 from colloc.interrupts import heeded
 
 # Of the expected decrease that a step must bring. A small share admits steps far beyond where the linearisation holds,
@@ -48,84 +48,6 @@ class Form(Enum):
 
     RECURSIVE = "recursive"
     BATCH = "batch"
-
-
-class Status(StrEnum):
-    """How the iterations ended. Only `CONVERGED` is success.
-
-    Examples
-    --------
-    >>> [status.name for status in co.control.Status]
-    ['CONVERGED', 'ITERATION_LIMIT', 'NO_DESCENT', 'DIVERGED', 'UNDEFINED']
-    """
-
-    CONVERGED = "converged"
-    ITERATION_LIMIT = "iteration limit"
-    NO_DESCENT = "no step decreases the cost"
-    DIVERGED = "the given controls make the states diverge"
-    UNDEFINED = "cost or derivatives are not finite"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Trajectory:
-    """What `ilqr` found: the last good iterate, and how it got there.
-
-    Parameters
-    ----------
-    x : ndarray, shape (K + 1, n_x)
-        States.
-    u : ndarray, shape (K, n_u)
-        Controls. After `Status.DIVERGED` there is no good iterate: both are NaN from where the states are not finite.
-    gains : ndarray, shape (K, n_u, n_x)
-        Feedback that is optimal about this trajectory: u[k] + gains[k] (x - x[k]). Zero in the rows of controls at
-        their limits, and after `Form.BATCH`. About the iterate before unless converged.
-    cost : float
-    status : Status
-    history : dict of str to list of float
-        Per iteration: "cost" before it, "expected" decrease of the full step, "step" length (0 if none was taken) and
-        "damping".
-    seconds : float
-        Wall time.
-
-    Examples
-    --------
-    >>> system = co.control.discretise(two_link(), dt=0.02)
-    >>> there = co.control.state_cost((1.0, -1.0, 0.0, 0.0), 100.0, steps=[-1])
-    >>> found = co.control.ilqr(system, there + co.control.control_cost(1e-3), (0, -2, 0, 0), np.zeros((50, 2)))
-    >>> found.x.shape, found.u.shape, found.gains.shape
-    ((51, 4), (50, 2), (50, 2, 4))
-    """
-
-    x: np.ndarray
-    u: np.ndarray
-    gains: np.ndarray
-    cost: float
-    status: Status
-    history: dict[str, list[float]]
-    seconds: float
-
-    @property
-    def success(self) -> bool:
-        """Whether the status is `Status.CONVERGED`."""
-        return self.status is Status.CONVERGED
-
-    @property
-    def iterations(self) -> int:
-        """Number of steps taken."""
-        return sum(step > 0 for step in self.history["step"])
-
-    def __repr__(self) -> str:
-        return self._table().text()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
-
-    def _table(self) -> Table:
-        rows = [("status", str(self.status)), ("cost", f"{self.cost:.10g}")]
-        rows.append(("effort", f"{self.iterations} iterations, {self.seconds:.3f} s"))
-        if expected := self.history["expected"]:
-            rows.append(("expected", f"{short(expected[-1])} less by a further step"))
-        return Table(f"Trajectory of {len(self.u)} steps, {self.x.shape[1]} states", ("", ""), rows)
 
 
 @heeded
