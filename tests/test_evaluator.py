@@ -112,6 +112,7 @@ def test_points_in_closed_form():
         ),
         (lambda e: e.point("hand", q=(0, 0)), "no body named 'hand'"),
         (lambda e: co.Evaluator(e.model, loads=[co.Load("hand")]), "no body named 'hand'"),
+        (lambda e: co.Evaluator(e.model, compile="yes"), "compile must be True, False, None or a Compile, got 'yes'"),
         (lambda e: co.Evaluator(co.Model([co.Body("a", co.revolute(), mass=ca.SX.sym("m"))])), "contains symbols"),
     ],
 )

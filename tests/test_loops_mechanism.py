@@ -241,6 +241,8 @@ def test_evaluator_refuses_open_and_singular_postures():
         loops.ChainEvaluator(chain.model)
     with pytest.raises(co.InputError, match="the load on 'crank' must be numbers"):
         loops.ChainEvaluator(chain, loads=[co.Load("crank", force=lambda now: now.q)])
+    with pytest.raises(co.InputError, match="compile must be True, False, None or a Compile, got 'yes'"):
+        loops.ChainEvaluator(chain, compile="yes")
     assert "ChainEvaluator of " in repr(evaluator)
 
 

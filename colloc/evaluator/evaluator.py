@@ -32,7 +32,7 @@ from colloc.evaluator.samples import (
 )
 from colloc.evaluator.spline import spline_sensitivities
 from colloc.interrupts import heeded
-from colloc.kernels import Compile
+from colloc.kernels import Compile, check_compile
 from colloc.kernels.batch import Batch, arithmetic, sample_rows, spread
 from colloc.lazy import cached_property
 from colloc.model import Load, Model, check_forward, check_loads
@@ -57,9 +57,10 @@ class Evaluator:
         Derivative recursion.
     loads : sequence of Load
         They may be functions of t, q and qd.
-    compile : bool or Compile
+    compile : bool, Compile or None
         Whether functions run as machine code, made by a C compiler (GCC or Clang) on their first use and kept in a
-        cache. Without a compiler CasADi's virtual machine does the same work, after a CompileWarning.
+        cache. Without a compiler CasADi's virtual machine does the same work, after a CompileWarning. None is False:
+        who has few samples need not wait for a compiler.
 
     Examples
     --------
@@ -80,15 +81,14 @@ class Evaluator:
         dynamics: InverseDynamics = newton_euler,
         sensitivities: DerivativeRecursion = composite_sensitivities,
         loads: Sequence[Load] = (),
-        compile: bool | Compile = False,
+        compile: bool | Compile | None = False,
     ):
         if not isinstance(model, Model):
             raise InputError(f"model must be a Model, got {model!r}")
         loads = as_tuple("loads", loads)
         check_loads(model, loads)
         check_formulation(dynamics, function("sensitivities", sensitivities, "a recursion"))
-        if not isinstance(compile, bool | Compile):
-            raise InputError(f"compile must be True, False or a Compile, got {compile!r}")
+        check_compile(compile)
         if model.symbols:
             raise InputError(f"model {model.name!r} contains symbols, an evaluator needs numbers: {model.symbols}")
         self.model = model

@@ -10,7 +10,7 @@ import numpy as np
 
 from colloc.checks import InputError, as_tuple, finite_array
 from colloc.display import shown
-from colloc.kernels import Compile
+from colloc.kernels import Compile, check_compile
 from colloc.kernels.batch import Batch, sample_rows
 from colloc.lazy import cached_property
 from colloc.loops.inverse_dynamics import inverse_dynamics, loop_wrenches
@@ -91,7 +91,7 @@ class ChainEvaluator:
     chain : ClosedChain
     loads : sequence of Load
         Of numbers.
-    compile : bool or Compile
+    compile : bool, Compile or None
         Whether functions run as machine code, see `colloc.Evaluator`.
 
     Examples
@@ -102,15 +102,14 @@ class ChainEvaluator:
     array([0.52, 0.  , 0.  ])
     """
 
-    def __init__(self, chain: ClosedChain, *, loads: Sequence[Load] = (), compile: bool | Compile = False):
+    def __init__(self, chain: ClosedChain, *, loads: Sequence[Load] = (), compile: bool | Compile | None = False):
         if not isinstance(chain, ClosedChain):
             raise InputError(f"chain must be a ClosedChain, got {chain!r}")
         check_loads(chain.model, as_tuple("loads", loads))
         for load in loads:
             if any(callable(part) for part in (load.force, load.moment, load.point)) or ca.symvar(load.wrench):
                 raise InputError(f"the load on {load.body!r} must be numbers")
-        if not isinstance(compile, bool | Compile):
-            raise InputError(f"compile must be True, False or a Compile, got {compile!r}")
+        check_compile(compile)
         self.chain, self._loads = chain, tuple(loads)
         self._options = Compile() if compile is True else compile or None
         n, m = chain.model.n, chain.mobility
