@@ -9,6 +9,7 @@ import pytest
 from problems import effort, everything, time_optimal
 
 import colloc as co
+from colloc.models.cart_pole import cart_pole
 from colloc.models.two_link import two_link
 from colloc.solution.verify import kkt
 
@@ -93,6 +94,25 @@ def test_violations_are_measured_between_nodes():
     assert abs(solution.at(worst.t).tau[joint]) == pytest.approx(10 + worst.amount)
     assert worst.relative == pytest.approx(worst.amount / 10)
     assert np.abs(solution.tau).max() < 10 + 1e-6  # at the nodes the bounds hold
+
+
+def test_the_text_says_what_a_violation_is_relative_to():
+    """A pole without a motor: what its torque of zero is off by between nodes has no bound's size to be relative to."""
+    pole = co.bounds(tau={"pole": (0.0, 0.0)})
+    problem = co.Problem(
+        cart_pole(),
+        2.0,
+        co.integral(lambda now: now.tau[0] ** 2),
+        [co.initial(q=0.0, qd=0.0), co.final(q=(1.0, 3.1416), qd=0.0), pole],
+    )
+    found = co.solve(problem, co.Radau(20))
+    worst = found.violations[0]
+    assert (found.status, worst.row, worst.unit, worst.size) == (co.Status.SOLVED, "tau[pole]", "N m", 1.0)
+    assert worst.relative == worst.amount > 1e-4
+    assert f"{found.violation:.4g} of its row's natural size, 1 N m, between nodes included" in repr(found)
+    bounded = co.solve(time_optimal(), co.BSpline(12), between="nodes", violation_tolerance=1.0)
+    assert (bounded.violations[0].row[:3], bounded.violations[0].size) == ("tau", 10.0)
+    assert "of its row's natural size, 10 N m, between" in repr(bounded)
 
 
 def test_text_and_html_fit_a_screen(solution: co.Solution):

@@ -243,7 +243,9 @@ class Answer(ABC):
         seconds = ", ".join(f"{name} {value:.3f} s" for name, value in self.seconds.items())
         rows.append(("effort", f"{self.iterations} iterations; {seconds}"))
         rows.append(("error", f"{float(self.error):.1e} between nodes, most in {self.error.source}"))
-        rows.append(("violation", f"{short(self.violation)} of the bound's size, between nodes included"))
+        worst = self.violations[:1]  # of a bound at zero the natural size is one unit, which a reader must know
+        relative = "".join(f" of its row's natural size, {v.in_unit(v.size)}" for v in worst if v.relative > 0)
+        rows.append(("violation", f"{short(self.violation)}{relative}, between nodes included"))
         for v in [v for v in self.violations if v.relative > 1e-6][:5]:
             rows.append(("", f"{v.row}: by {v} at t = {short(v.t)} s"))
         return Table(self.title, ("", ""), rows)

@@ -72,7 +72,8 @@ def _violated(solution: Solution, worst: Violation) -> str:
             f"{short(1e3 * over)} ms; clipped, {joint} strays by {short(strays)} there"
         )
     share = f"{worst.relative:.1%} of" if worst.relative < 10 else f"{worst.relative:.0f} times"
-    return f"{worst.row} is violated between nodes by {worst} at t = {short(worst.t)} s, {share} its size"
+    size = f"its natural size, {worst.in_unit(worst.size)}"
+    return f"{worst.row} is violated between nodes by {worst} at t = {short(worst.t)} s, {share} {size}"
 
 
 def _clipped(solution: Solution, interval: int, joint: int) -> tuple[np.ndarray, float]:

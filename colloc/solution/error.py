@@ -106,7 +106,7 @@ class LocalError:
         if source == "cost":
             share = f"{size:.1%}" if size >= 1e-3 else f"{short(size)} of its size"
             return f"the cost is off, or higher than it need be, by about {share} (most in {where})"
-        return f"between nodes a bound is off by {short(size)} of its size (most in {where})"
+        return f"between nodes a bound is off by {short(size)} of its natural size (most in {where})"
 
     def __float__(self) -> float:
         return max(self.totals.values())

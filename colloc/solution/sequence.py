@@ -153,8 +153,9 @@ class SequenceSolution(Answer):
             if block not in self.nlp.owners:
                 rows, values = block.rows, block.evaluate(self.x, self.parameters)[:, 0]
                 amounts = np.maximum(0.0, np.maximum(rows.lower - values, values - rows.upper))
-                for label, amount, scale, unit in zip(rows.labels, amounts, rows.scale, rows.units, strict=True):
-                    found.append(Violation(block.name, label, float(amount), float(amount / scale), 0.0, unit))
+                own = zip(rows.labels, amounts.tolist(), rows.scale.tolist(), rows.units, strict=True)
+                for label, amount, size, unit in own:
+                    found.append(Violation(block.name, label, amount, amount / size, 0.0, unit, size))
         return sorted(found, key=lambda v: -v.relative)
 
     @cached_property

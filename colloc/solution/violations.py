@@ -31,10 +31,12 @@ class Violation(NamedTuple):
     amount : float
         Distance from its bounds, in the row's own unit; zero when satisfied.
     relative : float
-        The same over the row's natural size: half its range, or the size of its one bound, or 1.
+        The same over the row's natural size.
     t : float [s]
     unit : str
         Empty where the constraint states none.
+    size : float
+        Natural size of the row, in its own unit: half its range, or the size of its one bound, or 1 where that is zero.
     """
 
     constraint: str
@@ -43,9 +45,14 @@ class Violation(NamedTuple):
     relative: float
     t: float
     unit: str = ""
+    size: float = 1.0
 
     def __str__(self) -> str:
-        return f"{short(self.amount)} {self.unit}".rstrip()
+        return self.in_unit(self.amount)
+
+    def in_unit(self, value: float) -> str:
+        """A number with the row's unit, for messages."""
+        return f"{short(value)} {self.unit}".rstrip()
 
 
 class Excess(NamedTuple):
@@ -147,8 +154,8 @@ def measure_violations(nlp: NLP, x: np.ndarray, p: np.ndarray, s: np.ndarray | N
         rows = stated.rows
         for row, site in enumerate(amounts.argmax(axis=1)):
             amount, t = float(amounts[row, site]), float(times[site] * nlp.duration(x))
-            relative = amount / float(rows.scale[row])
-            found.append(Violation(name, rows.labels[row], amount, relative, t, rows.units[row]))
+            size = float(rows.scale[row])
+            found.append(Violation(name, rows.labels[row], amount, amount / size, t, rows.units[row], size))
     return sorted(found, key=lambda v: -v.relative)
 
 
