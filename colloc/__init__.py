@@ -12,6 +12,7 @@ of the loaded point. Times given as `s` or `during` are fractions of the duratio
 The layers, lowest first; each imports only from those listed before it:
 
     checks          validation of values, InputError and InputWarning
+    symbolic        the same of values that may be symbols
     interrupts      Ctrl-C that is not lost on the way
     arguments       validation of the arguments of functions, before these run
     display         tables as text and HTML

@@ -17,6 +17,7 @@ import numpy as np
 from colloc import checks
 from colloc.checks import InputError
 from colloc.interrupts import Heeded
+from colloc.symbolic import symbolic
 
 Check = Callable[[str, Any, dict[str, int]], Any]
 P = ParamSpec("P")
@@ -77,7 +78,7 @@ def symbols(*shape: int | None) -> Check:
             own = (len(value), 1)
         else:
             own = (checks.finite_array(name, value).size, 1)
-        return checks.symbolic(name, value, (own[0] if rows is None else rows, own[1] if columns is None else columns))
+        return symbolic(name, value, (own[0] if rows is None else rows, own[1] if columns is None else columns))
 
     return check
 

@@ -7,10 +7,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, count, finite_array, finite_number, instance, symbolic, vector
+from colloc.checks import InputError, count, finite_array, finite_number, instance, vector
 from colloc.interrupts import heeded
 from colloc.model import Model
 from colloc.model.kinematics import frames
+from colloc.symbolic import symbolic
 
 _STEPS = 200  # of one search
 _DAMPING = (1e-10, 1e6)  # of a step, relative, least and most

@@ -242,7 +242,7 @@ def test_evaluator_refuses_open_and_singular_postures():
     with pytest.raises(co.InputError, match="the load on 'crank' must be numbers"):
         loops.ChainEvaluator(chain, loads=[co.Load("crank", force=lambda now: now.q)])
     with pytest.raises(co.InputError, match="compile must be True, False, None or a Compile, got 'yes'"):
-        loops.ChainEvaluator(chain, compile="yes")
+        loops.ChainEvaluator(chain, compile="yes")  # pyright: ignore[reportArgumentType]
     assert "ChainEvaluator of " in repr(evaluator)
 
 

@@ -9,11 +9,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, function, symbolic, text
+from colloc.checks import InputError, function, text
 from colloc.display import entries
 from colloc.interrupts import heeded
 from colloc.model.joint import Joint
 from colloc.pickling import Portable
+from colloc.symbolic import symbolic
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,10 +7,11 @@ from typing import Any
 
 import casadi as ca
 
-from colloc.checks import InputError, symbolic, text
+from colloc.checks import InputError, text
 from colloc.display import entries
 from colloc.interrupts import heeded
 from colloc.pickling import Portable
+from colloc.symbolic import symbolic
 
 _TINY = 1e-12  # m2, beside squared lengths: points in place of segments
 _PARALLEL = 1e-6  # squared sine of the angle below which segments count as parallel

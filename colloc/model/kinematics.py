@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from colloc.checks import instance, symbolic
+from colloc.checks import instance
 from colloc.interrupts import heeded
 from colloc.model.tree import Model
+from colloc.symbolic import symbolic
 
 
 class Jet(NamedTuple):

@@ -7,8 +7,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, angles, symbolic, vector
+from colloc.checks import InputError, angles, vector
 from colloc.interrupts import heeded
+from colloc.symbolic import symbolic
 
 
 @heeded

@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, choice, instance, pair, symbolic, symbols, text, unknown_name, vector
+from colloc.checks import InputError, as_tuple, choice, instance, pair, text, unknown_name, vector
 from colloc.display import Table, short
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
@@ -20,6 +20,7 @@ from colloc.model.kinds import fixed
 from colloc.model.table import bodies_table
 from colloc.model.topology import Topology, find_topology
 from colloc.pickling import Portable
+from colloc.symbolic import symbolic, symbols
 
 
 @dataclass(frozen=True, eq=False, repr=False)
