@@ -14,8 +14,9 @@ from colloc.model.capsule import Capsule
 from colloc.pickling import Portable
 from colloc.problem.instant import Instant
 from colloc.problem.joint_constraints import Bounds, EndState
-from colloc.problem.rows import Rows, bounded, name_of
-from colloc.problem.where import Ends, Moment, Place, Places, Where, window
+from colloc.problem.rows import Rows, bounded, name_of, natural_size
+from colloc.problem.unknowns import State
+from colloc.problem.where import WHOLE, Ends, Moment, Place, Places, Where, window
 
 _CLEARANCE = 0.1  # m, natural size of a distance between bodies
 
@@ -59,6 +60,14 @@ class Condition(Portable):
 
 
 Constraint = EndState | Bounds | Condition
+
+
+def equation_of(state: State) -> Condition:
+    """The differential equation of a state, along the path; its natural size is that of the state."""
+    name = state.equation_name
+    labels = (name,) if state.size == 1 else tuple(f"{name}[{k}]" for k in range(state.size))
+    scale = natural_size(state.lower, state.upper)
+    return Condition(name, state.equation, 0.0, 0.0, WHOLE, scale, labels=labels)
 
 
 def path(

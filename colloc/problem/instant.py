@@ -251,3 +251,10 @@ class Instant:
 
 # What an instant offers under names of its own, which unknowns and parameters cannot have.
 RESERVED = (*(f.name for f in fields(Instant)), *(name for name in vars(Instant) if name[0] != "_"))
+
+
+def depends_on_rates(function: ca.Function) -> bool:
+    """Whether a function of the slots of one instant, or of two, depends on what is filled only for such."""
+    inputs = function.sx_in()
+    rates = [symbol for name, symbol in zip(Slots._fields * 2, inputs, strict=False) if name in RATES]
+    return ca.depends_on(function.call(inputs)[0], ca.vertcat(*rates))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -101,6 +101,15 @@ def name_of(what: str, fn: Any, name: Any, *arguments: str) -> str:
         return text(f"{what} name", name)
     own = getattr(fn, "__name__", "<lambda>")
     return "" if own == "<lambda>" else own
+
+
+def unique(name: str, taken: Mapping[str, object]) -> str:
+    """The name, with a number where it is taken."""
+    k = 2
+    unique = name
+    while unique in taken:
+        unique, k = f"{name} {k}", k + 1
+    return unique
 
 
 def natural_size(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

@@ -20,8 +20,8 @@ from colloc.problem.conditions import Condition
 from colloc.problem.cost import NOTHING, Cost, Term
 from colloc.problem.instant import Instant
 from colloc.problem.links import Impact, Link
-from colloc.problem.problem import Problem, unique
-from colloc.problem.rows import Rows, bounded, column
+from colloc.problem.problem import Problem
+from colloc.problem.rows import Rows, bounded, column, unique
 from colloc.problem.unknowns import Free, Parameter
 from colloc.problem.user_functions import blamed
 from colloc.problem.where import Ends
