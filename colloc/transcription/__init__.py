@@ -1,9 +1,10 @@
 """From a problem to a nonlinear program: transcriptions, blocks, guesses."""
 
 from colloc.transcription.bspline import BSpline
+from colloc.transcription.curve import Transcription, brief
 from colloc.transcription.free_knots import FreeKnotsGrid
 from colloc.transcription.freedoms import check_freedoms
-from colloc.transcription.grid import Grid, Transcription, brief
+from colloc.transcription.grid import Grid
 from colloc.transcription.guess import Guess, Keyframes, default_curve, keyframes, line, phase_guesses, trajectory_from
 from colloc.transcription.hermite_simpson import HermiteSimpson
 from colloc.transcription.line_timing import TimedLine, Untimed, timed_line

@@ -22,9 +22,10 @@ from colloc.problem import Moment, Window
 from colloc.problem.rows import bounded
 from colloc.transcription.block import Block
 from colloc.transcription.bspline import BSpline
-from colloc.transcription.grid import ORDERS, Grid, intervals_within, seen_points
+from colloc.transcription.grid import ORDERS, Grid
 from colloc.transcription.layout import End, Layout
 from colloc.transcription.mesh import Points, points_inside
+from colloc.transcription.seen_points import intervals_within, seen_points
 from colloc.transcription.shared import parameter_symbols
 from colloc.transcription.sites import Local, Quadrature, Sites
 from colloc.transcription.slices import Slices

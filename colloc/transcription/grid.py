@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Protocol
 
 import casadi as ca
 import numpy as np
@@ -21,8 +20,10 @@ from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
 from colloc.problem import Problem, Slots, Window
 from colloc.problem.where import WHOLE
+from colloc.transcription.curve import Transcription
 from colloc.transcription.layout import End, Layout, lay_out
 from colloc.transcription.mesh import Points, equation_points, points_inside
+from colloc.transcription.seen_points import intervals_within, seen_points, spline_slices
 from colloc.transcription.shared import Shared, parameter_symbols, shared_unknowns
 from colloc.transcription.sites import Local, Quadrature, Sites
 from colloc.transcription.slices import Slices
@@ -30,37 +31,6 @@ from colloc.transcription.torques import Torques
 from colloc.transcription.trajectory import Trajectory
 
 ORDERS = {"q": 0, "qd": 1, "qdd": 2, "jerk": 3}
-
-
-class Transcription(Protocol):
-    """How a motion becomes finitely many numbers: BSpline, HermiteSimpson or Radau."""
-
-    @property
-    def basis(self) -> SplineBasis:
-        """The splines of the joints over the normalised time."""
-        ...
-
-    @property
-    def signals(self) -> SplineBasis:
-        """The splines of the unknown signals."""
-        ...
-
-    def node_points(self) -> Points:
-        """Where inequalities are imposed."""
-        ...
-
-    def collocation_points(self) -> Points:
-        """Where equalities are imposed."""
-        ...
-
-
-def brief(curve: Transcription) -> str:
-    """A curve as the call that makes it, or in a few words where it has many breakpoints."""
-    called, basis = repr(curve), curve.basis
-    if len(called) <= 80:
-        return called
-    degrees = f"{basis.degrees.min()} to {basis.degree}" if np.ptp(basis.degrees) else str(basis.degree)
-    return f"{type(curve).__name__} of {basis.intervals} intervals, degree {degrees}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +160,7 @@ class Grid:
         splines = (("q", self.basis, self._orders), ("signals", self.curve.signals, self._orders - 2))
         splines += (("states", self.states, 2),)
         own = [
-            _own(basis, self.layout[name], s, interval, orders)
+            spline_slices(basis, self.layout[name], s, interval, orders)
             for name, basis, orders in splines
             if self.layout[name].shape[1]
         ]
@@ -305,30 +275,3 @@ class Grid:
         if self.layout["states"].size:
             found["states"] = self.states.interpolate(trajectory.signals(self.problem.states, self.states.sites()[0]))
         return self.layout.filled(found)
-
-
-def _own(basis: SplineBasis, points: np.ndarray, s: np.ndarray, interval: np.ndarray, orders: int) -> Slices:
-    """Splines and their derivatives in s, as sums over the control points that an interval sees."""
-    count, width = basis.degree + 1, points.shape[1]
-    index = points[np.minimum(basis.first[interval] + np.arange(count)[:, None], basis.size - 1)]
-    values = np.stack([basis.values(s, derivative, interval).T for derivative in range(orders)])
-    # A function that ends at a breakpoint is zero there, up to rounding.
-    values[np.abs(values) < 1e-13 * np.abs(values).max(axis=(1, 2), keepdims=True, initial=0.0)] = 0.0
-    row = np.repeat(np.arange(orders * width), count)
-    column = np.tile((np.arange(width)[:, None] + width * np.arange(count)).ravel(), orders)
-    weight = np.repeat(values, width, axis=0).reshape(row.size, s.size)
-    return Slices(index.transpose(0, 2, 1).reshape(count * width, s.size), row, column, weight)
-
-
-def intervals_within(window: Window, basis: SplineBasis) -> slice | None:
-    """Intervals that lie within a part of the motion; None if there is none."""
-    ends = basis.breakpoints
-    inside = np.flatnonzero((ends >= window.start - 1e-9) & (ends <= window.end + 1e-9))
-    return slice(int(inside[0]), int(inside[-1])) if inside.size > 1 else None
-
-
-def seen_points(intervals: slice | None, basis: SplineBasis) -> slice:
-    """Control points that some intervals see."""
-    assert intervals is not None
-    last = intervals.stop - 1
-    return slice(int(basis.first[intervals.start]), int(basis.first[last] + basis.degrees[last]) + 1)

@@ -14,7 +14,8 @@ from colloc.kernels import Compile
 from colloc.lazy import cached_property
 from colloc.problem import Problem, natural_size
 from colloc.transcription.block import Block
-from colloc.transcription.grid import Grid, Transcription
+from colloc.transcription.curve import Transcription
+from colloc.transcription.grid import Grid
 from colloc.transcription.program import Motion, Program
 from colloc.transcription.shared import parameter_symbols
 

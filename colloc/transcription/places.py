@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from colloc.problem import Window
-from colloc.transcription.grid import Grid, intervals_within
+from colloc.transcription.grid import Grid
 from colloc.transcription.mesh import Points
+from colloc.transcription.seen_points import intervals_within
 from colloc.transcription.sites import Sites
 
 

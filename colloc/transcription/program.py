@@ -15,12 +15,12 @@ from colloc.display import short
 from colloc.interrupts import heeded
 from colloc.kernels import Compile
 from colloc.lazy import cached_property
-from colloc.numerics.differences import central_difference
 from colloc.problem import Problem
+from colloc.transcription.assembly import Assembly
 from colloc.transcription.block import Block
+from colloc.transcription.derivative_errors import derivative_errors
 from colloc.transcription.evaluation import Evaluation
 from colloc.transcription.grid import Grid
-from colloc.transcription.slices import scatter
 
 
 class Motion(NamedTuple):
@@ -156,53 +156,35 @@ class Program(ABC):
         return self.lower < self.upper
 
     @cached_property
-    def _xp(self) -> tuple[ca.MX, ca.MX]:
-        return ca.MX.sym("x", self.n_x), ca.MX.sym("p", self.n_p)
-
-    @cached_property
     def _first(self) -> Evaluation:
         """Values and first derivatives."""
         return Evaluation((*self.costs, *self.constraints), ("value", "gradient", "jacobian"), self.compile)
 
     @cached_property
+    def _assembly(self) -> Assembly:
+        return Assembly(self._first, ca.MX.sym("x", self.n_x), ca.MX.sym("p", self.n_p), self.free)
+
+    @cached_property
     def f(self) -> ca.Function:
         """(x, p) -> cost."""
-        x, p = self._xp
-        total = sum((ca.sum1(self._first.apply(b, "value", x, p)[0]) for b in self.costs), ca.MX(0))
-        return ca.Function("f", [x, p], [total], ["x", "p"], ["f"])
+        return ca.Function("f", self._assembly.xp, [self._assembly.cost(self.costs)], ["x", "p"], ["f"])
 
     @cached_property
     def g(self) -> ca.Function:
         """(x, p) -> constraint rows."""
-        x, p = self._xp
-        rows = ca.vertcat(ca.MX(0, 1), *(self._first.apply(b, "value", x, p)[0] for b in self.constraints))
-        return ca.Function("g", [x, p], [rows], ["x", "p"], ["g"])
+        return ca.Function("g", self._assembly.xp, [self._assembly.rows(self.constraints)], ["x", "p"], ["g"])
 
     @cached_property
     def grad_f(self) -> ca.Function:
         """(x, p) -> cost, its gradient."""
-        x, p = self._xp
-        parts = []
-        for b in self.costs:
-            values, _, slices = self._first.apply(b, "gradient", x, p)
-            entries = slices.gradient()
-            rows = slices.index[entries.row]
-            parts.append((values, entries, rows, np.zeros_like(rows)))
-        gradient = ca.densify(scatter(self.n_x, 1, parts, rows=self.free))
-        return ca.Function("grad_f", [x, p], [self.f(x, p), gradient], ["x", "p"], ["f", "grad_f_x"])
+        found = [self.f(*self._assembly.xp), self._assembly.gradient(self.costs)]
+        return ca.Function("grad_f", self._assembly.xp, found, ["x", "p"], ["f", "grad_f_x"])
 
     @cached_property
     def jac_g(self) -> ca.Function:
         """(x, p) -> constraint rows, their sparse Jacobian."""
-        x, p = self._xp
-        parts = []
-        for b, first in zip(self.constraints, self.offsets, strict=False):
-            values, pattern, slices = self._first.apply(b, "jacobian", x, p)
-            entries = slices.jacobian(pattern)
-            rows = first + entries.row[:, None] + b.n_rows * np.arange(b.n_slices)
-            parts.append((values, entries, rows, slices.index[entries.column]))
-        jacobian = scatter(self.n_g, self.n_x, parts, columns=self.free)
-        return ca.Function("jac_g", [x, p], [self.g(x, p), jacobian], ["x", "p"], ["g", "jac_g_x"])
+        found = [self.g(*self._assembly.xp), self._assembly.jacobian(self.constraints, self.offsets)]
+        return ca.Function("jac_g", self._assembly.xp, found, ["x", "p"], ["g", "jac_g_x"])
 
     @cached_property
     def hess_lag(self) -> ca.Function:
@@ -217,23 +199,11 @@ class Program(ABC):
     def _hessian(self, kind: str) -> ca.Function:
         # An evaluation of their own: who asks for no second derivatives need not wait until they are compiled.
         evaluation = Evaluation((*self.costs, *self.constraints), (kind,), self._first.choice)
-        x, p = self._xp
-        lam_f, lam_g = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.n_g)
-        weighted = [(b, ca.repmat(lam_f, 1, b.n_slices)) for b in self.costs]
-        for b, first, end in zip(self.constraints, self.offsets, self.offsets[1:], strict=False):
-            weighted.append((b, ca.reshape(lam_g[first:end], b.n_rows, b.n_slices)))
-        parts = []
-        for b, multipliers in weighted:
-            if b.has(kind):
-                values, pattern, slices = evaluation.apply(b, kind, x, p, multipliers)
-                entries = slices.hessian(pattern)
-                index = slices.index.astype(np.int32)  # one for every entry of every slice makes hundreds of MB
-                i, j = index[entries.row], index[entries.column]
-                parts.append((values, entries, np.minimum(i, j), np.maximum(i, j)))
-                del i, j
+        multipliers = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.n_g)
+        assembly = self._assembly._replace(evaluation=evaluation)
+        found = assembly.hessian(kind, self.costs, self.constraints, self.offsets, *multipliers)
         names = ["x", "p", "lam_f", "lam_g"]
-        hessian = scatter(self.n_x, self.n_x, parts, rows=self.free, columns=self.free)
-        return ca.Function("hess_lag", [x, p, lam_f, lam_g], [hessian], names, ["triu_hess_gamma_x_x"])
+        return ca.Function("hess_lag", [*assembly.xp, *multipliers], [found], names, ["triu_hess_gamma_x_x"])
 
     def row_name(self, row: int, x: np.ndarray | None = None) -> str:
         """Constraint, joint and time of a row of g; time in seconds at a decision vector."""
@@ -304,34 +274,7 @@ class Program(ABC):
         dict
             Keys "gradient", "jacobian", "hessian": ||error|| / max(1, ||derivative||).
         """
-        x, p = self._checked(x, p)
-        rng = np.random.default_rng(seed)
-        lam = rng.standard_normal(self.n_g)
-
-        def value(y: np.ndarray) -> np.ndarray:
-            return np.array(self.f(y, p)).ravel()
-
-        def rows(y: np.ndarray) -> np.ndarray:
-            return np.array(self.g(y, p)).ravel()
-
-        def slope(y: np.ndarray) -> np.ndarray:
-            """Gradient of f + lam' g."""
-            return np.array(self.grad_f(y, p)[1] + self.jac_g(y, p)[1].T @ lam).ravel()
-
-        upper = self.hess_lag(x, p, 1.0, lam)
-        exact = {
-            "gradient": (self.grad_f(x, p)[1].T, value),
-            "jacobian": (self.jac_g(x, p)[1], rows),
-            "hessian": (upper + ca.triu(upper, False).T, slope),
-        }
-        worst = dict.fromkeys(exact, 0.0)
-        for _ in range(directions):
-            v = rng.standard_normal(self.n_x) * self.free
-            for name, (matrix, function) in exact.items():
-                along = np.array(matrix @ v).ravel()
-                error = np.linalg.norm(along - central_difference(function, x, v))
-                worst[name] = max(worst[name], float(error / max(1.0, float(np.linalg.norm(along)))))
-        return worst
+        return derivative_errors(self, *self._checked(x, p), directions, seed)
 
     def spy(self) -> str:
         """Counts of variables, rows and nonzeros."""

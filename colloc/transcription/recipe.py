@@ -11,7 +11,7 @@ from colloc.dynamics import DerivativeRecursion, InverseDynamics
 from colloc.kernels import Compile
 from colloc.problem import Problem
 from colloc.problem import Sequence as Phases
-from colloc.transcription.grid import Transcription
+from colloc.transcription.curve import Transcription
 from colloc.transcription.mesh import Points
 from colloc.transcription.nlp import NLP
 from colloc.transcription.sequence import SequenceNLP, side_by_side

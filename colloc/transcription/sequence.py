@@ -18,7 +18,7 @@ from colloc.problem import Across, Link, Place
 from colloc.problem import Sequence as Phases
 from colloc.problem.where import WHOLE
 from colloc.transcription.block import Block
-from colloc.transcription.grid import Transcription, brief
+from colloc.transcription.curve import Transcription, brief
 from colloc.transcription.nlp import NLP
 from colloc.transcription.program import Motion, Program
 from colloc.transcription.sites import Sites

@@ -17,9 +17,10 @@ from colloc.problem import ConstraintRows, Problem, Slots, Window, summed
 from colloc.problem import Sequence as Phases
 from colloc.transcription.block import Block
 from colloc.transcription.bspline import BSpline
+from colloc.transcription.curve import Transcription
 from colloc.transcription.fixed_ends import fix_ends
 from colloc.transcription.free_knots import FreeKnotsGrid
-from colloc.transcription.grid import Grid, Transcription
+from colloc.transcription.grid import Grid
 from colloc.transcription.hermite_simpson import HermiteSimpson
 from colloc.transcription.mesh import Points
 from colloc.transcription.nlp import NLP

@@ -1,0 +1,89 @@
+"""Values and sparse derivatives of a program: those of its blocks, each put where its rows and variables stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from colloc.transcription.block import Block
+from colloc.transcription.evaluation import Evaluation
+from colloc.transcription.slices import scatter
+
+
+class Assembly(NamedTuple):
+    """What all of a program's functions are made with.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        Of the blocks.
+    x, p : MX, shapes (n_x,), (n_p,)
+    free : ndarray of bool, shape (n_x,)
+        Variables that are not fixed: derivatives are taken with respect to them alone.
+    """
+
+    evaluation: Evaluation
+    x: ca.MX
+    p: ca.MX
+    free: np.ndarray
+
+    @property
+    def xp(self) -> tuple[ca.MX, ca.MX]:
+        """Arguments of the functions."""
+        return self.x, self.p
+
+    def cost(self, costs: Sequence[Block]) -> ca.MX:
+        """The summed rows of the costs."""
+        return sum((ca.sum1(self.evaluation.apply(b, "value", self.x, self.p)[0]) for b in costs), ca.MX(0))
+
+    def rows(self, constraints: Sequence[Block]) -> ca.MX:
+        """The rows of the constraints, one block after another."""
+        values = (self.evaluation.apply(b, "value", self.x, self.p)[0] for b in constraints)
+        return ca.vertcat(ca.MX(0, 1), *values)
+
+    def gradient(self, costs: Sequence[Block]) -> ca.MX:
+        """The gradient of the summed costs, a dense column of the free variables."""
+        parts = []
+        for b in costs:
+            values, _, slices = self.evaluation.apply(b, "gradient", self.x, self.p)
+            entries = slices.gradient()
+            rows = slices.index[entries.row]
+            parts.append((values, entries, rows, np.zeros_like(rows)))
+        return ca.densify(scatter(self.free.size, 1, parts, rows=self.free))
+
+    def jacobian(self, constraints: Sequence[Block], offsets: np.ndarray) -> ca.MX:
+        """The Jacobian of the rows, of which each block's begin at its offset."""
+        parts = []
+        for b, first in zip(constraints, offsets, strict=False):
+            values, pattern, slices = self.evaluation.apply(b, "jacobian", self.x, self.p)
+            entries = slices.jacobian(pattern)
+            rows = first + entries.row[:, None] + b.n_rows * np.arange(b.n_slices)
+            parts.append((values, entries, rows, slices.index[entries.column]))
+        return scatter(int(offsets[-1]), self.free.size, parts, columns=self.free)
+
+    def hessian(
+        self,
+        kind: str,
+        costs: Sequence[Block],
+        constraints: Sequence[Block],
+        offsets: np.ndarray,
+        lam_f: ca.MX,
+        lam_g: ca.MX,
+    ) -> ca.MX:
+        """The upper triangle of the Hessian of lam_f costs + lam_g' rows, of which each block's begin at its offset."""
+        weighted = [(b, ca.repmat(lam_f, 1, b.n_slices)) for b in costs]
+        for b, first, end in zip(constraints, offsets, offsets[1:], strict=False):
+            weighted.append((b, ca.reshape(lam_g[first:end], b.n_rows, b.n_slices)))
+        parts = []
+        for b, multipliers in weighted:
+            if b.has(kind):
+                values, pattern, slices = self.evaluation.apply(b, kind, self.x, self.p, multipliers)
+                entries = slices.hessian(pattern)
+                index = slices.index.astype(np.int32)  # one for every entry of every slice makes hundreds of MB
+                i, j = index[entries.row], index[entries.column]
+                parts.append((values, entries, np.minimum(i, j), np.maximum(i, j)))
+                del i, j
+        return scatter(self.free.size, self.free.size, parts, rows=self.free, columns=self.free)
