@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 import warnings
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -13,6 +14,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from problems import effort, time_optimal
 
 import colloc as co
@@ -287,3 +289,22 @@ def test_ctrl_c_reaches_the_user_from_any_call_that_a_function_makes(name: str):
     """Most of the calls are CasADi's own, which clears what is raised in them."""
     for share in np.linspace(0.02, 0.98, 13):
         assert not interrupted(name, share)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_interrupt_that_matplotlib_loses_is_not(tmp_path: Path):
+    class Gone:
+        pass
+
+    class Losing(Figure):
+        """A figure with what Matplotlib has many of: a callback of a weak reference, whose exceptions Python drops."""
+
+        def draw(self, *args: Any, **kwargs: Any) -> None:
+            gone = Gone()
+            reference = weakref.ref(gone, lambda _: press())
+            del gone
+            assert reference() is None
+            super().draw(*args, **kwargs)
+
+    with pytest.raises(KeyboardInterrupt):
+        co.plot.save_figure(Losing(), tmp_path / "figure.png")

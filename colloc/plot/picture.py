@@ -10,11 +10,13 @@ from matplotlib.figure import Figure
 
 from colloc.checks import finite_number, instance
 from colloc.files import check_writable, write_atomically
+from colloc.interrupts import heeded
 
 FORMATS = (".png", ".pdf", ".svg")
 _LARGEST = 10_000.0  # dots per inch
 
 
+@heeded
 def save_figure(figure: Figure, path: str | os.PathLike[str], dpi: float = 150) -> Path:
     """Write a figure to a file, atomically: it is complete or absent.
 
