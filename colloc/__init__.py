@@ -78,6 +78,7 @@ from colloc.problem import (
     Free,
     Instant,
     Parameter,
+    Parametrised,
     Problem,
     Sequence,
     State,
@@ -92,6 +93,7 @@ from colloc.problem import (
     initial,
     integral,
     link,
+    parametrised,
     path,
     penalty,
     terminal,
@@ -116,13 +118,14 @@ if TYPE_CHECKING:
 __all__ = [
     "NLP", "BSpline", "Body", "Capsule", "Compile", "CompileWarning", "Cost", "Evaluator", "Free", "Friction",
     "HermiteSimpson", "Hessian", "InputError", "InputWarning", "Instant", "Iteration", "Joint", "Limits", "Load",
-    "Model", "Optima", "Parameter", "PointMotion", "Problem", "Radau", "Sample", "Sequence", "SequenceNLP",
-    "SequenceSolution", "Solution", "SolutionWarning", "SolveError", "State", "Status", "Sweep", "TorqueSensitivities",
-    "Unknown", "Verification", "apart", "at", "boundary", "bounds", "control", "descent", "dh_prismatic", "dh_revolute",
-    "duration", "dynamics", "final", "fixed", "floating", "from_urdf", "graded", "ground", "helical", "impact",
-    "initial", "integral", "keyframes", "line", "link", "load", "loops", "multistart", "path", "penalty", "placement",
-    "plot", "point_motion", "point_to_point", "prismatic", "reach", "refine", "revolute", "save", "solve", "spherical",
-    "sweep", "terminal", "tie_break", "to_csv", "to_dataframe", "track", "transcribe", "verify",
+    "Model", "Optima", "Parameter", "Parametrised", "PointMotion", "Problem", "Radau", "Sample", "Sequence",
+    "SequenceNLP", "SequenceSolution", "Solution", "SolutionWarning", "SolveError", "State", "Status", "Sweep",
+    "TorqueSensitivities", "Unknown", "Verification", "apart", "at", "boundary", "bounds", "control", "descent",
+    "dh_prismatic", "dh_revolute", "duration", "dynamics", "final", "fixed", "floating", "from_urdf", "graded",
+    "ground", "helical", "impact", "initial", "integral", "keyframes", "line", "link", "load", "loops", "multistart",
+    "parametrised", "path", "penalty", "placement", "plot", "point_motion", "point_to_point", "prismatic", "reach",
+    "refine", "revolute", "save", "solve", "spherical", "sweep", "terminal", "tie_break", "to_csv", "to_dataframe",
+    "track", "transcribe", "verify",
 ]  # fmt: skip
 
 # Loaded on first use: importing matplotlib takes longer than solving a small problem, and ground is for walkers.

@@ -64,6 +64,10 @@ class CaseSolver(Portable):
     options : mapping
         IPOPT's.
     compile : bool, Compile or None
+    parameters : callable, optional
+        Values -> the problem's parameters, where they are not the values themselves.
+    guess : optional
+        For a case without a neighbour, as `colloc.solve` takes it.
     """
 
     problem: Problem | Sequence | Callable[..., Problem | Sequence]
@@ -72,6 +76,8 @@ class CaseSolver(Portable):
     record: Mapping[str, Callable[[Any], float]]
     options: Mapping[str, Any]
     compile: bool | Compile | None
+    parameters: Callable[..., Values] | None = None
+    guess: Any = None
 
     def __call__(self, item: Item) -> bytes:
         """The file of a case."""
@@ -84,10 +90,10 @@ class CaseSolver(Portable):
     def _solved(self, item: Item, begin: float) -> bytes:
         nlp = self.nlp_of(item.values)
         run = self._run(nlp.problem, item.values)
-        guess: Any = None if item.neighbour is None else self._neighbour(nlp, *item.neighbour)
+        guess = self.guess if item.neighbour is None else self._neighbour(nlp, *item.neighbour)
         solution, _ = run(nlp, guess, begin)
-        if guess is not None and solution.outcome.status not in (Status.SOLVED, Status.INTERRUPTED):
-            solution, _ = run(nlp, None, begin)  # a neighbour that misleads
+        if item.neighbour is not None and solution.outcome.status not in (Status.SOLVED, Status.INTERRUPTED):
+            solution, _ = run(nlp, self.guess, begin)  # a neighbour that misleads
         if self._tolerance is not None:
             solution = refined(solution, run)
         if solution.outcome.status is Status.INTERRUPTED:
@@ -105,9 +111,15 @@ class CaseSolver(Portable):
         return 1e-3 if self.tol is None and self.curve is None else self.tol
 
     def _run(self, problem: Problem | Sequence, values: Values) -> Run:
-        given = None if callable(self.problem) else values
+        given = self.given(values)
         tolerance = 1e-2 if self._tolerance is None else self._tolerance
         return Run(problem.parameter_values(given), self.options, Hessian.EXACT, False, tolerance)
+
+    def given(self, values: Values) -> Values | None:
+        """The parameters of a case, as `colloc.solve` takes them."""
+        if self.parameters is not None:
+            return self.parameters(**values)
+        return None if callable(self.problem) else values
 
     @cached_property
     def _only(self) -> NLP | SequenceNLP:

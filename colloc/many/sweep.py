@@ -34,6 +34,8 @@ def sweep(
     cases: Any,
     curve: Curves | None = None,
     *,
+    parameters: Callable[..., Mapping[str, Any]] | None = None,
+    guess: Any = None,
     record: Mapping[str, Callable[[Any], float]] | None = None,
     folder: str | os.PathLike[str] | None = None,
     executor: Executor | int | None = None,
@@ -52,12 +54,17 @@ def sweep(
     Parameters
     ----------
     problem : Problem, Sequence or callable
-        With a `Parameter` for every name in cases; or a function of these names that returns the problem of a case:
-        ``problem(payload=2.0, share=0.1)``.
+        With a `Parameter` for every name in cases, unless `parameters` says otherwise; or a function of these names
+        that returns the problem of a case: ``problem(payload=2.0, share=0.1)``.
     cases : mapping of str to sequence of float, or sequence of mappings of str to float
         A grid, all combinations, the last name varying fastest; or a table, a mapping for every case.
     curve : optional
         As in `solve`.
+    parameters : callable, optional
+        Function of the names in cases that returns the problem's parameters, where they are not the cases' own values:
+        ``lambda stature, mass: anyone.values(human55(stature, mass))``, see `parametrised`.
+    guess : optional
+        Where cases start that have no solved neighbour, as in `solve`.
     record : mapping of str to callable, optional
         Further columns: functions of a solution that return a number, such as
         ``{"peak": lambda solution: abs(solution.tau).max()}``.
@@ -109,12 +116,15 @@ def sweep(
         raise InputError(f"seconds holds for processes of the sweep's own: give executor=2, got {executor!r}")
     if not (isinstance(problem, Problem | Sequence) or callable(problem)):
         raise InputError(f"problem must be a Problem, a Sequence or a function that returns one, got {problem!r}")
+    if parameters is not None and not callable(parameters):
+        raise InputError(f"parameters must be a function of {', '.join(names)}, got {parameters!r}")
     if isinstance(problem, Problem | Sequence):
-        problem.parameter_values(dict(zip(names, values[0].tolist(), strict=True)))  # names and shapes
+        first = dict(zip(names, values[0].tolist(), strict=True))
+        problem.parameter_values(first if parameters is None else parameters(**first))  # names and shapes
         if curve is not None:
             curve = checked_curves(problem, curve)
     check_compile(compile)
-    solver = CaseSolver(problem, curve, tol, chosen, check_options(ipopt), compile)
+    solver = CaseSolver(problem, curve, tol, chosen, check_options(ipopt), compile, parameters, guess)
     parents: list[int | None] = forerunners(values) if warm else [None] * len(values)
     study = _Study(solver, names, values, parents)
     if folder is not None:

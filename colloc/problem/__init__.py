@@ -8,6 +8,7 @@ from colloc.problem.cost import Cost, duration, integral, penalty, terminal
 from colloc.problem.instant import SHARED, Instant, Slots
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds, bounds, final, initial
 from colloc.problem.links import Impact, Link, impact, link
+from colloc.problem.parametrised import Parametrised, parametrised
 from colloc.problem.problem import Problem
 from colloc.problem.rows import Rows, natural_size, summed
 from colloc.problem.sequence import Sequence
@@ -35,6 +36,7 @@ __all__ = [
     "Link",
     "Moment",
     "Parameter",
+    "Parametrised",
     "PhaseEnds",
     "Place",
     "Places",
@@ -56,6 +58,7 @@ __all__ = [
     "integral",
     "link",
     "natural_size",
+    "parametrised",
     "path",
     "penalty",
     "summed",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -81,16 +81,32 @@ class Human:
         Name of the body that carries each part with mass.
     signs : mapping of str to float
         Sign of every joint's coordinate in the mirrored posture.
+    strength : mapping of str to (SX, SX), optional
+        Torque limits that are symbols, of joints which have none in the model.
+
+    Mass, pelvis height and landmarks may be symbols, too, see `colloc.models.human.parametrised`.
     """
 
     model: co.Model
     stature: float
-    mass: float
-    pelvis_height: float
+    mass: Any
+    pelvis_height: Any
     virtual: tuple[str, ...]
     landmarks: Mapping[str, Point]
     parts: Mapping[str, str]
     signs: Mapping[str, float]
+    strength: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
+
+    @property
+    def torque_limits(self) -> dict[str, tuple[Any, Any]]:
+        """Lower and upper torque limit of every joint that has them, by name, numbers or symbols [N m]."""
+        lower, upper = (side.tolist() for side in self.model.limits("torque"))
+        own = {
+            name: (low, high)
+            for name, low, high in zip(self.model.joint_names, lower, upper, strict=True)
+            if np.isfinite(high)
+        }
+        return own | {name: limits for name, limits in self.strength.items() if name in self.model.joint_names}
 
     @property
     def feet(self) -> dict[str, Foot]:
@@ -104,7 +120,15 @@ class Human:
     @property
     def standing(self) -> np.ndarray:
         """Coordinates of the neutral posture with the soles on the ground, shape (n,)."""
-        return np.array([self.pelvis_height * (name == "pelvis_ty_vertical") for name in self.model.joint_names])
+        return np.array(ca.DM(self.upright)).ravel()
+
+    @property
+    def upright(self) -> ca.SX:
+        """The same, shape (n,), of a human whose pelvis height may be a symbol."""
+        q = ca.SX.zeros(self.model.n)
+        if "pelvis_ty_vertical" in self.model.joint_names:
+            q[self.model.joint_names.index("pelvis_ty_vertical")] = self.pelvis_height
+        return q
 
     @cached_property
     def mirror(self) -> Mirror:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import casadi as ca
-import numpy as np
 
 import colloc as co
 from colloc.model.kinematics import frames
@@ -91,12 +90,9 @@ def _turned(joint: co.Joint) -> co.Joint:
 
 def _base(human: Human, side: str) -> Sequence[co.Body]:
     """Massless bodies between the world and the link frame of the foot."""
-    foot, stand = human.feet[side], ca.SX(ca.DM(human.standing))
+    foot, stand = human.feet[side], human.upright
     rest = ca.SX(human.model.n, 1)
-    heel, ball = (
-        np.array(ca.DM(co.point_motion(human.model, *point, q=stand).position)).ravel()
-        for point in (foot.heel, foot.ball)
-    )
+    heel, ball = (co.point_motion(human.model, *point, q=stand).position for point in (foot.heel, foot.ball))
     frame = frames(human.model, stand, rest, rest).position[human.model.index(foot.ball.body)]
     joints = {
         LATERAL: co.prismatic((1, 0, 0)),

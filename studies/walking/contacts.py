@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import casadi as ca
-import numpy as np
 
 import colloc as co
 from colloc.models.human.human import Point
@@ -52,15 +51,13 @@ def _up(step: Step, name: str, angle: Angle, during: tuple[float, float]) -> Any
     return co.path(angle, lower=-step.rock, during=during, scale=0.1, unit="rad", name=name)
 
 
-def _in_place(
-    step: Step, name: str, point: Point, place: tuple[float, float], during: tuple[float, float]
-) -> list[Any]:
+def _in_place(step: Step, name: str, point: Point, place: tuple[float, Any], during: tuple[float, float]) -> list[Any]:
     """A point at rest at a place (x, z) on the ground."""
-    target = np.array([0.0, place[1]] if step.planar else [place[0], 0.0, place[1]])
-    seen = slice(3 - target.size, 3)
+    seen = slice(1, 3) if step.planar else slice(0, 3)
+    target = ca.vertcat(place[0], 0.0, place[1])
     where = co.path(
-        lambda now: now.point(*point).position[seen],
-        lower=target - step.band, upper=target + step.band, during=during, scale=0.1, unit="m", name=name,
+        lambda now: (now.point(*point).position - target)[seen],
+        lower=-step.band, upper=step.band, during=during, scale=0.1, unit="m", name=name,
     )  # fmt: skip
     still = co.path(
         lambda now: now.point(*point).velocity[seen],

@@ -29,8 +29,8 @@ def posture(step: Step) -> list[Any]:
         ),
         co.path(partial(pelvis_angles, step), lower=lower, upper=upper, scale=0.1, unit="rad", name="pelvis angle"),
         co.path(
-            lambda now: now.point(*step.stance.landmarks["pelvis"]).position[1],
-            lower=UPRIGHT * step.human.pelvis_height, scale=0.1, unit="m", name="pelvis above",
+            lambda now: now.point(*step.stance.landmarks["pelvis"]).position[1] - UPRIGHT * step.human.pelvis_height,
+            lower=0.0, scale=0.1, unit="m", name="pelvis above",
         ),
     ]  # fmt: skip
     if step.planar:
@@ -80,7 +80,7 @@ def symmetry(step: Step) -> Any:
     """The end as the mirror image of the start, a step further: joints, and the feet that stand."""
     names, mirror = step.stance.model.joint_names, step.stance.mirror
     inner, pitch = [j for j, name in enumerate(names) if name not in step.stance.virtual], step.joint(PITCH)
-    turned, shift = ca.DM([-1, 1, 1]), ca.DM([0, 0, step.length])
+    turned, shift = ca.DM([-1, 1, 1]), ca.vertcat(0, 0, step.length)
 
     def difference(start: Any, end: Any) -> ca.SX:
         rows, rates = [], (("position", "q"), ("velocity", "qd"), ("acceleration", "qdd"))

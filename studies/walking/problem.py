@@ -8,10 +8,11 @@ from the foot that stands, both are one recursion.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import casadi as ca
-import numpy as np
 
 import colloc as co
 from colloc.studies.walking.contacts import contacts
@@ -19,18 +20,36 @@ from colloc.studies.walking.forces import forces, left, right, share, signals, w
 from colloc.studies.walking.posture import posture, symmetry
 from colloc.studies.walking.step import DOUBLE, Sharing, Step
 
+ANY = co.Free(0.3, 1.2)  # s, a duration of steps
 
-def problem(step: Step) -> co.Problem:
-    """The step as a problem."""
+
+def problem(step: Step, parameters: Sequence[co.Parameter] = ()) -> co.Problem:
+    """The step as a problem, with the parameters that the step's human, speed and length are made of."""
     return co.Problem(
         model=step.stance.model,
-        duration=step.duration,
+        duration=ANY if parameters else step.duration,
         minimize=co.integral(lambda now: effort(step, now), name="effort")
         + co.integral(lambda now: regularisation(step, now), name="regularisation"),
-        subject_to=[*contacts(step), *forces(step), *posture(step), symmetry(step)],
+        subject_to=[*contacts(step), *forces(step), *posture(step), symmetry(step), *_parametrised(step, parameters)],
         unknowns=signals(step),
+        parameters=parameters,
         loads=[co.ground.applied(step.stance.feet["l"].ball.body, (0, 0, 0), lambda now: left(step, now))],
     )
+
+
+def _parametrised(step: Step, parameters: Sequence[co.Parameter]) -> list[Any]:
+    """What holds by itself where it is numbers: the duration, and torque limits."""
+    if not parameters:
+        return []
+    strength = step.stance.torque_limits
+
+    def shares(now: co.Instant) -> ca.SX:
+        rows = [(now.tau[step.joint(name)] - low) / (high - low) for name, (low, high) in strength.items()]
+        return ca.vertcat(*rows)
+
+    given = co.at(1.0, lambda now: now.t / step.duration, equals=1.0, name="duration")
+    strong = co.path(shares, lower=0.0, upper=1.0, unit="of the torque limits", name="strength")
+    return [given, strong]
 
 
 def motion_only(step: Step) -> co.Problem:
@@ -54,12 +73,10 @@ def motion_only(step: Step) -> co.Problem:
 def effort(step: Step, now: co.Instant, lag: float = 0.0) -> ca.SX:
     """Weighted squares of torques over their limits, or of what excites torques that lag behind it by a time [s]."""
     excited = now.tau + lag * now.tau_rate if lag else now.tau
-    lower, upper = step.stance.model.limits("torque")
     total = ca.SX(0)
-    for j, name in enumerate(step.stance.model.joint_names):
-        if np.isfinite(upper[j]):
-            weight = next((w for start, w in step.weights.items() if name.startswith(start)), 1.0)
-            total += weight * (excited[j] / ((upper[j] - lower[j]) / 2)) ** 2
+    for name, (lower, upper) in step.stance.torque_limits.items():
+        weight = next((w for start, w in step.weights.items() if name.startswith(start)), 1.0)
+        total += weight * (excited[step.joint(name)] / ((upper - lower) / 2)) ** 2
     return total
 
 

@@ -61,8 +61,8 @@ class Step:
     Parameters
     ----------
     human : Human
-    speed : float [m/s]
-    length : float [m]
+    speed : number or SX [m/s]
+    length : number or SX [m]
         Distance from one heel strike to the next, of the other foot.
     half_width : float [m]
         Distance of each foot from the midline.
@@ -92,8 +92,8 @@ class Step:
     """
 
     human: Human
-    speed: float = 1.2
-    length: float = 0.6
+    speed: Any = 1.2
+    length: Any = 0.6
     half_width: float = 0.06
     weights: Mapping[str, float] = field(default_factory=lambda: NATURAL)
     smooth: float = 0.2
@@ -109,12 +109,12 @@ class Step:
     sharing: Sharing = Sharing.FREE
 
     @property
-    def duration(self) -> float:
+    def duration(self) -> Any:
         """Duration of the step [s]."""
         return self.length / self.speed
 
     @property
-    def weight(self) -> float:
+    def weight(self) -> Any:
         """Body weight [N]."""
         return self.human.mass * float(np.linalg.norm(self.human.model.gravity))
 
@@ -142,14 +142,13 @@ class Step:
         return self.stance.model.joint_names.index(name)
 
     @cached_property
-    def sole(self) -> tuple[float, float]:
+    def sole(self) -> tuple[Any, Any]:
         """Distance of ball and toe from the heel [m] when the foot is flat."""
-        place = {name: self._standing(getattr(self.human.feet["r"], name)) for name in ("heel", "ball", "toe")}
-        return place["ball"][2] - place["heel"][2], place["toe"][2] - place["heel"][2]
+        heel, ball, toe = (self._standing(point)[2] for point in self.human.feet["r"])
+        return _number(ball - heel), _number(toe - heel)
 
-    def _standing(self, point: Point) -> np.ndarray:
-        q = ca.DM(self.human.standing)
-        return np.array(ca.DM(co.point_motion(self.human.model, *point, q=ca.SX(q)).position)).ravel()
+    def _standing(self, point: Point) -> ca.SX:
+        return co.point_motion(self.human.model, *point, q=self.human.upright).position
 
     @cached_property
     def places(self) -> dict[str, list[ca.SX]]:
@@ -164,7 +163,9 @@ class Step:
         """Corners (x, z) [m] of the rectangle within which a foot may press, which moves as the foot rolls."""
         ball, toe = self.sole
         s, half = now.t / self.duration, HALF_FOOT
-        reach = min(ball + 0.03, toe)  # the rear foot carries the wrench, which cannot act far beyond its end
+        reach = _number(
+            ca.fmin(ball + 0.03, toe)
+        )  # the rear foot carries the wrench, which cannot act far beyond its end
         if side == "l":  # the trailing forefoot, one step behind
             x, back, front = self.side, ball - 0.01 - self.length, reach - self.length
         else:
@@ -182,11 +183,17 @@ class Step:
     def _axes(self) -> dict[str, np.ndarray]:
         """World axes in every link frame of the standing human, as rows."""
         model, rest = self.stance.model, ca.SX(self.stance.model.n, 1)
-        frames = co.model.kinematics.frames(model, ca.SX(ca.DM(self.stance.standing)), rest, rest).position
+        frames = co.model.kinematics.frames(model, self.stance.upright, rest, rest).position
         return {
-            body.name: np.round(np.array(ca.DM(frame))[:3, :3], 12)
+            body.name: np.round(np.array(ca.DM(frame[:3, :3])), 12)
             for body, frame in zip(model.bodies, frames, strict=True)
         }
+
+
+def _number(value: Any) -> Any:
+    """A float, where no symbol is in it."""
+    expression = ca.SX(value)
+    return float(expression) if expression.is_constant() else expression
 
 
 def _ramp(s: Any, start: float, end: float) -> Any:

@@ -1,0 +1,208 @@
+"""A model whose numbers are parameters: another body, load or length is other data, not another program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from colloc.checks import InputError, instance
+from colloc.interrupts import heeded
+from colloc.model import Body, Friction, Joint, Model
+from colloc.pickling import Portable
+from colloc.problem.unknowns import Parameter
+
+_PASSIVE = ("damping", "stiffness", "rest", "armature")
+_LOWER = [(i, j) for j in range(3) for i in range(j, 3)]  # entries of a symmetric tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Parametrised(Portable):
+    """A model whose numbers are symbols, and the parameter that holds them; see `parametrised`.
+
+    Parameters
+    ----------
+    model : Model
+        To be used in a problem.
+    numbers : Parameter
+        To be listed among the problem's parameters.
+    original : Model
+        Whose numbers are the parameter's own value.
+
+    Examples
+    --------
+    >>> arm = co.parametrised(two_link())
+    >>> arm.values(two_link())["numbers"].size == arm.numbers.value.size
+    True
+    """
+
+    model: Model
+    numbers: Parameter
+    original: Model
+
+    @heeded
+    def values(self, model: Model) -> dict[str, np.ndarray]:
+        """Numbers of another model of the same build, as `solve` takes parameters.
+
+        Parameters
+        ----------
+        model : Model
+            With the same bodies, joints and axes. Its joint limits and its gravity are not looked at.
+
+        Returns
+        -------
+        dict of str to ndarray
+            With one entry, named as the parameter.
+
+        Raises
+        ------
+        InputError
+            For bodies, joints or axes of another kind, or a number other than zero where the parametrised model has
+            none; says where.
+        """
+        instance("model", model, Model)
+        _check_alike(self.original, model)
+        found = []
+        for (what, own), (_, other) in zip(_numbers(self.original), _numbers(model), strict=True):
+            for k in range(own.numel()):
+                if not other[k].is_constant():
+                    raise InputError(f"{what} must be numbers, got {other}")
+                if _varies(own[k]):
+                    found.append(float(other[k]))
+                elif own[k].is_constant() and not other[k].is_zero():
+                    raise InputError(
+                        f"{what} is {other}, where the parametrised model has {own}: zeros stay zero, so parametrise "
+                        "a model in which this is not"
+                    )
+        return {self.numbers.name: np.array(found)}
+
+
+@heeded
+def parametrised(model: Model, name: str = "numbers") -> Parametrised:
+    """A model whose masses, lengths, inertias and passive parts are parameters, so that they may change between solves.
+
+    A program with such a model is built and compiled once and serves every model of the same build. Every number that
+    is not zero becomes an entry of one parameter: masses, centres of mass, inertias, places of joints and of markers,
+    damping, springs, armature and friction. What is zero stays zero, which keeps the dynamics as sparse as they were;
+    rotations, joint axes, joint limits and gravity stay numbers.
+
+    Parameters
+    ----------
+    model : Model
+        Its numbers are the parameter's own value; symbols in it stay as they are.
+    name : str
+        Of the parameter.
+
+    Returns
+    -------
+    Parametrised
+
+    Raises
+    ------
+    InputError
+        For a model without numbers.
+
+    Examples
+    --------
+    >>> rod = co.Body("rod", co.revolute(), mass=1.0, com=(0.5, 0, 0), inertia=(0, 0.1, 0.1))
+    >>> arm = co.parametrised(co.Model([rod], gravity=(0, -9.81, 0)))
+    >>> turn = [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0)]
+    >>> effort = co.integral(lambda now: ca.sumsqr(now.tau))
+    >>> nlp = co.transcribe(co.Problem(arm.model, 1.0, effort, turn, parameters=[arm.numbers]), co.BSpline(10))
+    >>> heavy = co.Model([co.Body("rod", co.revolute(), mass=2.0, com=(0.5, 0, 0), inertia=(0, 0.2, 0.2))])
+    >>> light, twice = co.solve(nlp), co.solve(nlp, parameters=arm.values(heavy))
+    >>> round(twice.cost / light.cost, 6)
+    4.0
+    """
+    instance("model", model, Model)
+    given = [part for _, part in _numbers(model)]
+    values = [float(part[k]) for part in given for k in range(part.numel()) if _varies(part[k])]
+    if not values:
+        raise InputError(f"{model!r} has no numbers to be parameters")
+    numbers = Parameter(name, values)
+    symbols = iter(ca.vertsplit(numbers.symbol))
+    parts = iter([_with_symbols(part, symbols) for part in given])
+    bodies = [_body(body, parts) for body in model.bodies]
+    markers = {key: (body, next(parts)) for key, (body, _) in model.markers.items()}
+    return Parametrised(replace(model, bodies=bodies, markers=markers), numbers, model)
+
+
+def _varies(entry: ca.SX) -> bool:
+    """Whether an entry becomes a parameter."""
+    return entry.is_constant() and not entry.is_zero()
+
+
+def _with_symbols(part: ca.SX, symbols: Iterator[ca.SX]) -> ca.SX:
+    entries = [next(symbols) if _varies(part[k]) else part[k] for k in range(part.numel())]
+    return ca.sparsify(ca.vertcat(*entries))
+
+
+def _numbers(model: Model) -> Iterator[tuple[str, ca.SX]]:
+    """The numbers of a model as columns, each with its name, in the order in which `_body` takes them."""
+    for body in model.bodies:
+        of, joint = f"of body {body.name!r}", body.joint
+        yield f"mass {of}", body.mass
+        yield f"com {of}", body.com
+        yield f"inertia {of}", ca.vertcat(*(body.inertia[i, j] for i, j in _LOWER))
+        yield f"place of the joint {of} in its parent", joint.before[:3, 3]
+        yield f"place of the link frame {of} in its joint", joint.after[:3, 3]
+        for name in _PASSIVE:
+            yield f"{name} of joint {body.joint_name!r}", getattr(joint, name)
+        if joint.friction is not None:
+            yield f"friction of joint {body.joint_name!r}", ca.vertcat(joint.friction.level, joint.friction.velocity)
+    for name, (_, point) in model.markers.items():
+        yield f"point of marker {name!r}", point
+
+
+def _body(body: Body, parts: Iterator[ca.SX]) -> Body:
+    """A body with other numbers."""
+    mass, com, lower = next(parts), next(parts), next(parts)
+    inertia = ca.SX(3, 3)
+    for k, (i, j) in enumerate(_LOWER):
+        inertia[i, j] = inertia[j, i] = lower[k]
+    return replace(body, joint=_joint(body.joint, parts), mass=mass, com=com, inertia=ca.sparsify(inertia))
+
+
+def _joint(joint: Joint, parts: Iterator[ca.SX]) -> Joint:
+    before, after = ca.SX(joint.before), ca.SX(joint.after)
+    before[:3, 3], after[:3, 3] = next(parts), next(parts)
+    passive = {name: next(parts) for name in _PASSIVE}
+    friction = None if joint.friction is None else Friction(*ca.vertsplit(next(parts)))
+    return replace(joint, before=ca.sparsify(before), after=ca.sparsify(after), friction=friction, **passive)
+
+
+def _check_alike(own: Model, other: Model) -> None:
+    """InputError unless two models differ in numbers alone."""
+    for what, of in (("bodies", _names), ("parents", _parents), ("markers", _marked)):
+        if of(own) != of(other):
+            raise InputError(f"{what} must be {', '.join(of(own))}, got {', '.join(of(other))}")
+    for one, two in zip(own.bodies, other.bodies, strict=True):
+        if one.joint.kind != two.joint.kind or (one.joint.friction is None) != (two.joint.friction is None):
+            raise InputError(f"joint of body {one.name!r} must be of the same kind, {one.joint!r}, got {two.joint!r}")
+        for name, (a, b) in {"joint axis": (_axes(one), _axes(two)), "rotation": (_turns(one), _turns(two))}.items():
+            if not np.allclose(a, b, rtol=0, atol=1e-9):
+                raise InputError(f"{name} of body {one.name!r} must be {a.tolist()}, got {b.tolist()}")
+
+
+def _names(model: Model) -> list[str]:
+    return [f"{body.name} ({body.joint_name})" for body in model.bodies]
+
+
+def _parents(model: Model) -> list[str]:
+    return [str(body.parent) for body in model.bodies]
+
+
+def _marked(model: Model) -> list[str]:
+    return [f"{name} on {body}" for name, (body, _) in model.markers.items()]
+
+
+def _axes(body: Body) -> np.ndarray:
+    return np.concatenate(body.joint.screw)
+
+
+def _turns(body: Body) -> np.ndarray:
+    both: list[Any] = [body.joint.before[:3, :3], body.joint.after[:3, :3]]
+    return np.concatenate([np.array(ca.evalf(part)).ravel() for part in both])
