@@ -34,7 +34,7 @@ def listed(cases: Any) -> tuple[tuple[str, ...], np.ndarray]:
     return names, table
 
 
-def forerunners(table: np.ndarray) -> list[int | None]:
+def forerunners(table: np.ndarray, *, grid: bool = True) -> list[int | None]:
     """For every case the nearest before it, values over their ranges, the latest of equals; none for the first.
 
     In a grid that is its neighbour along the last name, and where a line begins that along the name before: lines are
@@ -44,10 +44,10 @@ def forerunners(table: np.ndarray) -> list[int | None]:
     scaled = table / np.where(width > 0, width, 1.0)
     found: list[int | None] = [None]
     for k in range(1, len(scaled)):
-        distance = np.abs(scaled[:k] - scaled[k]).sum(axis=1)
+        distance = np.round(np.abs(scaled[:k] - scaled[k]).sum(axis=1), 12)
         # Steps of different names are as good as each other where they are one step of a grid.
         changed = (scaled[:k] != scaled[k]).sum(axis=1)
-        order = np.lexsort((-np.arange(k), np.round(distance, 12), changed))
+        order = np.lexsort((-np.arange(k), distance, changed) if grid else (-np.arange(k), distance))
         found.append(int(order[0]))
     return found
 

@@ -125,7 +125,7 @@ def sweep(
             curve = checked_curves(problem, curve)
     check_compile(compile)
     solver = CaseSolver(problem, curve, tol, chosen, check_options(ipopt), compile, parameters, guess)
-    parents: list[int | None] = forerunners(values) if warm else [None] * len(values)
+    parents: list[int | None] = forerunners(values, grid=isinstance(cases, Mapping)) if warm else [None] * len(values)
     study = _Study(solver, names, values, parents)
     if folder is not None:
         study.resume(_folder(folder), _about(solver, names, values, warm))
