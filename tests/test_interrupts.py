@@ -22,6 +22,7 @@ from colloc.files import write_atomically
 from colloc.interrupts import Heeded, heeded
 from colloc.kernels.cache import store, workshop
 from colloc.lazy import cached_property
+from colloc.many.executors import results
 from colloc.models.two_link import two_link
 from colloc.solution import run
 from colloc.solver.monitor import Monitor
@@ -289,6 +290,11 @@ def test_ctrl_c_reaches_the_user_from_any_call_that_a_function_makes(name: str):
     """Most of the calls are CasADi's own, which clears what is raised in them."""
     for share in np.linspace(0.02, 0.98, 13):
         assert not interrupted(name, share)
+
+
+def test_what_one_of_many_tasks_loses_is_not_lost():
+    with pytest.raises(KeyboardInterrupt):
+        list(results(lambda item: lose(), [1, 2], None))
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from colloc.checks import InputError, count
+from colloc.interrupts import Heeded
 from colloc.many.processes import Processes
 
 Task = Callable[[Any], Any]
@@ -61,7 +62,9 @@ def results(task: Task, items: Sequence[Any], executor: Executor | None) -> Iter
     """
     if executor is None:
         for number, item in enumerate(items):
-            yield number, task(item)
+            with Heeded():
+                found = task(item)
+            yield number, found
         return
     what = sent(task, executor)
     futures: dict[Future[Any], int] = {}
