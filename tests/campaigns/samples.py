@@ -303,7 +303,7 @@ OWN = {
 }  # fmt: skip
 # What methods are asked of; a class without one is made by its own samples.
 INSTANCES = {
-    "co.Sweep": "swept()",
+    "co.Sweep": "swept()", "co.Parametrised": "co.parametrised(model())",
     "co.SequenceNLP": "phases()", "co.SequenceSolution": "in_phases()", "co.Sequence": "sequence()",
     "co.NLP": "nlp()", "co.Solution": "solution()", "co.Problem": "problem()", "co.Model": "model()",
     "co.Instant": "now()", "co.Evaluator": "evaluator()", "co.dynamics.Wrench": "wrench()", "co.loops.CutJoints": "cut()",
