@@ -48,6 +48,7 @@ def test_a_woman_walks_as_in_a_problem_of_her_own():
     solution, (person,) = found.solution(0), drawn
     who = walker2d(person["stature"], person["mass"], "female")
     step = Step(who.ranged(gait2d.ANKLES), length=population.step_length(person["stature"], 1.2))
+    assert isinstance(solution, co.Solution)
     # Both to more digits than a population needs.
     options, parameters = population.WARM | {"tol": 1e-7}, population.values(True, **person, speed=1.2)
     general = co.solve(solution.nlp, guess=solution, parameters=parameters, ipopt=options)

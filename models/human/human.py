@@ -20,12 +20,12 @@ class Point(NamedTuple):
     Parameters
     ----------
     body : str
-    at : tuple of three floats [m]
+    at : tuple of three numbers or SX [m]
         In the link frame.
     """
 
     body: str
-    at: tuple[float, float, float]
+    at: tuple[Any, Any, Any]
 
 
 class Foot(NamedTuple):
