@@ -90,6 +90,9 @@ def test_time_is_minimised_over_all_phases():
     assert cut.cost == pytest.approx(solve(problem, tol=1e-4).cost, rel=1e-4)
     assert len(cut.ladder) > 1
     assert cut.ladder[-1].cost == cut.cost
+    below = co.plot.ladder(cut).axes[1]
+    assert [label.get_text() for label in below.get_yticklabels()] == ["first", "second"]
+    assert "fraction of each phase" in below.get_ylabel()
 
 
 @pytest.mark.parametrize(

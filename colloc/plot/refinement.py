@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -30,6 +30,8 @@ def ladder(
     figsize: tuple[float, float] | None = None,
 ) -> Figure:
     """The rounds of a refinement: error and change of the cost, and where the breakpoints of every round lie.
+
+    Of a motion in phases they lie within their phases, which are drawn one above the other.
 
     Parameters
     ----------
@@ -73,7 +75,16 @@ def ladder(
     for number, rung in zip(k, rounds, strict=True):
         ends = rung.breakpoints
         below.plot(np.full(ends.size, number), ends, linestyle="", marker="_", markersize=14, color=INK, alpha=0.7)
-    dress(below, xlabel="round", ylabel="breakpoints\n(fraction of the duration)")
+    curve = rounds[-1].curve
+    phases = list(curve) if isinstance(curve, Mapping) else []
+    dress(below, xlabel="round", ylabel=f"breakpoints\n(fraction of {'each phase' if phases else 'the duration'})")
+    if phases:  # one above the other as if equally long, since their durations are others in every round
+        edges = np.arange(len(phases) + 1) / len(phases)
+        for edge in edges:
+            below.axhline(edge, color=MUTED, linewidth=0.8)
+        below.set_yticks((edges[:-1] + edges[1:]) / 2, phases)
+        below.tick_params(axis="y", length=0)
+        below.grid(visible=False, axis="y")
     below.xaxis.set_major_locator(MaxNLocator(integer=True))
     below.set_xticks(
         k,
