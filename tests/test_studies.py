@@ -3,11 +3,15 @@
 import json
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 
+import colloc
 import colloc.studies.sensitivities.agreement
 import colloc.studies.sensitivities.formulations
 import colloc.studies.sensitivities.human43
+
+STUDIES = sorted((Path(colloc.__file__).parent / "studies").rglob("*.py"))
 
 
 def run(study, tmp_path: Path) -> dict[str, float]:
@@ -22,6 +26,14 @@ def test_recursions_agree_with_the_closed_form_at_the_optimum(tmp_path):
     assert len(numbers) == 12
     assert all(key.startswith("max_error.") for key in numbers)
     assert max(numbers.values()) < 1e-12
+
+
+def test_studies_leave_no_figures_open(tmp_path):
+    """What pyplot knows a notebook shows a second time, and nobody frees."""
+    run(colloc.studies.sensitivities.agreement, tmp_path)
+    assert plt.get_fignums() == []
+    assert len(STUDIES) > 40
+    assert [path.name for path in STUDIES if "pyplot" in path.read_text()] == []
 
 
 def test_the_humans_sensitivities(tmp_path):

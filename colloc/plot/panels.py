@@ -38,7 +38,7 @@ class Picture(Figure):
         return buffer.getvalue()
 
 
-def new_figure(size: tuple[float, float], width: Any = None, figsize: Any = None) -> Picture:
+def new_figure(size: tuple[float, float] = (8.0, 6.0), width: Any = None, figsize: Any = None) -> Picture:
     """An empty figure.
 
     Parameters

@@ -11,12 +11,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 import colloc as co
 from colloc.models.dc_motor import Motor, driven, electrical
 from colloc.models.two_link import two_link
+from colloc.plot.panels import new_figure
 from colloc.plot.style import BLUE, ORANGE, dress, legend_below, looks, styled
 from colloc.studies.reporting import Row, arguments, finish, table
 
@@ -47,7 +47,7 @@ def problem(gear: float, *, motors: bool = True) -> co.Problem:
 @styled
 def draw(times: Mapping[str, Sequence[float]], gears: Sequence[float], solution: co.Solution, file: str) -> None:
     """Durations over the gear, and torques, currents and voltages of one motion."""
-    figure = plt.figure(figsize=(9.6, 6.4))
+    figure = new_figure(figsize=(9.6, 6.4))
     left, right = figure.subfigures(1, 2, squeeze=False, width_ratios=(1, 1.2))[0]
     axes = left.subplots()
     for (name, values), color in zip(times.items(), (BLUE, ORANGE), strict=True):
@@ -64,7 +64,6 @@ def draw(times: Mapping[str, Sequence[float]], gears: Sequence[float], solution:
     right.suptitle(f"gear {SHOWN}", fontsize=10)
     legend_below(right, ax.get_legend_handles_labels()[0])
     co.plot.save_figure(figure, file)
-    plt.close(figure)
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:

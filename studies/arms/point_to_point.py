@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -25,6 +24,7 @@ from colloc.models.iiwa import iiwa
 from colloc.models.panda import panda
 from colloc.models.puma560 import puma560
 from colloc.models.ur5 import ur5
+from colloc.plot.panels import new_figure
 from colloc.plot.style import BLUE, MUTED, VERMILLION, dress, legend_below, styled
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.transcription import TimedLine, timed_line
@@ -116,7 +116,8 @@ def draw_arm(ax: Axes, model: co.Model, runs: list[Run]) -> None:
 @styled
 def draw(models: dict[str, co.Model], runs: dict[str, list[Run]], file: str) -> None:
     """One arm a panel."""
-    figure, axes = plt.subplots(2, 2, figsize=(11.0, 7.5))
+    figure = new_figure(figsize=(11.0, 7.5))
+    axes = figure.subplots(2, 2)
     for ax, (name, model) in zip(axes.flat, models.items(), strict=True):
         draw_arm(ax, model, runs[name])
     handles = [

@@ -22,11 +22,11 @@ import time
 from collections.abc import Sequence
 from math import cos, floor, pi, sqrt
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 import colloc as co
 from colloc.models.spring_pendulum import LENGTH, Drive, spring_pendulum, sprung
+from colloc.plot.panels import new_figure
 from colloc.plot.style import BLUE, INK, ORANGE, dress, legend_below, styled
 from colloc.studies.reporting import Row, arguments, finish, table
 
@@ -59,7 +59,7 @@ def closed_form(halves: float, gravity: float) -> float:
 @styled
 def draw(found: dict[str, list[co.Solution]], halves: Sequence[float], file: str) -> None:
     """Speeds over the time, and the longest motion."""
-    figure = plt.figure(figsize=(11.0, 6.4))
+    figure = new_figure(figsize=(11.0, 6.4))
     left, right = figure.subfigures(1, 2, squeeze=False)[0]
     ax = left.subplots()
     fine = np.linspace(0, halves[-1], 400)
@@ -87,7 +87,6 @@ def draw(found: dict[str, list[co.Solution]], halves: Sequence[float], file: str
     right.suptitle(f"{halves[-1]:g} half periods, with gravity", fontsize=10)
     legend_below(right, handles)
     co.plot.save_figure(figure, file)
-    plt.close(figure)
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:

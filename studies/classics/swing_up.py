@@ -25,7 +25,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import casadi as ca
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import SubFigure
@@ -35,6 +34,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 import colloc as co
 from colloc.plot.animation import write_film
 from colloc.plot.motion import draw_motion
+from colloc.plot.panels import new_figure
 from colloc.plot.skeleton import Skeleton, assembled, places
 from colloc.plot.style import BLUE, INK, MUTED, ORANGE, dress, legend_below, styled
 from colloc.studies.classics.arms import kelly, spong
@@ -211,7 +211,7 @@ def draw_costs(ax: Axes, found: Found) -> None:
 @styled
 def draw(found: dict[str, Found], file: str) -> None:
     """Of either pendulum: the cheapest motion, the two cheapest over time, and what came of every start."""
-    figure = plt.figure(figsize=(14.0, 11.0))
+    figure = new_figure(figsize=(14.0, 11.0))
     rows = figure.subfigures(len(found), 1, squeeze=False)[:, 0]
     for row, (name, one) in zip(rows, found.items(), strict=True):
         _draw_row(row, name, one)
@@ -225,7 +225,6 @@ def draw(found: dict[str, Found], file: str) -> None:
     ]
     legend_below(figure, handles)
     co.plot.save_figure(figure, file)
-    plt.close(figure)
 
 
 def _draw_row(row: SubFigure, name: str, found: Found) -> None:

@@ -26,7 +26,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import casadi as ca
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.lines import Line2D
 
@@ -36,6 +35,7 @@ from colloc.models.closed.five_bar import END, FOREARM, RAISED_END, RAISED_START
 from colloc.plot.animation import write_film
 from colloc.plot.chains import Postures, chain_pose
 from colloc.plot.iterations import draw_descents
+from colloc.plot.panels import new_figure
 from colloc.plot.skeleton import Pose, Skeleton
 from colloc.plot.style import BLUE, GREEN, ORANGE, VERMILLION, legend_below, styled
 from colloc.studies.closed_chains.figures import Limb, draw_loop_forces, draw_snapshots, draw_torques, postures
@@ -183,7 +183,7 @@ def in_plane(posture: Postures, times: np.ndarray) -> Skeleton:
 @styled
 def draw(cases: Mapping[str, tuple[Comparison, co.descent.ChainMovement]], file: str) -> None:
     """Without and with gravity: the arm before and after, the path of every method, drives and loop force."""
-    figure = plt.figure(figsize=(17.0, 15.5))
+    figure = new_figure(figsize=(17.0, 15.5))
     for half, (name, (found, spline)) in zip(figure.subfigures(1, 2, squeeze=False)[0], cases.items(), strict=True):
         half.suptitle(name, fontsize=12)
         above, middle, below = half.subfigures(3, 1, squeeze=False, height_ratios=(1.25, 1.3, 1))[:, 0]
@@ -202,7 +202,6 @@ def draw(cases: Mapping[str, tuple[Comparison, co.descent.ChainMovement]], file:
         legend_below(torques, draw_torques(torques.subplots(), spline.chain, before, after))
         legend_below(force, draw_loop_forces([force.subplots()], spline.chain, before, after))
     co.plot.save_figure(figure, file, dpi=130)
-    plt.close(figure)
 
 
 def pose(spline: co.descent.ChainMovement, x: np.ndarray) -> Pose:

@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import casadi as ca
-import matplotlib.pyplot as plt
 import numpy as np
 
 import colloc as co
@@ -28,6 +27,7 @@ from colloc.models.closed.rower import CATCH, FINISH, HAND, INDEPENDENT, RANGES,
 from colloc.plot.animation import write_film
 from colloc.plot.chains import chain_pose
 from colloc.plot.iterations import draw_descents
+from colloc.plot.panels import new_figure
 from colloc.plot.skeleton import Pose
 from colloc.plot.style import BLUE, GREEN, INK, VERMILLION, legend_below, styled
 from colloc.studies.closed_chains.figures import HANDLES, Limb, draw_loop_forces, draw_strip, draw_torques, postures
@@ -115,7 +115,7 @@ def halfway(movement: co.descent.ChainMovement, x: np.ndarray) -> dict[str, floa
 @styled
 def draw(movement: co.descent.ChainMovement, found: Comparison, file: str) -> None:
     """Snapshots before and after as in figure 5, the path of every method, torques and loop forces."""
-    figure = plt.figure(figsize=(15.0, 15.0))
+    figure = new_figure(figsize=(15.0, 15.0))
     strips, curves, forces = figure.subfigures(3, 1, squeeze=False, height_ratios=(1.15, 1.1, 0.85))[:, 0]
     runs = (("initial", movement.start()), ("optimised", found.tight["newton"].x))
     shown = np.linspace(0.0, DURATION, SNAPSHOTS)
@@ -133,7 +133,6 @@ def draw(movement: co.descent.ChainMovement, found: Comparison, file: str) -> No
     legend_below(torques, HANDLES)
     legend_below(loops, draw_loop_forces(loops.subplots(1, 2), movement.chain, before, after))
     co.plot.save_figure(figure, file)
-    plt.close(figure)
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:

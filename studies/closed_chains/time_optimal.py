@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.lines import Line2D
 
@@ -21,6 +20,7 @@ import colloc as co
 from colloc.models.closed.five_bar import END, START, five_bar
 from colloc.models.closed.four_bar import four_bar
 from colloc.plot.chains import chain_pose
+from colloc.plot.panels import new_figure
 from colloc.plot.skeleton import Skeleton
 from colloc.plot.style import BLUE, GREEN, ORANGE, dress, legend_below, looks, styled
 from colloc.studies.closed_chains.figures import Limb, draw_snapshots
@@ -137,7 +137,7 @@ def snapshots(chain: co.loops.ClosedChain, solution: co.Solution) -> tuple[Skele
 @styled
 def draw(found: Mapping[str, co.Solution], file: str) -> None:
     """Postures of the chains, torques of the actuators, and forces in the loop."""
-    figure = plt.figure(figsize=(4.1 * len(found), 9.6))
+    figure = new_figure(figsize=(4.1 * len(found), 9.6))
     for part, (name, solution) in zip(figure.subfigures(1, len(found), squeeze=False)[0], found.items(), strict=True):
         chain, T = CASES[name].chain, solution.duration
         t = np.linspace(0, T, 600)
@@ -156,7 +156,6 @@ def draw(found: Mapping[str, co.Solution], file: str) -> None:
         dress(force, "t [s]", "force in the loop [N]")
         legend_below(below, torque.get_legend_handles_labels()[0])
     co.plot.save_figure(figure, file)
-    plt.close(figure)
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:

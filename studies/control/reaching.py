@@ -20,7 +20,6 @@ from math import pi
 from typing import NamedTuple
 
 import casadi as ca
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -29,6 +28,7 @@ from matplotlib.ticker import MaxNLocator
 import colloc as co
 from colloc.models.chains import point_masses as pc
 from colloc.models.chains.point_masses import PointMassChain
+from colloc.plot.panels import new_figure
 from colloc.plot.style import BLUE, FADE, MUTED, START, VERMILLION, dress, legend_below, styled
 from colloc.studies.reporting import Row, arguments, finish, table
 
@@ -157,7 +157,8 @@ def draw(
 ) -> None:
     """Motions of every robot in both planes, and the distance of every iteration of iLQR from the optimum."""
     links = sorted({n for n, _ in trajectories})
-    figure, axes = plt.subplots(3, len(links), figsize=(2.9 * len(links), 9.0), squeeze=False)
+    figure = new_figure(figsize=(2.9 * len(links), 9.0))
+    axes = figure.subplots(3, len(links), squeeze=False)
     for column, n in enumerate(links):
         for row, (plane, color) in enumerate(zip(PLANES, (BLUE, VERMILLION), strict=True)):
             reach, trajectory, found = trajectories[n, plane]

@@ -14,13 +14,13 @@ import warnings
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 import colloc as co
 from colloc.display import Table
+from colloc.plot.panels import new_figure
 from colloc.plot.style import BLUE, INK, VERMILLION, dress, legend_below, styled
 from colloc.studies.reporting import arguments, finish
 from colloc.studies.two_link import lifting, time_optimal
@@ -112,7 +112,8 @@ def draw_paths(ax: Axes, motion: Tracked) -> None:
 @styled
 def draw(motions: dict[str, Tracked], file: str) -> None:
     """Tip paths, tip errors over time, and torques, one motion a row."""
-    figure, axes = plt.subplots(len(motions), 3, figsize=(12.5, 3.8 * len(motions)), squeeze=False)
+    figure = new_figure(figsize=(12.5, 3.8 * len(motions)))
+    axes = figure.subplots(len(motions), 3, squeeze=False)
     for row, (name, motion) in zip(axes, motions.items(), strict=True):
         t = 1e3 * motion.tracking.t
         draw_paths(row[0], motion)

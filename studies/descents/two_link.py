@@ -17,12 +17,12 @@ from collections.abc import Sequence
 from math import pi
 
 import casadi as ca
-import matplotlib.pyplot as plt
 
 import colloc as co
 from colloc.models.chains.serial import planar_chain
 from colloc.plot.iterations import draw_descents
 from colloc.plot.motion import draw_motion
+from colloc.plot.panels import new_figure
 from colloc.plot.style import legend_below, styled
 from colloc.studies.descents.comparison import Comparison, Published, compare
 from colloc.studies.reporting import arguments, finish
@@ -52,7 +52,7 @@ def draw(movement: co.descent.Movement, found: Comparison, file: str) -> None:
         co.descent.modified_newton(movement.objective, movement.start(), co.descent.Stop(iterations=0))
     )
     after = movement.solution(found.tight["newton"])
-    figure = plt.figure(figsize=(16.0, 6.4))
+    figure = new_figure(figsize=(16.0, 6.4))
     left, right = figure.subfigures(1, 2, squeeze=False, width_ratios=(1, 1.15))[0]
     handles = []
     for place, solution, title in ((121, before, "initial"), (122, after, "optimised")):
@@ -65,7 +65,6 @@ def draw(movement: co.descent.Movement, found: Comparison, file: str) -> None:
     legend_below(left, handles)
     legend_below(right, draw_descents(right.subplots(2, 2, sharex="col", sharey="row"), list(found.runs.values())))
     co.plot.save_figure(figure, file)
-    plt.close(figure)
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 import casadi as ca
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -14,6 +13,7 @@ import colloc as co
 from colloc.models.human.planar import with_ends
 from colloc.models.human.stance import FORWARD, VERTICAL
 from colloc.plot.animation import write_film
+from colloc.plot.panels import new_figure
 from colloc.plot.skeleton import Skeleton, assembled, places
 from colloc.plot.style import BLUE, FADE, INK, MUTED, ORANGE, PURPLE, dress, legend_below, styled
 from colloc.studies.jumping.phases import Jump
@@ -40,7 +40,7 @@ def draw_strip(ax: Axes, jump: Jump, solution: co.SequenceSolution, times: np.nd
 @styled
 def draw(found: Mapping[str, tuple[Jump, co.SequenceSolution]], file: str) -> None:
     """The jumpers, the ground's force, and the height of the centre of mass beside a parabola."""
-    figure = plt.figure(figsize=(12.5, 5.2 + 3.4 * len(found)))
+    figure = new_figure(figsize=(12.5, 5.2 + 3.4 * len(found)))
     *strips, bottom = figure.subfigures(len(found) + 1, 1, height_ratios=(*[1] * len(found), 1.2), squeeze=False)[:, 0]
     force, height = bottom.subplots(1, 2)
     for strip, (name, (jump, solution)), look in zip(strips, found.items(), ("-", "--"), strict=False):
@@ -57,7 +57,6 @@ def draw(found: Mapping[str, tuple[Jump, co.SequenceSolution]], file: str) -> No
     dress(height, "time [s]", "centre of mass, y [m]")
     legend_below(bottom, [*force.get_legend_handles_labels()[0], *height.get_legend_handles_labels()[0]])
     co.plot.save_figure(figure, file)
-    plt.close(figure)
 
 
 def draw_force(ax: Axes, name: str, jump: Jump, solution: co.SequenceSolution, look: str) -> None:

@@ -23,7 +23,6 @@ from dataclasses import replace
 from typing import Any
 
 import casadi as ca
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -33,6 +32,7 @@ from colloc.models.human.human55 import FROZEN, human55
 from colloc.models.human.planar import with_ends
 from colloc.models.human.runner2d import runner2d
 from colloc.plot.animation import write_film
+from colloc.plot.panels import new_figure
 from colloc.plot.skeleton import Pose, Skeleton, assembled, places
 from colloc.plot.style import BLUE, FADE, INK, MUTED, ORANGE, dress, legend_below, styled
 from colloc.studies.reporting import Option, Row, arguments, finish, table
@@ -142,7 +142,7 @@ def draw_strip(ax: Axes, name: str, step: Step, solution: co.SequenceSolution) -
 @styled
 def draw(runs: Mapping[str, tuple[Step, co.SequenceSolution]], found: dict[float, dict[str, float]], file: str) -> None:
     """The runners through a stride, the ground's force, and what steps of other durations cost."""
-    figure = plt.figure(figsize=(12.5, 4.8 + 3.4 * len(runs)))
+    figure = new_figure(figsize=(12.5, 4.8 + 3.4 * len(runs)))
     *strips, bottom = figure.subfigures(len(runs) + 1, 1, height_ratios=(*[1] * len(runs), 1.1), squeeze=False)[:, 0]
     left, right = bottom.subplots(1, 2)
     for strip, (name, (step, solution)), look in zip(strips, runs.items(), ("-", "--"), strict=False):
@@ -156,7 +156,6 @@ def draw(runs: Mapping[str, tuple[Step, co.SequenceSolution]], found: dict[float
     dress(right, "duration of a step [s]", "cost a second")
     legend_below(bottom, [*left.get_legend_handles_labels()[0], *right.get_legend_handles_labels()[0]])
     co.plot.save_figure(figure, file)
-    plt.close(figure)
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:

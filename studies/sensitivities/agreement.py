@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 import colloc as co
 from colloc.models.two_link import INERTIA, LENGTH, MASS
+from colloc.plot.panels import new_figure
 from colloc.plot.style import PALETTE, dress, legend_below, styled
 from colloc.studies.reporting import Row, arguments, finish, table
 from colloc.studies.two_link.lifting import GRAVITY, LOAD, problem
@@ -49,7 +49,8 @@ def closed_form(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> dict[str, np.
 @styled
 def draw(t: np.ndarray, exact: dict[str, np.ndarray], found: dict[str, co.TorqueSensitivities], file: str) -> None:
     """Closed form as lines, the Lagrangian recursion as dots; below, how far every recursion is off."""
-    figure, axes = plt.subplots(3, 3, figsize=(11, 8.4), sharex=True)
+    figure = new_figure(figsize=(11, 8.4))
+    axes = figure.subplots(3, 3, sharex=True)
     symbols = {"dq": ("q", "N m/rad"), "dqd": (r"\dot q", "N m s/rad"), "dqdd": (r"\ddot q", "N m s²/rad")}
     for column, (block, (symbol, unit)) in zip(axes.T, symbols.items(), strict=True):
         for i, ax in enumerate(column[:2]):

@@ -14,13 +14,13 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import casadi as ca
-import matplotlib.pyplot as plt
 import numpy as np
 
 import colloc as co
 from colloc.kernels.batch import arithmetic
 from colloc.models.chains.serial import spatial_chain
 from colloc.models.human43 import human43
+from colloc.plot.panels import new_figure
 from colloc.plot.style import MUTED, PALETTE, dress, styled
 from colloc.studies.reporting import arguments, finish
 
@@ -98,7 +98,8 @@ def slope(sizes: Sequence[int], values: Sequence[float]) -> float:
 @styled
 def draw(found: dict[str, dict[str, dict[int, Cost]]], file: str) -> None:
     """Operations against the number of joints, torques and sensitivities side by side, with lines of their orders."""
-    figure, axes = plt.subplots(1, 2, figsize=(11, 5.2), sharex=True)
+    figure = new_figure(figsize=(11, 5.2))
+    axes = figure.subplots(1, 2, sharex=True)
     for ax, (kind, candidates) in zip(axes, (("torque", TORQUE), ("sensitivities", SENSITIVITIES)), strict=True):
         for name, candidate in candidates.items():
             costs = found[kind][name]

@@ -15,12 +15,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
 import colloc as co
 from colloc.models.human43 import human43
+from colloc.plot.panels import new_figure
 from colloc.plot.style import MUTED, PALETTE, dress, styled
 from colloc.studies.reporting import Row, arguments, finish, table
 
@@ -102,7 +102,8 @@ def draw(
     t: np.ndarray, motion: list, found: co.TorqueSensitivities, fixed: list, relative: np.ndarray, file: str
 ) -> None:
     """Published figures 4 (sensitivities, errors), 5 (spikes) and 6 (where they come from) on one page."""
-    figure, axes = plt.subplots(4, 3, figsize=(13, 11), sharex=True)
+    figure = new_figure(figsize=(13, 11))
+    axes = figure.subplots(4, 3, sharex=True)
     for top, error, (block, i, m) in zip(axes[0], axes[1], FIGURE_4, strict=True):
         analytic, numeric = (x[:, i - 1, m - 1] for x in (getattr(found, block), fixed[BLOCKS.index(block)]))
         top.plot(t, analytic, color=PALETTE[0])

@@ -20,12 +20,12 @@ from functools import reduce
 from operator import add
 from typing import NamedTuple
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 import colloc as co
+from colloc.plot.panels import new_figure
 from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, SKY, VERMILLION, dress, legend_below, styled
 from colloc.studies.reporting import Row, arguments, finish, table
 from colloc.studies.tracking.person import (
@@ -151,7 +151,8 @@ def draw_markers(ax: Axes, recording: Recording, found: Found) -> None:
 @styled
 def draw(recording: Recording, both: Found, alone: Found, all_found: list[Found], file: str) -> None:
     """Markers, errors of angles, torques of one recording; masses of all."""
-    figure, axes = plt.subplots(2, 2, figsize=(11.5, 8.2))
+    figure = new_figure(figsize=(11.5, 8.2))
+    axes = figure.subplots(2, 2)
     draw_markers(axes[0, 0], recording, both)
     for k, color in enumerate(COLORS.values()):
         axes[0, 1].plot(recording.t, 1e3 * (both.q - recording.q)[:, k], color=color)

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.lines import Line2D
 
 import colloc as co
+from colloc.plot.panels import new_figure
 from colloc.plot.style import BLUE, INK, MUTED, VERMILLION, dress, looks, styled
 from colloc.studies.reporting import Row, arguments, finish, table
 from colloc.studies.two_link import lifting, prismatic_revolute, time_optimal
@@ -63,7 +63,8 @@ def solved(problem: co.Problem, spline: str, intervals: int, knots: str) -> co.S
 @styled
 def draw(found: dict[Key, co.Solution], file: str) -> None:
     """Torques with the knots found, and the excess of the cost over the number of intervals."""
-    figure, axes = plt.subplots(2, len(CASES), figsize=(12.0, 6.4), layout="constrained")
+    figure = new_figure(figsize=(12.0, 6.4))
+    axes = figure.subplots(2, len(CASES))
     most = max(intervals for _, _, intervals, _ in found)
     for (name, case), top, low in zip(CASES.items(), *axes, strict=True):
         solution = found[name, "degree_7", most if name != "time_optimal" else min(8, most), "free"]
@@ -93,7 +94,6 @@ def draw(found: dict[Key, co.Solution], file: str) -> None:
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=5, frameon=False)
     co.plot.save_figure(figure, file)
-    plt.close(figure)
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:

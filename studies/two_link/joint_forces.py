@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import casadi as ca
-import matplotlib.pyplot as plt
 import numpy as np
 
 import colloc as co
+from colloc.plot.panels import new_figure
 from colloc.plot.style import INK, MUTED, dress, looks, styled
 from colloc.studies.reporting import Row, arguments, finish, table
 from colloc.studies.two_link.time_optimal import EXACT, problem
@@ -80,7 +80,8 @@ def _error(evaluator: co.Evaluator, state: Sequence[np.ndarray], block: int, joi
 @styled
 def draw(fastest: co.Solution, gentle: co.Solution, slopes: np.ndarray, file: str) -> None:
     """Joint forces of both motions, torques of both, and sensitivities."""
-    figure, axes = plt.subplots(1, 3, figsize=(12.0, 3.8), layout="constrained")
+    figure = new_figure(figsize=(12.0, 3.8))
+    axes = figure.subplots(1, 3)
     joints, own = problem.model.joint_names, looks(problem.model)
     for solution, line, label in (
         (fastest, "-", ""),
@@ -101,7 +102,6 @@ def draw(fastest: co.Solution, gentle: co.Solution, slopes: np.ndarray, file: st
         dress(ax, "t [s]", label)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
     co.plot.save_figure(figure, file)
-    plt.close(figure)
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.lines import Line2D
 
 import colloc as co
+from colloc.plot.panels import new_figure
 from colloc.plot.style import BLUE, INK, VERMILLION, dress, styled
 from colloc.problem import EndState
 from colloc.studies.reporting import Option, Row, arguments, finish, table
@@ -54,7 +54,8 @@ def solved(problem: co.Problem, guess: Any = None) -> co.Solution:
 @styled
 def draw(runs: dict[str, list[co.Solution]], file: str) -> None:
     """The cost over the iterations, from every start."""
-    figure, axes = plt.subplots(1, len(runs), figsize=(12.0, 3.8), layout="constrained")
+    figure = new_figure(figsize=(12.0, 3.8))
+    axes = figure.subplots(1, len(runs))
     for ax, (name, (straight, *others)) in zip(axes, runs.items(), strict=True):
         for solution in others:
             ax.semilogy(solution.history["cost"], color=BLUE, alpha=0.45, linewidth=1.2)
@@ -69,7 +70,6 @@ def draw(runs: dict[str, list[co.Solution]], file: str) -> None:
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
     co.plot.save_figure(figure, file)
-    plt.close(figure)
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:

@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 import colloc as co
+from colloc.plot.panels import new_figure
 from colloc.plot.style import MUTED, dress, legend_below, looks, styled
 from colloc.studies.reporting import Row, arguments, finish, table
 from colloc.studies.two_link.time_optimal import EXACT, problem
@@ -60,7 +60,8 @@ def solved(curve: Transcription) -> tuple[co.SequenceSolution, float]:
 @styled
 def draw(found: co.SequenceSolution, file: str) -> None:
     """Torques and velocities over time, arc by arc."""
-    figure, (above, below) = plt.subplots(2, 1, figsize=(7.5, 5.2), sharex=True)
+    figure = new_figure(figsize=(7.5, 5.2))
+    (above, below) = figure.subplots(2, 1, sharex=True)
     joints, look = problem.model.joint_names, looks(problem.model)
     for name, own in found.phases.items():
         t = np.linspace(0, own.duration * (1 - 1e-12), 60)
@@ -76,7 +77,6 @@ def draw(found: co.SequenceSolution, file: str) -> None:
     dress(below, xlabel="time [s]", ylabel="joint velocity [rad/s]")
     legend_below(figure, above.get_lines()[: len(joints)])
     co.plot.save_figure(figure, file)
-    plt.close(figure)
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:

@@ -22,7 +22,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -31,6 +30,7 @@ from matplotlib.lines import Line2D
 import colloc as co
 from colloc.models.human.human55 import human55, walking
 from colloc.models.human.walker2d import walker2d
+from colloc.plot.panels import new_figure
 from colloc.plot.style import BLUE, FADE, INK, MUTED, ORANGE, PURPLE, dress, legend_below, styled
 from colloc.studies.reporting import Option, Row, arguments, finish, table
 from colloc.studies.walking.forces import right, share
@@ -208,7 +208,7 @@ def draw_shares(ax: Axes, found: Mapping[str, Found]) -> None:
 @styled
 def durations_figure(found: Mapping[str, Found], speeds: Mapping[float, float]) -> Figure:
     """Division of the stride, how it changes with speed, and curves of some strides in front of Winter's band."""
-    figure = plt.figure(figsize=(13.0, 11.0))
+    figure = new_figure(figsize=(13.0, 11.0))
     grid = figure.add_gridspec(3, 3, height_ratios=(1.15, 1, 1))
     draw_shares(figure.add_subplot(grid[0, :]), found)
     shown = {name: own for name, own in found.items() if own.posed.lag in (0.0, LAGS[1])}

@@ -12,7 +12,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -21,6 +20,7 @@ from matplotlib.lines import Line2D
 import colloc as co
 from colloc.display import Table
 from colloc.models.human.human55 import human55, walking
+from colloc.plot.panels import new_figure
 from colloc.plot.style import FADE, INK, MUTED, ORANGE, dress, legend_below, styled
 from colloc.studies.reporting import arguments, finish
 from colloc.studies.walking.picture.figures import PANELS, dress_stride
@@ -121,7 +121,7 @@ def _runs(reports: Mapping[float, Report]) -> list[str]:
 @styled
 def speeds_figure(reports: Mapping[float, Report]) -> Figure:
     """Curves over a stride at the three speeds, and the peaks over speed."""
-    figure = plt.figure(figsize=(13.0, 12.4))
+    figure = new_figure(figsize=(13.0, 12.4))
     grid = figure.add_gridspec(4, 12, height_ratios=(1, 1, 0.85, 0.85))
     shades = FADE(np.linspace(0.25, 1.0, len(reports)))
     for k, (name, label) in enumerate(PANELS.items()):

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
 import colloc as co
 from colloc.display import Table
 from colloc.models.human.human55 import human55, walking
+from colloc.plot.panels import new_figure
 from colloc.plot.style import BLUE, INK, dress, styled
 from colloc.studies.reporting import arguments, finish
 from colloc.studies.walking.picture.figures import PANELS, dress_stride
@@ -135,7 +135,8 @@ def tabulated(found: Mapping[str, Sequence[Run]]) -> tuple[Table, dict[str, floa
 @styled
 def starts_figure(found: Mapping[str, Sequence[Run]]) -> Figure:
     """Strides from all random starts on top of each other, and cost against iterations; one setting a row."""
-    figure, axes = plt.subplots(len(found), 3, figsize=(13.0, 3.7 * len(found)), squeeze=False)
+    figure = new_figure(figsize=(13.0, 3.7 * len(found)))
+    axes = figure.subplots(len(found), 3, squeeze=False)
     for row, (name, runs) in zip(axes, found.items(), strict=True):
         converged = [run for run in runs if run.converged]
         for ax, curve in zip(row, SHOWN, strict=False):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Polygon, Rectangle
 
+from colloc.plot.panels import new_figure
 from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, VERMILLION, dress, legend_below, styled
 from colloc.studies.walking.picture.body import LEFT, RIGHT, Camera, Film, draw_walker, film, project
 from colloc.studies.walking.report.errors import Clock
@@ -54,7 +54,7 @@ def gait_figure(reports: Mapping[str, Report]) -> Figure:
         Reports by their names in the legend; the first is drawn in all panels, others as curves beside it.
     """
     main = next(iter(reports.values()))
-    figure = plt.figure(figsize=(13.0, 16.2))
+    figure = new_figure(figsize=(13.0, 16.2))
     grid = figure.add_gridspec(5, 3, height_ratios=(1.36, 1, 1, 1, 1.2))
     draw_snapshots(figure.add_subplot(grid[0, :]), main)
     drawn = 5 if main.step.planar else 6

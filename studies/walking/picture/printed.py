@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 import colloc as co
+from colloc.plot.panels import new_figure
 from colloc.plot.style import INK, dress, legend_below, styled
 from colloc.studies.walking.picture.figures import LOOKS, draw_curves, handles
 from colloc.studies.walking.printed import INSTANTS
@@ -33,7 +33,7 @@ def printed_figure(
     solution : Solution
         Of the step as printed, the second of the strides.
     """
-    figure = plt.figure(figsize=(13.0, 10.6))
+    figure = new_figure(figsize=(13.0, 10.6))
     grid = figure.add_gridspec(3, 3)
     draw_curves([figure.add_subplot(grid[k // 3, k % 3]) for k in range(6)], strides)
     slow, cost = figure.add_subplot(grid[2, :2]), figure.add_subplot(grid[2, 2])
