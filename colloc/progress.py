@@ -51,12 +51,12 @@ class Progress:
         elif self._shown and self._at:
             sys.stderr.write("\n")
 
-    def step(self, words: str = "") -> None:
-        """One more is done; a few words on what it brought."""
-        self._count += 1
+    def step(self, words: str = "", count: int = 1) -> None:
+        """One more is done, or several, or need not be; a few words on what it brought."""
+        self._count += count
         if self._bar is not None:
             self._bar.set_postfix_str(words, refresh=False)
-            self._bar.update()
+            self._bar.update(count)
         elif self._shown and (time.monotonic() - self._at > _EVERY or self._count == self._total):
             self._at = time.monotonic()
             sys.stderr.write(f"\r{f'{self._label}: {self._count} of {self._total}   {words}':<78}")

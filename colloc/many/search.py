@@ -160,6 +160,8 @@ class _Search:
             return
         groups = grouped(self._coarse)
         items: list[Coarse | None] = [None, *(group[0] for group in groups[:keep])]
+        if len(items) <= keep:
+            bar.step(count=keep + 1 - len(items))  # no more distinct ends: else the bar would stop early, in red
         try:
             for number, found in results(refining, items, self._executor):
                 bar.step()
