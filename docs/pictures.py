@@ -1,8 +1,10 @@
-"""Pictures of the gallery, made by the studies: ``python docs/pictures.py [STUDY ...]``, by default of all.
+"""Pictures and players of the gallery, made by the studies: ``python docs/pictures.py [STUDY ...]``, by default of all.
 
-Every study runs with --quick; its figure is made small enough to keep beside the pages.
+Every study runs with --quick; figures, of a second run where the quick one leaves out half of the picture, are made
+small enough to keep beside the pages, and players are pages of their own.
 """
 
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,17 +15,25 @@ from PIL import Image
 from colloc.__main__ import studies
 
 PICTURES = Path(__file__).parent / "gallery" / "pictures"
+PLAYERS = Path(__file__).parent / "static" / "players"
 WIDTH, COLOURS = 1100, 128
+WHOLE = {"jumping.jump": ["--starts", "0"], "running.run": ["--starts", "0"]}  # the quick runs are planar
 
 
 def draw(name: str) -> None:
-    """Run a study and keep its figure, if it makes one."""
+    """Run a study and keep its figure and its player, if it makes any."""
     study = [sys.executable, "-m", "colloc", name]
-    if "--figure" not in subprocess.run([*study, "--help"], check=True, capture_output=True, text=True).stdout:
+    options = subprocess.run([*study, "--help"], check=True, capture_output=True, text=True).stdout
+    if "--figure" not in options:
         return
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([*study, "--quick", "--figure", "figure.png"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        runs = [["--quick"], *([[*WHOLE[name], "--animation", "whole.html"]] if name in WHOLE else [])]
+        for given in runs:
+            command = [*study, *given, "--figure", "figure.png"]
+            subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
         shrink(Path(folder) / "figure.png", PICTURES / f"{name}.png")
+        if "--animation" in options:
+            shutil.copy(Path(folder) / "figure.html", PLAYERS / f"{name}.html")
 
 
 def shrink(source: Path, target: Path) -> None:
@@ -36,6 +46,7 @@ def shrink(source: Path, target: Path) -> None:
 
 if __name__ == "__main__":
     PICTURES.mkdir(parents=True, exist_ok=True)
+    PLAYERS.mkdir(parents=True, exist_ok=True)
     for chosen in sys.argv[1:] or [name for name in studies() if not name.startswith("benchmarks.")]:
         print(chosen, flush=True)
         draw(chosen)

@@ -1,10 +1,13 @@
-"""The gallery: every study with its question, what its file says, the command that runs it, and its picture.
+"""The gallery: every study with its question, what its file says, the command that runs it, its picture and its player.
 
-Pictures lie in ``gallery/pictures``, made by the studies themselves: ``python docs/pictures.py``.
+Pictures lie in ``gallery/pictures``, players in ``static/players``, made by the studies: ``python docs/pictures.py``.
 """
 
 import ast
+import base64
+import html
 import re
+import struct
 from itertools import groupby
 from pathlib import Path
 
@@ -27,10 +30,12 @@ FAMILIES = {
     "running": "Running",
     "walking": "Walking",
 }
+ROOM = (34, 90)  # pixels that players have beside and below their images
+CANVAS = (1000, 640)  # pixels of a player that draws by itself
 SOURCE = Path(colloc.__file__).parent / "studies"
 
 
-def family_page(family: str, names: dict[str, str], pictures: Path) -> str:
+def family_page(family: str, names: dict[str, str], pictures: Path, players: Path) -> str:
     """All studies of a family on one page."""
     title = FAMILIES.get(family, family.replace("_", " ").capitalize())
     parts = [f"{title}\n{'=' * len(title)}\n"]
@@ -40,8 +45,24 @@ def family_page(family: str, names: dict[str, str], pictures: Path) -> str:
         parts.append(f"{question}\n{'-' * len(question)}\n\n.. code-block:: sh\n\n   python -m colloc {name}\n")
         if (pictures / f"{name}.png").exists():
             parts.append(f".. image:: pictures/{name}.png\n   :class: picture\n   :alt: {question}\n")
+        if (path := players / f"{name}.html").exists():
+            parts.append(player(path))
         parts.append(plain(about) + "\n")
     return "\n".join(parts)
+
+
+def player(path: Path) -> str:
+    """A page that plays, in a frame of the size of its images, which is not loaded before readers come to it."""
+    page = path.read_text()
+    image = re.search(r'"(iVBORw0KGgo[^"]{41})', page)
+    sides = struct.unpack(">II", base64.b64decode(image[1])[16:24]) if image else CANVAS
+    wide, high = (side + room for side, room in zip(sides, ROOM, strict=True))
+    look = f"max-width: {wide}px; aspect-ratio: {wide} / {high}"
+    title = html.escape(f"Player of {path.stem}")
+    source = f"../_static/players/{path.name}"
+    frame = f'<iframe class="player" src="{source}" title="{title}" loading="lazy" style="{look}"></iframe>'
+    link = f'<p class="player"><a href="{source}">The motion on a page of its own</a></p>'
+    return f".. raw:: html\n\n   {frame}\n   {link}\n"
 
 
 def plain(text: str) -> str:
@@ -51,21 +72,26 @@ def plain(text: str) -> str:
         if paragraph.startswith("    "):
             parts.append("::\n\n" + paragraph)
             continue
-        pieces = re.split(r"(``.*?``)", paragraph)
-        parts.append("".join(p if p.startswith("``") else re.sub(r"([*|`]|_\b)", r"\\\1", p) for p in pieces))
+        pieces = re.split(r"(``.*?``|`[^`]+`)", paragraph)
+        # Names in single quotes of the markup are code, as most are of studies, which have no pages to lead to.
+        parts.append(
+            "".join(f"``{p.strip('`')}``" if p[:1] == "`" else re.sub(r"([*|`]|_\b)", r"\\\1", p) for p in pieces)
+        )
     return "\n\n".join(parts)
 
 
 def write(app: Sphinx) -> None:
     """A page for every family, and the index with a picture of each study."""
     folder = Path(app.srcdir) / "gallery"
-    pictures = folder / "pictures"
+    pictures, players = folder / "pictures", Path(app.srcdir) / "static" / "players"
     known = {name: question for name, question in studies().items() if not name.startswith("benchmarks.")}
     families = {family: list(names) for family, names in groupby(known, lambda name: name.partition(".")[0])}
     order = [family for family in FAMILIES if family in families]
     order += [family for family in families if family not in FAMILIES]
     for family in order:
-        replace(folder / f"{family}.rst", family_page(family, {n: known[n] for n in families[family]}, pictures))
+        replace(
+            folder / f"{family}.rst", family_page(family, {n: known[n] for n in families[family]}, pictures, players)
+        )
     cards = []
     for name in (name for family in order for name in families[family]):
         image = f"      :img-top: pictures/{name}.png\n" if (pictures / f"{name}.png").exists() else ""
@@ -84,7 +110,7 @@ HEAD = """Gallery
 =======
 
 Every study asks one question and answers it with a table, a figure and its numbers as JSON. ``python -m colloc`` lists
-them, ``python -m colloc NAME`` runs one; ``--quick`` runs it on coarser grids. The pictures here are of quick runs.
+them, ``python -m colloc NAME`` runs one; ``--quick`` runs it on coarser grids. Most pictures here are of quick runs.
 
 """
 
