@@ -237,7 +237,7 @@ class Instant:
         """What must act on the mechanism with no loads, about the world's origin; see `support_wrench`."""
         return support_wrench(self.model, self.q, self.qd, self.qdd)
 
-    @property
+    @cached_property
     def slots(self) -> Slots:
         """Everything, as the arguments of a function of the instant."""
         groups = self.signals, self._changes(self.signals), self.states, self._changes(self.states)
