@@ -35,7 +35,7 @@ def folded_arm() -> co.Problem:
 
 @pytest.fixture(scope="module")
 def found() -> co.Optima:
-    return co.multistart(folded_arm(), CURVE, starts=20, compile=False, progress=False)
+    return co.multistart(folded_arm(), CURVE, starts=12, compile=False, progress=False)
 
 
 def test_the_best_of_some_starts_is_better_than_that_of_the_usual_guess(found: co.Optima):
@@ -58,12 +58,12 @@ def test_optima_are_optima_of_the_problem_that_was_asked(found: co.Optima):
 
 
 def test_every_start_is_accounted_for(found: co.Optima):
-    assert [start.number for start in found.starts] == list(range(20))
+    assert [start.number for start in found.starts] == list(range(12))
     counted = [n for optimum in found.optima for n in optimum.starts]
     assert len(counted) == len(set(counted))
     assert all(found.starts[n].group is not None for n in counted)
     assert "solve finds it" in repr(found)
-    assert "20 starts" in repr(found)
+    assert "12 starts" in repr(found)
     assert found._repr_html_().startswith("<div>")
 
 
@@ -72,7 +72,7 @@ def test_the_answer_does_not_depend_on_the_executor(found: co.Optima, kind: str)
     pytest.importorskip("cloudpickle")
     context = multiprocessing.get_context("spawn")
     with ThreadPoolExecutor(2) if kind == "threads" else ProcessPoolExecutor(2, mp_context=context) as executor:
-        other = co.multistart(folded_arm(), CURVE, starts=20, executor=executor, compile=False, progress=False)
+        other = co.multistart(folded_arm(), CURVE, starts=12, executor=executor, compile=False, progress=False)
     assert len(other.optima) == len(found.optima)
     for one, two in zip(other.optima, found.optima, strict=True):
         assert one.starts == two.starts
@@ -208,7 +208,7 @@ def test_the_chance_of_an_unseen_optimum_is_right_on_the_average(found: co.Optim
 def test_the_ladder_is_drawn(found: co.Optima):
     figure = co.plot.optima(found)
     (ax,) = figure.axes
-    assert ax.get_title(loc="left") == "20 starts, 0 without an optimum"
+    assert ax.get_title(loc="left") == "12 starts, 0 without an optimum"
     plt.close(figure)
     with pytest.raises(co.InputError, match="found must be a Optima"):
         co.plot.optima(found.best)  # pyright: ignore[reportArgumentType]

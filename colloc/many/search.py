@@ -20,7 +20,8 @@ from colloc.solve import SolveError
 from colloc.solver import Status, check_options
 from colloc.transcription import checked_curves, default_curve, for_own_problem
 
-_NEAR = 1 / 3  # share of the starts that lie near earlier ends
+_NEAR = 0.6  # share of the starts that lie near earlier ends
+_ROUNDS = 3  # in which these are solved, each near the best ends so far
 _PARENTS = 3  # optima near which they lie
 _STOPPED = Status.INTERRUPTED
 _USUAL = -1  # the usual guess on the curve asked for, among numbers of starts
@@ -43,10 +44,11 @@ def multistart(
     """The distinct optima to which random motions lead, the best first.
 
     `solve` finds the optimum in whose basin its guess lies, and a better one may be elsewhere. Here the first start is
-    the usual guess; then come motions along splines through random postures within the joint ranges, in random
-    durations; a last third lies near the best ends of these. All are solved on a coarse grid with inequalities at its
-    nodes; the best distinct ends, and the usual guess itself, are then solved on the curve that is asked for as `solve`
-    does. The answer depends on the seed, not on the executor.
+    the usual guess; then come motions by way of random postures within the joint ranges, in random durations; the last
+    three fifths are the best ends so far with large detours of some joints. Every start but the first is two such
+    motions, the better end of which counts. All are solved on a coarse grid with inequalities at its nodes; the best
+    distinct ends, and the usual guess itself, are then solved on the curve that is asked for as `solve` does. The
+    answer depends on the seed, not on the executor.
 
     Parameters
     ----------
@@ -125,20 +127,22 @@ class _Search:
         self._interrupted = False
 
     def screen(self, screening: Screening, bar: Progress) -> None:
-        """All starts on the coarse grid: random ones, then those near the best of them."""
-        near = int(_NEAR * self._count)
-        self._screen(screening, [Item(k) for k in range(self._count - near)], bar)
-        parents = [group[0] for group in grouped(self._coarse)[:_PARENTS]]
-        items = []
-        for k in range(self._count - near, self._count):
-            if not parents:
-                items.append(Item(k))
-                continue
-            parent = parents[k % len(parents)]
-            assert parent.outcome is not None
-            self._near[k] = parent.number
-            items.append(Item(k, parent.outcome.x))
-        self._screen(screening, items, bar)
+        """All starts on the coarse grid: random ones, then in rounds those near the best ends so far."""
+        numbers = np.arange(self._count)
+        first, later = np.split(numbers, [self._count - int(_NEAR * self._count)])
+        self._screen(screening, [Item(k) for k in first.tolist()], bar)
+        for some in np.array_split(later, _ROUNDS):
+            parents = [group[0] for group in grouped(self._coarse)[:_PARENTS]]
+            self._screen(screening, [self._near_item(k, parents) for k in some.tolist()], bar)
+
+    def _near_item(self, number: int, parents: list[Coarse]) -> Item:
+        """A start near one of some ends, or a random one where there are none."""
+        if not parents:
+            return Item(number)
+        parent = parents[number % len(parents)]
+        assert parent.outcome is not None
+        self._near[number] = parent.number
+        return Item(number, parent.outcome.x)
 
     def _screen(self, screening: Screening, items: list[Item], bar: Progress) -> None:
         if self._interrupted:

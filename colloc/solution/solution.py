@@ -201,7 +201,7 @@ class Solution(Answer):
 def _shaped(values: np.ndarray, shape: tuple[int, int], *, one: bool) -> np.ndarray:
     """Samples (N, entries), column after column, in the shape of the expression."""
     rows, columns = shape
-    found = values.reshape(-1, columns, rows).swapaxes(1, 2)
+    found = values.reshape(values.shape[0], columns, rows).swapaxes(1, 2)
     if columns == 1:
-        found = found[:, :, 0] if rows > 1 else found[:, 0, 0]
+        found = found[:, 0, 0] if rows == 1 else found[:, :, 0]
     return found[0] if one else np.ascontiguousarray(found)
