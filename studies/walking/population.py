@@ -25,10 +25,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
 import colloc as co
 from colloc.display import Table
@@ -37,15 +33,15 @@ from colloc.models.human.human55 import human55, walking
 from colloc.models.human.parametrised import ParametrisedHuman, parametrised
 from colloc.models.human.stance import FORWARD, VERTICAL
 from colloc.models.human.walker2d import walker2d
-from colloc.plot.style import BLUE, INK, ORANGE, dress, legend_below, styled
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.studies.two_link.payload_map import workers
 from colloc.studies.walking import gait2d
-from colloc.studies.walking.picture.figures import PANELS, dress_stride
+from colloc.studies.walking.picture.figures import PANELS
+from colloc.studies.walking.picture.population import population_figure
 from colloc.studies.walking.problem import problem
 from colloc.studies.walking.report.norms import bands, fact
 from colloc.studies.walking.report.stride import ANGLES, COMPARED, Stride
-from colloc.studies.walking.step import Step
+from colloc.studies.walking.step import DOUBLE, Step
 from colloc.studies.walking.walk import IPOPT, POINTS, posed, walk
 
 SPEEDS = (0.9, 1.2, 1.5)  # m/s
@@ -159,7 +155,8 @@ def stride(found: co.Sweep, case: int) -> Stride:
     """Joint angles and ground forces of a walk over a stride."""
     solution, weight = found.solution(case), 9.81 * found["mass"][case]
     assert isinstance(solution, co.Solution)
-    sample = solution.at(np.linspace(0, solution.duration, SAMPLES))
+    s = np.linspace(0, 1, SAMPLES)
+    sample = solution.at(s * solution.duration)
     names = solution.problem.model.joint_names
 
     def whole(right: np.ndarray, left: np.ndarray) -> np.ndarray:
@@ -169,9 +166,10 @@ def stride(found: co.Sweep, case: int) -> Stride:
         name: np.degrees(whole(*(sample.q[:, names.index(f"{joint}_{side}")] for side in "rl")))
         for name, joint in ANGLES.items()
     }
-    first = 0 if sample.trailing.shape[1] == 3 else 1  # in the plane without a lateral force
+    trailing = sample.trailing * (s <= DOUBLE)[:, None]  # means nothing afterwards
+    first = 0 if trailing.shape[1] == 3 else 1  # in the plane without a lateral force
     for k, (name, joint) in enumerate({"vertical": VERTICAL, "fore_aft": FORWARD}.items(), first):
-        curves[name] = whole(sample.tau[:, names.index(joint)] / weight, sample.trailing[:, k])
+        curves[name] = whole(sample.tau[:, names.index(joint)] / weight, trailing[:, k])
     return Stride(np.linspace(0, 100, 2 * SAMPLES - 1), curves)
 
 
@@ -234,47 +232,6 @@ def report(population: Population) -> tuple[Table, dict[str, float]]:
     return Table("Standard deviations among people", header, rows), numbers
 
 
-@styled
-def draw(found: co.Sweep, population: Population) -> Figure:
-    """Bands of people over a stride before the measured ones, and cost of transport and knee flexion over stature."""
-    page = Figure(figsize=(12.0, 7.2), layout="constrained")
-    axes = page.subplots(2, 3).ravel()
-    speed = 1.2 if 1.2 in population.strides else next(iter(population.strides))
-    strides = population.strides[speed]
-    for ax, curve in zip(axes, COMPARED, strict=False):
-        measured, ours = bands()[curve].closed(), np.array([own.curves[curve] for own in strides])
-        _band(ax, measured.percent, measured.mean, measured.sd, ORANGE)
-        _band(ax, strides[0].percent, ours.mean(axis=0), ours.std(axis=0), BLUE)
-        dress_stride(ax, PANELS[curve])
-    for own, marker in zip(population.transport, "os^", strict=False):
-        good = (found["reason"] == "") & (found["speed"] == own)
-        for sex, color in enumerate((INK, ORANGE)):
-            chosen = found["sex"][good] == sex
-            costs = population.transport[own][chosen]
-            axes[5].plot(found["stature"][good][chosen], costs, marker, color=color, markersize=3.5)
-        mean = float(population.transport[own].mean())
-        axes[5].annotate(
-            f"{own:g} m/s", (1.0, mean), (4, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
-            va="center", annotation_clip=False,
-        )  # fmt: skip
-    dress(axes[5])
-    axes[5].set_xlabel("stature [m]")
-    axes[5].set_title("mechanical cost of transport", loc="left")
-    handles = [
-        Patch(facecolor=BLUE, alpha=0.4, label=f"predicted, {len(strides)} people at {speed:g} m/s, mean ± SD"),
-        Patch(facecolor=ORANGE, alpha=0.25, label="Winter (1991), mean ± SD"),
-        Line2D([], [], marker="o", linestyle="", color=INK, label="men"),
-        Line2D([], [], marker="o", linestyle="", color=ORANGE, label="women"),
-    ]
-    legend_below(page, handles)
-    return page
-
-
-def _band(ax: Axes, percent: np.ndarray, mean: np.ndarray, sd: np.ndarray, color: str) -> None:
-    ax.fill_between(percent, mean - sd, mean + sd, color=color, alpha=0.3, linewidth=0)
-    ax.plot(percent, mean, color=color)
-
-
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
     args = arguments("walking.population", __doc__, argv, quick="six planar walkers at 1.2 m/s", options=OPTIONS)
@@ -295,7 +252,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     print(f"{numbers['iterations']:.0f} iterations each on average, {libraries} libraries compiled")
     for case in found.failed.tolist():
         print(f"  {dict(zip(found.names, found.values[case].tolist(), strict=True))}: {found['reason'][case]}")
-    co.plot.save_figure(draw(found, population), args.figure)
+    co.plot.save_figure(population_figure(found, population.strides, population.transport), args.figure)
     return finish(args, numbers)
 
 
