@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from colloc.checks import count, finite_number, flag, instance
+from colloc.interrupts import Heeded
 from colloc.kernels import Compile
 from colloc.many.executors import check_executor, results, working
 from colloc.many.optima import Found, Optima, Optimum, alike, grouped
@@ -104,16 +105,18 @@ def multistart(
         tol = 1e-3 if tol is None else tol
     if tol is not None:
         finite_number("tol", tol, positive=True)
-    values = problem.parameter_values(parameters)
-    curve = checked_curves(problem, curve)
-    screening = Screening(problem, coarser(curve), values, seed, check_options(ipopt), compile)
-    refining = Refining(screening, curve, tol)
-    _ = screening.nlp  # what does not fit the problem is said here, once
+    with Heeded():
+        values = problem.parameter_values(parameters)
+        curve = checked_curves(problem, curve)
+        screening = Screening(problem, coarser(curve), values, seed, check_options(ipopt), compile)
+        refining = Refining(screening, curve, tol)
+        _ = screening.nlp  # what does not fit the problem is said here, once
     with working(chosen) as pool, Progress(starts + keep + 1, "starts", progress) as bar:
         search = _Search(pool, starts)
         search.screen(screening, bar)
         search.refine(refining, keep, bar)
-    return search.answer(screening)
+    with Heeded():
+        return search.answer(screening)
 
 
 class _Search:
