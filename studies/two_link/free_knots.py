@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 from matplotlib.lines import Line2D
+from matplotlib.ticker import NullLocator
 
 import colloc as co
 from colloc.plot.panels import new_figure
@@ -83,6 +84,7 @@ def draw(found: dict[Key, co.Solution], file: str) -> None:
                 counts, excess = [n for n, _ in own], [max(cost - case.cost, FLOOR) for _, cost in own]
                 low.loglog(counts, excess, color=color, linestyle=line, marker="o", markersize=4)
         low.set_xticks(counts, [str(n) for n in counts])
+        low.xaxis.set_minor_locator(NullLocator())
         low.axhline(FLOOR, color=MUTED, linewidth=0.8)
         dress(low, "intervals", "excess of the cost" if name == "time_optimal" else "")
     handles = [
