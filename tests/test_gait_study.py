@@ -218,7 +218,8 @@ def test_starts_are_counted_and_drawn(report):
     assert "2 of 3" in table.text()
     assert "80 to 100" in table.text()
     figure = starts_figure({"default": [found, other, failed]})
-    assert [len(ax.lines) for ax in figure.axes] == [5, 5, 1]  # two runs, three marks of the stride
+    assert [len(ax.lines) for ax in figure.axes] == [5, 5, 2]  # two runs, three marks of the stride; what is best
+    np.testing.assert_allclose(np.asarray(figure.axes[2].lines[0].get_ydata()), [0, 100 / 7], atol=1e-9)  # per cent
 
 
 def test_trends_and_step_lengths():
