@@ -399,3 +399,12 @@ def test_phases_of_different_joints_fit_no_table_but_a_file(tmp_path: Path, othe
     back = co.load(tmp_path / "a.npz", stated)
     np.testing.assert_array_equal(back.x, found.x)
     np.testing.assert_array_equal(back["second"].tau, found["second"].tau)
+
+
+def test_what_could_not_be_loaded_is_not_saved(
+    solution: co.SequenceSolution, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("colloc.solution.storage.MOST_PHASES", 1)
+    with pytest.raises(co.InputError, match="solution has 2 phases, and files hold no more than 1"):
+        co.save(solution, tmp_path / "bounce.npz")
+    assert not list(tmp_path.iterdir())

@@ -18,7 +18,8 @@ from colloc.files import check_path
 
 LARGEST = 2**30  # bytes, unpacked: a hundred times what the longest motion of the studies takes
 _LARGEST_META = 2**26  # bytes of the metadata: text takes four for a letter
-_MOST = 1000  # arrays, as a motion has phases
+MOST_PHASES = 10_000  # of a motion
+_MOST = MOST_PHASES + 100  # arrays, of which every phase is one
 _HEADER = 10_000  # bytes of an array's header
 _PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 

@@ -15,7 +15,7 @@ from colloc.files import check_path, check_writable, write_atomically
 from colloc.interrupts import heeded
 from colloc.model import Model
 from colloc.problem import Problem, Sequence
-from colloc.solution.archive import read_archive
+from colloc.solution.archive import MOST_PHASES, read_archive
 from colloc.solution.run import SolutionWarning
 from colloc.solution.sample import Sample
 from colloc.solution.sequence import SequenceSolution
@@ -45,7 +45,8 @@ def save(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) ->
     Raises
     ------
     InputError
-        For a motion that is not finite, as a diverged solve may leave one, or a path that cannot be written.
+        For a motion that is not finite, as a diverged solve may leave one, one of more than 10,000 phases, or a path
+        that cannot be written.
 
     Examples
     --------
@@ -59,6 +60,8 @@ def save(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) ->
     if not np.isfinite(solution.x).all() or not np.isfinite(solution.cost):
         raise InputError(f"solution has nothing worth keeping: it is not finite, status {solution.status}")
     in_phases = isinstance(solution, SequenceSolution)
+    if in_phases and len(solution.phases) > MOST_PHASES:
+        raise InputError(f"solution has {len(solution.phases)} phases, and files hold no more than {MOST_PHASES}")
     write_atomically(target, phases_archive(solution) if in_phases else motion_archive(solution))
 
 
