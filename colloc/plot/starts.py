@@ -56,13 +56,19 @@ def optima(
         rung = [k for k, s in enumerate(solved, 1) if s.group == group]
         height = above[solved[rung[0] - 1].number]
         rungs.plot([rung[0] - 0.4, rung[-1] + 0.4], [height] * 2, color=MUTED, linewidth=1.0, zorder=1)
+        if len(rung) < _NAMED * len(found.starts):
+            continue  # words would be wider than the rung
         words = f"{len(rung)} start{'s' if len(rung) > 1 else ''}"
-        rungs.annotate(words, (rung[-1] + 0.5, height), fontsize=8, color=MUTED, va="center", annotation_clip=False)
+        end = (rung[-1] + 0.4, height)
+        below = {"xytext": (0, -5), "textcoords": "offset points", "ha": "right", "va": "top"}
+        rungs.annotate(words, end, fontsize=8, color=MUTED, **below)
     for k, start in enumerate(solved, 1):
         rungs.plot(k, above[start.number], markeredgecolor=BLUE, markerfacecolor=_fill(start), **_MARK)
     dress(rungs, "starts, by cost", "above the best [%]")
     rungs.xaxis.set_major_locator(MaxNLocator(integer=True))
-    rungs.set_xlim(0.3, len(found.starts) + 1.5)
+    rungs.set_xlim(0.3, len(found.starts) + 0.7)
+    highest = max(above.values(), default=0.0)
+    rungs.set_ylim(-0.12 * max(highest, _LEAST), 1.08 * max(highest, _LEAST))
     rungs.set_title(f"{len(found.starts)} starts, {len(found.starts) - len(solved)} without an optimum", loc="left")
     kinds = (("usual guess", "black"), ("random", BLUE), ("near an earlier end", "white"))
     marks = [Line2D([], [], markeredgecolor=BLUE, markerfacecolor=fill, label=label, **_MARK) for label, fill in kinds]
@@ -70,6 +76,8 @@ def optima(
     return page.figure
 
 
+_NAMED = 1 / 12  # share of the starts from which on the words fit below a rung
+_LEAST = 1.0  # %, so that what is one optimum looks like one
 _MARK = {"marker": "o", "markersize": 6, "linestyle": "", "zorder": 3}
 
 
