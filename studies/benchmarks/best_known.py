@@ -153,7 +153,12 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
             gaps = np.array(costs) / best["cost"] - 1
             every += list(gaps)
             share = best["coarse"][0]["share"]
-            cells = (f"{np.mean(gaps < SAME):.0%}", f"{max(0.0, gaps.max()):.1%}", f"{np.sum(gaps < -SAME)}", f"{seconds:.1f}")
+            cells = (
+                f"{np.mean(gaps < SAME):.0%}",
+                f"{max(0.0, gaps.max()):.1%}",
+                f"{np.sum(gaps < -SAME)}",
+                f"{seconds:.1f}",
+            )
             rows.append((f"{name}: {kind}", str(best["optima"]), f"{share:.1%}", *cells))
         numbers |= {f"found.{name}": float(np.mean(np.array(every) < SAME)), f"gap.{name}": float(np.mean(every))}
         numbers |= {f"better.{name}": float(np.sum(np.array(every) < -SAME)), f"runs.{name}": float(len(every))}
