@@ -128,3 +128,17 @@ def test_what_is_no_square_stays():
     assert found.residuals == []
     assert ca.depends_on(found.rest, x[1])
     assert split_squares(ca.SX(0), x).rest.is_zero()
+
+
+def test_squares_behind_a_condition_that_varies_are_squares():
+    x, t, T = (ca.SX.sym(name) for name in ("x", "t", "T"))
+    inner = ca.if_else(t <= 0.5 * T, 3 * (x - 1) ** 2 + x * T, 0)
+    expression = ca.if_else(t > 0.1 * T, inner, 0) + 2 * x**2
+    found = split_squares(expression, ca.vertcat(x, t, T))
+    assert len(found.residuals) == 2
+    whole = sum((w * r**2 for w, r in zip(found.weights, found.residuals, strict=True)), found.rest)
+    compared = ca.Function("compared", [x, t, T], [expression, whole, found.rest])
+    for time in (0.0, 0.3, 0.9):
+        given, again, rest = (float(value) for value in compared(0.7, time, 1.2))
+        assert again == pytest.approx(given, rel=1e-14)
+        assert rest == pytest.approx(0.7 * 1.2 if time == 0.3 else 0.0)

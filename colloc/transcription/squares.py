@@ -26,8 +26,8 @@ class Squares(NamedTuple):
 def split_squares(expression: ca.SX, varying: ca.SX) -> Squares:
     """Take the squares out of a sum.
 
-    What is added, subtracted, multiplied or divided by something constant, or switched by a constant condition is
-    followed to its terms; a term that is a square gives its root, any other stays in the rest.
+    What is added, subtracted, multiplied or divided by something constant, or switched by a condition is followed to
+    its terms; a term that is a square gives its root, any other stays in the rest.
 
     Parameters
     ----------
@@ -36,29 +36,35 @@ def split_squares(expression: ca.SX, varying: ca.SX) -> Squares:
         What may not stand in a weight.
     """
     found, rest = Squares([], [], ca.SX(0)), ca.SX(0)
-    waiting = [(expression, ca.SX(1))]
+    waiting: list[tuple[ca.SX, ca.SX, ca.SX | None]] = [(expression, ca.SX(1), None)]
     while waiting:
-        term, weight = waiting.pop()
+        term, weight, switch = waiting.pop()
         left, right = (term.dep(0), term.dep(1)) if term.n_dep() == 2 else (term, term)
         if term.is_op(ca.OP_SQ):
-            found.residuals.append(term.dep(0))
+            found.residuals.append(_switched(switch, term.dep(0)))  # whose square is switched likewise
             found.weights.append(weight)
         elif term.is_op(ca.OP_ADD):
-            waiting += [(right, weight), (left, weight)]
+            waiting += [(right, weight, switch), (left, weight, switch)]
         elif term.is_op(ca.OP_SUB):
-            waiting += [(right, -weight), (left, weight)]
+            waiting += [(right, -weight, switch), (left, weight, switch)]
         elif term.is_op(ca.OP_NEG):
-            waiting.append((term.dep(0), -weight))
+            waiting.append((term.dep(0), -weight, switch))
         elif term.is_op(ca.OP_TWICE):
-            waiting.append((term.dep(0), 2 * weight))
+            waiting.append((term.dep(0), 2 * weight, switch))
         elif term.is_op(ca.OP_MUL) and not ca.depends_on(left, varying):
-            waiting.append((right, weight * left))
+            waiting.append((right, weight * left, switch))
         elif term.is_op(ca.OP_MUL) and not ca.depends_on(right, varying):
-            waiting.append((left, weight * right))
+            waiting.append((left, weight * right, switch))
         elif term.is_op(ca.OP_DIV) and not ca.depends_on(right, varying):
-            waiting.append((left, weight / right))
+            waiting.append((left, weight / right, switch))
         elif term.is_op(ca.OP_IF_ELSE_ZERO) and not ca.depends_on(left, varying):
-            waiting.append((right, weight * left))  # a condition is 0 or 1
+            waiting.append((right, weight * left, switch))  # a condition is 0 or 1
+        elif term.is_op(ca.OP_IF_ELSE_ZERO):
+            waiting.append((right, weight, left if switch is None else ca.logic_and(switch, left)))
         else:
-            rest += weight * term
+            rest += weight * _switched(switch, term)
     return found._replace(rest=rest)
+
+
+def _switched(switch: ca.SX | None, term: ca.SX) -> ca.SX:
+    return term if switch is None else ca.if_else(switch, term, 0)

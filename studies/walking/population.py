@@ -16,7 +16,6 @@ spread of people, and how little is the answer.
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -62,6 +61,7 @@ OPTIONS = (
     Option("people", 100, "number of people, half of them women", least=2),
     Option("seed", 0, "of the draw", least=0),
     Option("workers", 2, "worker processes", least=1),
+    Option("folder", "", "where finished walks are kept, so that the same call goes on after an interruption"),
     Option("scheduler", "", "address of a Dask scheduler whose workers compute in their place"),
 )
 
@@ -136,6 +136,7 @@ def walks(
     compile: bool | co.Compile | None = None,
     *,
     planar: bool = False,
+    folder: str | None = None,
 ) -> co.Sweep:
     """The walks of all people at all speeds."""
     general, start = anyone(planar), reference(planar)
@@ -148,6 +149,7 @@ def walks(
         executor=executor,
         ipopt=WARM,
         compile=compile,
+        folder=folder,
     )
 
 
@@ -237,18 +239,18 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     args = arguments("walking.population", __doc__, argv, quick="six planar walkers at 1.2 m/s", options=OPTIONS)
     planar = args.quick or args.planar
     drawn, speeds = people(6 if args.quick else args.people, args.seed), SPEEDS[1:2] if args.quick else SPEEDS
-    with tempfile.TemporaryDirectory() as folder, workers(args.workers, args.scheduler) as several:
+    with tempfile.TemporaryDirectory() as cache, workers(args.workers, args.scheduler) as several:
         begin = time.perf_counter()
-        own = co.Compile(threads=1, cache=None if args.scheduler else folder)
-        found = walks(drawn, speeds, several, own, planar=planar)
+        own = co.Compile(threads=1, cache=None if args.scheduler else cache)
+        found = walks(drawn, speeds, several, own, planar=planar, folder=args.folder or None)
         seconds = time.perf_counter() - begin
-        libraries = len(list(Path(folder).glob("*.so")))
+        libraries = len(list(Path(cache).glob("*.so")))
         population = gathered(found, anyone(planar).driven)
     table, numbers = report(population)
     numbers |= {"cases": float(len(found)), "failed": float(found.failed.size), "seconds": seconds}
     numbers |= {"libraries": float(libraries), "iterations": float(np.nanmean(found["iterations"]))}
     print(table.text())
-    print(f"  {len(found)} walks on {os.cpu_count()} cores in {seconds:.0f} s, {found.failed.size} failed, ", end="")
+    print(f"  {len(found)} walks by {args.workers} workers in {seconds:.0f} s, {found.failed.size} failed, ", end="")
     print(f"{numbers['iterations']:.0f} iterations each on average, {libraries} libraries compiled")
     for case in found.failed.tolist():
         print(f"  {dict(zip(found.names, found.values[case].tolist(), strict=True))}: {found['reason'][case]}")
