@@ -187,3 +187,29 @@ def margins(nlp: co.NLP, x: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
     return {
         block.name: distance[a:b] for block, a, b in zip(nlp.constraints, nlp.offsets, nlp.offsets[1:], strict=False)
     }
+
+
+def test_guesses_of_sweeps_are_looked_at_before():
+    stated, curve = lift(), co.BSpline(12)
+    weighed = replace(stated, parameters=[co.Parameter("nothing", 0.0)])
+    single = co.solve(co.Problem(co.Model(stated.model.bodies[:1]), 1.0), co.BSpline(5))
+    cases = {"nothing": [0.0]}
+    for problem, guess, message in (
+        (weighed, {1.0, 2.0}, "guess must be co.line"),
+        (weighed, {"phase": None}, "guess must be co.line"),
+        (weighed, single, "guess has 1 joints, the problem 2"),
+        (lambda nothing: stated, {1.0}, "guess must be such as solve takes"),
+    ):
+        with pytest.raises(co.InputError, match=message):
+            co.sweep(problem, cases, curve, guess=guess)
+    posture = co.line((0.0, -2.0), (1.0, -1.0))
+    assert co.sweep(weighed, cases, curve, guess=posture).failed.size == 0
+
+
+def test_a_folder_is_of_one_guess(tmp_path: Path):
+    weighed = replace(lift(), parameters=[co.Parameter("nothing", 0.0)])
+    cases, curve, posture = {"nothing": [0.0]}, co.BSpline(12), co.line((0.0, -2.0), (1.0, -1.0))
+    first = co.sweep(weighed, cases, curve, guess=posture, folder=tmp_path)
+    assert (co.sweep(weighed, cases, curve, guess=posture, folder=tmp_path).table == first.table).all()
+    with pytest.raises(co.InputError, match="holds another sweep, which differs in guess"):
+        co.sweep(weighed, cases, curve, guess=first.solution(0), folder=tmp_path)

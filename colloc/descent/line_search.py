@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from colloc.arguments import a, array, callback, number, taking
-from colloc.checks import InputError
+from colloc.checks import InputError, instance
 
 _DECREASE = 1e-4  # of what the slope at the start promises
 _ROUNDING = 1e-13  # of the value: differences below it mean nothing
@@ -130,7 +130,7 @@ def wolfe_step(
     """
 
     def at(length: float) -> Step:
-        point = evaluate(start.x + length * direction)
+        point = instance("what evaluate returns", evaluate(start.x + length * direction), Point)
         return Step(length, point, float(point.gradient @ direction))
 
     if start.gradient.shape != direction.shape:

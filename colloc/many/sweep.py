@@ -18,6 +18,7 @@ from colloc.kernels import Compile, check_compile
 from colloc.many.case import CaseSolver, Item, row_of, unpacked
 from colloc.many.cases import checked_record, forerunners, listed
 from colloc.many.executors import check_executor, done, sent, working
+from colloc.many.given_guess import check_guess, described
 from colloc.many.screening import Curves
 from colloc.many.table import COLUMNS, Sweep
 from colloc.problem import Problem, Sequence
@@ -124,6 +125,8 @@ def sweep(
         if curve is not None:
             curve = checked_curves(problem, curve)
     check_compile(compile)
+    if guess is not None:
+        check_guess(problem, guess)
     solver = CaseSolver(problem, curve, tol, chosen, check_options(ipopt), compile, parameters, guess)
     parents: list[int | None] = forerunners(values, grid=isinstance(cases, Mapping)) if warm else [None] * len(values)
     study = _Study(solver, names, values, parents)
@@ -252,7 +255,7 @@ def _about(solver: CaseSolver, names: tuple[str, ...], values: np.ndarray, warm:
         parts |= {part: v.tolist() for part, v in links_fingerprint(first).items()}
     return {
         "names": list(names), "values": values.tolist(), "warm": warm, "record": list(solver.record),
-        "curve": repr(solver.curve), "tol": solver.tol, "problem": parts,
+        "curve": repr(solver.curve), "tol": solver.tol, "guess": described(solver.guess), "problem": parts,
     }  # fmt: skip
 
 

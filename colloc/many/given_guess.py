@@ -1,0 +1,37 @@
+"""The guess of a sweep: whether it fits the problem, and what two sweeps are compared by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from colloc.checks import InputError
+from colloc.problem import Problem, Sequence
+from colloc.solution import SequenceSolution, Solution
+from colloc.transcription import phase_guesses, trajectory_from
+from colloc.transcription.guess import Keyframes
+
+
+def check_guess(problem: Any, guess: Any) -> None:
+    """InputError for a guess that no program of the problem, or of any where it is a function, could take."""
+    if not isinstance(problem, Problem | Sequence):
+        if not (callable(guess) or isinstance(guess, Keyframes | Mapping | Solution | SequenceSolution)):
+            raise InputError(f"guess must be such as solve takes, co.line(...) or a Solution, got {guess!r}")
+    elif isinstance(problem, Sequence):
+        if not isinstance(guess, Solution | SequenceSolution):
+            phase_guesses(problem, guess)
+    elif not isinstance(guess, Solution):
+        trajectory_from(problem, guess)
+    elif guess.problem.model.n != problem.model.n:
+        raise InputError(f"guess has {guess.problem.model.n} joints, the problem {problem.model.n}")
+
+
+def described(guess: Any) -> Any:
+    """What JSON can keep of a guess: the numbers of a solution or of keyframes, the name of a function."""
+    if isinstance(guess, Solution | SequenceSolution):
+        return guess.x.tolist()
+    if isinstance(guess, Keyframes):
+        return [guess.s.tolist(), guess.q.tolist()]
+    if isinstance(guess, dict):
+        return {str(name): described(own) for name, own in guess.items()}
+    return None if guess is None else getattr(guess, "__qualname__", str(guess))
