@@ -97,6 +97,7 @@ def test_sweeps_find_parameters_from_cases():
     assert table["cost"][0] == pytest.approx(guess.cost, rel=1e-7)
     assert table["iterations"][0] <= 3  # from the guess, which is its optimum
     assert table.solution(1).duration == guess.duration
+    assert table.solution(1).nlp is table.solution(0).nlp  # one program for all answers
     with pytest.raises(co.InputError, match="parameters must be a function of size, got 3"):
         co.sweep(numbered, {"size": [1.0]}, co.BSpline(12), parameters=3)  # pyright: ignore[reportArgumentType]
 

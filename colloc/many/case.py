@@ -154,8 +154,26 @@ class CaseSolver(Portable):
         """The solution that a file holds, its program built on demand."""
         problem = self.problem_of(values)
         kept = unpacked(content)
-        nlp = to_be_built(problem, self._recipes(problem, kept), self.compile)
+        recipes = self._recipes(problem, kept)
+        if not callable(self.problem) and self._shared.curve == _curves(recipes) and not _has_extra(recipes):
+            nlp = self._shared
+        else:
+            nlp = to_be_built(problem, recipes, self.compile)
         return self._as_answer(nlp, values, kept)
+
+    @cached_property
+    def _shared(self) -> NLP | SequenceNLP:
+        """The program of all answers on the first grid, built on demand, where they differ in parameters."""
+        assert not callable(self.problem)
+        curve = self._curve(self.problem)
+        if isinstance(self.problem, Sequence):
+            by_phase: Any = curve
+            recipes = {name: self._recipe(by_phase[name]) for name in self.problem.phases}
+            return to_be_built(self.problem, recipes, self.compile)
+        return to_be_built(self.problem, self._recipe(curve), self.compile)
+
+    def _recipe(self, curve: Any, extra: Points | None = None) -> Recipe:
+        return Recipe(curve, newton_euler, None, extra, self.compile)
 
     def _neighbour(self, nlp: NLP | SequenceNLP, values: Values, content: bytes) -> Answer:
         """The solution in a file as one of a program, or where its grid is another as one of that."""
@@ -179,7 +197,7 @@ class CaseSolver(Portable):
             if f"extra_s_{k}" in kept.arrays:
                 extra = Points(kept.arrays[f"extra_s_{k}"], kept.arrays[f"extra_interval_{k}"])
             known = curve_from("a case", curve, kept.arrays["x"].size * 10)
-            found[name] = Recipe(known, newton_euler, None, extra, self.compile)
+            found[name] = self._recipe(known, extra)
         return found if isinstance(problem, Sequence) else found[""]
 
 
