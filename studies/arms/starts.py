@@ -23,18 +23,17 @@ from colloc.models.human.walker2d import walker2d
 from colloc.models.puma560 import puma560
 from colloc.plot.style import styled
 from colloc.studies.reporting import Option, arguments, finish
-from colloc.studies.two_link.payload_map import workers
 from colloc.studies.walking import gait2d
 from colloc.studies.walking.problem import problem as walking
 from colloc.studies.walking.step import Step
+from colloc.studies.workers import WORKERS, workers
 from colloc.transcription import Transcription
 
 FEWEST = 3  # starts of which one is random
 OPTIONS = (
     Option("starts", 100, "starts of each arm", least=FEWEST),
     Option("steps", 6, f"starts of the walker, with fewer than {FEWEST} none", least=0),
-    Option("workers", 1, "worker processes", least=1),
-    Option("scheduler", "", "address of a Dask scheduler whose workers search in their place"),
+    *WORKERS,
 )
 
 

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 import colloc as co
@@ -24,6 +23,7 @@ from colloc.models.puma560 import puma560
 from colloc.models.scara import scara
 from colloc.models.stanford import stanford
 from colloc.models.ur5 import ur5
+from colloc.studies.arms.starts import EFFORT
 from colloc.studies.benchmarks.random_arms import random_arm
 from colloc.studies.reporting import Option, arguments, finish
 
@@ -38,14 +38,6 @@ OPTIONS = (
     Option("runs", 6, "searches of each motion, one a seed", least=1),
     Option("search", False, f"make the file of the best known optima again, from {SEARCHED} starts each"),
 )
-
-
-def squared_torque(now: co.Instant) -> ca.SX:
-    """Rate of the effort."""
-    return ca.sumsqr(now.tau)
-
-
-EFFORT = co.integral(squared_torque, "effort")
 
 
 def two_arms() -> co.Model:

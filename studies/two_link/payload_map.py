@@ -8,9 +8,8 @@ more by a single one, and a line of it by `solve` in a loop, each case from the 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
 
 import casadi as ca
 import numpy as np
@@ -23,15 +22,12 @@ from colloc.models.two_link import two_link
 from colloc.plot.style import GRID, ORANGE, SKY, VERMILLION, dress, styled
 from colloc.studies.reporting import Option, Row, arguments, finish, table
 from colloc.studies.two_link.lifting import CONVERGED, GRAVITY, LOAD, U, problem
+from colloc.studies.workers import WORKERS, workers
 
 LIMIT = 10.0  # N m
 _COLORS, _LIMITED = (GRID, SKY, ORANGE, VERMILLION), ("none", "shoulder", "elbow", "both")
 CURVE = co.BSpline(20)
-OPTIONS = (
-    Option("size", 40, "loads, and as many shares", least=2),
-    Option("workers", 2, "worker processes", least=1),
-    Option("scheduler", "", "address of a Dask scheduler whose workers compute the map in their place"),
-)
+OPTIONS = (Option("size", 40, "loads, and as many shares", least=2), *WORKERS)
 
 
 def ease(now: co.Instant) -> ca.SX:
@@ -95,18 +91,6 @@ def per_case(size: int) -> tuple[float, float]:
             first = guess if share == shares[0] else first
     count = few["load"].size * size
     return swept / count, (time.process_time() - begin) / count
-
-
-@contextmanager
-def workers(count: int, scheduler: str) -> Iterator[Executor | int]:
-    """What computes the map."""
-    if not scheduler:
-        yield count
-        return
-    from dask.distributed import Client  # pyright: ignore[reportMissingImports]
-
-    with Client(scheduler) as client:
-        yield client.get_executor()
 
 
 @styled
