@@ -33,7 +33,6 @@ from colloc.models.human.parametrised import ParametrisedHuman, parametrised
 from colloc.models.human.stance import FORWARD, VERTICAL
 from colloc.models.human.walker2d import walker2d
 from colloc.studies.reporting import Option, arguments, finish
-from colloc.studies.two_link.payload_map import workers
 from colloc.studies.walking import gait2d
 from colloc.studies.walking.picture.figures import PANELS
 from colloc.studies.walking.picture.population import population_figure
@@ -42,6 +41,7 @@ from colloc.studies.walking.report.norms import bands, fact
 from colloc.studies.walking.report.stride import ANGLES, COMPARED, Stride
 from colloc.studies.walking.step import DOUBLE, Step
 from colloc.studies.walking.walk import IPOPT, POINTS, posed, walk
+from colloc.studies.workers import WORKERS, workers
 
 SPEEDS = (0.9, 1.2, 1.5)  # m/s
 SEXES = ("male", "female")
@@ -60,9 +60,8 @@ OPTIONS = (
     Option("planar", False, "planar walkers of seven links in place of the 55-DOF human"),
     Option("people", 100, "number of people, half of them women", least=2),
     Option("seed", 0, "of the draw", least=0),
-    Option("workers", 2, "worker processes", least=1),
     Option("folder", "", "where finished walks are kept, so that the same call goes on after an interruption"),
-    Option("scheduler", "", "address of a Dask scheduler whose workers compute in their place"),
+    *WORKERS,
 )
 
 
@@ -153,10 +152,8 @@ def walks(
     )
 
 
-def stride(found: co.Sweep, case: int) -> Stride:
-    """Joint angles and ground forces of a walk over a stride."""
-    solution, weight = found.solution(case), 9.81 * found["mass"][case]
-    assert isinstance(solution, co.Solution)
+def stride(solution: co.Solution, weight: float) -> Stride:
+    """Joint angles and ground forces of a walk over a stride, of a person of a weight [N]."""
     s = np.linspace(0, 1, SAMPLES)
     sample = solution.at(s * solution.duration)
     names = solution.problem.model.joint_names
@@ -175,15 +172,12 @@ def stride(found: co.Sweep, case: int) -> Stride:
     return Stride(np.linspace(0, 100, 2 * SAMPLES - 1), curves)
 
 
-def cost_of_transport(found: co.Sweep, case: int, driven: Sequence[str]) -> float:
-    """Mechanical work of all driven joints, positive and negative, over weight times distance."""
-    solution = found.solution(case)
-    assert isinstance(solution, co.Solution)
+def cost_of_transport(solution: co.Solution, weight: float, length: float, driven: Sequence[str]) -> float:
+    """Mechanical work of all driven joints, positive and negative, over weight [N] times the step's length [m]."""
     sample = solution.at(np.linspace(0, solution.duration, 4 * SAMPLES))
     joints = [solution.problem.model.joint_names.index(name) for name in driven]
     power = np.abs(sample.tau[:, joints] * sample.qd[:, joints]).sum(axis=1)
-    length = step_length(found["stature"][case], found["speed"][case])
-    return float(np.trapezoid(power, sample.t) / (9.81 * found["mass"][case] * length))
+    return float(np.trapezoid(power, sample.t) / (weight * length))
 
 
 class Population(NamedTuple):
@@ -203,12 +197,17 @@ class Population(NamedTuple):
 
 def gathered(found: co.Sweep, driven: Sequence[str]) -> Population:
     """The walks that were found."""
-    good = np.flatnonzero(found["reason"] == "")
-    by = {speed: good[found["speed"][good] == speed] for speed in np.unique(found["speed"]).tolist()}
-    return Population(
-        {speed: [stride(found, k) for k in cases.tolist()] for speed, cases in by.items()},
-        {speed: np.array([cost_of_transport(found, k, driven) for k in cases.tolist()]) for speed, cases in by.items()},
-    )
+    good = np.flatnonzero(found["reason"] == "").tolist()
+    speeds = np.unique(found["speed"][good]).tolist()
+    strides: dict[float, list[Stride]] = {speed: [] for speed in speeds}
+    transport: dict[float, list[float]] = {speed: [] for speed in speeds}
+    for case in good:
+        solution, weight, speed = found.solution(case), 9.81 * found["mass"][case], float(found["speed"][case])
+        assert isinstance(solution, co.Solution)
+        strides[speed].append(stride(solution, weight))
+        length = step_length(found["stature"][case], speed)
+        transport[speed].append(cost_of_transport(solution, weight, length, driven))
+    return Population(strides, {speed: np.array(costs) for speed, costs in transport.items()})
 
 
 def report(population: Population) -> tuple[Table, dict[str, float]]:

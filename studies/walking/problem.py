@@ -20,14 +20,14 @@ from colloc.studies.walking.forces import forces, left, right, share, signals, w
 from colloc.studies.walking.posture import posture, symmetry
 from colloc.studies.walking.step import DOUBLE, Sharing, Step
 
-ANY = co.Free(0.3, 1.2)  # s, a duration of steps
+DURATIONS = co.Free(0.3, 1.2)  # s, of a step whose length and speed are parameters
 
 
 def problem(step: Step, parameters: Sequence[co.Parameter] = ()) -> co.Problem:
     """The step as a problem, with the parameters that the step's human, speed and length are made of."""
     return co.Problem(
         model=step.stance.model,
-        duration=ANY if parameters else step.duration,
+        duration=DURATIONS if parameters else step.duration,
         minimize=co.integral(lambda now: effort(step, now), name="effort")
         + co.integral(lambda now: regularisation(step, now), name="regularisation"),
         subject_to=[*contacts(step), *forces(step), *posture(step), symmetry(step), *_parametrised(step, parameters)],
@@ -41,7 +41,7 @@ def _parametrised(step: Step, parameters: Sequence[co.Parameter]) -> list[Any]:
     """What holds by itself where it is numbers: the duration, and torque limits."""
     if not parameters:
         return []
-    strength = step.stance.torque_limits
+    strength = {name: both for name, both in step.stance.torque_limits.items() if name in step.stance.strength}
 
     def shares(now: co.Instant) -> ca.SX:
         rows = [(now.tau[step.joint(name)] - low) / (high - low) for name, (low, high) in strength.items()]
@@ -49,7 +49,7 @@ def _parametrised(step: Step, parameters: Sequence[co.Parameter]) -> list[Any]:
 
     given = co.at(1.0, lambda now: now.t / step.duration, equals=1.0, name="duration")
     strong = co.path(shares, lower=0.0, upper=1.0, unit="of the torque limits", name="strength")
-    return [given, strong]
+    return [given, strong] if strength else [given]
 
 
 def motion_only(step: Step) -> co.Problem:

@@ -163,9 +163,8 @@ class Step:
         """Corners (x, z) [m] of the rectangle within which a foot may press, which moves as the foot rolls."""
         ball, toe = self.sole
         s, half = now.t / self.duration, HALF_FOOT
-        reach = _number(
-            ca.fmin(ball + 0.03, toe)
-        )  # the rear foot carries the wrench, which cannot act far beyond its end
+        # The rear foot carries the wrench, which cannot act far beyond its end.
+        reach = _number(ca.fmin(ball + 0.03, toe))
         if side == "l":  # the trailing forefoot, one step behind
             x, back, front = self.side, ball - 0.01 - self.length, reach - self.length
         else:

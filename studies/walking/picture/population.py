@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 import colloc as co
-from colloc.plot.style import BLUE, INK, ORANGE, dress, legend_below, styled
+from colloc.plot.style import BLUE, GREEN, INK, ORANGE, dress, legend_below, styled
 from colloc.studies.walking.picture.figures import PANELS, dress_stride
 from colloc.studies.walking.report.norms import bands
 from colloc.studies.walking.report.stride import COMPARED, Stride
@@ -40,7 +40,7 @@ def population_figure(
         dress_stride(ax, PANELS[curve])
     for own, marker in zip(transport, "os^", strict=False):
         good = (found["reason"] == "") & (found["speed"] == own)
-        for sex, color in enumerate((INK, ORANGE)):
+        for sex, color in enumerate((INK, GREEN)):
             chosen = found["sex"][good] == sex
             costs = transport[own][chosen]
             axes[5].plot(found["stature"][good][chosen], costs, marker, color=color, markersize=3.5)
@@ -56,7 +56,7 @@ def population_figure(
         Patch(facecolor=BLUE, alpha=0.4, label=f"predicted, {len(strides)} people at {speed:g} m/s, mean ± SD"),
         Patch(facecolor=ORANGE, alpha=0.25, label="Winter (1991), mean ± SD"),
         Line2D([], [], marker="o", linestyle="", color=INK, label="men"),
-        Line2D([], [], marker="o", linestyle="", color=ORANGE, label="women"),
+        Line2D([], [], marker="o", linestyle="", color=GREEN, label="women"),
     ]
     legend_below(page, handles)
     return page
