@@ -121,12 +121,6 @@ class CaseSolver(Portable):
             return self.parameters(**values)
         return None if callable(self.problem) else values
 
-    @cached_property
-    def _only(self) -> NLP | SequenceNLP:
-        """The program of all cases, where they differ in parameters."""
-        assert not callable(self.problem)
-        return program(self.problem, self._curve(self.problem), self.compile)
-
     def _curve(self, problem: Problem | Sequence) -> Curves:
         if self.curve is not None:
             return self.curve
@@ -155,20 +149,17 @@ class CaseSolver(Portable):
         problem = self.problem_of(values)
         kept = unpacked(content)
         recipes = self._recipes(problem, kept)
-        if not callable(self.problem) and self._shared.curve == _curves(recipes) and not _has_extra(recipes):
-            nlp = self._shared
-        else:
-            nlp = to_be_built(problem, recipes, self.compile)
+        shared = not callable(self.problem) and self._only.curve == _curves(recipes) and not _has_extra(recipes)
+        nlp = self._only if shared else to_be_built(problem, recipes, self.compile)
         return self._as_answer(nlp, values, kept)
 
     @cached_property
-    def _shared(self) -> NLP | SequenceNLP:
-        """The program of all answers on the first grid, built on demand, where they differ in parameters."""
+    def _only(self) -> NLP | SequenceNLP:
+        """The program of all cases on the first grid, where they differ in parameters; built when it is needed."""
         assert not callable(self.problem)
-        curve = self._curve(self.problem)
+        curve: Any = self._curve(self.problem)
         if isinstance(self.problem, Sequence):
-            by_phase: Any = curve
-            recipes = {name: self._recipe(by_phase[name]) for name in self.problem.phases}
+            recipes = {name: self._recipe(curve[name]) for name in self.problem.phases}
             return to_be_built(self.problem, recipes, self.compile)
         return to_be_built(self.problem, self._recipe(curve), self.compile)
 
