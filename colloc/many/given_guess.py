@@ -8,6 +8,7 @@ from typing import Any
 from colloc.checks import InputError
 from colloc.problem import Problem, Sequence
 from colloc.solution import SequenceSolution, Solution
+from colloc.solution.starts import check_kind
 from colloc.transcription import phase_guesses, trajectory_from
 from colloc.transcription.guess import Keyframes
 
@@ -17,13 +18,14 @@ def check_guess(problem: Any, guess: Any) -> None:
     if not isinstance(problem, Problem | Sequence):
         if not (callable(guess) or isinstance(guess, Keyframes | Mapping | Solution | SequenceSolution)):
             raise InputError(f"guess must be such as solve takes, co.line(...) or a Solution, got {guess!r}")
-    elif isinstance(problem, Sequence):
-        if not isinstance(guess, Solution | SequenceSolution):
-            phase_guesses(problem, guess)
-    elif not isinstance(guess, Solution):
+        return
+    check_kind(problem, guess)
+    if isinstance(guess, Solution | SequenceSolution):
+        return
+    if isinstance(problem, Sequence):
+        phase_guesses(problem, guess)
+    else:
         trajectory_from(problem, guess)
-    elif guess.problem.model.n != problem.model.n:
-        raise InputError(f"guess has {guess.problem.model.n} joints, the problem {problem.model.n}")
 
 
 def described(guess: Any) -> Any:

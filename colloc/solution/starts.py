@@ -8,6 +8,7 @@ import numpy as np
 
 from colloc.checks import InputError
 from colloc.problem import Problem
+from colloc.problem import Sequence as Phases
 from colloc.solution.answer import Answer
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
@@ -29,14 +30,12 @@ def start_from(nlp: NLP | SequenceNLP, guess: Given) -> Start:
     guess : line, keyframes, function of time, Solution or None
         Of a motion in phases over all of them, or a mapping of phase to such a guess.
     """
+    check_kind(nlp.problem, guess)
     if isinstance(nlp, SequenceNLP):
         return _of_phases(nlp, guess)
-    if isinstance(guess, SequenceSolution | Mapping):
-        raise InputError(f"guess is one in phases, and the problem has none, got {guess!r}")
+    assert not isinstance(guess, SequenceSolution | Mapping)
     if not isinstance(guess, Solution):
         return Start(_within(nlp, nlp.grid.pack(trajectory_from(nlp.problem, guess))))
-    if guess.problem.model.n != nlp.problem.model.n:
-        raise InputError(f"guess has {guess.problem.model.n} joints, the problem {nlp.problem.model.n}")
     # An iterate that is no optimum would mislead.
     optimal = guess.outcome.status in (Status.SOLVED, Status.ACCEPTABLE)
     if guess.curve == nlp.curve and guess.x.size == nlp.n_x:
@@ -45,17 +44,26 @@ def start_from(nlp: NLP | SequenceNLP, guess: Given) -> Start:
     return Start(_within(nlp, nlp.grid.pack(trajectory_of(guess, nlp.problem))), near=near)
 
 
+def check_kind(problem: Problem | Phases, guess: object) -> None:
+    """InputError for an earlier motion of other joints or phases, or a guess in phases for a motion without."""
+    if isinstance(problem, Phases):
+        if isinstance(guess, SequenceSolution) and guess.phases.keys() != problem.phases.keys():
+            known = ", ".join(problem.phases)
+            raise InputError(f"guess has phases {', '.join(guess.phases)}, the sequence has {known}")
+    elif isinstance(guess, SequenceSolution | Mapping):
+        raise InputError(f"guess is one in phases, and the problem has none, got {guess!r}")
+    elif isinstance(guess, Solution) and guess.problem.model.n != problem.model.n:
+        raise InputError(f"guess has {guess.problem.model.n} joints, the problem {problem.model.n}")
+
+
 def _of_phases(nlp: SequenceNLP, guess: Given) -> Start:
     """The same of a motion in phases."""
     if isinstance(guess, SequenceSolution):
         optimal = guess.outcome.status in (Status.SOLVED, Status.ACCEPTABLE)
         if guess.curve == nlp.curve and guess.x.size == nlp.n_x:
             return Start(_within(nlp, guess.x), _multipliers(nlp, guess) if optimal else None)
-        if guess.phases.keys() == nlp.phases.keys():
-            x = np.concatenate([start_from(own, guess[name]).x for name, own in nlp.phases.items()])
-            return Start(_within(nlp, x), near=optimal and guess.problem is nlp.problem)
-        known = ", ".join(nlp.phases)
-        raise InputError(f"guess has phases {', '.join(guess.phases)}, the sequence has {known}")
+        x = np.concatenate([start_from(own, guess[name]).x for name, own in nlp.phases.items()])
+        return Start(_within(nlp, x), near=optimal and guess.problem is nlp.problem)
     if isinstance(guess, Solution):
         given, T = guess, guess.duration
         s = np.unique(given.t) / T
