@@ -98,7 +98,7 @@ def test_sweeps_find_parameters_from_cases():
     assert table["iterations"][0] <= 3  # from the guess, which is its optimum
     assert table.solution(1).duration == guess.duration
     assert table.solution(1).nlp is table.solution(0).nlp  # one program for all answers
-    with pytest.raises(co.InputError, match="parameters must be a function of size, got 3"):
+    with pytest.raises(co.InputError, match="parameters needs a function of the names in cases, got 3"):
         co.sweep(numbered, {"size": [1.0]}, co.BSpline(12), parameters=3)  # pyright: ignore[reportArgumentType]
 
 
@@ -124,6 +124,35 @@ def test_models_of_another_build_are_refused():
         co.parametrised("arm")  # pyright: ignore[reportArgumentType]
     with pytest.raises(co.InputError, match="no numbers to be parameters"):
         co.parametrised(co.Model([co.Body("empty", co.revolute())]))
+
+
+def test_what_is_parametrised_is_told_from_its_model():
+    arm, cost = co.parametrised(two_link()), co.integral(lambda now: ca.sumsqr(now.tau))
+    assert repr(arm) == "Parametrised(two-link arm: 10 numbers)"
+    for model, parameters, message in (
+        (arm, [], "model must be a Model, got Parametrised.*; give its .model, and its .numbers among parameters"),
+        (arm.model, [arm], "parameters cannot contain Parametrised.*; give its .numbers"),
+    ):
+        with pytest.raises(co.InputError, match=message):
+            co.Problem(model, 1.0, cost, parameters=parameters)
+    with pytest.raises(co.InputError, match=r"named 'numbers_0, numbers_1, .*, numbers_4, \.\.\.'"):
+        co.transcribe(co.Problem(arm.model, 1.0, cost), co.BSpline(8))
+
+
+def test_humans_of_another_build_are_refused():
+    man = walker2d()
+    anyone = parametrised(man)
+    assert repr(anyone) == f"ParametrisedHuman({man.model.name}: 96 numbers)"
+    pelvis, ends = man.landmarks["pelvis"], {name: own for name, own in man.landmarks.items() if name != "pelvis"}
+    for other, message in (
+        (None, "human must be a Human, got None"),
+        (human55(), "bodies must be"),
+        (man.strengthless, "torque limits must be of .*, got none"),
+        (replace(man, landmarks=ends), "landmarks must be pelvis"),
+        (replace(man, landmarks=man.landmarks | {"pelvis": pelvis._replace(at=(0, 0.1, 0))}), "landmark 'pelvis' is"),
+    ):
+        with pytest.raises(co.InputError, match=message):
+            anyone.values(other)  # pyright: ignore[reportArgumentType]
 
 
 def test_symbols_of_the_users_own_stay():
@@ -197,7 +226,7 @@ def test_guesses_of_sweeps_are_looked_at_before():
     cases = {"nothing": [0.0]}
     for problem, guess, message in (
         (weighed, {1.0, 2.0}, "guess must be co.line"),
-        (weighed, {"phase": None}, "guess must be co.line"),
+        (weighed, {"phase": None}, "guess is one in phases, and the problem has none"),
         (weighed, single, "guess has 1 joints, the problem 2"),
         (lambda nothing: stated, {1.0}, "guess must be such as solve takes"),
     ):

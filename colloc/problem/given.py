@@ -10,6 +10,7 @@ from colloc.checks import InputError, as_tuple, finite_number
 from colloc.model import Model
 from colloc.problem.coordinates import Coordinates
 from colloc.problem.cost import Cost
+from colloc.problem.parametrised import Parametrised
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
 from colloc.problem.user_functions import uncalled
 
@@ -18,6 +19,8 @@ def given_model(value: Any) -> Model:
     """The model; an empty one for None."""
     if value is None:
         return Model.empty()
+    if isinstance(value, Parametrised):
+        raise InputError(f"model must be a Model, got {value!r}; give its .model, and its .numbers among parameters")
     if not isinstance(value, Model):
         tree = isinstance(getattr(value, "model", None), Model)
         hint = "; of a closed chain give its model, and coordinates=loops.IndependentJoints(chain)" if tree else ""
@@ -47,6 +50,8 @@ def given_list(name: str, value: Any, kind: type | UnionType) -> tuple[Any, ...]
         if not isinstance(item, kind):
             unpacked = isinstance(item, list | tuple) and all(isinstance(own, kind) for own in item)
             hint = f"; unpack lists within it: {name}=[*ends, other]" if unpacked else ""
+            if isinstance(item, Parametrised) and kind is Parameter:
+                hint = "; give its .numbers"
             raise InputError(f"{name} cannot contain {item!r}{hint}")
     return items
 

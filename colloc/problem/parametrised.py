@@ -43,6 +43,9 @@ class Parametrised(Portable):
     numbers: Parameter
     original: Model
 
+    def __repr__(self) -> str:
+        return f"Parametrised({self.original.name}: {self.numbers.value.size} numbers)"
+
     @heeded
     def values(self, model: Model) -> dict[str, np.ndarray]:
         """Numbers of another model of the same build, as `solve` takes parameters.

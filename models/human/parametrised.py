@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import casadi as ca
@@ -33,6 +33,10 @@ class ParametrisedHuman:
     dimensions: co.Parameter
     original: Human
 
+    def __repr__(self) -> str:
+        count = sum(parameter.value.size for parameter in self.parameters)
+        return f"ParametrisedHuman({self.original.model.name}: {count} numbers)"
+
     @property
     def parameters(self) -> tuple[co.Parameter, co.Parameter]:
         """What a problem of this human has to list."""
@@ -44,11 +48,15 @@ class ParametrisedHuman:
         Raises
         ------
         InputError
-            For a human of another build.
+            For a human of another build, or a landmark whose coordinate is zero here and not there.
         """
-        pairs = zip(_landmarks(self.original), _landmarks(human), strict=True)
+        if not isinstance(human, Human):
+            raise co.InputError(f"human must be a Human, got {human!r}")
+        segments = self.segments.values(human.model)
+        _check_alike(self.original, human)
+        pairs = zip(_places(self.original), _places(human), strict=True)
         places = [theirs for ours, theirs in pairs if ours != 0]
-        return self.segments.values(human.model) | {self.dimensions.name: np.array([*_sizes(human), *places])}
+        return segments | {self.dimensions.name: np.array([*_sizes(human), *places])}
 
 
 def parametrised(human: Human) -> ParametrisedHuman:
@@ -65,8 +73,8 @@ def parametrised(human: Human) -> ParametrisedHuman:
         As `human55` returns it; `Human.frozen` and `Human.ranged` are for afterwards.
     """
     segments = co.parametrised(human.model, "segments")
-    sizes, places = _sizes(human), [place for place in _landmarks(human) if place != 0]
-    dimensions = co.Parameter("dimensions", [*sizes, *places])
+    places = [place for place in _places(human) if place != 0]
+    dimensions = co.Parameter("dimensions", [*_sizes(human), *places])
     symbols = iter(ca.vertsplit(dimensions.symbol))
     mass, height = next(symbols), next(symbols)
     strength = {name: (next(symbols), next(symbols)) for name in human.torque_limits}
@@ -79,8 +87,28 @@ def _sizes(human: Human) -> list[float]:
     return [human.mass, human.pelvis_height, *(limit for both in human.torque_limits.values() for limit in both)]
 
 
-def _landmarks(human: Human) -> list[float]:
+def _places(human: Human) -> list[float]:
     return [place for point in human.landmarks.values() for place in point.at]
+
+
+def _check_alike(own: Human, other: Human) -> None:
+    """InputError unless two humans of one build have the same landmarks and strong joints."""
+    if list(own.torque_limits) != list(other.torque_limits):
+        raise co.InputError(
+            f"torque limits must be of {_listed(own.torque_limits)}, got {_listed(other.torque_limits)}"
+        )
+    if list(own.landmarks) != list(other.landmarks):
+        raise co.InputError(f"landmarks must be {_listed(own.landmarks)}, got {_listed(other.landmarks)}")
+    for name, point in own.landmarks.items():
+        body, at = other.landmarks[name]
+        if body != point.body or any(b != 0 for a, b in zip(point.at, at, strict=True) if a == 0):
+            raise co.InputError(
+                f"landmark {name!r} is {at} of {body!r}, the parametrised one {point.at} of {point.body!r}"
+            )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names) or "none"
 
 
 def _symbolic(point: Point, symbols: Iterator[ca.SX]) -> Point:
