@@ -62,8 +62,12 @@ def unknown_name(what: str, name: object, legal: Iterable[str]) -> InputError:
     hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
     if close and len(legal) > 20:
         return InputError(f"no {what} named {name!r}{hint}")
-    listed = ", ".join(legal[:20]) + (", ..." if len(legal) > 20 else "")
-    return InputError(f"no {what} named {name!r}{hint} (known: {listed or 'none'})")
+    return InputError(f"no {what} named {name!r}{hint} (known: {shortened(legal) or 'none'})")
+
+
+def shortened(names: Sequence[str], most: int = 20) -> str:
+    """Names for a message, not more than a reader takes in."""
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
 def instance(name: str, value: Any, kind: type | UnionType, how: str = "") -> Any:
@@ -88,8 +92,8 @@ def text(name: str, value: Any) -> str:
 def choice(name: str, value: Any, legal: Sequence[str]) -> str:
     """One of a few words."""
     if not isinstance(value, str) or value not in legal:
-        listed = " or ".join(f'"{word}"' for word in legal)
-        raise InputError(f"{name} must be {listed}, got {value!r}")
+        words = " or ".join(f'"{word}"' for word in legal)
+        raise InputError(f"{name} must be {words}, got {value!r}")
     return value
 
 
@@ -100,8 +104,8 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def function(name: str, value: Any, what: str, *arguments: str) -> Any:
-    """Something to be called; with arguments of these names, one after another, if any are given.
+def function(name: str, value: Any, what: str, *arguments: str, keywords: bool = False) -> Any:
+    """Something to be called; with arguments of these names, one after another or by name, if any are given.
 
     What it does with them is found out by calling it: errors inside a user's function are the user's to see.
     """
@@ -114,9 +118,10 @@ def function(name: str, value: Any, what: str, *arguments: str) -> Any:
     except (TypeError, ValueError):
         return value  # of what is written in C nobody knows
     try:
-        taken.bind(*arguments)
+        taken.bind(**dict.fromkeys(arguments)) if keywords else taken.bind(*arguments)
     except TypeError as error:
-        own, called = getattr(value, "__name__", repr(value)), ", ".join(arguments)
+        own = getattr(value, "__name__", repr(value))
+        called = ", ".join(f"{argument}=..." if keywords else argument for argument in arguments)
         raise InputError(f"{name} needs {what}, called with ({called}), got {own}{taken}: {error}") from None
     return value
 

@@ -189,6 +189,12 @@ def test_cases_in_line_begin_from_their_nearest_forerunner():
     assert forerunners(values) == [None, 0, 0, 1]
 
 
+def test_a_step_of_a_grid_comes_before_distance_and_in_a_table_does_not():
+    _, values = listed([{"a": 0.0, "b": 0.0}, {"a": 1.0, "b": 0.0}, {"a": 0.9, "b": 0.9}, {"a": 1.0, "b": 1.0}])
+    assert forerunners(values)[3] == 1
+    assert forerunners(values, grid=False)[3] == 2
+
+
 class Trouble:
     """A function that harms the process that it runs in, once or always."""
 
@@ -239,7 +245,9 @@ def test_a_process_that_dies_or_hangs_costs_its_own_item_alone(tmp_path: Path, m
         ({"record": {"peak": 3.0}}, "record 'peak' must be a function"),
         ({"seconds": 3.0}, "seconds holds for processes of the sweep's own: give executor=2"),
         ({"executor": "all"}, "executor must be a number of processes"),
-        ({"problem": 3}, "problem must be a Problem, a Sequence or a function"),
+        ({"problem": 3}, "problem needs a Problem, a Sequence or a function"),
+        ({"problem": lambda other: problem()}, r"called with \(gain=\.\.\., reach=\.\.\.\), got <lambda>\(other\)"),
+        ({"parameters": lambda other: {}}, r"called with \(gain=\.\.\., reach=\.\.\.\), got <lambda>\(other\)"),
         ({"folder": "/dev/null/here"}, "cannot be made|must be a file name"),
     ],
 )

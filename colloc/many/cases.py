@@ -38,7 +38,7 @@ def forerunners(table: np.ndarray, *, grid: bool = True) -> list[int | None]:
     """For every case the nearest before it, values over their ranges, the latest of equals; none for the first.
 
     In a grid that is its neighbour along the last name, and where a line begins that along the name before: lines are
-    independent of each other.
+    independent of each other. In a table names have no steps, and distance alone counts.
     """
     width = np.ptp(table, axis=0)
     scaled = table / np.where(width > 0, width, 1.0)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, finite_number, flag
+from colloc.checks import InputError, finite_number, flag, function
 from colloc.files import check_path, write_atomically
 from colloc.interrupts import Heeded
 from colloc.kernels import Compile, check_compile
@@ -115,11 +115,11 @@ def sweep(
             finite_number(name, value, positive=True)
     if seconds is not None and not isinstance(executor, int):
         raise InputError(f"seconds holds for processes of the sweep's own: give executor=2, got {executor!r}")
-    if not (isinstance(problem, Problem | Sequence) or callable(problem)):
-        raise InputError(f"problem must be a Problem, a Sequence or a function that returns one, got {problem!r}")
-    if parameters is not None and not callable(parameters):
-        raise InputError(f"parameters must be a function of {', '.join(names)}, got {parameters!r}")
-    if isinstance(problem, Problem | Sequence):
+    if parameters is not None:
+        function("parameters", parameters, "a function of the names in cases", *names, keywords=True)
+    if not isinstance(problem, Problem | Sequence):
+        function("problem", problem, "a Problem, a Sequence or a function that returns one", *names, keywords=True)
+    else:
         first = dict(zip(names, values[0].tolist(), strict=True))
         problem.parameter_values(first if parameters is None else parameters(**first))  # names and shapes
         if curve is not None:

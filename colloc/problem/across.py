@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from colloc.checks import InputError, unknown_name
+from colloc.checks import InputError, shortened, unknown_name
 from colloc.problem.instant import SHARED, Instant, Slots
 from colloc.problem.rows import Rows, bounded
 from colloc.problem.unknowns import Unknown
@@ -100,7 +100,7 @@ def across(what: str, rows: Rows, seen_at: Sequence[tuple[Place, Instant, set[in
             take(place, now)
     function = ca.Function("across", inputs, [rows.expression], {"allow_free": True})
     if function.has_free():
-        raise unknown_name(f"unknown or parameter (used by the {what})", ", ".join(function.get_free()), [])
+        raise unknown_name(f"unknown or parameter (used by the {what})", shortened(function.get_free(), 5), [])
     check_numbers(what, function)
     if not places:
         raise InputError(f"{what} depends on no phase")

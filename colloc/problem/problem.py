@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array, instance, mapping, text, unknown_name
+from colloc.checks import InputError, finite_array, instance, mapping, shortened, text, unknown_name
 from colloc.display import short
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
@@ -246,7 +246,7 @@ class Problem(Portable):
         function = ca.Function("f", inputs, [expression], {"allow_free": True})
         if function.has_free():
             known = [*self.instant.signals, *self.instant.states, *self.instant.constants, *self.instant.parameters]
-            raise unknown_name(f"unknown or parameter (used by the {what})", ", ".join(function.get_free()), known)
+            raise unknown_name(f"unknown or parameter (used by the {what})", shortened(function.get_free(), 5), known)
         check_numbers(what, function)
         return function
 
