@@ -13,6 +13,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError, finite_number, mapping, text, unknown_name
+from colloc.solver.linear_algebra import on_one_thread
 from colloc.solver.linear_solvers import check_linear_solver
 from colloc.solver.monitor import Interruptible, Monitor
 from colloc.solver.nearest import is_moved
@@ -134,6 +135,7 @@ class Ipopt:
 
     def __call__(self, start: Start, p: np.ndarray, progress: Asked) -> Outcome:
         """Solve from a start."""
+        on_one_thread()
         anchor = None if is_moved(self.nlp, start.x, p) else start.x
         scaled = ScaledNLP(self.nlp, sizes_at(self.nlp, start.x, p), anchor)
         given = scaled.start(start, p)
