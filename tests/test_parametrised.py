@@ -134,7 +134,7 @@ def test_what_is_parametrised_is_told_from_its_model():
         (arm.model, [arm], "parameters cannot contain Parametrised.*; give its .numbers"),
     ):
         with pytest.raises(co.InputError, match=message):
-            co.Problem(model, 1.0, cost, parameters=parameters)
+            co.Problem(model, 1.0, cost, parameters=parameters)  # pyright: ignore[reportArgumentType]
     with pytest.raises(co.InputError, match=r"named 'numbers_0, numbers_1, .*, numbers_4, \.\.\.'"):
         co.transcribe(co.Problem(arm.model, 1.0, cost), co.BSpline(8))
 
@@ -149,7 +149,7 @@ def test_humans_of_another_build_are_refused():
         (human55(), "bodies must be"),
         (man.strengthless, "torque limits must be of .*, got none"),
         (replace(man, landmarks=ends), "landmarks must be pelvis"),
-        (replace(man, landmarks=man.landmarks | {"pelvis": pelvis._replace(at=(0, 0.1, 0))}), "landmark 'pelvis' is"),
+        (replace(man, landmarks={**man.landmarks, "pelvis": pelvis._replace(at=(0, 0.1, 0))}), "landmark 'pelvis' is"),
     ):
         with pytest.raises(co.InputError, match=message):
             anyone.values(other)  # pyright: ignore[reportArgumentType]
