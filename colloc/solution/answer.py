@@ -212,11 +212,11 @@ class Answer(ABC):
     def _normalised(self, t: Any) -> np.ndarray:
         """Times as fractions of the duration; InputError for times outside the motion."""
         T = self.duration
-        wanted = f"t must be one or more times within [0, {T:.6g}] s, got {t!r}"
         times = finite_array("t", t)
         inside = (times >= -1e-9 * T) & (times <= T * (1 + 1e-9))  # False for NaN
         if times.ndim > 1 or times.size == 0 or not inside.all():
-            raise InputError(wanted)
+            got = np.array2string(times, threshold=6)
+            raise InputError(f"t must be one or more times within [0, {T:.6g}] s, got {got}")
         return np.clip(times / T, 0, 1)
 
     def _details(self) -> list[tuple[str, str]]:
