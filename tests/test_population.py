@@ -26,6 +26,14 @@ def test_people_are_as_those_who_were_measured():
         assert 0.3 < np.corrcoef(tall, heavy)[0, 1] < 0.6
 
 
+@pytest.mark.parametrize("planar", [False, True])
+def test_everybody_is_a_case_of_the_one_program(planar: bool):
+    problem = population.anyone(planar).problem
+    for person in population.people(40, seed=5):  # rounding must not make an entry of a zero
+        values = population.values(planar, **person, speed=1.2)
+        assert np.isfinite(problem.parameter_values(values)).all()
+
+
 def test_mass_has_no_part_in_a_walk():
     general = population.anyone(planar=True)
     nlp = co.transcribe(general.problem, general.curve)

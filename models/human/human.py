@@ -181,10 +181,14 @@ def lump_in(frame: np.ndarray, lump: Lump) -> dict[str, Any]:
         The body's link frame in anatomical axes, in the neutral posture.
     lump : Lump
     """
-    # Rounded, so that what should be zero is a zero that the recursions can leave out.
     turn = frame[:3, :3]
-    com, inertia = turn.T @ (lump.com - frame[:3, 3]), turn.T @ lump.inertia @ turn
-    return {"mass": lump.mass, "com": np.round(com, 15) + 0.0, "inertia": np.round(inertia, 15) + 0.0}
+    com, inertia = _in_frame(frame, lump.com), turn.T @ lump.inertia @ turn
+    return {"mass": lump.mass, "com": com, "inertia": np.round(inertia, 15) + 0.0}
+
+
+def _in_frame(frame: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """A place in a link frame, rounded: what should be zero is a zero that the recursions can leave out."""
+    return np.round(frame[:3, :3].T @ (place - frame[:3, 3]), 15) + 0.0
 
 
 def points_in(
@@ -203,6 +207,6 @@ def points_in(
     points = {}
     for name, (part, place) in landmarks.items():
         frame = frames[parts[part]]
-        x, y, z = frame[:3, :3].T @ (place - frame[:3, 3]) + 0.0
-        points[name] = Point(parts[part], (float(x), float(y), float(z)))
+        x, y, z = _in_frame(frame, place).tolist()
+        points[name] = Point(parts[part], (x, y, z))
     return points
