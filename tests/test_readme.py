@@ -1,10 +1,12 @@
 """What the README says is true."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
-import casadi as ca
 import numpy as np
 import pytest
 from problems import time_optimal
@@ -75,12 +77,21 @@ def test_many_starts_in_the_readme_run_as_printed():
 def test_a_parameter_study_in_the_readme_runs_as_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     block = next(b for b in re.findall(r"```python\n(.*?)```", README, re.S) if "co.sweep" in b)
-    names: dict[str, Any] = {"co": co, "ca": ca, "problem": time_optimal()}
+    names: dict[str, Any] = {"co": co, "problem": time_optimal()}
     exec(compile(block, "README.md", "exec"), names)
     table = names["table"]
     assert table.failed.size == 0
     assert (np.diff(table["duration"]) > 0).all()
     assert len(list((tmp_path / "gains").glob("case_*.npz"))) == 4
+
+
+def test_all_scripts_run_as_one(tmp_path: Path):
+    script = tmp_path / "readme.py"
+    script.write_text("\n".join(re.findall(r"```python\n(.*?)```", README, re.S)))
+    own = os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "Agg"}
+    command = [sys.executable, "-W", "error", str(script)]
+    ended = subprocess.run(command, cwd=tmp_path, env=own, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_there_are_exactly_two_set_up_commands():
