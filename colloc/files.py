@@ -151,6 +151,9 @@ def _like(file: BinaryIO, before: os.stat_result) -> None:
 def _resolved(path: Path) -> Path:
     """The file that a path leads to through symbolic links, existing or not."""
     try:
-        return path.resolve()
+        found = path.resolve()
     except (OSError, RuntimeError) as error:
         raise InputError(f"{str(path)!r} leads nowhere: {error}") from None
+    if found.is_symlink():  # Python 3.13 and later do not say so
+        raise InputError(f"{str(path)!r} leads nowhere: a circle of symbolic links")
+    return found

@@ -77,7 +77,7 @@ MADE = {
     "keyframes that are a number": lambda: co.keyframes(3.5),
     "very many intervals": lambda: co.BSpline(HUGE),
     "spacing that is none": lambda: co.BSpline(8, spacing=None),
-    "a size that is a length of time": lambda: co.Free(np.timedelta64(1), 2.0),
+    "a size that is a length of time": lambda: co.Free(np.timedelta64(1, "s"), 2.0),
     "loads that are a number": lambda: co.Evaluator(two_link(), loads=3),
     "sensitivities that are none": lambda: co.Evaluator(two_link(), sensitivities=None),
     "a wrench that is none": lambda: ground.zero_moment_point(None),

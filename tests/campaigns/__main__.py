@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import pkgutil
+import signal
 import sys
 import tempfile
 import time
@@ -83,6 +84,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", choices=known, default=list(known), help="some of the campaigns")
     parser.add_argument("--first", type=int, default=0, help="number of the first try of each campaign (default: 0)")
     args = parser.parse_args(argv)
+    # What a shell starts in the background ignores Ctrl-C, and so would every campaign of interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     root = Path(__file__).parents[2]
     os.chdir(root)
     os.environ["PYTHONPATH"] = os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])])
