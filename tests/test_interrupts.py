@@ -28,6 +28,8 @@ from colloc.solution import run
 from colloc.solver.monitor import Monitor
 from tests.campaigns.calls import interrupted
 
+# Exceptions that C code drops, Python since 3.13 reports as well.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 DOORS = [
     "co.Evaluator.point", "co.Load.at", "co.dh_revolute", "co.placement",
     "co.dynamics.inverse_dynamics", "co.dynamics.newton_euler_sensitivities", "co.loops.assemble",
