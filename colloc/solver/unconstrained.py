@@ -8,6 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from colloc.solver.linear_algebra import on_one_thread
 from colloc.solver.monitor import Interruptible, IterationCallback
 
 Evaluate = Callable[[np.ndarray], Any]
@@ -73,6 +74,7 @@ def minimise(
         names = ["x", "p", "lam_f", "lam_g"]
         upper = ca.triu(lam_f * curvature(x))
         options["hess_lag"] = ca.Function("hess_lag", [x, p, lam_f, lam_g], [upper], names, ["triu_hess_gamma_x_x"])
+    on_one_thread()
     solver = ca.nlpsol("ipopt", "ipopt", {"x": x, "f": f(x)}, options)
     with Interruptible(monitor):
         solver(x0=x0, lbx=bounds[0], ubx=bounds[1])
