@@ -68,7 +68,7 @@ class ChainMovement:
         Of the independent joints, in their order.
     loads : sequence of Load
         Of numbers.
-    compile : bool or Compile
+    compile : bool, Compile or None
         Whether the dynamics run as machine code, see `colloc.Evaluator`.
     soft : Cost, optional
         Costs of the posture to be added, `co.penalty` or `co.integral` of functions of q and of points of links.
@@ -93,7 +93,7 @@ class ChainMovement:
     chain: ClosedChain
     motion: SplineMotion
     loads: Sequence[Load] = ()
-    compile: bool | Compile = False
+    compile: bool | Compile | None = False
     soft: Cost | None = None
     _dynamics: ChainEvaluator = field(init=False)
     _posture: Batch | None = field(init=False)

@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError, count, finite_array, float_array, text
+from colloc.interrupts import heeded
 from colloc.numerics.bspline import SplineBasis, cox_de_boor
 from colloc.numerics.smoothing import closest, sample_basis, smoothed
 from colloc.problem.cost import Cost, integral
@@ -20,6 +21,7 @@ _HIGHEST = 7  # degree
 _MOST = 100  # polynomials, if not told otherwise: each costs operations at every node
 
 
+@heeded
 def track(
     times: Any,
     values: Any,

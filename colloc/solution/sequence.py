@@ -163,6 +163,7 @@ class SequenceSolution(Answer):
         """The motion at the nodes of all phases; where phases meet before and after."""
         return self._joined([(name, own.nodes, self.starts[name]) for name, own in self.phases.items()])
 
+    @heeded
     def at(self, t: Any) -> Sample:
         """The motion at any times, on the transcriptions' own curves.
 
@@ -184,6 +185,7 @@ class SequenceSolution(Answer):
         q, qd, qdd, tau = (ByJoint(getattr(found, k)[pick], found.q.joints) for k in _MOVING)
         return Sample(finite_array("t", t), q, qd, qdd, tau, signals)
 
+    @heeded
     def evaluate(self, fn: Callable[[Instant], Any], t: Any = None) -> Any:
         """Any function of the instant along the motion, in every phase with its own model and unknowns.
 

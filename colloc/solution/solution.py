@@ -124,6 +124,7 @@ class Solution(Answer):
         """The motion at the nodes."""
         return self.at(np.unique(np.append(0.0, self.nlp.grid.nodes().s)) * self.duration)
 
+    @heeded
     def at(self, t: Any) -> Sample:
         """The motion at any times, on the transcription's own curve.
 
@@ -145,6 +146,7 @@ class Solution(Answer):
         moving = [ByJoint(value, self.problem.model.joint_names) for value in values[:4]]
         return Sample(t, *moving, signals=dict(zip(varying, values[4:], strict=True)))
 
+    @heeded
     def evaluate(self, fn: Callable[[Instant], Any], t: Any = None) -> Any:
         """Any function of the instant along the motion.
 

@@ -163,6 +163,7 @@ def to_csv(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) 
     write_atomically(target, buffer.getvalue().encode())
 
 
+@heeded
 def to_dataframe(solution: Solution | SequenceSolution) -> DataFrame:
     """The motion at the nodes as a table of pandas, with the columns of `to_csv`.
 

@@ -61,7 +61,7 @@ def saved(solution):
     return co.load(folder / "motion.npz", solution.problem).cost
 
 def drawn(solution):
-    co.plot.summary(solution).savefig(folder / "summary.png")
+    co.plot.save_figure(co.plot.summary(solution), folder / "summary.png")
 
 def descended(method):
     sizes = np.arange(1.0, 41.0)

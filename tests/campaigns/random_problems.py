@@ -29,7 +29,7 @@ _CURVES = (
 # What contradicts any motion of the case, and what must be named for it.
 _IMPOSSIBLE = {
     "feasible": "",
-    "torques too weak": "co.bounds(tau=(-1e-3, 1e-3))",
+    "torques too weak": "co.bounds(tau=(-1e-6, 1e-6))",
     "too slow": "co.bounds(qd=(-0.3 * mean, 0.3 * mean))",
     "contradiction": "co.path(lambda now: now.q[0], lower=float(case.start.max()) + 100.0)",
     "unreachable": "co.at(0.5, lambda now: now.point(now.model.bodies[-1].name).position[0], equals=1e3)",
