@@ -11,6 +11,7 @@ import numpy as np
 from colloc.checks import InputError, count, finite_array, finite_number, function
 from colloc.descent.box import box_of
 from colloc.descent.objective import Objective
+from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
@@ -148,6 +149,7 @@ class SplineMotion:
         shape = (self.quadrature[0].size, self.n)
         return np.linalg.lstsq(self._free(basis), finite_array("q", q, shape) - basis @ self._settled)[0].ravel()
 
+    @heeded
     def objective(self, running: Running, curvature: Curvature | None = None) -> Objective:
         """The time integral of a cost of the state.
 
