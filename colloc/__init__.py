@@ -13,6 +13,7 @@ The layers, lowest first; each imports only from those listed before it:
 
     checks          validation of values, InputError and InputWarning
     symbolic        the same of values that may be symbols
+    other_threads   what other threads than the main one compute ends with it
     interrupts      Ctrl-C that is not lost on the way
     arguments       validation of the arguments of functions, before these run
     display         tables as text and HTML

@@ -15,6 +15,8 @@ from functools import wraps
 from types import FrameType, TracebackType
 from typing import ParamSpec, TypeVar
 
+from colloc.other_threads import computing
+
 P = ParamSpec("P")
 T = TypeVar("T")
 Handler = Callable[[int, FrameType | None], object]
@@ -63,7 +65,7 @@ def heeded(function: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(function)
     def heeding(*args: P.args, **kwargs: P.kwargs) -> T:
-        with Heeded():
+        with Heeded(), computing():
             return function(*args, **kwargs)
 
     return heeding

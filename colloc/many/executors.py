@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from colloc.checks import InputError, count
-from colloc.interrupts import Heeded
+from colloc.interrupts import heeded
 from colloc.many.processes import Processes
 
 Task = Callable[[Any], Any]
@@ -62,9 +62,7 @@ def results(task: Task, items: Sequence[Any], executor: Executor | None) -> Iter
     """
     if executor is None:
         for number, item in enumerate(items):
-            with Heeded():
-                found = task(item)
-            yield number, found
+            yield number, done(task, item)
         return
     what = sent(task, executor)
     futures: dict[Future[Any], int] = {}
@@ -81,8 +79,9 @@ def results(task: Task, items: Sequence[Any], executor: Executor | None) -> Iter
             future.cancel()
 
 
+@heeded
 def done(task: Task | bytes, item: Any) -> Any:
-    """In a worker: the result for an item."""
+    """The result for an item, in a worker or here."""
     return (_opened(task) if isinstance(task, bytes) else task)(item)
 
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from colloc.checks import InputError, finite_number, flag, function
 from colloc.files import check_path, write_atomically
-from colloc.interrupts import Heeded
 from colloc.kernels import Compile, check_compile
 from colloc.many.case import CaseSolver, Item, row_of, unpacked
 from colloc.many.cases import checked_record, forerunners, listed
@@ -188,9 +187,7 @@ class _Study:
                         futures[pool.submit(done, task, self._item(k))] = k
                         continue
                     if self.contents[k] is None:
-                        with Heeded():
-                            content = self._solver(self._item(k))
-                        self._finish(k, content)
+                        self._finish(k, done(self._solver, self._item(k)))
                     bar.step()
                     ready += reversed(followers.get(k, []))
                 finished = wait(futures, return_when=FIRST_COMPLETED).done if futures else ()

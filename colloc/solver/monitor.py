@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.interrupts import Handler, handler
+from colloc.other_threads import must_end
 from colloc.solver.progress import Asked, Step, shown
 
 
@@ -86,6 +87,7 @@ class Monitor(IterationCallback):
             except BaseException as error:  # CasADi would print it and go on
                 self._error, self.stop = error, True
         self.count += 1
+        self.stop = self.stop or must_end()
         np.frombuffer(res[0])[0] = self.stop
         return 0
 

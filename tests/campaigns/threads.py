@@ -1,4 +1,7 @@
-"""Several threads on the same objects at once: the answers of one thread, no crash, and errors that say the same."""
+"""Several threads on the same objects at once: the answers of one thread, no crash, and errors that say the same.
+
+Nor a crash where Python ends while they work.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +40,8 @@ _ACTIONS = {
     "file": "saved(solution)",
 }
 
-_SNIPPET = """
-import sys, tempfile, warnings
+_OBJECTS = """
+import sys, tempfile, threading, time, warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 import casadi as ca
@@ -80,6 +83,9 @@ actions = {{
 {actions}
 }}
 objects()
+"""
+
+_TOGETHER = """
 alone = [actions[name](w) for name, w in work]
 objects()  # anew, so that the threads compute for the first time what objects keep
 with ThreadPoolExecutor({threads}) as pool:
@@ -89,18 +95,32 @@ for (name, w), one, other in zip(work, alone, together, strict=True):
     assert name == "text" or one == other, f"{{name}}: {{other}} among threads, {{one}} alone"
 """
 
+_LEFT = """
+def without_end(first):
+    for k in range(10**6):
+        name, w = work[(first + k) % len(work)]
+        actions[name](w)
+
+for k in range({threads}):
+    threading.Thread(target=without_end, args=(k,), daemon=True).start()
+time.sleep({seconds})
+"""
+
 
 def attempt(rng: np.random.Generator) -> Attempt:
-    """A mixture of a few actions, one after the other and all at once."""
+    """A mixture of a few actions, one after the other and all at once; or left at work by a process that ends."""
     names = rng.choice(list(_ACTIONS), size=int(rng.integers(1, 5)), replace=False).tolist()
     compiled = bool(rng.random() < 0.4)
     work = [(str(rng.choice(names)), float(rng.choice([0.5, 1.0, 2.0]))) for _ in range(16)]
-    snippet = _SNIPPET.format(
+    left = bool(rng.random() < 0.2)
+    snippet = (_OBJECTS + (_LEFT if left else _TOGETHER)).format(
         interval=float(rng.choice([5e-3, 1e-5, 1e-6])),
         curve=rng.choice(_CURVES),
         compiled=compiled,
         work=work,
         actions="\n".join(f'    "{name}": lambda w: {_ACTIONS[name]},' for name in names),
         threads=int(rng.integers(2, 9)),
+        seconds=round(float(rng.uniform(0.0, 3.0)), 3),
     )
-    return attempt_apart("compiled" if compiled else "virtual machine", snippet, seconds=300.0)
+    kind = "left at work" if left else "compiled" if compiled else "virtual machine"
+    return attempt_apart(kind, snippet, seconds=300.0)
