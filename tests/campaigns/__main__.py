@@ -92,12 +92,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("MPLBACKEND", "Agg")
     share = 60 * args.minutes / len(args.only)
-    with tempfile.TemporaryDirectory(prefix="colloc_campaigns_") as cache:
-        os.environ["COLLOC_CACHE_DIR"] = cache
-        found = {name: run(name, known[name], args.seed, args.first, share) for name in args.only}
+    os.environ["COLLOC_CACHE_DIR"] = tempfile.mkdtemp(prefix="colloc_cache_")
+    found = {name: run(name, known[name], args.seed, args.first, share) for name in args.only}
     print(report(found, args.seed))
     return int(any(attempt.outcome is not Outcome.FINE for attempts in found.values() for _, attempt in attempts))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with tempfile.TemporaryDirectory(prefix="colloc_campaigns_", ignore_cleanup_errors=True) as folder:
+        os.environ["TMPDIR"] = tempfile.tempdir = folder  # whatever they leave behind, and those that they kill
+        code = main()
+    sys.exit(code)

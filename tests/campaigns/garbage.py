@@ -222,6 +222,7 @@ def serve() -> None:
     os.dup2(2, 1)  # what calls print is no answer
     names: dict[str, Any] = {}
     exec(HEAD, names)
+    os.chdir(names["FOLDER"])  # where files with garbage for a name are written
     for line in sys.stdin:
         answers.write(json.dumps(_answer(json.loads(line)["call"], names)) + "\n")
         answers.flush()
