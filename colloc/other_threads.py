@@ -111,3 +111,9 @@ def must_end() -> bool:
     known = _began.known or ()
     new = (one for one in _in_main_thread() if all(one is not other for other in known))
     return _solves.leaving or any(isinstance(one, KeyboardInterrupt) for one in new)
+
+
+def end_if_told() -> None:
+    """KeyboardInterrupt where this thread must end."""
+    if must_end():
+        raise KeyboardInterrupt

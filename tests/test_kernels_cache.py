@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 from colloc.checks import InputError
-from colloc.interrupts import uninterrupted
+from colloc.interrupts import heeded, uninterrupted
 from colloc.kernels import Compile, CompileError, CompileWarning, Kernel, build, cached, compiler
 from colloc.kernels.options import cache_directory, compiler_command
 
@@ -117,6 +118,29 @@ def test_compiler_that_hangs_is_spoken_of(cache, tmp_path, monkeypatch):
     words = f"the C compiler {tmp_path / 'fake'} has been running for 0 s: Ctrl-C ends it, compile=False does without"
     with pytest.warns(CompileWarning, match=words), pytest.raises(CompileError, match="took longer than"):
         build(kernels(), fake(tmp_path, "sleep 100"))
+
+
+def test_ctrl_c_ends_a_compiler_that_another_thread_waits_for(cache, tmp_path):
+    begun, futures = tmp_path / "begun", []
+
+    @heeded
+    def work() -> None:
+        build(kernels(), fake(tmp_path, f"touch {begun}; sleep 100"))
+
+    def wait() -> None:
+        with ThreadPoolExecutor(1) as pool:
+            futures.append(pool.submit(work))
+            while not begun.exists():
+                assert not futures[0].done()
+                time.sleep(0.01)
+            raise KeyboardInterrupt
+
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        wait()
+    assert isinstance(futures[0].exception(), KeyboardInterrupt)
+    assert time.monotonic() - begin < 50.0
+    assert left(cache) == []
 
 
 def test_compiler_that_hangs_at_the_first_question(tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ def endless(told: Callable[..., None]) -> co.Solution | co.SequenceSolution:
     return co.solve(problem, co.BSpline(100), ipopt=ipopt, progress=told, compile=False, raise_on_failure=False)
 
 
-def descent(told: Callable[..., None]) -> Any:
+def descent(method: Callable[..., Any], told: Callable[..., None]) -> Any:
     """Slow steps to the minimum of a quartic of many variables."""
     size = np.arange(1.0, 41.0)
 
@@ -51,7 +52,21 @@ def descent(told: Callable[..., None]) -> Any:
         return float(size @ (x - 1) ** 4), 4 * size * (x - 1) ** 3
 
     objective = co.descent.Objective(first, lambda x: np.diag(12 * size * (x - 1) ** 2))
-    return co.descent.ipopt(objective, np.zeros(40), co.descent.Stop(1e-300, 10**6))
+    return method(objective, np.zeros(40), co.descent.Stop(1e-300, 10**6))
+
+
+def controls(told: Callable[..., None]) -> co.control.Trajectory:
+    """Slow steps of iLQR."""
+    fast = co.control.discretise(two_link(), dt=0.02)
+
+    def linearise(x: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        told()
+        threading.Event().wait(0.2)  # s
+        return fast.linearise(x, u)
+
+    there = co.control.state_cost((1.0, -1.0, 0.0, 0.0), 100.0, steps=[-1]) + co.control.control_cost(1e-3)
+    slow = co.control.System(fast.n_x, fast.n_u, fast.step, linearise)
+    return co.control.ilqr(slow, there, (0.0, -2.0, 0.0, 0.0), np.zeros((50, 2)), limits=(-10.0, 10.0))
 
 
 def interrupted_while(*works: Work) -> list[Future[Any]]:
@@ -75,8 +90,13 @@ def test_ctrl_c_interrupts_the_solves_that_the_main_thread_waits_for():
         assert future.result().status is co.Status.INTERRUPTED
 
 
-def test_ctrl_c_is_a_keyboard_interrupt_of_a_descent_that_the_main_thread_waits_for():
-    (future,) = interrupted_while(Work(descent))
+@pytest.mark.parametrize(
+    "action",
+    [partial(descent, co.descent.ipopt), partial(descent, co.descent.bfgs), controls],
+    ids=["descent by IPOPT", "descent by BFGS", "iLQR"],
+)
+def test_ctrl_c_is_a_keyboard_interrupt_of_what_has_no_interrupted_answer(action: Callable[[Callable[..., None]], Any]):
+    (future,) = interrupted_while(Work(action))
     assert isinstance(future.exception(), KeyboardInterrupt)
 
 

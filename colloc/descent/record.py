@@ -10,6 +10,7 @@ from colloc.checks import InputError, finite_array, instance
 from colloc.descent.box import box_of
 from colloc.descent.line_search import Point
 from colloc.descent.objective import Descent, DescentStatus, History, Objective, Stop, check_objective
+from colloc.other_threads import end_if_told
 
 
 class Record:
@@ -46,6 +47,7 @@ class Record:
 
     def append(self, point: Point) -> None:
         """One more iterate."""
+        end_if_told()
         norm, step = float(np.linalg.norm(self.box.residual(point))), float(np.linalg.norm(point.x - self.now.x))
         self._rows.append((point.value, norm, step, self._evaluations, time.perf_counter() - self._begin))
         self.now = point

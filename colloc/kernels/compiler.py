@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -16,9 +17,11 @@ from typing import IO
 from colloc.interrupts import uninterrupted
 from colloc.kernels.kernel import CompileError
 from colloc.kernels.options import CompileWarning
+from colloc.other_threads import end_if_told
 
 PATIENCE = 30.0  # s, after which a run that has not ended is spoken of
 TIMEOUT = 900.0  # s, of one run
+_GLANCE = 0.1  # s, between looks at whether to wait on
 # Straight-line code gains nothing from -O2 and -O3, which compile up to twenty times as long; the expensive
 # optimisations have the pass that fuses multiply-adds. The driver is short and has loops to be vectorised.
 FLAGS = ("-fPIC", "-fvisibility=hidden", "-ffp-contract=fast", "-fno-math-errno", "-w")
@@ -132,16 +135,18 @@ class _Run:
 
     def finish(self, patience: float, timeout: float) -> tuple[int, str]:
         """Wait for its status and words; speak of it if that takes long, and give up after a while."""
-        try:
-            output, _ = self.process.communicate(timeout=min(patience, timeout))
-        except subprocess.TimeoutExpired:
-            if patience < timeout:
+        begin, spoken = time.monotonic(), patience >= timeout
+        while (waited := time.monotonic() - begin) < timeout:
+            if waited > patience and not spoken:
                 hint = "Ctrl-C ends it, compile=False does without"
                 words = f"the C compiler {self.words[0]} has been running for {patience:.0f} s: {hint}"
                 warnings.warn(words, CompileWarning, stacklevel=2)
-                return self.finish(timeout, timeout - patience)
-            raise CompileError(f"the C compiler took longer than {timeout:.0f} s: {' '.join(self.words)}") from None
-        return self.process.returncode, output
+                spoken = True
+            end_if_told()
+            with suppress(subprocess.TimeoutExpired):
+                output, _ = self.process.communicate(timeout=_GLANCE)
+                return self.process.returncode, output
+        raise CompileError(f"the C compiler took longer than {timeout:.0f} s: {' '.join(self.words)}")
 
     def kill(self) -> None:
         """Kill it if it still runs, with the processes that it started itself."""

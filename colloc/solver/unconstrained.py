@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.other_threads import must_end, solving
+from colloc.other_threads import solving
 from colloc.solver.linear_algebra import on_one_thread
 from colloc.solver.monitor import Interruptible, IterationCallback
 
@@ -129,5 +129,4 @@ class _Monitor(IterationCallback):
         except BaseException as error:
             done = True
             self._errors.append(error)
-        self.stop = self.stop or must_end()
         return [int(done or self.stop or bool(self._errors))]

@@ -30,7 +30,8 @@ _ACTIONS = {
     "descent by Newton": "descended(co.descent.modified_newton)",
     "descent by BFGS": "descended(co.descent.bfgs)",
     "in asyncio": "asyncio.run(later(lambda: co.solve(stated(), curve, tol=1e-4, compile=False)))",
-    "in threads": "list(pool().map(lambda _: co.solve(stated(), curve, compile=False), range(4)))",
+    "in threads": "in_threads(lambda _: co.solve(stated(), curve, compile=False))",
+    "compiled in threads": "in_threads(lambda _: co.solve(stated(), curve, compile=co.Compile(cache=fresh())))",
 }
 
 _SNIPPET = """
@@ -72,8 +73,9 @@ def descended(method):
 async def later(action):
     return action()
 
-def pool():
-    return ThreadPoolExecutor(2)
+def in_threads(work):
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(work, range(4)))
 
 solution = co.solve(stated(), co.BSpline(8), compile=False)
 q = np.zeros((5, 2))
