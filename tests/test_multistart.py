@@ -205,6 +205,12 @@ def test_the_chance_of_an_unseen_optimum_is_right_on_the_average(found: co.Optim
     assert np.mean(truths) == pytest.approx(after_one_less, rel=0.1)
 
 
+def test_what_the_chance_rests_on_is_said(found: co.Optima):
+    usual, one = Found(0, None, 1.0, 0, "", 0.0), Found(1, None, 1.0, 1, "", 0.0)
+    assert "another optimum: 100%, by 1 random start\n" in f"{Optima(found.optima, (usual, one))}\n"
+    assert "chance" not in repr(Optima(found.optima, (usual,)))
+
+
 def test_the_ladder_is_drawn(found: co.Optima):
     figure = co.plot.optima(found)
     (ax,) = figure.axes

@@ -104,10 +104,15 @@ class Optima:
         the share of those optima that were found once among all that random starts have ended in. That of a better
         optimum is at most as large. Starts near earlier ends do not count, since they are not drawn alike.
         """
-        groups = [s.group for s in self.starts if s.number and s.near is None and s.group is not None]
+        groups = self._random
         if not groups:
             return float("nan")
         return sum(groups.count(group) == 1 for group in set(groups)) / len(groups)
+
+    @property
+    def _random(self) -> list[int]:
+        """The optima in which random starts have ended."""
+        return [s.group for s in self.starts if s.number and s.near is None and s.group is not None]
 
     def __repr__(self) -> str:
         return self._table().text()
@@ -126,7 +131,9 @@ class Optima:
         others = len({found.group for found in self.starts} - {None})
         optima = "optimum" if others == 1 else "optima"
         notes = [f"{len(self.starts)} starts: {failed} without an optimum, {others} {optima} on the coarse grid"]
-        notes.append(f"chance that one more random start ends in another optimum: {self.unseen:.0%}")
+        if known := len(self._random):
+            sample = f"{known} random start{'s' * (known > 1)}"
+            notes.append(f"chance that one more random start ends in another optimum: {self.unseen:.0%}, by {sample}")
         if self.interrupted:
             notes.append("interrupted before all starts were done")
         header = ("cost", "duration", "status", "", "", "")
