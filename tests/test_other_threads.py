@@ -18,6 +18,7 @@ from problems import time_optimal
 
 import colloc as co
 from colloc.interrupts import heeded
+from colloc.many import search
 from colloc.models.two_link import two_link
 
 ROOT = Path(__file__).parents[1]
@@ -104,14 +105,46 @@ def test_ctrl_c_before_the_first_iteration_of_what_has_begun_counts():
     pressed = threading.Event()
 
     @heeded
-    def late(told: Callable[..., None]) -> co.Solution | co.SequenceSolution:
+    def solved(told: Callable[..., None]) -> co.Solution | co.SequenceSolution:
         told()
         assert not pressed.wait(0.2)  # s
         return endless(told)
 
-    (future,) = interrupted_while(Work(late))
+    (future,) = interrupted_while(Work(solved))
     assert future.result().status is co.Status.INTERRUPTED
     assert future.result().iterations == 0
+
+
+def late(told: Callable[..., None]) -> float:
+    """A number, a while after it was asked for: nothing that asks whether to end."""
+    told()
+    threading.Event().wait(0.2)  # s
+    return 1.0
+
+
+def test_ctrl_c_before_the_first_case_of_a_sweep_counts():
+    def table(told: Callable[..., None]) -> co.Sweep:
+        return co.sweep(weighed(), {"w": [1.0, 2.0]}, co.BSpline(5), parameters=lambda w: {"w": w * late(told)})
+
+    (future,) = interrupted_while(Work(table))
+    assert future.result().interrupted
+
+
+def test_ctrl_c_before_the_first_start_of_a_search_counts(monkeypatch: pytest.MonkeyPatch):
+    def optima(told: Callable[..., None]) -> co.Optima:
+        monkeypatch.setattr(search, "coarser", lambda curve: coarser(curve) if late(told) else None)
+        return co.multistart(weighed(), co.BSpline(5), starts=2)
+
+    coarser = search.coarser
+    (future,) = interrupted_while(Work(optima))
+    assert isinstance(future.exception(), KeyboardInterrupt)
+
+
+def weighed() -> co.Problem:
+    """A swing with a parameter."""
+    cost = co.integral(lambda now: now.w * ca.sumsqr(now.tau))
+    ends = [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0)]
+    return co.Problem(two_link(), 1.0, cost, ends, parameters=[co.Parameter("w", 1.0)])
 
 
 def test_a_solve_that_begins_after_a_ctrl_c_is_none_of_its():

@@ -14,6 +14,7 @@ from colloc.kernels import Compile
 from colloc.many.executors import check_executor, results, working
 from colloc.many.optima import Found, Optima, Optimum, alike, grouped
 from colloc.many.screening import Coarse, Curves, Item, Refining, Screening, coarser, signature
+from colloc.other_threads import computing
 from colloc.problem import Problem, Sequence
 from colloc.progress import Progress
 from colloc.solution import SequenceSolution, Solution
@@ -28,6 +29,7 @@ _STOPPED = Status.INTERRUPTED
 _USUAL = -1  # the usual guess on the curve asked for, among numbers of starts
 
 
+@computing()
 def multistart(
     problem: Problem | Sequence,
     curve: Curves | None = None,

@@ -20,6 +20,7 @@ from colloc.many.executors import check_executor, done, sent, working
 from colloc.many.given_guess import check_guess, described
 from colloc.many.screening import Curves
 from colloc.many.table import COLUMNS, Sweep
+from colloc.other_threads import computing
 from colloc.problem import Problem, Sequence
 from colloc.progress import Progress
 from colloc.solution.fingerprint import differences, fingerprint, links_fingerprint
@@ -29,6 +30,7 @@ from colloc.transcription import checked_curves
 _ABOUT = "sweep.json"
 
 
+@computing()
 def sweep(
     problem: Problem | Sequence | Callable[..., Problem | Sequence],
     cases: Any,
