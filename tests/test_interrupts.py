@@ -244,6 +244,8 @@ def pressed_at_every_step(action: Callable[[], object], *modules: str) -> int:
             continue
         finally:
             sys.settrace(before)
+        if number == 1 and not seen[0]:
+            continue  # Python 3.12.1 tells of instructions from the second call on
         if seen[0] < number:
             return number
         pytest.fail(f"Ctrl-C at instruction {number} was lost")

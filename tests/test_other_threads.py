@@ -189,5 +189,6 @@ if child:
 def test_python_exits_while_a_daemon_thread_solves(script: str):
     """Not by a signal, as C++ ends a process whose thread Python kills in a callback; nor never, in a forked one."""
     own = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])}
-    done = subprocess.run([sys.executable, "-c", script], env=own, capture_output=True, text=True, timeout=60.0)
+    words = [sys.executable, "-W", "ignore", "-c", script]  # Python doubts that forks and threads go together
+    done = subprocess.run(words, env=own, capture_output=True, text=True, timeout=60.0)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
