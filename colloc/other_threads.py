@@ -1,7 +1,8 @@
 """What other threads than the main one compute ends with it.
 
 Python raises KeyboardInterrupt in the main thread alone. And when it exits it kills the daemon threads that are left,
-at their next step in Python: one that IPOPT has called for an iteration is killed in C++, which aborts the process.
+at their next step in Python: one that comes from CasADi, or that IPOPT has called for an iteration, is killed in C++,
+which aborts the process.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+_PATIENCE = 60.0  # s, that the exit waits: a user's function may never return
+
 
 class _Began(threading.local):
     """The exceptions that the main thread had when this one began what it computes; None while it computes nothing."""
@@ -21,8 +24,8 @@ class _Began(threading.local):
     known: tuple[object, ...] | None = None
 
 
-class _Solves:
-    """Solves that run in other threads: no process exits before their end."""
+class _Computations:
+    """Those that run in other threads: no process exits before their end."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -40,20 +43,20 @@ class _Solves:
             self._changed.notify_all()
 
     def wait(self) -> None:
-        """Ask all of them to stop, and let no more begin."""
+        """Tell them to end, and let no more begin."""
         with self._changed:
             self.leaving = True
-            self._changed.wait_for(lambda: self._count == 0)
+            self._changed.wait_for(lambda: self._count == 0, _PATIENCE)
 
 
-_began, _solves = _Began(), _Solves()
-atexit.register(lambda: _solves.wait())  # those of this process, as below
+_began, _computations = _Began(), _Computations()
+atexit.register(lambda: _computations.wait())  # those of this process, as below
 
 
 def _alone() -> None:
     """A forked process has none of the threads."""
-    global _solves
-    _solves = _Solves()
+    global _computations
+    _computations = _Computations()
 
 
 if hasattr(os, "register_at_fork"):
@@ -74,30 +77,21 @@ def _is_main() -> bool:
 
 @contextmanager
 def computing() -> Iterator[None]:
-    """A context in which a KeyboardInterrupt of the main thread counts from its beginning, or from that around it."""
+    """A context that the exit of Python waits for, and whose long work asks `must_end`.
+
+    A KeyboardInterrupt of the main thread counts from its beginning, or from that of the one around it.
+    """
     if _is_main() or _began.known is not None:
         yield
         return
+    computations = _computations
+    computations.begin()
     _began.known = _in_main_thread()
     try:
         yield
     finally:
         _began.known = None
-
-
-@contextmanager
-def solving() -> Iterator[None]:
-    """A context that the exit of Python waits for; what runs in it asks `must_end`."""
-    if _is_main():
-        yield
-        return
-    solves = _solves
-    solves.begin()
-    try:
-        with computing():
-            yield
-    finally:
-        solves.end()
+        computations.end()
 
 
 def must_end() -> bool:
@@ -110,7 +104,7 @@ def must_end() -> bool:
         return False
     known = _began.known or ()
     new = (one for one in _in_main_thread() if all(one is not other for other in known))
-    return _solves.leaving or any(isinstance(one, KeyboardInterrupt) for one in new)
+    return _computations.leaving or any(isinstance(one, KeyboardInterrupt) for one in new)
 
 
 def end_if_told() -> None:

@@ -20,6 +20,7 @@ import colloc as co
 from colloc.interrupts import heeded
 from colloc.many import search
 from colloc.models.two_link import two_link
+from colloc.solver import monitor
 
 ROOT = Path(__file__).parents[1]
 
@@ -145,6 +146,16 @@ def weighed() -> co.Problem:
     cost = co.integral(lambda now: now.w * ca.sumsqr(now.tau))
     ends = [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0)]
     return co.Problem(two_link(), 1.0, cost, ends, parameters=[co.Parameter("w", 1.0)])
+
+
+def test_ctrl_c_while_the_monitor_asks_for_other_threads_counts(monkeypatch: pytest.MonkeyPatch):
+    def pressed() -> bool:
+        signal.raise_signal(signal.SIGINT)
+        monkeypatch.setattr(monitor, "must_end", lambda: False)
+        return False
+
+    monkeypatch.setattr(monitor, "must_end", pressed)
+    assert co.solve(time_optimal(), co.BSpline(5), compile=False).status is co.Status.INTERRUPTED
 
 
 def test_a_solve_that_begins_after_a_ctrl_c_is_none_of_its():

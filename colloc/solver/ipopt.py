@@ -13,7 +13,6 @@ import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError, finite_number, mapping, text, unknown_name
-from colloc.other_threads import solving
 from colloc.solver.linear_algebra import on_one_thread
 from colloc.solver.linear_solvers import check_linear_solver
 from colloc.solver.monitor import Interruptible, Monitor
@@ -134,7 +133,6 @@ class Ipopt:
     options: Mapping[str, Any]
     hessian: Hessian
 
-    @solving()
     def __call__(self, start: Start, p: np.ndarray, progress: Asked) -> Outcome:
         """Solve from a start."""
         on_one_thread()

@@ -87,7 +87,8 @@ class Monitor(IterationCallback):
             except BaseException as error:  # CasADi would print it and go on
                 self._error, self.stop = error, True
         self.count += 1
-        self.stop = self.stop or must_end()
+        if must_end():  # not `stop = stop or must_end()`: Ctrl-C may set it meanwhile
+            self.stop = True
         np.frombuffer(res[0])[0] = self.stop
         return 0
 

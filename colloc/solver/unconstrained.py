@@ -8,14 +8,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.other_threads import solving
 from colloc.solver.linear_algebra import on_one_thread
 from colloc.solver.monitor import Interruptible, IterationCallback
 
 Evaluate = Callable[[np.ndarray], Any]
 
 
-@solving()
 def minimise(
     value: Evaluate,
     gradient: Evaluate,
