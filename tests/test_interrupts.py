@@ -25,7 +25,7 @@ from colloc.lazy import cached_property
 from colloc.many.executors import results
 from colloc.models.two_link import two_link
 from colloc.solution import run
-from colloc.solver.monitor import Monitor
+from colloc.solver.monitor import Interruptible, Monitor
 from tests.campaigns.calls import interrupted
 
 # Exceptions that C code drops, Python since 3.13 reports as well.
@@ -170,6 +170,18 @@ def pressing(monkeypatch: pytest.MonkeyPatch, solve: int, iteration: int) -> Non
 
     monkeypatch.setattr(Monitor, "begin", beginning)
     monkeypatch.setattr(Monitor, "eval_buffer", watching)
+
+
+def test_the_handler_of_a_solve_does_not_outlast_it():
+    """Where a context within it was entered just before Ctrl-C came, and puts back what it found."""
+    before, monitor = signal.getsignal(signal.SIGINT), Monitor(1)
+    monitor.stop = False
+    with Interruptible(monitor):
+        found = signal.getsignal(signal.SIGINT)
+        press()
+        signal.signal(signal.SIGINT, found)
+    assert monitor.stop
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_ctrl_c_after_the_last_iteration_counts(monkeypatch: pytest.MonkeyPatch):

@@ -119,6 +119,6 @@ class Interruptible:
         self._restore()
 
     def _restore(self) -> None:
-        if self._previous is not None:
+        # Also where a context that was entered just before Ctrl-C has put this handler back.
+        if self._previous is not None and signal.getsignal(signal.SIGINT) == self._ask:
             signal.signal(signal.SIGINT, self._previous)
-            self._previous = None
