@@ -39,6 +39,7 @@ import asyncio, os, signal, subprocess, sys, tempfile, time, warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 import casadi as ca
 import numpy as np
 import colloc as co
@@ -71,7 +72,8 @@ def descended(method):
     return method(objective, np.zeros(40), co.descent.Stop(1e-12, 200))
 
 async def later(action):
-    return action()
+    # Not the solution: asyncio writes out a task's result before it puts the handler back, and Ctrl-C may come then.
+    return SimpleNamespace(status=action().status)
 
 def in_threads(work):
     with ThreadPoolExecutor(2) as pool:
