@@ -71,6 +71,13 @@ def controls(told: Callable[..., None]) -> co.control.Trajectory:
     return co.control.ilqr(slow, there, (0.0, -2.0, 0.0, 0.0), np.zeros((50, 2)), limits=(-10.0, 10.0))
 
 
+def late(told: Callable[..., None]) -> float:
+    """A number, a while after it was asked for: nothing that asks whether to end."""
+    told()
+    threading.Event().wait(0.2)  # s
+    return 1.0
+
+
 def interrupted_while(*works: Work) -> list[Future[Any]]:
     """What becomes of works in threads for which the main thread waits when Ctrl-C comes."""
     futures: list[Future[Any]] = []
@@ -103,24 +110,14 @@ def test_ctrl_c_is_a_keyboard_interrupt_of_what_has_no_interrupted_answer(action
 
 
 def test_ctrl_c_before_the_first_iteration_of_what_has_begun_counts():
-    pressed = threading.Event()
-
     @heeded
     def solved(told: Callable[..., None]) -> co.Solution | co.SequenceSolution:
-        told()
-        assert not pressed.wait(0.2)  # s
+        late(told)
         return endless(told)
 
     (future,) = interrupted_while(Work(solved))
     assert future.result().status is co.Status.INTERRUPTED
     assert future.result().iterations == 0
-
-
-def late(told: Callable[..., None]) -> float:
-    """A number, a while after it was asked for: nothing that asks whether to end."""
-    told()
-    threading.Event().wait(0.2)  # s
-    return 1.0
 
 
 def test_ctrl_c_before_the_first_case_of_a_sweep_counts():
