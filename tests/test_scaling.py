@@ -1,6 +1,7 @@
 """Units do not matter: answers under another unit of the cost or of mass; and what the solver tries in turn."""
 
 import warnings
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -126,3 +127,62 @@ def test_a_duration_guessed_badly_costs_iterations_but_no_hundreds(guess):
     found = co.solve(arm, co.BSpline(40))
     assert found.success
     assert found.iterations < 150
+
+
+def loosely(cost: co.Cost, *, position: float, unknown: float, longest: float) -> co.Problem:
+    """A short motion between bounds none of which it comes near to, beside a constant that is best at 2."""
+    limits = co.Limits(position=(-position, position), torque=(-10, 10))
+    arm = two_link()
+    bodies = [replace(body, joint=replace(body.joint, limits=limits)) for body in arm.bodies]
+    beside = co.Unknown("beside", constant=True, lower=-unknown, upper=unknown, guess=1.0)
+    return co.Problem(
+        co.Model(bodies, gravity=(0, -9.81, 0)),
+        co.Free(0.05, longest),
+        cost + co.integral(lambda now: (now.beside - 2) ** 2, "beside"),
+        [co.initial(q=(0, -1), qd=0), co.final(q=(1, 0.5), qd=0)],
+        [beside],
+    )
+
+
+@pytest.mark.filterwarnings("ignore:position limit is:colloc.InputWarning")
+@pytest.mark.parametrize("curve", CURVES, ids=str)
+@pytest.mark.parametrize("weight", [0.0, 1e-2])
+def test_bounds_that_are_meant_as_none_do_not_move_an_optimum(curve, weight):
+    cost = co.duration() + weight * co.integral(effort)
+    near = co.solve(loosely(cost, position=6.0, unknown=5.0, longest=5.0), curve)
+    for name, bounds in {
+        "position": (1e3, 1e6, 1e20),
+        "unknown": (1e4, 1e10, 1e20),
+        "longest": (1e3, 1e6, 1e20),
+    }.items():
+        for bound in bounds:
+            far = loosely(cost, **{"position": 6.0, "unknown": 5.0, "longest": 5.0} | {name: bound})
+            found = co.solve(far, curve)
+            assert (found.status, found.cost) == (near.status, pytest.approx(near.cost, rel=1e-4)), (name, bound)
+
+
+@pytest.mark.parametrize("curve", CURVES, ids=str)
+@pytest.mark.parametrize("upper", [1e3, 1e8, 1e20, np.inf])
+def test_a_bound_counts_however_loose_the_other_one(curve, upper):
+    """Reached at 0.15, and unreachable from where the motion must begin."""
+    for lower, reached in ((-0.3, True), (0.15, False)):
+        arch = co.path(lambda now: now.q[1] + 0.5 * (now.t - 0.5) ** 2 - 0.1, lower=lower, upper=upper)
+        ends = [co.initial(q=(0, -0.2), qd=0), co.final(q=(1, -0.2), qd=0), arch]
+        problem = co.Problem(two_link(), 1.0, co.integral(effort), ends)
+        if reached:
+            found = co.solve(problem, curve)
+            assert found.success
+            assert found.violation < 1e-4
+        else:
+            with pytest.raises(co.SolveError, match="infeasible"):
+                co.solve(problem, curve)
+
+
+@pytest.mark.parametrize("duration", [1e-21, 1e300, co.Free(1e-20, 1e20)])
+def test_a_duration_must_leave_numbers(duration):
+    ends = [co.initial(q=0, qd=0), co.final(q=1, qd=0), co.bounds(tau=(-10, 10))]
+    if isinstance(duration, co.Free):
+        assert co.solve(co.Problem(two_link(), duration, co.duration(), ends), co.BSpline(20)).success
+    else:
+        with pytest.raises(co.InputError, match=r"duration must lie in \[1e-20, 1e\+20\] s"):
+            co.Problem(two_link(), duration, co.integral(effort), ends)

@@ -150,13 +150,13 @@ def test_rates_of_signals_may_cost_and_have_bounds():
 # -- order, error, simulation ----------------------------------------------------------------------------------------
 
 
-def decay() -> co.Problem:
+def decay(loose: float = np.inf) -> co.Problem:
     return co.Problem(
         NOTHING,
         1.0,
         co.terminal(lambda now: now.y),
         [co.initial(states={"y": 1.0})],
-        [co.State("y", rate=lambda now: -3 * now.y + ca.sin(5 * now.t))],
+        [co.State("y", rate=lambda now: -3 * now.y + ca.sin(5 * now.t), lower=-loose, upper=loose)],
     )
 
 
@@ -193,6 +193,17 @@ def test_the_error_is_how_far_the_state_strays():
         )
         assert solution.error.equations[k] == pytest.approx(strays, rel=0.05)
     assert co.verify(solution).forward_error < 3 * solution.error.totals["equations"]
+
+
+def test_loose_bounds_hide_no_error():
+    """It is relative to what the state does, as are those of joints."""
+    errors, simulated = [], []
+    for loose in (np.inf, 1e3, 1e8, 1e20):
+        solution = quiet(decay(loose), co.Radau(5, 2))
+        errors.append(float(solution.error))
+        simulated.append(co.verify(solution).forward_error)
+    assert errors == pytest.approx(4 * errors[:1], rel=1e-3)
+    assert simulated == pytest.approx(4 * simulated[:1], rel=1e-3)
 
 
 def test_a_grid_too_coarse_for_a_state_says_so():

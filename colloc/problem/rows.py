@@ -11,6 +11,8 @@ import numpy as np
 from colloc.checks import InputError, finite_array, function, interval, text
 from colloc.problem.user_functions import returned
 
+_LOOSE = 1e4  # from how many times the size of the other one on a bound tells no size
+
 
 class Rows(NamedTuple):
     """A constraint in symbols: lower <= expression <= upper. A cost has no bounds: its rows are summed.
@@ -113,9 +115,15 @@ def unique(name: str, taken: Mapping[str, object]) -> str:
 
 
 def natural_size(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Natural size of a bounded quantity: half the range, else the size of the one bound or value, else 1."""
-    with np.errstate(invalid="ignore"):
+    """Natural size of a bounded quantity: half the range, else the size of the one bound or value, else 1.
+
+    A bound that is far looser than the other one is meant as none and tells no size: it counts as 1e4 times the other
+    one, or 1e4, at most.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
         half = (upper - lower) / 2
-    size = np.where(np.isfinite(half), half, np.where(np.isfinite(lower), np.abs(lower), np.abs(upper)))
+        most = _LOOSE * np.maximum(np.minimum(np.abs(lower), np.abs(upper)), 1.0)
+    only = np.where(np.isfinite(lower), np.abs(lower), np.abs(upper))
+    size = np.where(np.isfinite(half), np.minimum(half, most), only)
     size = np.where(lower == upper, np.abs(lower), size)
     return np.where(np.isfinite(size) & (size > 0), size, 1.0)

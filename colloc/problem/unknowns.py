@@ -17,6 +17,8 @@ from colloc.pickling import Portable
 from colloc.problem.instant import RESERVED, Instant
 from colloc.problem.rows import column
 
+_SHORTEST, _LONGEST = 1e-20, 1e20  # s
+
 
 @dataclass(frozen=True)
 class Free:
@@ -25,7 +27,7 @@ class Free:
     Parameters
     ----------
     lower, upper : float [s]
-        Positive bounds.
+        Positive bounds, from 1e-20 to 1e20.
     guess : float, optional [s]
         Where the search starts. By default the time of the straight line between the stated end postures, see
         `timed_line`; where it has none, the geometric mean of the bounds.
@@ -45,6 +47,8 @@ class Free:
         lower = finite_number("duration lower", self.lower, positive=True)
         upper = finite_number("duration upper", self.upper, positive=True)
         interval("duration", lower, upper)
+        if lower < _SHORTEST or upper > _LONGEST:  # accelerations and their squares are to be numbers
+            raise InputError(f"duration must lie in [{_SHORTEST:g}, {_LONGEST:g}] s, got [{lower:g}, {upper:g}]")
         if self.guess is None:
             return
         guess = finite_number("duration guess", self.guess)

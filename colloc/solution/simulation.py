@@ -138,7 +138,7 @@ def _reference(solution: Solution, torque: ca.Function) -> _Reference:
     coefficients = np.concatenate(parts, axis=2)
     size = np.abs(np.hstack([*moving, needed, signals])).max(axis=0)
     present = np.flatnonzero((np.abs(coefficients) > _ROUNDING * size).any(axis=(0, 2)))
-    natural = [natural_size(state.lower, state.upper) for state in solution.problem.states]
+    natural = [np.minimum(natural_size(state.lower, state.upper), 1.0) for state in solution.problem.states]
     natural = np.concatenate([np.zeros(0), *natural]) + np.abs(states).max(axis=0)
     return _Reference(edges, coefficients[:, : present.max(initial=0) + 1], gap, natural)
 

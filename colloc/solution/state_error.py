@@ -45,7 +45,8 @@ def state_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, flo
         size = fine.size * count
         rate = np.linalg.solve(np.eye(size) + pull.reshape(size, size), wrong[k].ravel())
         change[k] = h * once @ rate.reshape(fine.size, count)
-    natural = np.concatenate([natural_size(state.lower, state.upper) for state in problem.states])
+    # As of joints, which stray in radians or metres: loose bounds are no measure of an error.
+    natural = np.concatenate([np.minimum(natural_size(state.lower, state.upper), 1.0) for state in problem.states])
     relative = np.abs(change) / (natural + np.abs(values).max(axis=0))
     whole = np.abs(np.cumsum(change[:, -1], axis=0)) / (natural + np.abs(values).max(axis=0))
     return relative.max(axis=(1, 2)), float(max(relative.max(), whole.max()))

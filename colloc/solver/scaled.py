@@ -14,6 +14,8 @@ from colloc.solver.start import Start
 from colloc.transcription import Program
 from colloc.transcription.slices import triplet
 
+_NO_BOUND = 1e19  # IPOPT's nlp_upper_bound_inf
+
 
 class Hessian(Enum):
     """What a solver takes for the second derivatives of the Lagrangian.
@@ -86,8 +88,9 @@ class ScaledNLP:
         """Arguments of a run, with bounds and, for a warm start, multipliers."""
         nlp, sx, sg, sf = self.nlp, self.nlp.scale_x, self.sizes.rows, self.sizes.cost
         lower, upper = (nlp.lower, nlp.upper) if start.bounds is None else start.bounds
-        lower_g, upper_g = (side / sg for side in nlp.bounds_g)
-        given = {"x0": start.x / sx, "p": p, "lbx": lower / sx, "ubx": upper / sx, "lbg": lower_g, "ubg": upper_g}
+        lower, upper = _sides(lower, upper, sx)
+        lower_g, upper_g = _sides(*nlp.bounds_g, sg)
+        given = {"x0": start.x / sx, "p": p, "lbx": lower, "ubx": upper, "lbg": lower_g, "ubg": upper_g}
         if start.multipliers is not None:
             given |= {"lam_g0": start.multipliers["g"] * sg / sf, "lam_x0": start.multipliers["x"] * sx / sf}
         return given
@@ -136,6 +139,13 @@ class ScaledNLP:
             scaled += lam_f * ca.DM.eye(self.nlp.n_x)
         names = ["x", "p", "lam_f", "lam_g"]
         return ca.Function("hess_lag", [x, p, lam_f, lam_g], [scaled], names, ["triu_hess_gamma_x_x"])
+
+
+def _sides(lower: np.ndarray, upper: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds in natural sizes; what IPOPT takes for none it would no longer know once it is scaled."""
+    wide = lower < upper
+    lower = np.where(wide & (lower <= -_NO_BOUND), -np.inf, lower)
+    return lower / scale, np.where(wide & (upper >= _NO_BOUND), np.inf, upper) / scale
 
 
 def _entry_scale(sparsity: ca.Sparsity, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:

@@ -19,6 +19,10 @@ from colloc.transcription.grid import Grid
 from colloc.transcription.program import Motion, Program
 from colloc.transcription.shared import parameter_symbols
 
+# Sizes at most of unknowns, and of positions and durations, which are in radians, metres and seconds, in multiples of
+# their least magnitude if that is more than one: bounds that are looser tell no size.
+_LOOSE, _LOOSE_MOTION = 1e4, 100.0
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NLP(Program):
@@ -65,7 +69,11 @@ class NLP(Program):
     @cached_property
     def scale_x(self) -> np.ndarray:
         """Natural size of every variable, from its bounds; of control points also from the width that they govern."""
-        return self.grid.natural(natural_size(self.lower, self.upper))
+        layout, most = self.grid.layout, np.full(self.n_x, _LOOSE)
+        for own in (layout["q"], layout.duration):
+            most[own - layout.offset] = _LOOSE_MOTION
+        least = np.maximum(np.maximum(self.lower, -self.upper), 1.0)  # magnitude
+        return self.grid.natural(np.minimum(natural_size(self.lower, self.upper), most * least))
 
     @property
     def free_duration(self) -> bool:
