@@ -35,7 +35,7 @@ _ACTIONS = {
 }
 
 _SNIPPET = """
-import asyncio, os, signal, subprocess, sys, tempfile, time, warnings
+import asyncio, os, signal, subprocess, sys, tempfile, threading, time, warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -111,6 +111,9 @@ for path in folder.glob("*.npz"):
         assert np.isfinite(co.load(path, stated()).cost)
     except co.InputError as error:
         assert False, f"lost or torn file: {{error}}"
+for thread in threading.enumerate():
+    if thread is not threading.main_thread():
+        thread.join()  # Python's pool does not wait for a worker in whose start Ctrl-C came
 left = [path.name for path in folder.rglob("*") if path.name.startswith(("build-", "."))]
 assert not left, f"lost or torn file: left behind {{left}}"
 import shutil
