@@ -186,3 +186,11 @@ def test_a_duration_must_leave_numbers(duration):
     else:
         with pytest.raises(co.InputError, match=r"duration must lie in \[1e-20, 1e\+20\] s"):
             co.Problem(two_link(), duration, co.integral(effort), ends)
+
+
+@pytest.mark.parametrize("tight", [1e-9, 1e-60, 1e-250])
+def test_bounds_that_are_meant_as_zero_are_found_out_of_reach(tight):
+    """Whose rows in such sizes would be no numbers: IPOPT would not come back."""
+    rows = [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0), co.bounds(tau=(-tight, tight))]
+    with pytest.raises(co.SolveError, match="infeasible"):
+        co.solve(co.Problem(two_link(), 1.0, co.integral(effort), rows), co.Radau(8))

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array, function, interval, text
+from colloc.checks import InputError, finite_array, function, interval, quoted, text
 from colloc.problem.user_functions import returned
 
 _LOOSE = 1e4  # from how many times the size of the other one on a bound tells no size
+_TIGHT = 1e-50  # bounds that are tighter are meant as zero
 
 
 class Rows(NamedTuple):
@@ -71,7 +72,7 @@ def bounded(
     try:
         expression = ca.SX(ca.vertcat(*value) if isinstance(value, list | tuple) else value)
     except (TypeError, NotImplementedError):
-        raise InputError(f"constraint {name!r} must return an SX scalar or column, got {value!r}") from None
+        raise InputError(f"constraint {name!r} must return an SX scalar or column, got {quoted(value)}") from None
     if expression.shape[1] != 1 or expression.shape[0] == 0:
         raise InputError(f"constraint {name!r} must return a scalar or a column, got shape {expression.shape}")
     count = expression.shape[0]
@@ -79,7 +80,7 @@ def bounded(
     size = natural_size(low, high) if scale is None else finite_array(f"constraint {name!r} scale", scale, (count,))
     units = (unit,) * count if isinstance(unit, str) else tuple(unit)
     if len(units) != count:
-        raise InputError(f"constraint {name!r} needs one unit or {count}, got {unit!r}")
+        raise InputError(f"constraint {name!r} needs one unit or {count}, got {quoted(unit)}")
     own = tuple(labels) or ((name,) if count == 1 else tuple(f"{name}[{k}]" for k in range(count)))
     return Rows(ca.densify(expression), low, high, own, units, size)
 
@@ -90,7 +91,7 @@ def column(what: str, value: Any, size: int) -> ca.SX:
     try:
         return ca.SX(ca.vertcat(*value) if isinstance(value, list | tuple) else value)
     except (TypeError, NotImplementedError):
-        raise InputError(f"{what} must return SX, shape ({size},), got {value!r}") from None
+        raise InputError(f"{what} must return SX, shape ({size},), got {quoted(value)}") from None
 
 
 def name_of(what: str, fn: Any, name: Any, *arguments: str) -> str:
@@ -126,4 +127,4 @@ def natural_size(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     only = np.where(np.isfinite(lower), np.abs(lower), np.abs(upper))
     size = np.where(np.isfinite(half), np.minimum(half, most), only)
     size = np.where(lower == upper, np.abs(lower), size)
-    return np.where(np.isfinite(size) & (size > 0), size, 1.0)
+    return np.where(np.isfinite(size) & (size > _TIGHT), size, 1.0)

@@ -32,6 +32,7 @@ _IMPOSSIBLE = {
     "torques too weak": "co.bounds(tau=(-1e-6, 1e-6))",
     "too slow": "co.bounds(qd=(-0.3 * mean, 0.3 * mean))",
     "contradiction": "co.path(lambda now: now.q[0], lower=float(case.start.max()) + 100.0)",
+    "contradiction under a loose bound": "co.path(lambda now: now.q[0], lower=float(case.start.max()) + 9, upper=1e10)",
     "unreachable": "co.at(0.5, lambda now: now.point(now.model.bodies[-1].name).position[0], equals=1e3)",
 }
 _SNIPPET = """
