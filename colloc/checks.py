@@ -17,6 +17,7 @@ import numpy as np
 
 _TURN = 2 * math.pi + 1e-6  # rad
 _LARGEST = 2**31  # of an integer that counts something
+_LONG = 400  # characters of a value in a message
 # What can be iterated over, but has no order, or is one thing.
 _NO_LISTS = str | bytes | bytearray | memoryview | set | frozenset | Mapping | ca.SX | ca.DM | ca.MX
 
@@ -65,6 +66,15 @@ def unknown_name(what: str, name: object, legal: Iterable[str]) -> InputError:
     return InputError(f"no {what} named {name!r}{hint} (known: {shortened(legal) or 'none'})")
 
 
+def quoted(value: Any) -> str:
+    """A value as it is written, for a message: the middle of a long one left out."""
+    try:
+        written = repr(value)
+    except Exception:  # as of integers with thousands of digits
+        written = object.__repr__(value)
+    return written if len(written) <= _LONG else f"{written[: _LONG // 2]} ... {written[-_LONG // 4 :]}"
+
+
 def shortened(names: Sequence[str], most: int = 20) -> str:
     """Names for a message, not more than a reader takes in."""
     return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
@@ -74,18 +84,18 @@ def instance(name: str, value: Any, kind: type | UnionType, how: str = "") -> An
     """The value, of a type or one of several."""
     if not isinstance(value, kind):
         wanted = " or ".join(k.__name__ for k in (kind.__args__ if isinstance(kind, UnionType) else (kind,)))
-        raise InputError(f"{name} must be a {wanted}{f' ({how})' if how else ''}, got {value!r}")
+        raise InputError(f"{name} must be a {wanted}{f' ({how})' if how else ''}, got {quoted(value)}")
     return value
 
 
 def text(name: str, value: Any) -> str:
     """A string with something in it that can be written to a file."""
     if not isinstance(value, str) or not value:
-        raise InputError(f"{name} must be a non-empty string, got {value!r}")
+        raise InputError(f"{name} must be a non-empty string, got {quoted(value)}")
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{name} must be text, and half a surrogate pair is none, got {value!r}") from None
+        raise InputError(f"{name} must be text, and half a surrogate pair is none, got {quoted(value)}") from None
     return value
 
 
@@ -93,14 +103,14 @@ def choice(name: str, value: Any, legal: Sequence[str]) -> str:
     """One of a few words."""
     if not isinstance(value, str) or value not in legal:
         words = " or ".join(f'"{word}"' for word in legal)
-        raise InputError(f"{name} must be {words}, got {value!r}")
+        raise InputError(f"{name} must be {words}, got {quoted(value)}")
     return value
 
 
 def flag(name: str, value: Any) -> bool:
     """True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise InputError(f"{name} must be True or False, got {value!r}")
+        raise InputError(f"{name} must be True or False, got {quoted(value)}")
     return bool(value)
 
 
@@ -110,7 +120,7 @@ def function(name: str, value: Any, what: str, *arguments: str, keywords: bool =
     What it does with them is found out by calling it: errors inside a user's function are the user's to see.
     """
     if not callable(value):
-        raise InputError(f"{name} needs {what}, got {value!r}")
+        raise InputError(f"{name} needs {what}, got {quoted(value)}")
     if not arguments:
         return value
     try:
@@ -131,7 +141,7 @@ def mapping(name: str, value: Any) -> Mapping[Any, Any]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise InputError(f"{name} must be a mapping, got {value!r}")
+        raise InputError(f"{name} must be a mapping, got {quoted(value)}")
     return value
 
 
@@ -142,14 +152,14 @@ def finite_array(name: str, value: Any, shape: tuple[int | None, ...] | None = N
     """
     array = float_array(name, value, shape)
     if not np.isfinite(array).all():
-        raise InputError(f"{name} must be finite, got {value!r}")
+        raise InputError(f"{name} must be finite, got {quoted(value)}")
     return array
 
 
 def vector(name: str, value: Any, size: int) -> np.ndarray:
     """Finite floats, shape (size,), for what has no meaning as one number for all of them."""
     if _numbers(name, value, (size,)).ndim == 0:
-        raise InputError(f"{name} must be a vector of shape ({size},), got {value!r}")
+        raise InputError(f"{name} must be a vector of shape ({size},), got {quoted(value)}")
     return finite_array(name, value, (size,))
 
 
@@ -161,7 +171,7 @@ def float_array(name: str, value: Any, shape: tuple[int | None, ...] | None = No
     if array.ndim == 0 and len(shape) == 1 and shape[0] is not None:
         array = np.full(shape[0], float(array))
     if array.ndim != len(shape) or any(size not in (None, own) for size, own in zip(shape, array.shape, strict=True)):
-        raise InputError(f"{name} must have shape {_shown(shape)}, got shape {array.shape}: {value!r}")
+        raise InputError(f"{name} must have shape {_shown(shape)}, got shape {array.shape}: {quoted(value)}")
     return array
 
 
@@ -175,7 +185,7 @@ def _numbers(name: str, value: Any, shape: tuple[int | None, ...] | None) -> np.
     except (TypeError, ValueError, NotImplementedError, OverflowError, RuntimeError):  # ragged, symbols, 10**400
         array = None
     if array is None or (isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given)):
-        raise InputError(f"{name} must be {wanted}, got {value!r}{_hint(value)}")
+        raise InputError(f"{name} must be {wanted}, got {quoted(value)}{_hint(value)}")
     return array
 
 
@@ -213,24 +223,24 @@ def _shown(shape: tuple[int | None, ...]) -> str:
 def as_tuple(name: str, value: Any) -> tuple[Any, ...]:
     """A tuple of the items of a list or another iterable that has an order."""
     if not isinstance(value, Iterable) or isinstance(value, _NO_LISTS):
-        raise InputError(f"{name} must be a list, got {value!r}")
+        raise InputError(f"{name} must be a list, got {quoted(value)}")
     try:
         return tuple(value)
     except TypeError:  # an array without an axis
-        raise InputError(f"{name} must be a list, got {value!r}") from None
+        raise InputError(f"{name} must be a list, got {quoted(value)}") from None
 
 
 def finite_number(name: str, value: Any, *, positive: bool = False, at_most: float = math.inf) -> float:
     """A finite float, strictly positive where asked."""
     if not _is_real(value) or not isinstance(value, Real):
-        raise InputError(f"{name} must be a number, got {value!r}{_hint(value)}")
+        raise InputError(f"{name} must be a number, got {quoted(value)}{_hint(value)}")
     try:
         number = float(value)
     except OverflowError:  # an integer of many digits
         number = math.inf
     if not math.isfinite(number) or (positive and number <= 0) or number > at_most:
         limit = "" if at_most == math.inf else f" and at most {at_most:g}"
-        raise InputError(f"{name} must be finite{' and positive' if positive else ''}{limit}, got {value!r}")
+        raise InputError(f"{name} must be finite{' and positive' if positive else ''}{limit}, got {quoted(value)}")
     return number
 
 
@@ -238,9 +248,9 @@ def count(name: str, value: Any, *, at_least: int, at_most: int | None = None) -
     """An integer within a range."""
     legal = f"an integer >= {at_least}" if at_most is None else f"an integer from {at_least} to {at_most}"
     if not isinstance(value, int | np.integer) or isinstance(value, bool | np.timedelta64):
-        raise InputError(f"{name} must be {legal}, got {value!r}")
+        raise InputError(f"{name} must be {legal}, got {quoted(value)}")
     if value < at_least or value > _LARGEST or (at_most is not None and value > at_most):
-        raise InputError(f"{name} must be {legal}, got {value!r}")
+        raise InputError(f"{name} must be {legal}, got {quoted(value)}")
     return int(value)
 
 
@@ -249,7 +259,7 @@ def pair(name: str, value: Any, of: str = "(lower, upper)") -> tuple[Any, Any]:
     try:
         first, second = as_tuple(name, value)
     except (InputError, ValueError):
-        raise InputError(f"{name} must be {of}, got {value!r}") from None
+        raise InputError(f"{name} must be {of}, got {quoted(value)}") from None
     return first, second
 
 
@@ -262,12 +272,14 @@ def interval(name: str, lower: Any, upper: Any, shape: tuple[int, ...] | None = 
         except InputError:
             raise
         except ValueError:
-            raise InputError(f"{name}: bounds have different shapes, got lower={lower!r}, upper={upper!r}") from None
+            raise InputError(
+                f"{name}: bounds have different shapes, got lower={quoted(lower)}, upper={quoted(upper)}"
+            ) from None
     low, high = float_array(f"{name} lower", lower, shape), float_array(f"{name} upper", upper, shape)
     if np.isnan(low).any() or np.isnan(high).any():
-        raise InputError(f"{name} bounds must not be NaN, got lower={lower!r}, upper={upper!r}")
+        raise InputError(f"{name} bounds must not be NaN, got lower={quoted(lower)}, upper={quoted(upper)}")
     if (low > high).any():
-        raise InputError(f"{name}: lower bound exceeds upper bound, got lower={lower!r}, upper={upper!r}")
+        raise InputError(f"{name}: lower bound exceeds upper bound, got lower={quoted(lower)}, upper={quoted(upper)}")
     if (low == np.inf).any() or (high == -np.inf).any():
-        raise InputError(f"{name}: no value satisfies lower={lower!r}, upper={upper!r}")
+        raise InputError(f"{name}: no value satisfies lower={quoted(lower)}, upper={quoted(upper)}")
     return low, high

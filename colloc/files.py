@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from colloc.checks import InputError
+from colloc.checks import InputError, quoted
 from colloc.interrupts import uninterrupted
 
 try:
@@ -35,7 +35,7 @@ def check_path(path: str | os.PathLike[str]) -> Path:
         with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
             os.lstat(target)
     except (TypeError, ValueError, OSError) as error:
-        raise InputError(f"path must be a file name, got {path!r} ({error})") from None
+        raise InputError(f"path must be a file name, got {quoted(path)} ({error})") from None
     return target
 
 
@@ -49,7 +49,7 @@ def check_writable(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ())
     """
     target = check_path(path)
     if suffixes and target.suffix.lower() not in suffixes:
-        raise InputError(f"file name must end in {' or '.join(suffixes)}, got {str(path)!r}")
+        raise InputError(f"file name must end in {' or '.join(suffixes)}, got {quoted(str(path))}")
     if target.is_dir():
         raise InputError(f"{str(path)!r} is a directory, not a file")
     own = _resolved(target)

@@ -7,7 +7,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, count, finite_array, finite_number, instance, vector
+from colloc.checks import InputError, count, finite_array, finite_number, instance, quoted, vector
 from colloc.interrupts import heeded
 from colloc.model import Model
 from colloc.model.kinematics import frames
@@ -80,7 +80,7 @@ def reach(
     lower, upper = model.limits("position")
     rest = np.clip(0.0, lower, upper) if start is None else finite_array("start", start, (model.n,))
     if (rest < lower - 1e-9).any() or (rest > upper + 1e-9).any():
-        raise InputError(f"start must lie within the joint limits, {lower} to {upper}, got {start!r}")
+        raise InputError(f"start must lie within the joint limits, {lower} to {upper}, got {quoted(start)}")
     tolerance = finite_number("tol", tol, positive=True)
     count("tries", tries, at_least=1)
     q = ca.SX.sym("q", model.n)

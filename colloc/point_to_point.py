@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array
+from colloc.checks import InputError, finite_array, quoted
 from colloc.interrupts import heeded
 from colloc.model import Model
 from colloc.problem import Cost, Free, Instant, Problem, final, initial, integral
@@ -60,7 +60,7 @@ def point_to_point(
     0.61
     """
     if not isinstance(model, Model):
-        raise InputError(f"model must be a Model, got {model!r}")
+        raise InputError(f"model must be a Model, got {quoted(model)}")
     if minimize is not None and duration is None:
         raise InputError("a cost of your own needs a duration: a number of seconds or co.Free(lower, upper)")
     a, b = (finite_array(name, posture, (model.n,)) for name, posture in (("start", start), ("end", end)))

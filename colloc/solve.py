@@ -11,7 +11,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from colloc.checks import InputError, choice, finite_number, flag, instance
+from colloc.checks import InputError, choice, finite_number, flag, instance, quoted
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.interrupts import heeded
 from colloc.kernels import Compile
@@ -260,7 +260,7 @@ def _alone(nlp: NLP | SequenceNLP, **given: Any) -> NLP | SequenceNLP:
     """The NLP, if nothing is given that it brings itself."""
     for name, value in given.items():
         if value is not None:
-            raise InputError(f"an NLP brings its {name}; give {name} to co.transcribe, got {value!r}")
+            raise InputError(f"an NLP brings its {name}; give {name} to co.transcribe, got {quoted(value)}")
     return nlp
 
 

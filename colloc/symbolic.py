@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, float_array
+from colloc.checks import InputError, float_array, quoted
 
 
 def symbols(name: str, value: Any, shape: tuple[int, ...]) -> ca.SX:
@@ -28,12 +28,12 @@ def symbolic(name: str, value: Any, shape: tuple[int, int]) -> ca.SX:
         else:
             matrix = ca.SX(float_array(name, value))
     except (TypeError, ValueError, RuntimeError, NotImplementedError):
-        raise InputError(f"{name} must be {_wanted(shape)}, numbers or SX symbols, got {value!r}") from None
+        raise InputError(f"{name} must be {_wanted(shape)}, numbers or SX symbols, got {quoted(value)}") from None
     if matrix.shape != shape:
-        raise InputError(f"{name} must be {_wanted(shape)}, got {value!r}")
+        raise InputError(f"{name} must be {_wanted(shape)}, got {quoted(value)}")
     entries = [matrix.nz[k] for k in range(matrix.nnz())]
     if not all(math.isfinite(float(entry)) for entry in entries if entry.is_constant()):
-        raise InputError(f"{name} must be finite, got {value!r}")
+        raise InputError(f"{name} must be finite, got {quoted(value)}")
     return matrix
 
 

@@ -194,6 +194,14 @@ def test_samples_are_looked_at_before_they_are_computed(evaluator: co.Evaluator,
         evaluator.sensitivities((0, 0), (0, 0), (0, 0), out=3)  # pyright: ignore[reportArgumentType]
 
 
+def test_messages_quote_no_more_than_a_reader_takes_in():
+    for bad in (10**5_000, ["a"] * 10_000, {"a": [0.0] * 10_000}, np.full(900, "a"), "x" * 10_000):
+        for call in (lambda q: co.initial(q=q), co.BSpline, lambda T: co.Free(T, 1.0), lambda p: co.solve(p)):
+            with pytest.raises(co.InputError, match="must") as refused:
+                call(bad)
+            assert len(str(refused.value)) < 600
+
+
 def test_every_public_name_is_a_door_of_the_campaign():
     names = {door.name for door in garbage.doors()}
     assert {"co.Model.empty", "co.State", "co.State.equation", "co.Instant.rate", "co.loops.IndependentJoints"} <= names

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.arguments import a, array, taking
-from colloc.checks import InputError, count, finite_number, function, interval, pair
+from colloc.checks import InputError, count, finite_number, function, interval, pair, quoted
 from colloc.dynamics import composite_sensitivities, forward_dynamics, total_sensitivities
 from colloc.interrupts import heeded
 from colloc.kernels.batch import Batch
@@ -113,7 +113,7 @@ def discretise(model: Model, dt: float, *, scheme: Scheme = Scheme.RUNGE_KUTTA, 
     array([-0.   ,  0.   , -0.051,  0.069])
     """
     if not isinstance(model, Model):
-        raise InputError(f"model must be a Model, got {model!r}")
+        raise InputError(f"model must be a Model, got {quoted(model)}")
     check_loads(model, loads)
     if model.symbols:
         raise InputError(f"model {model.name!r} contains symbols, a discrete system needs numbers: {model.symbols}")
@@ -127,7 +127,7 @@ def system_at(
 ) -> System:
     """The system of an instant's model and symbols, `symbols` other than t, q, qd, tau replaced by `values`."""
     if not isinstance(scheme, Scheme):
-        raise InputError(f"scheme must be one of {', '.join(map(str, Scheme))}, got {scheme!r}")
+        raise InputError(f"scheme must be one of {', '.join(map(str, Scheme))}, got {quoted(scheme)}")
     dt, n = finite_number("dt", dt, positive=True), now.model.n
     check_forward(loads, now.qdd)
     qdd = forward_dynamics(now.model, now.q, now.qd, now.tau, loads)

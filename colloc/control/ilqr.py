@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from colloc.checks import InputError, count, finite_array, finite_number, interval, pair
+from colloc.checks import InputError, count, finite_array, finite_number, interval, pair, quoted
 from colloc.control.batch import least_squares_step
 from colloc.control.discrete import System, simulate
 from colloc.control.objective import Objective
@@ -176,9 +176,9 @@ def _task(
 ) -> tuple[_Task, np.ndarray, np.ndarray]:
     """The arguments of `ilqr`, checked."""
     if not isinstance(system, System) or not isinstance(objective, Objective):
-        raise InputError(f"ilqr needs a System and an Objective, got {system!r} and {objective!r}")
+        raise InputError(f"ilqr needs a System and an Objective, got {quoted(system)} and {quoted(objective)}")
     if not isinstance(form, Form):
-        raise InputError(f"form must be one of {', '.join(map(str, Form))}, got {form!r}")
+        raise InputError(f"form must be one of {', '.join(map(str, Form))}, got {quoted(form)}")
     if limits is not None and form is Form.BATCH:
         raise InputError("limits need the recursive form, got form=Form.BATCH")
     u0 = finite_array("u0", u0, (None, system.n_u))

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.arguments import a, callback, taking
-from colloc.checks import InputError, as_tuple, finite_array, function
+from colloc.checks import InputError, as_tuple, finite_array, function, quoted
 from colloc.model import Model
 from colloc.problem import Instant
 
@@ -78,7 +78,7 @@ class Objective:
 
     def __add__(self, other: Objective) -> Objective:
         if not isinstance(other, Objective):
-            raise InputError(f"an objective can be added to an objective only, got {other!r}")
+            raise InputError(f"an objective can be added to an objective only, got {quoted(other)}")
         return Objective(self.states + other.states, self.controls + other.controls)
 
 
@@ -135,7 +135,7 @@ def output_cost(
     value, state = function("fn", fn, "a function of the instant", "now")(now), ca.vertcat(q, qd)
     others = ca.vertcat(now.t, now.duration, qdd, tau)
     if not isinstance(value, ca.SX) or value.shape[1] != 1 or ca.depends_on(value, others):
-        raise InputError(f"fn must return an SX column that depends on now.q and now.qd only, got {value!r}")
+        raise InputError(f"fn must return an SX column that depends on now.q and now.qd only, got {quoted(value)}")
     value, size = ca.densify(value), value.shape[0]
     outputs = ca.Function("outputs", [state], [value])
     slopes = ca.Function("slopes", [state], [ca.densify(ca.vec(ca.jacobian(value, state).T))])
@@ -169,7 +169,7 @@ def control_cost(weights: Any, targets: Any = 0.0) -> Objective:
 def _numbers(name: str, value: Any) -> np.ndarray:
     array = finite_array(name, value)
     if array.ndim > 2:
-        raise InputError(f"{name} must be finite and have at most two axes, got {value!r}")
+        raise InputError(f"{name} must be finite and have at most two axes, got {quoted(value)}")
     return array
 
 
@@ -181,7 +181,7 @@ def _weights(value: Any) -> np.ndarray:
         square = weights.shape[0] == weights.shape[1] and np.allclose(weights, weights.T, rtol=1e-12, atol=0)
         legal = square and np.linalg.eigvalsh(weights)[0] >= -1e-12 * np.abs(weights).max()
     if not legal:
-        raise InputError(f"weights must be >= 0, or a symmetric positive semidefinite matrix, got {value!r}")
+        raise InputError(f"weights must be >= 0, or a symmetric positive semidefinite matrix, got {quoted(value)}")
     return weights
 
 
@@ -192,7 +192,7 @@ def _steps(value: Sequence[int] | None) -> tuple[int, ...] | None:
     if not steps or not all(
         isinstance(k, int | np.integer) and not isinstance(k, bool | np.timedelta64) for k in steps
     ):
-        raise InputError(f"steps must be a list of integers, got {value!r}")
+        raise InputError(f"steps must be a list of integers, got {quoted(value)}")
     if max(map(abs, steps)) >= _MOST_STEPS:
         raise InputError("steps must be integers of 32 bits, got larger ones")
     return tuple(map(int, steps))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from colloc.arguments import a, integer, taking
-from colloc.checks import InputError, float_array
+from colloc.checks import InputError, float_array, quoted
 from colloc.control.objective import Objective, Output, Term
 
 
@@ -156,10 +156,10 @@ def _residual(term: Term, rows: int, size: int) -> Residual:
 
 def _resolved(steps: tuple[int, ...], rows: int) -> np.ndarray:
     if not all(-rows <= k < rows for k in steps):
-        raise InputError(f"steps must lie within {-rows} .. {rows - 1}, got {steps!r}")
+        raise InputError(f"steps must lie within {-rows} .. {rows - 1}, got {quoted(steps)}")
     chosen = np.array(steps) % rows
     if len(set(chosen)) < len(chosen):
-        raise InputError(f"steps must differ from one another, got {steps!r}")
+        raise InputError(f"steps must differ from one another, got {quoted(steps)}")
     return chosen
 
 

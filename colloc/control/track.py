@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 
-from colloc.checks import InputError, count, finite_array, finite_number, flag, instance, interval, pair
+from colloc.checks import InputError, count, finite_array, finite_number, flag, instance, interval, pair, quoted
 from colloc.control.discrete import Scheme, System, simulate, system_at
 from colloc.control.residuals import Expansion
 from colloc.control.riccati import backward
@@ -133,7 +133,7 @@ def track(
     (100, 2, 4)
     """
     if not isinstance(solution, Solution):
-        raise InputError(f"track needs a Solution (see co.solve), got {solution!r}")
+        raise InputError(f"track needs a Solution (see co.solve), got {quoted(solution)}")
     steps, n = count("steps", steps, at_least=1), solution.problem.model.n
     deviations = [finite_array(name, value, (n,)) for name, value in (("q", q), ("qd", qd), ("tau", tau))]
     if any((deviation <= 0).any() for deviation in deviations):

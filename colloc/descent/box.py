@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, float_array
+from colloc.checks import InputError, float_array, quoted
 from colloc.descent.line_search import Point, Step, lowers
 
 _NEAR = 1e-4  # of a bound, in units of x: closer variables count as being there
@@ -74,7 +74,7 @@ def box_of(lower: Any, upper: Any, n: int) -> Box:
     for name, value in (("lower", lower), ("upper", upper)):
         array = float_array(name, value)
         if array.shape not in ((), (n,)) or np.isnan(array).any():
-            raise InputError(f"{name} bounds must be a number or shape ({n},), got {value!r}")
+            raise InputError(f"{name} bounds must be a number or shape ({n},), got {quoted(value)}")
         arrays.append(np.broadcast_to(array, (n,)))
     if (crossed := np.flatnonzero(arrays[0] > arrays[1])).size:
         k = int(crossed[0])

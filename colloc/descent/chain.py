@@ -9,7 +9,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array
+from colloc.checks import InputError, finite_array, quoted
 from colloc.descent.objective import Objective
 from colloc.descent.spline import SplineMotion
 from colloc.kernels import Compile
@@ -101,7 +101,7 @@ class ChainMovement:
     def __post_init__(self):
         object.__setattr__(self, "_dynamics", ChainEvaluator(self.chain, loads=self.loads, compile=self.compile))
         if not isinstance(self.motion, SplineMotion):
-            raise InputError(f"motion must be a SplineMotion, got {self.motion!r}")
+            raise InputError(f"motion must be a SplineMotion, got {quoted(self.motion)}")
         if self.motion.n != self.chain.mobility:
             raise InputError(
                 f"motion must have {self.chain.mobility} coordinates, those of joints "
@@ -189,7 +189,9 @@ class ChainMovement:
 def _posture_cost(chain: ClosedChain, soft: Cost) -> Batch:
     """Value, gradient and Hessian of a cost by the independent coordinates, as a function of all joints."""
     if not isinstance(soft, Cost) or any(term.fn is None or term.terminal for term in soft.terms):
-        raise InputError(f"soft must be a co.penalty or co.integral of the posture, or a sum of them, got {soft!r}")
+        raise InputError(
+            f"soft must be a co.penalty or co.integral of the posture, or a sum of them, got {quoted(soft)}"
+        )
     n = chain.model.n
     q, qd, qdd, tau, times = (ca.SX.sym(*each) for each in (("q", n), ("qd", n), ("qdd", n), ("tau", n), ("t", 2)))
     now = Instant(chain.model, times[0], times[1], q, qd, qdd, tau)

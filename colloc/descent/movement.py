@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, finite_array, instance
+from colloc.checks import InputError, finite_array, instance, quoted
 from colloc.descent.box import box_of
 from colloc.descent.line_search import Point
 from colloc.descent.objective import Descent, DescentStatus, Objective
@@ -66,7 +66,7 @@ class Movement:
 
     def __post_init__(self):
         if not isinstance(self.nlp, NLP):
-            raise InputError(f"nlp must be an NLP, as co.transcribe returns, got {self.nlp!r}")
+            raise InputError(f"nlp must be an NLP, as co.transcribe returns, got {quoted(self.nlp)}")
         object.__setattr__(self, "_p", self.nlp.problem.parameter_values(self.parameters))
         if rows := [*dict.fromkeys(label for block in self.nlp.constraints for label in block.rows.labels)]:
             raise InputError(

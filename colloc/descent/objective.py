@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from colloc.arguments import array, integer, taking
-from colloc.checks import InputError, count, finite_number, float_array, function
+from colloc.checks import InputError, count, finite_number, float_array, function, quoted
 from colloc.display import Table, short
 from colloc.numerics.differences import central_difference
 
@@ -81,7 +81,7 @@ class Objective:
 def check_objective(objective: object) -> None:
     """InputError for anything but an Objective."""
     if not isinstance(objective, Objective):
-        raise InputError(f"objective must be a co.descent.Objective, got {objective!r}")
+        raise InputError(f"objective must be a co.descent.Objective, got {quoted(objective)}")
 
 
 @dataclass(frozen=True)

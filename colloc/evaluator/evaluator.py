@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_array, function, instance
+from colloc.checks import InputError, as_tuple, finite_array, function, instance, quoted
 from colloc.dynamics import (
     DerivativeRecursion,
     InverseDynamics,
@@ -84,7 +84,7 @@ class Evaluator:
         compile: bool | Compile | None = False,
     ):
         if not isinstance(model, Model):
-            raise InputError(f"model must be a Model, got {model!r}")
+            raise InputError(f"model must be a Model, got {quoted(model)}")
         loads = as_tuple("loads", loads)
         check_loads(model, loads)
         check_formulation(dynamics, function("sensitivities", sensitivities, "a recursion"))

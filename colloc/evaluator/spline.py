@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, finite_array, finite_number
+from colloc.checks import InputError, finite_array, finite_number, quoted
 from colloc.evaluator.samples import SplineSensitivities, TorqueSensitivities
 from colloc.numerics.bspline import SplineBasis
 
@@ -25,11 +25,11 @@ def spline_sensitivities(
         Number of joints.
     """
     if not isinstance(basis, SplineBasis) or np.ptp(basis.degrees) or (basis.continuity < 0).any():
-        raise InputError(f"basis must be a SplineBasis of one degree, such as co.BSpline(8).basis, got {basis!r}")
+        raise InputError(f"basis must be a SplineBasis of one degree, such as co.BSpline(8).basis, got {quoted(basis)}")
     points, T = finite_array("points", points, (basis.size, n)), finite_number("duration", duration, positive=True)
     s = finite_array("s", s, (None,))
     if not ((s >= 0) & (s <= 1)).all():
-        raise InputError(f"s must be normalised times from 0 to 1, shape (N,), got {s!r}")
+        raise InputError(f"s must be normalised times from 0 to 1, shape (N,), got {quoted(s)}")
     per_second = np.float64(1.0) / T
     matrices = [_matrix(basis, s, order) * per_second**order for order in range(3)]
     state = [matrix @ points for matrix in matrices]

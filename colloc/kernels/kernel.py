@@ -8,7 +8,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, count
+from colloc.checks import InputError, count, quoted
 from colloc.lazy import cached_property
 
 
@@ -69,7 +69,7 @@ class Kernel:
     def __post_init__(self) -> None:
         function = self.function
         if not isinstance(function, ca.Function) or not function.is_a("SXFunction") or function.has_free():
-            raise InputError(f"function must be a Function of SX without free symbols, got {function!r}")
+            raise InputError(f"function must be a Function of SX without free symbols, got {quoted(function)}")
         shapes = [function.sparsity_in(k) for k in range(function.n_in())]
         shapes += [function.sparsity_out(k) for k in range(function.n_out())]
         if not all(shape.is_dense() and (shape.is_column() or shape.is_empty()) for shape in shapes):

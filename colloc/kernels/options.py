@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from colloc.checks import InputError, count, text
+from colloc.checks import InputError, count, quoted, text
 from colloc.kernels.kernel import CompileError
 
 LANES = (1, 2, 4, 8)
@@ -64,17 +64,17 @@ class Compile:
         if self.threads is not None:
             count("threads", self.threads, at_least=1, at_most=MOST_THREADS)
         if self.compiler is not None and not _words(text("compiler", self.compiler)):
-            raise InputError(f"compiler must be a command such as 'gcc', got {self.compiler!r}")
+            raise InputError(f"compiler must be a command such as 'gcc', got {quoted(self.compiler)}")
         if self.lanes is not None and count("lanes", self.lanes, at_least=1) not in LANES:
-            raise InputError(f"lanes must be 1, 2, 4 or 8, got {self.lanes!r}")
+            raise InputError(f"lanes must be 1, 2, 4 or 8, got {quoted(self.lanes)}")
         if self.cache is not None and not (isinstance(self.cache, str | os.PathLike) and _named(self.cache)):
-            raise InputError(f"cache must be a directory, got {self.cache!r}")
+            raise InputError(f"cache must be a directory, got {quoted(self.cache)}")
 
 
 def check_compile(compile: object) -> None:
     """InputError for anything but True, False, None or a Compile."""
     if not (compile is None or isinstance(compile, bool | Compile)):
-        raise InputError(f"compile must be True, False, None or a Compile, got {compile!r}")
+        raise InputError(f"compile must be True, False, None or a Compile, got {quoted(compile)}")
 
 
 def thread_count(options: Compile) -> int:

@@ -25,7 +25,7 @@ from operator import attrgetter
 
 import casadi as ca
 
-from colloc.checks import InputError
+from colloc.checks import InputError, quoted
 from colloc.loops.arguments import of_instant
 from colloc.loops.loop_loads import loop_loads
 from colloc.loops.mechanism import ClosedChain
@@ -86,7 +86,7 @@ class CutJoints(Portable):
 
     def __post_init__(self):
         if not isinstance(self.chain, ClosedChain):
-            raise InputError(f"chain must be a ClosedChain, got {self.chain!r}")
+            raise InputError(f"chain must be a ClosedChain, got {quoted(self.chain)}")
         object.__setattr__(self, "multipliers", Unknown(self.name, self.chain.rows.size))
 
     @property

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_array
+from colloc.checks import InputError, as_tuple, finite_array, quoted
 from colloc.display import shown
 from colloc.kernels import Compile, check_compile
 from colloc.kernels.batch import Batch, sample_rows
@@ -104,7 +104,7 @@ class ChainEvaluator:
 
     def __init__(self, chain: ClosedChain, *, loads: Sequence[Load] = (), compile: bool | Compile | None = False):
         if not isinstance(chain, ClosedChain):
-            raise InputError(f"chain must be a ClosedChain, got {chain!r}")
+            raise InputError(f"chain must be a ClosedChain, got {quoted(chain)}")
         check_loads(chain.model, as_tuple("loads", loads))
         for load in loads:
             if any(callable(part) for part in (load.force, load.moment, load.point)) or ca.symvar(load.wrench):

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array
+from colloc.checks import InputError, finite_array, quoted
 from colloc.dynamics import InverseDynamics, mass_matrix, newton_euler
 from colloc.dynamics import inverse_dynamics as tree_torques
 from colloc.lazy import cached_property
@@ -77,7 +77,7 @@ class IndependentJoints(Portable):
 
     def __post_init__(self):
         if not isinstance(self.chain, ClosedChain):
-            raise InputError(f"chain must be a ClosedChain, got {self.chain!r}")
+            raise InputError(f"chain must be a ClosedChain, got {quoted(self.chain)}")
 
     @property
     def model(self) -> Model:

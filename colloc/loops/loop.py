@@ -18,7 +18,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, float_array, text
+from colloc.checks import InputError, float_array, quoted, text
 from colloc.interrupts import heeded
 from colloc.model import placement as place
 from colloc.model.transforms import rigid, unit_vector
@@ -57,7 +57,9 @@ class Frame:
         shape = given.shape if isinstance(given, ca.SX | ca.DM) else _sizes(given)
         transform = place(given) if shape in ((3,), (3, 1)) else rigid("placement", given)
         if not transform.is_constant():
-            raise InputError(f"placement of the frame on {self.body or 'the world'!r} must be numbers, got {given!r}")
+            raise InputError(
+                f"placement of the frame on {self.body or 'the world'!r} must be numbers, got {quoted(given)}"
+            )
         object.__setattr__(self, "placement", transform)
 
 
@@ -238,7 +240,7 @@ def _frame(name: str, which: str, value: Any) -> Frame:
     if value is None or isinstance(value, str):
         return Frame(value)
     if not isinstance(value, Frame):
-        raise InputError(f"{which} of loop {name!r} must be a Frame, the name of a body or None, got {value!r}")
+        raise InputError(f"{which} of loop {name!r} must be a Frame, the name of a body or None, got {quoted(value)}")
     return value
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_array, text, unknown_name
+from colloc.checks import InputError, as_tuple, finite_array, quoted, text, unknown_name
 from colloc.display import Table, short, shown
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
@@ -81,7 +81,7 @@ class ClosedChain(Portable):
     @heeded
     def __post_init__(self):
         if not isinstance(self.model, Model):
-            raise InputError(f"model must be a Model, got {self.model!r}")
+            raise InputError(f"model must be a Model, got {quoted(self.model)}")
         if self.model.symbols:
             raise InputError(f"model {self.model.name!r} contains symbols, a closed chain needs numbers")
         object.__setattr__(self, "loops", _checked_loops(self.model, self.loops))
@@ -166,7 +166,8 @@ class ClosedChain(Portable):
             return tuple(name for k, name in enumerate(names) if k not in dependent)
         if len(self.independent) != self.mobility:
             raise InputError(
-                f"independent must name {self.mobility} joints, the mobility of the chain, got {self.independent!r}"
+                f"independent must name {self.mobility} joints, the mobility of the chain, "
+                f"got {quoted(self.independent)}"
             )
         J_dependent = J[:, self.dependent_dofs]
         motions = np.linalg.svd(J_dependent)[2]
@@ -220,7 +221,7 @@ def _checked_loops(model: Model, given: Any) -> tuple[Loop, ...]:
     bodies = [body.name for body in model.bodies]
     for loop in loops:
         if not isinstance(loop, Loop):
-            raise InputError(f"loops must be Loop objects (see colloc.loops.revolute), got {loop!r}")
+            raise InputError(f"loops must be Loop objects (see colloc.loops.revolute), got {quoted(loop)}")
         if sum(other.name == loop.name for other in loops if isinstance(other, Loop)) > 1:
             raise InputError(f"two loops are named {loop.name!r}; names must be unique")
         for frame in (loop.first, loop.second):

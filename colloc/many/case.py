@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from colloc.checks import InputError
+from colloc.checks import InputError, quoted
 from colloc.dynamics import newton_euler
 from colloc.kernels import Compile
 from colloc.lazy import cached_property
@@ -134,7 +134,9 @@ class CaseSolver(Portable):
             return self.problem
         found = self.problem(**values)
         if not isinstance(found, Problem | Sequence):
-            raise InputError(f"problem must return a Problem or Sequence for a case, got {found!r} for {dict(values)}")
+            raise InputError(
+                f"problem must return a Problem or Sequence for a case, got {quoted(found)} for {dict(values)}"
+            )
         return found
 
     def nlp_of(self, values: Values) -> NLP | SequenceNLP:

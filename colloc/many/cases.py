@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_array, finite_number, mapping, text
+from colloc.checks import InputError, as_tuple, finite_array, finite_number, mapping, quoted, text
 
 
 def listed(cases: Any) -> tuple[tuple[str, ...], np.ndarray]:
@@ -26,11 +26,13 @@ def listed(cases: Any) -> tuple[tuple[str, ...], np.ndarray]:
         rows = as_tuple("cases", cases)
         for row in rows:
             if not isinstance(row, Mapping) or set(row) != set(rows[0]):
-                raise InputError(f"cases must be mappings of the same names to numbers, got {row!r}")
+                raise InputError(f"cases must be mappings of the same names to numbers, got {quoted(row)}")
         names = tuple(text("name in cases", name) for name in (rows[0] if rows else ()))
         table = np.array([[finite_number(f"{name!r} of a case", row[name]) for name in names] for row in rows])
     if not names or not table.size:
-        raise InputError(f"cases must hold one case or more, such as {{'payload': [0.0, 1.0, 2.0]}}, got {cases!r}")
+        raise InputError(
+            f"cases must hold one case or more, such as {{'payload': [0.0, 1.0, 2.0]}}, got {quoted(cases)}"
+        )
     return names, table
 
 
@@ -60,5 +62,5 @@ def checked_record(record: Mapping[str, Any] | None, taken: Iterable[str]) -> di
         if text("name in record", name) in names:
             raise InputError(f"record cannot have {name!r}, which is a column already: {', '.join(names)}")
         if not callable(fn):
-            raise InputError(f"record {name!r} must be a function of the solution, got {fn!r}")
+            raise InputError(f"record {name!r} must be a function of the solution, got {quoted(fn)}")
     return own

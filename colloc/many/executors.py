@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from colloc.checks import InputError, count
+from colloc.checks import InputError, count, quoted
 from colloc.interrupts import heeded
 from colloc.many.processes import Processes
 
@@ -24,7 +24,7 @@ def check_executor(executor: Any) -> Executor | int | None:
         return executor
     raise InputError(
         "executor must be a number of processes, an executor of concurrent.futures such as a Dask client's "
-        f"client.get_executor() or mpi4py's MPIPoolExecutor(), or None for this process; got {executor!r}"
+        f"client.get_executor() or mpi4py's MPIPoolExecutor(), or None for this process; got {quoted(executor)}"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from colloc.checks import InputError
+from colloc.checks import InputError, quoted
 from colloc.problem import Problem, Sequence
 from colloc.solution import SequenceSolution, Solution
 from colloc.solution.starts import check_kind
@@ -17,7 +17,7 @@ def check_guess(problem: Any, guess: Any) -> None:
     """InputError for a guess that no program of the problem, or of any where it is a function, could take."""
     if not isinstance(problem, Problem | Sequence):
         if not (callable(guess) or isinstance(guess, Keyframes | Mapping | Solution | SequenceSolution)):
-            raise InputError(f"guess must be such as solve takes, co.line(...) or a Solution, got {guess!r}")
+            raise InputError(f"guess must be such as solve takes, co.line(...) or a Solution, got {quoted(guess)}")
         return
     check_kind(problem, guess)
     if isinstance(guess, Solution | SequenceSolution):

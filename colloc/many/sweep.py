@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, finite_number, flag, function
+from colloc.checks import InputError, finite_number, flag, function, quoted
 from colloc.files import check_path, write_atomically
 from colloc.kernels import Compile, check_compile
 from colloc.many.case import CaseSolver, Item, row_of, unpacked
@@ -115,7 +115,7 @@ def sweep(
         if value is not None:
             finite_number(name, value, positive=True)
     if seconds is not None and not isinstance(executor, int):
-        raise InputError(f"seconds holds for processes of the sweep's own: give executor=2, got {executor!r}")
+        raise InputError(f"seconds holds for processes of the sweep's own: give executor=2, got {quoted(executor)}")
     if parameters is not None:
         function("parameters", parameters, "a function of the names in cases", *names, keywords=True)
     if not isinstance(problem, Problem | Sequence):

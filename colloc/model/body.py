@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, function, text
+from colloc.checks import InputError, function, quoted, text
 from colloc.display import entries
 from colloc.interrupts import heeded
 from colloc.model.joint import Joint
@@ -61,11 +61,11 @@ class Body(Portable):
     def __post_init__(self):
         text("body name", self.name)
         if not isinstance(self.joint, Joint):
-            raise InputError(f"joint of body {self.name!r} must be a Joint (see co.revolute), got {self.joint!r}")
+            raise InputError(f"joint of body {self.name!r} must be a Joint (see co.revolute), got {quoted(self.joint)}")
         if self.parent is not None and not isinstance(self.parent, str):
             raise InputError(
-                f"parent of body {self.name!r} must be the name of a body, got {self.parent!r}; the third argument is "
-                "the parent, so write mass=, com= and inertia= by name"
+                f"parent of body {self.name!r} must be the name of a body, got {quoted(self.parent)}; the third "
+                "argument is the parent, so write mass=, com= and inertia= by name"
             )
         if self.parent is not None:
             text(f"parent of body {self.name!r}", self.parent)
@@ -166,7 +166,7 @@ class Load(Portable):
             For a function that depends on torques.
         """
         if not hasattr(now, "tau"):
-            raise InputError(f"a load is taken at an Instant, got {now!r}")
+            raise InputError(f"a load is taken at an Instant, got {quoted(now)}")
         parts = [part(now) if callable(part) else part for part in (self.force, self.moment, self.point)]
         load = Load(self.body, *parts)
         if ca.depends_on(load.wrench, now.tau):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from colloc.checks import InputError, mapping, text, unknown_name
+from colloc.checks import InputError, mapping, quoted, text, unknown_name
 from colloc.interrupts import heeded
 from colloc.model.body import Body
 from colloc.model.kinds import fixed, prismatic, revolute
@@ -59,8 +59,8 @@ def floating(
     >>> co.Model(pelvis).joint_names
     ('pelvis_tx', 'pelvis_ty', 'pelvis_tz', 'pelvis_rz', 'pelvis_ry', 'pelvis_rx')
     """
+    turns = _turns(text("body name", name), sequence)
     slides = {f"{name}_t{axis}": _AXES[axis] for axis in "xyz"}
-    turns = _turns(name, sequence)
     return _chain(Body(name, fixed(placement), None, mass, com, inertia), slides, turns, limits)
 
 
@@ -125,7 +125,8 @@ def _turns(name: str, sequence: str) -> dict[str, tuple[float, float, float]]:
     letters = isinstance(sequence, str) and len(sequence) == 3 and set(sequence) <= set(_AXES)
     if not letters or sequence[1] in (sequence[0], sequence[2]):
         raise InputError(
-            f"sequence must be three of the letters x, y and z, no two neighbours alike, as in 'zyx', got {sequence!r}"
+            "sequence must be three of the letters x, y and z, no two neighbours alike, as in 'zyx', "
+            f"got {quoted(sequence)}"
         )
     last = f"{sequence[2]}2" if sequence[2] == sequence[0] else sequence[2]
     return {f"{name}_r{label}": _AXES[label[0]] for label in (*sequence[:2], last)}

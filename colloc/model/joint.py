@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, angles, as_tuple, instance, text, vector
+from colloc.checks import InputError, angles, as_tuple, instance, quoted, text, vector
 from colloc.display import entries, short
 from colloc.interrupts import heeded
 from colloc.model.limits import Limits
@@ -269,7 +269,7 @@ def _checked_screw(given: Any) -> Screw:
     try:
         angular, linear = as_tuple("screw", given)
     except (InputError, ValueError):
-        raise InputError(f"screw must be (angular, linear), each of shape (3,), got {given!r}") from None
+        raise InputError(f"screw must be (angular, linear), each of shape (3,), got {quoted(given)}") from None
     parts = []
     for name, part in (("angular", angular), ("linear", linear)):
         parts.append(vector(f"{name} part of the screw", part, 3))

@@ -7,7 +7,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, angles, vector
+from colloc.checks import InputError, angles, quoted, vector
 from colloc.interrupts import heeded
 from colloc.symbolic import symbolic
 
@@ -81,7 +81,7 @@ def unit_vector(name: str, direction: Any) -> np.ndarray:
     components = vector(name, direction, 3)
     longest = float(np.abs(components).max())  # whose square may be too large, or too small, for a float
     if longest < 1e-12:
-        raise InputError(f"{name} must be a non-zero vector of shape (3,), got {direction!r}")
+        raise InputError(f"{name} must be a non-zero vector of shape (3,), got {quoted(direction)}")
     components = components / longest
     return components / np.linalg.norm(components)
 

@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, choice, instance, pair, text, unknown_name, vector
+from colloc.checks import InputError, as_tuple, choice, instance, pair, quoted, text, unknown_name, vector
 from colloc.display import Table, short
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
@@ -65,7 +65,7 @@ class Model(Portable):
             raise InputError("a model needs at least one body")
         for body in bodies:
             if not isinstance(body, Body):
-                raise InputError(f"bodies must be Body objects, got {body!r}")
+                raise InputError(f"bodies must be Body objects, got {quoted(body)}")
         text("name of a model", self.name)
         _check_tree(bodies)
         object.__setattr__(self, "bodies", bodies)
@@ -131,7 +131,7 @@ class Model(Portable):
         none = ca.SX(1, 1)
         for given in vectors:
             if not isinstance(given, ca.SX) or given.shape != (self.n, 1):
-                raise InputError(f"walk takes SX of shape ({self.n},), got {given!r}")
+                raise InputError(f"walk takes SX of shape ({self.n},), got {quoted(given)}")
         rows = zip(self.bodies, self.parents, self.dofs, strict=True)
         return [
             (k, body, parent, *(none if dof is None else vector[dof] for vector in vectors))
@@ -200,7 +200,7 @@ class Model(Portable):
             For a joint that does not exist or does not move, or if no joint is left that moves.
         """
         if not isinstance(values, Mapping):
-            raise InputError(f"values must be a mapping of joint name to coordinate, got {values!r}")
+            raise InputError(f"values must be a mapping of joint name to coordinate, got {quoted(values)}")
         for name in values:
             if text("name of a joint", name) not in self.joint_names:
                 raise unknown_name("joint that moves", name, self.joint_names)
@@ -280,5 +280,5 @@ def check_loads(model: Model, loads: Sequence[Load]) -> None:
     """InputError unless every load acts on a body of the model."""
     for load in as_tuple("loads", loads):
         if not isinstance(load, Load):
-            raise InputError(f"loads must be Load objects, got {load!r}")
+            raise InputError(f"loads must be Load objects, got {quoted(load)}")
         model.index(load.body)

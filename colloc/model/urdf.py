@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, doubt, finite_number, unknown_name
+from colloc.checks import InputError, doubt, finite_number, quoted, unknown_name
 from colloc.files import check_path
 from colloc.interrupts import heeded
 from colloc.model.body import Body
@@ -237,5 +237,5 @@ def _numbers(value: str | None, count: int, what: str) -> np.ndarray:
         found = np.array([])
     if found.size != count or not np.isfinite(found).all():
         wanted = "a finite number" if count == 1 else f"{count} finite numbers"
-        raise InputError(f"{what} must be {wanted}, got {value!r}")
+        raise InputError(f"{what} must be {wanted}, got {quoted(value)}")
     return found

@@ -13,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
-from colloc.checks import InputError, finite_number
+from colloc.checks import InputError, finite_number, quoted
 from colloc.files import check_writable
 from colloc.plot.motion import Stick, draw_paths
 from colloc.plot.player import Player, player, write_gif
@@ -90,7 +90,9 @@ def write_film(
     if file.suffix.lower() == ".html":
         return film(pose, fine, name, fps, slow).save(file)
     if finite_number("fps", fps, positive=True) > _FASTEST_GIF:
-        raise InputError(f"fps must be at most {_FASTEST_GIF:g} in a .gif, got {fps!r}; a .html has no such limit")
+        raise InputError(
+            f"fps must be at most {_FASTEST_GIF:g} in a .gif, got {quoted(fps)}; a .html has no such limit"
+        )
     write_gif(file, *_film(pose, fine, name, fps, slow))
     return file
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from colloc.checks import InputError, as_tuple
+from colloc.checks import InputError, as_tuple, quoted
 from colloc.descent import Descent
 from colloc.plot.panels import new_figure, panels
 from colloc.plot.sampling import checked
@@ -119,7 +119,7 @@ def descents(
     """
     found = as_tuple("runs", runs)
     if not found or not all(isinstance(run, Descent) for run in found):
-        raise InputError(f"descents needs one or more Descents, as co.descent.bfgs returns, got {runs!r}")
+        raise InputError(f"descents needs one or more Descents, as co.descent.bfgs returns, got {quoted(runs)}")
     figure = new_figure((9.0, 6.0), width, figsize)
     axes = figure.subplots(2, 2, sharex="col", sharey="row")
     legend_below(figure, draw_descents(axes, found))

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from colloc.checks import InputError, instance
+from colloc.checks import InputError, instance, quoted
 from colloc.many import Sweep
 from colloc.plot.panels import panels
 from colloc.plot.style import FADE, INK, MUTED, dress, plain, styled
@@ -61,10 +61,10 @@ def map(
     instance("table", table, Sweep, "see co.sweep")
     across, up = table.axes(x, y)
     if x == y:
-        raise InputError(f"x and y must be two of {', '.join(table.names)}, got {x!r} twice")
+        raise InputError(f"x and y must be two of {', '.join(table.names)}, got {quoted(x)} twice")
     column = table[value]
     if column.dtype.kind != "f":
-        raise InputError(f"value must be a column of numbers, got {value!r}, which holds text")
+        raise InputError(f"value must be a column of numbers, got {quoted(value)}, which holds text")
     place = np.searchsorted(up, table[y]), np.searchsorted(across, table[x])
     if len(set(zip(*place, strict=True))) < len(table):
         others = ", ".join(name for name in table.names if name not in (x, y))

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from colloc.checks import InputError, as_tuple, text
+from colloc.checks import InputError, as_tuple, quoted, text
 from colloc.display import shown
 from colloc.model import Model
 from colloc.plot.curves import (
@@ -183,7 +183,7 @@ def _curves(
             )
     names = [f"solution {k + 1}" for k in range(len(solutions))] if labels is None else as_tuple("labels", labels)
     if len(names) != len(solutions):
-        raise InputError(f"labels must be one for each of {len(solutions)} solutions, got {labels!r}")
+        raise InputError(f"labels must be one for each of {len(solutions)} solutions, got {quoted(labels)}")
     for name in names:
         text("label", name)
     if len(solutions) == 1 and labels is None:

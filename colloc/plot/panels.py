@@ -13,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from colloc.checks import InputError, choice, finite_number, pair
+from colloc.checks import InputError, choice, finite_number, pair, quoted
 from colloc.plot.style import LEGEND, WIDTHS, legend_beside
 
 _FONTS: dict[Any, Any] = {"pdf.fonttype": 42, "ps.fonttype": 42}  # TrueType, which journals take, and programs can edit
@@ -130,7 +130,7 @@ def panels(
     if len(given) != shape[0] * shape[1] or not all(isinstance(one, Axes) for one in given):
         count = shape[0] * shape[1]
         what = "must be Axes" if count == 1 else f"must be a list of {count} Axes ({shape[0]} rows, {shape[1]} columns)"
-        raise InputError(f"ax {what}, got {ax!r}")
+        raise InputError(f"ax {what}, got {quoted(ax)}")
     figure = given[0].get_figure(root=False)
     assert figure is not None
     return Panels(cast(Figure, figure), np.array(given, dtype=object).reshape(shape), given=True)

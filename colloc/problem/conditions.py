@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_array, finite_number, function, instance, interval, text
+from colloc.checks import InputError, as_tuple, finite_array, finite_number, function, instance, interval, quoted, text
 from colloc.model.capsule import Capsule
 from colloc.pickling import Portable
 from colloc.problem.instant import Instant
@@ -125,7 +125,7 @@ def at(
     """
     moment = finite_number("at s", s)
     if not 0 <= moment <= 1:
-        raise InputError(f"at s must lie in [0, 1] (a fraction of the duration), got {s!r}")
+        raise InputError(f"at s must lie in [0, 1] (a fraction of the duration), got {quoted(s)}")
     return _condition("at", fn, name, (lower, upper, equals), Moment(moment), scale, unit, f"at {moment:g}")
 
 
@@ -195,7 +195,7 @@ def _condition(
     label = name_of(what, fn, name, *(() if isinstance(where, Ends) else ("now",)))
     lower, upper = _limits(what, *limits)
     if scale is not None and not (finite_array(f"{what} scale", scale) > 0).all():
-        raise InputError(f"{what} scale must be positive, got {scale!r}")
+        raise InputError(f"{what} scale must be positive, got {quoted(scale)}")
     units = unit if isinstance(unit, str) else as_tuple(f"{what} unit", unit)
     for one in [units] if isinstance(units, str) else units:
         if not (isinstance(one, str) and one == ""):

@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_number, instance, interval
+from colloc.checks import InputError, as_tuple, finite_number, instance, interval, quoted
 from colloc.display import short
 from colloc.pickling import Portable
 from colloc.problem.rows import bounded, name_of
@@ -83,7 +83,7 @@ class Cost(Portable):
     def __truediv__(self, divisor: float) -> Cost:
         number = finite_number("cost divisor", divisor)
         if abs(number) < _SMALLEST:
-            raise InputError(f"cost divisor must not be zero, got {divisor!r}")
+            raise InputError(f"cost divisor must not be zero, got {quoted(divisor)}")
         return self * (1 / number)
 
     def __sub__(self, other: Cost) -> Cost:
@@ -95,7 +95,7 @@ NOTHING = Cost(())
 
 def _cost(other: Any) -> Cost:
     if not isinstance(other, Cost):
-        raise InputError(f"a cost can be added to a cost only, got {other!r}")
+        raise InputError(f"a cost can be added to a cost only, got {quoted(other)}")
     return other
 
 

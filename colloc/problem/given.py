@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import UnionType
 from typing import Any
 
-from colloc.checks import InputError, as_tuple, finite_number
+from colloc.checks import InputError, as_tuple, finite_number, quoted
 from colloc.model import Model
 from colloc.problem.coordinates import Coordinates
 from colloc.problem.cost import Cost
@@ -20,11 +20,13 @@ def given_model(value: Any) -> Model:
     if value is None:
         return Model.empty()
     if isinstance(value, Parametrised):
-        raise InputError(f"model must be a Model, got {value!r}; give its .model, and its .numbers among parameters")
+        raise InputError(
+            f"model must be a Model, got {quoted(value)}; give its .model, and its .numbers among parameters"
+        )
     if not isinstance(value, Model):
         tree = isinstance(getattr(value, "model", None), Model)
         hint = "; of a closed chain give its model, and coordinates=loops.IndependentJoints(chain)" if tree else ""
-        raise InputError(f"model must be a Model, got {value!r}{hint or uncalled(value)}")
+        raise InputError(f"model must be a Model, got {quoted(value)}{hint or uncalled(value)}")
     return value
 
 
@@ -39,7 +41,9 @@ def given_duration(value: Any) -> Free:
 def given_cost(value: Any) -> Cost:
     """What is minimised."""
     if not isinstance(value, Cost):
-        raise InputError(f"minimize must be a Cost (see co.duration, co.integral), got {value!r}{uncalled(value)}")
+        raise InputError(
+            f"minimize must be a Cost (see co.duration, co.integral), got {quoted(value)}{uncalled(value)}"
+        )
     return value
 
 
@@ -59,7 +63,7 @@ def given_list(name: str, value: Any, kind: type | UnionType) -> tuple[Any, ...]
 def check_coordinates(value: Any, model: Model) -> None:
     """InputError for coordinates that are not those of the model."""
     if value is not None and not isinstance(value, Coordinates):
-        raise InputError(f"coordinates must be such as loops.IndependentJoints(chain), got {value!r}")
+        raise InputError(f"coordinates must be such as loops.IndependentJoints(chain), got {quoted(value)}")
     if value is not None and value.model is not model:
         raise InputError(f"coordinates are those of {value.model.name!r}, not of the problem's model")
 

@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array, finite_number, interval, pair, text, unknown_name
+from colloc.checks import InputError, finite_array, finite_number, interval, pair, quoted, text, unknown_name
 from colloc.interrupts import heeded
 from colloc.model import Model
 from colloc.problem.instant import Instant
@@ -190,14 +190,16 @@ def _sides(name: str, value: Any) -> tuple[Any, Any]:
     by_joint = 'one pair for each joint is a mapping: {"shoulder": (lower, upper), "elbow": (lower, upper)}'
     pairs = isinstance(value, list | tuple) and all(isinstance(own, list | tuple) for own in value)
     if pairs and (len(value) != 2 or (isinstance(value, list) and all(len(own) == 2 for own in value))):
-        raise InputError(f"{name} must be (lower, upper), got {value!r}; {by_joint}")
+        raise InputError(f"{name} must be (lower, upper), got {quoted(value)}; {by_joint}")
     lower, upper = pair(name, value)
     if pairs and len(lower) == len(upper) == 2:
         numbers = np.array([lower, upper], dtype=float)
         as_pairs = (numbers[:, 0] <= 0).all() and (numbers[:, 1] >= 0).all()
         around = (numbers[0] <= 0) & (numbers[1] >= 0)
         if as_pairs and not around.any():
-            raise InputError(f"{name} must be (lower, upper), where no joint may be at zero, got {value!r}; {by_joint}")
+            raise InputError(
+                f"{name} must be (lower, upper), where no joint may be at zero, got {quoted(value)}; {by_joint}"
+            )
     return lower, upper
 
 
@@ -211,7 +213,7 @@ def per_joint(name: str, value: Any, model: Model) -> tuple[list[int], np.ndarra
 @heeded
 def _end_state(name: str, s: float, states: Any, *values: Any) -> EndState:
     if states is not None and not (isinstance(states, Mapping) and states):
-        raise InputError(f"{name} states must be a mapping of name to value, got {states!r}")
+        raise InputError(f"{name} states must be a mapping of name to value, got {quoted(states)}")
     given = {} if states and all(value is None for value in values) else _given(name, STATED, *values)
     for state, value in (states or {}).items():
         finite_array(f"{name} {text(f'{name} state', state)}", value)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_number, flag, mapping, text, unknown_name
+from colloc.checks import InputError, as_tuple, finite_number, flag, mapping, quoted, text, unknown_name
 from colloc.dynamics import mass_matrix
 from colloc.lazy import cached_property
 from colloc.model import Model
@@ -224,13 +224,13 @@ def impact(
     for marker, own in mapping("markers of an impact", markers).items():
         text("marker of an impact", marker)
         if not isinstance(own, str) or not own or len(set(own)) < len(own) or not set(own) <= set(_AXES):
-            raise InputError(f"axes of marker {marker!r} must be some of the letters xyz, got {own!r}")
+            raise InputError(f"axes of marker {marker!r} must be some of the letters xyz, got {quoted(own)}")
         axes[marker] = own
     if not axes:
         raise InputError("an impact needs a marker")
     e = finite_number("restitution", restitution)
     if not 0 <= e <= 1:
-        raise InputError(f"restitution must lie in [0, 1], got {restitution!r}")
+        raise InputError(f"restitution must lie in [0, 1], got {quoted(restitution)}")
     flag("held", held)
     return Impact(first, second, axes, *_mapped(joints, apart), e, held, text("impulse", impulse))
 
@@ -242,7 +242,7 @@ def _mapped(joints: Any, apart: Any) -> tuple[dict[str, tuple[str, float]] | Non
         text("joint of a link", joint)
         given = (other, 1.0) if isinstance(other, str) else as_tuple(f"joint of a link, {joint!r}", other)
         if len(given) != 2:
-            raise InputError(f"joints of a link must map to a name, or to a name and a factor, got {other!r}")
+            raise InputError(f"joints of a link must map to a name, or to a name and a factor, got {quoted(other)}")
         assert pairs is not None
         pairs[joint] = text(f"joint of a link, {joint!r}", given[0]), finite_number(f"factor of {joint!r}", given[1])
     return pairs, tuple(text("joint apart", joint) for joint in as_tuple("apart", apart))

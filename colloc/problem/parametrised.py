@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, instance
+from colloc.checks import InputError, instance, quoted
 from colloc.interrupts import heeded
 from colloc.model import Body, Friction, Joint, Model
 from colloc.pickling import Portable
@@ -184,7 +184,9 @@ def _check_alike(own: Model, other: Model) -> None:
             raise InputError(f"{what} must be {', '.join(of(own))}, got {', '.join(of(other))}")
     for one, two in zip(own.bodies, other.bodies, strict=True):
         if one.joint.kind != two.joint.kind or (one.joint.friction is None) != (two.joint.friction is None):
-            raise InputError(f"joint of body {one.name!r} must be of the same kind, {one.joint!r}, got {two.joint!r}")
+            raise InputError(
+                f"joint of body {one.name!r} must be of the same kind, {one.joint!r}, got {quoted(two.joint)}"
+            )
         for name, (a, b) in {"joint axis": (_axes(one), _axes(two)), "rotation": (_turns(one), _turns(two))}.items():
             if not np.allclose(a, b, rtol=0, atol=1e-9):
                 raise InputError(f"{name} of body {one.name!r} must be {a.tolist()}, got {b.tolist()}")

@@ -9,7 +9,7 @@ from itertools import pairwise
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_number, instance, mapping, text, unknown_name
+from colloc.checks import InputError, as_tuple, finite_number, instance, mapping, quoted, text, unknown_name
 from colloc.display import Table
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
@@ -88,7 +88,7 @@ class Sequence(Portable):
             if not across:
                 raise InputError(
                     "subject_to of a Sequence can contain co.link, co.impact and co.boundary; what holds in a phase "
-                    f"belongs to its Problem; got {item!r}"
+                    f"belongs to its Problem; got {quoted(item)}"
                 )
             for phase in (item.first, item.second) if isinstance(item, Link | Impact) else ():
                 if phase not in phases:
@@ -96,7 +96,7 @@ class Sequence(Portable):
         linked = [(item.first, item.second) for item in stated if isinstance(item, Link | Impact)]
         stated += tuple(Link(*pair) for pair in pairwise(phases) if pair not in linked)
         if not isinstance(self.minimize, Cost):
-            raise InputError(f"minimize must be a Cost (see co.duration, co.terminal), got {self.minimize!r}")
+            raise InputError(f"minimize must be a Cost (see co.duration, co.terminal), got {quoted(self.minimize)}")
         for term in self.minimize.terms:
             if term.fn is not None and not term.terminal:
                 raise InputError(f"cost term {term.name!r} is an integral, which belongs to the Problem of a phase")

@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, count, finite_array, float_array, text
+from colloc.checks import InputError, count, finite_array, float_array, quoted, text
 from colloc.interrupts import heeded
 from colloc.numerics.bspline import SplineBasis, cox_de_boor
 from colloc.numerics.smoothing import closest, sample_basis, smoothed
@@ -81,7 +81,7 @@ def track(
     measured = record(label, times, values, deviation, degree, pieces)
     weights = finite_array(f"weight of {label!r}", weight, (measured.size,))
     if (weights <= 0).any():
-        raise InputError(f"weight of {label!r} must be positive, got {weight!r}")
+        raise InputError(f"weight of {label!r} must be positive, got {quoted(weight)}")
     return integral(partial(_distance, label, measured, of, weights), label)
 
 
@@ -143,7 +143,9 @@ def record(
     t = finite_array(f"times of {label!r}", times, (None,))
     count(f"degree of {label!r}", degree, at_least=1, at_most=_HIGHEST)
     if t.size <= degree:
-        raise InputError(f"times of {label!r} must be at least {degree + 1} for splines of degree {degree}, got {t!r}")
+        raise InputError(
+            f"times of {label!r} must be at least {degree + 1} for splines of degree {degree}, got {quoted(t)}"
+        )
     if (late := np.flatnonzero(np.diff(t) <= 0)).size:
         k = int(late[0])
         raise InputError(f"times of {label!r} must rise, got {t[k]:g} s before {t[k + 1]:g} s (number {k})")
@@ -152,7 +154,7 @@ def record(
         raise InputError(f"values of {label!r} must have shape ({t.size},) or ({t.size}, k), got shape {y.shape}")
     y = y.reshape(t.size, -1)
     if np.isinf(y).any():
-        raise InputError(f"values of {label!r} must be finite, or NaN where there are none, got {values!r}")
+        raise InputError(f"values of {label!r} must be finite, or NaN where there are none, got {quoted(values)}")
     present = ~np.isnan(y)
     for k, samples in enumerate(present.sum(axis=0).tolist()):
         if samples <= degree:
@@ -162,7 +164,7 @@ def record(
             )
     deviations = finite_array(f"deviation of {label!r}", deviation, (y.shape[1],))
     if (deviations < 0).any():
-        raise InputError(f"deviation of {label!r} must not be negative, got {deviation!r}")
+        raise InputError(f"deviation of {label!r} must not be negative, got {quoted(deviation)}")
     if pieces is None:
         pieces = min(t.size - degree, _MOST)
     basis = sample_basis(t, degree, count(f"pieces of {label!r}", pieces, at_least=1, at_most=t.size - degree))

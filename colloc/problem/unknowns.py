@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, count, finite_array, finite_number, flag, function, instance, interval
+from colloc.checks import InputError, count, finite_array, finite_number, flag, function, instance, interval, quoted
 from colloc.display import entries
 from colloc.interrupts import heeded
 from colloc.pickling import Portable
@@ -105,6 +105,7 @@ class Unknown(Portable):
         return f"Unknown({_described(self)}{', constant' if self.constant else ''})"
 
     def __post_init__(self):
+        _check_name("unknown", self.name)
         flag(f"constant of unknown {self.name!r}", self.constant)
         _check_bounded(self, "unknown")
 
@@ -163,6 +164,7 @@ class State(Portable):
         return f"State({_described(self)})"
 
     def __post_init__(self):
+        _check_name("State", self.name)
         if (self.rate is None) == (self.residual is None):
             raise InputError(f"State {self.name!r} needs a rate or a residual, one of them")
         given = self.residual if self.rate is None else self.rate
@@ -224,7 +226,7 @@ class Parameter(Portable):
         _check_name("parameter", self.name)
         value = np.atleast_1d(finite_array(f"parameter {self.name!r}", self.value))
         if value.ndim != 1:
-            raise InputError(f"parameter {self.name!r} must be a number or have shape (N,), got {self.value!r}")
+            raise InputError(f"parameter {self.name!r} must be a number or have shape (N,), got {quoted(self.value)}")
         object.__setattr__(self, "value", value)
         object.__setattr__(self, "symbol", ca.SX.sym(self.name, value.size))
 
@@ -238,8 +240,7 @@ def _described(given: Unknown | State) -> str:
 
 
 def _check_bounded(given: Unknown | State, what: str) -> None:
-    """Name, size, bounds and guess in their final form; a symbol."""
-    _check_name(what, given.name)
+    """Size, bounds and guess in their final form; a symbol."""
     count(f"size of {what} {given.name!r}", given.size, at_least=1)
     lower, upper = interval(f"{what} {given.name!r}", given.lower, given.upper, (given.size,))
     guess = finite_array(f"guess of {what} {given.name!r}", given.guess, (given.size,))
@@ -252,6 +253,6 @@ def _check_bounded(given: Unknown | State, what: str) -> None:
 def _check_name(what: str, name: Any) -> None:
     legal = isinstance(name, str) and name.isidentifier() and not iskeyword(name) and not name.startswith("_")
     if not legal:
-        raise InputError(f"{what} name must be a Python identifier without a leading underscore, got {name!r}")
+        raise InputError(f"{what} name must be a Python identifier without a leading underscore, got {quoted(name)}")
     if name in RESERVED:
         raise InputError(f"{what} name {name!r} is taken; an instant already has {', '.join(RESERVED)}")

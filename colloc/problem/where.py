@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from colloc.checks import InputError, finite_number, pair
+from colloc.checks import InputError, finite_number, pair, quoted
 
 Place = TypeVar("Place", covariant=True)
 
@@ -75,5 +75,5 @@ def window(name: str, during: Any) -> Window:
     a, b = pair(name, during)
     a, b = finite_number(f"{name} start", a), finite_number(f"{name} end", b)
     if not 0 <= a <= b <= 1:
-        raise InputError(f"{name} must satisfy 0 <= start <= end <= 1, got {during!r}")
+        raise InputError(f"{name} must satisfy 0 <= start <= end <= 1, got {quoted(during)}")
     return Window(a, b)

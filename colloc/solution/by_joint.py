@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, unknown_name
+from colloc.checks import InputError, quoted, unknown_name
 
 
 class ByJoint(np.ndarray):
@@ -33,7 +33,7 @@ class ByJoint(np.ndarray):
         if not isinstance(key, str):
             return np.asarray(self)[key]
         if not self.joints:
-            raise InputError(f"an array made of another one does not know joints by name, got {key!r}")
+            raise InputError(f"an array made of another one does not know joints by name, got {quoted(key)}")
         if key not in self.joints:
             raise unknown_name("joint", key, self.joints)
         return np.asarray(self)[..., self.joints.index(key)]

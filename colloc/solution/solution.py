@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array, function, text
+from colloc.checks import InputError, finite_array, function, quoted, text
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.problem import Instant, Problem
@@ -174,7 +174,7 @@ class Solution(Answer):
         try:
             expressions = [ca.densify(ca.SX(value)) for value in (found if several else (found,))]
         except (TypeError, NotImplementedError):
-            raise InputError(f"a function to evaluate must return SX or a tuple of SX, got {found!r}") from None
+            raise InputError(f"a function to evaluate must return SX or a tuple of SX, got {quoted(found)}") from None
         arrays = [
             _shaped(array, expression.shape, one=times.ndim == 0)
             for array, expression in zip(self._evaluated(expressions, times), expressions, strict=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from colloc.checks import InputError
+from colloc.checks import InputError, quoted
 from colloc.problem import Problem
 from colloc.problem import Sequence as Phases
 from colloc.solution.answer import Answer
@@ -51,7 +51,7 @@ def check_kind(problem: Problem | Phases, guess: object) -> None:
             known = ", ".join(problem.phases)
             raise InputError(f"guess has phases {', '.join(guess.phases)}, the sequence has {known}")
     elif isinstance(guess, SequenceSolution | Mapping):
-        raise InputError(f"guess is one in phases, and the problem has none, got {guess!r}")
+        raise InputError(f"guess is one in phases, and the problem has none, got {quoted(guess)}")
     elif isinstance(guess, Solution) and guess.problem.model.n != problem.model.n:
         raise InputError(f"guess has {guess.problem.model.n} joints, the problem {problem.model.n}")
 

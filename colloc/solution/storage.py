@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from colloc.checks import InputError, instance
+from colloc.checks import InputError, instance, quoted
 from colloc.files import check_path, check_writable, write_atomically
 from colloc.interrupts import heeded
 from colloc.model import Model
@@ -122,7 +122,7 @@ def load(path: str | os.PathLike[str], problem: Problem | Sequence) -> Solution 
             )
         return solution
     saved, wanted = ("a motion in phases", "Sequence") if in_phases else ("a single motion", "Problem")
-    raise InputError(f"{name!r} holds {saved}: problem must be a {wanted}, got {problem!r}")
+    raise InputError(f"{name!r} holds {saved}: problem must be a {wanted}, got {quoted(problem)}")
 
 
 @heeded

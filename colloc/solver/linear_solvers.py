@@ -10,7 +10,7 @@ from typing import Any
 
 import casadi as ca
 
-from colloc.checks import InputError
+from colloc.checks import InputError, quoted
 
 NAMES = ("mumps", "spral", "ma27", "ma57", "ma77", "ma86", "ma97", "pardiso")
 _RARE = ("pardisomkl", "wsmp")  # asked for one of these, an IPOPT that does not know it prints a page
@@ -25,7 +25,7 @@ def check_linear_solver(options: Mapping[str, Any]) -> None:
         return
     legal = ", ".join(known for known in NAMES if _loads(known, libraries))
     hint = f"; IPOPT's options {' and '.join(_LIBRARIES)} name libraries to be loaded" if name in NAMES else ""
-    raise InputError(f"linear_solver must be one that this IPOPT can load ({legal}), got {name!r}{hint}")
+    raise InputError(f"linear_solver must be one that this IPOPT can load ({legal}), got {quoted(name)}{hint}")
 
 
 @cache

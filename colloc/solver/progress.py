@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from colloc.checks import InputError, function
+from colloc.checks import InputError, function, quoted
 from colloc.progress import in_notebook, tqdm_class
 
 _PATIENCE = 1.0  # s; a quicker solve shows nothing unless asked to
@@ -50,7 +50,7 @@ def check_progress(progress: Any) -> None:
     if progress is None or isinstance(progress, bool | np.bool_):
         return
     if not callable(progress):
-        raise InputError(f"progress must be True, False or a function of the iteration, got {progress!r}")
+        raise InputError(f"progress must be True, False or a function of the iteration, got {quoted(progress)}")
     function("progress", progress, "a function of the iteration", "now")
 
 

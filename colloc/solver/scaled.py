@@ -8,7 +8,7 @@ from enum import Enum
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError
+from colloc.checks import InputError, quoted
 from colloc.solver.sizes import Sizes
 from colloc.solver.start import Start
 from colloc.transcription import Program
@@ -45,7 +45,7 @@ class Hessian(Enum):
 def check_hessian(hessian: object, nlp: Program) -> None:
     """InputError for anything but a Hessian that this problem has."""
     if not isinstance(hessian, Hessian):
-        raise InputError(f"hessian must be one of {', '.join(map(str, Hessian))}, got {hessian!r}")
+        raise InputError(f"hessian must be one of {', '.join(map(str, Hessian))}, got {quoted(hessian)}")
     if hessian is Hessian.GAUSS_NEWTON and all(block.weights is None for block in nlp.costs):
         terms = ", ".join(label for block in nlp.costs for label in block.rows.labels)
         raise InputError(f"Gauss-Newton needs a cost that contains squares, such as ca.sumsqr(now.tau); got {terms}")

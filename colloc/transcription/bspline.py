@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, choice, count, finite_array, finite_number, pair
+from colloc.checks import InputError, choice, count, finite_array, finite_number, pair, quoted
 from colloc.display import stated
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
@@ -135,6 +135,6 @@ def _spacing(given: Any, widths: np.ndarray) -> tuple[float, float]:
     if least < NARROWEST or widths.min() < least - NARROWEST or widths.max() > most + NARROWEST:
         raise InputError(
             f"BSpline spacing must hold on the intervals given, {widths.min():.4g} to {widths.max():.4g} wide, and be "
-            f"at least {NARROWEST:g}, got {given!r}"
+            f"at least {NARROWEST:g}, got {quoted(given)}"
         )
     return least, most

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, finite_array, finite_number, function, mapping, unknown_name
+from colloc.checks import InputError, finite_array, finite_number, function, mapping, quoted, unknown_name
 from colloc.problem import Coordinates, EndState, Problem, Sequence, State
 from colloc.transcription.bspline import BSpline
 from colloc.transcription.line_timing import TimedLine, timed_line
@@ -89,7 +89,8 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | None) -> Trajec
         q = _through(problem, guess)
     else:
         raise InputError(
-            f"guess must be co.line(...), co.keyframes(...), a function of time, or an earlier Solution, got {guess!r}"
+            "guess must be co.line(...), co.keyframes(...), a function of time, or an earlier Solution, "
+            f"got {quoted(guess)}"
         )
     if coordinates is not None:
         q = _closed(coordinates, q, default=default)
@@ -188,8 +189,8 @@ def phase_guesses(sequence: Sequence, guess: Any) -> dict[str, Any]:
         function("guess", guess, "a function of time", "t")
         return {name: partial(_later, guess, start) for name, start in zip(sequence.phases, ends, strict=False)}
     raise InputError(
-        f"guess must be co.line(...), co.keyframes(...), a function of time, a mapping of phase to such, or an earlier "
-        f"Solution, got {guess!r}"
+        "guess must be co.line(...), co.keyframes(...), a function of time, a mapping of phase to such, or an earlier "
+        f"Solution, got {quoted(guess)}"
     )
 
 

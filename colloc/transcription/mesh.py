@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, count, finite_array, finite_number
+from colloc.checks import InputError, as_tuple, count, finite_array, finite_number, quoted
 from colloc.numerics.bspline import SplineBasis
 from colloc.problem import Window
 
@@ -37,7 +37,9 @@ def check_mesh(name: str, intervals: Any, breakpoints: Any) -> tuple[int, tuple[
         return count(f"{name} intervals", intervals, at_least=1), None
     ends = tuple(finite_number(f"{name} breakpoint", s) for s in as_tuple(f"{name} breakpoints", breakpoints))
     if len(ends) < 2 or ends[0] != 0 or ends[-1] != 1 or (np.diff(ends) < NARROWEST).any():
-        raise InputError(f"{name} breakpoints must rise from 0 to 1 by at least {NARROWEST:g}, got {breakpoints!r}")
+        raise InputError(
+            f"{name} breakpoints must rise from 0 to 1 by at least {NARROWEST:g}, got {quoted(breakpoints)}"
+        )
     if intervals is not None and count(f"{name} intervals", intervals, at_least=1) != len(ends) - 1:
         raise InputError(f"{name} has {len(ends) - 1} intervals by its breakpoints, got intervals={intervals!r}")
     return len(ends) - 1, ends
@@ -48,7 +50,7 @@ def per_interval(name: str, value: Any, size: int, *, at_least: int, at_most: in
     if not isinstance(value, list | tuple | np.ndarray) or (isinstance(value, np.ndarray) and value.ndim == 0):
         return count(name, value, at_least=at_least, at_most=at_most)
     if len(value) != size:
-        raise InputError(f"{name} must be one integer or {size}, got {value!r}")
+        raise InputError(f"{name} must be one integer or {size}, got {quoted(value)}")
     return tuple(count(name, one, at_least=at_least, at_most=at_most) for one in value)
 
 
@@ -125,9 +127,9 @@ def graded(intervals: int, narrowest: float = 1e-3, ratio: float = 3.0) -> tuple
     intervals = count("graded intervals", intervals, at_least=2)
     narrowest, ratio = finite_number("graded narrowest", narrowest, positive=True), finite_number("graded ratio", ratio)
     if narrowest > 1 / intervals:
-        raise InputError(f"graded narrowest must be at most 1 / intervals = {1 / intervals:g}, got {narrowest!r}")
+        raise InputError(f"graded narrowest must be at most 1 / intervals = {1 / intervals:g}, got {quoted(narrowest)}")
     if ratio <= 1:
-        raise InputError(f"graded ratio must be above 1, got {ratio!r}")
+        raise InputError(f"graded ratio must be above 1, got {quoted(ratio)}")
     place = np.minimum(np.arange(intervals), np.arange(intervals)[::-1])
     widths = np.minimum(narrowest * ratio ** np.minimum(place, 600 / np.log(ratio)), 1.0)
     if widths.sum() < 1:

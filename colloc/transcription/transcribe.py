@@ -9,7 +9,7 @@ from typing import overload
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, instance, unknown_name
+from colloc.checks import InputError, instance, quoted, unknown_name
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.interrupts import heeded
 from colloc.kernels import Compile, check_compile
@@ -125,7 +125,7 @@ def checked_curves(problem: Problem | Phases, curve: object) -> Transcription | 
 def _checked(curve: object) -> Transcription:
     if not isinstance(curve, tuple(TRANSCRIPTIONS.values())):
         *names, last = TRANSCRIPTIONS
-        raise InputError(f"transcription must be {', '.join(names)} or {last}, got {curve!r}")
+        raise InputError(f"transcription must be {', '.join(names)} or {last}, got {quoted(curve)}")
     return curve
 
 

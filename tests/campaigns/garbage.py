@@ -26,6 +26,7 @@ import numpy as np
 from tests.campaigns.attempt import Attempt, Outcome
 from tests.campaigns.worker import Worker
 
+_LONGEST = 2_000  # characters of a message
 HEAD = "from tests.campaigns.samples import *"
 
 # Kind of garbage: expressions, and whether a parameter that takes anything of the kind is in error.
@@ -49,6 +50,7 @@ GARBAGE: dict[str, tuple[tuple[str, ...], bool]] = {
     "shape": (("np.ones(7)", "np.ones((3, 5))", "np.zeros((2, 0))", "ca.SX.sym('w', 5, 3)"), False),
     "symbol": (("ca.SX.sym('w')", "ca.MX.sym('w', 2)", "[ca.SX.sym('w')]", "ca.SX(2, 2)"), False),
     "number": (("0", "-1", "1e300", "-1e-300", "2**63", "np.float32(1)", "np.int8(-3)", "True"), False),
+    "long": (("[1.0] * 1_000", "['a'] * 10_000", "10**5_000", "np.zeros(900)", "{'a': [0] * 10_000}"), False),
     "no mechanism": (("co.Model.empty()",), False),
     "date": (("np.datetime64('2020')", "np.array([1], dtype='m8[s]')"), True),
 }  # fmt: skip
@@ -180,6 +182,8 @@ def judged(kind: str, call: str, *, never: bool, tolerant: bool) -> Attempt:
     answer = WORKER.ask({"call": call})
     if isinstance(answer, str):
         return Attempt(kind, Outcome(answer), snippet, answer)
+    if answer["raised"] == "input" and answer["length"] > _LONGEST:
+        return Attempt(kind, Outcome.NONSENSE, snippet, f"a message of {answer['length']} characters")
     if answer["raised"] == "input":
         return Attempt(kind, Outcome.FINE, snippet)
     if answer["raised"]:
@@ -207,11 +211,11 @@ def _answer(call: str, names: dict[str, Any]) -> dict[str, Any]:
             warnings.simplefilter("ignore")
             value = eval(call, names)
             shown = repr(value)
-    except (co.InputError, co.SolveError):
-        return {"raised": "input"}
+    except (co.InputError, co.SolveError) as error:
+        return {"raised": "input", "length": len(str(error))}
     except BaseException as error:
         if ("<string>", "<lambda>") in [frame[::2] for frame in traceback.extract_tb(error.__traceback__)]:
-            return {"raised": "input"}  # by the user's own function
+            return {"raised": "input", "length": 0}  # by the user's own function
         return {"raised": "raw", "what": traceback.format_exc()[-1500:]}
     return {"raised": "", "what": shown[:200], "nan": _holds_nan(value)}
 
