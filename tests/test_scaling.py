@@ -164,7 +164,7 @@ def test_bounds_that_are_meant_as_none_do_not_move_an_optimum(curve, weight):
 @pytest.mark.parametrize("curve", CURVES, ids=str)
 @pytest.mark.parametrize("upper", [1e3, 1e8, 1e20, np.inf])
 def test_a_bound_counts_however_loose_the_other_one(curve, upper):
-    """Reached at 0.15, and unreachable from where the motion must begin."""
+    """Below the ends of the motion it is kept, above them it is out of reach."""
     for lower, reached in ((-0.3, True), (0.15, False)):
         arch = co.path(lambda now: now.q[1] + 0.5 * (now.t - 0.5) ** 2 - 0.1, lower=lower, upper=upper)
         ends = [co.initial(q=(0, -0.2), qd=0), co.final(q=(1, -0.2), qd=0), arch]

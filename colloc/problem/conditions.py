@@ -94,7 +94,8 @@ def path(
         Part of the motion, as fractions of its duration.
     scale : float or shape (rows,), optional
         Natural size of the rows, in their own unit: what a solver and reports of violations measure them by. By
-        default half the range between the bounds, else the size of the one there is; a narrow band wants another.
+        default half the range between the bounds, else the size of the one there is; a narrow band wants another. A
+        bound far looser than the other one is taken for none: 1e4 times that, or 1e4, is the most that it counts.
     unit : str or sequence of str
         Unit of the rows, for reports: "m", "N m"; one for all or one for each.
     name : str, optional

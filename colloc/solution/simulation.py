@@ -10,8 +10,9 @@ from numpy.polynomial import chebyshev
 
 from colloc.dynamics import forward_dynamics, newton_euler
 from colloc.model import check_forward
-from colloc.problem import Problem, natural_size
+from colloc.problem import Problem
 from colloc.solution.solution import Solution
+from colloc.solution.state_error import state_sizes
 from colloc.transcription.torques import inverse_dynamics_of
 
 _SAMPLES = 32  # of the motion on an interval: polynomials up to one degree less are taken exactly
@@ -24,8 +25,7 @@ _STEPS = 10  # of the variational equation on an interval
 class Deviations(NamedTuple):
     """|simulated - predicted| joint positions, then states, at the ends of all intervals, shape (intervals, n + m).
 
-    In rad and m, states relative to their natural size and largest value; infinite from where the simulation cannot be
-    carried on.
+    In rad and m, states relative to their `state_sizes`; infinite from where the simulation cannot be carried on.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class _Reference(NamedTuple):
     gap : ndarray, shape (intervals, 2 n + m)
         Positions, velocities and states that these reach at the end of the interval, less the solution's own.
     size : ndarray, shape (m,)
-        Natural size of the states and the largest value they take, together.
+        Of the states, see `state_sizes`.
     """
 
     edges: np.ndarray
@@ -138,9 +138,8 @@ def _reference(solution: Solution, torque: ca.Function) -> _Reference:
     coefficients = np.concatenate(parts, axis=2)
     size = np.abs(np.hstack([*moving, needed, signals])).max(axis=0)
     present = np.flatnonzero((np.abs(coefficients) > _ROUNDING * size).any(axis=(0, 2)))
-    natural = [np.minimum(natural_size(state.lower, state.upper), 1.0) for state in solution.problem.states]
-    natural = np.concatenate([np.zeros(0), *natural]) + np.abs(states).max(axis=0)
-    return _Reference(edges, coefficients[:, : present.max(initial=0) + 1], gap, natural)
+    sizes = state_sizes(solution.problem, states)
+    return _Reference(edges, coefficients[:, : present.max(initial=0) + 1], gap, sizes)
 
 
 def _of_unknowns(solution: Solution, t: np.ndarray) -> tuple[np.ndarray, ...]:

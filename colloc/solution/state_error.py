@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.numerics.quadrature import gauss, lagrange_integrals
-from colloc.problem import natural_size
+from colloc.problem import Problem, natural_size
 from colloc.transcription import NLP
 from colloc.transcription.mesh import points_inside
 
@@ -15,8 +15,7 @@ def state_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, flo
     """Relative error of the states on every interval, shape (intervals,), and of the whole motion.
 
     What a residual r of the equations f(y, y', t) = 0 makes of the states within an interval: dy with
-    f_y' dy' + f_y dy = -r, collocated at Gauss points, all else held. Relative to the natural size of a state and the
-    largest value that it takes.
+    f_y' dy' + f_y dy = -r, collocated at Gauss points, all else held. Relative to `state_sizes`.
 
     Parameters
     ----------
@@ -45,8 +44,16 @@ def state_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, flo
         size = fine.size * count
         rate = np.linalg.solve(np.eye(size) + pull.reshape(size, size), wrong[k].ravel())
         change[k] = h * once @ rate.reshape(fine.size, count)
-    # As of joints, which stray in radians or metres: loose bounds are no measure of an error.
-    natural = np.concatenate([np.minimum(natural_size(state.lower, state.upper), 1.0) for state in problem.states])
-    relative = np.abs(change) / (natural + np.abs(values).max(axis=0))
-    whole = np.abs(np.cumsum(change[:, -1], axis=0)) / (natural + np.abs(values).max(axis=0))
+    sizes = state_sizes(problem, values)
+    relative = np.abs(change) / sizes
+    whole = np.abs(np.cumsum(change[:, -1], axis=0)) / sizes
     return relative.max(axis=(1, 2)), float(max(relative.max(), whole.max()))
+
+
+def state_sizes(problem: Problem, values: np.ndarray) -> np.ndarray:
+    """What errors of the states are relative to, shape (size,): the largest of their values, shape (N, size), and one.
+
+    As of joints, or their natural size instead of one if it is less: loose bounds are no measure of an error.
+    """
+    natural = [np.minimum(natural_size(state.lower, state.upper), 1.0) for state in problem.states]
+    return np.concatenate([np.zeros(0), *natural]) + np.abs(values).max(axis=0)

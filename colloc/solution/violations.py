@@ -36,7 +36,7 @@ class Violation(NamedTuple):
     unit : str
         Empty where the constraint states none.
     size : float
-        Natural size of the row, in its own unit: half its range, or the size of its one bound, or 1 where that is zero.
+        Natural size of the row, in its own unit, see `natural_size`, or the one that its constraint states.
     """
 
     constraint: str
