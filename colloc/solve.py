@@ -22,7 +22,7 @@ from colloc.solution.run import Run, SolutionWarning, refined
 from colloc.solution.starts import Given, Own
 from colloc.solver import Hessian, Status, check_options
 from colloc.solver.progress import check_progress
-from colloc.transcription import NLP, Program, SequenceNLP, Transcription, default_curve, transcribe
+from colloc.transcription import NLP, Program, SequenceNLP, Transcription, default_curves, transcribe
 
 A = TypeVar("A", Solution, SequenceSolution)
 
@@ -78,7 +78,7 @@ def solve(
     dynamics: InverseDynamics | None = None, sensitivities: DerivativeRecursion | None = None,
     hessian: Hessian = Hessian.EXACT, compile: bool | Compile | None = None, ipopt: Mapping[str, Any] | None = None,
     progress: Watch = None, violation_tolerance: float = 1e-2, between: str = "always",
-    raise_on_failure: bool = True,
+    seconds: float | None = None, raise_on_failure: bool = True,
 ) -> Solution: ...  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def solve(
     dynamics: InverseDynamics | None = None, sensitivities: DerivativeRecursion | None = None,
     hessian: Hessian = Hessian.EXACT, compile: bool | Compile | None = None, ipopt: Mapping[str, Any] | None = None,
     progress: Watch = None, violation_tolerance: float = 1e-2, between: str = "always",
-    raise_on_failure: bool = True,
+    seconds: float | None = None, raise_on_failure: bool = True,
 ) -> SequenceSolution: ...  # fmt: skip
 
 
@@ -109,6 +109,7 @@ def solve(
     progress: Watch = None,
     violation_tolerance: float = 1e-2,
     between: str = "always",
+    seconds: float | None = None,
     raise_on_failure: bool = True,
 ) -> Solution | SequenceSolution:
     """The motion that minimises the cost, by IPOPT with exact sparse derivatives.
@@ -127,8 +128,8 @@ def solve(
         An NLP, as `transcribe` returns it, brings its curve, dynamics, sensitivities and compiled functions.
     curve : BSpline, HermiteSimpson or Radau, optional
         For a Sequence one for all phases, or a mapping of phase to curve.
-        By default splines whose accelerations may jump, on intervals that are narrow at both ends of the motion; in a
-        free duration on those that suit the straight line, timed within the limits.
+        By default splines whose accelerations may jump, on twenty equal intervals; in a free duration without a guess
+        on intervals that suit the straight line, timed within the limits.
     tol : float, optional
         Refines the grid until the error between the nodes (`Solution.error`) and the change of the cost by a round,
         relative, are below; `Solution.ladder` lists the rounds. 1e-3 without a curve, none with one.
@@ -162,6 +163,10 @@ def solve(
     between : "always" or "nodes"
         Where inequalities hold: nodes are added where one is violated between them, and the NLP solved again from
         there, six times at most; or at the curve's own nodes alone.
+    seconds : float, optional
+        What the whole call may take, rounds of refinement included. When it is over, the best motion so far is
+        returned with `Status.TIME_LIMIT`, and a warning: that of the last round that came to its end, in the first
+        round the best iterate. Building and compiling a program are not cut short.
     raise_on_failure : bool
         False returns the last iterate with its status instead of raising.
 
@@ -189,8 +194,7 @@ def solve(
     instance("problem", problem, Problem | Sequence | NLP | SequenceNLP)
     tolerance = finite_number("violation_tolerance", violation_tolerance, positive=True)
     if curve is None and isinstance(problem, Problem | Sequence):
-        by_phase = isinstance(problem, Sequence)
-        curve = {k: default_curve(v) for k, v in problem.phases.items()} if by_phase else default_curve(problem)
+        curve = default_curves(problem, guessed=guess is not None)
         tol = 1e-3 if tol is None else tol
     if tol is not None:
         tolerance = finite_number("tol", tol, positive=True)
@@ -199,6 +203,7 @@ def solve(
     check_progress(progress)
     options = check_options(ipopt)
     begin = time.perf_counter()
+    deadline = begin + (np.inf if seconds is None else finite_number("seconds", seconds, positive=True))
     if isinstance(problem, Program):
         nlp = _alone(problem, curve=curve, dynamics=dynamics, sensitivities=sensitivities, compile=compile)
     else:
@@ -206,11 +211,12 @@ def solve(
         # Which of the two it is, the kind of problem says.
         stated: Any = problem
         nlp = transcribe(stated, curve, newton_euler if dynamics is None else dynamics, sensitivities, compile=compile)
-    run = Run(nlp.problem.parameter_values(parameters), options, hessian, progress, tolerance, between == "always")
+    values = nlp.problem.parameter_values(parameters)
+    run = Run(values, options, hessian, progress, tolerance, between == "always", deadline)
     solution, start = run(nlp, guess, begin)
     if tol is not None:
         solution = refined(solution, run, guess)
-    judge(solution, start, raise_on_failure)
+    judge(solution, start, raise_on_failure, seconds)
     return solution
 
 
@@ -222,6 +228,7 @@ def refine(
     hessian: Hessian = Hessian.EXACT,
     ipopt: Mapping[str, Any] | None = None,
     progress: Watch = None,
+    seconds: float | None = None,
 ) -> A:
     """The same motion on finer grids, until its error between the nodes and the change of its cost are below `tol`.
 
@@ -231,7 +238,7 @@ def refine(
         Of any status; its curve is the first.
     tol : float
         Relative, see `Solution.error`.
-    hessian, ipopt, progress :
+    hessian, ipopt, progress, seconds :
         As in `solve`.
 
     Returns
@@ -248,10 +255,12 @@ def refine(
     """
     instance("solution", solution, Solution | SequenceSolution, "see co.solve")
     check_progress(progress)
-    run = Run(solution.parameters, check_options(ipopt), hessian, progress, finite_number("tol", tol, positive=True))
+    deadline = time.perf_counter() + (np.inf if seconds is None else finite_number("seconds", seconds, positive=True))
+    tolerance = finite_number("tol", tol, positive=True)
+    run = Run(solution.parameters, check_options(ipopt), hessian, progress, tolerance, deadline=deadline)
     judged = replace(solution, outcome=replace(solution.outcome, tolerance=run.tolerance))
     finer = refined(judged, run)
-    judge(finer, finer.x, raise_on_failure=False)
+    judge(finer, finer.x, raise_on_failure=False, seconds=seconds)
     assert isinstance(finer, type(solution))
     return finer
 
@@ -264,8 +273,13 @@ def _alone(nlp: NLP | SequenceNLP, **given: Any) -> NLP | SequenceNLP:
     return nlp
 
 
-def judge(solution: Solution | SequenceSolution, start: np.ndarray, raise_on_failure: bool) -> None:
-    """Warn of a violated answer, raise for a failed one."""
+def judge(
+    solution: Solution | SequenceSolution, start: np.ndarray, raise_on_failure: bool, seconds: float | None = None
+) -> None:
+    """Warn of a violated answer or one cut short by a limit in seconds, raise for a failed one."""
+    if seconds is not None and solution.status is Status.TIME_LIMIT:
+        warnings.warn(_out_of_time(solution, seconds), SolutionWarning, stacklevel=4)  # past `heeded`
+        return
     if solution.outcome.status is Status.SOLVED:
         from colloc.solution.causes import reservations  # most answers have none
 
@@ -277,3 +291,12 @@ def judge(solution: Solution | SequenceSolution, start: np.ndarray, raise_on_fai
         reason = explain(solution.nlp, start, solution.x, solution.parameters)
         message = f"{solution.status} after {solution.iterations} iterations ({solution.message})"
         raise SolveError(f"{message}\n{reason}".rstrip(), solution)
+
+
+def _out_of_time(solution: Solution | SequenceSolution, seconds: float) -> str:
+    """What a motion is worth whose improvement was cut short."""
+    if not solution.ladder:
+        return f"seconds={seconds:g} ran out before an optimum was found; the best iterate so far is returned"
+    error = f"its error is {float(solution.error):.1e}"
+    change = "" if len(solution.ladder) == 1 else f", the cost changed by {solution.cost_change:.1e} in it"
+    return f"seconds={seconds:g} ran out; the motion of round {len(solution.ladder)} is returned: {error}{change}"

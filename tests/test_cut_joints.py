@@ -49,20 +49,26 @@ def moving(
     )
 
 
-def solved(chain: loops.ClosedChain, start, end, curve, problem: co.Problem | None = None) -> co.Solution:
-    """From the motion that moves the independent joints uniformly."""
+def solved(
+    chain: loops.ClosedChain, start, end, curve, problem: co.Problem | None = None, tol: float = 1e-8
+) -> co.Solution:
+    """From the motion that moves the independent joints uniformly, to a tolerance of IPOPT's."""
     u = np.array([start, end])
     problem = problem or moving(chain, start, end)
     T = problem.horizon.guess
     assert T is not None
     return co.solve(
-        problem, curve, guess=lambda t: loops.assemble(chain, u[0] + t / T * (u[1] - u[0])), violation_tolerance=1.0
+        problem,
+        curve,
+        guess=lambda t: loops.assemble(chain, u[0] + t / T * (u[1] - u[0])),
+        violation_tolerance=1.0,
+        ipopt={"tol": tol},
     )
 
 
 @cache
 def cranked(curve) -> co.Solution:
-    return solved(four_bar(), FROM, TO, curve)
+    return solved(four_bar(), FROM, TO, curve, tol=1e-10)
 
 
 def gap(solution: co.Solution, s: np.ndarray = FINE, chain: loops.ClosedChain | None = None) -> float:

@@ -109,7 +109,7 @@ def test_arcs_between_switches_end_in_the_time_optimum(curve, abs):
         span = co.Free(0.01, 0.5, times[k + 1] - times[k])
         arcs[f"arc {k}"] = co.Problem(two_link(), span, subject_to=[held, *([ends[k]] if k in ends else [])])
     guess = {f"arc {k}": co.line(a, b) for k, (a, b) in enumerate(pairwise(postures))}
-    found = solve(co.Sequence(arcs, minimize=co.duration()), curve, guess=guess)
+    found = solve(co.Sequence(arcs, minimize=co.duration()), curve, guess=guess, ipopt={"tol": 1e-13})
     assert found.status is co.Status.SOLVED
     assert found.duration == pytest.approx(0.391854539516, abs=abs)
     assert found.violation < 1e-4

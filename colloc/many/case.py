@@ -24,7 +24,7 @@ from colloc.solution.run import Run, refined
 from colloc.solution.schema import curve_from, stored_curve
 from colloc.solution.stored_motion import stored_history, stored_outcome
 from colloc.solver import Hessian, Status
-from colloc.transcription import NLP, SequenceNLP, default_curve
+from colloc.transcription import NLP, SequenceNLP, default_curves
 from colloc.transcription.mesh import Points
 from colloc.transcription.recipe import Recipe, to_be_built
 
@@ -124,9 +124,7 @@ class CaseSolver(Portable):
     def _curve(self, problem: Problem | Sequence) -> Curves:
         if self.curve is not None:
             return self.curve
-        if isinstance(problem, Sequence):
-            return {name: default_curve(own) for name, own in problem.phases.items()}
-        return default_curve(problem)
+        return default_curves(problem, guessed=self.guess is not None)
 
     def problem_of(self, values: Values) -> Problem | Sequence:
         """The problem of a case."""

@@ -20,7 +20,7 @@ from colloc.progress import Progress
 from colloc.solution import SequenceSolution, Solution
 from colloc.solve import SolveError
 from colloc.solver import Status, check_options
-from colloc.transcription import checked_curves, default_curve, for_own_problem
+from colloc.transcription import checked_curves, default_curves, for_own_problem
 
 _NEAR = 0.6  # share of the starts that lie near earlier ends
 _ROUNDS = 3  # in which these are solved, each near the best ends so far
@@ -102,8 +102,7 @@ def multistart(
     if progress is not None:
         flag("progress", progress)
     if curve is None:
-        by_phase = isinstance(problem, Sequence)
-        curve = {k: default_curve(v) for k, v in problem.phases.items()} if by_phase else default_curve(problem)
+        curve = default_curves(problem)
         tol = 1e-3 if tol is None else tol
     if tol is not None:
         finite_number("tol", tol, positive=True)

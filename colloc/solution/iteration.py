@@ -33,6 +33,8 @@ class Iteration:
         Its decision vector.
     parameters : ndarray
         Values of the problem's parameters.
+    round : int
+        Of a refinement, counted from 1.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class Iteration:
     nlp: NLP | SequenceNLP
     x: np.ndarray
     parameters: np.ndarray
+    round: int = 1
 
     def __repr__(self) -> str:
         return f"Iteration({self.number}, cost {self.cost:.6g}, infeasibility {self.infeasibility:.1e})"
@@ -67,12 +70,12 @@ class Iteration:
 Watch = bool | Callable[[Iteration], object] | None  # as users ask for progress
 
 
-def told(progress: Watch, nlp: NLP | SequenceNLP, parameters: np.ndarray) -> Asked:
-    """What a solver is asked for: a user's function is told iterations of this NLP."""
+def told(progress: Watch, nlp: NLP | SequenceNLP, parameters: np.ndarray, round: int) -> Asked:
+    """What a solver is asked for: a user's function is told iterations of this NLP, in this round."""
     if not callable(progress):
         return progress
 
     def tell(step: Step) -> object:
-        return progress(Iteration(*step[:4], nlp, step.x, parameters))
+        return progress(Iteration(*step[:4], nlp, step.x, parameters, round))
 
     return tell

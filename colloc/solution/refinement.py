@@ -14,6 +14,7 @@ variables and no time, and of degrees 3, 4, 5 and 7 the default, 4, takes the fe
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -58,11 +59,24 @@ def next_nlp(solution: Solution | SequenceSolution, tol: float, *, settled: bool
     """The same problem on finer grids where they are in question; None if there is no such grid."""
     change = solution.cost_change
     finer = {name: next_curve(own, tol, change, settled=settled) for name, own in phases_of(solution).items()}
-    if not any(finer.values()):
+    return _with_curves(solution, finer)
+
+
+def _with_curves(
+    solution: Solution | SequenceSolution, curves: Mapping[str, Transcription | None]
+) -> NLP | SequenceNLP | None:
+    """The same problem on other curves, by phase, or on its own where there is none; None without any."""
+    if not any(curves.values()):
         return None
     if isinstance(solution, SequenceSolution):
-        return on_curves(solution.nlp, {name: finer[name] or curve for name, curve in solution.curve.items()})
-    return on_curve(solution.nlp, finer[""] or solution.curve)
+        return on_curves(solution.nlp, {name: curves[name] or curve for name, curve in solution.curve.items()})
+    return on_curve(solution.nlp, curves[""] or solution.curve)
+
+
+def halved(solution: Solution | SequenceSolution) -> NLP | SequenceNLP | None:
+    """The same problem with all intervals split in two; None if they are as narrow as makes sense."""
+    finer = {name: _finer(phase, np.full(_widths(phase).size, 2)) for name, phase in phases_of(solution).items()}
+    return _with_curves(solution, finer)
 
 
 def with_nodes(solution: Solution | SequenceSolution, tolerance: float) -> NLP | SequenceNLP:
@@ -90,9 +104,8 @@ def next_curve(solution: Solution, tol: float, change: float, *, settled: bool) 
     settled : bool
         Whether the cost no longer changes.
     """
-    curve, error = solution.curve, solution.error
-    ends = solution.nlp.grid.breakpoints
-    pieces = np.ones(ends.size - 1, dtype=int)
+    error = solution.error
+    pieces = np.ones(_widths(solution).size, dtype=int)
     for name, total in error.totals.items():
         if total > tol:
             # What adds up must be small everywhere, and what does not below the tolerance.
@@ -109,16 +122,39 @@ def next_curve(solution: Solution, tol: float, change: float, *, settled: bool) 
             switching[marked] = by_bounds[marked] >= by_torques[marked]
         if (pieces == 1).all() or change <= tol:
             pieces = np.maximum(pieces, 2)
-    widths = np.diff(ends)
-    pieces[widths / pieces < NARROWEST] = 1
+    return _finer(solution, pieces, switching, smooth=error.bounds <= tol)
+
+
+def _widths(solution: Solution) -> np.ndarray:
+    """Widths of all intervals, as shares of the duration."""
+    return np.diff(solution.nlp.grid.breakpoints)
+
+
+def _finer(
+    solution: Solution, pieces: np.ndarray, switching: np.ndarray | None = None, smooth: np.ndarray | None = None
+) -> Transcription | None:
+    """The curve of a solution with its intervals split; None if all are as narrow as makes sense.
+
+    Parameters
+    ----------
+    solution : Solution
+    pieces : ndarray of int, shape (intervals,)
+    switching, smooth : ndarray of bool, shape (intervals,), optional
+        Where accelerations may jump at new breakpoints, and where more degrees may take the place of more intervals;
+        nowhere by default.
+    """
+    curve, ends = solution.curve, solution.nlp.grid.breakpoints
+    pieces = np.where(_widths(solution) / pieces < NARROWEST, 1, pieces)
+    switching = np.zeros(pieces.size, dtype=bool) if switching is None else switching
     if (pieces == 1).all():
         return None
     if isinstance(curve, Radau):
         degrees = np.broadcast_to(np.asarray(curve.degree), pieces.shape).copy()
-        # Where the motion is smooth, two degrees more do more than three intervals.
-        smooth = (pieces == 3) & ~switching & (error.bounds <= tol) & (degrees + 2 <= _HIGHEST)
-        degrees[smooth] += 2
-        pieces[smooth] = 1
+        if smooth is not None:
+            # Where the motion is smooth, two degrees more do more than three intervals.
+            raised = (pieces == 3) & ~switching & smooth & (degrees + 2 <= _HIGHEST)
+            degrees[raised] += 2
+            pieces[raised] = 1
         finer = tuple(np.repeat(degrees, pieces).tolist())
         degree = finer[0] if len(set(finer)) == 1 else finer
         return replace(curve, intervals=None, degree=degree, breakpoints=_split(ends, pieces))

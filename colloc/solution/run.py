@@ -14,7 +14,7 @@ from colloc.checks import InputError
 from colloc.solution import knots
 from colloc.solution.answer import Answer
 from colloc.solution.iteration import Watch, told
-from colloc.solution.refinement import has_settled, next_nlp, rung, with_nodes
+from colloc.solution.refinement import halved, has_settled, next_nlp, rung, with_nodes
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
 from colloc.solution.starts import Given, start_from
@@ -23,7 +23,9 @@ from colloc.transcription import NLP, FreeKnotsGrid, SequenceNLP, check_freedoms
 
 A = TypeVar("A", bound=Solution | SequenceSolution)
 
+CUT_SHORT = (Status.INTERRUPTED, Status.TIME_LIMIT)
 _ROUNDS = 20  # of a refinement, at most
+_ABSURD = 10.0  # times its size, that a cost may fall by in a round
 _EXCHANGES = 6  # times that nodes are added to one grid, at most
 
 
@@ -55,6 +57,10 @@ class Run:
         Largest error between nodes of an answer that counts as solved.
     always : bool
         Whether nodes are added where inequalities are violated between them.
+    deadline : float
+        When solving ends with the best motion so far, on the clock of `time.perf_counter`.
+    round : int
+        Of a refinement.
     """
 
     parameters: np.ndarray
@@ -63,6 +69,8 @@ class Run:
     progress: Watch
     tolerance: float
     always: bool = True
+    deadline: float = float("inf")
+    round: int = 1
 
     def __call__(
         self, nlp: NLP | SequenceNLP, guess: Given | Start, begin: float
@@ -76,8 +84,8 @@ class Run:
                 break
             begin = time.perf_counter()
             again, _ = self._once(with_nodes(solution, self.tolerance), solution, begin)
-            if again.outcome.status is Status.INTERRUPTED:
-                return _interrupted(solution), start
+            if again.outcome.status in CUT_SHORT:
+                return _cut_short(solution, again.outcome.status), start
             if again.outcome.status is not Status.SOLVED:
                 break
             solution = _after(again, solution)
@@ -92,12 +100,12 @@ class Run:
         if first.outcome.status is not Status.SOLVED:
             return first, start
         options = {"mu_strategy": "adaptive", "max_iter": knots.PATIENCE} | dict(self.options)
-        ipopt = Ipopt(nlp, options, self.hessian)
+        ipopt = Ipopt(nlp, self._limited(options), self.hessian, self.round)
         x = np.append(first.x, grid.breakpoints)
         quiet = False if callable(self.progress) else self.progress
         found = knots.seek(nlp, x, self.parameters, lambda start: ipopt(start, self.parameters, quiet))
-        if found.status is Status.INTERRUPTED:
-            return _interrupted(first), start
+        if found.status in CUT_SHORT:
+            return _cut_short(first, found.status), start
         if found.status is not Status.SOLVED:
             warnings.warn("better knots may exist: the search for them has not settled", SolutionWarning, stacklevel=5)
         begin, x = time.perf_counter(), grid.without_knots(found.x)
@@ -108,7 +116,7 @@ class Run:
         self, nlp: NLP | SequenceNLP, guess: Given | Start, begin: float
     ) -> tuple[Solution | SequenceSolution, np.ndarray]:
         """The same at the nodes that the NLP has."""
-        start = guess if isinstance(guess, Start) else start_from(nlp, guess)
+        start = guess if isinstance(guess, Start) else start_from(nlp, guess, self.parameters)
         if undefined := nlp.first_undefined(start.x, self.parameters):
             raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")
         check_freedoms(nlp)
@@ -116,18 +124,26 @@ class Run:
         built = time.perf_counter() - begin
         outcome = hopeless(nlp, start.x, self.parameters)
         if outcome is None:
-            watched = told(self.progress, nlp, self.parameters)
-            outcome = Ipopt(nlp, self.options, self.hessian)(start, self.parameters, watched)
+            ipopt = Ipopt(nlp, self._limited(self.options), self.hessian, self.round)
+            outcome = ipopt(start, self.parameters, told(self.progress, nlp, self.parameters, self.round))
         seconds = outcome.seconds | {"build": built + outcome.seconds["build"]}
         outcome = replace(outcome, seconds=seconds, tolerance=self.tolerance)
         if isinstance(nlp, SequenceNLP):
             return SequenceSolution(nlp, outcome, self.parameters), start.x
         return Solution(nlp, outcome, self.parameters), start.x
 
+    def _limited(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """IPOPT's options with the time that is left."""
+        if not np.isfinite(self.deadline):
+            return dict(options)
+        left = max(self.deadline - time.perf_counter(), 1e-3)  # IPOPT wants a positive number
+        limit = options.get("max_wall_time", left)
+        return {**options, "max_wall_time": min(limit, left) if isinstance(limit, int | float) else limit}
 
-def _interrupted(solution: A) -> A:
-    """A solution in whose improvement Ctrl-C was pressed."""
-    return replace(solution, outcome=replace(solution.outcome, status=Status.INTERRUPTED))
+
+def _cut_short(solution: A, status: Status) -> A:
+    """A solution in whose improvement Ctrl-C was pressed, or time ran out."""
+    return replace(solution, outcome=replace(solution.outcome, status=status))
 
 
 def _after(solution: A, *earlier: Answer | knots.Knots) -> A:
@@ -139,26 +155,45 @@ def _after(solution: A, *earlier: Answer | knots.Knots) -> A:
 
 
 def refined(solution: Solution | SequenceSolution, run: Run, guess: Given = None) -> Solution | SequenceSolution:
-    """Round after round on a finer grid, started from the round before or, where that fails, from a guess."""
+    """Round after round on a finer grid, started from the round before or, where that fails, from a guess.
+
+    A finer grid has every motion of a coarser one, up to its error. A round that ends dearer than that has gone to
+    another valley: the next one goes on from the coarser motion, with all intervals split, and if that ends dearer too
+    the coarser motion is the answer. A cost that falls by more than `_ABSURD` times its size was no start for anything:
+    the finer grid is solved from the guess as well, and the ladder begins anew with the cheaper of the two.
+    """
     tol, rounds = run.tolerance, [rung(solution)]
     solution = replace(solution, ladder=tuple(rounds))
+    dearer = False
     while solution.outcome.status is Status.SOLVED and len(rounds) < _ROUNDS:
         settled = has_settled(solution, tol)
         right = float(solution.error) <= tol
         if settled and right:
             break
-        begin = time.perf_counter()
-        if (nlp := next_nlp(solution, tol, settled=settled)) is None:
+        begin, run = time.perf_counter(), replace(run, round=run.round + 1)
+        nlp = halved(solution) if dearer else next_nlp(solution, tol, settled=settled)
+        if nlp is None:
             break
         finer, _ = run(nlp, solution, begin)
-        if finer.outcome.status not in (Status.SOLVED, Status.INTERRUPTED):
+        if finer.outcome.status not in (Status.SOLVED, *CUT_SHORT):
             # Beside an optimum of another grid rounding may leave no way on; a start of its own has one.
             finer, _ = run(nlp, guess, begin)
-        if finer.outcome.status is Status.INTERRUPTED:
-            return _interrupted(solution)
-        worse = finer.cost - solution.cost > tol * solution.cost_size
-        if finer.outcome.status is not Status.SOLVED or (right and worse):
-            break  # another local optimum, and no better one
+        if finer.outcome.status in CUT_SHORT:
+            return _cut_short(solution, finer.outcome.status)
+        failed = finer.outcome.status is not Status.SOLVED
+        allowed = max(tol, 0.0 if right else float(solution.error)) * solution.cost_size
+        if failed or finer.cost - solution.cost > allowed:
+            if failed or dearer:
+                break
+            dearer = True
+            continue
+        if solution.cost - finer.cost > _ABSURD * finer.cost_size:
+            again, _ = run(nlp, guess, begin)
+            if again.outcome.status in CUT_SHORT:
+                return _cut_short(finer, again.outcome.status)
+            if again.outcome.status is Status.SOLVED and again.cost < finer.cost:
+                finer = again
+            rounds = []
         rounds.append(rung(finer))
-        solution = replace(finer, ladder=tuple(rounds))
+        solution, dearer = replace(finer, ladder=tuple(rounds)), False
     return solution

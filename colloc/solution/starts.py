@@ -14,6 +14,7 @@ from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
 from colloc.solver import Start, Status
 from colloc.transcription import NLP, Guess, Keyframes, Program, SequenceNLP, phase_guesses, trajectory_from
+from colloc.transcription.blend import blended, resting
 from colloc.transcription.block import Block
 from colloc.transcription.trajectory import Trajectory
 
@@ -21,27 +22,50 @@ Own = Keyframes | Guess | Solution | None  # a guess for one motion
 Given = Own | SequenceSolution | Mapping[str, Own]  # and for one in phases
 
 
-def start_from(nlp: NLP | SequenceNLP, guess: Given) -> Start:
+def start_from(nlp: NLP | SequenceNLP, guess: Given, parameters: np.ndarray) -> Start:
     """A decision vector, and multipliers where they fit.
 
     Parameters
     ----------
     nlp : NLP or SequenceNLP
     guess : line, keyframes, function of time, Solution or None
-        Of a motion in phases over all of them, or a mapping of phase to such a guess.
+        Of a motion in phases over all of them, or a mapping of phase to such a guess. Where it misses what is fixed at
+        the ends or at single moments, the whole of it is bent.
+    parameters : ndarray, shape (n_p,)
     """
     check_kind(nlp.problem, guess)
+    multipliers, near = None, False
+    if isinstance(guess, Solution | SequenceSolution):
+        # An iterate that is no optimum would mislead.
+        optimal = guess.outcome.status in (Status.SOLVED, Status.ACCEPTABLE)
+        same = guess.curve == nlp.curve and guess.x.size == nlp.n_x
+        multipliers = _multipliers(nlp, guess) if optimal and same else None
+        near = optimal and not same and guess.problem is nlp.problem
+    x = blended(nlp, _decision_vector(nlp, guess), parameters)
+    return Start(np.clip(x, nlp.lower, nlp.upper), multipliers, near=near)
+
+
+def _decision_vector(nlp: NLP | SequenceNLP, guess: Given) -> np.ndarray:
+    """A guess in the variables of a program, as it is."""
+    if isinstance(guess, Solution | SequenceSolution) and guess.curve == nlp.curve and guess.x.size == nlp.n_x:
+        return guess.x
     if isinstance(nlp, SequenceNLP):
-        return _of_phases(nlp, guess)
+        by_phase = _by_phase(nlp, guess)
+        return np.concatenate([_decision_vector(phase, by_phase[name]) for name, phase in nlp.phases.items()])
     assert not isinstance(guess, SequenceSolution | Mapping)
-    if not isinstance(guess, Solution):
-        return Start(_within(nlp, nlp.grid.pack(trajectory_from(nlp.problem, guess))))
-    # An iterate that is no optimum would mislead.
-    optimal = guess.outcome.status in (Status.SOLVED, Status.ACCEPTABLE)
-    if guess.curve == nlp.curve and guess.x.size == nlp.n_x:
-        return Start(_within(nlp, guess.x), _multipliers(nlp, guess) if optimal else None)
-    near = optimal and guess.problem is nlp.problem
-    return Start(_within(nlp, nlp.grid.pack(trajectory_of(guess, nlp.problem))), near=near)
+    if isinstance(guess, Solution):
+        return nlp.grid.pack(trajectory_of(guess, nlp.problem))
+    return nlp.grid.pack(resting(nlp.problem, trajectory_from(nlp.problem, guess)))
+
+
+def _by_phase(nlp: SequenceNLP, guess: Given) -> Mapping[str, Own]:
+    """A guess for every phase of a motion."""
+    if isinstance(guess, SequenceSolution):
+        return guess.phases
+    if isinstance(guess, Solution):
+        s = np.unique(guess.t) / guess.duration
+        guess = Keyframes(s, guess.at(s * guess.duration).q)
+    return phase_guesses(nlp.problem, guess)
 
 
 def check_kind(problem: Problem | Phases, guess: object) -> None:
@@ -54,22 +78,6 @@ def check_kind(problem: Problem | Phases, guess: object) -> None:
         raise InputError(f"guess is one in phases, and the problem has none, got {quoted(guess)}")
     elif isinstance(guess, Solution) and guess.problem.model.n != problem.model.n:
         raise InputError(f"guess has {guess.problem.model.n} joints, the problem {problem.model.n}")
-
-
-def _of_phases(nlp: SequenceNLP, guess: Given) -> Start:
-    """The same of a motion in phases."""
-    if isinstance(guess, SequenceSolution):
-        optimal = guess.outcome.status in (Status.SOLVED, Status.ACCEPTABLE)
-        if guess.curve == nlp.curve and guess.x.size == nlp.n_x:
-            return Start(_within(nlp, guess.x), _multipliers(nlp, guess) if optimal else None)
-        x = np.concatenate([start_from(own, guess[name]).x for name, own in nlp.phases.items()])
-        return Start(_within(nlp, x), near=optimal and guess.problem is nlp.problem)
-    if isinstance(guess, Solution):
-        given, T = guess, guess.duration
-        s = np.unique(given.t) / T
-        guess = Keyframes(s, given.at(s * T).q)
-    pieces = phase_guesses(nlp.problem, guess)
-    return Start(np.concatenate([start_from(own, pieces[name]).x for name, own in nlp.phases.items()]))
 
 
 def trajectory_of(solution: Solution, problem: Problem) -> Trajectory:
@@ -91,10 +99,6 @@ def trajectory_of(solution: Solution, problem: Problem) -> Trajectory:
         signal,
         lambda name: constants[name] if name in constants else default[name],
     )
-
-
-def _within(nlp: Program, x: np.ndarray) -> np.ndarray:
-    return np.clip(x, nlp.lower, nlp.upper)
 
 
 def _multipliers(nlp: Program, solution: Answer) -> dict[str, np.ndarray] | None:

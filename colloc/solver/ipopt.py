@@ -127,11 +127,14 @@ class Ipopt:
     options : mapping
         IPOPT's own options, checked, on top of the defaults. With a mu_strategy of its own there is no second try.
     hessian : Hessian
+    round : int
+        Of a refinement, for the progress line.
     """
 
     nlp: Program
     options: Mapping[str, Any]
     hessian: Hessian
+    round: int = 1
 
     def __call__(self, start: Start, p: np.ndarray, progress: Asked) -> Outcome:
         """Solve from a start."""
@@ -186,14 +189,15 @@ class Ipopt:
                 raise
             raise InputError(f"IPOPT refuses these options: {dict(self.options)!r}") from error
         built = time.perf_counter()
-        monitor.begin(start["lbg"], start["ubg"], scaled.sizes.cost, scaled.own, progress)
+        monitor.begin(start["lbg"], start["ubg"], scaled.sizes.cost, scaled.own, progress, self.round)
         with Interruptible(monitor):
             result = solver(**start)
         monitor.end()
         stats = solver.stats()
         status = _STATUS.get(stats["return_status"], Status.FAILED)
         # Ctrl-C may come when IPOPT no longer asks: the optimum is then the best iterate, and the interruption counts.
-        best = monitor.best if monitor.stop and status is not Status.SOLVED else None
+        stopped = monitor.stop or status is Status.TIME_LIMIT
+        best = monitor.best if stopped and status is not Status.SOLVED else None
         history = _history(stats.get("iterations", {}), scaled.sizes.cost)
         if scaled.anchor is not None:
             value = float(self.nlp.f(scaled.anchor, start["p"]))  # wherever the motion is

@@ -53,10 +53,11 @@ class Monitor(IterationCallback):
         cost: float,
         own: Callable[[np.ndarray], np.ndarray],
         progress: Asked,
+        round: int = 1,
     ) -> None:
         """Prepare for a solve with these bounds on g, this size of the cost and `own` units of the variables."""
         self._lower, self._upper, self._cost, self._own = lower, upper, cost, own
-        self._shown, self._error = shown(progress), None
+        self._shown, self._error = shown(progress, round), None
         self._start, self.count = time.perf_counter(), 0
         self.stop, self.best, self._merit = False, None, (np.inf, np.inf)
 

@@ -62,14 +62,21 @@ class Shown(Protocol):
     def close(self) -> None: ...
 
 
-def shown(progress: Asked) -> Shown | None:
-    """Who is told; nobody where that is not asked for, and where there is neither a terminal nor a notebook."""
+def shown(progress: Asked, round: int = 1) -> Shown | None:
+    """Who is told; nobody where that is not asked for, and where there is neither a terminal nor a notebook.
+
+    From its second round on a refinement says which one it is.
+    """
     if callable(progress):
         return _Own(progress)
     patience = _PATIENCE if progress is None else 0.0
     if progress is not False and in_notebook() and (bar := tqdm_class()) is not None:
-        return _Bar(bar, patience)
-    return _Line(patience) if (sys.stderr.isatty() if progress is None else progress) else None
+        return _Bar(bar, patience, round)
+    return _Line(patience, round) if (sys.stderr.isatty() if progress is None else progress) else None
+
+
+def _label(what: str, round: int) -> str:
+    return what if round == 1 else f"round {round}, {what}"
 
 
 class _Own:
@@ -88,13 +95,13 @@ class _Own:
 class _Line:
     """One updating line on standard error."""
 
-    def __init__(self, patience: float):
-        self._patience, self._last = patience, -np.inf
+    def __init__(self, patience: float, round: int):
+        self._patience, self._last, self._label = patience, -np.inf, _label("iteration", round)
 
     def tell(self, step: Step) -> None:
         if step.seconds > self._patience and step.seconds - self._last > _PAUSE:
             self._last = step.seconds
-            sys.stderr.write(f"\r{f'iteration {step.number:5d}   {step}':<78}")
+            sys.stderr.write(f"\r{f'{self._label} {step.number:5d}   {step}':<78}")
             sys.stderr.flush()
 
     def close(self) -> None:
@@ -105,7 +112,8 @@ class _Line:
 class _Bar:
     """A counter of tqdm's, which notebooks draw themselves."""
 
-    def __init__(self, bar: Any, patience: float):
+    def __init__(self, bar: Any, patience: float, round: int):
+        self._label = _label("iterations", round)
         self._make, self._patience, self._last, self._bar = bar, patience, -np.inf, None
 
     def tell(self, step: Step) -> None:
@@ -113,7 +121,7 @@ class _Bar:
             return
         self._last = step.seconds
         if self._bar is None:
-            self._bar = self._make(desc="iterations", leave=False)
+            self._bar = self._make(desc=self._label, leave=False)
         self._bar.set_postfix_str(f"cost {step.cost:.6g}, infeasibility {step.infeasibility:.1e}", refresh=False)
         self._bar.update(step.number - self._bar.n)
 

@@ -5,7 +5,7 @@ from colloc.transcription.curve import Transcription, brief
 from colloc.transcription.free_knots import FreeKnotsGrid
 from colloc.transcription.freedoms import check_freedoms
 from colloc.transcription.grid import Grid
-from colloc.transcription.guess import Guess, Keyframes, default_curve, keyframes, line, phase_guesses, trajectory_from
+from colloc.transcription.guess import Guess, Keyframes, default_curves, keyframes, line, phase_guesses, trajectory_from
 from colloc.transcription.hermite_simpson import HermiteSimpson
 from colloc.transcription.line_timing import TimedLine, Untimed, timed_line
 from colloc.transcription.mesh import graded
@@ -28,6 +28,6 @@ from colloc.transcription.transcribe import (
 __all__ = [
     "NLP", "TRANSCRIPTIONS", "BSpline", "FreeKnotsGrid", "Grid", "Guess", "HermiteSimpson", "Keyframes", "Program",
     "Radau", "SequenceNLP", "TimedLine", "Trajectory", "Transcription", "Untimed", "brief", "check_freedoms",
-    "checked_curves", "constraint_block", "default_curve", "for_own_problem", "for_problem", "graded", "keyframes",
+    "checked_curves", "constraint_block", "default_curves", "for_own_problem", "for_problem", "graded", "keyframes",
     "line", "on_curve", "on_curves", "phase_guesses", "timed_line", "trajectory_from", "transcribe",
 ]  # fmt: skip

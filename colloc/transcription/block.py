@@ -64,6 +64,34 @@ class Block:
         off = np.abs(np.array(value)[:, 0] - rows.lower) > _MET * rows.scale
         return np.union1d(moved, np.flatnonzero(off)).astype(int).tolist()
 
+    def equations(self, chosen: np.ndarray, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Equations of a single slice in some variables, all others held, and no torques: slopes, and what is missed.
+
+        Parameters
+        ----------
+        chosen : ndarray of bool, shape (n_x,)
+        x : ndarray, shape (n_x,)
+        p : ndarray
+
+        Returns
+        -------
+        ndarray, shape (m, n_x), and ndarray, shape (m,)
+        """
+        slices, w, expression = self.sites.slices, self.sites.local.w, self.expression
+        moved = w[np.flatnonzero(slices.known(np.zeros(x.size), chosen)[0]).tolist()]
+        torques = ca.SX(0, 1) if self._torques is None else self._torques.symbols
+        seen, driven = (np.array(ca.which_depends(expression, symbols, 1, True)) for symbols in (moved, torques))
+        rows = np.flatnonzero(seen & ~driven & (self.rows.lower == self.rows.upper)).tolist()
+        if not rows:
+            return np.zeros((0, x.size)), np.zeros(0)
+        jacobian = ca.Function("slopes", self._inputs, [ca.densify(ca.jacobian(expression[rows], w))])
+        by_local = np.array(jacobian(slices.local(x), self.sites.data, p))
+        by_place = np.zeros((slices.index.shape[0], len(rows)))
+        np.add.at(by_place, slices.column, (by_local[:, slices.row] * slices.weight[:, 0]).T)
+        slopes = np.zeros((len(rows), x.size))
+        np.add.at(slopes.T, slices.index[:, 0], by_place)
+        return slopes * chosen, self.rows.lower[rows] - self.evaluate(x, p)[rows, 0]
+
     @property
     def expression(self) -> ca.SX:
         """The rows, SX, shape (r,)."""

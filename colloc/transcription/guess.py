@@ -13,10 +13,10 @@ from colloc.checks import InputError, finite_array, finite_number, function, map
 from colloc.problem import Coordinates, EndState, Problem, Sequence, State
 from colloc.transcription.bspline import BSpline
 from colloc.transcription.line_timing import TimedLine, timed_line
-from colloc.transcription.mesh import graded
 from colloc.transcription.trajectory import Trajectory
 
 Guess = Callable[[float], Any]
+_INTERVALS = 20
 
 
 @dataclass(frozen=True)
@@ -145,20 +145,33 @@ def _function_of_time(problem: Problem, guess: Guess, T: float) -> Callable[[np.
     return lambda s: np.array([finite_array(f"guess at t = {t:g} s", guess(float(t)), (n,)) for t in s * T])
 
 
-def default_curve(problem: Problem) -> BSpline:
-    """Splines whose accelerations may jump, on a mesh for the problem.
+def default_curves(problem: Problem | Sequence, *, guessed: bool = False) -> BSpline | dict[str, BSpline]:
+    """Splines whose accelerations may jump, on a mesh for where the search starts; of a sequence by phase.
 
-    In a free duration cubics on breakpoints that the timed straight line fits on, where it has a timing; else of degree
-    4 on intervals that are narrow at both ends. Where the problem speaks of jerk or torque rates, accelerations are
-    continuous.
+    From the straight line, timed within the limits of a free duration, cubics on breakpoints that suit it, narrow where
+    it starts and ends. Else of degree 4 on equal intervals, on which a rough guess does no harm; where narrow ones are
+    needed, refinement shows. Where the problem speaks of jerk or torque rates, accelerations are continuous.
+
+    Parameters
+    ----------
+    problem : Problem or Sequence
+    guessed : bool
+        Whether the search starts from a guess of the user's.
     """
-    smooth = 2 if problem.needs_rates else 1
+    if isinstance(problem, Sequence):
+        return {name: _default_curve(phase, guessed) for name, phase in problem.phases.items()}
+    return _default_curve(problem, guessed)
+
+
+def _default_curve(problem: Problem, guessed: bool) -> BSpline:
     horizon = problem.horizon
-    line_is_one = horizon.lower < horizon.upper and problem.coordinates is None
-    timed = timed_line(problem, *_end_postures(problem)) if line_is_one else None
-    if isinstance(timed, TimedLine) and not problem.needs_rates:
-        return BSpline(breakpoints=timed.breakpoints(), degree=3, continuity=1)
-    return BSpline(breakpoints=graded(20), degree=4, continuity=smooth)
+    if problem.needs_rates:
+        return BSpline(_INTERVALS, degree=4, continuity=2)
+    if not guessed and horizon.lower < horizon.upper and problem.coordinates is None:
+        timed = timed_line(problem, *_end_postures(problem))
+        if isinstance(timed, TimedLine):
+            return BSpline(breakpoints=timed.breakpoints(), degree=3, continuity=1)
+    return BSpline(_INTERVALS, degree=4, continuity=1)
 
 
 def phase_guesses(sequence: Sequence, guess: Any) -> dict[str, Any]:

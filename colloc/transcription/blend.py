@@ -1,0 +1,179 @@
+"""Guesses that miss what a problem fixes at single moments, bent to meet it smoothly over the whole motion.
+
+A spline that is simply moved to where it has to start gets there within its first interval h, by accelerations of
+miss / h^2: 1e5 rad/s2 where it misses a posture by 0.1 rad and the interval takes a thousandth of a second. A search
+that begins there ends anywhere. So the guess is changed as a whole, by the correction of least squared acceleration
+that meets the conditions: positions, velocities and accelerations at the ends, and all equations at single moments,
+between the ends or between phases, that know of no torques. Those that are not linear take several such corrections.
+
+Where a motion starts or ends at rest, and its guess does not, no posture need change: it goes through the same ones, in
+another rhythm, so that a mechanism whose loops are closed all along stays so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.polynomial import legendre
+
+from colloc.numerics.quadrature import gauss
+from colloc.problem import EndState, Problem
+from colloc.transcription.program import Motion, Program
+from colloc.transcription.trajectory import Trajectory
+
+_DEGREE = 11  # of the polynomials that corrections are: with some conditions on the way they still are smooth
+# Beside squared accelerations, in a motion of unit duration, squared positions count a little, and where the motion
+# starts and ends so much that a velocity there is met by a bend rather than by another posture.
+_INSIDE, _ENDS = 1.0, 1e4
+_STEPS = 20
+_NEARER = 0.1  # what a whole step may leave of the misses
+_TURN = 0.5  # rad, in a step that leaves more
+_INSTANT = 1e-6  # of the duration, in which a guess is seen to move
+_MET = 1e-6  # rad, m and per s: no start is the worse for such a miss
+
+
+def resting(problem: Problem, guess: Trajectory) -> Trajectory:
+    """A guess in a rhythm that starts and ends at rest, where the problem speaks of no other velocities there.
+
+    Parameters
+    ----------
+    problem : Problem
+    guess : Trajectory
+    """
+    s = np.array([0.0, _INSTANT, 1.0 - _INSTANT, 1.0])
+    q = guess.q(s)
+    moves = np.abs(np.diff(q, axis=0)[[0, 2]]).max(axis=1, initial=0.0) > 1e-2 * _INSTANT * np.ptp(q, axis=0).max(
+        initial=0
+    )
+    starts, ends = moves & _at_rest(problem)
+    if not (starts or ends):
+        return guess
+
+    def later(s: np.ndarray) -> np.ndarray:
+        """Hermite's cubic from 0 to 1, with slopes 0 where there is rest and 1 where there is none."""
+        return guess.q(
+            np.clip((1 - starts) * s * (1 - s) ** 2 + s**2 * (3 - 2 * s) - (1 - ends) * s**2 * (1 - s), 0, 1)
+        )
+
+    return replace(guess, q=later)
+
+
+def _at_rest(problem: Problem) -> np.ndarray:
+    """Whether the velocities stated at the start, and those at the end, are all zero, shape (2,); False without any."""
+    stated: tuple[list[float], list[float]] = ([], [])
+    for constraint in problem.subject_to:
+        if isinstance(constraint, EndState):
+            velocities = [value for name, _, value in constraint.stated(problem.model) if name == "qd"]
+            stated[int(constraint.where.s)].extend(velocities)
+    return np.array([bool(velocities) and not any(velocities) for velocities in stated])
+
+
+def blended(nlp: Program, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """A decision vector whose motion meets the conditions at single moments, by Newton's method.
+
+    Parameters
+    ----------
+    nlp : Program
+    x : ndarray, shape (n_x,)
+        A guess; its durations, signals, states and constants stay as they are.
+    p : ndarray, shape (n_p,)
+        Parameter values.
+    """
+    slopes, misses = _conditions(nlp, x, p)
+    for _ in range(_STEPS):
+        if np.abs(misses).max(initial=0.0) <= _MET:
+            break
+        spaces = [_CorrectionSpace(motion, x) for motion in nlp.motions]
+        pulls = np.hstack([space.pulled(slopes) for space in spaces])
+        change = np.split(np.linalg.lstsq(pulls, misses, rcond=1e-10)[0], np.cumsum([s.count for s in spaces])[:-1])
+        turn = max(space.turn(part) for space, part in zip(spaces, change, strict=True))
+        # Linear conditions take one step. On the way to others a step too far would wind joints up.
+        for share in (1.0, min(1.0, _TURN / turn) if turn else 1.0):
+            moved = x.copy()
+            for space, part in zip(spaces, change, strict=True):
+                space.apply(moved, share * part)
+            slopes, left = _conditions(nlp, moved, p)
+            if np.linalg.norm(left) <= _NEARER * np.linalg.norm(misses):
+                break
+        if not np.linalg.norm(left) < np.linalg.norm(misses):
+            break  # conditions that contradict each other
+        x, misses = moved, left
+    return x
+
+
+def _conditions(nlp: Program, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Conditions on the control points of the joints: their slopes, shape (m, n_x), and what x misses, shape (m,)."""
+    joints = np.zeros(nlp.n_x, dtype=bool)
+    for motion in nlp.motions:
+        layout = motion.grid.layout
+        joints[layout["q"] - layout.offset + motion.part.start] = True
+    fixed = np.flatnonzero(joints & ~nlp.free)
+    slopes, misses = [np.zeros((fixed.size, nlp.n_x))], [nlp.lower[fixed] - x[fixed]]
+    slopes[0][np.arange(fixed.size), fixed] = 1.0
+    for block in nlp.constraints:
+        if block.n_slices == 1:
+            rows, values = block.equations(joints, x, p)
+            slopes.append(rows)
+            misses.append(values)
+    return np.vstack(slopes), np.concatenate(misses)
+
+
+class _CorrectionSpace:
+    """Polynomials of the normalised time that may be added to the joints of a motion.
+
+    Parameters
+    ----------
+    motion : Motion
+    x : ndarray, shape (n_x,)
+        For the duration: squared accelerations are in s.
+    """
+
+    def __init__(self, motion: Motion, x: np.ndarray):
+        grid, self._motion = motion.grid, motion
+        layout = grid.layout
+        self._index = layout["q"] - layout.offset + motion.part.start
+        duration = float(x[layout.duration - layout.offset + motion.part.start][0])
+        values = legendre.legvander(2 * grid.basis.sites()[0] - 1, _DEGREE)
+        # Of unit size, so that no direction costs more than another: size = L L', coefficients L'^-1 y.
+        size = _size() / duration**3
+        self._shapes = grid.basis.interpolate(values) @ np.linalg.inv(np.linalg.cholesky(size)).T
+
+    @property
+    def count(self) -> int:
+        """Number of coefficients."""
+        return self._shapes.shape[1] * self._index.shape[1]
+
+    def pulled(self, slopes: np.ndarray) -> np.ndarray:
+        """Slopes by the coefficients, shape (m, count), from those by the decision vector, shape (m, n_x)."""
+        return np.einsum("mij,ik->mjk", slopes[:, self._index], self._shapes).reshape(len(slopes), -1)
+
+    def turn(self, coefficients: np.ndarray) -> float:
+        """How far a correction turns a joint at most [rad]; slides do not count."""
+        turning = np.array([joint.turns for joint in self._motion.problem.model.joints], dtype=bool)
+        return float(np.abs(self._added(coefficients)[:, turning]).max(initial=0.0))
+
+    def _added(self, coefficients: np.ndarray) -> np.ndarray:
+        """A correction as control points, shape (points, n)."""
+        return self._shapes @ coefficients.reshape(-1, self._shapes.shape[1]).T
+
+    def apply(self, x: np.ndarray, coefficients: np.ndarray) -> None:
+        """Add a correction to a decision vector; joints of a closed chain that follow from others follow again."""
+        x[self._index] += self._added(coefficients)
+        coordinates = self._motion.problem.coordinates
+        if coordinates is not None:
+            basis = self._motion.grid.basis
+            s, interval = basis.sites()
+            seen = basis.first[interval][:, None] + np.arange(basis.degree + 1)
+            seen = np.minimum(seen, basis.size - 1)  # beyond an interval's degree basis functions are zero
+            q = np.einsum("ik,ikj->ij", basis.values(s, interval=interval), x[self._index][seen])
+            x[self._index] = basis.interpolate(coordinates.postures(q, q[0]))
+
+
+def _size() -> np.ndarray:
+    """What corrections count, as a quadratic form of their coefficients in a motion of unit duration."""
+    points, weights = gauss(_DEGREE + 1)
+    every = np.eye(_DEGREE + 1)
+    bends = legendre.legval(2 * points - 1, legendre.legder(every, 2) * 4.0)
+    positions, ends = legendre.legval(2 * points - 1, every), legendre.legval(np.array([-1.0, 1.0]), every)
+    return (bends * weights) @ bends.T + _INSIDE * (positions * weights) @ positions.T + _ENDS * ends @ ends.T
