@@ -136,8 +136,9 @@ def solve(
     guess : optional
         `line`, `keyframes`, a function of time (t [s] -> shape (n,)), or an earlier Solution on any grid or
         transcription; on the same one its multipliers warm-start IPOPT. By default the straight line between the
-        stated end postures, as fast as the limits allow where the duration is free and has no guess of its own. For a
-        Sequence any of these for the whole motion, or a mapping of phase to guess.
+        stated end postures, as fast as the limits allow where the duration is free and has no guess of its own. Where
+        a guess misses what is fixed at the ends, or at single moments on the way, all of it is bent smoothly to meet
+        it. For a Sequence any of these for the whole motion, or a mapping of phase to guess.
     parameters : mapping of str to value, optional
         Replaces default parameter values by name.
     dynamics : newton_euler, lagrange or lie

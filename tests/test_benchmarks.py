@@ -14,6 +14,7 @@ import colloc.studies.benchmarks.barrier
 import colloc.studies.benchmarks.compile
 import colloc.studies.benchmarks.error_control
 import colloc.studies.benchmarks.evaluate
+import colloc.studies.benchmarks.first_call
 import colloc.studies.benchmarks.nlp_callbacks
 import colloc.studies.benchmarks.phases
 import colloc.studies.benchmarks.random_starts
@@ -87,6 +88,12 @@ def test_the_second_process_compiles_nothing(tmp_path):
     assert numbers["compile.size_MB"] > 0
     assert numbers["compile.peak_memory_MB.compilers"] > 1
     assert {"compile.first", "compile.cached", "compile.peak_memory_MB"} <= numbers.keys()
+
+
+def test_the_first_call_is_no_dearer_than_a_curve_of_equal_intervals(tmp_path):
+    numbers = run(colloc.studies.benchmarks.first_call, tmp_path)
+    assert numbers["solved"] == numbers["problems"]
+    assert numbers["twice_as_dear"] == 0
 
 
 def test_error_control_is_timed_where_it_adds_nothing(tmp_path):

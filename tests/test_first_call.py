@@ -130,6 +130,18 @@ def test_a_rough_guess_leads_where_none_leads(curve, off: float):
     assert solution.cost == pytest.approx(7.50386, rel=1e-4)
 
 
+def test_a_point_in_space_is_reached_without_winding_up():
+    """From lines to random postures: elbow up or down, where without a bend costs of a million were found."""
+    rng = np.random.default_rng(5)
+    goal = co.at(1.0, lambda now: now.point("elbow").position[:2], equals=(0.3, 0.5), name="goal")
+    nlp = co.transcribe(reaching(co.initial(q=(0, -2), qd=0), co.final(qd=0), goal), CURVES[0], compile=False)
+    for _ in range(12):
+        solution = co.solve(nlp, guess=co.line((0, -2), rng.uniform(-2, 2, 2)))
+        assert solution.status is co.Status.SOLVED
+        assert solution.cost < 14
+        assert np.abs(solution.q).max() < 8  # a turn of the elbow at most
+
+
 def test_the_default_curve_has_equal_intervals_but_for_the_timed_line():
     def widths(problem: co.Problem, guess: Any = None) -> np.ndarray:
         first = co.solve(problem, guess=guess, compile=False).ladder[0]
