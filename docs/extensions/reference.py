@@ -6,9 +6,11 @@ at the next build.
 
 import inspect
 import re
+import sys
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
+from types import UnionType
 from typing import Any
 
 import sphinx.util.inspect
@@ -17,6 +19,7 @@ from names import groups
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.util.typing import stringify_annotation
 
 import colloc as co
 from colloc.lazy import cached_property as made_once
@@ -60,7 +63,8 @@ def about(title: str, names: list[str]) -> str:
 def pages_by_name(source: Path) -> dict[str, list[tuple[str, str]]]:
     """Pages whose code uses a public name, as document and title, by the name."""
     uses: dict[str, list[tuple[str, str]]] = {}
-    for path in sorted(path for path in source.rglob("*.md") if "build" not in path.parts):
+    folders = ("tutorials", "howto", "theory", ".")
+    for path in (path for folder in folders for path in sorted((source / folder).glob("*.md")) if path.stem != "index"):
         text = path.read_text()
         title = re.search(r"^# (.+)$", text, re.M)
         code = "".join(re.findall(r"^```\{code-cell\}.*?^```$", text, re.S | re.M))
@@ -71,8 +75,8 @@ def pages_by_name(source: Path) -> dict[str, list[tuple[str, str]]]:
 
 
 def on_pages(pages: list[tuple[str, str]]) -> str:
-    """Where to see a name at work."""
-    links = ", ".join(f":doc:`{title} <{document}>`" for document, title in pages)
+    """Where to see a name at work; of common ones the first pages."""
+    links = ", ".join(f":doc:`{title} <{document}>`" for document, title in pages[:MOST])
     return f"\n.. rubric:: Used on these pages\n\n{links}\n" if pages else ""
 
 
@@ -97,6 +101,7 @@ def replace(path: Path, text: str) -> None:
         path.write_text(text)
 
 
+MOST = 6  # pages that the page of a name mentions
 HIDDEN = "count, index, with_traceback, add_note, args"  # what every tuple or exception has
 
 INDEX = """Reference
@@ -134,7 +139,18 @@ def linked(app: Sphinx, env: BuildEnvironment, node: pending_xref, text: nodes.T
             place = parent
         if place in objects and target.endswith(name):
             return env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, node["reftype"], place, node, text)
-    return text if not ours or exists(f"colloc.{name}") else None
+    if ours and not exists(f"colloc.{name}"):
+        return None
+    union = alias(target)
+    return nodes.inline(union, union) if union else text
+
+
+def alias(name: str) -> str:
+    """What a name stands for that modules of colloc give to a union of types; empty for other names."""
+    for place, module in sorted(sys.modules.items()):
+        if place.startswith("colloc.") and isinstance(union := vars(module).get(name), UnionType):
+            return re.sub(r"~?\b(?:\w+\.)+", "", stringify_annotation(union, "smart"))
+    return ""
 
 
 def value(name: str) -> Any:
