@@ -36,7 +36,7 @@ def write(app: Sphinx) -> None:
         entries = "".join(f"   names/{name}\n" for name in names)
         replace(
             folder / f"{key}.rst",
-            f"{heading(title)}.. autosummary::\n\n{summary}\n.. toctree::\n   :hidden:\n\n{entries}",
+            f"{heading(title)}.. autosummary::\n   :nosignatures:\n\n{summary}\n.. toctree::\n   :hidden:\n\n{entries}",
         )
         for name in names:
             replace(folder / "names" / f"{name}.rst", page(name) + on_pages(uses.get(name, [])))
