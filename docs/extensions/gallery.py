@@ -37,21 +37,22 @@ CANVAS = (1000, 640)  # pixels of a player that draws by itself
 SOURCE = Path(colloc.__file__).parent / "studies"
 
 
-def family_page(family: str, names: dict[str, str], folder: Path, players: Path) -> str:
+def family_page(family: str, names: dict[str, str], pictures: Path, players: Path) -> str:
     """All studies of a family on one page."""
-    parts = [f"{title(family)}\n{'=' * len(title(family))}\n"]
+    title = family_title(family)
+    parts = [f"{title}\n{'=' * len(title)}\n"]
     for name, question in names.items():
         source = SOURCE / f"{name.replace('.', '/')}.py"
         doc = ast.get_docstring(ast.parse(source.read_text())) or ""
         about = doc.partition("\n")[2].strip()
         parts.append(f".. _study-{name}:\n\n{question}\n{'-' * len(question)}\n")
         parts.append(f".. code-block:: sh\n\n   python -m colloc {name}\n")
-        if (folder / "pictures" / f"{name}.png").exists():
+        if (pictures / f"{name}.png").exists():
             parts.append(f".. image:: pictures/{name}.png\n   :class: picture\n   :alt: {question}\n")
         if (path := players / f"{name}.html").exists():
             parts.append(player(path))
         parts.append(plain(about) + "\n")
-        parts.append(f":download:`The study as a script <{os.path.relpath(source, folder)}>`\n")
+        parts.append(f":download:`The study as a script <{os.path.relpath(source, pictures.parent)}>`\n")
     return "\n".join(parts)
 
 
@@ -87,27 +88,28 @@ def plain(text: str) -> str:
 def write(app: Sphinx) -> None:
     """A page for every family, and the index with a picture of each study."""
     folder = Path(app.srcdir) / "gallery"
-    players = Path(app.srcdir) / "static" / "players"
+    pictures, players = folder / "pictures", Path(app.srcdir) / "static" / "players"
     known = {name: question for name, question in studies().items() if not name.startswith("benchmarks.")}
     families = {family: list(names) for family, names in groupby(known, lambda name: name.partition(".")[0])}
     order = [family for family in FAMILIES if family in families]
     order += [family for family in families if family not in FAMILIES]
     for family in order:
         names = {name: known[name] for name in families[family]}
-        replace(folder / f"{family}.rst", family_page(family, names, folder, players))
+        replace(folder / f"{family}.rst", family_page(family, names, pictures, players))
     (folder / "thumbnails").mkdir(exist_ok=True)
     parts = [card_row(family, {n: known[n] for n in families[family]}, folder) for family in order]
     contents = "".join(f"   {family}\n" for family in order)
     replace(folder / "index.rst", f"{HEAD}{''.join(parts)}.. toctree::\n   :hidden:\n\n{contents}")
 
 
-def title(family: str) -> str:
+def family_title(family: str) -> str:
     return FAMILIES.get(family, family.replace("_", " ").capitalize())
 
 
 def card_row(family: str, names: dict[str, str], folder: Path) -> str:
     """Studies of a family with one panel of their pictures, each a link to its place on the family's page."""
-    head = f"{title(family)}\n{'-' * len(title(family))}\n\n.. grid:: 1 2 2 2\n   :gutter: 3\n\n"
+    title = family_title(family)
+    head = f"{title}\n{'-' * len(title)}\n\n.. grid:: 1 2 2 2\n   :gutter: 3\n\n"
     cards = []
     for name, question in names.items():
         image = ""
