@@ -63,6 +63,10 @@ def reach(
         For a model with symbols, arguments of another shape, and a place that was not reached: tells how near the best
         try came.
 
+    See Also
+    --------
+    keyframes : A guess from postures.
+
     Notes
     -----
     Levenberg and Marquardt's method on the joints that are not held by a limit (Nocedal and Wright 2006, section 10.3).

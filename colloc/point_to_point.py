@@ -52,6 +52,10 @@ def point_to_point(
         For postures of the wrong shape, outside the limits, or equal. Without a duration also where the straight line
         has no time: where nothing limits the speed, or torques cannot hold the mechanism somewhere on it.
 
+    See Also
+    --------
+    Problem : What it returns, for all else.
+
     Examples
     --------
     >>> from colloc.models.panda import panda

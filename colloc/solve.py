@@ -184,6 +184,14 @@ def solve(
     SolveError
         When no optimum was found; names the violated constraints and carries the last iterate.
 
+    See Also
+    --------
+    refine : A finer grid for an answer that exists.
+    transcribe : The program, built once for many solves.
+    multistart : The same from random motions as well.
+    sweep : The same for many values of parameters.
+    verify : Whether the answer holds, by means of its own.
+
     Examples
     --------
     >>> round(co.solve(problem).duration, 3)
@@ -246,6 +254,11 @@ def refine(
     -------
     Solution
         With a warning where the tolerance was not reached.
+
+    See Also
+    --------
+    solve : Refines by itself where it is given a tolerance.
+    verify : Whether an answer holds.
 
     Examples
     --------

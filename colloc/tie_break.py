@@ -59,6 +59,11 @@ def tie_break(
     SolveError
         When no optimum was found.
 
+    See Also
+    --------
+    solve : Where the first optimum comes from.
+    point_to_point : Time optima, which leave torques open.
+
     Examples
     --------
     >>> fastest = co.solve(problem, co.BSpline(20))

@@ -12,11 +12,12 @@ sys.path.insert(0, str(HERE / "extensions"))
 project = "colloc"
 author = copyright = "The colloc authors"
 version = release = colloc.__version__
-html_title = "colloc"
+html_title = f"colloc {release}"
 
 extensions = [
-    "myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_copybutton", "sphinx_design",
-    "findable", "gallery", "mathml", "reference",
+    "myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.viewcode", "numpydoc", "sphinx_copybutton",
+    "sphinx_design",
+    "downloads", "findable", "gallery", "links", "mathml", "reference",
 ]  # fmt: skip
 exclude_patterns = ["build", "kernel"]
 html_theme = "furo"
@@ -40,8 +41,16 @@ myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 default_role = "py:obj"
-autodoc_typehints = "none"
+nitpicky = (
+    True  # a name of colloc that does not exist fails the build; the rest is left alone in extensions/reference.py
+)
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+python_maximum_signature_line_length = 80
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True
+
+# ``DOCS_ONLINE=1 python -m sphinx -b linkcheck docs docs/build/links`` asks the hosts of links to elsewhere as well.
+linkcheck_ignore = [r"http://127\.0\.0\.1"] if os.environ.get("DOCS_ONLINE") else [r"https?://"]

@@ -1,14 +1,20 @@
 """The pages: what they name exists, and what they print as code is run when they are built."""
 
 import re
+import sys
+from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 import colloc as co
 from colloc.__main__ import studies
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "docs" / "extensions"))
+panels = import_module("panels")
 PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if "build" not in path.parts)
 IDS = [str(path.relative_to(ROOT)) for path in PAGES]
 
@@ -50,3 +56,23 @@ def test_links_of_the_front_door_lead_somewhere(name: str):
     links = re.findall(r"\]\(([^)#]+)", (ROOT / name).read_text())
     for link in links:
         assert link.startswith("https://") or (ROOT / link).exists(), link
+
+
+def test_the_gallery_cuts_panels_along_white_lines():
+    """Two dark panels, 190 by 90 and 80 by 40 pixels, and edges that are sought two pixels within the first."""
+    ink = np.full((100, 300), 255, np.uint8)
+    ink[5:95, 5:195] = 0
+    ink[5:45, 205:285] = 0
+    panel = panels.cut(Image.fromarray(ink), (0.0, 0.0, 0.644, 1.0))
+    dark = np.asarray(panel.convert("L")) == 0
+    assert dark.any(axis=0).sum() == 190
+    assert dark.any(axis=1).sum() == 90
+    assert panel.size == (190 + 2 * panels.MARGIN, 90 + 2 * panels.MARGIN)
+
+
+def test_panels_are_those_of_studies_and_all_of_one_size(tmp_path: Path):
+    assert set(panels.PANELS) <= set(studies())
+    for picture in sorted((ROOT / "docs" / "gallery" / "pictures").glob("two_link.*.png")):
+        panels.thumbnail(picture, tmp_path / picture.name)
+        with Image.open(tmp_path / picture.name) as image:
+            assert image.size == panels.SIZE

@@ -86,6 +86,11 @@ def multistart(
     KeyboardInterrupt
         When interrupted before there is any optimum.
 
+    See Also
+    --------
+    solve : From one guess.
+    sweep : Many problems in place of many starts.
+
     Examples
     --------
     >>> found = co.multistart(problem, co.BSpline(10), starts=4)

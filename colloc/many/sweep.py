@@ -96,6 +96,11 @@ def sweep(
     InputError
         For cases that do not fit the problem, or a folder that holds another sweep; says how they differ.
 
+    See Also
+    --------
+    multistart : Many starts in place of many problems.
+    parametrised : A model whose numbers are parameters.
+
     Examples
     --------
     >>> from dataclasses import replace

@@ -53,6 +53,11 @@ def floating(
     InputError
         As in `spherical`.
 
+    See Also
+    --------
+    spherical : Turns about all axes.
+    fixed : Does neither.
+
     Examples
     --------
     >>> pelvis = co.floating("pelvis", mass=12.0, inertia=(0.1, 0.1, 0.1))
@@ -108,6 +113,11 @@ def spherical(
     ------
     InputError
         For a sequence or a coordinate that does not exist, and as `Body`.
+
+    See Also
+    --------
+    revolute : Turns about an axis.
+    floating : Moves and turns freely.
 
     Examples
     --------

@@ -46,6 +46,13 @@ def revolute(
         Passive parts, see `Joint`.
     friction : Friction, optional
 
+    See Also
+    --------
+    prismatic : Slides along an axis.
+    helical : Turns and slides, as a screw.
+    spherical : Turns about all axes.
+    dh_revolute : Turns, by Denavit and Hartenberg's numbers.
+
     Examples
     --------
     >>> hip = co.revolute(axis=(0, 0, 1), placement=co.placement((0, 0.1, 0)), damping=0.5)
@@ -68,6 +75,12 @@ def prismatic(
     friction: Friction | None = None,
 ) -> Joint:
     """Slide along `axis` of `placement`; parameters as in `revolute`.
+
+    See Also
+    --------
+    revolute : Turns about an axis.
+    helical : Turns and slides, as a screw.
+    dh_prismatic : Slides, by Denavit and Hartenberg's numbers.
 
     Examples
     --------
@@ -98,6 +111,11 @@ def helical(
     pitch : float [m/rad]
         Advance per radian, not per turn; negative for a left-handed thread.
 
+    See Also
+    --------
+    revolute : Turns about an axis.
+    prismatic : Slides along an axis.
+
     Examples
     --------
     >>> screw = co.helical(axis=(0, 0, 1), pitch=0.005 / (2 * np.pi))  # 5 mm a turn
@@ -110,6 +128,10 @@ def helical(
 @heeded
 def fixed(placement: Any = None, *, name: str | None = None) -> Joint:
     """Rigid connection: the link frame is `placement` in the parent frame.
+
+    See Also
+    --------
+    placement : Where it is fixed.
 
     Examples
     --------
@@ -152,6 +174,11 @@ def dh_revolute(
     limits, name, damping, stiffness, rest, armature, friction : optional
         As in `revolute`.
 
+    See Also
+    --------
+    dh_prismatic : Slides, by Denavit and Hartenberg's numbers.
+    revolute : Turns about an axis.
+
     Examples
     --------
     >>> link = {"mass": 0.5, "com": (-0.2, 0, 0)}  # the frame is at the far end of the link
@@ -183,6 +210,11 @@ def dh_prismatic(
     """Prismatic joint from a Denavit-Hartenberg row, Rz(theta) Tz(q + d) Tx(a) Rx(alpha); as in `dh_revolute`.
 
     By a modified row Rx(alpha) Tx(a) Rz(theta) Tz(q + d).
+
+    See Also
+    --------
+    dh_revolute : Turns, by Denavit and Hartenberg's numbers.
+    prismatic : Slides along an axis.
 
     Examples
     --------

@@ -58,6 +58,10 @@ def from_urdf(path: str | os.PathLike[str], gravity: Any = (0.0, 0.0, -9.81), fr
         measure); for what the model cannot have, by name: floating and planar joints, mimic joints, links with two
         parents, elements of other kinds.
 
+    See Also
+    --------
+    Model : A mechanism from bodies.
+
     Examples
     --------
     >>> text = '''<robot name="pendulum"><link name="stand"/>

@@ -100,6 +100,14 @@ def path(
         Unit of the rows, for reports: "m", "N m"; one for all or one for each.
     name : str, optional
 
+    See Also
+    --------
+    bounds : Bounds on joints all along.
+    at : A function of the motion at one time.
+    boundary : A function of start and end together.
+    penalty : A cost in place of a constraint.
+    apart : Bodies that keep a distance.
+
     Examples
     --------
     >>> clear = co.path(lambda now: now.point("elbow").position[0], upper=0.6, unit="m", name="wall")
@@ -119,6 +127,13 @@ def at(
         The moment as a fraction of the duration, 0 to 1.
     fn, lower, upper, equals, scale, unit, name :
         As in `path`.
+
+    See Also
+    --------
+    initial : What holds at the start.
+    final : What holds at the end.
+    path : A function of the motion all along.
+    boundary : A function of start and end together.
 
     Examples
     --------
@@ -143,6 +158,11 @@ def apart(
     during : (float, float)
         Part of the motion, as fractions of its duration.
     name : str, optional
+
+    See Also
+    --------
+    Capsule : What is kept apart.
+    path : Any other function of the motion.
 
     Examples
     --------
@@ -174,6 +194,13 @@ def boundary(
         `end` and `duration`.
     lower, upper, equals, scale, unit, name :
         As in `path`.
+
+    See Also
+    --------
+    initial : What holds at the start.
+    final : What holds at the end.
+    at : A function of the motion at one time.
+    link : What ties phases of a Sequence.
 
     Examples
     --------

@@ -102,6 +102,11 @@ def _cost(other: Any) -> Cost:
 def duration() -> Cost:
     """The duration of the motion [s].
 
+    See Also
+    --------
+    integral : A function of the motion, over time.
+    terminal : A function of the end.
+
     Examples
     --------
     >>> mixed = 0.99 * co.duration() + 0.01 * co.integral(lambda now: ca.sumsqr(now.tau))
@@ -119,6 +124,12 @@ def integral(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
     name : str, optional
         How reports call the term.
 
+    See Also
+    --------
+    duration : The time that it takes.
+    terminal : A function of the end.
+    track : Distance from measured data.
+
     Examples
     --------
     >>> effort = co.integral(lambda now: ca.sumsqr(now.tau), name="squared torques")
@@ -135,6 +146,11 @@ def terminal(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
         Instant -> SX scalar.
     name : str, optional
         How reports call the term.
+
+    See Also
+    --------
+    duration : The time that it takes.
+    integral : A function of the motion, over time.
 
     Examples
     --------
@@ -163,6 +179,10 @@ def penalty(
         Positive; cost per second and cube of the unit of fn.
     name : str, optional
         How reports call the term.
+
+    See Also
+    --------
+    path : A constraint in place of a cost.
 
     Examples
     --------

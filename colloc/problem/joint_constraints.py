@@ -131,6 +131,12 @@ def initial(
     states : mapping of str to float or shape (size,)
         Values of `State` unknowns by name.
 
+    See Also
+    --------
+    final : What holds at the end.
+    at : A function of the motion at one time.
+    boundary : A function of start and end together.
+
     Examples
     --------
     >>> start = co.initial(q=0.0, qd={"elbow": 0.0})
@@ -143,6 +149,12 @@ def final(
     *, q: Any = None, qd: Any = None, qdd: Any = None, tau: Any = None, states: Mapping[str, Any] | None = None
 ) -> EndState:
     """Values of joints and states at the end; parameters as in `initial`.
+
+    See Also
+    --------
+    initial : What holds at the start.
+    at : A function of the motion at one time.
+    boundary : A function of start and end together.
 
     Examples
     --------
@@ -173,6 +185,11 @@ def bounds(
         Part of the motion, as fractions of its duration. On a spline bounds on q and qd hold at all times in those of
         its intervals that lie within, because they hold for the control points of the spline and of its derivative;
         in other intervals, and bounds on other quantities, at the nodes.
+
+    See Also
+    --------
+    path : A function of the motion all along.
+    Limits : Bounds that belong to the mechanism.
 
     Examples
     --------

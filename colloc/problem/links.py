@@ -112,6 +112,10 @@ def link(
     q, qd, qdd, states : bool
         Whether positions, velocities, accelerations and the states that both phases have go on without a jump.
 
+    See Also
+    --------
+    impact : Velocities that jump.
+
     Examples
     --------
     >>> mirrored = co.link("step", "step", joints={"hip_l": "hip_r", "hip_r": "hip_l", "sway": ("sway", -1.0)})
@@ -213,6 +217,10 @@ def impact(
         Name of the impulse p, shape (number of axes,) [N s], a constant of the second phase: for costs and constraints
         of the Sequence, such as that what is hit pushes, and in `Solution.constants`. The phase's own functions are
         called before there is an impulse.
+
+    See Also
+    --------
+    link : What goes on from phase to phase, and how.
 
     Examples
     --------

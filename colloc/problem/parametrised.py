@@ -108,6 +108,11 @@ def parametrised(model: Model, name: str = "numbers") -> Parametrised:
     InputError
         For a model without numbers.
 
+    See Also
+    --------
+    Parameter : One value that changes between solves.
+    sweep : Solves for many of them.
+
     Examples
     --------
     >>> rod = co.Body("rod", co.revolute(), mass=1.0, com=(0.5, 0, 0), inertia=(0, 0.1, 0.1))

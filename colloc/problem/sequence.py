@@ -58,6 +58,12 @@ class Sequence(Portable):
     InputError
         Naming what is wrong and in which phase: an unknown phase or joint, phases of different joints without a map.
 
+    See Also
+    --------
+    link : What goes on from phase to phase, and how.
+    impact : Velocities that jump.
+    Problem : One phase.
+
     Examples
     --------
     >>> start, end, torques = problem.subject_to

@@ -67,6 +67,10 @@ def track(
         For times that do not rise, values of another shape, infinite ones, or a component with fewer than degree + 1
         samples; when the problem is made, for a function of another size than the values have.
 
+    See Also
+    --------
+    integral : Any function of the motion.
+
     Examples
     --------
     >>> t = np.linspace(0.0, 1.0, 101)  # s

@@ -83,6 +83,11 @@ class Unknown(Portable):
     symbol : SX, shape (size,)
         For use in masses, lengths and loads of the model.
 
+    See Also
+    --------
+    Parameter : A value that changes between solves.
+    State : An unknown with a differential equation.
+
     Examples
     --------
     >>> mass = co.Unknown("mass", lower=0.0, upper=5.0, constant=True)  # kg, as much as the arm can lift
@@ -137,6 +142,11 @@ class State(Portable):
     ----------
     symbol : SX, shape (size,)
         For use in masses, lengths and loads of the model.
+
+    See Also
+    --------
+    Parameter : A value that changes between solves.
+    Unknown : A signal or constant that the solver chooses.
 
     Examples
     --------
@@ -203,6 +213,11 @@ class Parameter(Portable):
     ----------
     symbol : SX, shape (size,)
         For use in masses, lengths and loads of the model.
+
+    See Also
+    --------
+    Unknown : A signal or constant that the solver chooses.
+    State : An unknown with a differential equation.
 
     Examples
     --------

@@ -48,6 +48,12 @@ def save(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) ->
         For a motion that is not finite, as a diverged solve may leave one, one of more than 10,000 phases, or a path
         that cannot be written.
 
+    See Also
+    --------
+    load : An answer as it was.
+    to_csv : The motion as a table of text.
+    to_dataframe : The motion as a pandas table.
+
     Examples
     --------
     >>> co.save(solution, "swing.npz")
@@ -100,6 +106,12 @@ def load(path: str | os.PathLike[str], problem: Problem | Sequence) -> Solution 
         For a file that is not a saved solution, one that is damaged, or one of another problem; names the file and
         what differs, of a motion in phases the phase as well.
 
+    See Also
+    --------
+    save : Writes what this reads.
+    to_csv : The motion as a table of text.
+    to_dataframe : The motion as a pandas table.
+
     Examples
     --------
     >>> co.save(solution, "swing.npz")
@@ -143,6 +155,12 @@ def to_csv(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) 
     InputError
         For a path that cannot be written, or phases of different joints.
 
+    See Also
+    --------
+    save : All of an answer, for `load`.
+    load : An answer as it was.
+    to_dataframe : The motion as a pandas table.
+
     Examples
     --------
     >>> co.to_csv(solution, "swing.csv")
@@ -181,6 +199,12 @@ def to_dataframe(solution: Solution | SequenceSolution) -> DataFrame:
         For phases of different joints.
     ImportError
         Without pandas, which ``pip install 'colloc[formats]'`` brings.
+
+    See Also
+    --------
+    save : All of an answer, for `load`.
+    load : An answer as it was.
+    to_csv : The motion as a table of text.
 
     Examples
     --------

@@ -147,6 +147,11 @@ def verify(solution: Solution | SequenceSolution, *, tolerance: float = 1e-12) -
     InputError
         For a mechanism with joints that carry no inertia, which cannot be simulated forward; names the joints.
 
+    See Also
+    --------
+    refine : What to do about an answer that does not hold.
+    Solution : Has the errors that a solve itself estimates.
+
     Examples
     --------
     >>> check = co.verify(solution)

@@ -57,6 +57,11 @@ class BSpline:
     spacing : (float, float)
         Least and largest width of an interval between free knots, as fractions of the duration.
 
+    See Also
+    --------
+    HermiteSimpson : Cubic pieces, the classic of direct collocation.
+    Radau : Pieces of any degree, for torques that jump.
+
     Examples
     --------
     >>> round(co.solve(problem, co.BSpline(20)).duration, 3)

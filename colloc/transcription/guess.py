@@ -34,6 +34,10 @@ def line(start: Any, end: Any) -> Keyframes:
     ----------
     start, end : shape (n,) [rad, m]
 
+    See Also
+    --------
+    keyframes : Postures at fractions of the duration.
+
     Examples
     --------
     >>> round(co.solve(problem, co.BSpline(20), guess=co.line((0.0, -2.0), (1.0, -1.0))).duration, 3)
@@ -49,6 +53,11 @@ def keyframes(postures: Mapping[float, Any]) -> Keyframes:
     ----------
     postures : mapping of float in [0, 1] to shape (n,)
         Must include 0 and 1.
+
+    See Also
+    --------
+    line : A straight line between two postures.
+    reach : A posture that puts a point in a place.
 
     Examples
     --------

@@ -31,6 +31,11 @@ class HermiteSimpson:
     breakpoints : sequence of float, optional
         Ends of the intervals as fractions of the duration, rising from 0 to 1.
 
+    See Also
+    --------
+    BSpline : Smooth splines; fewest variables.
+    Radau : Pieces of any degree, for torques that jump.
+
     Examples
     --------
     >>> round(co.solve(problem, co.HermiteSimpson(40), tol=1e-3).duration, 3)

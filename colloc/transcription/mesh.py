@@ -118,6 +118,11 @@ def graded(intervals: int, narrowest: float = 1e-3, ratio: float = 3.0) -> tuple
     tuple of float
         Shape (intervals + 1,), from 0 to 1.
 
+    See Also
+    --------
+    BSpline : Takes the breakpoints.
+    refine : Puts breakpoints where they are needed.
+
     Examples
     --------
     >>> np.round(co.graded(6, narrowest=0.05), 3)

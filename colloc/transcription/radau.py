@@ -33,6 +33,11 @@ class Radau:
     breakpoints : sequence of float, optional
         Ends of the intervals as fractions of the duration, rising from 0 to 1.
 
+    See Also
+    --------
+    BSpline : Smooth splines; fewest variables.
+    HermiteSimpson : Cubic pieces, the classic of direct collocation.
+
     Examples
     --------
     >>> round(co.solve(problem, co.Radau(20, degree=3), tol=1e-3).duration, 3)

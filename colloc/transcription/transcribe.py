@@ -86,6 +86,10 @@ def transcribe(
     -------
     NLP or SequenceNLP
 
+    See Also
+    --------
+    solve : Builds and solves in one step.
+
     Examples
     --------
     >>> nlp = co.transcribe(problem, co.BSpline(20))

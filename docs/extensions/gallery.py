@@ -6,11 +6,13 @@ Pictures lie in ``gallery/pictures``, players in ``static/players``, made by the
 import ast
 import base64
 import html
+import os
 import re
 import struct
 from itertools import groupby
 from pathlib import Path
 
+from panels import thumbnail
 from reference import replace
 from sphinx.application import Sphinx
 
@@ -37,17 +39,20 @@ SOURCE = Path(colloc.__file__).parent / "studies"
 
 def family_page(family: str, names: dict[str, str], pictures: Path, players: Path) -> str:
     """All studies of a family on one page."""
-    title = FAMILIES.get(family, family.replace("_", " ").capitalize())
+    title = family_title(family)
     parts = [f"{title}\n{'=' * len(title)}\n"]
     for name, question in names.items():
-        doc = ast.get_docstring(ast.parse((SOURCE / f"{name.replace('.', '/')}.py").read_text())) or ""
+        source = SOURCE / f"{name.replace('.', '/')}.py"
+        doc = ast.get_docstring(ast.parse(source.read_text())) or ""
         about = doc.partition("\n")[2].strip()
-        parts.append(f"{question}\n{'-' * len(question)}\n\n.. code-block:: sh\n\n   python -m colloc {name}\n")
+        parts.append(f".. _study-{name}:\n\n{question}\n{'-' * len(question)}\n")
+        parts.append(f".. code-block:: sh\n\n   python -m colloc {name}\n")
         if (pictures / f"{name}.png").exists():
             parts.append(f".. image:: pictures/{name}.png\n   :class: picture\n   :alt: {question}\n")
         if (path := players / f"{name}.html").exists():
             parts.append(player(path))
         parts.append(plain(about) + "\n")
+        parts.append(f":download:`The study as a script <{os.path.relpath(source, pictures.parent)}>`\n")
     return "\n".join(parts)
 
 
@@ -89,21 +94,33 @@ def write(app: Sphinx) -> None:
     order = [family for family in FAMILIES if family in families]
     order += [family for family in families if family not in FAMILIES]
     for family in order:
-        replace(
-            folder / f"{family}.rst", family_page(family, {n: known[n] for n in families[family]}, pictures, players)
-        )
-    cards = []
-    for name in (name for family in order for name in families[family]):
-        image = f"      :img-top: pictures/{name}.png\n" if (pictures / f"{name}.png").exists() else ""
-        cards.append(
-            f"   .. grid-item-card:: {name}\n      :link: {name.partition('.')[0]}\n      :link-type: doc\n{image}\n"
-            f"      {known[name]}\n"
-        )
+        names = {name: known[name] for name in families[family]}
+        replace(folder / f"{family}.rst", family_page(family, names, pictures, players))
+    (folder / "thumbnails").mkdir(exist_ok=True)
+    parts = [card_row(family, {n: known[n] for n in families[family]}, folder) for family in order]
     contents = "".join(f"   {family}\n" for family in order)
-    replace(
-        folder / "index.rst",
-        f"{HEAD}.. grid:: 1 2 2 3\n   :gutter: 3\n\n" + "\n".join(cards) + f"\n.. toctree::\n   :hidden:\n\n{contents}",
-    )
+    replace(folder / "index.rst", f"{HEAD}{''.join(parts)}.. toctree::\n   :hidden:\n\n{contents}")
+
+
+def family_title(family: str) -> str:
+    return FAMILIES.get(family, family.replace("_", " ").capitalize())
+
+
+def card_row(family: str, names: dict[str, str], folder: Path) -> str:
+    """Studies of a family with one panel of their pictures, each a link to its place on the family's page."""
+    title = family_title(family)
+    head = f"{title}\n{'-' * len(title)}\n\n.. grid:: 1 2 2 2\n   :gutter: 3\n\n"
+    cards = []
+    for name, question in names.items():
+        image = ""
+        if (picture := folder / "pictures" / f"{name}.png").exists():
+            thumbnail(picture, folder / "thumbnails" / picture.name)
+            image = f"      :img-top: thumbnails/{name}.png\n      :img-alt: One panel of the picture of {name}\n"
+        cards.append(
+            f"   .. grid-item-card:: {name.partition('.')[2]}\n      :link: study-{name}\n      :link-type: ref\n"
+            f"{image}\n      {question}\n\n"
+        )
+    return head + "".join(cards)
 
 
 HEAD = """Gallery

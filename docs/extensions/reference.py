@@ -6,31 +6,78 @@ at the next build.
 
 import inspect
 import re
+import sys
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
+from types import UnionType
+from typing import Any
 
+import sphinx.util.inspect
 from docutils import nodes
 from names import groups
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.util.typing import stringify_annotation
+
+import colloc as co
+from colloc.lazy import cached_property as made_once
 
 
 def write(app: Sphinx) -> None:
     """The index, a page for every group, and one for every name."""
-    folder = Path(app.srcdir) / "reference"
+    source = Path(app.srcdir)
+    folder = source / "reference"
     (folder / "names").mkdir(parents=True, exist_ok=True)
-    found = groups()
+    found, uses = groups(), pages_by_name(source)
     for key, (title, names) in found.items():
         summary = "".join(f"   ~{name}\n" for name in names)
         entries = "".join(f"   names/{name}\n" for name in names)
         replace(
             folder / f"{key}.rst",
-            f"{heading(title)}.. autosummary::\n\n{summary}\n.. toctree::\n   :hidden:\n\n{entries}",
+            f"{heading(title)}.. autosummary::\n   :nosignatures:\n\n{summary}\n.. toctree::\n   :hidden:\n\n{entries}",
         )
         for name in names:
-            replace(folder / "names" / f"{name}.rst", page(name))
-    replace(folder / "index.rst", INDEX + "".join(f"   {key}\n" for key in found))
+            replace(folder / "names" / f"{name}.rst", page(name) + on_pages(uses.get(name, [])))
+    rows = "".join(
+        f"   * - :doc:`{title_in_menu(key, title)} <{key}>`\n     - {about(title, names)}\n"
+        for key, (title, names) in found.items()
+    )
+    menu = "".join(f"   {title_in_menu(key, title)} <{key}>\n" for key, (title, _) in found.items())
+    replace(folder / "index.rst", INDEX.format(rows=rows, menu=menu))
+
+
+def title_in_menu(key: str, title: str) -> str:
+    """Packages by name alone, the rest by title."""
+    return f"co.{key}" if title.startswith("co.") else title
+
+
+def about(title: str, names: list[str]) -> str:
+    """What a package says of itself, or the names of a group."""
+    if title.startswith("co."):
+        return title.partition(": ")[2]
+    return ", ".join(f":doc:`{name.partition('.')[2]} <names/{name}>`" for name in names)
+
+
+def pages_by_name(source: Path) -> dict[str, list[tuple[str, str]]]:
+    """Pages whose code uses a public name, as document and title, by the name."""
+    uses: dict[str, list[tuple[str, str]]] = {}
+    folders = ("tutorials", "howto", "theory", ".")
+    for path in (path for folder in folders for path in sorted((source / folder).glob("*.md")) if path.stem != "index"):
+        text = path.read_text()
+        title = re.search(r"^# (.+)$", text, re.M)
+        code = "".join(re.findall(r"^```\{code-cell\}.*?^```$", text, re.S | re.M))
+        for name in sorted(set(re.findall(r"\bco\.((?:\w+\.)?\w+)", code))) if title else ():
+            document = "/" + path.relative_to(source).with_suffix("").as_posix()
+            uses.setdefault(f"colloc.{name}", []).append((document, title[1]))
+    return uses
+
+
+def on_pages(pages: list[tuple[str, str]]) -> str:
+    """Where to see a name at work; of common ones the first pages."""
+    links = ", ".join(f":doc:`{title} <{document}>`" for document, title in pages[:MOST])
+    return f"\n.. rubric:: Used on these pages\n\n{links}\n" if pages else ""
 
 
 def heading(title: str) -> str:
@@ -39,11 +86,10 @@ def heading(title: str) -> str:
 
 def page(name: str) -> str:
     """The page of one public name."""
-    module, _, last = name.rpartition(".")
-    value = getattr(import_module(module), last)
+    thing = value(name)
     short = "co." + name.partition(".")[2]
-    if not inspect.isclass(value):
-        kind = "function" if inspect.isfunction(value) else "data"
+    if not inspect.isclass(thing):
+        kind = "function" if inspect.isfunction(thing) else "data"
         return f"{heading(short)}.. auto{kind}:: {name}\n"
     members = f"   :members:\n   :inherited-members: tuple, str, Enum, Exception\n   :exclude-members: {HIDDEN}\n"
     return f"{heading(short)}.. autoclass:: {name}\n{members}"
@@ -55,6 +101,7 @@ def replace(path: Path, text: str) -> None:
         path.write_text(text)
 
 
+MOST = 6  # pages that the page of a name mentions
 HIDDEN = "count, index, with_traceback, add_note, args"  # what every tuple or exception has
 
 INDEX = """Reference
@@ -64,23 +111,75 @@ Every public name. In the examples ``co`` is ``import colloc as co``, ``ca`` is 
 and ``two_link`` the arm from ``colloc.models.two_link``; ``problem`` and ``solution`` are those of the first script:
 this arm swings from rest to rest, as fast as its torques allow.
 
-.. toctree::
-   :maxdepth: 1
+.. list-table::
+   :widths: 25 75
 
-"""
+{rows}
+.. toctree::
+   :hidden:
+
+{menu}"""
 
 
 def linked(app: Sphinx, env: BuildEnvironment, node: pending_xref, text: nodes.TextElement) -> nodes.Node | None:
-    """What docstrings call `Solution` or `co.plot.joints` is a link to colloc.Solution and colloc.plot.joints."""
+    """What docstrings call `Solution`, `co.plot.joints` or `Status.SOLVED` is a link to the page that has it.
+
+    Other code in single quotes of the markup stays text, as do types of other libraries. None, and with that a warning,
+    for a name of colloc that does not exist.
+    """
     if node.get("refdomain") != "py":
         return None
-    target = re.sub(r"^(co|colloc)\.", "", node["reftarget"])
+    target = node["reftarget"]
+    name = re.sub(r"^(co|colloc)\.", "", re.match(r"[\w.]*", target)[0])
+    ours = target.startswith(("co.", "colloc.")) or ("." in name and name.partition(".")[0] in co.__all__)
     objects = env.domains["py"].objects
-    places = [f"colloc.{target}", *(f"colloc.{root}.{target}" for root in ("dynamics", "plot", "loops"))]
-    for name in places:
-        if name in objects:
-            return env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, node["reftype"], name, node, text)
-    return None
+    for root in ("", "dynamics.", "plot.", "loops.", "control.", "ground.", "descent."):
+        place, (parent, _, last) = f"colloc.{root}{name}", f"colloc.{root}{name}".rpartition(".")
+        if place not in objects and parent in objects and last in members(value(parent)):
+            place = parent
+        if place in objects and target.endswith(name):
+            return env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, node["reftype"], place, node, text)
+    if ours and not exists(f"colloc.{name}"):
+        return None
+    union = alias(target)
+    return nodes.inline(union, union) if union else text
+
+
+def alias(name: str) -> str:
+    """What a name stands for that modules of colloc give to a union of types; empty for other names."""
+    for place, module in sorted(sys.modules.items()):
+        if place.startswith("colloc.") and isinstance(union := vars(module).get(name), UnionType):
+            return re.sub(r"~?\b(?:\w+\.)+", "", stringify_annotation(union, "smart"))
+    return ""
+
+
+def value(name: str) -> Any:
+    """What has a full name."""
+    module, _, last = name.rpartition(".")
+    return getattr(import_module(module), last)
+
+
+def members(thing: Any) -> set[str]:
+    """Names of the attributes of a class."""
+    return {*dir(thing), *getattr(thing, "__dataclass_fields__", ())} if inspect.isclass(thing) else set()
+
+
+def exists(name: str) -> bool:
+    """Whether a full name is that of a module, or of something in one."""
+    parts = name.split(".")
+    for end in range(len(parts), 0, -1):
+        try:
+            thing: Any = import_module(".".join(parts[:end]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[end:]:
+            if part in members(thing):
+                return True
+            if not hasattr(thing, part):
+                return False
+            thing = getattr(thing, part)
+        return True
+    return False
 
 
 def dressed(app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
@@ -92,6 +191,10 @@ def dressed(app: Sphinx, what: str, name: str, obj: object, options: object, lin
         if text[k].startswith("    ") and not text[k - 1] and (k < 2 or not text[k - 2].startswith("    ")):
             text[k:k] = ["::", ""]
     lines[:] = text
+
+
+# Sphinx writes the types of functools' properties only, and these are such.
+sphinx.util.inspect.isproperty = lambda thing: isinstance(thing, property | cached_property | made_once)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
