@@ -25,6 +25,7 @@ A = TypeVar("A", bound=Solution | SequenceSolution)
 
 CUT_SHORT = (Status.INTERRUPTED, Status.TIME_LIMIT)
 _ROUNDS = 20  # of a refinement, at most
+_UNSURE = 1e-2  # of its size, that the cost of a motion may be off whose error is above the tolerance
 _ABSURD = 10.0  # times its size, that a cost may fall by in a round
 _EXCHANGES = 6  # times that nodes are added to one grid, at most
 
@@ -157,7 +158,7 @@ def _after(solution: A, *earlier: Answer | knots.Knots) -> A:
 def refined(solution: Solution | SequenceSolution, run: Run, guess: Given = None) -> Solution | SequenceSolution:
     """Round after round on a finer grid, started from the round before or, where that fails, from a guess.
 
-    A finer grid has every motion of a coarser one, up to its error. A round that ends dearer than that has gone to
+    A finer grid has every motion of a coarser one, up to its error. A round that ends dearer by more has gone to
     another valley: the next one goes on from the coarser motion, with all intervals split, and if that ends dearer too
     the coarser motion is the answer. A cost that falls by more than `_ABSURD` times its size was no start for anything:
     the finer grid is solved from the guess as well, and the ladder begins anew with the cheaper of the two.
@@ -181,7 +182,7 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: Given = None
         if finer.outcome.status in CUT_SHORT:
             return _cut_short(solution, finer.outcome.status)
         failed = finer.outcome.status is not Status.SOLVED
-        allowed = max(tol, 0.0 if right else float(solution.error)) * solution.cost_size
+        allowed = (tol if right else max(float(solution.error), _UNSURE)) * solution.cost_size
         if failed or finer.cost - solution.cost > allowed:
             if failed or dearer:
                 break
