@@ -11,12 +11,14 @@ import numpy as np
 
 from colloc.loops import ClosedChain, Frame
 from colloc.model import Body, fixed, placement
-from colloc.plot.skeleton import Pose, Skeleton, assembled, places
+from colloc.plot.skeleton import Skeleton, assembled, places
 
 Postures = Callable[[np.ndarray], np.ndarray]
 
 
-def chain_pose(chain: ClosedChain, postures: Postures, points: Mapping[str, tuple[str, Any]] | None = None) -> Pose:
+def chain_pose(
+    chain: ClosedChain, postures: Postures, points: Mapping[str, tuple[str, Any]] | None = None
+) -> Callable[[np.ndarray], Skeleton]:
     """A closed chain as a stick figure that `draw_poses` and `write_film` can draw.
 
     Links run to where the loops are cut, which are drawn as hinges, or as slides.

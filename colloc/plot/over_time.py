@@ -88,8 +88,8 @@ def torques(
     """Actuation over time with the nodes marked, and its bounds as dashed lines.
 
     Bounds are grey when all joints share them, otherwise in the joint's colour. Torques and forces have panels of their
-    own, and so have joints whose torques are small beside others: where they differ a hundredfold. Nodes are marked,
-    and bounds drawn, of a single solution only.
+    own, and so have joints whose torques are small beside others: where they differ five times or more. Nodes are
+    marked, and bounds drawn, of a single solution only.
 
     Parameters
     ----------
@@ -130,7 +130,11 @@ def reactions(
     width: str | float | None = None,
     figsize: tuple[float, float] | None = None,
 ) -> Figure:
-    """Euclidean norms of the internal force and moment of every joint over time.
+    """What the bearings of all joints carry over time: Euclidean norms of forces and moments across the axes.
+
+    Of the internal force and moment of a joint these leave out what acts along the axis of a slide and about that of a
+    hinge, which is the actuation, drawn by `torques`; ``solution.reactions()`` has all of them. In a mechanism that
+    moves in a plane the moments of hinges are zero. Bodies that only some phases have leave gaps.
 
     Parameters
     ----------
@@ -152,11 +156,11 @@ def reactions(
     --------
     >>> figure = co.plot.reactions(solution)
     """
-    model, curves = _curves(solutions, labels)
+    _, curves = _curves(solutions, labels)
     page = panels((2, 1), (8.0, 5.4), ax, width, figsize)
     for curve in curves:
         draw_reactions(page.axes[:, 0], curve.solution, curve.linestyle)
-    _finish(page, curves, body_handles(model, many=len(curves) > 1))
+    _finish(page, curves, body_handles(*solutions))
     return page.figure
 
 
