@@ -118,6 +118,7 @@ def test_times_are_told_by_phase(picked):
         (two_link(), "the tip of elbow", 0.4),
         (replace(two_link(), markers={"wrist": ("elbow", (0, 0, 0))}), "wrist", 0.4),
         (replace(two_link(), markers={"strap": ("elbow", (-0.1, 0, 0))}), "the tip of elbow", 0.4),
+        (arm(tip=(FORE, 0, 0), markers={"hand": ("fore", (FORE, 0, 0))}), "hand", FORE),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -167,6 +168,19 @@ def test_a_tip_may_be_an_unknown_of_the_problem():
     np.testing.assert_allclose(figure_of.end[0, 1], [UPPER + solution.constants["reach"][0], 0, 0], atol=1e-9)
     with pytest.raises(co.InputError, match="reach"):
         swing(arm(tip=(reach.symbol, 0, 0)))
+
+
+def test_a_motion_along_a_line_is_drawn_over_time():
+    sledge = co.Body("sledge", co.prismatic((1, 0, 0)), mass=1.0)
+    solution = swing(co.Model([sledge], gravity=(0, 0, 0), markers={"flag": ("sledge", (0, 0, 0))}))
+    figure = co.plot.motion(solution, frames=3)
+    (ax,) = figure.axes
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("x [m]", "time [s]")
+    (way,) = (line for line in ax.get_lines() if line.get_label() == "path of flag")
+    t = np.interp(way.get_ydata(), ax.get_yticks(), [float(tick.get_text()) for tick in ax.get_yticklabels()])
+    np.testing.assert_allclose(way.get_xdata(), solution.at(t.clip(0, 1)).q[:, 0], atol=1e-9)
+    page = co.plot.summary(solution)  # where nothing acts across a slide, no panel says so
+    assert [ax.get_ylabel() for ax in page.axes][-2:] == ["joint force [N]", "time [s]"]
 
 
 # -- capsules ----------------------------------------------------------------------------------------------------------
@@ -296,7 +310,8 @@ def test_starts_that_end_in_one_optimum_are_drawn_apart():
     best = min(start.cost for start in found.starts)
     above = [100 * (start.cost - best) / found.best.cost_size for start in found.starts]
     heights = sorted(float(line.get_ydata()[0]) for line in ax.get_lines() if line.get_marker() == "o")
-    np.testing.assert_allclose(heights, np.maximum(sorted(above), 1e-8))
+    np.testing.assert_allclose(heights, np.maximum(sorted(above), heights[0]))
+    assert 0 < heights[0] < 100 * 1e-3
 
 
 # -- windows -----------------------------------------------------------------------------------------------------------

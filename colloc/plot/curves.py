@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import casadi as ca
@@ -85,12 +85,15 @@ def draw_torques(
 
 
 def draw_reactions(
-    axes: Sequence[Axes] | np.ndarray, solution: Solution | SequenceSolution, linestyle: Any = None
+    axes: Sequence[Axes] | np.ndarray,
+    solution: Solution | SequenceSolution,
+    loads: Mapping[str, Mapping[str, np.ndarray]],
+    linestyle: Any = None,
 ) -> None:
-    """Norms of the bearing forces into the first of the axes, of the bearing moments into the second, if any."""
+    """What bearings carry at the times of `fine_times`, as `bearing_loads` has it, each quantity into its axes."""
     t = fine_times(solution)
     look = _with(body_looks(solution), linestyle)
-    for ax, norms, label in zip(axes, bearing_loads(solution, t), _BEARING, strict=False):
+    for ax, (label, norms) in zip(axes, loads.items(), strict=True):
         for name, values in norms.items():
             ax.plot(t, values, **look[name]._asdict())
         dress(ax, ylabel=label)
@@ -98,11 +101,12 @@ def draw_reactions(
         ax.set_ylim(bottom=0)
 
 
-def bearing_loads(solution: Solution | SequenceSolution, t: np.ndarray) -> list[dict[str, np.ndarray]]:
-    """Norms of the forces [N] and of the moments [N m] that joints carry across their axes, by body, each shape (N,).
+def bearing_loads(solution: Solution | SequenceSolution) -> dict[str, dict[str, np.ndarray]]:
+    """Norms of the forces and of the moments that joints carry across their axes, by label and body, each shape (N,).
 
-    Along the axis of a slide and about that of a hinge acts the actuator.
+    At the times of `fine_times`. Along the axis of a slide and about that of a hinge acts the actuator.
     """
+    t = fine_times(solution)
 
     def across(now: Instant) -> tuple[ca.SX, ca.SX]:
         found = joint_reactions(now.model, now.q, now.qd, now.qdd, now.loads or ())
@@ -116,8 +120,8 @@ def bearing_loads(solution: Solution | SequenceSolution, t: np.ndarray) -> list[
         return ca.vertcat(*force), ca.vertcat(*moment)
 
     parts = [(phase.problem.model, phase.evaluate(across, own)) for phase, own in by_phase(solution, t)]
-    loads: list[dict[str, np.ndarray]] = []
-    for which in (0, 1):
+    loads: dict[str, dict[str, np.ndarray]] = {}
+    for which, label in enumerate(_BEARING):
         columns = {name: np.full(t.size, np.nan) for name in body_looks(solution)}
         first = 0
         for model, values in parts:
@@ -125,7 +129,7 @@ def bearing_loads(solution: Solution | SequenceSolution, t: np.ndarray) -> list[
             for body, column in zip(model.bodies, rows.T, strict=True):
                 columns[body.name][first : first + len(rows)] = column
             first += len(rows)
-        loads.append(columns)
+        loads[label] = columns
     return loads
 
 

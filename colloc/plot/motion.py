@@ -19,6 +19,7 @@ from colloc.plot.posture import in_turn, skeleton, skeleton_of
 from colloc.plot.sampling import checked, fine_times
 from colloc.plot.scene import Scene, make_scene
 from colloc.plot.skeleton import Pose, Skeleton, StickFigure, assembled, places
+from colloc.plot.spread import Spread, over_time
 from colloc.plot.style import END, FADE, LEGEND, MUTED, OBSTACLE, START, TIPS, legend_below, plain, styled
 from colloc.problem import Problem
 from colloc.problem import Sequence as Phases
@@ -43,7 +44,8 @@ def motion(
 
     Links run from joint to joint and on to the tips and markers of bodies; of a body without either and without
     children the centre of mass is its end. Snapshots equally spaced in time fade from light to dark; start and end are
-    drawn heavier. A mechanism that moves in the x-y, x-z or y-z plane is drawn in it, any other in space. The cross is
+    drawn heavier. A mechanism that moves in the x-y, x-z or y-z plane is drawn in it, one that moves along a line over
+    time, any other in space. The cross is
     the world's origin, squares are attachments to the world, slides are dotted, grey are the obstacles, and the
     capsules on bodies are those of the problem. Phases may have different mechanisms.
 
@@ -169,7 +171,11 @@ def draw_poses(
 ) -> list[Line2D]:
     """The same for any stick figure, with paths through the times given."""
     fine, shown = pose(times), pose(np.linspace(0, times[-1], frames))
+    if (axis := over_time(fine)) is not None:
+        fine, shown = Spread(fine.t, *axis, fine), Spread(shown.t, *axis, shown)
     scene = make_scene(figure, place, fine)
+    if axis is not None:
+        scene.clock(*axis, times[-1])
     paths = draw_paths(scene, fine)
     between = [Stick(scene, shown, k, color=FADE(k / (frames - 1)), width=1.4) for k in range(1, frames - 1)]
     start = Stick(scene, shown, 0, color=START, width=2.8)
@@ -212,9 +218,9 @@ class Stick:
         self.links = scene.line(none, "-", color=color, linewidth=width)
         self.rails = scene.line(none, ":", color=color, linewidth=1.3)  # one width, so that dots of snapshots coincide
         self.carriages = scene.line(none, marker="s", markersize=1.5 * size, markerfacecolor="white", **look)
+        self.dots = scene.line(none, marker="o", markersize=0.55 * size, markerfacecolor=color, **look)
         self.joints = scene.line(none, marker="o", markersize=size, markerfacecolor="white", **look)
         self.tips = scene.line(none, marker="o", markersize=0.8 * size, markerfacecolor=color, **look)
-        self.dots = scene.line(none, marker="o", markersize=0.55 * size, markerfacecolor=color, **look)
         nowhere = np.full(7, np.nan)
         self.solids = [scene.solid(nowhere, color=color, alpha=_FAINT, zorder=1.2) for _ in figure_of.moving]
         self.show(figure_of, frame)
@@ -222,17 +228,17 @@ class Stick:
     @property
     def lines(self) -> list[Line2D]:
         """Lines from back to front."""
-        return [self.rails, self.links, self.carriages, self.joints, self.tips, self.dots]
+        return [self.rails, self.links, self.dots, self.carriages, self.joints, self.tips]
 
     def show(self, figure_of: StickFigure, frame: int) -> None:
         """Move to the posture at one time."""
         places = (
             figure_of.rails(frame),
             figure_of.links(frame),
+            figure_of.dots(frame),
             figure_of.carriages(frame),
             figure_of.pins(frame),
             figure_of.tip_places(frame),
-            figure_of.dots(frame),
         )
         for line, points in zip(self.lines, places, strict=True):
             self.scene.move(line, points)

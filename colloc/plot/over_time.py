@@ -14,6 +14,7 @@ from colloc.display import shown
 from colloc.model import Model
 from colloc.plot.curves import (
     TIME,
+    bearing_loads,
     body_handles,
     draw_joints,
     draw_reactions,
@@ -159,7 +160,7 @@ def reactions(
     _, curves = _curves(solutions, labels)
     page = panels((2, 1), (8.0, 5.4), ax, width, figsize)
     for curve in curves:
-        draw_reactions(page.axes[:, 0], curve.solution, curve.linestyle)
+        draw_reactions(page.axes[:, 0], curve.solution, bearing_loads(curve.solution), curve.linestyle)
     _finish(page, curves, body_handles(*solutions))
     return page.figure
 

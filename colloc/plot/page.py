@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from colloc.plot.curves import (
@@ -22,13 +23,13 @@ from colloc.plot.curves import (
 )
 from colloc.plot.motion import draw_motion
 from colloc.plot.panels import Picture, new_figure
-from colloc.plot.sampling import checked, fine_times, title_of
+from colloc.plot.sampling import checked, title_of
 from colloc.plot.style import INK, NARROW, VERMILLION, WIDTHS, is_narrow, legend_below, plain, styled_below
 from colloc.solution import SequenceSolution, Solution
 
 _FRAMES = 9
 _SMALL = 10.0  # inch; pages less wide have smaller letters
-_PANEL, _PICTURE = 1.5, 3.3  # inch; heights of panels and of the stick figure in a column
+_PANEL, _PICTURE = 1.5, 3.8  # inch; heights of panels and of the stick figure in a column
 _NOTHING = 1e-6  # of the other loads: moments below it are rounding
 
 
@@ -41,8 +42,8 @@ def summary(
 ) -> Figure:
     """Joint motion, torques, what joints carry and the stick figure on one page, with duration and status.
 
-    Torques that bounds prescribe, such as those of a base that floats, are left out, and so are bearing moments where
-    there are none. In the width of a column the panels are below each other.
+    Torques that bounds prescribe, such as those of a base that floats, are left out, and so is what bearings do not
+    carry, such as moments in a plane. In the width of a column the panels are below each other.
 
     Parameters
     ----------
@@ -69,10 +70,10 @@ def summary(
     groups = torque_groups(solution)
     groups = [group for group in groups if not fixed[group].all()] or groups
     by_unit = [[g for g in groups if g[0] in members] for members in joint_units(model).values()]
-    loads = 2 if _has_moments(solution) else 1
-    page = _layout(2 + max(map(len, by_unit)), loads, width, figsize)
+    loads = _of_weight(solution)
+    page = _layout(2 + max(map(len, by_unit)), len(loads), width, figsize)
     curves = page.curves.subplots(2 + max(map(len, by_unit)), len(by_unit), sharex=True, squeeze=False)
-    forces = page.loads.subplots(*((loads, 1) if page.column else (1, loads)), squeeze=False).ravel()
+    forces = [] if page.loads is None else _in_line(page.loads, len(loads), column=page.column)
     draw_joints(curves[:2], solution)
     for ax in curves[0]:
         name_phases(ax, solution)
@@ -81,7 +82,7 @@ def summary(
     for column, own in enumerate(by_unit):
         for ax in curves[2 + len(own) :, column]:
             ax.set_visible(False)
-    draw_reactions(forces, solution)
+    draw_reactions(forces, solution, loads)
     for ax in (*(curves[1 + len(own), column] for column, own in enumerate(by_unit)), *forces):
         ax.set_xlabel(TIME)
         ax.tick_params(labelbottom=True)
@@ -95,29 +96,38 @@ def summary(
 
 
 class _Page(NamedTuple):
-    """A figure and its parts: for the stick figure, for curves, for what joints carry."""
+    """A figure and its parts: for the stick figure, for curves, for what joints carry, if they carry anything."""
 
     figure: Picture
     motion: SubFigure
     curves: SubFigure
-    loads: SubFigure
+    loads: SubFigure | None
     column: bool
 
 
 def _layout(rows: int, loads: int, width: str | float | None, figsize: tuple[float, float] | None) -> _Page:
     """A page with curves on the left, or a column with everything below each other."""
     if is_narrow(width, figsize, NARROW):
-        heights = (_PICTURE, _PANEL * rows, _PANEL * loads)
+        heights = [_PICTURE, _PANEL * rows] + [_PANEL * loads] * (loads > 0)
         figure = new_figure((WIDTHS["column"], 1.0 + sum(heights)), width, figsize)
-        motion, curves, below = figure.subfigures(3, 1, squeeze=False, height_ratios=heights)[:, 0]
-        return _Page(figure, motion, curves, below, column=True)
+        motion, curves, *below = figure.subfigures(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
+        return _Page(figure, motion, curves, below[0] if below else None, column=True)
     figure = new_figure((13.0, 9.0), width, figsize)
     curves, right = figure.subfigures(1, 2, squeeze=False)[0]
-    motion, below = right.subfigures(2, 1, squeeze=False, height_ratios=(2.2, 1))[:, 0]
-    return _Page(figure, motion, curves, below, column=False)
+    heights = [2.2, 1.0] if loads else [1.0]
+    motion, *below = right.subfigures(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
+    return _Page(figure, motion, curves, below[0] if below else None, column=False)
 
 
-def _has_moments(solution: Solution | SequenceSolution) -> bool:
-    """Whether bearings carry moments, which hinges of mechanisms in a plane do not."""
-    force, moment = (max(np.nanmax(v) for v in own.values()) for own in bearing_loads(solution, fine_times(solution)))
-    return bool(moment > _NOTHING * max(force, float(np.abs(solution.tau).max())))
+def _in_line(part: SubFigure, count: int, *, column: bool) -> list[Axes]:
+    """Axes below each other in a column, else side by side."""
+    shape = (count, 1) if column else (1, count)
+    return part.subplots(*shape, squeeze=False).ravel().tolist()
+
+
+def _of_weight(solution: Solution | SequenceSolution) -> dict[str, dict[str, np.ndarray]]:
+    """What bearings carry, without what is but rounding."""
+    loads = bearing_loads(solution)
+    largest = {label: max(float(np.nanmax(values)) for values in own.values()) for label, own in loads.items()}
+    size = max(*largest.values(), float(np.abs(solution.tau).max()))
+    return {label: own for label, own in loads.items() if largest[label] > _NOTHING * size}

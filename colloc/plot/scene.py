@@ -23,6 +23,7 @@ from colloc.plot.style import GRID, INK, MUTED, OBSTACLE, dress
 _NAMES = "xyz"
 _MARGIN = 0.06  # around the motion, relative to its largest extent
 _THINNEST = 0.4  # smallest side of a box in space, relative to its largest
+_HIGH = 4.5  # inch; parts of figures below it leave more room for the letters of axes in space
 _TRANSPARENT = 0.5  # solids in space, through which what is behind them is seen
 
 
@@ -80,6 +81,14 @@ class Scene:
         low, high = np.transpose([getattr(self.ax, f"get_{name}lim")() for name in _NAMES])
         beyond = ((faces < low).all(axis=1) | (faces > high).all(axis=1)).any(axis=1)
         return faces[~beyond].clip(low, high)
+
+    def clock(self, axis: int, speed: float, end: float) -> None:
+        """Let a world axis of the plane tell the time, at some metres a second."""
+        assert self.plane is not None
+        shown = self.ax.xaxis if self.plane[0] == axis else self.ax.yaxis
+        ticks = [t for t in MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(0.0, end) if t <= end]
+        shown.set_ticks([speed * t for t in ticks], [f"{t:g}" for t in ticks])
+        shown.set_label_text("time [s]")
 
     def shadow(self, points: np.ndarray, vertical: int) -> None:
         """What a path in space would cast on the floor: it tells near from far."""
@@ -141,5 +150,6 @@ def _axes_in_space(
         axis.set_pane_color("white")
     # With y or x up, the axes trade places in cyclic order: seen from here, x (or z) still runs to the right.
     ax.view_init(elev=22, azim=-60 if vertical == 2 else 30, vertical_axis=_NAMES[vertical])
-    cast(Any, ax).set_box_aspect(side, zoom=0.9)  # after the view, which it depends on; the stubs want whole numbers
+    zoom = 0.9 if figure.bbox.height > _HIGH * figure.get_dpi() else 0.75  # letters keep their size
+    cast(Any, ax).set_box_aspect(side, zoom=zoom)  # after the view, which it depends on; the stubs want whole numbers
     return ax

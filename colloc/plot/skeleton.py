@@ -207,29 +207,31 @@ class Skeleton(StickFigure):
         return np.stack([place for _, place in self.far_ends], axis=1)
 
     def _far_end(self, k: int) -> tuple[str, np.ndarray]:
-        """The body's tip, else the marker or the origin that is further from its joint, else the centre of mass."""
-        body, origin = self.model.bodies[k], self.origin[:, k]
-        if body.tip is not None:
-            return f"the tip of {body.name}", self.tip[:, k]
-        reach = {name: self._from_joint(k, place) for name, place in self._marked(k).items()}
-        furthest = max(reach, key=lambda name: reach[name], default="")
-        if reach.get(furthest, 0.0) > max(_FLAT, self._from_joint(k, origin) - _FLAT):
-            return furthest, self._marked(k)[furthest]
-        if self._from_joint(k, origin) > _FLAT:
-            return f"the tip of {body.name}", origin
-        if self._is_point(k) and np.abs(self.com[:, k] - origin).max() > _FLAT:
-            return f"the centre of mass of {body.name}", self.com[:, k]
-        return body.name, origin
+        """The body's tip, else the marker or the origin that is further from its joint, else the centre of mass.
 
-    def _from_joint(self, k: int, place: np.ndarray) -> float:
-        return float(np.linalg.norm(place - self.slid[:, k], axis=1).max())
+        By the name of a marker that is there.
+        """
+        body, joint, markers = self.model.bodies[k], self.slid[:, k], self._marked(k)
+        furthest = max([self.origin[:, k], *markers.values()], key=lambda place: _apart(place, joint))
+        if body.tip is not None:
+            name, end = f"the tip of {body.name}", self.tip[:, k]
+        elif _apart(furthest, joint) > _FLAT:
+            name, end = f"the tip of {body.name}", furthest
+        elif self._is_point(k) and _apart(self.com[:, k], joint) > _FLAT:
+            name, end = f"the centre of mass of {body.name}", self.com[:, k]
+        else:
+            name, end = body.name, furthest
+        there = (marker for marker, place in markers.items() if _apart(place, end) < _FLAT)
+        return next(there, name), end
 
     def _is_point(self, k: int) -> bool:
         """Whether nothing is known of a body but its joint and its centre of mass."""
         # Measured rather than read off the joints, whose lengths may be unknowns of the problem.
-        children = [child for child, parent in enumerate(self.model.parents) if parent == k]
-        places = [self.root[:, k], *(self.root[:, child] for child in children)]
-        return all(np.abs(place - self.origin[:, k]).max() < _FLAT for place in places)
+        return all(_apart(place, self.origin[:, k]) < _FLAT for place in (self.root[:, k], *self._joints_on(k)))
+
+    def _joints_on(self, k: int) -> list[np.ndarray]:
+        """Where the joints of a body's children are, to which its link runs."""
+        return [self.root[:, child] for child, parent in enumerate(self.model.parents) if parent == k]
 
     def _marked(self, k: int) -> dict[str, np.ndarray]:
         """Markers of a body by name."""
@@ -252,7 +254,7 @@ class Skeleton(StickFigure):
             for place in (end, *self._marked(k).values()):
                 share = ((place - first) * along).sum(axis=1, keepdims=True) / length
                 foot = first + share.clip(0, 1) * along
-                if np.abs(place - foot).max() > _FLAT:
+                if all(_apart(place, known) > _FLAT for known in (foot, *self._joints_on(k))):
                     spurs.append(np.stack([foot, place, gap], axis=1))
         return np.concatenate(spurs, axis=1)
 
@@ -313,6 +315,11 @@ class Skeleton(StickFigure):
         """The world axis closest to gravity; z without gravity."""
         gravity = np.abs(self.model.gravity)
         return int(gravity.argmax()) if gravity.any() else 2
+
+
+def _apart(a: np.ndarray, b: np.ndarray) -> float:
+    """The most that two ways, shape (N, 3), are apart."""
+    return float(np.linalg.norm(a - b, axis=1).max())
 
 
 Pose = Callable[[np.ndarray], StickFigure]  # of times, shape (N,) [s]

@@ -84,8 +84,10 @@ def _one_optimum(page: Panels, starts: int, solved: Sequence[Found], above: Mapp
     ends = page.axes[0, 0]
     ends.set_yscale("log")
     limit = ends.axhline(100 * SAME_COST, color=MUTED, linestyle="--", linewidth=1.0, label="counts as the same")
-    marks = _marks(ends, starts, solved, {number: max(height, _LOWEST) for number, height in above.items()})
-    ends.set_ylim(_LOWEST / 3, 100 * SAME_COST * 10)
+    # The best, and what is as cheap, stands a little below the rest, as zero has no place on the axis.
+    floor = min((height for height in above.values() if height > _ROUNDING), default=_ROUNDING) / 3
+    marks = _marks(ends, starts, solved, {number: max(height, floor) for number, height in above.items()})
+    ends.set_ylim(floor / 3, 100 * SAME_COST * 10)
     failed = "" if len(solved) == starts else f", {starts - len(solved)} without one"
     ends.set_title(f"{starts} starts, one optimum{failed}", loc="left")
     page.legend([*marks, limit])
@@ -110,7 +112,7 @@ def _marks(ax: Axes, starts: int, solved: Sequence[Found], above: Mapping[int, f
 
 _NAMED = 1 / 12  # share of the starts from which on the words fit below a rung
 _LEAST = 1.0  # %, so that what is one optimum looks like one
-_LOWEST = 1e-8  # %: differences below it are drawn there
+_ROUNDING = 1e-13  # %
 _MARK = {"marker": "o", "markersize": 6, "linestyle": "", "zorder": 3}
 
 
