@@ -1,6 +1,6 @@
 """Pictures of anybody's mechanism: bodies with ends, capsules, phases of other bodies; guesses, maps, windows."""
 
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportIndexIssue=false, reportOperatorIssue=false
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportIndexIssue=false, reportOperatorIssue=false, reportCallIssue=false
 
 import pickle
 from dataclasses import replace
@@ -89,6 +89,22 @@ def test_the_path_goes_on_with_what_is_gripped(picked):
     (x, y), (later, _) = (way.get_data() for way in ways)
     assert np.isnan(later[np.isfinite(x)]).all()
     assert np.hypot(x[0] - UPPER * np.cos(-1), y[0] - UPPER * np.sin(-1)) == pytest.approx(FORE)
+
+
+def test_phases_of_other_joints_share_figures_of_places_and_bearings(tmp_path):
+    finger = co.Body(
+        "finger", co.revolute(placement=co.placement((FORE, 0, 0))), "fore", tip=(0.1, 0, 0), **rod(0.1, 0.2)
+    )
+    first = co.Problem(arm(), 0.5, EFFORT, [co.initial(q=0.0, qd=0.0), co.final(q=0.5)])
+    second = co.Problem(arm(finger), 0.5, EFFORT, [co.initial(q={"finger": 0.0}, qd={"finger": 0.0}), co.final(qd=0.0)])
+    same = co.link("first", "second", joints={"upper": "upper", "fore": "fore"})
+    sequence = co.Sequence({"first": first, "second": second}, [same])
+    solution = co.solve(sequence, co.BSpline(6), violation_tolerance=1.0)
+    assert texts(co.plot.motion(solution))[3:] == ["path of the centre of mass of fore", "path of the tip of finger"]
+    assert texts(co.plot.reactions(solution)) == ["upper", "fore", "finger"]
+    assert co.plot.animate(solution, tmp_path / "film.gif", fps=3).exists()
+    with pytest.raises(co.InputError, match="different joints: take one, as in"):
+        co.plot.joints(solution)
 
 
 def test_a_function_of_other_shapes_in_other_phases_is_refused_by_name(picked):

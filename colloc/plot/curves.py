@@ -178,7 +178,8 @@ def body_looks(*solutions: Solution | SequenceSolution) -> dict[str, Look]:
     bodies: dict[str, int | None] = {}
     for model in (model for solution in solutions for model in models(solution)):
         for body, dof in zip(model.bodies, model.dofs, strict=True):
-            bodies.setdefault(body.name, dof)
+            taken = dof in bodies.values()  # by another body, in a phase of other joints
+            bodies.setdefault(body.name, None if taken else dof)
     return dict(zip(bodies, looks_by_dof(list(bodies.values())), strict=True))
 
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
-from colloc.checks import InputError, instance, mapping, quoted, text, unknown_name
+from colloc.checks import InputError, flag, instance, mapping, quoted, text, unknown_name
 from colloc.many import Sweep
 from colloc.plot.panels import panels
 from colloc.plot.style import FADE, INK, MUTED, dress, plain, styled
@@ -80,8 +80,9 @@ def map(
     column = table[value]
     if column.dtype.kind != "f":
         raise InputError(f"value must be a column of numbers, got {quoted(value)}, which holds text")
-    if log and not (column[np.isfinite(column)] > 0).all():
-        raise InputError(f"log needs values above zero, got {quoted(value)} down to {np.nanmin(column):g}")
+    known = column[np.isfinite(column)]
+    if flag("log", log) and not (known > 0).all():
+        raise InputError(f"log needs values above zero, got {quoted(value)} down to {known.min():g}")
     names = {name: plain(name) for name in (x, y, value)}
     for name, unit in mapping("units", units).items():
         if name not in names:
@@ -95,11 +96,11 @@ def map(
     cells[place] = column
     page = panels((1, 1), (6.4, 4.6), ax, width, figsize)
     own: Axes = page.axes[0, 0]
-    mesh = own.pcolormesh(np.ma.masked_invalid(cells), cmap=FADE, norm="log" if log else "linear")
+    mesh = own.pcolormesh(np.ma.masked_invalid(cells), cmap=FADE, norm="log" if log and known.size else "linear")
     bar = page.figure.colorbar(mesh, ax=own, label=names[value])
     bar.outline.set_visible(False)  # pyright: ignore[reportCallIssue]
-    if log:
-        decades = np.log10(np.nanmax(column) / np.nanmin(column))
+    if log and known.size:
+        decades = np.log10(known.max() / known.min())
         subs = range(1, 10) if decades < 1 else (1, 2, 5) if decades < 2 else (1,)
         bar.ax.yaxis.set_major_locator(LogLocator(subs=subs))
         bar.ax.yaxis.set_major_formatter("{x:g}")

@@ -283,6 +283,7 @@ class SequenceSolution(Answer):
         """Number of the phase at times, the later one where two meet."""
         return np.clip(np.searchsorted(list(self.starts.values()), times, side="right") - 1, 0, len(self.phases) - 1)
 
+    @heeded
     def by_phase(self, t: Any) -> list[tuple[str, np.ndarray]]:
         """The phases in which times lie, in their order, each with its times since its own start [s].
 
