@@ -45,9 +45,8 @@ def motion(
     Links run from joint to joint and on to the tips and markers of bodies; of a body without either and without
     children the centre of mass is its end. Snapshots equally spaced in time fade from light to dark; start and end are
     drawn heavier. A mechanism that moves in the x-y, x-z or y-z plane is drawn in it, one that moves along a line over
-    time, any other in space. The cross is
-    the world's origin, squares are attachments to the world, slides are dotted, grey are the obstacles, and the
-    capsules on bodies are those of the problem. Phases may have different mechanisms.
+    time, any other in space. The cross is the world's origin, squares are attachments to the world, slides are dotted,
+    obstacles are grey; capsules are those that the problem keeps apart. Phases may have different mechanisms.
 
     Parameters
     ----------

@@ -201,7 +201,7 @@ class Skeleton(StickFigure):
         """Far end of every body: its name, and where it is, shape (N, 3)."""
         return [self._far_end(k) for k in range(len(self.model.bodies))]
 
-    @property
+    @cached_property
     def end(self) -> np.ndarray:
         """Where the far ends are, shape (N, n_bodies, 3)."""
         return np.stack([place for _, place in self.far_ends], axis=1)
@@ -258,7 +258,7 @@ class Skeleton(StickFigure):
                     spurs.append(np.stack([foot, place, gap], axis=1))
         return np.concatenate(spurs, axis=1)
 
-    @property
+    @cached_property
     def paths(self) -> dict[str, np.ndarray]:
         """The way of the end of every chain that moves, by the name of that end."""
         ways = (self.far_ends[k] for k in self.tips)
