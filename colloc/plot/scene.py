@@ -150,6 +150,6 @@ def _axes_in_space(
         axis.set_pane_color("white")
     # With y or x up, the axes trade places in cyclic order: seen from here, x (or z) still runs to the right.
     ax.view_init(elev=22, azim=-60 if vertical == 2 else 30, vertical_axis=_NAMES[vertical])
-    zoom = 0.9 if figure.bbox.height > _HIGH * figure.get_dpi() else 0.75  # letters keep their size
+    zoom = 0.82 if figure.bbox.height > _HIGH * figure.get_dpi() else 0.75  # letters keep their size
     cast(Any, ax).set_box_aspect(side, zoom=zoom)  # after the view, which it depends on; the stubs want whole numbers
     return ax
