@@ -14,6 +14,7 @@ from matplotlib.gridspec import SubplotSpec
 from matplotlib.lines import Line2D
 
 from colloc.checks import InputError, count, instance
+from colloc.plot.chains import drawn_model
 from colloc.plot.panels import new_figure, panels
 from colloc.plot.posture import in_turn, skeleton, skeleton_of
 from colloc.plot.sampling import checked, fine_times
@@ -132,12 +133,13 @@ def _start(problem: Problem, guess: Any) -> tuple[Callable[[np.ndarray], Skeleto
     start = trajectory_from(problem, guess)
     now, values, capsules = problem.instant, problem.parameter_values(), problem.capsules
     unknown = ca.vertcat(ca.SX(0, 1), *now.constants.values(), *now.parameters.values())
-    function = ca.Function("places", [now.q, unknown], [places(problem.model, now.q, capsules)])
+    model, ties = drawn_model(problem)
+    function = ca.Function("places", [now.q, unknown], [places(model, now.q, capsules)])
     known = np.concatenate([*(start.constant(name) for name in now.constants), values])
 
     def pose(t: np.ndarray) -> Skeleton:
         found = function.map(t.size)(start.q(t / start.duration).T, np.tile(known[:, None], (1, t.size)))
-        return assembled(problem.model, t, np.array(found), capsules=capsules)
+        return assembled(model, t, np.array(found), ties, capsules)
 
     return pose, start.duration
 

@@ -10,6 +10,7 @@ import numpy as np
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.model import Capsule
+from colloc.plot.chains import drawn_model
 from colloc.plot.sampling import by_phase
 from colloc.plot.skeleton import Pose, Skeleton, StickFigure, assembled, places
 from colloc.solution import SequenceSolution, Solution
@@ -26,8 +27,9 @@ def skeleton(solution: Solution | SequenceSolution, t: np.ndarray) -> StickFigur
 def skeleton_of(solution: Solution, t: np.ndarray) -> Skeleton:
     """The same of one motion."""
     capsules = solution.problem.capsules
-    values = solution.evaluate(lambda now: places(now.model, now.q, capsules), t)
-    return assembled(solution.problem.model, t, values.T, capsules=capsules)
+    model, ties = drawn_model(solution.problem)
+    values = solution.evaluate(lambda now: places(model, now.q, capsules), t)
+    return assembled(model, t, values.T, ties, capsules)
 
 
 def in_turn(poses: Sequence[Callable[[np.ndarray], Skeleton]], durations: Sequence[float]) -> Pose:

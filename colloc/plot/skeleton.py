@@ -20,6 +20,9 @@ _PER_BODY, _PER_CAPSULE = 18, 7  # numbers of `places`
 _ROOM = 0.3  # of the mechanism's extent: how much is seen of large capsules
 
 
+Ties = tuple[tuple[int, int, bool], ...]
+
+
 class StickFigure(ABC):
     """What is drawn of a mechanism at N times; all places are in the world frame [m].
 
@@ -168,7 +171,7 @@ class Skeleton(StickFigure):
     markers: np.ndarray
     capsules: tuple[Capsule, ...]
     solids: np.ndarray
-    ties: tuple[tuple[int, int, bool], ...] = ()
+    ties: Ties = ()
 
     @cached_property
     def floats(self) -> list[int]:
@@ -329,7 +332,7 @@ def assembled(
     model: Model,
     t: np.ndarray,
     values: np.ndarray,
-    ties: tuple[tuple[int, int, bool], ...] = (),
+    ties: Ties = (),
     capsules: Sequence[Capsule] = (),
 ) -> Skeleton:
     """The stick figure of the values of `places` at N times, shape (rows, N)."""
