@@ -37,7 +37,7 @@ def acrobot(gravity: float = 9.8) -> co.Model:
     return co.Model(
         bodies=[
             co.Body("shoulder", co.revolute(axis=(0, 0, 1)), **upper),
-            co.Body("elbow", elbow, parent="shoulder", **lower),
+            co.Body("elbow", elbow, parent="shoulder", tip=(0, -LENGTHS[1], 0), **lower),
         ],
         gravity=(0.0, -gravity, 0.0),
         name="acrobot",

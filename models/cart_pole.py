@@ -26,10 +26,11 @@ def cart_pole(gravity: float = 9.81) -> co.Model:
         Joints "cart" [m] and "pole" [rad]. The pole has no actuator: a problem says so by
         ``bounds(tau={"pole": (0, 0)})``.
     """
+    end = (0, -POLE_LENGTH, 0)
     return co.Model(
         bodies=[
             co.Body("cart", co.prismatic(axis=(1, 0, 0)), mass=CART_MASS),
-            co.Body("pole", co.revolute(axis=(0, 0, 1)), "cart", mass=POLE_MASS, com=(0, -POLE_LENGTH, 0)),
+            co.Body("pole", co.revolute(axis=(0, 0, 1)), "cart", mass=POLE_MASS, com=end, tip=end),
         ],
         gravity=(0.0, -gravity, 0.0),
         name="cart-pole",

@@ -7,7 +7,8 @@ Armstrong-Hélouvry, "A search for consensus among model parameters reported for
 Toolbox and used here. Joint ranges as there, after Wang and Chen, IEEE Trans. Robotics and Automation 7(4), 1991.
 
 Torque limits: Armstrong et al. 1986, table 7. Velocity limits, where the motors' supply ends: P. Corke, "Visual Control
-of Robots", 1996, table 2.21. Motor inertias and gear ratios: Corke and Armstrong-Hélouvry 1994.
+of Robots", 1996, table 2.21. Motor inertias and gear ratios: Corke and Armstrong-Hélouvry 1994. How far the flange is
+from the wrist's centre: C. S. G. Lee, "Robot arm kinematics, dynamics, and control", Computer 15(12), 1982.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ _ROWS: tuple[tuple[str, float, float, float, float, Any, Any, tuple[float, float
     ("wrist_bend", 0.0, 0.0, -pi / 2, 0.34, (0, 0, 0), (0.3e-3, 0.4e-3, 0.3e-3), (-100, 100)),
     ("flange", 0.0, 0.0, 0.0, 0.09, (0, 0, 0.032), (0.15e-3, 0.15e-3, 0.04e-3), (-266, 266)),
 )
+_FLANGE = (0.0, 0.0, 0.05625)  # m, face of the flange in the last frame
 
 
 def puma560(gravity: Sequence[float] = (0.0, 0.0, -9.81), *, motors: bool = False) -> co.Model:
@@ -73,4 +75,5 @@ def puma560(gravity: Sequence[float] = (0.0, 0.0, -9.81), *, motors: bool = Fals
             limits = replace(limits, velocity=(-velocity, velocity), torque=(-torque, torque))
         joint = co.dh_revolute(d=d, a=a, alpha=alpha, limits=limits, armature=armature)
         bodies.append(co.Body(name, joint, bodies[-1].name if bodies else None, mass, com, inertia))
+    bodies[-1] = replace(bodies[-1], tip=_FLANGE)
     return co.Model(bodies, gravity=gravity, name="Puma 560")

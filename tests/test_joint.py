@@ -14,7 +14,7 @@ from scipy.linalg import expm
 import colloc as co
 from colloc.model import Screw
 from colloc.models.panda import panda
-from colloc.plot.skeleton import skeleton
+from colloc.plot.posture import skeleton_of
 
 Z, NONE, HERE = (0.0, 0.0, 1.0), (0.0, 0.0, 0.0), ca.SX.eye(4)
 
@@ -196,7 +196,7 @@ def test_a_thread_goes_through_problem_file_and_picture(tmp_path):
     assert co.verify(solution).forward_error < 1e-8
     co.save(solution, tmp_path / "thread.npz")
     assert co.load(tmp_path / "thread.npz", problem).tau == pytest.approx(solution.tau)
-    figure = skeleton(solution, np.array([0.0, seconds]))
+    figure = skeleton_of(solution, np.array([0.0, seconds]))
     assert (figure.hinges, figure.slides, figure.floats) == ([0], [0], [])
     assert figure.slid[1, 0] == pytest.approx([0, PITCH * turns, 0], abs=1e-9)
 

@@ -30,8 +30,8 @@ from PIL import Image
 import colloc as co
 from colloc.models.two_link import LENGTH, two_link
 from colloc.plot.animation import remark, slowdown
+from colloc.plot.posture import skeleton_of
 from colloc.plot.sampling import fine_times
-from colloc.plot.skeleton import skeleton
 from colloc.plot.style import END, MUTED, START, looks
 
 EFFORT = co.integral(lambda now: now.tau.T @ now.tau)
@@ -180,15 +180,30 @@ def test_far_torque_bounds_do_not_flatten_the_curves(spatial):
     assert "bounds" not in legend_texts(figure)
 
 
-def test_reactions_draws_norms_of_force_and_moment(arm):
+def test_reactions_draws_what_bearings_carry(arm):
     figure = co.plot.reactions(arm)
-    assert labels(figure) == ["joint force, norm [N]", "joint moment, norm [N m]"]
+    assert labels(figure) == ["bearing force [N]", "bearing moment [N m]"]
     assert legend_texts(figure) == ["shoulder", "elbow"]
     t = data(figure.axes[0].get_lines()[0])[0]
     found = arm.reactions(t)
-    for ax, vectors in zip(figure.axes, (found.force, found.moment), strict=True):
-        for body, line in enumerate(ax.get_lines()):
-            np.testing.assert_allclose(data(line)[1], np.sqrt((vectors[:, body] ** 2).sum(axis=1)))
+    for body in (0, 1):
+        force, moment = (data(ax.get_lines()[body])[1] for ax in figure.axes)
+        np.testing.assert_allclose(force, np.sqrt((found.force[:, body] ** 2).sum(axis=1)))
+        # In a plane all of a hinge's moment is its torque.
+        np.testing.assert_allclose(np.abs(found.moment[:, body, 2]), np.abs(arm.at(t).tau[:, body]), atol=1e-9)
+        np.testing.assert_allclose(moment, 0.0, atol=1e-9)
+
+
+def test_bearings_of_slides_and_in_space_carry_what_actuators_do_not(slide, spatial):
+    for solution, across in ((slide, ["force", "moment"]), (spatial, ["moment", "moment"])):
+        figure = co.plot.reactions(solution)
+        t = data(figure.axes[0].get_lines()[0])[0]
+        found, tau = solution.reactions(t), solution.at(t).tau
+        for body, quantity in enumerate(across):
+            ax = figure.axes[quantity == "moment"]
+            whole = (getattr(found, quantity)[:, body] ** 2).sum(axis=1)
+            squared = data(ax.get_lines()[body])[1] ** 2 + tau[:, body] ** 2  # Pythagoras
+            np.testing.assert_allclose(squared, whole, atol=1e-9 * whole.max())
 
 
 def test_motion_in_the_plane(arm):
@@ -199,9 +214,9 @@ def test_motion_in_the_plane(arm):
         "start, t = 0",
         f"every {arm.duration / 4:.3g} s",
         "end, t = 0.393 s",
-        "path of elbow",
+        "path of the tip of elbow",
     ]
-    path = next(line for line in ax.get_lines() if line.get_label() == "path of elbow")
+    path = next(line for line in ax.get_lines() if line.get_label() == "path of the tip of elbow")
     q = arm.at(fine_times(arm)).q
     both = q.sum(axis=1)
     np.testing.assert_allclose(data(path)[0], LENGTH * (np.cos(q[:, 0]) + np.cos(both)), atol=1e-12)
@@ -228,7 +243,7 @@ def test_motion_in_space_has_equal_scales(spatial):
     assert isinstance(ax, Axes3D)
     assert [ax.get_xlabel(), ax.get_ylabel(), ax.get_zlabel()] == ["x [m]", "y [m]", "z [m]"]
     assert_equal_scales(ax)
-    path = next(line for line in ax.get_lines() if line.get_label() == "path of elbow")
+    path = next(line for line in ax.get_lines() if line.get_label() == "path of the tip of elbow")
     tip = np.array([c[-1] for c in path.get_data_3d()])  # type: ignore[attr-defined]
     waist, shoulder, elbow = spatial.q[-1]
     reach = 0.4 * np.cos(shoulder) + 0.3 * np.cos(shoulder + elbow)
@@ -254,8 +269,11 @@ def test_stick_figure_of_a_tree_has_a_path_for_every_tip():
         co.Body("right shank", co.dh_revolute(a=0.4), "right thigh", **ROD),
     ]
     solution = swing(co.Model(bodies), np.zeros(5), (0.1, 0.2, -0.2, -0.3, -0.4))
-    assert legend_texts(co.plot.motion(solution))[-2:] == ["path of left shank", "path of right shank"]
-    found = skeleton(solution, solution.t)
+    assert legend_texts(co.plot.motion(solution))[-2:] == [
+        "path of the tip of left shank",
+        "path of the tip of right shank",
+    ]
+    found = skeleton_of(solution, solution.t)
     np.testing.assert_array_equal(found.start[:, 3], found.origin[:, 0])
     np.testing.assert_allclose(np.linalg.norm(found.origin - found.root, axis=2), [[0.3, *[0.4] * 4]] * found.t.size)
     assert found.plane == (0, 1)
@@ -266,7 +284,7 @@ def test_stick_figure_with_frames_at_the_joints_ends_at_the_centre_of_mass():
         co.Body("upper", co.revolute(), mass=1.0, com=(0.1, 0, 0), inertia=(0, 0.1, 0.1)),
         co.Body("lower", co.revolute(placement=co.placement((0.3, 0, 0))), "upper", **ROD),
     ]
-    found = skeleton(swing(co.Model(bodies), (0.0, 0.0), (1.0, 0.5)), np.array([0.0]))
+    found = skeleton_of(swing(co.Model(bodies), (0.0, 0.0), (1.0, 0.5)), np.array([0.0]))
     np.testing.assert_allclose(found.end[0], [[0, 0, 0], [0.1, 0, 0]], atol=1e-12)
     np.testing.assert_allclose(found.root[0], [[0, 0, 0], [0.3, 0, 0]], atol=1e-12)
 
@@ -278,7 +296,7 @@ def test_stick_figure_of_a_floating_base_is_not_tied_to_the_world():
         co.Body("hip", co.revolute(), "y", **ROD),
         co.Body("knee", co.dh_revolute(a=0.4), "hip", **ROD),
     ]
-    found = skeleton(swing(co.Model(bodies), (1, 5, 0, 0), (2, 5, 1, 1)), np.array([0.0, 1.5]))
+    found = skeleton_of(swing(co.Model(bodies), (1, 5, 0, 0), (2, 5, 1, 1)), np.array([0.0, 1.5]))
     assert found.bases.size == 0
     assert found.slides == []
     assert found.hinges == [2, 3]
@@ -296,7 +314,7 @@ def test_stick_figure_has_the_lengths_that_were_solved_for():
         co.Model(bodies), (0.0, 0.5), (1.0, 1.0), unknowns=[force, length], parameters=[reach],
         loads=[co.Load("lower", force=force.symbol)],
     )  # fmt: skip
-    found = skeleton(solution, solution.t)
+    found = skeleton_of(solution, solution.t)
     lengths = np.linalg.norm(found.origin - found.root, axis=2)
     np.testing.assert_allclose(lengths[:, 0], solution.constants["length"][0])
     np.testing.assert_allclose(lengths[:, 1], 0.5)
@@ -321,9 +339,9 @@ def test_convergence_needs_a_history(arm):
 def test_summary_is_titled_with_name_duration_and_status(arm, slide):
     figure = co.plot.summary(arm)
     assert figure.get_suptitle() == f"two-link arm: {arm.duration:.4g} s, solved"
-    assert len(figure.axes) == 6
+    assert len(figure.axes) == 5
     assert len(co.plot.summary(slide).axes) == 9
-    assert {"shoulder", "bounds", "start, t = 0", "path of elbow"} <= set(legend_texts(figure))
+    assert {"shoulder", "bounds", "start, t = 0", "path of the tip of elbow"} <= set(legend_texts(figure))
 
 
 def test_fixed_joints_transmit_reactions_too():

@@ -13,6 +13,7 @@ from colloc.models.closed.rower import OAR_PIVOT, SEAT_HEIGHT, rower
 from colloc.plot.animation import write_film
 from colloc.plot.chains import chain_pose
 from colloc.plot.motion import draw_poses
+from colloc.plot.posture import skeleton_of
 
 
 @pytest.fixture(autouse=True)
@@ -55,6 +56,23 @@ def test_slides_of_the_rower_are_dotted_and_what_is_named_leaves_a_path():
     np.testing.assert_allclose(lengths(figure_of.rails(0)), sorted([abs(hip[0]), np.linalg.norm(arm)]))
     handle = np.array([*OAR_PIVOT, 0]) + 1.1 * np.array([np.cos(oar), np.sin(oar), 0])
     np.testing.assert_allclose(figure_of.end[0, figure_of.tips[0]], handle)
+
+
+def test_the_solution_of_a_closed_chain_is_drawn_closed():
+    chain = four_bar()
+    turn = co.Problem(
+        chain.model,
+        1.0,
+        co.integral(lambda now: now.tau.T @ now.tau),
+        [co.initial(q={"crank": 1.0}, qd={"crank": 0.0}), co.final(q={"crank": 2.5}, qd={"crank": 0.0})],
+        coordinates=loops.IndependentJoints(chain),
+    )
+    figure_of = skeleton_of(co.solve(turn, co.BSpline(6), violation_tolerance=0.5), np.array([0.0, 1.0]))
+    for frame in (0, 1):
+        np.testing.assert_allclose(lengths(figure_of.links(frame)), sorted([CRANK, COUPLER, ROCKER]))
+        assert len(figure_of.pins(frame)) == 4
+    assert figure_of.paths == {}
+    assert co.plot.guess(turn).axes
 
 
 def test_a_movement_is_drawn_and_filmed(tmp_path):

@@ -249,13 +249,13 @@ def test_the_table_lists_markers():
 
 
 def test_the_stick_figure_shows_markers():
-    from colloc.plot.skeleton import skeleton
+    from colloc.plot.posture import skeleton_of
 
     model = marked()
     problem = co.Problem(model, 1.0, co.integral(effort), [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0)])
     solution = co.solve(problem, co.BSpline(6))
     t = np.array([0.0, 0.4, 1.0])
-    shown = skeleton(solution, t).markers
+    shown = skeleton_of(solution, t).markers
     expected = recorded(model, solution.at(t).q)
     np.testing.assert_allclose(shown, np.stack([expected["wrist"], expected["strap"]], axis=1), atol=1e-12)
 

@@ -12,7 +12,7 @@ from colloc.display import Table, short
 from colloc.many.screening import Coarse
 from colloc.solution import SequenceSolution, Solution
 
-_SAME_COST = 1e-3  # of the cost's size
+SAME_COST = 1e-3  # of the cost's size
 _SAME_MOTION = 0.03  # of the ranges of the joints, and of the duration
 
 
@@ -155,6 +155,6 @@ def grouped(found: Sequence[Coarse]) -> list[list[Coarse]]:
 
 def alike(one: Coarse, other: Coarse) -> bool:
     """Whether two optima are the same: their costs are, and their motions."""
-    if abs(one.cost - other.cost) > _SAME_COST * max(one.size, other.size):
+    if abs(one.cost - other.cost) > SAME_COST * max(one.size, other.size):
         return False
     return one.motion.shape == other.motion.shape and float(np.abs(one.motion - other.motion).max()) <= _SAME_MOTION

@@ -35,6 +35,8 @@ class Body(Portable):
         Centre of mass in the link frame.
     inertia : shape (3, 3), or (3,) for a diagonal tensor [kg m2]
         About the centre of mass, in the axes of the link frame.
+    tip : shape (3,), optional [m]
+        Far end of the body in the link frame, for pictures.
 
     Raises
     ------
@@ -45,7 +47,8 @@ class Body(Portable):
     --------
     >>> rod = {"mass": 1.0, "com": (0.0, -0.5, 0.0), "inertia": (1 / 12, 0.0, 1 / 12)}
     >>> upper = co.Body("upper", co.revolute(axis=(0, 0, 1)), **rod)
-    >>> lower = co.Body("lower", co.revolute(placement=co.placement((0, -1, 0))), parent="upper", **rod)
+    >>> hinge = co.revolute(placement=co.placement((0, -1, 0)))
+    >>> lower = co.Body("lower", hinge, parent="upper", tip=(0, -1, 0), **rod)
     >>> co.Model([upper, lower]).joint_names
     ('upper', 'lower')
     """
@@ -56,6 +59,7 @@ class Body(Portable):
     mass: Any = 0.0
     com: Any = (0.0, 0.0, 0.0)
     inertia: Any = (0.0, 0.0, 0.0)
+    tip: Any = None
 
     @heeded
     def __post_init__(self):
@@ -73,6 +77,8 @@ class Body(Portable):
         object.__setattr__(self, "mass", symbolic(f"mass {label}", self.mass, (1, 1)))
         object.__setattr__(self, "com", symbolic(f"com {label}", self.com, (3, 1)))
         object.__setattr__(self, "inertia", _tensor(f"inertia {label}", self.inertia))
+        if self.tip is not None:
+            object.__setattr__(self, "tip", symbolic(f"tip {label}", self.tip, (3, 1)))
         if self.mass.is_constant() and float(self.mass) < 0:
             raise InputError(f"mass {label} must not be negative, got {float(self.mass)}")
         if self.inertia.is_constant():
@@ -84,7 +90,8 @@ class Body(Portable):
     def __repr__(self) -> str:
         parts = [repr(self.name), self.joint.kind, f"on {self.parent!r}" if self.parent else "on the world"]
         mass = "massless" if self.mass.is_zero() else f"{entries(self.mass)} kg"
-        return f"Body({', '.join([*parts, mass])})"
+        tip = [] if self.tip is None else [f"tip at {entries(self.tip)} m"]
+        return f"Body({', '.join([*parts, mass, *tip])})"
 
     @property
     def joint_name(self) -> str:

@@ -24,6 +24,7 @@ def floating(
     mass: Any = 0.0,
     com: Any = (0.0, 0.0, 0.0),
     inertia: Any = (0.0, 0.0, 0.0),
+    tip: Any = None,
     limits: Mapping[str, Limits] | None = None,
 ) -> list[Body]:
     """A body that moves freely through the world: three slides and three hinges.
@@ -39,7 +40,7 @@ def floating(
         Of the body; its coordinates' names begin with it.
     placement : shape (4, 4), optional
         Where the body is at q = 0, in the world; slides and turns are along and about its axes.
-    sequence, mass, com, inertia
+    sequence, mass, com, inertia, tip
         As in `spherical`.
     limits : mapping of coordinate name to Limits, optional
 
@@ -66,7 +67,7 @@ def floating(
     """
     turns = _turns(text("body name", name), sequence)
     slides = {f"{name}_t{axis}": _AXES[axis] for axis in "xyz"}
-    return _chain(Body(name, fixed(placement), None, mass, com, inertia), slides, turns, limits)
+    return _chain(Body(name, fixed(placement), None, mass, com, inertia, tip), slides, turns, limits)
 
 
 @heeded
@@ -79,6 +80,7 @@ def spherical(
     mass: Any = 0.0,
     com: Any = (0.0, 0.0, 0.0),
     inertia: Any = (0.0, 0.0, 0.0),
+    tip: Any = None,
     limits: Mapping[str, Limits] | None = None,
 ) -> list[Body]:
     """A body on a ball joint: three hinges whose axes meet in a point.
@@ -100,7 +102,7 @@ def spherical(
         Name of the parent body; the world by default.
     sequence : str
         Three of the letters x, y and z, no two neighbours alike.
-    mass, com, inertia
+    mass, com, inertia, tip
         As in `Body`.
     limits : mapping of coordinate name to Limits, optional
 
@@ -125,9 +127,8 @@ def spherical(
     >>> co.Model(thigh).joint_names
     ('thigh_rz', 'thigh_ry', 'thigh_rx')
     """
-    return _chain(
-        Body(name, fixed(placement), parent, mass, com, inertia), {}, _turns(name, sequence), mapping("limits", limits)
-    )
+    body = Body(name, fixed(placement), parent, mass, com, inertia, tip)
+    return _chain(body, {}, _turns(name, sequence), mapping("limits", limits))
 
 
 def _turns(name: str, sequence: str) -> dict[str, tuple[float, float, float]]:

@@ -16,16 +16,15 @@ _HEADER = ("body", "parent", "joint", "theta [rad]", "d [m]", "a [m]", "alpha [r
 
 
 def bodies_table(title: str, bodies: Sequence[Body], markers: Mapping[str, tuple[str, ca.SX]]) -> Table:
-    """One row per body; passive parts of joints, and markers, in the notes."""
+    """One row per body; passive parts of joints, tips and markers in the notes."""
     rows = []
     for body in bodies:
         limits = body.joint.limits
         cells = (body.name, body.parent or "world", _joint_cell(body), *_dh_cells(body), _cell(body.mass))
         rows.append((*cells, _range(limits.position), _range(limits.torque)))
     notes = [f"{b.joint_name}: {', '.join(_passive_parts(b.joint))}" for b in bodies if b.joint.passive]
-    for name, (body, point) in markers.items():
-        place = ", ".join(_cell(point[k]) for k in range(3))
-        notes.append(f"marker {name}: on {body} at ({place}) m")
+    notes += [f"tip of {b.name}: at {_place(b.tip)} m" for b in bodies if b.tip is not None]
+    notes += [f"marker {name}: on {body} at {_place(point)} m" for name, (body, point) in markers.items()]
     return Table(title, _HEADER, rows, tuple(notes))
 
 
@@ -67,6 +66,10 @@ def _passive_parts(joint: Joint) -> list[str]:
     if joint.friction is not None:
         parts.append(f"friction {_cell(joint.friction.level)} from {_cell(joint.friction.velocity)} on")
     return parts
+
+
+def _place(point: ca.SX) -> str:
+    return f"({', '.join(_cell(point[k]) for k in range(3))})"
 
 
 def _cell(value: ca.SX) -> str:

@@ -209,9 +209,10 @@ class Model(Portable):
 
     @cached_property
     def symbols(self) -> list[ca.SX]:
-        """The symbols in masses, lengths and inertias, and in the passive parts of joints."""
+        """The symbols in masses, lengths, inertias and tips, and in the passive parts of joints."""
         parts = [ca.vertcat(b.mass, b.com, ca.vec(b.inertia), *b.joint.symbols) for b in self.bodies]
-        return ca.symvar(ca.vertcat(ca.SX(0, 1), *parts))
+        tips = [body.tip for body in self.bodies if body.tip is not None]
+        return ca.symvar(ca.vertcat(ca.SX(0, 1), *parts, *tips))
 
     @cached_property
     def passive(self) -> bool:

@@ -9,8 +9,9 @@ from colloc.plot.page import summary
 from colloc.plot.picture import save_figure
 from colloc.plot.refinement import error, ladder
 from colloc.plot.starts import optima
+from colloc.plot.window import show
 
 __all__ = [
     "animate", "convergence", "descents", "error", "guess", "joints", "ladder", "map", "motion", "optima", "reactions",
-    "save_figure", "summary", "torques",
+    "save_figure", "show", "summary", "torques",
 ]  # fmt: skip

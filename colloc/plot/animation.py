@@ -17,9 +17,10 @@ from colloc.checks import InputError, finite_number, quoted
 from colloc.files import check_writable
 from colloc.plot.motion import Stick, draw_paths
 from colloc.plot.player import Player, player, write_gif
-from colloc.plot.sampling import checked, fine_times
+from colloc.plot.posture import skeleton
+from colloc.plot.sampling import checked, fine_times, title_of
 from colloc.plot.scene import Scene, make_scene
-from colloc.plot.skeleton import Pose, Skeleton, skeleton
+from colloc.plot.skeleton import Pose, StickFigure
 from colloc.plot.style import END, plain, styled
 from colloc.solution import SequenceSolution, Solution
 
@@ -77,7 +78,7 @@ def animate(
     >>> co.plot.animate(solution, "swing.html", fps=10).name
     'swing.html'
     """
-    name = checked(solution).problem.model.name
+    name = title_of(checked(solution))
     pose, fine = partial(skeleton, solution), fine_times(solution)
     return film(pose, fine, name, fps, slow) if path is None else write_film(pose, fine, name, path, fps, slow)
 
@@ -117,7 +118,7 @@ def _film(pose: Pose, fine: np.ndarray, name: str, fps: float, slow: float | Non
 class _Film:
     """A figure in which only the mechanism, the paths behind it and the time are redrawn from frame to frame."""
 
-    def __init__(self, frames: Skeleton, fine: Skeleton, heading: str):
+    def __init__(self, frames: StickFigure, fine: StickFigure, heading: str):
         self.frames, self.fine = frames, fine
         self.figure = Figure(figsize=(6.4, 5.8))
         self.canvas = FigureCanvasAgg(self.figure)
@@ -131,7 +132,7 @@ class _Film:
         self.clock = self.scene.ax.set_title("t = 0", loc="right")
         self.canvas.draw()  # settles the layout, which then stays
         self.figure.set_layout_engine("none")
-        self.moving: list[Any] = [*self.behind, *self.stick.lines, self.clock]
+        self.moving: list[Any] = [*self.stick.solids, *self.behind, *self.stick.lines, self.clock]
         for artist in self.moving:
             artist.set_animated(True)
         self.canvas.draw()
@@ -141,12 +142,14 @@ class _Film:
         """One frame."""
         t = self.frames.t[frame]
         passed = int(np.searchsorted(self.fine.t, t, side="right"))
-        for line, tip in zip(self.behind, self.fine.tips, strict=True):
-            trace = np.vstack([self.fine.end[:passed, tip], self.frames.end[frame, tip]])
-            self.scene.move(line, trace)
+        for line, (name, way) in zip(self.behind, self.fine.paths.items(), strict=True):
+            now = self.frames.paths[name][frame] if name in self.frames.paths else np.full(3, np.nan)
+            self.scene.move(line, np.vstack([way[:passed], now]))
         self.stick.show(self.frames, frame)
         self.clock.set_text(f"t = {t:.{_digits(self.frames.t)}f} s")
         self.canvas.restore_region(self.still)
+        for solid in self.stick.solids if self.scene.plane is None else ():
+            solid.do_3d_projection()  # which the axes do, unless artists are drawn one by one
         for artist in self.moving:
             self.figure.draw_artist(artist)
         return Image.fromarray(np.asarray(self.canvas.buffer_rgba())).convert("RGB")

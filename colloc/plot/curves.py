@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import casadi as ca
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from colloc.dynamics import joint_reactions
 from colloc.model import Model
-from colloc.plot.sampling import fine_times
-from colloc.plot.style import MUTED, Look, dress, looks, plain
+from colloc.plot.sampling import by_phase, fine_times, models
+from colloc.plot.style import MUTED, Look, dress, looks_by_dof, plain
+from colloc.problem import Instant
 from colloc.solution import SequenceSolution, Solution
 
 TIME = "time [s]"
@@ -20,7 +23,8 @@ _BOUND: dict[str, Any] = {"linestyle": "--", "linewidth": 1.2, "zorder": 1.5}
 _RELEVANT = 5.0  # a bound further out than this many times the largest value is left out of view
 _NOTHING = 1e-9  # what varies less than this in its unit is constant
 _POSITIONS = "joint position [{}]", "joint velocity [{}/s]"
-_APART, _TOGETHER = 100.0, 10.0  # largest over smallest torque of a panel that is split, and of the panels it becomes
+_BEARING = "bearing force [N]", "bearing moment [N m]"
+_APART = 5.0  # times as small as the largest torque of a panel, and a torque has another panel
 _ROUNDING = 1e-6  # of the largest torque
 _MARKED = 200  # more nodes than this would hide the curve
 
@@ -81,37 +85,78 @@ def draw_torques(
 
 
 def draw_reactions(
-    axes: Sequence[Axes] | np.ndarray, solution: Solution | SequenceSolution, linestyle: Any = None
+    axes: Sequence[Axes] | np.ndarray,
+    solution: Solution | SequenceSolution,
+    loads: Mapping[str, Mapping[str, np.ndarray]],
+    linestyle: Any = None,
 ) -> None:
-    """Norm of the internal force into the first of the axes, of the internal moment into the second."""
-    found = solution.reactions(fine_times(solution))
-    look = _with(looks(solution.problem.model), linestyle)
-    panels = ((found.force, "joint force, norm [N]"), (found.moment, "joint moment, norm [N m]"))
-    for ax, (vectors, label) in zip(axes, panels, strict=True):
-        for body, norm in enumerate(np.linalg.norm(vectors, axis=2).T):
-            ax.plot(found.t, norm, **look[body]._asdict())
+    """What bearings carry at the times of `fine_times`, as `bearing_loads` has it, each quantity into its axes."""
+    t = fine_times(solution)
+    look = _with(body_looks(solution), linestyle)
+    for ax, (label, norms) in zip(axes, loads.items(), strict=True):
+        for name, values in norms.items():
+            ax.plot(t, values, **look[name]._asdict())
         dress(ax, ylabel=label)
         fit(ax, solution)
         ax.set_ylim(bottom=0)
 
 
+def bearing_loads(solution: Solution | SequenceSolution) -> dict[str, dict[str, np.ndarray]]:
+    """Norms of the forces and of the moments that joints carry across their axes, by label and body, each shape (N,).
+
+    At the times of `fine_times`. Along the axis of a slide and about that of a hinge acts the actuator.
+    """
+    t = fine_times(solution)
+
+    def across(now: Instant) -> tuple[ca.SX, ca.SX]:
+        found = joint_reactions(now.model, now.q, now.qd, now.qdd, now.loads or ())
+        force, moment = [], []
+        for k, body in enumerate(now.model.bodies):
+            axis = body.joint.after[:3, :3].T @ ca.SX(body.joint.axis)
+            whole, off = ca.SX.eye(3), ca.SX.eye(3) - axis @ axis.T
+            slides = body.joint.slides and not body.joint.turns  # the thread of a screw carries the force along it
+            force.append(ca.norm_2((off if slides else whole) @ found.force[:, k]))
+            moment.append(ca.norm_2((off if body.joint.turns else whole) @ found.moment[:, k]))
+        return ca.vertcat(*force), ca.vertcat(*moment)
+
+    parts = [(phase.problem.model, phase.evaluate(across, own)) for phase, own in by_phase(solution, t)]
+    loads: dict[str, dict[str, np.ndarray]] = {}
+    for which, label in enumerate(_BEARING):
+        columns = {name: np.full(t.size, np.nan) for name in body_looks(solution)}
+        first = 0
+        for model, values in parts:
+            rows = values[which].reshape(-1, len(model.bodies))
+            for body, column in zip(model.bodies, rows.T, strict=True):
+                columns[body.name][first : first + len(rows)] = column
+            first += len(rows)
+        loads[label] = columns
+    return loads
+
+
 def torque_groups(*solutions: Solution | SequenceSolution) -> list[list[int]]:
-    """Joints that share a panel of torques: those of a unit, split by magnitude where they differ a hundredfold."""
-    found = []
+    """Joints that share a panel of torques: those of a unit, split by magnitude where they differ five times or more.
+
+    Torques that are zero, or that bounds prescribe, make no panel of their own beside others.
+    """
+    groups = []
     largest = np.max([np.abs(solution.tau).max(axis=0) for solution in solutions], axis=0)
+    free = np.any([~prescribed(solution) for solution in solutions], axis=0)
     for members in joint_units(solutions[0].problem.model).values():
         sizes = largest[members]
-        some = sizes > _ROUNDING * sizes.max()  # others are zero but for rounding
-        if not some.any() or sizes[some].min() * _APART > sizes.max():
-            found.append(members)
-            continue
-        left = [j for _, j in sorted(zip(-sizes[some], np.array(members)[some].tolist(), strict=True))]
-        nothing = np.array(members)[~some].tolist()
-        while left:
-            group = [j for j in left if largest[j] * _TOGETHER >= largest[left[0]]]
-            found.append(sorted(group + nothing))
-            left, nothing = [j for j in left if j not in group], []
-    return found
+        counts = free[members] & (sizes > _ROUNDING * sizes.max())
+        left = [j for _, j in sorted(zip(-sizes[counts], np.array(members)[counts].tolist(), strict=True))]
+        others = np.array(members)[~counts].tolist()
+        while left or others:
+            group = [j for j in left if largest[j] * _APART > largest[left[0]]]
+            groups.append(sorted(group + others))
+            left, others = [j for j in left if j not in group], []
+    return groups
+
+
+def prescribed(solution: Solution | SequenceSolution) -> np.ndarray:
+    """Joints whose actuation bounds leave no choice, such as passive ones, shape (n,)."""
+    lower, upper = solution.problem.limits("tau")
+    return lower == upper
 
 
 def joint_units(model: Model) -> dict[str, list[int]]:
@@ -128,10 +173,20 @@ def joint_handles(model: Model, *, many: bool = False) -> list[Line2D]:
     return [_handle(name, own) for name, own in zip(model.joint_names, look, strict=True)]
 
 
-def body_handles(model: Model, *, many: bool = False) -> list[Line2D]:
+def body_looks(*solutions: Solution | SequenceSolution) -> dict[str, Look]:
+    """The looks of the joints of all bodies by name, fixed ones included, and those of every phase."""
+    bodies: dict[str, int | None] = {}
+    for model in (model for solution in solutions for model in models(solution)):
+        for body, dof in zip(model.bodies, model.dofs, strict=True):
+            taken = dof in bodies.values()  # by another body, in a phase of other joints
+            bodies.setdefault(body.name, None if taken else dof)
+    return dict(zip(bodies, looks_by_dof(list(bodies.values())), strict=True))
+
+
+def body_handles(*solutions: Solution | SequenceSolution) -> list[Line2D]:
     """Legend entries of the joints of all bodies, fixed ones included; as `joint_handles`."""
-    look = _with(looks(model), "-" if many else None)
-    return [_handle(body.name, own) for body, own in zip(model.bodies, look, strict=True)]
+    look = _with(body_looks(*solutions), "-" if len(solutions) > 1 else None)
+    return [_handle(name, own) for name, own in look.items()]
 
 
 def _draw_bounds(ax: Axes, solution: Solution | SequenceSolution, members: list[int]) -> bool:
@@ -169,12 +224,12 @@ def fit(ax: Axes, solution: Solution | SequenceSolution) -> None:
 
 def _joint_looks(model: Model, linestyle: Any = None) -> list[Look]:
     """Looks in the order of q."""
-    look = [look for look, dof in zip(looks(model), model.dofs, strict=True) if dof is not None]
-    return _with(look, linestyle)
+    look = _with(dict(enumerate(looks_by_dof(range(model.n)))), linestyle)
+    return list(look.values())
 
 
-def _with(look: list[Look], linestyle: Any) -> list[Look]:
-    return look if linestyle is None else [own._replace(linestyle=linestyle) for own in look]
+def _with(look: dict[Any, Look], linestyle: Any) -> dict[Any, Look]:
+    return look if linestyle is None else {name: own._replace(linestyle=linestyle) for name, own in look.items()}
 
 
 def _handle(name: str, look: Look) -> Line2D:

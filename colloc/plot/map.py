@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullLocator
 
-from colloc.checks import InputError, instance, quoted
+from colloc.checks import InputError, flag, instance, mapping, quoted, text, unknown_name
 from colloc.many import Sweep
 from colloc.plot.panels import panels
 from colloc.plot.style import FADE, INK, MUTED, dress, plain, styled
+
+_TICKS = 8  # at most, along an axis
 
 
 @styled
@@ -20,11 +26,15 @@ def map(
     y: str,
     value: str = "cost",
     *,
+    log: bool = False,
+    units: Mapping[str, str] | None = None,
     ax: Axes | None = None,
     width: str | float | None = None,
     figsize: tuple[float, float] | None = None,
 ) -> Figure:
     """A column of a sweep over two of the values that vary; cases without an answer are gaps, marked by crosses.
+
+    Every value has as much room as any other, however far apart they are.
 
     Parameters
     ----------
@@ -34,6 +44,10 @@ def map(
         What varies along the axes.
     value : str
         A column of numbers, such as "cost", "duration" or one recorded.
+    log : bool
+        Colours by the logarithm of the value.
+    units : mapping of str to str, optional
+        Units of what is drawn, by name, for the labels: ``{"load": "kg", "duration": "s"}``.
     ax : Axes, optional
         By default those of a new figure.
     width : "column", "page" or float, optional [inch]
@@ -47,7 +61,8 @@ def map(
     Raises
     ------
     InputError
-        For anything but a Sweep, a name that does not vary, a column without numbers, or several cases at a place.
+        For anything but a Sweep, a name that does not vary, a column without numbers, several cases at a place, units
+        of something else, or a logarithm of what is not positive.
 
     Examples
     --------
@@ -56,7 +71,7 @@ def map(
     >>> parameters = [co.Parameter("gain", 1.0), co.Parameter("nothing", 1.0)]
     >>> weighed = replace(problem, minimize=co.duration() + 1e-3 * effort, parameters=parameters)
     >>> table = co.sweep(weighed, {"gain": [1.0, 2.0], "nothing": [0.0, 1.0]}, co.BSpline(10))
-    >>> figure = co.plot.map(table, "gain", "nothing", "duration")
+    >>> figure = co.plot.map(table, "gain", "nothing", "duration", units={"duration": "s"})
     """
     instance("table", table, Sweep, "see co.sweep")
     across, up = table.axes(x, y)
@@ -65,6 +80,14 @@ def map(
     column = table[value]
     if column.dtype.kind != "f":
         raise InputError(f"value must be a column of numbers, got {quoted(value)}, which holds text")
+    known = column[np.isfinite(column)]
+    if flag("log", log) and not (known > 0).all():
+        raise InputError(f"log needs values above zero, got {quoted(value)} down to {known.min():g}")
+    names = {name: plain(name) for name in (x, y, value)}
+    for name, unit in mapping("units", units).items():
+        if name not in names:
+            raise unknown_name("name that is drawn (with a unit)", name, list(names))
+        names[name] += f" [{plain(text('unit', unit))}]"
     place = np.searchsorted(up, table[y]), np.searchsorted(across, table[x])
     if len(set(zip(*place, strict=True))) < len(table):
         others = ", ".join(name for name in table.names if name not in (x, y))
@@ -73,15 +96,24 @@ def map(
     cells[place] = column
     page = panels((1, 1), (6.4, 4.6), ax, width, figsize)
     own: Axes = page.axes[0, 0]
-    mesh = own.pcolormesh(across, up, np.ma.masked_invalid(cells), shading="nearest", cmap=FADE)
-    bar = page.figure.colorbar(mesh, ax=own, label=plain(value))
+    mesh = own.pcolormesh(np.ma.masked_invalid(cells), cmap=FADE, norm="log" if log and known.size else "linear")
+    bar = page.figure.colorbar(mesh, ax=own, label=names[value])
     bar.outline.set_visible(False)  # pyright: ignore[reportCallIssue]
+    if log and known.size:
+        decades = np.log10(known.max() / known.min())
+        subs = range(1, 10) if decades < 1 else (1, 2, 5) if decades < 2 else (1,)
+        bar.ax.yaxis.set_major_locator(LogLocator(subs=subs))
+        bar.ax.yaxis.set_major_formatter("{x:g}")
+        bar.ax.yaxis.set_minor_locator(NullLocator())
     gaps = np.isnan(column)
-    dress(own, plain(x), plain(y))
+    dress(own, names[x], names[y])
     own.grid(False)
+    for axis, values in ((own.xaxis, across), (own.yaxis, up)):
+        some = np.arange(0, values.size, -(-values.size // _TICKS))
+        axis.set_ticks(some + 0.5, [f"{number:.3g}" for number in values[some]])
     if gaps.any():
         look = {"marker": "x", "linestyle": "", "color": MUTED, "markersize": 5}
-        own.plot(table[x][gaps], table[y][gaps], **look)
+        own.plot(place[1][gaps] + 0.5, place[0][gaps] + 0.5, **look)
         page.legend([Line2D([], [], label="no answer", **look)])
-    bar.ax.tick_params(color=MUTED, labelcolor=INK, labelsize=9, length=3)
+    bar.ax.tick_params(color=MUTED, labelcolor=INK, labelsize=0.9 * mpl.rcParams["font.size"], length=3)
     return page.figure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -13,16 +14,22 @@ from matplotlib.gridspec import SubplotSpec
 from matplotlib.lines import Line2D
 
 from colloc.checks import InputError, count, instance
+from colloc.plot.chains import drawn_model
 from colloc.plot.panels import new_figure, panels
+from colloc.plot.posture import in_turn, skeleton, skeleton_of
 from colloc.plot.sampling import checked, fine_times
 from colloc.plot.scene import Scene, make_scene
-from colloc.plot.skeleton import Pose, Skeleton, assembled, places, skeleton
-from colloc.plot.style import END, FADE, LEGEND, START, TIPS, legend_below, plain, styled
+from colloc.plot.skeleton import Pose, Skeleton, StickFigure, assembled, places
+from colloc.plot.spread import Spread, over_time
+from colloc.plot.style import END, FADE, LEGEND, MUTED, OBSTACLE, START, TIPS, legend_below, plain, styled
 from colloc.problem import Problem
+from colloc.problem import Sequence as Phases
 from colloc.solution import SequenceSolution, Solution
-from colloc.transcription import trajectory_from
+from colloc.solution.starts import check_kind
+from colloc.transcription import phase_guesses, trajectory_from
 
 _FINE = 401  # times of the path of a guess
+_FAINT = 0.18  # opacity of capsules on bodies, which lie on each other
 
 
 @styled
@@ -36,10 +43,11 @@ def motion(
 ) -> Figure:
     """The stick figure over time, with the path of every tip.
 
-    Joints and link origins connected from parent to child in the world frame. Snapshots equally spaced in time fade
-    from light to dark; start and end are drawn heavier. A mechanism that moves in the x-y, x-z or y-z plane is drawn
-    in it, any other in space. The cross is the world's origin, squares are attachments to the world, slides are
-    dotted, crosses on links are the model's markers.
+    Links run from joint to joint and on to the tips and markers of bodies; of a body without either and without
+    children the centre of mass is its end. Snapshots equally spaced in time fade from light to dark; start and end are
+    drawn heavier. A mechanism that moves in the x-y, x-z or y-z plane is drawn in it, one that moves along a line over
+    time, any other in space. The cross is the world's origin, squares are attachments to the world, slides are dotted,
+    obstacles are grey; capsules are those that the problem keeps apart. Phases may have different mechanisms.
 
     Parameters
     ----------
@@ -72,7 +80,7 @@ def motion(
 
 @styled
 def guess(
-    problem: Problem,
+    problem: Problem | Phases,
     guess: Any = None,
     frames: int = 9,
     *,
@@ -84,7 +92,7 @@ def guess(
 
     Parameters
     ----------
-    problem : Problem
+    problem : Problem or Sequence
         Its unknown lengths are at their guesses, its parameters at their values.
     guess : optional
         As in `solve`; by default what that takes by itself.
@@ -104,23 +112,36 @@ def guess(
     --------
     >>> figure = co.plot.guess(problem, co.line((0.0, -2.0), (1.0, -1.0)))
     """
-    instance("problem", problem, Problem)
-    if not problem.model.n:
+    instance("problem", problem, Problem | Phases)
+    phases = problem.phases if isinstance(problem, Phases) else {"": problem}
+    if not all(phase.model.n for phase in phases.values()):
         raise InputError("a problem of states alone has no stick figure")
     count("frames", frames, at_least=2)
-    if isinstance(guess, Solution):
+    check_kind(problem, guess)
+    if isinstance(guess, Solution | SequenceSolution):
         return _page(partial(skeleton, guess), fine_times(guess), frames, ax, width, figsize)
+    pieces = phase_guesses(problem, guess) if isinstance(problem, Phases) else {"": guess}
+    starts = [_start(phase, pieces[name]) for name, phase in phases.items()]
+    poses, durations = zip(*starts, strict=True)
+    return _page(in_turn(poses, durations), np.linspace(0, sum(durations), _FINE), frames, ax, width, figsize)
+
+
+def _start(problem: Problem, guess: Any) -> tuple[Callable[[np.ndarray], Skeleton], float]:
+    """The stick figure of a guess, and its duration [s]."""
+    if isinstance(guess, Solution):
+        return partial(skeleton_of, guess), guess.duration
     start = trajectory_from(problem, guess)
-    now, values = problem.instant, problem.parameter_values()
+    now, values, capsules = problem.instant, problem.parameter_values(), problem.capsules
     unknown = ca.vertcat(ca.SX(0, 1), *now.constants.values(), *now.parameters.values())
-    function = ca.Function("places", [now.q, unknown], [places(problem.model, now.q)])
+    model, ties = drawn_model(problem)
+    function = ca.Function("places", [now.q, unknown], [places(model, now.q, capsules)])
     known = np.concatenate([*(start.constant(name) for name in now.constants), values])
 
     def pose(t: np.ndarray) -> Skeleton:
         found = function.map(t.size)(start.q(t / start.duration).T, np.tile(known[:, None], (1, t.size)))
-        return assembled(problem.model, t, np.array(found))
+        return assembled(model, t, np.array(found), ties, capsules)
 
-    return _page(pose, np.linspace(0, start.duration, _FINE), frames, ax, width, figsize)
+    return pose, start.duration
 
 
 def _page(pose: Pose, fine: np.ndarray, frames: int, ax: Any, width: Any, figsize: Any) -> Figure:
@@ -151,7 +172,11 @@ def draw_poses(
 ) -> list[Line2D]:
     """The same for any stick figure, with paths through the times given."""
     fine, shown = pose(times), pose(np.linspace(0, times[-1], frames))
+    if (axis := over_time(fine)) is not None:
+        fine, shown = Spread(fine.t, *axis, fine), Spread(shown.t, *axis, shown)
     scene = make_scene(figure, place, fine)
+    if axis is not None:
+        scene.clock(*axis, times[-1])
     paths = draw_paths(scene, fine)
     between = [Stick(scene, shown, k, color=FADE(k / (frames - 1)), width=1.4) for k in range(1, frames - 1)]
     start = Stick(scene, shown, 0, color=START, width=2.8)
@@ -163,24 +188,30 @@ def draw_poses(
     middle = [stick.links for stick in between[len(between) // 2 :][:1]]  # stands for all in the legend
     for line in middle:
         line.set_label(f"every {shown.t[1]:.3g} s")
-    return [start.links, *middle, end.links, *paths]
+    return [start.links, *middle, end.links, *paths, *obstacle_handles(fine)]
 
 
-def draw_paths(scene: Scene, figure_of: Skeleton) -> list[Line2D]:
-    """The path of every tip."""
+def draw_paths(scene: Scene, figure_of: StickFigure) -> list[Line2D]:
+    """The path of the end of every chain."""
     lines = []
-    for k, tip in enumerate(figure_of.tips):
-        label = f"path of {plain(figure_of.model.bodies[tip].name)}"
-        scene.shadow(figure_of.end[:, tip], figure_of.vertical)
-        color = TIPS[k % len(TIPS)]
-        lines.append(scene.line(figure_of.end[:, tip], color=color, linewidth=1.3, label=label, zorder=1.9))
+    for k, (name, way) in enumerate(figure_of.paths.items()):
+        scene.shadow(way, figure_of.vertical)
+        label, color = f"path of {plain(name)}", TIPS[k % len(TIPS)]
+        lines.append(scene.line(way, color=color, linewidth=1.3, label=label, zorder=1.9))
     return lines
 
 
-class Stick:
-    """The lines that draw a mechanism at one time: links, slides, joints and tips; `show` moves them to another."""
+def obstacle_handles(figure_of: StickFigure) -> list[Line2D]:
+    """What a legend should say of capsules that stand in the world."""
+    count = len(figure_of.standing)
+    look: dict[str, Any] = {"marker": "o", "markersize": 8, "markerfacecolor": OBSTACLE, "markeredgecolor": MUTED}
+    return [Line2D([], [], linestyle="", label="obstacles" if count > 1 else "obstacle", **look)] if count else []
 
-    def __init__(self, scene: Scene, figure_of: Skeleton, frame: int, *, color: object, width: float):
+
+class Stick:
+    """What draws a mechanism at one time: links, slides, joints, ends, capsules; `show` moves it to another."""
+
+    def __init__(self, scene: Scene, figure_of: StickFigure, frame: int, *, color: object, width: float):
         self.scene = scene
         size = 3.0 + width
         look = {"linestyle": "", "markeredgecolor": color, "markeredgewidth": 0.6 * width}
@@ -188,25 +219,29 @@ class Stick:
         self.links = scene.line(none, "-", color=color, linewidth=width)
         self.rails = scene.line(none, ":", color=color, linewidth=1.3)  # one width, so that dots of snapshots coincide
         self.carriages = scene.line(none, marker="s", markersize=1.5 * size, markerfacecolor="white", **look)
+        self.dots = scene.line(none, marker="o", markersize=0.55 * size, markerfacecolor=color, **look)
         self.joints = scene.line(none, marker="o", markersize=size, markerfacecolor="white", **look)
         self.tips = scene.line(none, marker="o", markersize=0.8 * size, markerfacecolor=color, **look)
-        self.markers = scene.line(none, marker="x", markersize=size, **look)
+        nowhere = np.full(7, np.nan)
+        self.solids = [scene.solid(nowhere, color=color, alpha=_FAINT, zorder=1.2) for _ in figure_of.moving]
         self.show(figure_of, frame)
 
     @property
     def lines(self) -> list[Line2D]:
         """Lines from back to front."""
-        return [self.rails, self.links, self.carriages, self.joints, self.tips, self.markers]
+        return [self.rails, self.links, self.dots, self.carriages, self.joints, self.tips]
 
-    def show(self, figure_of: Skeleton, frame: int) -> None:
+    def show(self, figure_of: StickFigure, frame: int) -> None:
         """Move to the posture at one time."""
         places = (
             figure_of.rails(frame),
             figure_of.links(frame),
+            figure_of.dots(frame),
             figure_of.carriages(frame),
             figure_of.pins(frame),
-            figure_of.end[frame, figure_of.tips],
-            figure_of.markers[frame],
+            figure_of.tip_places(frame),
         )
         for line, points in zip(self.lines, places, strict=True):
             self.scene.move(line, points)
+        for solid, number in zip(self.solids, figure_of.moving, strict=True):
+            self.scene.move_solid(solid, figure_of.solids[frame, number])

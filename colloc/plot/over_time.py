@@ -11,9 +11,9 @@ from matplotlib.lines import Line2D
 
 from colloc.checks import InputError, as_tuple, quoted, text
 from colloc.display import shown
-from colloc.model import Model
 from colloc.plot.curves import (
     TIME,
+    bearing_loads,
     body_handles,
     draw_joints,
     draw_reactions,
@@ -67,7 +67,8 @@ def joints(
     --------
     >>> figure = co.plot.joints(solution, width="column")
     """
-    model, curves = _curves(solutions, labels)
+    curves = _curves(solutions, labels)
+    model = solutions[0].problem.model
     units = joint_units(model)
     size = (8.0 if len(units) == 1 else 10.5, 5.4)
     page = panels((2, len(units)), size, ax, width, figsize)
@@ -88,8 +89,8 @@ def torques(
     """Actuation over time with the nodes marked, and its bounds as dashed lines.
 
     Bounds are grey when all joints share them, otherwise in the joint's colour. Torques and forces have panels of their
-    own, and so have joints whose torques are small beside others: where they differ a hundredfold. Nodes are marked,
-    and bounds drawn, of a single solution only.
+    own, and so have joints whose torques are small beside others: where they differ five times or more. Nodes are
+    marked, and bounds drawn, of a single solution only.
 
     Parameters
     ----------
@@ -112,8 +113,8 @@ def torques(
     >>> coarse = co.solve(problem, co.BSpline(10))
     >>> figure = co.plot.torques(solution, coarse, labels=["refined", "coarse"])
     """
-    model, curves = _curves(solutions, labels)
-    groups = torque_groups(*solutions)
+    curves = _curves(solutions, labels)
+    model, groups = solutions[0].problem.model, torque_groups(*solutions)
     page = panels((len(groups), 1), (8.0, 2.0 + 2.0 * len(groups)), ax, width, figsize)
     handles: list[Line2D] = []
     for curve in curves:
@@ -130,7 +131,11 @@ def reactions(
     width: str | float | None = None,
     figsize: tuple[float, float] | None = None,
 ) -> Figure:
-    """Euclidean norms of the internal force and moment of every joint over time.
+    """What the bearings of all joints carry over time: Euclidean norms of forces and moments across the axes.
+
+    Of the internal force and moment of a joint these leave out what acts along the axis of a slide and about that of a
+    hinge, which is the actuation, drawn by `torques`; ``solution.reactions()`` has all of them. In a mechanism that
+    moves in a plane the moments of hinges are zero. Bodies that only some phases have leave gaps.
 
     Parameters
     ----------
@@ -152,11 +157,11 @@ def reactions(
     --------
     >>> figure = co.plot.reactions(solution)
     """
-    model, curves = _curves(solutions, labels)
+    curves = _curves(solutions, labels)
     page = panels((2, 1), (8.0, 5.4), ax, width, figsize)
     for curve in curves:
-        draw_reactions(page.axes[:, 0], curve.solution, curve.linestyle)
-    _finish(page, curves, body_handles(model, many=len(curves) > 1))
+        draw_reactions(page.axes[:, 0], curve.solution, bearing_loads(curve.solution), curve.linestyle)
+    _finish(page, curves, body_handles(*solutions))
     return page.figure
 
 
@@ -168,17 +173,17 @@ class _Curve(NamedTuple):
     handle: Line2D | None
 
 
-def _curves(
-    solutions: Sequence[Solution | SequenceSolution], labels: Sequence[str] | None
-) -> tuple[Model, list[_Curve]]:
-    """The solutions with their lines, and the model that they share."""
+def _curves(solutions: Sequence[Solution | SequenceSolution], labels: Sequence[str] | None) -> list[_Curve]:
+    """The solutions, which must have the same joints, with their lines."""
     if not solutions:
         raise InputError("give one or more solutions, see co.solve")
-    models = [checked(solution).problem.model for solution in solutions]
-    for model in models[1:]:
-        if (model.joint_names, model.position_units) != (models[0].joint_names, models[0].position_units):
+    for solution in solutions:
+        checked(solution)
+    for other in solutions[1:]:
+        model, first = other.problem.model, solutions[0].problem.model
+        if (model.joint_names, model.position_units) != (first.joint_names, first.position_units):
             raise InputError(
-                f"solutions in one figure must have the same joints, got {shown(models[0].joint_names)} and "
+                f"solutions in one figure must have the same joints, got {shown(first.joint_names)} and "
                 f"{shown(model.joint_names)}"
             )
     names = [f"solution {k + 1}" for k in range(len(solutions))] if labels is None else as_tuple("labels", labels)
@@ -187,12 +192,12 @@ def _curves(
     for name in names:
         text("label", name)
     if len(solutions) == 1 and labels is None:
-        return models[0], [_Curve(solutions[0], None, None)]
+        return [_Curve(solutions[0], None, None)]
     found = []
     for k, (solution, name) in enumerate(zip(solutions, names, strict=True)):
         line = DASHES[k % len(DASHES)]
         found.append(_Curve(solution, line, Line2D([], [], color=INK, linestyle=line, label=plain(name))))
-    return models[0], found
+    return found
 
 
 def _finish(page: Panels, curves: Sequence[_Curve], handles: Sequence[Line2D]) -> None:

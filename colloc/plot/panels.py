@@ -15,15 +15,17 @@ from matplotlib.lines import Line2D
 
 from colloc.checks import InputError, choice, finite_number, pair, quoted
 from colloc.plot.style import LEGEND, WIDTHS, legend_beside
+from colloc.plot.window import show
 
 _FONTS: dict[Any, Any] = {"pdf.fonttype": 42, "ps.fonttype": 42}  # TrueType, which journals take, and programs can edit
 
 
 class Picture(Figure):
-    """A figure that pyplot does not know: shown once by a notebook, freed when nobody holds it.
+    """A figure that pyplot does not know: shown once by a notebook, freed when nobody holds it."""
 
-    With matplotlib 3.11 ``plt.figure(picture)`` hands it over to pyplot, for ``plt.show()``.
-    """
+    def show(self, warn: bool = True) -> None:
+        """Open a window, as `colloc.plot.show`."""
+        show(self)
 
     def savefig(self, *args: Any, **kwargs: Any) -> None:
         """As in matplotlib; the letters of PDF and PostScript files are TrueType."""
@@ -131,8 +133,7 @@ def panels(
         count = shape[0] * shape[1]
         what = "must be Axes" if count == 1 else f"must be a list of {count} Axes ({shape[0]} rows, {shape[1]} columns)"
         raise InputError(f"ax {what}, got {quoted(ax)}")
-    figure = given[0].get_figure(root=False)
-    assert figure is not None
+    figure = given[0].figure
     return Panels(cast(Figure, figure), np.array(given, dtype=object).reshape(shape), given=True)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from colloc.checks import instance
+from colloc.model import Model
 from colloc.solution import SequenceSolution, Solution
 
 _POINTS = 400  # over the whole motion, at least
@@ -15,6 +16,24 @@ _POINTS = 400  # over the whole motion, at least
 def checked(solution: Any) -> Solution | SequenceSolution:
     """The argument, or InputError if it is not a Solution, of one motion or in phases."""
     return instance("solution", solution, Solution | SequenceSolution, "see co.solve")
+
+
+def by_phase(solution: Solution | SequenceSolution, t: np.ndarray) -> list[tuple[Solution, np.ndarray]]:
+    """The solutions of the phases in which times lie, with their times; that of one motion is its own."""
+    if isinstance(solution, SequenceSolution):
+        return [(solution[name], own) for name, own in solution.by_phase(t)]
+    return [(solution, t)]
+
+
+def models(solution: Solution | SequenceSolution) -> list[Model]:
+    """The models of all phases, each once."""
+    phases = solution.phases.values() if isinstance(solution, SequenceSolution) else [solution]
+    return list(dict.fromkeys(phase.problem.model for phase in phases))
+
+
+def title_of(solution: Solution | SequenceSolution) -> str:
+    """The names of the models."""
+    return ", ".join(dict.fromkeys(model.name for model in models(solution)))
 
 
 def fine_times(solution: Solution | SequenceSolution) -> np.ndarray:

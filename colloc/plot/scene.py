@@ -11,15 +11,20 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.gridspec import SubplotSpec
 from matplotlib.lines import Line2D
+from matplotlib.patches import Polygon
 from matplotlib.ticker import MaxNLocator
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from mpl_toolkits.mplot3d.axes3d import Axes3D
 
-from colloc.plot.skeleton import Skeleton
-from colloc.plot.style import GRID, INK, MUTED, dress
+from colloc.plot.skeleton import StickFigure
+from colloc.plot.solids import capsule_outline, capsule_surface
+from colloc.plot.style import GRID, INK, MUTED, OBSTACLE, dress
 
 _NAMES = "xyz"
 _MARGIN = 0.06  # around the motion, relative to its largest extent
 _THINNEST = 0.4  # smallest side of a box in space, relative to its largest
+_HIGH = 4.5  # inch; parts of figures below it leave more room for the letters of axes in space
+_TRANSPARENT = 0.5  # solids in space, through which what is behind them is seen
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +53,43 @@ class Scene:
         else:
             line.set_data(*self._shown(points))
 
+    def solid(self, row: np.ndarray, **look: Any) -> Any:
+        """Draw a capsule: its start, end and radius, shape (7,) [m]."""
+        if self.plane is None:
+            look |= {"edgecolor": "none", "alpha": look.get("alpha", 1.0) * _TRANSPARENT}
+            own: Any = Poly3DCollection([], **look)
+            cast(Any, self.ax).add_collection3d(own)
+        else:
+            own = Polygon(np.zeros((0, 2)), linewidth=0.8, **look)
+            self.ax.add_artist(own)
+        self.move_solid(own, row)
+        return own
+
+    def move_solid(self, solid: Any, row: np.ndarray) -> None:
+        """Put a capsule elsewhere; nowhere for NaN."""
+        start, end, radius = row[:3], row[3:6], float(row[6])
+        if not np.isfinite(row).all():
+            start, end, radius = np.zeros(3), np.zeros(3), 0.0
+        if self.plane is None:
+            solid.set_verts(self._inside(capsule_surface(start, end, radius)))
+        else:
+            axes = list(self.plane)
+            solid.set_xy(capsule_outline(start[axes], end[axes], radius))
+
+    def _inside(self, faces: np.ndarray) -> np.ndarray:
+        """Faces cut off at the walls of axes in space, which do not do so by themselves."""
+        low, high = np.transpose([getattr(self.ax, f"get_{name}lim")() for name in _NAMES])
+        beyond = ((faces < low).all(axis=1) | (faces > high).all(axis=1)).any(axis=1)
+        return faces[~beyond].clip(low, high)
+
+    def clock(self, axis: int, speed: float, end: float) -> None:
+        """Let a world axis of the plane tell the time, at some metres a second."""
+        assert self.plane is not None
+        shown = self.ax.xaxis if self.plane[0] == axis else self.ax.yaxis
+        ticks = [t for t in MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(0.0, end) if t <= end]
+        shown.set_ticks([speed * t for t in ticks], [f"{t:g}" for t in ticks])
+        shown.set_label_text("time [s]")
+
     def shadow(self, points: np.ndarray, vertical: int) -> None:
         """What a path in space would cast on the floor: it tells near from far."""
         if self.plane is None:
@@ -59,12 +101,12 @@ class Scene:
         return points.T if self.plane is None else points.T[list(self.plane)]
 
 
-def make_scene(figure: Figure | SubFigure, place: SubplotSpec | int, figure_of: Skeleton) -> Scene:
-    """Empty axes around a motion, with the world's origin and where the mechanism is attached to the world.
+def make_scene(figure: Figure | SubFigure, place: SubplotSpec | int, figure_of: StickFigure) -> Scene:
+    """Axes around a motion, with the world's origin, obstacles, and where the mechanism is attached to the world.
 
     An origin further away than the size of the motion is left out of view.
     """
-    low, high = figure_of.extent
+    low, high = figure_of.view
     near = bool((np.maximum(low, -high) < (high - low).max()).all())
     if near:
         low, high = np.minimum(low, 0), np.maximum(high, 0)
@@ -75,6 +117,8 @@ def make_scene(figure: Figure | SubFigure, place: SubplotSpec | int, figure_of: 
         scene = Scene(_axes_in_plane(figure, place, low, high, plane), plane)
     if near:
         scene.line(np.zeros((1, 3)), "+", color=INK, markersize=15, markeredgewidth=1.2, zorder=1.8)
+    for row in figure_of.standing:
+        scene.solid(row, facecolor=OBSTACLE, edgecolor=MUTED, zorder=1.1)
     scene.line(figure_of.bases, "s", color=INK, markersize=8, zorder=2.5)
     return scene
 
@@ -106,5 +150,6 @@ def _axes_in_space(
         axis.set_pane_color("white")
     # With y or x up, the axes trade places in cyclic order: seen from here, x (or z) still runs to the right.
     ax.view_init(elev=22, azim=-60 if vertical == 2 else 30, vertical_axis=_NAMES[vertical])
-    cast(Any, ax).set_box_aspect(side, zoom=0.9)  # after the view, which it depends on; the stubs want whole numbers
+    zoom = 0.82 if figure.bbox.height > _HIGH * figure.get_dpi() else 0.75  # letters keep their size
+    cast(Any, ax).set_box_aspect(side, zoom=zoom)  # after the view, which it depends on; the stubs want whole numbers
     return ax

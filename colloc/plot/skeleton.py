@@ -1,8 +1,9 @@
-"""The stick figure of a mechanism: where its joints and link origins are in the world."""
+"""The stick figure of a mechanism: where its joints, link origins and ends of links are in the world."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -10,21 +11,128 @@ import numpy as np
 
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
-from colloc.model import Model
+from colloc.model import Capsule, Model
 from colloc.model.joint import sparse
 from colloc.model.kinematics import frames
-from colloc.solution import SequenceSolution, Solution
 
 _FLAT = 1e-9  # m; closer than this is the same place
+_PER_BODY, _PER_CAPSULE = 18, 7  # numbers of `places`
+_ROOM = 0.3  # of the mechanism's extent: how much is seen of large capsules
+
+
+Ties = tuple[tuple[int, int, bool], ...]
+
+
+class StickFigure(ABC):
+    """What is drawn of a mechanism at N times; all places are in the world frame [m].
+
+    Attributes
+    ----------
+    t : ndarray, shape (N,) [s]
+    capsules : tuple of Capsule
+    solids : ndarray, shape (N, n_capsules, 7)
+        Start, end and radius of every capsule; NaN where it is not there.
+    """
+
+    t: np.ndarray
+    capsules: tuple[Capsule, ...]
+    solids: np.ndarray
+
+    @abstractmethod
+    def links(self, frame: int) -> np.ndarray:
+        """All links at one time, as one line with gaps, shape (points, 3)."""
+
+    @abstractmethod
+    def rails(self, frame: int) -> np.ndarray:
+        """All slides at one time, as one line with gaps, shape (points, 3)."""
+
+    @abstractmethod
+    def carriages(self, frame: int) -> np.ndarray:
+        """Ends of all slides at one time, shape (slides, 3)."""
+
+    @abstractmethod
+    def pins(self, frame: int) -> np.ndarray:
+        """All hinges at one time, shape (hinges, 3)."""
+
+    @abstractmethod
+    def tip_places(self, frame: int) -> np.ndarray:
+        """Ends of the chains at one time, shape (tips, 3)."""
+
+    @abstractmethod
+    def dots(self, frame: int) -> np.ndarray:
+        """Markers, and tips of bodies within a chain, at one time, shape (dots, 3)."""
+
+    @property
+    @abstractmethod
+    def paths(self) -> dict[str, np.ndarray]:
+        """The way of the end of every chain that moves, shape (N, 3), by the name of that end."""
+
+    @property
+    @abstractmethod
+    def bases(self) -> np.ndarray:
+        """Where the mechanism is attached to the world, shape (attachments, 3); empty for a floating base."""
+
+    @property
+    @abstractmethod
+    def extent(self) -> tuple[np.ndarray, np.ndarray]:
+        """Corners of the box that holds the mechanism, each shape (3,)."""
+
+    @property
+    @abstractmethod
+    def vertical(self) -> int:
+        """The world axis closest to gravity; z without gravity."""
+
+    @property
+    def standing(self) -> np.ndarray:
+        """The capsules that stand still in the world, each once, rows as in `solids`."""
+        still = [k for k in range(len(self.capsules)) if k not in self.moving]
+        return np.unique(np.nanmin(self.solids[:, still], axis=0).round(12), axis=0)
+
+    @cached_property
+    def moving(self) -> list[int]:
+        """Numbers of the other capsules."""
+        on_bodies = [k for k, capsule in enumerate(self.capsules) if capsule.body is not None]
+        spread = np.nanmax(self.solids, axis=0) - np.nanmin(self.solids, axis=0)
+        return sorted({*on_bodies, *np.flatnonzero((spread > _FLAT).any(axis=1)).tolist()})
+
+    @property
+    def view(self) -> tuple[np.ndarray, np.ndarray]:
+        """Corners of the box that is to be seen, each shape (3,).
+
+        The mechanism and the capsules around it; of those that are longer than it is, or further away, a part.
+        """
+        low, high = self.extent
+        rows = np.concatenate([self.solids[:, self.moving].reshape(-1, _PER_CAPSULE), self.standing])
+        if not rows.size:
+            return low, high
+        ends, radius, size = rows[:, :6].reshape(-1, 2, 3), rows[:, 6:], (high - low).max()
+        first, last = ends.min(axis=1) - radius, ends.max(axis=1) + radius
+        small = (last - first).max(axis=1, keepdims=True) <= size
+        room = np.where(small, size, _ROOM * size)
+        first, last = np.maximum(first, low - room), np.minimum(last, high + room)
+        return np.minimum(low, np.nanmin(first, axis=0)), np.maximum(high, np.nanmax(last, axis=0))
+
+    @cached_property
+    def plane(self) -> tuple[int, int] | None:
+        """World axes (right, up) of the coordinate plane the mechanism moves in; None in space."""
+        low, high = self.extent
+        flat = [axis for axis in (2, 1, 0) if high[axis] - low[axis] < _FLAT]
+        if not flat:
+            return None
+        # A motion along a line lies in two planes: take the one that shows the vertical.
+        normal = next((axis for axis in flat if axis != self.vertical), flat[0])
+        right, up = (axis for axis in range(3) if axis != normal)
+        return (up, right) if right == self.vertical else (right, up)
 
 
 @dataclass(frozen=True, eq=False)
-class Skeleton:
+class Skeleton(StickFigure):
     """The stick figure at N times; all places in the world frame, ndarray, shape (N, n_bodies, 3) [m].
 
     A link runs from its parent's origin to its joint's root, along the axis if the joint slides on it, on to its own
-    origin. With standard DH that is the far end of the link. Where the origin is at the joint instead, and no child
-    sits elsewhere on the link, nothing is known of its far end: its centre of mass stands for it.
+    origin, and from there to the body's tip and markers. With standard DH the origin is the far end of the link.
+    Where the origin is at the joint instead, without a tip, a marker or a child elsewhere on the link, nothing is known
+    of its far end: its centre of mass stands for it, and is named so.
 
     Parameters
     ----------
@@ -38,10 +146,15 @@ class Skeleton:
         End of the slide, or of the advance of a helix; the root for a joint that does not slide.
     origin : ndarray
         Origin of the link frame.
-    end : ndarray
-        Origin, or centre of mass as told above.
+    com : ndarray
+        Centre of mass.
+    tip : ndarray
+        The body's tip; the origin where it has none.
     markers : ndarray, shape (N, n_markers, 3)
         Where the model's markers are.
+    capsules : tuple of Capsule
+    solids : ndarray, shape (N, n_capsules, 7)
+        Start, end and radius of every capsule.
     ties : tuple of (int, int, bool), optional
         Of every loop that closes the mechanism: the bodies whose origins it ties together, and whether it lets one
         slide along the other.
@@ -53,9 +166,12 @@ class Skeleton:
     root: np.ndarray
     slid: np.ndarray
     origin: np.ndarray
-    end: np.ndarray
+    com: np.ndarray
+    tip: np.ndarray
     markers: np.ndarray
-    ties: tuple[tuple[int, int, bool], ...] = ()
+    capsules: tuple[Capsule, ...]
+    solids: np.ndarray
+    ties: Ties = ()
 
     @cached_property
     def floats(self) -> list[int]:
@@ -79,58 +195,123 @@ class Skeleton:
 
     @cached_property
     def tips(self) -> list[int]:
-        """Bodies without children, and without a loop that ends there."""
+        """Ends of the chains: bodies without children, and without a loop that ends there."""
         taken = {*self.model.parents, *(k for first, second, _ in self.ties for k in (first, second))}
         return [k for k in range(len(self.model.bodies)) if k not in taken]
 
     @cached_property
+    def far_ends(self) -> list[tuple[str, np.ndarray]]:
+        """Far end of every body: its name, and where it is, shape (N, 3)."""
+        return [self._far_end(k) for k in range(len(self.model.bodies))]
+
+    @cached_property
+    def end(self) -> np.ndarray:
+        """Where the far ends are, shape (N, n_bodies, 3)."""
+        return np.stack([place for _, place in self.far_ends], axis=1)
+
+    def _far_end(self, k: int) -> tuple[str, np.ndarray]:
+        """The body's tip, else the marker or the origin that is further from its joint, else the centre of mass.
+
+        By the name of a marker that is there.
+        """
+        body, joint, markers = self.model.bodies[k], self.slid[:, k], self._marked(k)
+        furthest = max([self.origin[:, k], *markers.values()], key=lambda place: _apart(place, joint))
+        if body.tip is not None:
+            name, end = f"the tip of {body.name}", self.tip[:, k]
+        elif _apart(furthest, joint) > _FLAT:
+            name, end = f"the tip of {body.name}", furthest
+        elif self._is_point(k) and _apart(self.com[:, k], joint) > _FLAT:
+            name, end = f"the centre of mass of {body.name}", self.com[:, k]
+        else:
+            name, end = body.name, furthest
+        there = (marker for marker, place in markers.items() if _apart(place, end) < _FLAT)
+        return next(there, name), end
+
+    def _is_point(self, k: int) -> bool:
+        """Whether nothing is known of a body but its joint and its centre of mass."""
+        # Measured rather than read off the joints, whose lengths may be unknowns of the problem.
+        return all(_apart(place, self.origin[:, k]) < _FLAT for place in (self.root[:, k], *self._joints_on(k)))
+
+    def _joints_on(self, k: int) -> list[np.ndarray]:
+        """Where the joints of a body's children are, to which its link runs."""
+        return [self.root[:, child] for child, parent in enumerate(self.model.parents) if parent == k]
+
+    def _marked(self, k: int) -> dict[str, np.ndarray]:
+        """Markers of a body by name."""
+        name = self.model.bodies[k].name
+        return {
+            marker: self.markers[:, m]
+            for m, (marker, (body, _)) in enumerate(self.model.markers.items())
+            if body == name
+        }
+
+    @cached_property
+    def _spurs(self) -> np.ndarray:
+        """From the links to tips, markers, and what stands for an end, as lines with gaps, shape (N, 3 spurs, 3)."""
+        gap = np.full((self.t.size, 3), np.nan)
+        spurs = [np.zeros((self.t.size, 0, 3))]
+        for k, (_, end) in enumerate(self.far_ends):
+            first, last = self.slid[:, k], self.origin[:, k]
+            along = last - first
+            length = np.maximum((along**2).sum(axis=1, keepdims=True), _FLAT**2)
+            for place in (end, *self._marked(k).values()):
+                share = ((place - first) * along).sum(axis=1, keepdims=True) / length
+                foot = first + share.clip(0, 1) * along
+                if all(_apart(place, known) > _FLAT for known in (foot, *self._joints_on(k))):
+                    spurs.append(np.stack([foot, place, gap], axis=1))
+        return np.concatenate(spurs, axis=1)
+
+    @cached_property
+    def paths(self) -> dict[str, np.ndarray]:
+        """The way of the end of every chain that moves, by the name of that end."""
+        ways = (self.far_ends[k] for k in self.tips)
+        return {name: way for name, way in ways if np.ptp(way, axis=0).max() > _FLAT}
+
+    def tip_places(self, frame: int) -> np.ndarray:
+        """Ends of the chains at one time."""
+        return self.end[frame, self.tips]
+
+    def dots(self, frame: int) -> np.ndarray:
+        """Markers, and tips of bodies within a chain, at one time."""
+        within = [k for k, body in enumerate(self.model.bodies) if body.tip is not None and k not in self.tips]
+        return np.concatenate([self.markers[frame], self.tip[frame, within]])
+
+    @cached_property
     def bases(self) -> np.ndarray:
-        """Where the mechanism is attached to the world, shape (attachments, 3) [m]; empty for a floating base."""
+        """Where the mechanism is attached to the world."""
         return self.root[0, [k for k, p in enumerate(self.model.parents) if p < 0 and k not in self.floats]]
 
     def links(self, frame: int) -> np.ndarray:
-        """All links at one time, as one line with gaps, shape (points, 3) [m]."""
+        """All links at one time, as one line with gaps."""
         gap = np.full_like(self.root[frame], np.nan)
-        parts = [self.start, self.root, None, self.slid, self.origin, self.end, None]
+        parts = [self.start, self.root, None, self.slid, self.origin, None]
         lines = np.stack([gap if part is None else part[frame] for part in parts], axis=1)
-        return np.delete(lines, self.floats, axis=0).reshape(-1, 3)
+        return np.concatenate([np.delete(lines, self.floats, axis=0).reshape(-1, 3), self._spurs[frame]])
 
     def rails(self, frame: int) -> np.ndarray:
-        """All slides at one time, as one line with gaps, shape (points, 3) [m]."""
+        """All slides at one time, as one line with gaps."""
         first, second = ([tie[side] for tie in self.ties] for side in (0, 1))
         near = np.concatenate([self.root[frame, self.slides], self.origin[frame, first]])
         far = np.concatenate([self.slid[frame, self.slides], self.origin[frame, second]])
         return np.stack([near, far, np.full_like(near, np.nan)], axis=1).reshape(-1, 3)
 
     def carriages(self, frame: int) -> np.ndarray:
-        """Ends of all slides at one time, shape (slides, 3) [m]."""
+        """Ends of all slides at one time."""
         tied = [second for _, second, slides in self.ties if slides]
         return np.concatenate([self.slid[frame, self.slides], self.origin[frame, tied]])
 
     def pins(self, frame: int) -> np.ndarray:
-        """All hinges at one time, shape (hinges, 3) [m]."""
+        """All hinges at one time."""
         tied = [second for _, second, slides in self.ties if not slides]
         return np.concatenate([self.root[frame, self.hinges], self.origin[frame, tied]])
 
     @cached_property
     def extent(self) -> tuple[np.ndarray, np.ndarray]:
-        """Corners of the box that holds everything drawn, each shape (3,) [m]."""
+        """Corners of the box that holds the mechanism."""
         drawn = [k for k in range(len(self.model.bodies)) if k not in self.floats]
         places = [self.start, self.root, self.slid, self.origin, self.end]
         every = np.concatenate([*(place[:, drawn].reshape(-1, 3) for place in places), self.markers.reshape(-1, 3)])
         return every.min(axis=0), every.max(axis=0)
-
-    @cached_property
-    def plane(self) -> tuple[int, int] | None:
-        """World axes (right, up) of the coordinate plane the mechanism moves in; None in space."""
-        low, high = self.extent
-        flat = [axis for axis in (2, 1, 0) if high[axis] - low[axis] < _FLAT]
-        if not flat:
-            return None
-        # A motion along a line lies in two planes: take the one that shows the vertical.
-        normal = next((axis for axis in flat if axis != self.vertical), flat[0])
-        right, up = (axis for axis in range(3) if axis != normal)
-        return (up, right) if right == self.vertical else (right, up)
 
     @property
     def vertical(self) -> int:
@@ -139,50 +320,58 @@ class Skeleton:
         return int(gravity.argmax()) if gravity.any() else 2
 
 
-Pose = Callable[[np.ndarray], Skeleton]  # of times, shape (N,) [s]
+def _apart(a: np.ndarray, b: np.ndarray) -> float:
+    """The most that two ways, shape (N, 3), are apart."""
+    return float(np.linalg.norm(a - b, axis=1).max())
 
 
-@heeded
-def skeleton(solution: Solution | SequenceSolution, t: np.ndarray) -> Skeleton:
-    """The stick figure of a solution at times t, shape (N,) [s]."""
-    values = solution.evaluate(lambda now: places(now.model, now.q), t)
-    return assembled(solution.problem.model, t, values.T)
+Pose = Callable[[np.ndarray], StickFigure]  # of times, shape (N,) [s]
 
 
 def assembled(
-    model: Model, t: np.ndarray, values: np.ndarray, ties: tuple[tuple[int, int, bool], ...] = ()
+    model: Model,
+    t: np.ndarray,
+    values: np.ndarray,
+    ties: Ties = (),
+    capsules: Sequence[Capsule] = (),
 ) -> Skeleton:
-    """The stick figure of the values of `places` at N times, shape (15 n_bodies + 3 n_markers, N)."""
-    bodies = len(model.bodies)
-    of_bodies, markers = values.T[:, : 15 * bodies], values.T[:, 15 * bodies :].reshape(t.size, -1, 3)
-    start, root, slid, origin, com = of_bodies.reshape(t.size, 5, bodies, 3).transpose(1, 0, 2, 3)
-    # Measured rather than read off the joints, whose lengths may be unknowns of the problem.
-    point_like = (np.abs(origin - root).max(axis=(0, 2)) < _FLAT).tolist()
-    for body, parent in enumerate(model.parents):
-        if parent >= 0 and np.abs(root[:, body] - origin[:, parent]).max() >= _FLAT:
-            point_like[parent] = False
-    end = np.where(np.array(point_like)[:, None], com, origin)
-    return Skeleton(model, t, start, root, slid, origin, end, markers, ties)
+    """The stick figure of the values of `places` at N times, shape (rows, N)."""
+    bodies, markers = len(model.bodies), len(model.markers)
+    splits = np.cumsum([_PER_BODY * bodies, 3 * markers])
+    of_bodies, of_markers, of_capsules = np.split(values.T, splits, axis=1)
+    start, root, slid, origin, com, tip = of_bodies.reshape(t.size, 6, bodies, 3).transpose(1, 0, 2, 3)
+    marked, solids = of_markers.reshape(t.size, markers, 3), of_capsules.reshape(t.size, len(capsules), _PER_CAPSULE)
+    return Skeleton(model, t, start, root, slid, origin, com, tip, marked, tuple(capsules), solids, ties)
 
 
 @heeded
-def places(model: Model, q: ca.SX) -> ca.SX:
-    """Starts, roots, ends of slides, origins and centres of mass of all bodies, and the markers [m].
+def places(model: Model, q: ca.SX, capsules: Sequence[Capsule] = ()) -> ca.SX:
+    """Starts, roots, ends of slides, origins, centres of mass and tips of all bodies, the markers, capsules [m].
 
-    SX, shape (15 n_bodies + 3 n_markers,).
+    SX, shape (18 n_bodies + 3 n_markers + 7 n_capsules,).
     """
     zero = ca.SX(model.n, 1)
     transforms = frames(model, q, zero, zero).position
+
+    def placed(body: str, point: ca.SX) -> ca.SX:
+        return (transforms[model.index(body)] @ ca.vertcat(point, 1))[:3]
+
     columns = []
     for body, parent, own in zip(model.bodies, model.parents, transforms, strict=True):
         above = ca.SX.eye(4) if parent < 0 else transforms[parent]
-        placed = above @ body.joint.before
-        root, origin = placed[:3, 3], own[:3, 3]
+        joint = above @ body.joint.before
+        root, origin = joint[:3, 3], own[:3, 3]
         slid = root
         if body.joint.slides:
-            axis = placed[:3, :3] @ sparse(body.joint.axis)
+            axis = joint[:3, :3] @ sparse(body.joint.axis)
             slid = root + axis * ca.dot(axis, origin - root)
-        columns.append([root if parent < 0 else above[:3, 3], root, slid, origin, origin + own[:3, :3] @ body.com])
-    of_bodies = (place for places in zip(*columns, strict=True) for place in places)
-    markers = (transforms[model.index(body)] @ ca.vertcat(point, 1) for body, point in model.markers.values())
-    return ca.densify(ca.vertcat(*of_bodies, *(marker[:3] for marker in markers)))
+        tip = origin if body.tip is None else placed(body.name, body.tip)
+        start = root if parent < 0 else above[:3, 3]
+        columns.append([start, root, slid, origin, placed(body.name, body.com), tip])
+    rows = [place for places in zip(*columns, strict=True) for place in places]
+    rows += [placed(body, point) for body, point in model.markers.values()]
+    for capsule in capsules:
+        ends = (capsule.start, capsule.end)
+        rows += ends if capsule.body is None else [placed(capsule.body, end) for end in ends]
+        rows.append(capsule.radius)
+    return ca.densify(ca.vertcat(*rows))

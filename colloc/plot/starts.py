@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -9,7 +11,8 @@ from matplotlib.ticker import MaxNLocator
 
 from colloc.checks import instance
 from colloc.many import Found, Optima
-from colloc.plot.panels import panels
+from colloc.many.optima import SAME_COST
+from colloc.plot.panels import Panels, panels
 from colloc.plot.style import BLUE, MUTED, dress, styled
 
 
@@ -22,6 +25,9 @@ def optima(
     figsize: tuple[float, float] | None = None,
 ) -> Figure:
     """The ladder of the starts: what each has come to on the coarse grid, by cost; a rung is one optimum.
+
+    If all have come to the same optimum, how closely: on a logarithmic axis, with the limit up to which costs count as
+    the same.
 
     Parameters
     ----------
@@ -52,7 +58,10 @@ def optima(
     rungs = page.axes[0, 0]
     size = found.best.cost_size
     above = {s.number: 100 * (s.cost - solved[0].cost) / size for s in solved}
-    for group in dict.fromkeys(s.group for s in solved):
+    groups = dict.fromkeys(s.group for s in solved)
+    if len(groups) == 1:
+        return _one_optimum(page, len(found.starts), solved, above)
+    for group in groups:
         rung = [k for k, s in enumerate(solved, 1) if s.group == group]
         height = above[solved[rung[0] - 1].number]
         rungs.plot([rung[0] - 0.4, rung[-1] + 0.4], [height] * 2, color=MUTED, linewidth=1.0, zorder=1)
@@ -62,22 +71,48 @@ def optima(
         end = (rung[-1] + 0.4, height)
         below = {"xytext": (0, -5), "textcoords": "offset points", "ha": "right", "va": "top"}
         rungs.annotate(words, end, fontsize=8, color=MUTED, **below)
-    for k, start in enumerate(solved, 1):
-        rungs.plot(k, above[start.number], markeredgecolor=BLUE, markerfacecolor=_fill(start), **_MARK)
-    dress(rungs, "starts, by cost", "above the best [%]")
-    rungs.xaxis.set_major_locator(MaxNLocator(integer=True))
-    rungs.set_xlim(0.3, len(found.starts) + 0.7)
     highest = max(above.values(), default=0.0)
     rungs.set_ylim(-0.12 * max(highest, _LEAST), 1.08 * max(highest, _LEAST))
-    rungs.set_title(f"{len(found.starts)} starts, {len(found.starts) - len(solved)} without an optimum", loc="left")
-    kinds = (("usual guess", "black"), ("random", BLUE), ("near an earlier end", "white"))
-    marks = [Line2D([], [], markeredgecolor=BLUE, markerfacecolor=fill, label=label, **_MARK) for label, fill in kinds]
-    page.legend(marks)
+    failed = len(found.starts) - len(solved)
+    rungs.set_title(f"{len(found.starts)} starts, {failed} without an optimum", loc="left")
+    page.legend(_marks(rungs, len(found.starts), solved, above))
     return page.figure
+
+
+def _one_optimum(page: Panels, starts: int, solved: Sequence[Found], above: Mapping[int, float]) -> Figure:
+    """How close to each other the ends of all starts are."""
+    ends = page.axes[0, 0]
+    ends.set_yscale("log")
+    limit = ends.axhline(100 * SAME_COST, color=MUTED, linestyle="--", linewidth=1.0, label="counts as the same")
+    # The best, and what is as cheap, stands a little below the rest, as zero has no place on the axis.
+    floor = min((height for height in above.values() if height > _ROUNDING), default=_ROUNDING) / 3
+    marks = _marks(ends, starts, solved, {number: max(height, floor) for number, height in above.items()})
+    ends.set_ylim(floor / 3, 100 * SAME_COST * 10)
+    failed = "" if len(solved) == starts else f", {starts - len(solved)} without one"
+    ends.set_title(f"{starts} starts, one optimum{failed}", loc="left")
+    page.legend([*marks, limit])
+    return page.figure
+
+
+def _marks(ax: Axes, starts: int, solved: Sequence[Found], above: Mapping[int, float]) -> list[Line2D]:
+    """A mark for every start, by cost, and what a legend says of them."""
+    for k, start in enumerate(solved, 1):
+        ax.plot(k, above[start.number], markeredgecolor=BLUE, markerfacecolor=_fill(start), **_MARK)
+    dress(ax, "starts, by cost", "above the best [%]")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlim(0.3, starts + 0.7)
+    kinds = {"black": "usual guess", BLUE: "random", "white": "near an earlier end"}
+    drawn = {_fill(start) for start in solved}
+    return [
+        Line2D([], [], markeredgecolor=BLUE, markerfacecolor=fill, label=label, **_MARK)
+        for fill, label in kinds.items()
+        if fill in drawn
+    ]
 
 
 _NAMED = 1 / 12  # share of the starts from which on the words fit below a rung
 _LEAST = 1.0  # %, so that what is one optimum looks like one
+_ROUNDING = 1e-13  # %
 _MARK = {"marker": "o", "markersize": 6, "linestyle": "", "zorder": 3}
 
 

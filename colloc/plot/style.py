@@ -25,6 +25,7 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5
 LEGEND: dict[str, Any] = {"frameon": False, "handlelength": 2.2}
 _ENTRY = 0.21  # height of a legend entry [inch]
 INK, MUTED, GRID = "#262626", "#8c8c8c", "#e4e4e4"
+OBSTACLE = "#d2d2d2"
 FADE = LinearSegmentedColormap.from_list("time", ["#c6dbef", "#6baed6", "#2878b5", "#08306b"])
 
 START, END = ORANGE, "#08306b"  # postures at both ends
@@ -32,7 +33,7 @@ TIPS = (PURPLE, GREEN, SKY, VERMILLION, INK)  # paths of the tips
 
 _SIZE, _SMALL = 10.0, 8.0  # points; of figures as wide as a page, and as a column
 _COLUMN, _PAGE = 3.5, 7.16  # inch; of journals in two columns
-_NARROW = 5.0  # inch; figures less wide have smaller letters, and legends below
+NARROW = 5.0  # inch; figures less wide have smaller letters, and legends below
 WIDTHS = {"column": _COLUMN, "page": _PAGE}
 
 STYLE: dict[Any, Any] = {
@@ -63,22 +64,31 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
 
     A keyword argument `width` or `figsize` of less than five inches makes letters and lines smaller.
     """
-
-    @wraps(draw)
-    def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
-        with Heeded(), mpl.rc_context(_style(narrow=is_narrow(kwargs.get("width"), kwargs.get("figsize")))):
-            return draw(*args, **kwargs)
-
-    return drawn
+    return styled_below(NARROW)(draw)
 
 
-def is_narrow(width: Any, figsize: Any) -> bool:
-    """Whether a figure of such a size is narrow; sizes are checked where the figure is made."""
+def styled_below(narrow: float) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """The same, with smaller letters and lines in figures less wide than that [inch]."""
+
+    def decorated(draw: Callable[P, R]) -> Callable[P, R]:
+        @wraps(draw)
+        def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
+            small = is_narrow(kwargs.get("width"), kwargs.get("figsize"), narrow)
+            with Heeded(), mpl.rc_context(_style(narrow=small)):
+                return draw(*args, **kwargs)
+
+        return drawn
+
+    return decorated
+
+
+def is_narrow(width: Any, figsize: Any, narrow: float) -> bool:
+    """Whether a figure of such a size is less wide than that; sizes are checked where the figure is made."""
     if isinstance(width, str):
         width = WIDTHS.get(width)
     elif isinstance(figsize, list | tuple) and figsize:
         width = figsize[0]
-    return isinstance(width, int | float) and width < _NARROW
+    return isinstance(width, int | float) and width < narrow
 
 
 def _style(*, narrow: bool) -> dict[Any, Any]:
@@ -107,10 +117,15 @@ def plain(name: str) -> str:
 
 
 def looks(model: Model) -> list[Look]:
-    """The look of every body's joint; the joints that move take the palette first, in the order of q."""
+    """The look of every body's joint."""
+    return looks_by_dof(model.dofs)
+
+
+def looks_by_dof(dofs: Sequence[int | None]) -> list[Look]:
+    """The looks of joints by their coordinates; those that move take the palette first, in the order of q."""
     palette = _palette()
-    fixed = iter(range(model.n, len(model.bodies)))
-    order = [next(fixed) if dof is None else dof for dof in model.dofs]
+    fixed = iter(range(1 + max((dof for dof in dofs if dof is not None), default=-1), 2 * len(dofs)))
+    order = [next(fixed) if dof is None else dof for dof in dofs]
     return [Look(palette[k % len(palette)], DASHES[k // len(palette) % len(DASHES)]) for k in order]
 
 
@@ -142,7 +157,7 @@ def legend_beside(figure: Figure, handles: Sequence[Line2D]) -> None:
 
     Of narrow figures it is below.
     """
-    if figure.get_figwidth() < _NARROW:
+    if figure.get_figwidth() < NARROW:
         legend_below(figure, handles)
         return
     rows = max(1, int((figure.get_figheight() - 0.4) / _ENTRY))

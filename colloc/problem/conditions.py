@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -36,6 +36,8 @@ class Condition(Portable):
     unit : str or sequence of str
     labels : tuple of str
         Names of the rows; made from that of the constraint if empty.
+    capsules : tuple of Capsule
+        Those that it keeps apart, for pictures.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Condition(Portable):
     scale: Any = None
     unit: str | Sequence[str] = ""
     labels: tuple[str, ...] = ()
+    capsules: tuple[Capsule, ...] = ()
 
     def rows(self, *instants: Any) -> Rows:
         """What the function returns for one instant, for both ends, or for the ends of phases."""
@@ -174,7 +177,8 @@ def apart(
         instance("capsule", capsule, Capsule)
     least = finite_number("by", by)
     label = name or f"distance of {a.label} and {b.label}"
-    return path(partial(_distance, a=a, b=b), lower=least, during=during, scale=_CLEARANCE, unit="m", name=label)
+    off = path(partial(_distance, a=a, b=b), lower=least, during=during, scale=_CLEARANCE, unit="m", name=label)
+    return replace(off, capsules=(a, b))
 
 
 def _distance(now: Instant, a: Capsule, b: Capsule) -> Any:

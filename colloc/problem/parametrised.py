@@ -88,9 +88,9 @@ def parametrised(model: Model, name: str = "numbers") -> Parametrised:
     """A model whose masses, lengths, inertias and passive parts are parameters, so that they may change between solves.
 
     A program with such a model is built and compiled once and serves every model of the same build. Every number that
-    is not zero becomes an entry of one parameter: masses, centres of mass, inertias, places of joints and of markers,
-    damping, springs, armature and friction. What is zero stays zero, which keeps the dynamics as sparse as they were;
-    rotations, joint axes, joint limits and gravity stay numbers.
+    is not zero becomes an entry of one parameter: masses, centres of mass, inertias, places of joints, tips and
+    markers, damping, springs, armature and friction. What is zero stays zero, which keeps the dynamics as sparse as
+    they were; rotations, joint axes, joint limits and gravity stay numbers.
 
     Parameters
     ----------
@@ -161,6 +161,8 @@ def _numbers(model: Model) -> Iterator[tuple[str, ca.SX]]:
             yield f"{name} of joint {body.joint_name!r}", getattr(joint, name)
         if joint.friction is not None:
             yield f"friction of joint {body.joint_name!r}", ca.vertcat(joint.friction.level, joint.friction.velocity)
+        if body.tip is not None:
+            yield f"tip {of}", body.tip
     for name, (_, point) in model.markers.items():
         yield f"point of marker {name!r}", point
 
@@ -171,7 +173,9 @@ def _body(body: Body, parts: Iterator[ca.SX]) -> Body:
     inertia = ca.SX(3, 3)
     for k, (i, j) in enumerate(_LOWER):
         inertia[i, j] = inertia[j, i] = lower[k]
-    return replace(body, joint=_joint(body.joint, parts), mass=mass, com=com, inertia=ca.sparsify(inertia))
+    joint = _joint(body.joint, parts)
+    tip = None if body.tip is None else next(parts)
+    return replace(body, joint=joint, mass=mass, com=com, inertia=ca.sparsify(inertia), tip=tip)
 
 
 def _joint(joint: Joint, parts: Iterator[ca.SX]) -> Joint:
@@ -184,9 +188,9 @@ def _joint(joint: Joint, parts: Iterator[ca.SX]) -> Joint:
 
 def _check_alike(own: Model, other: Model) -> None:
     """InputError unless two models differ in numbers alone."""
-    for what, of in (("bodies", _names), ("parents", _parents), ("markers", _marked)):
+    for what, of in (("bodies", _names), ("parents", _parents), ("tips", _tipped), ("markers", _marked)):
         if of(own) != of(other):
-            raise InputError(f"{what} must be {', '.join(of(own))}, got {', '.join(of(other))}")
+            raise InputError(f"{what} must be {', '.join(of(own)) or 'none'}, got {', '.join(of(other)) or 'none'}")
     for one, two in zip(own.bodies, other.bodies, strict=True):
         if one.joint.kind != two.joint.kind or (one.joint.friction is None) != (two.joint.friction is None):
             raise InputError(
@@ -203,6 +207,10 @@ def _names(model: Model) -> list[str]:
 
 def _parents(model: Model) -> list[str]:
     return [str(body.parent) for body in model.bodies]
+
+
+def _tipped(model: Model) -> list[str]:
+    return [body.name for body in model.bodies if body.tip is not None]
 
 
 def _marked(model: Model) -> list[str]:

@@ -12,7 +12,7 @@ from colloc.checks import InputError, finite_array, instance, mapping, shortened
 from colloc.display import short
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
-from colloc.model import Load, Model, check_loads
+from colloc.model import Capsule, Load, Model, check_loads
 from colloc.pickling import Portable
 from colloc.problem.conditions import Condition, Constraint, equation_of
 from colloc.problem.constraint_rows import ConstraintRows
@@ -126,6 +126,12 @@ class Problem(Portable):
     def constants(self) -> list[Unknown]:
         """The unknowns that do not vary."""
         return [u for u in self.unknowns if isinstance(u, Unknown) and u.constant]
+
+    @property
+    def capsules(self) -> list[Capsule]:
+        """The capsules that are kept apart from each other, in the order of the constraints."""
+        stated = (c for c in self.subject_to if isinstance(c, Condition))
+        return list(dict.fromkeys(capsule for c in stated for capsule in c.capsules))
 
     @cached_property
     def instant(self) -> Instant:

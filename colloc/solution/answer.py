@@ -7,13 +7,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError, finite_array, unknown_name
 from colloc.display import Table, short
-from colloc.dynamics import joint_reactions
-from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.problem import Instant
 from colloc.solution.by_joint import ByJoint
@@ -87,6 +84,10 @@ class Answer(ABC):
     @abstractmethod
     def evaluate(self, fn: Callable[[Instant], Any], t: Any = None) -> Any:
         """Any function of the instant along the motion."""
+
+    @abstractmethod
+    def reactions(self, t: Any = None) -> JointReactions:
+        """Internal force and moment of every joint, at the nodes or at given times."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -191,23 +192,6 @@ class Answer(ABC):
     def tau(self) -> ByJoint:
         """Actuator torques at the nodes, shape (N, n) [N m, N]."""
         return self.nodes.tau
-
-    @heeded
-    def reactions(self, t: Any = None) -> JointReactions:
-        """Internal force and moment of every joint, at the nodes or at given times.
-
-        Parameters
-        ----------
-        t : shape (N,) [s], optional
-            Within 0 .. duration.
-        """
-
-        def transmitted(now: Instant) -> tuple[ca.SX, ca.SX]:
-            found = joint_reactions(now.model, now.q, now.qd, now.qdd, now.loads or ())
-            return found.force.T, found.moment.T
-
-        times = self.t if t is None else np.atleast_1d(finite_array("t", t))
-        return JointReactions(times, *self.evaluate(transmitted, times))
 
     def _normalised(self, t: Any) -> np.ndarray:
         """Times as fractions of the duration; InputError for times outside the motion."""

@@ -76,8 +76,11 @@ class JointReactions(NamedTuple):
     force : ndarray, shape (N, n_bodies, 3) [N]
     moment : ndarray, shape (N, n_bodies, 3) [N m]
         About the joint's origin. Both in the axes of the body's link frame.
+    bodies : tuple of str
+        Names of the bodies, in this order.
     """
 
     t: np.ndarray
     force: np.ndarray
     moment: np.ndarray
+    bodies: tuple[str, ...]

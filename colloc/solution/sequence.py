@@ -18,7 +18,7 @@ from colloc.solution.by_joint import ByJoint
 from colloc.solution.cost_size import cost_size
 from colloc.solution.error import SOURCES, LocalError
 from colloc.solution.ladder import Rung
-from colloc.solution.sample import Sample
+from colloc.solution.sample import JointReactions, Sample
 from colloc.solution.solution import Solution
 from colloc.solution.violations import Violation
 from colloc.solver import Outcome
@@ -178,7 +178,7 @@ class SequenceSolution(Answer):
             For times outside the motion, and where phases have different joints: those take ``solution["flight"].at``.
         """
         times = np.atleast_1d(self._normalised(t)) * self.duration
-        parts = [(name, self[name].at(own), self.starts[name]) for name, own in self._by_phase(times)]
+        parts = [(name, self[name].at(own), self.starts[name]) for name, own in self.by_phase(times)]
         found, order = self._joined(parts), self._order(times)
         pick = order[0] if np.ndim(t) == 0 else order
         signals = {name: values[pick] for name, values in found.signals.items()}
@@ -200,15 +200,44 @@ class SequenceSolution(Answer):
         -------
         ndarray or tuple of ndarray
             As there.
+
+        Raises
+        ------
+        InputError
+            As there, and where the function has another shape in one phase than in another.
         """
         if t is None:
-            parts = [own.evaluate(fn) for own in self.phases.values()]
-            return _concatenated(parts)
+            return self._concatenated([(name, own.evaluate(fn)) for name, own in self.phases.items()])
         times = np.atleast_1d(self._normalised(t)) * self.duration
-        found = _concatenated([self[name].evaluate(fn, own) for name, own in self._by_phase(times)])
+        found = self._concatenated([(name, self[name].evaluate(fn, own)) for name, own in self.by_phase(times)])
         order = self._order(times)
         pick = order[0] if np.ndim(t) == 0 else order
         return tuple(part[pick] for part in found) if isinstance(found, tuple) else found[pick]
+
+    @heeded
+    def reactions(self, t: Any = None) -> JointReactions:
+        """Internal force and moment of every joint, at the nodes or at given times.
+
+        Of the bodies of all phases by name; NaN in phases without them.
+
+        Parameters
+        ----------
+        t : shape (N,) [s], optional
+            Within 0 .. duration.
+        """
+        if t is None:
+            times, parts, order = self.t, [own.reactions() for own in self.phases.values()], slice(None)
+        else:
+            times = np.atleast_1d(finite_array("t", t))
+            parts = [self[name].reactions(own) for name, own in self.by_phase(times)]
+            order = self._order(self._normalised(times) * self.duration)
+        every = [own.problem.model.bodies for own in self.phases.values()]
+        bodies = tuple(dict.fromkeys(body.name for bodies in every for body in bodies))
+        force, moment = (
+            np.concatenate([_by_body(getattr(part, what), part.bodies, bodies) for part in parts])[order]
+            for what in ("force", "moment")
+        )
+        return JointReactions(times, force, moment, bodies)
 
     @heeded
     def violations_at(self, t: Any) -> list[Violation]:
@@ -220,7 +249,7 @@ class SequenceSolution(Answer):
             Within 0 .. duration.
         """
         times, found = np.atleast_1d(self._normalised(t)) * self.duration, []
-        for name, own in self._by_phase(times):
+        for name, own in self.by_phase(times):
             found += [self._of_whole(name, v) for v in self[name].violations_at(own)]
         return sorted(found, key=lambda v: -v.relative)
 
@@ -228,6 +257,22 @@ class SequenceSolution(Answer):
     def constants(self) -> dict[str, np.ndarray]:
         """Values of the unknown constants of all phases; of one that several have, such as impulses, the last one's."""
         return {name: value for own in self.phases.values() for name, value in own.constants.items()}
+
+    def _concatenated(self, parts: list[tuple[str, Any]]) -> Any:
+        """Arrays, or tuples of arrays, of one phase after another."""
+        shapes = {}
+        for name, found in parts:
+            own = found if isinstance(found, tuple) else (found,)
+            shapes.setdefault(tuple(array.shape[1:] for array in own), name)
+        if len(shapes) > 1:
+            (one, first), (other, second) = list(shapes.items())[:2]
+            raise InputError(
+                f"the function has shape {_words(one)} in phase {first!r} and {_words(other)} in {second!r}: ask each, "
+                f"as in solution[{first!r}].evaluate(fn, t)"
+            )
+        if isinstance(parts[0][1], tuple):
+            return tuple(np.concatenate(own) for own in zip(*(found for _, found in parts), strict=True))
+        return np.concatenate([found for _, found in parts])
 
     def _of_whole(self, phase: str, own: Violation) -> Violation:
         """A violation of a phase, named with it, at the time of the whole motion."""
@@ -238,8 +283,18 @@ class SequenceSolution(Answer):
         """Number of the phase at times, the later one where two meet."""
         return np.clip(np.searchsorted(list(self.starts.values()), times, side="right") - 1, 0, len(self.phases) - 1)
 
-    def _by_phase(self, times: np.ndarray) -> list[tuple[str, np.ndarray]]:
-        """Phases that times lie in: name, and times since the phase's start."""
+    @heeded
+    def by_phase(self, t: Any) -> list[tuple[str, np.ndarray]]:
+        """The phases in which times lie, in their order, each with its times since its own start [s].
+
+        Where two phases meet, a time is of the later one.
+
+        Parameters
+        ----------
+        t : float or shape (N,) [s]
+            Within 0 .. duration.
+        """
+        times = np.atleast_1d(self._normalised(t)) * self.duration
         numbers, found = self._phase_of(times), []
         for k, (name, own) in enumerate(self.phases.items()):
             if (inside := numbers == k).any():
@@ -280,6 +335,13 @@ def _spread(values: np.ndarray, joints: tuple[str, ...], every: tuple[str, ...])
     return found
 
 
+def _by_body(values: np.ndarray, bodies: tuple[str, ...], every: tuple[str, ...]) -> np.ndarray:
+    """Vectors of some bodies among those of all, NaN of the others."""
+    found = np.full((len(values), len(every), 3), np.nan)
+    found[:, [every.index(body) for body in bodies]] = values
+    return found
+
+
 def _signal(sample: Sample, name: str) -> np.ndarray:
     return sample.signals.get(name, np.zeros((sample.t.size, 0)))
 
@@ -292,8 +354,6 @@ def _beneath(parts: list[np.ndarray]) -> np.ndarray:
     ])  # fmt: skip
 
 
-def _concatenated(parts: list[Any]) -> Any:
-    """Arrays, or tuples of arrays, of one phase after another."""
-    if isinstance(parts[0], tuple):
-        return tuple(np.concatenate(own) for own in zip(*parts, strict=True))
-    return np.concatenate(parts)
+def _words(shapes: tuple[tuple[int, ...], ...]) -> str:
+    """Shapes at one time: (3,), or (3,) and () of several."""
+    return " and ".join(map(str, shapes))

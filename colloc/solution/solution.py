@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.checks import InputError, finite_array, function, quoted, text
+from colloc.dynamics import joint_reactions
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.problem import Instant, Problem
@@ -20,7 +21,7 @@ from colloc.solution.by_joint import ByJoint
 from colloc.solution.cost_size import cost_size
 from colloc.solution.error import LocalError, local_error
 from colloc.solution.ladder import Rung
-from colloc.solution.sample import JointMotion, Sample
+from colloc.solution.sample import JointMotion, JointReactions, Sample
 from colloc.solution.violations import Violation, measure_violations
 from colloc.solver import Outcome
 from colloc.transcription import NLP, Transcription, brief
@@ -180,6 +181,25 @@ class Solution(Answer):
             for array, expression in zip(self._evaluated(expressions, times), expressions, strict=True)
         ]
         return tuple(arrays) if several else arrays[0]
+
+    @heeded
+    def reactions(self, t: Any = None) -> JointReactions:
+        """Internal force and moment of every joint, at the nodes or at given times.
+
+        Parameters
+        ----------
+        t : shape (N,) [s], optional
+            Within 0 .. duration.
+        """
+
+        def transmitted(now: Instant) -> tuple[ca.SX, ca.SX]:
+            found = joint_reactions(now.model, now.q, now.qd, now.qdd, now.loads or ())
+            return found.force.T, found.moment.T
+
+        times = self.t if t is None else np.atleast_1d(finite_array("t", t))
+        names = tuple(body.name for body in self.problem.model.bodies)
+        force, moment = self.evaluate(transmitted, times)
+        return JointReactions(times, force, moment, names)
 
     @heeded
     def _evaluated(self, expressions: list[ca.SX], t: Any) -> list[np.ndarray]:

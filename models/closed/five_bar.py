@@ -74,4 +74,4 @@ def _link(name: str, parent: str, root: tuple[float, float], mass: float, near: 
     """A slender link from x = near to x = far, hinged about z at a point of its parent's plane."""
     moment = mass * (far - near) ** 2 / 12
     joint = co.revolute(placement=co.placement((*root, 0)))
-    return co.Body(name, joint, parent, mass, ((near + far) / 2, 0, 0), (0, moment, moment))
+    return co.Body(name, joint, parent, mass, ((near + far) / 2, 0, 0), (0, moment, moment), tip=(far, 0, 0))

@@ -54,4 +54,4 @@ def slender(name: str, length: float, along: float, parent: str | None = None, h
     mass = LINEAR_DENSITY * length
     moment = mass * length**2 / 12
     joint = co.revolute(placement=co.placement((along, height, 0)))
-    return co.Body(name, joint, parent, mass, (length / 2, 0, 0), (0, moment, moment))
+    return co.Body(name, joint, parent, mass, (length / 2, 0, 0), (0, moment, moment), tip=(length, 0, 0))

@@ -17,7 +17,7 @@ optimum, 0.1 % lower and found from some random starts, differs by a flick of el
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import casadi as ca
 import numpy as np
@@ -28,7 +28,7 @@ from colloc.plot.animation import write_film
 from colloc.plot.chains import chain_pose
 from colloc.plot.iterations import draw_descents
 from colloc.plot.panels import new_figure
-from colloc.plot.skeleton import Pose
+from colloc.plot.skeleton import Skeleton
 from colloc.plot.style import BLUE, GREEN, INK, VERMILLION, legend_below, styled
 from colloc.studies.closed_chains.figures import HANDLES, Limb, draw_loop_forces, draw_strip, draw_torques, postures
 from colloc.studies.descents.comparison import Comparison, Published, compare
@@ -65,7 +65,7 @@ def rowing() -> co.descent.ChainMovement:
     return co.descent.ChainMovement(rower(), spline, [oar_load()], soft=soft)
 
 
-def pose(movement: co.descent.ChainMovement, x: np.ndarray) -> Pose:
+def pose(movement: co.descent.ChainMovement, x: np.ndarray) -> Callable[[np.ndarray], Skeleton]:
     """The rower as a stick figure, with head and hands."""
     points = {"head": ("waist", (TRUNK.length + HEAD, 0, 0)), "hand": ("wrist", (HAND, 0, 0))}
     return chain_pose(movement.chain, postures(movement, x), points)

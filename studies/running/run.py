@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +33,7 @@ from colloc.models.human.planar import with_ends
 from colloc.models.human.runner2d import runner2d
 from colloc.plot.animation import write_film
 from colloc.plot.panels import new_figure
-from colloc.plot.skeleton import Pose, Skeleton, assembled, places
+from colloc.plot.skeleton import Skeleton, assembled, places
 from colloc.plot.style import BLUE, FADE, INK, MUTED, ORANGE, dress, legend_below, styled
 from colloc.studies.reporting import Option, Row, arguments, finish, table
 from colloc.studies.running.step import Step
@@ -111,7 +111,7 @@ def measured(step: Step, solution: co.SequenceSolution) -> dict[str, float]:
     }
 
 
-def stride(step: Step, solution: co.SequenceSolution) -> Pose:
+def stride(step: Step, solution: co.SequenceSolution) -> Callable[[np.ndarray], Skeleton]:
     """The stick figure through two steps, the second the mirror image of the first."""
     model = with_ends(step.runner, "heel_r", "toe_r", "heel_l", "toe_l", "head_top")
     q = ca.SX.sym("q", model.n)

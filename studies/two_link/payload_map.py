@@ -99,11 +99,13 @@ def draw(found: co.Sweep) -> Figure:
     page = Figure(figsize=(12.0, 3.9), layout="constrained")
     *maps, last = page.subplots(1, 3)
     for ax, value, title in zip(maps, ("cost", "duration"), ("cost", "duration [s]"), strict=True):
-        co.plot.map(found, "load", "share", value, ax=ax)
+        co.plot.map(found, "load", "share", value, ax=ax, units={"load": "N"})
         ax.set_title(title, loc="left")
     loads, shares = found.axes("load", "share")
     kinds = found["limited"].reshape(loads.size, shares.size).T
-    last.pcolormesh(loads, shares, kinds, cmap=ListedColormap(_COLORS), vmin=-0.5, vmax=3.5, shading="nearest")
+    last.pcolormesh(kinds, cmap=ListedColormap(_COLORS), vmin=-0.5, vmax=3.5)
+    for axis, first in ((last.xaxis, maps[0].xaxis), (last.yaxis, maps[0].yaxis)):
+        axis.set_ticks(first.get_ticklocs(), [label.get_text() for label in first.get_ticklabels()])
     last.set_title("at its torque limit", loc="left")
     dress(last)
     last.grid(False)
@@ -113,7 +115,6 @@ def draw(found: co.Sweep) -> Figure:
     ]
     last.legend(handles=marks, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     for ax in (*maps, last):
-        ax.set_yscale("log")
         ax.set_xlabel("load [N]")
         ax.set_ylabel("share of the effort")
     return page
