@@ -38,5 +38,8 @@ class ByJoint(np.ndarray):
             raise unknown_name("joint", key, self.joints)
         return np.asarray(self)[..., self.joints.index(key)]
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.joints)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return ByJoint, (np.asarray(self), self.joints)
