@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pickle
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from colloc.checks import InputError, choice, finite_number, flag, instance, quoted
+from colloc.checks import InputError, choice, doubt, finite_number, flag, instance, quoted, relative_tolerance, spelt
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.interrupts import heeded
 from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
+from colloc.progress import silent_if_told
 from colloc.solution import SequenceSolution, Solution
 from colloc.solution.iteration import Watch
 from colloc.solution.run import Run, SolutionWarning, refined
@@ -93,7 +93,9 @@ def solve(
 ) -> SequenceSolution: ...  # fmt: skip
 
 
+@spelt
 @heeded
+@silent_if_told
 def solve(
     problem: Problem | Sequence | NLP | SequenceNLP,
     curve: Transcription | Mapping[str, Transcription] | None = None,
@@ -156,7 +158,8 @@ def solve(
     progress : bool or callable, optional
         One updating line on standard error, in notebooks a bar of tqdm's where that is installed. By default only in a
         terminal or notebook, after the first second. A function is called with every `Iteration` instead; what it
-        raises ends the solve.
+        raises ends the solve. Unless this is False, building and compiling that take more than two seconds are
+        announced on standard error wherever it leads.
     violation_tolerance : float
         Largest error between nodes, as in `Solution.error`, of an answer that counts as solved; `tol` if that is given.
     between : "always" or "nodes"
@@ -193,7 +196,7 @@ def solve(
         curve = {k: default_curve(v) for k, v in problem.phases.items()} if by_phase else default_curve(problem)
         tol = 1e-3 if tol is None else tol
     if tol is not None:
-        tolerance = finite_number("tol", tol, positive=True)
+        tolerance = relative_tolerance("tol", tol)
     choice("between", between, ("always", "nodes"))
     flag("raise_on_failure", raise_on_failure)
     check_progress(progress)
@@ -214,7 +217,9 @@ def solve(
     return solution
 
 
+@spelt
 @heeded
+@silent_if_told
 def refine(
     solution: A,
     tol: float = 1e-3,
@@ -248,7 +253,7 @@ def refine(
     """
     instance("solution", solution, Solution | SequenceSolution, "see co.solve")
     check_progress(progress)
-    run = Run(solution.parameters, check_options(ipopt), hessian, progress, finite_number("tol", tol, positive=True))
+    run = Run(solution.parameters, check_options(ipopt), hessian, progress, relative_tolerance("tol", tol))
     judged = replace(solution, outcome=replace(solution.outcome, tolerance=run.tolerance))
     finer = refined(judged, run)
     judge(finer, finer.x, raise_on_failure=False)
@@ -270,10 +275,11 @@ def judge(solution: Solution | SequenceSolution, start: np.ndarray, raise_on_fai
         from colloc.solution.causes import reservations  # most answers have none
 
         for sentence in reservations(solution):
-            warnings.warn(sentence, SolutionWarning, stacklevel=4)  # past `heeded`
+            doubt(sentence, SolutionWarning)
     if raise_on_failure and solution.status not in (Status.SOLVED, Status.COARSE, Status.VIOLATED, Status.INTERRUPTED):
         from colloc.solver.diagnosis import explain  # few solves fail
 
-        reason = explain(solution.nlp, start, solution.x, solution.parameters)
+        limited = solution.status is Status.ITERATION_LIMIT
+        reason = explain(solution.nlp, start, solution.x, solution.parameters, limited=limited)
         message = f"{solution.status} after {solution.iterations} iterations ({solution.message})"
         raise SolveError(f"{message}\n{reason}".rstrip(), solution)

@@ -9,12 +9,13 @@ from typing import overload
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, instance, quoted, unknown_name
+from colloc.checks import InputError, instance, quoted, spelt, unknown_name
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.interrupts import heeded
 from colloc.kernels import Compile, check_compile
 from colloc.problem import ConstraintRows, Problem, Slots, Window, summed
 from colloc.problem import Sequence as Phases
+from colloc.progress import announce
 from colloc.transcription.block import Block
 from colloc.transcription.bspline import BSpline
 from colloc.transcription.curve import Transcription
@@ -30,6 +31,8 @@ from colloc.transcription.sequence import SequenceNLP, side_by_side
 from colloc.transcription.sites import Quadrature, Sites
 from colloc.transcription.squares import split_squares
 from colloc.transcription.torques import Torques
+
+_SECONDS = 4e-3  # that building takes for one joint, which grows with the square of their number
 
 # The transcriptions that there are, and that files may name.
 TRANSCRIPTIONS = {curve.__name__: curve for curve in (BSpline, HermiteSimpson, Radau)}
@@ -57,6 +60,7 @@ def transcribe(
 ) -> SequenceNLP: ...
 
 
+@spelt
 @heeded
 def transcribe(
     problem: Problem | Phases,
@@ -114,6 +118,8 @@ def built(
     compile: bool | Compile | None,
 ) -> NLP:
     """The program of one motion, with more nodes than its curve's own where they are given."""
+    model = problem.model
+    announce(f"building the program of {model.name}, {model.n} joints", _SECONDS * model.n**2)
     return _nlp(_grid(curve, problem, Torques(problem, dynamics, sensitivities), extra), compile)
 
 
