@@ -18,6 +18,7 @@ import casadi as ca
 import numpy as np
 
 _TURN = 2 * math.pi + 1e-6  # rad
+_WAYS_IN = ("colloc", "contextlib", "dataclasses")  # as in dataclasses.replace
 _LARGEST = 2**31  # of an integer that counts something
 _LONG = 400  # characters of a value in a message
 _SEVERAL = 100  # the same of a value that is written in several lines
@@ -74,9 +75,14 @@ class InputWarning(UserWarning):
 def doubt(message: str, kind: type[Warning] = InputWarning) -> None:
     """A warning that points at the first line outside this package."""
     frame, level = sys._getframe(), 1
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("colloc", "contextlib"):
+    while frame is not None and _inside(frame.f_globals.get("__name__", "")):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, kind, stacklevel=level)
+
+
+def _inside(module: str) -> bool:
+    """Whether a module is of this package, or one by which its users come into it; studies are users."""
+    return module.partition(".")[0] in _WAYS_IN and not module.startswith("colloc.studies")
 
 
 def spelt(fn: T) -> T:
@@ -88,33 +94,33 @@ def spelt(fn: T) -> T:
         made: Any = fn
         made.__init__ = _spelt(fn.__name__, made.__init__, 1)
         return made
-    found: Any = _spelt(getattr(fn, "__name__", ""), fn, 0)
-    return found
+    checked: Any = _spelt(getattr(fn, "__name__", ""), fn, 0)
+    return checked
 
 
 def _spelt(name: str, fn: Callable[..., Any], first: int) -> Callable[..., Any]:
     """The same of a function, whose first arguments are Python's business."""
-    own = signature(fn)
+    wanted = signature(fn)
 
     @wraps(fn)
     def checked(*args: Any, **kwargs: Any) -> Any:
         try:
-            own.bind(*args, **kwargs)
+            wanted.bind(*args, **kwargs)
         except TypeError as error:
-            legal = own.replace(parameters=list(own.parameters.values())[first:])
+            legal = wanted.replace(parameters=list(wanted.parameters.values())[first:])
             raise _misfit(name, legal, kwargs, error) from None
         return fn(*args, **kwargs)
 
     return checked
 
 
-def _misfit(name: str, own: Signature, given: Mapping[str, Any], error: TypeError) -> InputError:
+def _misfit(name: str, wanted: Signature, named: Mapping[str, Any], error: TypeError) -> InputError:
     """The error for a call that a function cannot take."""
-    for word in given:
-        if word not in own.parameters:
-            return unknown_name(f"argument of {name}", word, own.parameters)
+    for word in named:
+        if word not in wanted.parameters:
+            return unknown_name(f"argument of {name}", word, wanted.parameters)
     form = []
-    for word, parameter in own.parameters.items():
+    for word, parameter in wanted.parameters.items():
         if parameter.kind is Parameter.KEYWORD_ONLY and "*" not in form:
             form.append("*")
         form.append(word if parameter.default is Parameter.empty else f"{word}=...")

@@ -17,6 +17,7 @@ import pytest
 import colloc as co
 from colloc.models.cart_pole import cart_pole
 from colloc.models.two_link import two_link
+from colloc.solver.kinks import kink
 
 ARM = two_link()
 ROD = {"mass": 0.5, "com": (-0.2, 0, 0), "inertia": (0, 0.1, 0.1)}
@@ -276,6 +277,13 @@ def test_a_cost_with_a_kink_is_named_with_the_time_of_the_kink():
     assert torques[0] < 0.1 * np.linalg.norm(caught.value.solution.tau, axis=1).max()
 
 
+@pytest.mark.parametrize("fn", [lambda now: ca.sumsqr(now.tau), lambda now: ca.sin(9 * now.q[0]) * now.tau[1]])
+def test_smooth_costs_have_no_kink(fn):
+    smooth = arm(LIMITS, duration=1.0, minimize=co.integral(fn))
+    last = co.solve(smooth, co.BSpline(8), ipopt={"max_iter": 20}, between="nodes", raise_on_failure=False)
+    assert kink(last.nlp, last.x, last.parameters) is None
+
+
 def test_iterations_that_run_out_are_no_riddle():
     with pytest.raises(
         co.SolveError, match=r"iteration limit .*\n(.*\n)*allow more iterations, as in ipopt=\{\"max_iter"
@@ -292,6 +300,17 @@ def test_a_fact_stated_twice_is_named_as_a_pair():
     pair = r"hand again at t = 0\.5 s and hand at t = 0\.5 s say the same: state one of them"
     with pytest.raises(co.SolveError, match=pair):
         co.solve(arm(co.bounds(q=(-3, 3)), *rows, far, duration=1.0, minimize=co.duration()), co.BSpline(8))
+
+
+def test_a_fact_that_follows_from_others_is_named_with_them():
+    def place(*axes: int) -> Callable[[co.Instant], ca.SX]:
+        return lambda now: ca.sum1(now.point("elbow").position[list(axes)])
+
+    rows = [co.at(0.5, place(*k), equals=9.0, name=name) for name, k in [("x", (0,)), ("y", (1,)), ("both", (0, 1))]]
+    words = r"  (x|y|both) at t = 0\.5 s follows from (\w+) at t = 0\.5 s, (\w+) at t = 0\.5 s$"
+    with pytest.raises(co.SolveError, match=r"linearly dependent at the guess") as caught:
+        co.solve(arm(co.bounds(q=(-3, 3)), *rows, duration=1.0, minimize=co.duration()), co.BSpline(8))
+    assert set(re.findall(words, str(caught.value), re.MULTILINE)[0]) == {"x", "y", "both"}
 
 
 def test_names_are_completed():

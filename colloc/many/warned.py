@@ -32,7 +32,7 @@ def say_once(what: str, warnings: Mapping[int, Sequence[str]]) -> None:
     for number, sentences in warnings.items():
         for sentence in sentences:
             kinds.setdefault(re.sub(_NUMBER, "#", sentence), []).append((number, sentence))
-    for found in kinds.values():
-        number, sentence = found[0]
-        others = f", and {len(found) - 1} more like it" if len(found) > 1 else ""
+    for alike in kinds.values():
+        number, sentence = alike[0]
+        others = f", and {len(alike) - 1} more like it" if len(alike) > 1 else ""
         doubt(f"{what} {number}{others}: {sentence}", SolutionWarning)

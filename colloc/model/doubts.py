@@ -43,16 +43,16 @@ def _check_gravity(gravity: np.ndarray) -> None:
 
 def _lengths(body: Any) -> list[tuple[float, str]]:
     """Lengths that a body is made of, as far as they are numbers [m]."""
-    found = [(0.0, "")]
+    lengths = [(0.0, "")]
     if body.com.is_constant():
-        found.append((_norm(body.com), "a centre of mass off its frame by"))
+        lengths.append((_norm(body.com), "a centre of mass off its frame by"))
     for transform in (body.joint.before, body.joint.after):
         if transform.is_constant():
-            found.append((_norm(transform[:3, 3]), "a link frame off its joint by"))
+            lengths.append((_norm(transform[:3, 3]), "a link frame off its joint by"))
     if body.inertia.is_constant() and body.mass.is_constant() and float(body.mass) > 0:
         largest = np.linalg.eigvalsh(np.array(ca.DM(body.inertia))).max()
-        found.append((float(np.sqrt(largest / float(body.mass))), "a radius of gyration of"))
-    return found
+        lengths.append((float(np.sqrt(largest / float(body.mass))), "a radius of gyration of"))
+    return lengths
 
 
 def _norm(vector: ca.SX) -> float:

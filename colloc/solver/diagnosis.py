@@ -81,11 +81,11 @@ def _follow(dependent: np.ndarray) -> list[tuple[int, np.ndarray]]:
         others = np.arange(left.shape[1]) != column
         left[:, others] -= np.outer(left[:, column], left[row, others])
         pivots.append(row)
-    found = []
+    follow = []
     for column, row in enumerate(pivots):
         some = np.flatnonzero(np.abs(left[:, column]) > _PART)
-        found.append((row, some[some != row]))
-    return sorted(found, key=lambda own: own[1].size)
+        follow.append((row, some[some != row]))
+    return sorted(follow, key=lambda pair: pair[1].size)
 
 
 def fallen_terms(nlp: Program, start: np.ndarray, x: np.ndarray, p: np.ndarray) -> list[str]:

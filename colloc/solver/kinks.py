@@ -7,7 +7,7 @@ import numpy as np
 from colloc.transcription import Program
 from colloc.transcription.block import Block
 
-_STEPS = 10.0 ** -np.arange(1, 7)  # in natural sizes of the variables
+_STEPS = 10.0 ** -np.arange(3, 8)  # in natural sizes of the variables
 _DIRECTIONS = 3
 _JUMP = 0.1  # of the largest slope: a jump of less troubles nobody
 _SMOOTH = 30.0  # a second difference falls a hundredfold with a tenth of the step, but tenfold across a kink
@@ -16,8 +16,8 @@ _ROUNDING = 1e-9  # of the values
 
 def kink(nlp: Program, x: np.ndarray, p: np.ndarray) -> str | None:
     """One line on the cost term whose slope jumps most beside x, with the time; None where all are smooth."""
-    found = [(_jump(nlp, block, x, p), block) for block in nlp.costs]
-    (jump, row, site), block = max(found, key=lambda own: own[0][0], default=((0.0, 0, 0), None))
+    jumps = [(_jump(nlp, block, x, p), block) for block in nlp.costs]
+    (jump, row, site), block = max(jumps, key=lambda pair: pair[0], default=((0.0, 0, 0), None))
     if block is None or jump < _JUMP:
         return None
     before, duration = nlp.owner(block)
