@@ -40,6 +40,8 @@ _SYNONYMS = (
     ("com", "center_of_mass", "centre_of_mass", "cog"),
     ("curve", "method", "transcription"),
     ("rate", "ode", "derivative"),
+    ("degree", "order"),
+    ("intervals", "n", "segments", "elements"),
 )
 # What can be iterated over, but has no order, or is one thing.
 _NO_LISTS = str | bytes | bytearray | memoryview | set | frozenset | Mapping | ca.SX | ca.DM | ca.MX

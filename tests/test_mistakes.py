@@ -166,6 +166,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "half a name": (lambda: co.bounds(acc=(-1, 1)), r"no argument of bounds named 'acc'; did you mean 'qdd'\?"),
     "a misspelt argument": (lambda: co.solve(arm(LIMITS), gues=1), r"no argument of solve named 'gues'.* 'guess'\?"),
+    "a misspelt size": (lambda: co.plot.joints(solved(), widht=3), r"no argument of joints named 'widht'.* 'width'\?"),
     "an argument of others": (lambda: arm(LIMITS, cost=1), r"no argument of Problem named 'cost'; .* 'minimize'\?"),
     "half of what is needed": (
         lambda: co.load("swing.npz"),

@@ -12,6 +12,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
+from colloc.checks import spelt
 from colloc.interrupts import Heeded
 from colloc.model import Model
 
@@ -69,7 +70,7 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
         with Heeded(), mpl.rc_context(_style(narrow=is_narrow(kwargs.get("width"), kwargs.get("figsize")))):
             return draw(*args, **kwargs)
 
-    return drawn
+    return spelt(drawn)
 
 
 def is_narrow(width: Any, figsize: Any) -> bool:
