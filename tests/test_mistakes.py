@@ -7,6 +7,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -206,6 +207,7 @@ DOUBTED: dict[str, tuple[Callable[[], Any], str]] = {
     "a body without mass": (massless, r"joints upper, lower move no mass, so that torques there are zero whatever"),
     "a mass on the axis": (heavy_upper_arm, r"joint upper moves no mass"),
     "gravity upwards": (lambda: pulled(0, 9.81, 0), r"gravity \(0, 9\.81, 0\) pulls along \+y: .* \(0, -9\.81, 0\)"),
+    "gravity upwards in a copy": (lambda: replace(ARM, gravity=(0, 9.81, 0)), r"pulls along \+y: upwards\?"),
     "gravity up the other axis": (lambda: pulled(0, 0, 9.81), r"pulls along \+z: upwards\?"),
     "gravity in centimetres": (lambda: pulled(0, -981, 0), r"gravity \(0, -981, 0\) is 981 m/s2, more than on any"),
     "a mass far away": (lambda: rod(com=(-200, 0, 0)), rf"'rod' has a centre of mass off its frame by 200 m: {UNITS}"),
