@@ -12,6 +12,7 @@ of the loaded point. Times given as `s` or `during` are fractions of the duratio
 The layers, lowest first; each imports only from those listed before it:
 
     checks          validation of values, InputError and InputWarning
+    packages        packages as their users see them: the public names
     symbolic        the same of values that may be symbols
     other_threads   what other threads than the main one compute ends with it
     interrupts      Ctrl-C that is not lost on the way

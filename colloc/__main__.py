@@ -7,6 +7,8 @@ words after it are its own: ``python -m colloc gait --help`` lists them.
 from __future__ import annotations
 
 import ast
+import io
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -77,5 +79,18 @@ def main(words: Sequence[str] | None = None) -> int:
     return 0
 
 
+def piped() -> int:
+    """The same where others read what is printed: lines as they come, and no complaint if the reader has gone."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
+    try:
+        code = main()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what Python flushes at its end goes there
+        return 1
+    return code
+
+
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(piped())

@@ -3,23 +3,50 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from inspect import signature
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from numbers import Real
 from types import UnionType
-from typing import Any
+from typing import Any, TypeVar
 
 import casadi as ca
 import numpy as np
 
 _TURN = 2 * math.pi + 1e-6  # rad
+_WAYS_IN = ("colloc", "contextlib", "dataclasses")  # as in dataclasses.replace
 _LARGEST = 2**31  # of an integer that counts something
 _LONG = 400  # characters of a value in a message
+_SEVERAL = 100  # the same of a value that is written in several lines
+# Words that other books and libraries have for the same; the first that is legal is what was meant.
+_SYNONYMS = (
+    ("tau", "torque", "torques", "moment", "force", "effort", "u", "control", "controls"),
+    ("q", "position", "positions", "angle", "angles", "pos", "theta"),
+    ("qd", "velocity", "velocities", "vel", "speed", "dq", "qdot"),
+    ("qdd", "acceleration", "accelerations", "acc", "ddq", "qddot"),
+    ("t", "time", "times"),
+    ("duration", "final_time", "tf", "horizon", "time"),
+    ("minimize", "minimise", "cost", "costs", "objective"),
+    ("subject_to", "constraints", "constraint"),
+    ("guess", "initial_guess", "x0", "start"),
+    ("equals", "equal", "eq", "value"),
+    ("lower", "lb", "min", "minimum"),
+    ("upper", "ub", "max", "maximum"),
+    ("tol", "tolerance", "eps"),
+    ("com", "center_of_mass", "centre_of_mass", "cog"),
+    ("curve", "method", "transcription"),
+    ("rate", "ode", "derivative"),
+    ("degree", "order"),
+    ("intervals", "n", "segments", "elements"),
+)
 # What can be iterated over, but has no order, or is one thing.
 _NO_LISTS = str | bytes | bytearray | memoryview | set | frozenset | Mapping | ca.SX | ca.DM | ca.MX
+
+T = TypeVar("T", bound=Callable[..., Any])
 
 
 class InputError(ValueError):
@@ -47,19 +74,68 @@ class InputWarning(UserWarning):
     """
 
 
-def doubt(message: str) -> None:
-    """An InputWarning that points at the first line outside this package."""
+def doubt(message: str, kind: type[Warning] = InputWarning) -> None:
+    """A warning that points at the first line outside this package."""
     frame, level = sys._getframe(), 1
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("colloc", "contextlib"):
+    while frame is not None and _inside(frame.f_globals.get("__name__", "")):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, InputWarning, stacklevel=level)
+    warnings.warn(message, kind, stacklevel=level)
+
+
+def _inside(module: str) -> bool:
+    """Whether a module is of this package, or one by which its users come into it; studies are users."""
+    return module.partition(".")[0] in _WAYS_IN and not module.startswith("colloc.studies")
+
+
+def spelt(fn: T) -> T:
+    """A function, or a class, that is called by its users: arguments that it has not meet an InputError.
+
+    In place of Python's TypeError, which does not say what was meant.
+    """
+    if isinstance(fn, type):
+        made: Any = fn
+        made.__init__ = _spelt(fn.__name__, made.__init__, 1)
+        return made
+    checked: Any = _spelt(getattr(fn, "__name__", ""), fn, 0)
+    return checked
+
+
+def _spelt(name: str, fn: Callable[..., Any], first: int) -> Callable[..., Any]:
+    """The same of a function, whose first arguments are Python's business."""
+    wanted = signature(fn)
+
+    @wraps(fn)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        try:
+            wanted.bind(*args, **kwargs)
+        except TypeError as error:
+            legal = wanted.replace(parameters=list(wanted.parameters.values())[first:])
+            raise _misfit(name, legal, kwargs, error) from None
+        return fn(*args, **kwargs)
+
+    return checked
+
+
+def _misfit(name: str, wanted: Signature, named: Mapping[str, Any], error: TypeError) -> InputError:
+    """The error for a call that a function cannot take."""
+    for word in named:
+        if word not in wanted.parameters:
+            return unknown_name(f"argument of {name}", word, wanted.parameters)
+    form = []
+    for word, parameter in wanted.parameters.items():
+        if parameter.kind is Parameter.KEYWORD_ONLY and "*" not in form:
+            form.append("*")
+        form.append(word if parameter.default is Parameter.empty else f"{word}=...")
+    by_name = ", what follows * by its name" if "*" in form else ""
+    return InputError(f"{name} is called as {name}({shortened(form, 12)}){by_name}: {error}")
 
 
 def unknown_name(what: str, name: object, legal: Iterable[str]) -> InputError:
     """Error for a name that does not exist: quotes it, guesses what was meant, lists the legal ones."""
-    legal = list(legal)
-    lower = {own.lower(): own for own in legal}
-    close = [lower[own] for own in get_close_matches(str(name).lower(), lower, n=3)]
+    legal = list(dict.fromkeys(legal))
+    lower, word = {own.lower(): own for own in legal}, str(name).lower()
+    same = [lower[own] for group in _SYNONYMS if word in group for own in group if own in lower]
+    close = same[:1] or [lower[own] for own in get_close_matches(word, lower, n=3)]
     hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
     if close and len(legal) > 20:
         return InputError(f"no {what} named {name!r}{hint}")
@@ -67,11 +143,14 @@ def unknown_name(what: str, name: object, legal: Iterable[str]) -> InputError:
 
 
 def quoted(value: Any) -> str:
-    """A value as it is written, for a message: the middle of a long one left out."""
+    """A value as it is written, for a message, in one line: of a long one the middle left out, of a table the end."""
     try:
         written = repr(value)
     except Exception:  # as of integers with thousands of digits
         written = object.__repr__(value)
+    if "\n" in written:
+        written = re.sub(r"\s*\n\s*", " ", written)
+        return written if len(written) <= _SEVERAL else f"{written[:_SEVERAL]} ..."
     return written if len(written) <= _LONG else f"{written[: _LONG // 2]} ... {written[-_LONG // 4 :]}"
 
 
@@ -241,6 +320,14 @@ def finite_number(name: str, value: Any, *, positive: bool = False, at_most: flo
     if not math.isfinite(number) or (positive and number <= 0) or number > at_most:
         limit = "" if at_most == math.inf else f" and at most {at_most:g}"
         raise InputError(f"{name} must be finite{' and positive' if positive else ''}{limit}, got {quoted(value)}")
+    return number
+
+
+def relative_tolerance(name: str, value: Any) -> float:
+    """A share of what is judged: positive, and at most 1, as nobody means an error as large as the motion itself."""
+    number = finite_number(name, value, positive=True)
+    if number > 1:
+        raise InputError(f"{name} is relative, such as 1e-3, and at most 1, got {quoted(value)}")
     return number
 
 

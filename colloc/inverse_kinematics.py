@@ -7,7 +7,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, count, finite_array, finite_number, instance, quoted, vector
+from colloc.checks import InputError, count, finite_array, finite_number, instance, quoted, spelt, vector
 from colloc.interrupts import heeded
 from colloc.model import Model
 from colloc.model.kinematics import frames
@@ -18,6 +18,7 @@ _DAMPING = (1e-10, 1e6)  # of a step, relative, least and most
 _LIMB = 1.0  # m, at which a wrong direction counts as much as a wrong place
 
 
+@spelt
 @heeded
 def reach(
     model: Model,

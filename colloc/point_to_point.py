@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array, quoted
+from colloc.checks import InputError, finite_array, quoted, spelt
 from colloc.interrupts import heeded
 from colloc.model import Model
 from colloc.problem import Cost, Free, Instant, Problem, final, initial, integral
@@ -22,6 +22,7 @@ _TIE_BREAK = 3e-5
 _ROOM = 1.2
 
 
+@spelt
 @heeded
 def point_to_point(
     model: Model, start: Any, end: Any, *, duration: Free | float | None = None, minimize: Cost | None = None
@@ -82,7 +83,9 @@ def point_to_point(
     if minimize is None:
         horizon = stated.horizon
         squares = _squares_of(line) if isinstance(line, TimedLine) else 16 * (b - a) ** 2 / horizon.middle**4
-        minimize = time() + _TIE_BREAK * _smoothness(model, squares)
+        minimize = _smoothness(model, squares)
+        if isinstance(duration, Free) and duration.lower < duration.upper:
+            minimize = time() + _TIE_BREAK * minimize
     return replace(stated, duration=duration, minimize=minimize)
 
 

@@ -1,13 +1,56 @@
-"""A line that shows how far a long run is: tqdm's bar where that is installed, in notebooks too, else a plain one."""
+"""What is said of long runs: what begins, and how far it is, by a bar of tqdm's where there is one, or a line."""
 
 from __future__ import annotations
 
+import os
 import sys
 import time
+from collections.abc import Callable
+from contextvars import ContextVar
+from functools import wraps
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, ParamSpec, Self, TypeVar
 
 _EVERY = 0.1  # s between two updates
+_SPOKEN_OF = 2.0  # s that a step takes, of which a word is said before it begins
+_silent: ContextVar[bool] = ContextVar("silent", default=False)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def announce(step: str, seconds: float) -> None:
+    """A line on standard error before a step that takes some seconds, in pipes and logs as well.
+
+    Parameters
+    ----------
+    step : str
+    seconds : float
+        What it takes on an idle machine; of a short one nothing is said.
+    """
+    if hasattr(os, "getloadavg"):  # others have their share of a busy one
+        seconds *= max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+    if seconds >= _SPOKEN_OF and not _silent.get():
+        print(f"colloc: {step}, about {seconds:.0f} s", file=sys.stderr, flush=True)
+
+
+def be_silent() -> None:
+    """Announce nothing from here on, in this thread."""
+    _silent.set(True)
+
+
+def silent_if_told(function: Callable[P, T]) -> Callable[P, T]:
+    """A function that announces nothing where its argument `progress` is False."""
+
+    @wraps(function)
+    def quieter(*args: P.args, **kwargs: P.kwargs) -> T:
+        before = _silent.set(_silent.get() or kwargs.get("progress") is False)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _silent.reset(before)
+
+    return quieter
 
 
 def in_notebook() -> bool:

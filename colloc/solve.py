@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pickle
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from colloc.checks import InputError, choice, finite_number, flag, instance, quoted
+from colloc.checks import InputError, choice, doubt, finite_number, flag, instance, quoted, relative_tolerance, spelt
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.interrupts import heeded
 from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
+from colloc.progress import silent_if_told
 from colloc.solution import SequenceSolution, Solution
 from colloc.solution.iteration import Watch
 from colloc.solution.run import Run, SolutionWarning, refined
@@ -93,7 +93,9 @@ def solve(
 ) -> SequenceSolution: ...  # fmt: skip
 
 
+@spelt
 @heeded
+@silent_if_told
 def solve(
     problem: Problem | Sequence | NLP | SequenceNLP,
     curve: Transcription | Mapping[str, Transcription] | None = None,
@@ -158,7 +160,8 @@ def solve(
     progress : bool or callable, optional
         One updating line on standard error, in notebooks a bar of tqdm's where that is installed. By default only in a
         terminal or notebook, after the first second. A function is called with every `Iteration` instead; what it
-        raises ends the solve.
+        raises ends the solve. Unless this is False, building and compiling that take more than two seconds are
+        announced on standard error wherever it leads.
     violation_tolerance : float
         Largest error between nodes, as in `Solution.error`, of an answer that counts as solved; `tol` if that is given.
     between : "always" or "nodes"
@@ -206,7 +209,7 @@ def solve(
         curve = default_curves(problem, guessed=guess is not None)
         tol = 1e-3 if tol is None else tol
     if tol is not None:
-        tolerance = finite_number("tol", tol, positive=True)
+        tolerance = relative_tolerance("tol", tol)
     choice("between", between, ("always", "nodes"))
     flag("raise_on_failure", raise_on_failure)
     check_progress(progress)
@@ -229,7 +232,9 @@ def solve(
     return solution
 
 
+@spelt
 @heeded
+@silent_if_told
 def refine(
     solution: A,
     tol: float = 1e-3,
@@ -270,7 +275,7 @@ def refine(
     instance("solution", solution, Solution | SequenceSolution, "see co.solve")
     check_progress(progress)
     deadline = time.perf_counter() + (np.inf if seconds is None else finite_number("seconds", seconds, positive=True))
-    tolerance = finite_number("tol", tol, positive=True)
+    tolerance = relative_tolerance("tol", tol)
     run = Run(solution.parameters, check_options(ipopt), hessian, progress, tolerance, deadline=deadline)
     judged = replace(solution, outcome=replace(solution.outcome, tolerance=run.tolerance))
     finer = refined(judged, run)
@@ -292,17 +297,18 @@ def judge(
 ) -> None:
     """Warn of a violated answer or one cut short by a limit in seconds, raise for a failed one."""
     if seconds is not None and solution.status is Status.TIME_LIMIT:
-        warnings.warn(_out_of_time(solution, seconds), SolutionWarning, stacklevel=4)  # past `heeded`
+        doubt(_out_of_time(solution, seconds), SolutionWarning)
         return
     if solution.outcome.status is Status.SOLVED:
         from colloc.solution.causes import reservations  # most answers have none
 
         for sentence in reservations(solution):
-            warnings.warn(sentence, SolutionWarning, stacklevel=4)  # past `heeded`
+            doubt(sentence, SolutionWarning)
     if raise_on_failure and solution.status not in (Status.SOLVED, Status.COARSE, Status.VIOLATED, Status.INTERRUPTED):
         from colloc.solver.diagnosis import explain  # few solves fail
 
-        reason = explain(solution.nlp, start, solution.x, solution.parameters)
+        limited = solution.status is Status.ITERATION_LIMIT
+        reason = explain(solution.nlp, start, solution.x, solution.parameters, limited=limited)
         message = f"{solution.status} after {solution.iterations} iterations ({solution.message})"
         raise SolveError(f"{message}\n{reason}".rstrip(), solution)
 

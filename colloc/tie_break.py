@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, flag, instance
+from colloc.checks import InputError, flag, instance, spelt
 from colloc.interrupts import heeded
 from colloc.problem import Cost
 from colloc.solution import Solution
@@ -21,6 +21,7 @@ from colloc.solver.progress import check_progress
 from colloc.transcription import for_problem
 
 
+@spelt
 @heeded
 def tie_break(
     solution: Solution,

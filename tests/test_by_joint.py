@@ -59,6 +59,16 @@ def test_unknown_joints_are_refused(solution):
             ask()
 
 
+def test_a_joint_stands_after_other_indices(solution):
+    tau = solution.tau
+    assert tau[3, "elbow"] == tau["elbow"][3]
+    np.testing.assert_array_equal(tau[2:5, "elbow"], np.asarray(tau)[2:5, 1])
+    with pytest.raises(co.InputError, match=r'stands alone or last, as in tau\[0, "elbow"\], got \(\'elbow\', 0\)'):
+        tau["elbow", 0]
+    with pytest.raises(co.InputError, match=r"no joint named 'elbw'; did you mean 'elbow'"):
+        tau[0, "elbw"]
+
+
 def test_what_is_made_of_such_an_array_is_a_plain_one(solution):
     """Names would be wrong after a slice or a product."""
     tau = solution.tau

@@ -46,6 +46,16 @@ def test_words_of_the_study_reach_it():
     assert ended.stderr == "python -m colloc walking.gait: argument --speed: must be a number, got 'fast'\n"
 
 
+def test_a_reader_that_has_gone_is_no_error():
+    """As of ``python -m colloc | head``."""
+    command = [sys.executable, "-m", "colloc"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        assert run.stderr is not None
+        run.stdout.close()
+        assert run.stderr.read() == ""
+
+
 def test_what_a_study_needs_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     monkeypatch.setitem(sys.modules, "pinocchio", None)
     for name in [name for name in sys.modules if name.startswith("colloc.studies.benchmarks.")]:

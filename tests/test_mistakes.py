@@ -4,8 +4,10 @@
 # pyright: reportAttributeAccessIssue=false
 
 import math
+import re
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -14,7 +16,9 @@ import numpy as np
 import pytest
 
 import colloc as co
+from colloc.models.cart_pole import cart_pole
 from colloc.models.two_link import two_link
+from colloc.solver.kinks import kink
 
 ARM = two_link()
 ROD = {"mass": 0.5, "com": (-0.2, 0, 0), "inertia": (0, 0.1, 0.1)}
@@ -67,6 +71,18 @@ def heavy_upper_arm() -> co.Problem:
     return arm(LIMITS, model=co.Model([co.Body("upper", co.revolute(), mass=1.0)]), subject_to=[LIMITS])
 
 
+def measured(times: Any, values: Any, duration: Any = 1.5) -> co.Problem:
+    return co.Problem(ARM, duration, co.track(times, values, of=lambda now: now.q, name="angles"))
+
+
+def pulled(*gravity: float) -> co.Model:
+    return co.Model(ARM.bodies, gravity=gravity)
+
+
+def rod(**own: Any) -> co.Model:
+    return co.Model([co.Body("rod", own.pop("joint", co.revolute()), **(ROD | own))])
+
+
 def misspelt_parent() -> co.Model:
     return co.Model([co.Body("arm", co.revolute(), **ROD), co.Body("hand", co.revolute(), "Arm", **ROD)])
 
@@ -80,6 +96,8 @@ TRUTH = r"asks whether symbols are true, .* use ca\.if_else\(condition, a, b\), 
 LOOP = r"say the same: a function made in a loop sees the last value .* as in lambda now, k=k: now\.q\[k\]"
 DEGREES = r"rad, more than a turn: degrees\? angles are in radians, see math\.radians"
 PRODUCT = r"multiplies symbols that do not fit, .* use ca\.dot\(a, b\), ca\.sumsqr\(a\) or a\.T @ b"
+GUESS = r"guess must be co\.line\(\.\.\.\), co\.keyframes\(\.\.\.\), a function of time, or an earlier Solution, got "
+UNITS = r"millimetres\? lengths are in m, masses in kg, inertias in kg m2"
 BY_NUMBER = r"of q, qd, qdd and tau 0 is shoulder, 1 is elbow"
 
 # What is refused: what somebody writes, and a pattern of what the InputError says.
@@ -143,6 +161,36 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "constraints in a list of lists": (lambda: arm(subject_to=[ENDS, LIMITS]), r"unpack lists within it: subject_to="),
     "gravity as a number": (lambda: co.Model(ARM.bodies, gravity=9.81), r"gravity must be a vector of shape \(3,\)"),
     "seconds for fractions": (lambda: co.bounds(tau=(-1, 1), during=(0.0, 2.0)), r"0 <= start <= end <= 1, got"),
+    "another name of a quantity": (
+        lambda: co.bounds(torque=(-1, 1)),
+        r"no argument of bounds named 'torque'; did you mean 'tau'\? \(known: q, qd, qdd, jerk, tau, tau_rate, dur",
+    ),
+    "half a name": (lambda: co.bounds(acc=(-1, 1)), r"no argument of bounds named 'acc'; did you mean 'qdd'\?"),
+    "a misspelt argument": (lambda: co.solve(arm(LIMITS), gues=1), r"no argument of solve named 'gues'.* 'guess'\?"),
+    "a misspelt size": (lambda: co.plot.joints(solved(), widht=3), r"no argument of joints named 'widht'.* 'width'\?"),
+    "an argument of others": (lambda: arm(LIMITS, cost=1), r"no argument of Problem named 'cost'; .* 'minimize'\?"),
+    "half of what is needed": (
+        lambda: co.load("swing.npz"),
+        r"load is called as load\(path, problem\): missing a required argument: 'problem'",
+    ),
+    "bounds without a name": (lambda: co.bounds((-1, 1)), r"bounds\(\*, q=.*, what follows \* by its name: too many"),
+    "a package called": (lambda: co.plot(solved()), r"co\.plot is a package .* co\.plot\.motion, .* co\.plot\.summary"),
+    "inertia without mass": (
+        lambda: co.Body("rod", co.revolute(), inertia=(0.1, 0.1, 0.1)),
+        r"mass is zero, got \[\[0\.1, 0\.0, 0\.0\], .*: give it a mass, as in mass=1\.0",
+    ),
+    "arrays for a guess": (
+        lambda: co.solve(arm(LIMITS), co.BSpline(8), guess=(np.zeros((13, 2)), np.ones((13, 2)))),
+        rf"{GUESS}\(array\(\[\[0\., 0\.\], \[0\., 0\.\], .* \.\.\.$",
+    ),
+    "the motion of another mechanism": (
+        lambda: co.solve(co.Problem(cart_pole(), 1.0), co.BSpline(8), guess=solved()),
+        r"guess is a motion of the joints shoulder, elbow, the problem has cart, pole: .* guess=lambda t: solution\.at",
+    ),
+    "a tolerance in percent": (lambda: co.solve(arm(LIMITS), tol=2), r"tol is relative, .* at most 1, got 2"),
+    "bounds of a duration": (lambda: arm(duration=(0.1, 5)), r"must be a number, or between bounds co\.Free\(lower"),
+    "phases in a list": (lambda: co.Sequence([arm(LIMITS)]), r"phases must be a mapping of name to Problem, as in \{"),
+    "a problem for a motion": (lambda: co.verify(arm(LIMITS)), r"solution must be a Solution .* Problem: .* \.\.\.$"),
     "intervals for a curve": (lambda: co.solve(arm(LIMITS), 20), r"must be BSpline, HermiteSimpson or Radau, got 20"),
 }  # fmt: skip
 
@@ -158,6 +206,29 @@ DOUBTED: dict[str, tuple[Callable[[], Any], str]] = {
     "bounds in degrees": (lambda: arm(co.bounds(q=(-170, 170))), r"bounds q is 170 rad, more than 3 turns: degrees\?"),
     "a body without mass": (massless, r"joints upper, lower move no mass, so that torques there are zero whatever"),
     "a mass on the axis": (heavy_upper_arm, r"joint upper moves no mass"),
+    "gravity upwards": (lambda: pulled(0, 9.81, 0), r"gravity \(0, 9\.81, 0\) pulls along \+y: .* \(0, -9\.81, 0\)"),
+    "gravity upwards in a copy": (lambda: replace(ARM, gravity=(0, 9.81, 0)), r"pulls along \+y: upwards\?"),
+    "gravity up the other axis": (lambda: pulled(0, 0, 9.81), r"pulls along \+z: upwards\?"),
+    "gravity in centimetres": (lambda: pulled(0, -981, 0), r"gravity \(0, -981, 0\) is 981 m/s2, more than on any"),
+    "a mass far away": (lambda: rod(com=(-200, 0, 0)), rf"'rod' has a centre of mass off its frame by 200 m: {UNITS}"),
+    "a long link": (lambda: rod(joint=co.dh_revolute(a=400.0)), rf"has a link frame off its joint by 400 m: {UNITS}"),
+    "inertia in kg mm2": (lambda: rod(inertia=(0, 2e4, 2e4)), rf"'rod' has a radius of gyration of 200 m: {UNITS}"),
+    "times in milliseconds": (
+        lambda: measured(np.linspace(0, 1500, 30), np.zeros((30, 2))),
+        r"times of 'angles' run from 0 to 1500, 1 of 30 samples in a motion of 1\.5 s: milliseconds,",
+    ),
+    "times of a clock": (
+        lambda: measured(np.linspace(20, 21.5, 30), np.zeros((30, 2)), co.Free(1.0, 2.0)),
+        r"0 of 30 samples in one of at most 2 s: milliseconds, or a clock that does not start with the motion\?",
+    ),
+    "samples of a third of the motion": (
+        lambda: measured(np.linspace(0, 0.5, 30), np.zeros((30, 2))),
+        r"samples of 'angles' cover 33% of the motion, 0 to 0\.5 s of 1\.5 s, and nothing holds the rest",
+    ),
+    "measured degrees": (
+        lambda: measured(np.linspace(0, 1.5, 30), np.linspace((0, 0), (20, 70), 30)),
+        rf"values of 'angles' is 70 {DEGREES}",
+    ),
     "NumPy on symbols": (lambda: cost(lambda now: np.sin(now.q[0])), rf"calls NumPy on symbols: .* {FUNCTIONS}"),
 }  # fmt: skip
 
@@ -188,6 +259,81 @@ def test_no_bound_on_torque_is_told_once_time_has_run_out_of_reasons():
         co.solve(arm(), co.BSpline(8))  # fmt: skip
 
 
+def test_many_solves_warn_once_for_all_that_are_alike():
+    weighed = arm(parameters=[co.Parameter("weight", 1.0)])
+    words = r"lower bound, 0\.1 s, and no torque"
+    with pytest.warns(co.SolutionWarning, match=rf"^case 0, and 1 more like it: the duration ended at its {words}"):
+        table = co.sweep(weighed, {"weight": [1.0, 2.0]}, co.BSpline(8))
+    assert table["warning"][1].startswith("the duration ended at its lower bound, 0.1 s, and no torque")
+    assert "the duration ended at its lower bound, 0 ..." in repr(table)
+    with pytest.warns(co.SolutionWarning, match=rf"^optimum 0.*: the duration ended at its {words}"):
+        found = co.multistart(arm(), co.BSpline(20), starts=2, keep=1)
+    assert f"optimum 0: {found.optima[0].warnings[0]}" in repr(found)
+
+
+def test_a_cost_with_a_kink_is_named_with_the_time_of_the_kink():
+    size = co.integral(lambda now: (now.tau.T @ now.tau) ** 0.5, name="size")
+    with pytest.raises(co.SolveError, match=r"term 'size' has a kink at t = .* s, .* ca\.sqrt\(x\*\*2") as caught:
+        co.solve(arm(duration=1.0, minimize=size), co.BSpline(8), ipopt={"max_iter": 400})
+    t = float(re.findall(r"kink at t = (\S+) s", str(caught.value))[0])
+    torques = np.linalg.norm(caught.value.solution.at([t, 0.5]).tau, axis=1)
+    assert torques[0] < 0.1 * np.linalg.norm(caught.value.solution.tau, axis=1).max()
+
+
+@pytest.mark.parametrize("fn", [lambda now: ca.sumsqr(now.tau), lambda now: ca.sin(9 * now.q[0]) * now.tau[1]])
+def test_smooth_costs_have_no_kink(fn):
+    smooth = arm(LIMITS, duration=1.0, minimize=co.integral(fn))
+    last = co.solve(smooth, co.BSpline(8), ipopt={"max_iter": 20}, between="nodes", raise_on_failure=False)
+    assert kink(last.nlp, last.x, last.parameters) is None
+
+
+def test_iterations_that_run_out_are_no_riddle():
+    with pytest.raises(
+        co.SolveError, match=r"iteration limit .*\n(.*\n)*allow more iterations, as in ipopt=\{\"max_iter"
+    ):
+        co.solve(arm(LIMITS), co.BSpline(8), ipopt={"max_iter": 2})
+
+
+def test_a_fact_stated_twice_is_named_as_a_pair():
+    def hand(now: co.Instant) -> ca.SX:
+        return now.point("elbow").position[0]
+
+    rows = [co.at(0.5, hand, equals=0.3, name=name) for name in ("hand", "hand again")]
+    far = co.at(0.5, lambda now: now.q[0], equals=9.0, name="far")
+    pair = r"hand again at t = 0\.5 s and hand at t = 0\.5 s say the same: state one of them"
+    with pytest.raises(co.SolveError, match=pair):
+        co.solve(arm(co.bounds(q=(-3, 3)), *rows, far, duration=1.0, minimize=co.duration()), co.BSpline(8))
+
+
+def test_a_fact_that_follows_from_others_is_named_with_them():
+    def place(*axes: int) -> Callable[[co.Instant], ca.SX]:
+        return lambda now: ca.sum1(now.point("elbow").position[list(axes)])
+
+    rows = [co.at(0.5, place(*k), equals=9.0, name=name) for name, k in [("x", (0,)), ("y", (1,)), ("both", (0, 1))]]
+    words = r"  (x|y|both) at t = 0\.5 s follows from (\w+) at t = 0\.5 s, (\w+) at t = 0\.5 s$"
+    with pytest.raises(co.SolveError, match=r"linearly dependent at the guess") as caught:
+        co.solve(arm(co.bounds(q=(-3, 3)), *rows, duration=1.0, minimize=co.duration()), co.BSpline(8))
+    assert set(re.findall(words, str(caught.value), re.MULTILINE)[0]) == {"x", "y", "both"}
+
+
+def test_names_are_completed():
+    """By IPython, which asks `dir` and what a thing has for its brackets."""
+    assert "motion" in dir(co.plot)
+    assert "scene" not in dir(co.plot)
+    assert dir(co.many) == ["Found", "Optima", "Optimum", "Sweep", "multistart", "sweep"]
+    with pytest.raises(AttributeError, match=r"no public name in co\.plot named 'joint'; did you mean 'joints'"):
+        _ = co.plot.joint
+    for thing in (solved(), solved().nodes, solved().tau):
+        assert thing._ipython_key_completions_() == ["shoulder", "elbow"]
+
+
+def test_no_name_is_listed_twice():
+    with pytest.raises(AttributeError) as caught:
+        cost(lambda now: now.zz)
+    known = str(caught.value.args[0]).partition("(known: ")[2].rstrip(")").split(", ")
+    assert len(known) == len(set(known)) > 10
+
+
 def test_costs_add_up_as_numbers_do():
     effort = co.integral(lambda now: ca.sumsqr(now.tau), "effort")
     weights = [(term.name, term.weight) for term in sum([co.duration(), -effort, 2 * effort]).terms]
@@ -210,6 +356,11 @@ def no_mistake(*_: Any) -> list[Callable[[], Any]]:
         lambda: arm(co.bounds(tau=(np.array([-10, 5]), np.array([-5, 10]))), subject_to=[]),
         lambda: co.revolute(limits=co.Limits(position=(-2 * math.pi, 2 * math.pi))),
         lambda: co.prismatic(limits=co.Limits(position=(-20.0, 20.0))),
+        lambda: pulled(9.81, 0, 0),
+        lambda: pulled(0, -24.8, 0),
+        lambda: measured(np.linspace(0, 15, 300), np.zeros((300, 2))),
+        lambda: measured(np.linspace(0, 1.5, 4), np.zeros((4, 2))),
+        lambda: measured(np.linspace(0, 1, 30), np.zeros((30, 2)), co.Free(0.5, 4.0)),
         lambda: co.helical(pitch=0.01, limits=co.Limits(position=(-100.0, 100.0))),
         lambda: arm(LIMITS, model=carriage),
         lambda: arm(co.bounds(qd=(-1, 1)), model=pointers, subject_to=[]),

@@ -35,7 +35,8 @@ def folded_arm() -> co.Problem:
 
 @pytest.fixture(scope="module")
 def found() -> co.Optima:
-    return co.multistart(folded_arm(), CURVE, starts=12, compile=False, progress=False)
+    with pytest.warns(co.SolutionWarning, match=r"^optimum 0, and 3 more like it: the cost is off"):  # 20 intervals
+        return co.multistart(folded_arm(), CURVE, starts=12, compile=False, progress=False)
 
 
 def test_the_best_of_some_starts_is_better_than_that_of_the_usual_guess(found: co.Optima):
@@ -57,6 +58,17 @@ def test_optima_are_optima_of_the_problem_that_was_asked(found: co.Optima):
         assert again.cost == pytest.approx(optimum.solution.cost, rel=1e-6)
 
 
+def test_the_first_start_is_the_guess(found: co.Optima):
+    """From the best optimum the first of few starts ends there, which without it none of them does."""
+    with pytest.warns(co.SolutionWarning, match="the cost is off"):
+        again = co.multistart(folded_arm(), CURVE, guess=found.best, starts=2, keep=1, compile=False)
+    assert again.best.cost == pytest.approx(found.best.cost, rel=1e-5)
+    assert again.optima[0].usual
+    assert again.starts[0].group == 0
+    with pytest.raises(co.InputError, match=r"guess postures must have shape \(3,\)"):
+        co.multistart(folded_arm(), CURVE, guess=co.line((0.0, 0.0), (1.0, 1.0)))
+
+
 def test_every_start_is_accounted_for(found: co.Optima):
     assert [start.number for start in found.starts] == list(range(12))
     counted = [n for optimum in found.optima for n in optimum.starts]
@@ -71,7 +83,8 @@ def test_every_start_is_accounted_for(found: co.Optima):
 def test_the_answer_does_not_depend_on_the_executor(found: co.Optima, kind: str):
     pytest.importorskip("cloudpickle")
     context = multiprocessing.get_context("spawn")
-    with ThreadPoolExecutor(2) if kind == "threads" else ProcessPoolExecutor(2, mp_context=context) as executor:
+    pool = ThreadPoolExecutor(2) if kind == "threads" else ProcessPoolExecutor(2, mp_context=context)
+    with pool as executor, pytest.warns(co.SolutionWarning, match=r"^optimum 0, and 3 more like it: the cost is off"):
         other = co.multistart(folded_arm(), CURVE, starts=12, executor=executor, compile=False, progress=False)
     assert len(other.optima) == len(found.optima)
     for one, two in zip(other.optima, found.optima, strict=True):

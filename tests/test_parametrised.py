@@ -227,7 +227,7 @@ def test_guesses_of_sweeps_are_looked_at_before():
     for problem, guess, message in (
         (weighed, {1.0, 2.0}, "guess must be co.line"),
         (weighed, {"phase": None}, "guess is one in phases, and the problem has none"),
-        (weighed, single, "guess has 1 joints, the problem 2"),
+        (weighed, single, "guess is a motion of the joints shoulder, the problem has shoulder, elbow"),
         (lambda nothing: stated, {1.0}, "guess must be such as solve takes"),
     ):
         with pytest.raises(co.InputError, match=message):

@@ -118,10 +118,10 @@ def test_names_that_no_function_could_read_are_refused(name):
 
 
 def test_a_typo_on_the_instant_names_the_legal_quantities():
-    with pytest.raises(
-        AttributeError, match=r"no quantity of an instant named 'torque' \(known: model, t, duration, q, "
-    ):
+    with pytest.raises(AttributeError, match=r"no quantity of an instant named 'torque'; did you mean 'tau'\?"):
         stated(minimize=co.integral(lambda now: now.torque))
+    with pytest.raises(AttributeError, match=r"no quantity of an instant named 'zz' \(known: model, t, duration, q, "):
+        stated(minimize=co.integral(lambda now: now.zz))
 
 
 def test_a_wrong_body_in_a_function_is_named():

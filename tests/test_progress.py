@@ -1,5 +1,6 @@
 """What is shown, and told, while a solve runs."""
 
+import re
 import sys
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -51,6 +52,25 @@ def test_motions_in_phases_and_refinements_tell_as_well():
     rough = co.solve(one, co.BSpline(3))
     co.refine(rough, 1e-5, progress=lambda now: numbers.append(now.number))
     assert numbers.count(0) > 1
+
+
+def test_long_steps_are_announced_before_they_begin(
+    capsys: pytest.CaptureFixture[str], monkeypatch: Any, tmp_path: Any
+):
+    monkeypatch.setattr("colloc.progress._SPOKEN_OF", 1e-3)
+    monkeypatch.setenv("COLLOC_CACHE_DIR", str(tmp_path))
+    problem = time_optimal()
+    co.solve(problem, CURVE, compile=True, progress=False)
+    assert capsys.readouterr().err == ""
+    for _ in range(2):
+        co.solve(problem, CURVE, compile=co.Compile(threads=1, cache=tmp_path / "own"))
+        said = capsys.readouterr().err.splitlines()
+        assert re.fullmatch(r"colloc: building the program of two-link arm, 2 joints, about \d+ s", said[0])
+        kernels = [
+            line for line in said if re.fullmatch(r"colloc: compiling \d+ functions, once, .*, about \d+ s", line)
+        ]
+        assert len(kernels) == len(said) - 1
+    assert not kernels  # they are in the cache
 
 
 def test_what_a_function_raises_ends_the_solve():

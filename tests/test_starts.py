@@ -11,7 +11,11 @@ import colloc as co
 from colloc.studies.arms import starts
 from colloc.studies.benchmarks import best_known
 
+# Optima are counted, and told apart, on few intervals.
+COARSE = pytest.mark.filterwarnings("ignore:optimum:colloc.solution.run.SolutionWarning")
 
+
+@COARSE
 def test_the_study_counts_the_optima_of_two_arms(tmp_path: Path):
     figure, file = tmp_path / "figure.png", tmp_path / "numbers.json"
     starts.main(["--starts", "8", "--steps", "0", "--figure", str(figure), "--json", str(file)])
@@ -40,6 +44,7 @@ def test_the_best_known_optima_are_those_of_the_problems(name: str):
         assert len(costs) == min(best["optima"], best_known.LISTED)
 
 
+@COARSE
 def test_a_best_known_optimum_is_found_and_is_not_the_usual_one():
     kind, seed = "spatial 4", best_known.SETS["reference"]
     known = json.loads(best_known.FILE.read_text())["reference"][kind]["cost"]

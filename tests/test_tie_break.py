@@ -81,7 +81,8 @@ def test_what_is_no_time_optimum_is_refused():
     mixed = co.solve(chain(0.9 * co.duration() + 0.1 * EFFORT), co.BSpline(6), violation_tolerance=10.0)
     with pytest.raises(co.InputError, match=r"free duration that alone has a cost, got costs duration, effort"):
         co.tie_break(mixed, EFFORT)
-    given = co.solve(chain(co.duration(), 1.0), co.BSpline(6), violation_tolerance=10.0)
+    with pytest.warns(co.SolutionWarning, match="the cost contains the duration, which is given"):
+        given = co.solve(chain(co.duration(), 1.0), co.BSpline(6), violation_tolerance=10.0)
     with pytest.raises(co.InputError, match="free duration that alone has a cost"):
         co.tie_break(given, EFFORT)
     early = co.solve(time_optimal(), co.BSpline(6), ipopt={"max_iter": 3}, raise_on_failure=False)

@@ -112,11 +112,14 @@ def test_limits_damping_and_friction_are_those_of_pinocchio(tmp_path, seed):
 
 def test_joints_come_in_the_order_of_a_walk_from_the_root(tmp_path):
     def joint(name: str, parent: str, child: str) -> str:
-        return f'<joint name="{name}" type="continuous"><parent link="{parent}"/><child link="{child}"/></joint>'
+        ends = f'<parent link="{parent}"/><child link="{child}"/>'
+        axis = "" if name == "wag" else '<axis xyz="0 1 0"/>'
+        return f'<joint name="{name}" type="continuous">{ends}{axis}</joint>'
 
     links = "".join(f'<link name="{name}"/>' for name in ("tip", "hand", "base", "tail"))
     rows = joint("wag", "base", "tail") + joint("wrist", "hand", "tip") + joint("turn", "base", "hand")
-    model = co.from_urdf(written(tmp_path, f'<robot name="r">{links}{rows}</robot>'))
+    with pytest.warns(co.InputWarning, match=r"joint 'wag' has no <axis>: it is taken to be x"):
+        model = co.from_urdf(written(tmp_path, f'<robot name="r">{links}{rows}</robot>'))
     assert [body.name for body in model.bodies] == ["base", "tail", "hand", "tip"]
     assert model.joint_names == ("wag", "turn", "wrist")
     assert model.name == "r"
@@ -194,7 +197,14 @@ def test_files_that_are_none_are_refused(tmp_path):
         co.from_urdf(tmp_path / "bytes.urdf")
 
 
-def test_a_joint_that_may_not_move_is_doubted(tmp_path):
-    still = hinge('<limit lower="0" upper="1" effort="0" velocity="0"/>', kind="revolute")
-    with pytest.warns(co.InputWarning, match=r"joint 'j' cannot move: its velocity limit is 0"):
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        ('effort="1" velocity="0"', r"joint 'j' cannot move: its velocity limit is 0$"),
+        ('effort="0" velocity="1"', r"joint 'j' has no motor: its effort limit is 0, which holds its torque at zero"),
+    ],
+)
+def test_a_joint_that_may_not_move_or_has_no_motor_is_doubted(tmp_path, limits, words):
+    still = hinge(f'<axis xyz="0 1 0"/><limit lower="0" upper="1" {limits}/>', kind="revolute")
+    with pytest.warns(co.InputWarning, match=words):
         co.from_urdf(written(tmp_path, robot(LINKS + still)))

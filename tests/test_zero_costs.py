@@ -16,7 +16,6 @@ CONSTANT = {
     "zero": (co.integral(lambda now: 0.0), 0.0),
     "weight zero": (0.0 * co.integral(effort), 0.0),
     "parameter zero": (co.integral(lambda now: now.w * effort(now)), 0.0),
-    "duration": (co.duration(), 1.0),
     "terminal": (co.terminal(lambda now: ca.sumsqr(now.q - 3)), 8.0),
 }
 
@@ -34,6 +33,12 @@ def test_a_cost_that_no_motion_changes_leaves_a_feasible_motion(name, curve):
     assert solution.cost == pytest.approx(value, abs=1e-12)
     assert solution.history["cost"] == pytest.approx([value] * len(solution.history["cost"]))
     assert co.verify(solution).kkt.stationarity < 1e-9
+
+
+def test_a_cost_of_the_given_duration_is_doubted():
+    with pytest.warns(co.SolutionWarning, match=r"contains the duration, which is given, 1 s, .* duration=co\.Free\("):
+        solution = co.solve(problem(co.duration(), START, END, LIMITS), CURVES[0])
+    assert (solution.status, solution.cost) == (co.Status.SOLVED, 1.0)
 
 
 @pytest.mark.parametrize("given", [[], [co.Parameter("w", 1.0)]], ids=["without parameters", "with"])

@@ -9,9 +9,12 @@ from colloc.control.residuals import Expansion, Residuals, fitted
 from colloc.control.riccati import Policy, backward
 from colloc.control.track import Tracking, track
 from colloc.control.trajectory import Status, Trajectory
+from colloc.packages import present
 
 __all__ = [
     "Expansion", "Form", "Objective", "Policy", "Residuals", "Scheme", "Status", "System", "Tracking", "Trajectory",
     "backward", "box_minimum", "control_cost", "discretise", "fitted", "ilqr", "least_squares_step", "output_cost",
     "response", "response_matrices", "response_transposed", "simulate", "state_cost", "track",
 ]  # fmt: skip
+
+present(__name__)

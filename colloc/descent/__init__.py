@@ -17,9 +17,12 @@ from colloc.descent.methods import bfgs, modified_newton, steepest_descent
 from colloc.descent.movement import Movement
 from colloc.descent.objective import Descent, DescentStatus, History, Objective, Stop
 from colloc.descent.spline import SplineMotion
+from colloc.packages import present
 
 __all__ = [
     "ChainMovement", "ChainSample", "Descent", "DescentStatus", "History", "ModifiedCholesky", "Movement",
     "Objective", "Point", "SplineMotion", "Step", "Stop", "bfgs", "ipopt", "modified_cholesky", "modified_newton",
     "steepest_descent", "wolfe_step",
 ]  # fmt: skip
+
+present(__name__)

@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_array, function, instance, quoted
+from colloc.checks import InputError, as_tuple, finite_array, function, instance, quoted, spelt
 from colloc.dynamics import (
     DerivativeRecursion,
     InverseDynamics,
@@ -42,6 +42,7 @@ from colloc.problem import Instant
 INPUTS = ("t", "q", "qd", "qdd", "tau")
 
 
+@spelt
 class Evaluator:
     """Dynamics of a model evaluated at many samples at once.
 

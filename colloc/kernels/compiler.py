@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
+from colloc.checks import doubt
 from colloc.interrupts import uninterrupted
 from colloc.kernels.kernel import CompileError
 from colloc.kernels.options import CompileWarning
@@ -140,7 +140,7 @@ class _Run:
             if waited > patience and not spoken:
                 hint = "Ctrl-C ends it, compile=False does without"
                 words = f"the C compiler {self.words[0]} has been running for {patience:.0f} s: {hint}"
-                warnings.warn(words, CompileWarning, stacklevel=2)
+                doubt(words, CompileWarning)
                 spoken = True
             end_if_told()
             with suppress(subprocess.TimeoutExpired):

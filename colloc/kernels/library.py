@@ -6,7 +6,6 @@ import ctypes
 import hashlib
 import os
 import threading
-import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -15,12 +14,13 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, count, unknown_name
+from colloc.checks import InputError, count, doubt, unknown_name
 from colloc.kernels.cache import evict, find, store, workshop
 from colloc.kernels.compiler import Compiler, compile_library, inspect
 from colloc.kernels.kernel import CompileError, Kernel
 from colloc.kernels.operations import vector_names
 from colloc.kernels.options import (
+    COMPILED,
     Compile,
     CompileWarning,
     cache_directory,
@@ -30,6 +30,7 @@ from colloc.kernels.options import (
     thread_count,
 )
 from colloc.kernels.source import sources
+from colloc.progress import announce
 
 
 class Library:
@@ -171,6 +172,8 @@ def build(kernels: Mapping[str, Kernel], options: Compile) -> Library:
     directory, key = cache_directory(options), _key(kernels, compiler, lanes)
     path = find(directory, key)
     if path is None:
+        work = sum(own.function.n_instructions() for own in kernels.values())
+        announce(f"compiling {len(kernels)} functions, once, as a cache keeps them", COMPILED * work)
         with workshop(directory) as inside:
             texts = sources(list(kernels.values()), lanes, vector_names(lanes, compiler.macros))
             path = store(directory, key, compile_library(compiler, texts, inside, processors()))
@@ -188,7 +191,7 @@ def build_or_warn(kernels: Mapping[str, Kernel], options: Compile) -> Library | 
     try:
         return build(kernels, options)
     except CompileError as error:
-        warnings.warn(f"{error}; CasADi's virtual machine is used instead", CompileWarning, stacklevel=3)
+        doubt(f"{error}; CasADi's virtual machine is used instead", CompileWarning)
         return None
 
 

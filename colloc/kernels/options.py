@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from colloc.checks import InputError, count, quoted, text
+from colloc.checks import InputError, count, quoted, spelt, text
 from colloc.kernels.kernel import CompileError
 
 LANES = (1, 2, 4, 8)
+COMPILED = 60e-6  # s per instruction that a compiler takes, on two cores
 MOST_THREADS = 256  # the driver's
 
 
@@ -29,6 +30,7 @@ class CompileWarning(UserWarning):
     """
 
 
+@spelt
 @dataclass(frozen=True)
 class Compile:
     """Choices for kernels compiled to machine code.

@@ -26,6 +26,7 @@ from colloc.loops.reduction import (
     loop_residual,
 )  # fmt: skip
 from colloc.loops.sensitivities import ChainSensitivities, chain_hessian, chain_sensitivities
+from colloc.packages import present
 
 __all__ = [
     "Actuation", "ChainDerivatives", "ChainEvaluator", "ChainForces", "ChainMotion", "ChainSensitivities",
@@ -34,3 +35,5 @@ __all__ = [
     "dependent_motion", "inverse_dynamics", "loop_residual", "loop_torques", "loop_wrenches", "on_line", "on_plane",
     "planar", "prismatic", "revolute", "spherical", "weld",
 ]  # fmt: skip
+
+present(__name__)

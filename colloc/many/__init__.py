@@ -4,5 +4,8 @@ from colloc.many.optima import Found, Optima, Optimum
 from colloc.many.search import multistart
 from colloc.many.sweep import sweep
 from colloc.many.table import Sweep
+from colloc.packages import present
 
 __all__ = ["Found", "Optima", "Optimum", "Sweep", "multistart", "sweep"]
+
+present(__name__)

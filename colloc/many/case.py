@@ -16,6 +16,7 @@ from colloc.dynamics import newton_euler
 from colloc.kernels import Compile
 from colloc.lazy import cached_property
 from colloc.many.screening import Curves, program
+from colloc.many.warned import warnings_of
 from colloc.pickling import Portable
 from colloc.problem import Problem, Sequence
 from colloc.solution import SequenceSolution, Solution
@@ -104,6 +105,7 @@ class CaseSolver(Portable):
         row |= {"cost": solution.cost, "duration": solution.duration, "error": float(solution.error)}
         row |= {"iterations": solution.iterations, "variables": int(solution.nlp.n_x)}
         row |= {name: float(fn(solution)) for name, fn in self.record.items()}
+        row["warning"] = warnings_of(solution)
         return packed(row | {"answer": _words(solution)}, _arrays(solution))
 
     @property

@@ -1,4 +1,4 @@
-"""The guess of a sweep: whether it fits the problem, and what two sweeps are compared by."""
+"""The guess of a sweep or of many starts: whether it fits the problem, and what two sweeps are compared by."""
 
 from __future__ import annotations
 

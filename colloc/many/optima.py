@@ -10,6 +10,7 @@ import numpy as np
 
 from colloc.display import Table, short
 from colloc.many.screening import Coarse
+from colloc.many.warned import warnings_of
 from colloc.solution import SequenceSolution, Solution
 
 SAME_COST = 1e-3  # of the cost's size
@@ -26,12 +27,17 @@ class Optimum(NamedTuple):
     starts : tuple of int
         Numbers of the starts.
     usual : bool
-        Whether `solve` finds it, from its own guess on the curve that was asked for.
+        Whether `solve` finds it, from the same guess on the curve that was asked for.
     """
 
     solution: Solution | SequenceSolution
     starts: tuple[int, ...]
     usual: bool
+
+    @property
+    def warnings(self) -> list[str]:
+        """What `solve` would warn of."""
+        return warnings_of(self.solution)
 
 
 class Found(NamedTuple):
@@ -40,7 +46,7 @@ class Found(NamedTuple):
     Parameters
     ----------
     number : int
-        0 is the usual guess.
+        0 is the guess that was given, or the usual one.
     near : int or None
         The start near whose end it lies, of one that is not random.
     cost : float
@@ -134,6 +140,7 @@ class Optima:
         if known := len(self._random):
             sample = f"{known} random start{'s' * (known > 1)}"
             notes.append(f"chance that one more random start ends in another optimum: {self.unseen:.0%}, by {sample}")
+        notes += [f"optimum {k}: {sentence}" for k, own in enumerate(self.optima) for sentence in own.warnings]
         if self.interrupted:
             notes.append("interrupted before all starts were done")
         header = ("cost", "duration", "status", "", "", "")

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from typing import Any
 
+from colloc.progress import be_silent
+
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # of libraries that would take every core
 _starting = threading.Lock()
 
@@ -111,7 +113,8 @@ class _Process:
 
 
 def _begin() -> None:
-    """In a new process: Ctrl-C is the parent's, whose death is its own."""
+    """In a new process: Ctrl-C is the parent's, whose death is its own; what it builds, all others do as well."""
+    be_silent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

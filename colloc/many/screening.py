@@ -87,6 +87,8 @@ class Screening(Portable):
     options : mapping
         IPOPT's.
     compile : bool, Compile or None
+    guess : optional
+        As in `solve`: start 0.
     """
 
     problem: Problem | Sequence
@@ -95,6 +97,7 @@ class Screening(Portable):
     seed: int
     options: Mapping[str, Any]
     compile: bool | Compile | None
+    guess: Any = None
 
     @cached_property
     def nlp(self) -> NLP | SequenceNLP:
@@ -107,7 +110,7 @@ class Screening(Portable):
         return usual_guesses(self.nlp)
 
     def __call__(self, item: Item) -> Coarse:
-        """The better optimum of some searches. Start 0 is the usual guess; what is drawn depends on seed and number."""
+        """The better optimum of some searches. Start 0 is the guess itself; of others seed and number decide."""
         begin, rng = time.perf_counter(), np.random.default_rng([self.seed, item.number])
         reason, best = self._search(item, rng)
         for _ in range(_SEARCHES - 1 if item.number else 0):
@@ -127,7 +130,7 @@ class Screening(Portable):
         run = Run(self.parameters, options, Hessian.EXACT, False, 1e-2, False)
         try:
             if item.number == 0:
-                guess = None
+                guess = self.guess
             else:
                 x = random_start(nlp, self.lines, rng) if item.near is None else near_start(nlp, item.near, rng)
                 guess = Start(x)
@@ -148,7 +151,7 @@ class Screening(Portable):
 
 @dataclass(frozen=True, eq=False)
 class Refining(Portable):
-    """The same on the grid that is asked for, from an optimum on the coarse one; or from the usual guess, None.
+    """The same on the grid that is asked for, from an optimum on the coarse one; or from the first guess, None.
 
     Parameters
     ----------
@@ -171,7 +174,7 @@ class Refining(Portable):
         own, begin = self.coarse, time.perf_counter()
         tolerance = 1e-2 if self.tol is None else self.tol
         run = Run(own.parameters, own.options, Hessian.EXACT, False, tolerance)
-        guess: Any = None if found is None else own.solution(found)
+        guess: Any = own.guess if found is None else own.solution(found)
         try:
             solution, _ = run(self.nlp, guess, begin)
         except InputError as error:

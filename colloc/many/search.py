@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import count, finite_number, flag, instance
+from colloc.checks import count, flag, instance, relative_tolerance, spelt
 from colloc.interrupts import Heeded
 from colloc.kernels import Compile
 from colloc.many.executors import check_executor, results, working
+from colloc.many.given_guess import check_guess
 from colloc.many.optima import Found, Optima, Optimum, alike, grouped
 from colloc.many.screening import Coarse, Curves, Item, Refining, Screening, coarser, signature
+from colloc.many.warned import say_once
 from colloc.other_threads import computing
 from colloc.problem import Problem, Sequence
-from colloc.progress import Progress
+from colloc.progress import Progress, silent_if_told
 from colloc.solution import SequenceSolution, Solution
 from colloc.solve import SolveError
 from colloc.solver import Status, check_options
@@ -26,14 +28,17 @@ _NEAR = 0.6  # share of the starts that lie near earlier ends
 _ROUNDS = 3  # in which these are solved, each near the best ends so far
 _PARENTS = 3  # optima near which they lie
 _STOPPED = Status.INTERRUPTED
-_USUAL = -1  # the usual guess on the curve asked for, among numbers of starts
+_USUAL = -1  # the first guess on the curve asked for, among numbers of starts
 
 
+@spelt
 @computing()
+@silent_if_told
 def multistart(
     problem: Problem | Sequence,
     curve: Curves | None = None,
     *,
+    guess: Any = None,
     starts: int = 20,
     seed: int = 0,
     keep: int = 3,
@@ -47,10 +52,10 @@ def multistart(
     """The distinct optima to which random motions lead, the best first.
 
     `solve` finds the optimum in whose basin its guess lies, and a better one may be elsewhere. Here the first start is
-    the usual guess; then come motions by way of random postures within the joint ranges, in random durations; the last
+    that guess; then come motions by way of random postures within the joint ranges, in random durations; the last
     three fifths are the best ends so far with large detours of some joints. Every start but the first is two such
     motions, the better end of which counts. All are solved on a coarse grid with inequalities at its nodes; the best
-    distinct ends, and the usual guess itself, are then solved on the curve that is asked for as `solve` does. The
+    distinct ends, and the guess itself, are then solved on the curve that is asked for as `solve` does. The
     answer depends on the seed, not on the executor.
 
     Parameters
@@ -58,6 +63,8 @@ def multistart(
     problem : Problem or Sequence
     curve : optional
         As in `solve`; by default one of its own, refined to 1e-3.
+    guess : optional
+        The first start, as in `solve`.
     starts : int
         Number of starts, at least 2.
     seed : int
@@ -75,7 +82,8 @@ def multistart(
     Returns
     -------
     Optima
-        Also when interrupted by Ctrl-C, if any optimum has been found: those of the coarse grid, if need be.
+        Also when interrupted by Ctrl-C, if any optimum has been found: those of the coarse grid, if need be. What
+        `solve` would warn of is said once, and stands in the `warnings` of every optimum.
 
     Raises
     ------
@@ -107,14 +115,16 @@ def multistart(
     if progress is not None:
         flag("progress", progress)
     if curve is None:
-        curve = default_curves(problem)
+        curve = default_curves(problem, guessed=guess is not None)
         tol = 1e-3 if tol is None else tol
     if tol is not None:
-        finite_number("tol", tol, positive=True)
+        relative_tolerance("tol", tol)
     with Heeded():
+        if guess is not None:
+            check_guess(problem, guess)
         values = problem.parameter_values(parameters)
         curve = checked_curves(problem, curve)
-        screening = Screening(problem, coarser(curve), values, seed, check_options(ipopt), compile)
+        screening = Screening(problem, coarser(curve), values, seed, check_options(ipopt), compile, guess)
         refining = Refining(screening, curve, tol)
         _ = screening.nlp  # what does not fit the problem is said here, once
     with working(chosen) as pool, Progress(starts + keep + 1, "starts", progress) as bar:
@@ -122,7 +132,9 @@ def multistart(
         search.screen(screening, bar)
         search.refine(refining, keep, bar)
     with Heeded():
-        return search.answer(screening)
+        found = search.answer(screening)
+        say_once("optimum", {k: own.warnings for k, own in enumerate(found.optima)})
+        return found
 
 
 class _Search:
@@ -168,7 +180,7 @@ class _Search:
             self._interrupted = True
 
     def refine(self, refining: Refining, keep: int, bar: Progress) -> None:
-        """The best distinct ends on the curve that is asked for, and the usual guess."""
+        """The best distinct ends on the curve that is asked for, and the first guess."""
         if self._interrupted:
             return
         groups = grouped(self._coarse)

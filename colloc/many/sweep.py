@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, finite_number, flag, function, quoted
+from colloc.checks import InputError, finite_number, flag, function, quoted, relative_tolerance, spelt
 from colloc.files import check_path, write_atomically
 from colloc.kernels import Compile, check_compile
 from colloc.many.case import CaseSolver, Item, row_of, unpacked
@@ -20,9 +20,10 @@ from colloc.many.executors import check_executor, done, sent, working
 from colloc.many.given_guess import check_guess, described
 from colloc.many.screening import Curves
 from colloc.many.table import COLUMNS, Sweep
+from colloc.many.warned import say_once
 from colloc.other_threads import computing
 from colloc.problem import Problem, Sequence
-from colloc.progress import Progress
+from colloc.progress import Progress, silent_if_told
 from colloc.solution.fingerprint import differences, fingerprint, links_fingerprint
 from colloc.solver import check_options
 from colloc.transcription import checked_curves
@@ -30,7 +31,9 @@ from colloc.transcription import checked_curves
 _ABOUT = "sweep.json"
 
 
+@spelt
 @computing()
+@silent_if_told
 def sweep(
     problem: Problem | Sequence | Callable[..., Problem | Sequence],
     cases: Any,
@@ -89,7 +92,8 @@ def sweep(
     Returns
     -------
     Sweep
-        When interrupted by Ctrl-C, what is done, and `interrupted`; other cases have the reason "not begun".
+        When interrupted by Ctrl-C, what is done, and `interrupted`; other cases have the reason "not begun". What
+        `solve` would warn of is in the column `warning`, and said once where several cases come with the same.
 
     Raises
     ------
@@ -116,9 +120,10 @@ def sweep(
     flag("warm", warm)
     if progress is not None:
         flag("progress", progress)
-    for name, value in (("tol", tol), ("seconds", seconds)):
-        if value is not None:
-            finite_number(name, value, positive=True)
+    if tol is not None:
+        relative_tolerance("tol", tol)
+    if seconds is not None:
+        finite_number("seconds", seconds, positive=True)
     if seconds is not None and not isinstance(executor, int):
         raise InputError(f"seconds holds for processes of the sweep's own: give executor=2, got {quoted(executor)}")
     if parameters is not None:
@@ -140,7 +145,9 @@ def sweep(
         study.resume(_folder(folder), _about(solver, names, values, warm))
     with working(check_executor(executor), seconds) as pool, Progress(len(values), "cases", progress) as bar:
         study.run(pool, bar)
-    return Sweep(solver, names, values, tuple(study.contents), tuple(study.reasons), study.interrupted)
+    table = Sweep(solver, names, values, tuple(study.contents), tuple(study.reasons), study.interrupted)
+    say_once("case", table.warnings)
+    return table
 
 
 class _Study:

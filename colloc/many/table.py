@@ -15,9 +15,10 @@ from colloc.lazy import cached_property
 from colloc.many.case import CaseSolver, row_of
 from colloc.solution import SequenceSolution, Solution
 
-COLUMNS = ("status", "reason", "cost", "duration", "error", "iterations", "variables")
-_NUMBERS = COLUMNS[2:]
+COLUMNS = ("status", "reason", "warning", "cost", "duration", "error", "iterations", "variables")
+_NUMBERS = COLUMNS[3:]
 _SHOWN = 10  # rows
+_WIDE = 40  # characters of a warning
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,17 +59,28 @@ class Sweep:
 
     @cached_property
     def table(self) -> np.ndarray:
-        """All columns as a structured array, shape (cases,): values, status, reason, numbers; nan where none is."""
-        rows = [{} if content is None else row_of(content) for content in self.contents]
+        """All columns as a structured array, shape (cases,): values, status, reason, warning, numbers; nan where none
+        is. The warning is what `solve` would have warned of."""
+        rows = self._rows
         numbers = (*_NUMBERS, *self.solver.record)
         columns: dict[str, np.ndarray] = {name: self.values[:, k] for k, name in enumerate(self.names)}
         columns["status"] = np.array([row.get("status", "") for row in rows], dtype=str)
         columns["reason"] = np.array(self.reasons, dtype=str)
+        columns["warning"] = np.array(["; ".join(row.get("warning", ())) for row in rows], dtype=str)
         columns |= {name: np.array([row.get(name, np.nan) for row in rows], dtype=float) for name in numbers}
         found = np.zeros(len(rows), dtype=[(name, own.dtype) for name, own in columns.items()])
         for name, own in columns.items():
             found[name] = own
         return found
+
+    @cached_property
+    def _rows(self) -> list[dict[str, Any]]:
+        return [{} if content is None else row_of(content) for content in self.contents]
+
+    @property
+    def warnings(self) -> dict[int, list[str]]:
+        """What `solve` would have warned of, by the number of the case; of those alone that it would have warned of."""
+        return {k: row["warning"] for k, row in enumerate(self._rows) if row.get("warning")}
 
     def __len__(self) -> int:
         return len(self.values)
@@ -78,6 +90,9 @@ class Sweep:
         if text("column", column) not in known:
             raise unknown_name("column", column, known)
         return self.table[column]
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.table.dtype.names or ())
 
     @property
     def failed(self) -> np.ndarray:
@@ -116,7 +131,7 @@ class Sweep:
 
     def _table(self) -> Table:
         header: Sequence[str] = self.table.dtype.names or ()
-        rows = [[_cell(row[name]) for name in header] for row in self.table[:_SHOWN]]
+        rows = [[_cell(name, row[name]) for name in header] for row in self.table[:_SHOWN]]
         notes = [f"... {len(self) - _SHOWN} more rows"] if len(self) > _SHOWN else []
         notes.append(f"{len(self)} cases, {self.failed.size} of them without an answer")
         if self.interrupted:
@@ -124,5 +139,7 @@ class Sweep:
         return Table(f"Sweep over {', '.join(self.names)}", header, rows, notes)
 
 
-def _cell(value: Any) -> str:
+def _cell(column: str, value: Any) -> str:
+    if column == "warning" and len(value) > _WIDE:
+        return f"{value[:_WIDE]} ..."
     return str(value) if isinstance(value, str) else short(float(value))

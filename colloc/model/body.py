@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, function, quoted, text
+from colloc.checks import InputError, function, quoted, spelt, text
 from colloc.display import entries
 from colloc.interrupts import heeded
 from colloc.model.joint import Joint
@@ -17,6 +17,7 @@ from colloc.pickling import Portable
 from colloc.symbolic import symbolic
 
 
+@spelt
 @dataclass(frozen=True, eq=False)
 class Body(Portable):
     """A rigid link and the joint to its parent.
@@ -85,7 +86,10 @@ class Body(Portable):
             _check_inertia(f"inertia {label}", np.array(ca.DM(self.inertia)))
             massless = self.mass.is_constant() and float(self.mass) == 0
             if massless and np.array(ca.DM(self.inertia)).any():
-                raise InputError(f"inertia {label} must be zero because its mass is zero, got {self.inertia}")
+                got = quoted(np.array(ca.DM(self.inertia)).tolist())
+                raise InputError(
+                    f"inertia {label} must be zero because its mass is zero, got {got}: give it a mass, as in mass=1.0"
+                )
 
     def __repr__(self) -> str:
         parts = [repr(self.name), self.joint.kind, f"on {self.parent!r}" if self.parent else "on the world"]
@@ -110,6 +114,7 @@ class Body(Portable):
         return ca.vertcat(ca.horzcat(second, moment), ca.horzcat(moment.T, self.mass))
 
 
+@spelt
 @dataclass(frozen=True, eq=False)
 class Load(Portable):
     """The wrench that the environment applies to a link.
@@ -206,11 +211,11 @@ def _tensor(name: str, value: Any) -> ca.SX:
 def _check_inertia(name: str, tensor: np.ndarray) -> None:
     size = max(float(np.abs(tensor).max()), 1e-300)
     if np.abs(tensor - tensor.T).max() > 1e-9 * size:
-        raise InputError(f"{name} must be symmetric, got\n{tensor}")
+        raise InputError(f"{name} must be symmetric, got {tensor.tolist()}")
     principal = np.linalg.eigvalsh(tensor)
     # The largest principal moment cannot exceed the sum of the other two for any mass distribution.
     if principal[2] > principal[0] + principal[1] + 1e-9 * size:  # which a negative moment violates too
         raise InputError(
             f"{name} is physically impossible: principal moments {principal} must be >= 0 and no one may exceed "
-            f"the sum of the other two, got\n{tensor}"
+            f"the sum of the other two, got {tensor.tolist()}"
         )

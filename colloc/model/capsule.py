@@ -7,7 +7,7 @@ from typing import Any
 
 import casadi as ca
 
-from colloc.checks import InputError, text
+from colloc.checks import InputError, spelt, text
 from colloc.display import entries
 from colloc.interrupts import heeded
 from colloc.pickling import Portable
@@ -17,6 +17,7 @@ _TINY = 1e-12  # m2, beside squared lengths: points in place of segments
 _PARALLEL = 1e-6  # squared sine of the angle below which segments count as parallel
 
 
+@spelt
 @dataclass(frozen=True, eq=False)
 class Capsule(Portable):
     """A round bar with hemispheres at its ends, fixed to a body or to the world; a ball if both ends are one.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from colloc.checks import InputError, mapping, quoted, text, unknown_name
+from colloc.checks import InputError, mapping, quoted, spelt, text, unknown_name
 from colloc.interrupts import heeded
 from colloc.model.body import Body
 from colloc.model.kinds import fixed, prismatic, revolute
@@ -15,6 +15,7 @@ from colloc.model.limits import Limits
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
+@spelt
 @heeded
 def floating(
     name: str,
@@ -70,6 +71,7 @@ def floating(
     return _chain(Body(name, fixed(placement), None, mass, com, inertia, tip), slides, turns, limits)
 
 
+@spelt
 @heeded
 def spherical(
     name: str,

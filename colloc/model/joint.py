@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, angles, as_tuple, instance, quoted, text, vector
+from colloc.checks import InputError, angles, as_tuple, instance, quoted, spelt, text, vector
 from colloc.display import entries, short
 from colloc.interrupts import heeded
 from colloc.model.limits import Limits
@@ -19,6 +19,7 @@ from colloc.symbolic import symbolic
 _ROUNDING = 1e-9  # by how much the length of a unit vector, or a line through a point, may be off
 
 
+@spelt
 @dataclass(frozen=True, eq=False)
 class Friction(Portable):
     """Coulomb friction, smoothed so that it has derivatives: level * tanh(rate / velocity).
@@ -75,6 +76,7 @@ class Screw(NamedTuple):
         return Screw(-self.angular, -self.linear)
 
 
+@spelt
 @dataclass(frozen=True, eq=False)
 class Joint(Portable):
     """A joint with at most one degree of freedom between a parent frame and a link frame.

@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import angles, finite_number, flag
+from colloc.checks import angles, finite_number, flag, spelt
 from colloc.interrupts import heeded
 from colloc.model.joint import Friction, Joint, Screw
 from colloc.model.limits import Limits
@@ -18,6 +18,7 @@ from colloc.symbolic import symbolic
 _NONE, _Z = np.zeros(3), np.array([0.0, 0.0, 1.0])
 
 
+@spelt
 @heeded
 def revolute(
     axis: Sequence[float] = (0, 0, 1),
@@ -61,6 +62,7 @@ def revolute(
     return Joint(before, screw, _here(), _limits(limits), name, damping, stiffness, rest, armature, friction)
 
 
+@spelt
 @heeded
 def prismatic(
     axis: Sequence[float] = (0, 0, 1),
@@ -90,6 +92,7 @@ def prismatic(
     return Joint(before, screw, _here(), _limits(limits), name, damping, stiffness, rest, armature, friction)
 
 
+@spelt
 @heeded
 def helical(
     axis: Sequence[float] = (0, 0, 1),
@@ -125,6 +128,7 @@ def helical(
     return Joint(before, screw, _here(), _limits(limits), name, damping, stiffness, rest, armature, friction)
 
 
+@spelt
 @heeded
 def fixed(placement: Any = None, *, name: str | None = None) -> Joint:
     """Rigid connection: the link frame is `placement` in the parent frame.
@@ -142,6 +146,7 @@ def fixed(placement: Any = None, *, name: str | None = None) -> Joint:
     return Joint(_placed(placement), Screw(_NONE, _NONE), _here(), name=name)
 
 
+@spelt
 @heeded
 def dh_revolute(
     theta: Any = 0.0,
@@ -191,6 +196,7 @@ def dh_revolute(
     return Joint(before, Screw(_Z, _NONE), after, _limits(limits), name, damping, stiffness, rest, armature, friction)
 
 
+@spelt
 @heeded
 def dh_prismatic(
     theta: Any = 0.0,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from colloc.checks import instance
+from colloc.checks import instance, spelt
 from colloc.interrupts import heeded
 from colloc.model.tree import Model
 from colloc.symbolic import symbolic
@@ -82,6 +82,7 @@ def carry(
     return position, faster, acceleration + (rate * (velocity + faster) + change * position) @ twist
 
 
+@spelt
 @heeded
 def point_motion(
     model: Model, body: str, point: Any = (0, 0, 0), *, q: ca.SX, qd: ca.SX | None = None, qdd: ca.SX | None = None

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from colloc.checks import interval, pair
+from colloc.checks import interval, pair, spelt
 
 _FREE = (-math.inf, math.inf)
 
 
+@spelt
 @dataclass(frozen=True)
 class Limits:
     """Limits of one joint, each (lower, upper); infinite where there is none.

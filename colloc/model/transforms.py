@@ -7,11 +7,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, angles, quoted, vector
+from colloc.checks import InputError, angles, quoted, spelt, vector
 from colloc.interrupts import heeded
 from colloc.symbolic import symbolic
 
 
+@spelt
 @heeded
 def placement(translation: Any = (0, 0, 0), rpy: Any = (0, 0, 0)) -> ca.SX:
     """Homogeneous transform from a translation and roll, pitch, yaw about fixed axes (as in URDF).

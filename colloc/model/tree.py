@@ -10,11 +10,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, choice, instance, pair, quoted, text, unknown_name, vector
+from colloc.checks import InputError, as_tuple, choice, instance, pair, quoted, spelt, text, unknown_name, vector
 from colloc.display import Table, short
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
 from colloc.model.body import Body, Load
+from colloc.model.doubts import check_units
 from colloc.model.joint import Joint
 from colloc.model.kinds import fixed
 from colloc.model.table import bodies_table
@@ -23,6 +24,7 @@ from colloc.pickling import Portable
 from colloc.symbolic import symbolic, symbols
 
 
+@spelt
 @dataclass(frozen=True, eq=False, repr=False)
 class Model(Portable):
     """An open tree of rigid bodies.
@@ -78,6 +80,7 @@ class Model(Portable):
         instance("markers", self.markers, Mapping, "of name to (body, point)")
         found = {name: self._marker(name, place) for name, place in self.markers.items()}
         object.__setattr__(self, "markers", MappingProxyType(found))
+        check_units(self)
 
     def _marker(self, name: Any, place: Any) -> tuple[str, ca.SX]:
         """Body and point of a marker, checked."""

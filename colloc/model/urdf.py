@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, doubt, finite_number, quoted, unknown_name
+from colloc.checks import InputError, doubt, finite_number, quoted, spelt, unknown_name
 from colloc.files import check_path
 from colloc.interrupts import heeded
 from colloc.model.body import Body
@@ -29,6 +29,7 @@ _OF_JOINT = ("origin", "parent", "child", "axis", "limit", "dynamics", "calibrat
 _OF_LINK = ("inertial", "visual", "collision", "sensor")
 
 
+@spelt
 @heeded
 def from_urdf(path: str | os.PathLike[str], gravity: Any = (0.0, 0.0, -9.81), friction_velocity: float = 0.1) -> Model:
     """The mechanism that a URDF file describes, on a base fixed to the world.
@@ -164,7 +165,10 @@ def _joint(joint: ElementTree.Element, friction_velocity: float) -> Joint:
     damping, level = (0.0 if dynamics is None else _number(dynamics, key, what, 0.0) for key in ("damping", "friction"))
     make = prismatic if kind == "prismatic" else revolute
     friction = Friction(level, friction_velocity) if level else None
-    return make(direction.tolist(), place, _limits(joint, kind, what), name=name, damping=damping, friction=friction)
+    made = make(direction.tolist(), place, _limits(joint, kind, what), name=name, damping=damping, friction=friction)
+    if axis is None:
+        doubt(f"{what} has no <axis>: it is taken to be x, (1, 0, 0), by the rules of the format")
+    return made
 
 
 def _limits(joint: ElementTree.Element, kind: str, what: str) -> Limits:
@@ -181,6 +185,8 @@ def _limits(joint: ElementTree.Element, kind: str, what: str) -> Limits:
             symmetric[quantity] = (-size, size)
     if symmetric.get("velocity") == (0.0, 0.0):
         doubt(f"{what} cannot move: its velocity limit is 0")
+    if symmetric.get("torque") == (0.0, 0.0):
+        doubt(f"{what} has no motor: its effort limit is 0, which holds its torque at zero; state one, or leave it out")
     return Limits(position, **symmetric)
 
 

@@ -37,7 +37,9 @@ def sample_basis(times: np.ndarray, degree: int, pieces: int) -> SplineBasis:
         At most N - degree pieces, which interpolate.
     """
     sites = np.interp(np.linspace(0, times.size - 1, pieces + degree), np.arange(times.size), times)
-    inside = np.lib.stride_tricks.sliding_window_view(sites[1:-1], degree).mean(axis=1)
+    inside = np.zeros(0)  # of a single polynomial, on fewer sites than there are neighbours
+    if pieces > 1:
+        inside = np.lib.stride_tricks.sliding_window_view(sites[1:-1], degree).mean(axis=1)
     return SplineBasis.of(np.concatenate([times[:1], inside, times[-1:]]), degree, degree - 1)
 
 

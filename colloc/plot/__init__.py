@@ -1,5 +1,6 @@
 """Figures and animations of a solution, and of the way to it."""
 
+from colloc.packages import present
 from colloc.plot.animation import animate
 from colloc.plot.iterations import convergence, descents
 from colloc.plot.map import map
@@ -15,3 +16,5 @@ __all__ = [
     "animate", "convergence", "descents", "error", "guess", "joints", "ladder", "map", "motion", "optima", "reactions",
     "save_figure", "show", "summary", "torques",
 ]  # fmt: skip
+
+present(__name__)

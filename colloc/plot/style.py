@@ -12,6 +12,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
+from colloc.checks import spelt
 from colloc.interrupts import Heeded
 from colloc.model import Model
 
@@ -77,7 +78,7 @@ def styled_below(narrow: float) -> Callable[[Callable[P, R]], Callable[P, R]]:
             with Heeded(), mpl.rc_context(_style(narrow=small)):
                 return draw(*args, **kwargs)
 
-        return drawn
+        return spelt(drawn)
 
     return decorated
 

@@ -9,7 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_array, finite_number, function, instance, interval, quoted, text
+from colloc.checks import (
+    InputError,
+    as_tuple,
+    finite_array,
+    finite_number,
+    function,
+    instance,
+    interval,
+    quoted,
+    spelt,
+    text,
+)
 from colloc.model.capsule import Capsule
 from colloc.pickling import Portable
 from colloc.problem.instant import Instant
@@ -73,6 +84,7 @@ def equation_of(state: State) -> Condition:
     return Condition(name, state.equation, 0.0, 0.0, WHOLE, scale, labels=labels)
 
 
+@spelt
 def path(
     fn: Callable[[Instant], Any],
     *,
@@ -118,6 +130,7 @@ def path(
     return _condition("path", fn, name, (lower, upper, equals), window("path during", during), scale, unit)
 
 
+@spelt
 def at(
     s: float, fn: Callable[[Instant], Any], *, lower: Any = None, upper: Any = None, equals: Any = None,
     scale: Any = None, unit: str | Sequence[str] = "", name: str | None = None,
@@ -148,6 +161,7 @@ def at(
     return _condition("at", fn, name, (lower, upper, equals), Moment(moment), scale, unit, f"at {moment:g}")
 
 
+@spelt
 def apart(
     a: Capsule, b: Capsule, *, by: float = 0.0, during: tuple[float, float] = (0.0, 1.0), name: str | None = None
 ) -> Condition:
@@ -185,6 +199,7 @@ def _distance(now: Instant, a: Capsule, b: Capsule) -> Any:
     return now.distance(a, b)
 
 
+@spelt
 def boundary(
     fn: Callable[..., Any], *, lower: Any = None, upper: Any = None, equals: Any = None,
     scale: Any = None, unit: str | Sequence[str] = "", name: str | None = None,

@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_number, instance, interval, quoted
+from colloc.checks import InputError, as_tuple, finite_number, instance, interval, quoted, spelt
 from colloc.display import short
 from colloc.pickling import Portable
 from colloc.problem.rows import bounded, name_of
@@ -99,6 +99,7 @@ def _cost(other: Any) -> Cost:
     return other
 
 
+@spelt
 def duration() -> Cost:
     """The duration of the motion [s].
 
@@ -114,6 +115,7 @@ def duration() -> Cost:
     return Cost((Term("duration", 1.0, None),))
 
 
+@spelt
 def integral(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
     """The time integral of a scalar function of the instant.
 
@@ -137,6 +139,7 @@ def integral(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
     return _of_function("integral", fn, name)
 
 
+@spelt
 def terminal(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
     """A scalar function of the last instant, the Mayer term of a cost (Lee et al. 2005, equation 2).
 
@@ -160,6 +163,7 @@ def terminal(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
     return _of_function("terminal", fn, name)
 
 
+@spelt
 def penalty(
     fn: Callable[[Any], Any], *, lower: Any = None, upper: Any = None, weight: float, name: str | None = None
 ) -> Cost:

@@ -7,11 +7,16 @@ from typing import Any
 import numpy as np
 
 from colloc.checks import angles, doubt
-from colloc.display import shown
+from colloc.display import short, shown
 from colloc.problem.instant import Slots
 from colloc.problem.joint_constraints import Bounds, EndState
+from colloc.problem.track import Tracked
+from colloc.problem.unknowns import Free
 
 _LOOSE = 3  # turns that a bound may be away from zero
+_FEW = 4  # samples, with which a motion cannot be told from another
+_LONG = 100.0  # times the duration of a motion: longer records are hardly of that motion
+_MOST = 0.5  # share of a motion that samples should cover
 
 
 def check_idle(problem: Any) -> None:
@@ -45,3 +50,40 @@ def check_angles(problem: Any) -> None:
             for quantity, j, value in stated.stated(problem.model):
                 if quantity == "q" and turning[j]:
                     angles(f"{stated.name} q[{problem.model.joint_names[j]}]", value)
+
+
+def check_tracks(problem: Any) -> None:
+    """InputWarning for measured samples whose times or values seem to be in other units than the motion's."""
+    for name, (term, _) in problem.costs.items():
+        if isinstance(term.fn, Tracked):
+            _check_times(name, term.fn.record.times, problem.horizon)
+            _check_values(name, term.fn, problem)
+
+
+def _check_times(name: str, t: np.ndarray, horizon: Free) -> None:
+    """Samples that hardly lie within a motion, or leave most of it without any."""
+    longest, shortest = horizon.upper, horizon.lower
+    within = np.count_nonzero((t >= 0) & (t <= longest))
+    covered = min(t[-1], shortest) - max(t[0], 0.0)
+    motion = f"a motion of {short(longest)} s" if shortest == longest else f"one of at most {short(longest)} s"
+    if t[-1] > longest and (within < _FEW or t[-1] > _LONG * longest):
+        doubt(
+            f"times of {name!r} run from {short(t[0])} to {short(t[-1])}, {within} of {t.size} samples in {motion}: "
+            "milliseconds, or a clock that does not start with the motion? times are in seconds from its start"
+        )
+    elif covered < _MOST * shortest:
+        doubt(
+            f"samples of {name!r} cover {max(covered, 0.0) / shortest:.0%} of the motion, {short(t[0])} to "
+            f"{short(t[-1])} s of {short(shortest)} s, and nothing holds the rest of it: give more samples, a shorter "
+            "duration, or co.initial and co.final"
+        )
+
+
+def _check_values(name: str, tracked: Tracked, problem: Any) -> None:
+    """Joint angles that may be in degrees."""
+    now, joints = problem.instant, problem.model.joints
+    turning = {now.q[j].element_hash() for j, joint in enumerate(joints) if joint.kind == "revolute"}
+    measured = tracked.measured(now)
+    values = [v for k, v in enumerate(tracked.record.largest) if measured[k].element_hash() in turning]
+    if values:
+        angles(f"values of {name!r}", values)

@@ -34,6 +34,8 @@ def given_duration(value: Any) -> Free:
     """The duration with its bounds; equal bounds for a number."""
     if isinstance(value, Free):
         return value
+    if isinstance(value, list | tuple):
+        raise InputError(f"duration must be a number, or between bounds co.Free(lower, upper), got {quoted(value)}")
     fixed = finite_number("duration", value, positive=True)
     return Free(fixed, fixed, fixed)
 
@@ -56,7 +58,7 @@ def given_list(name: str, value: Any, kind: type | UnionType) -> tuple[Any, ...]
             hint = f"; unpack lists within it: {name}=[*ends, other]" if unpacked else ""
             if isinstance(item, Parametrised) and kind is Parameter:
                 hint = "; give its .numbers"
-            raise InputError(f"{name} cannot contain {item!r}{hint}")
+            raise InputError(f"{name} cannot contain {quoted(item)}{hint}")
     return items
 
 

@@ -250,7 +250,7 @@ class Instant:
 
 
 # What an instant offers under names of its own, which unknowns and parameters cannot have.
-RESERVED = (*(f.name for f in fields(Instant)), *(name for name in vars(Instant) if name[0] != "_"))
+RESERVED = tuple(dict.fromkeys([*(f.name for f in fields(Instant)), *(n for n in vars(Instant) if n[0] != "_")]))
 
 
 def depends_on_rates(function: ca.Function) -> bool:

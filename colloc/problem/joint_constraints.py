@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array, finite_number, interval, pair, quoted, text, unknown_name
+from colloc.checks import InputError, finite_array, finite_number, interval, pair, quoted, spelt, text, unknown_name
 from colloc.interrupts import heeded
 from colloc.model import Model
 from colloc.problem.instant import Instant
@@ -119,6 +119,7 @@ class JointBounds:
         return list(grid.bounds(self.quantity, self.where))
 
 
+@spelt
 def initial(
     *, q: Any = None, qd: Any = None, qdd: Any = None, tau: Any = None, states: Mapping[str, Any] | None = None
 ) -> EndState:
@@ -145,6 +146,7 @@ def initial(
     return _end_state("initial", 0.0, states, q, qd, qdd, tau)
 
 
+@spelt
 def final(
     *, q: Any = None, qd: Any = None, qdd: Any = None, tau: Any = None, states: Mapping[str, Any] | None = None
 ) -> EndState:
@@ -163,6 +165,7 @@ def final(
     return _end_state("final", 1.0, states, q, qd, qdd, tau)
 
 
+@spelt
 @heeded
 def bounds(
     *,

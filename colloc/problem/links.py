@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_number, flag, mapping, quoted, text, unknown_name
+from colloc.checks import InputError, as_tuple, finite_number, flag, mapping, quoted, spelt, text, unknown_name
 from colloc.dynamics import mass_matrix
 from colloc.lazy import cached_property
 from colloc.model import Model
@@ -84,6 +84,7 @@ class Link:
         return _zero(self.name, expressions, labels, units)
 
 
+@spelt
 def link(
     first: str,
     second: str,
@@ -184,6 +185,7 @@ class Impact:
         return ca.vertcat(*found)
 
 
+@spelt
 def impact(
     first: str,
     second: str,

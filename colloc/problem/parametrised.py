@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, instance, quoted
+from colloc.checks import InputError, instance, quoted, spelt
 from colloc.interrupts import heeded
 from colloc.model import Body, Friction, Joint, Model
 from colloc.pickling import Portable
@@ -83,6 +83,7 @@ class Parametrised(Portable):
         return {self.numbers.name: np.array(found)}
 
 
+@spelt
 @heeded
 def parametrised(model: Model, name: str = "numbers") -> Parametrised:
     """A model whose masses, lengths, inertias and passive parts are parameters, so that they may change between solves.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array, instance, mapping, shortened, text, unknown_name
+from colloc.checks import InputError, finite_array, instance, mapping, shortened, spelt, text, unknown_name
 from colloc.display import short
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
@@ -18,7 +18,7 @@ from colloc.problem.conditions import Condition, Constraint, equation_of
 from colloc.problem.constraint_rows import ConstraintRows
 from colloc.problem.coordinates import Coordinates
 from colloc.problem.cost import NOTHING, Cost, Term
-from colloc.problem.doubts import check_angles, check_idle
+from colloc.problem.doubts import check_angles, check_idle, check_tracks
 from colloc.problem.given import check_coordinates, check_unique, given_cost, given_duration, given_list, given_model
 from colloc.problem.instant import SHARED, Instant, depends_on_rates
 from colloc.problem.joint_constraints import Bounds
@@ -31,6 +31,7 @@ from colloc.problem.user_functions import Stated, blamed, check_loops, check_num
 from colloc.problem.where import Ends, Window
 
 
+@spelt
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem(Portable):
     """A motion to be predicted.
@@ -99,6 +100,7 @@ class Problem(Portable):
         _ = self.costs, self.rows
         check_idle(self)
         check_angles(self)
+        check_tracks(self)
 
     @property
     def horizon(self) -> Free:

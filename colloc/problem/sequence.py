@@ -9,7 +9,7 @@ from itertools import pairwise
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_number, instance, mapping, quoted, text, unknown_name
+from colloc.checks import InputError, as_tuple, finite_number, instance, quoted, spelt, text, unknown_name
 from colloc.display import Table
 from colloc.interrupts import heeded
 from colloc.lazy import cached_property
@@ -27,6 +27,7 @@ from colloc.problem.user_functions import blamed
 from colloc.problem.where import Ends
 
 
+@spelt
 @dataclass(frozen=True, eq=False, repr=False)
 class Sequence(Portable):
     """Phases of a motion, each a problem with a model, duration, cost, constraints and loads of its own.
@@ -82,7 +83,11 @@ class Sequence(Portable):
 
     @heeded
     def __post_init__(self):
-        phases = dict(mapping("phases", self.phases))
+        if not isinstance(self.phases, Mapping):
+            raise InputError(
+                f'phases must be a mapping of name to Problem, as in {{"swing": problem}}, got {quoted(self.phases)}'
+            )
+        phases = dict(self.phases)
         if not phases:
             raise InputError("phases must name one Problem or more")
         for name, problem in phases.items():
@@ -123,6 +128,14 @@ class Sequence(Portable):
                     f"phases {first[0]!r} and {name!r} have different joints: take one, as in solution[{name!r}]"
                 )
         return first[1].model
+
+    @property
+    def span(self) -> Free:
+        """The duration of all phases together, with its bounds."""
+        if isinstance(self.duration, Free):
+            return self.duration
+        spans = [problem.horizon for problem in self.phases.values()]
+        return Free(sum(span.lower for span in spans), sum(span.upper for span in spans))
 
     def limits(self, quantity: str) -> tuple[np.ndarray, np.ndarray]:
         """The widest lower and upper bounds, each shape (n,), that any phase has on a joint quantity."""

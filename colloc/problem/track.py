@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, count, finite_array, float_array, quoted, text
+from colloc.checks import InputError, count, finite_array, float_array, quoted, spelt, text
 from colloc.interrupts import heeded
 from colloc.numerics.bspline import SplineBasis, cox_de_boor
 from colloc.numerics.smoothing import closest, sample_basis, smoothed
@@ -21,6 +20,7 @@ _HIGHEST = 7  # degree
 _MOST = 100  # polynomials, if not told otherwise: each costs operations at every node
 
 
+@spelt
 @heeded
 def track(
     times: Any,
@@ -86,18 +86,40 @@ def track(
     weights = finite_array(f"weight of {label!r}", weight, (measured.size,))
     if (weights <= 0).any():
         raise InputError(f"weight of {label!r} must be positive, got {quoted(weight)}")
-    return integral(partial(_distance, label, measured, of, weights), label)
+    return integral(Tracked(label, measured, of, weights), label)
 
 
-def _distance(label: str, measured: Record, of: Callable[[Any], Any], weights: np.ndarray, now: Any) -> ca.SX:
-    """The weighted squares of what lies between the two at an instant."""
-    found = column(f"track {label!r}", of(now), measured.size)
-    if found.shape != (measured.size, 1):
-        raise InputError(f"track {label!r} has values of size {measured.size}, its function shape {found.shape}")
-    # The weight of a time belongs into the residual: a free duration moves the nodes, and Gauss-Newton takes only
-    # what does not vary for a weight.
-    residual = measured.presence(now.t) * (found - measured.value(now.t))
-    return ca.dot(weights, residual**2)
+@dataclass(frozen=True, eq=False)
+class Tracked:
+    """The weighted squares of what lies between measured samples and the motion at an instant.
+
+    Parameters
+    ----------
+    label : str
+    record : Record
+    of : callable
+        Instant -> what was measured.
+    weights : ndarray, shape (k,)
+    """
+
+    label: str
+    record: Record
+    of: Callable[[Any], Any]
+    weights: np.ndarray
+
+    def measured(self, now: Any) -> ca.SX:
+        """What the samples are of, SX, shape (k,)."""
+        found = column(f"track {self.label!r}", self.of(now), self.record.size)
+        if found.shape != (self.record.size, 1):
+            size = self.record.size
+            raise InputError(f"track {self.label!r} has values of size {size}, its function shape {found.shape}")
+        return found
+
+    def __call__(self, now: Any) -> ca.SX:
+        # The weight of a time belongs into the residual: a free duration moves the nodes, and Gauss-Newton takes only
+        # what does not vary for a weight.
+        residual = self.record.presence(now.t) * (self.measured(now) - self.record.value(now.t))
+        return ca.dot(self.weights, residual**2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +129,8 @@ class Record:
     Parameters
     ----------
     times : ndarray, shape (N,) [s]
+    largest : ndarray, shape (k,)
+        The largest absolute value of every component.
     present : ndarray of bool, shape (N, k)
         Which samples there are.
     basis : SplineBasis
@@ -116,6 +140,7 @@ class Record:
     """
 
     times: np.ndarray
+    largest: np.ndarray
     present: np.ndarray
     basis: SplineBasis
     points: np.ndarray
@@ -181,7 +206,7 @@ def record(
             points[:, exact] = closest(basis, t[pattern], y[np.ix_(pattern, exact)])
         if noisy.size:
             points[:, noisy] = smoothed(basis, t[pattern], y[np.ix_(pattern, noisy)], deviations[noisy])
-    return Record(t, present, basis, points)
+    return Record(t, np.nanmax(np.abs(y), axis=0), present, basis, points)
 
 
 def _inside(breakpoints: np.ndarray, t: ca.SX) -> list[ca.SX]:

@@ -10,7 +10,18 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, count, finite_array, finite_number, flag, function, instance, interval, quoted
+from colloc.checks import (
+    InputError,
+    count,
+    finite_array,
+    finite_number,
+    flag,
+    function,
+    instance,
+    interval,
+    quoted,
+    spelt,
+)
 from colloc.display import entries
 from colloc.interrupts import heeded
 from colloc.pickling import Portable
@@ -20,6 +31,7 @@ from colloc.problem.rows import column
 _SHORTEST, _LONGEST = 1e-20, 1e20  # s
 
 
+@spelt
 @dataclass(frozen=True)
 class Free:
     """A duration to be found.
@@ -62,6 +74,7 @@ class Free:
         return (self.lower * self.upper) ** 0.5
 
 
+@spelt
 @dataclass(frozen=True, eq=False)
 class Unknown(Portable):
     """An unknown beside the joint motion: a signal of time, or a constant.
@@ -115,6 +128,7 @@ class Unknown(Portable):
         _check_bounded(self, "unknown")
 
 
+@spelt
 @dataclass(frozen=True, eq=False)
 class State(Portable):
     """A signal that obeys a differential equation of its own: a motor's current, a muscle's activation, a mass of fuel.
@@ -198,6 +212,7 @@ class State(Portable):
         return now.rate(self.name) - value if self.rate else value
 
 
+@spelt
 @dataclass(frozen=True, eq=False)
 class Parameter(Portable):
     """A value that may change from one solve to the next without rebuilding the problem.

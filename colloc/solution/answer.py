@@ -21,6 +21,8 @@ from colloc.solution.violations import Violation
 from colloc.solver import Outcome, Status
 from colloc.transcription import Program
 
+_TOLD = 1e-6  # of a row's natural size: a violation beyond is listed
+
 
 class Answer(ABC):
     """An answer to a problem, as its solver left it.
@@ -227,9 +229,22 @@ class Answer(ABC):
         seconds = ", ".join(f"{name} {value:.3f} s" for name, value in self.seconds.items())
         rows.append(("effort", f"{self.iterations} iterations; {seconds}"))
         rows.append(("error", f"{float(self.error):.1e} between nodes, most in {self.error.source}"))
-        worst = self.violations[:1]  # of a bound at zero the natural size is one unit, which a reader must know
-        relative = "".join(f" of its row's natural size, {v.in_unit(v.size)}" for v in worst if v.relative > 0)
-        rows.append(("violation", f"{short(self.violation)}{relative}, between nodes included"))
-        for v in [v for v in self.violations if v.relative > 1e-6][:5]:
-            rows.append(("", f"{v.row}: by {v} at t = {short(v.t)} s"))
-        return Table(self.title, ("", ""), rows)
+        return Table(self.title, ("", ""), rows + self._violated())
+
+    def _violated(self) -> list[tuple[str, str]]:
+        """Lines of the table on what is violated; of equations that a solved motion meets how far it strays."""
+        apart = [v for v in self.violations if v.equation and self.outcome.status is Status.SOLVED]
+        other = [v for v in self.violations if v not in apart]
+        worst = other[0].relative if other else 0.0
+        # Of a bound at zero the natural size is one unit, which a reader must know.
+        relative = "".join(f" of its row's natural size, {v.in_unit(v.size)}" for v in other[:1] if v.relative > 0)
+        lines = [("violation", f"{short(worst)}{relative}, between nodes included"), *_places(other)]
+        if places := _places(apart):
+            strays = max(self.error.totals[source] for source in ("dynamics", "equations"))
+            lines += [("equations", f"off between nodes: the motion strays by {strays:.1e}, relative"), *places]
+        return lines
+
+
+def _places(violations: list[Violation]) -> list[tuple[str, str]]:
+    """Lines on the worst of some violations, and where they are."""
+    return [("", f"{v.row}: by {v} at t = {short(v.t)} s") for v in violations if v.relative > _TOLD][:5]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from colloc.display import short
+from colloc.problem import Cost, Free
 from colloc.solution.error import SOURCES
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
@@ -27,7 +28,9 @@ def reservations(solution: Solution | SequenceSolution) -> list[str]:
     """
     if isinstance(solution, SequenceSolution):
         found = [f"{name}: {sentence}" for name, own in solution.phases.items() for sentence in reservations(own)]
-        return found + ([] if found or solution.status is not Status.COARSE else [_change(solution)])
+        if solution.status is Status.COARSE and not found:
+            found.append(_change(solution))
+        return found + _given_duration(solution.problem.minimize, solution.problem.span)
     found, tolerance = [], solution.outcome.tolerance
     advice = f"refine, as in co.solve(..., tol={min(tolerance, 1e-3):.1g})"
     if solution.status is Status.COARSE and solution.error.coarse > tolerance:
@@ -40,8 +43,18 @@ def reservations(solution: Solution | SequenceSolution) -> list[str]:
         worst = next(v for v in solution.violations if _is_bound(solution, v))
         found.append(f"{_violated(solution, worst)} (tolerance {tolerance:.1%}): {advice}")
     if solution.outcome.status is Status.SOLVED:
-        found += _duration(solution)
+        found += _duration(solution) + _given_duration(solution.problem.minimize, solution.problem.horizon)
     return found
+
+
+def _given_duration(cost: Cost, horizon: Free) -> list[str]:
+    """A cost of a duration that is given."""
+    if horizon.lower < horizon.upper or not any(term.fn is None and term.weight for term in cost.terms):
+        return []
+    return [
+        f"the cost contains the duration, which is given, {short(horizon.upper)} s, so that it changes nothing: leave "
+        "it free, as in duration=co.Free(lower, upper), or out of the cost"
+    ]
 
 
 def _change(solution: Solution | SequenceSolution) -> str:

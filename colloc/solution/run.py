@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from colloc.checks import InputError
+from colloc.checks import InputError, doubt
 from colloc.solution import knots
 from colloc.solution.answer import Answer
 from colloc.solution.iteration import Watch, told
@@ -108,7 +107,7 @@ class Run:
         if found.status in CUT_SHORT:
             return _cut_short(first, found.status), start
         if found.status is not Status.SOLVED:
-            warnings.warn("better knots may exist: the search for them has not settled", SolutionWarning, stacklevel=5)
+            doubt("better knots may exist: the search for them has not settled", SolutionWarning)
         begin, x = time.perf_counter(), grid.without_knots(found.x)
         solution, start = self(on_curve(nlp, grid.curve_at(found.x)), Start(x, near=True), begin)
         return _after(solution, first, found), start

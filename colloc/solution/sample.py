@@ -41,6 +41,9 @@ class Sample:
     def __getitem__(self, joint: str) -> JointMotion:
         return JointMotion(self.t, *(getattr(self, name)[joint] for name in ("q", "qd", "qdd", "tau")))
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.q.joints)
+
     def __getattr__(self, name: str) -> np.ndarray:
         if name.startswith("_"):
             raise AttributeError(name)

@@ -95,6 +95,9 @@ class SequenceSolution(Answer):
             raise unknown_name("phase", phase, self.phases)
         return self.phases[phase]
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.phases)
+
     @cached_property
     def starts(self) -> dict[str, float]:
         """When every phase begins [s]."""

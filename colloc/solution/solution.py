@@ -64,6 +64,9 @@ class Solution(Answer):
         """One joint at the nodes: `solution["elbow"].tau`, shape (N,)."""
         return self.nodes[text("name of a joint", joint)]
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.problem.model.joint_names)
+
     @property
     def problem(self) -> Problem:
         """The problem that this answers."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from colloc.checks import InputError, quoted
+from colloc.checks import InputError, quoted, shortened
 from colloc.problem import Problem
 from colloc.problem import Sequence as Phases
 from colloc.solution.answer import Answer
@@ -63,6 +63,8 @@ def _by_phase(nlp: SequenceNLP, guess: Given) -> Mapping[str, Own]:
     if isinstance(guess, SequenceSolution):
         return guess.phases
     if isinstance(guess, Solution):
+        for name, problem in nlp.problem.phases.items():
+            _check_joints(f"phase {name!r}", problem, guess)
         s = np.unique(guess.t) / guess.duration
         guess = Keyframes(s, guess.at(s * guess.duration).q)
     return phase_guesses(nlp.problem, guess)
@@ -74,10 +76,22 @@ def check_kind(problem: Problem | Phases, guess: object) -> None:
         if isinstance(guess, SequenceSolution) and guess.phases.keys() != problem.phases.keys():
             known = ", ".join(problem.phases)
             raise InputError(f"guess has phases {', '.join(guess.phases)}, the sequence has {known}")
+        for name, own in guess.phases.items() if isinstance(guess, SequenceSolution) else ():
+            _check_joints(f"phase {name!r}", problem.phases[name], own)
     elif isinstance(guess, SequenceSolution | Mapping):
         raise InputError(f"guess is one in phases, and the problem has none, got {quoted(guess)}")
-    elif isinstance(guess, Solution) and guess.problem.model.n != problem.model.n:
-        raise InputError(f"guess has {guess.problem.model.n} joints, the problem {problem.model.n}")
+    elif isinstance(guess, Solution):
+        _check_joints("the problem", problem, guess)
+
+
+def _check_joints(what: str, problem: Problem, guess: Solution) -> None:
+    """InputError for the motion of another mechanism."""
+    own, other = (p.model.joint_names for p in (problem, guess.problem))
+    if own != other:
+        raise InputError(
+            f"guess is a motion of the joints {shortened(other)}, {what} has {shortened(own)}: take a function of time "
+            "where they mean the same, as in guess=lambda t: solution.at(t).q"
+        )
 
 
 def trajectory_of(solution: Solution, problem: Problem) -> Trajectory:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import os
-import warnings
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from colloc.checks import InputError, instance, quoted
+from colloc.checks import InputError, doubt, instance, quoted, spelt
 from colloc.files import check_path, check_writable, write_atomically
 from colloc.interrupts import heeded
 from colloc.model import Model
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame  # pyright: ignore[reportMissingImports]
 
 
+@spelt
 @heeded
 def save(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) -> None:
     """Write a solution to one .npz file, atomically: the file is complete or absent.
@@ -79,6 +79,7 @@ def load(path: str | os.PathLike[str], problem: Problem) -> Solution: ...
 def load(path: str | os.PathLike[str], problem: Sequence) -> SequenceSolution: ...
 
 
+@spelt
 @heeded
 def load(path: str | os.PathLike[str], problem: Problem | Sequence) -> Solution | SequenceSolution:
     """Read a solution back and attach it to its problem.
@@ -126,17 +127,17 @@ def load(path: str | os.PathLike[str], problem: Problem | Sequence) -> Solution 
     elif isinstance(problem, Problem):
         solution = motion_from(name, archive.arrays, archive.meta, problem)
         if archive.meta["schema"] == 1:
-            warnings.warn(
+            doubt(
                 f"{name!r} has no fingerprint: whether it was solved for this problem is told by joints, sizes, cost "
                 "and violations alone",
                 SolutionWarning,
-                stacklevel=3,  # past `heeded`
             )
         return solution
     saved, wanted = ("a motion in phases", "Sequence") if in_phases else ("a single motion", "Problem")
     raise InputError(f"{name!r} holds {saved}: problem must be a {wanted}, got {quoted(problem)}")
 
 
+@spelt
 @heeded
 def to_csv(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) -> None:
     """Write the motion at the nodes as CSV: time, then q, qd, qdd and tau of every joint, units in the header.
@@ -181,6 +182,7 @@ def to_csv(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) 
     write_atomically(target, buffer.getvalue().encode())
 
 
+@spelt
 @heeded
 def to_dataframe(solution: Solution | SequenceSolution) -> DataFrame:
     """The motion at the nodes as a table of pandas, with the columns of `to_csv`.

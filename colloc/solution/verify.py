@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from colloc.checks import finite_number, instance
+from colloc.checks import finite_number, instance, spelt
 from colloc.display import Table, short
 from colloc.interrupts import heeded
 from colloc.model.gimbal import SingularPosture, singular_postures
@@ -121,6 +121,7 @@ class Verification:
         return ": judge by the intervals" if self.growth > _UNSTABLE and self.forward_error > _NOTICEABLE else ""
 
 
+@spelt
 @heeded
 def verify(solution: Solution | SequenceSolution, *, tolerance: float = 1e-12) -> Verification:
     """Check a solution by means it was not made with.

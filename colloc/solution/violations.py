@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from colloc.display import short
-from colloc.problem import ConstraintRows
+from colloc.problem import ConstraintRows, Window
 from colloc.transcription import NLP, Grid, constraint_block
 from colloc.transcription.mesh import Points, points_inside
 from colloc.transcription.places import AtTimes
@@ -37,6 +37,9 @@ class Violation(NamedTuple):
         Empty where the constraint states none.
     size : float
         Natural size of the row, in its own unit, see `natural_size`, or the one that its constraint states.
+    equation : bool
+        Whether it is an equation along the path, such as that of a torque of zero. These are met at nodes, and between
+        them judged by how far the motion strays, see `Solution.error`.
     """
 
     constraint: str
@@ -46,6 +49,7 @@ class Violation(NamedTuple):
     t: float
     unit: str = ""
     size: float = 1.0
+    equation: bool = False
 
     def __str__(self) -> str:
         return self.in_unit(self.amount)
@@ -155,7 +159,8 @@ def measure_violations(nlp: NLP, x: np.ndarray, p: np.ndarray, s: np.ndarray | N
         for row, site in enumerate(amounts.argmax(axis=1)):
             amount, t = float(amounts[row, site]), float(times[site] * nlp.duration(x))
             size = float(rows.scale[row])
-            found.append(Violation(name, rows.labels[row], amount, amount / size, t, rows.units[row], size))
+            equation = isinstance(stated.constraint.where, Window) and bool(rows.lower[row] == rows.upper[row])
+            found.append(Violation(name, rows.labels[row], amount, amount / size, t, rows.units[row], size, equation))
     return sorted(found, key=lambda v: -v.relative)
 
 

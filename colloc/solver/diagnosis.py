@@ -7,13 +7,17 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
+from colloc.checks import shortened
 from colloc.solver.conflicts import conflicts
 from colloc.solver.constant_rows import constant_rows
+from colloc.solver.kinks import kink
 from colloc.solver.undefined import undefined, undefined_beside
 from colloc.transcription import Program
 
 _BOTTOMLESS = 1e6  # times the size of the cost at the start
 _ALONE = ", and no variable moves it"
+_FEW = 4  # rows that another one follows from, in a line
+_PART = 1e-4  # of a row: less of it in a combination is rounding
 _DENSE_ENTRIES = 4_000_000  # a rank check by SVD beyond this size would take longer than the solve
 
 
@@ -40,7 +44,8 @@ def violated_rows(nlp: Program, x: np.ndarray, p: np.ndarray, limit: int = 5) ->
 def dependent_rows(nlp: Program, x: np.ndarray, p: np.ndarray, limit: int = 6) -> list[str]:
     """Names of equality rows whose gradients are linearly dependent at x; empty when they are independent.
 
-    A row that has no free variable is said to be so: what fixes its variables are the end conditions.
+    Each with the rows that it follows from, as far as these are few. A row that has no free variable is said to be so:
+    what fixes its variables are the end conditions.
     """
     lower, upper = nlp.bounds_g
     equal = np.flatnonzero(lower == upper)
@@ -53,11 +58,34 @@ def dependent_rows(nlp: Program, x: np.ndarray, p: np.ndarray, limit: int = 6) -
         return []
     u, sizes, _ = np.linalg.svd(jacobian / np.where(norms > 0, norms, 1.0))
     sizes = np.append(sizes, np.zeros(equal.size - sizes.size))
-    dependent = u[:, sizes < 1e-9 * max(sizes[0], 1e-300)]
-    shares = np.abs(dependent).max(axis=1, initial=0.0)
-    worst = np.argsort(-shares)[:limit]
-    alone = np.where(norms.ravel() == 0, ", whose variables the end conditions have fixed", "")
-    return [f"{nlp.row_name(int(equal[k]))}{alone[k]}" for k in worst if shares[k] > 1e-3]
+    names = [nlp.row_name(int(k), x) for k in equal]
+    lines = []
+    for row, others in _follow(u[:, sizes < 1e-9 * max(sizes[0], 1e-300)])[:limit]:
+        if norms[row] == 0:
+            lines.append(f"{names[row]}, whose variables the end conditions have fixed")
+        elif others.size == 1:
+            lines.append(f"{names[row]} and {names[others[0]]} say the same: state one of them")
+        else:
+            lines.append(f"{names[row]} follows from {shortened([names[k] for k in others], _FEW)}")
+    return lines
+
+
+def _follow(dependent: np.ndarray) -> list[tuple[int, np.ndarray]]:
+    """Rows that follow from others, given combinations of rows that vanish, one a column: each with these others."""
+    left, pivots = dependent.copy(), []
+    for column in range(left.shape[1]):
+        # The last of a pair of equals is the one that is too many.
+        size = np.abs(left[:, column])
+        row = int(np.flatnonzero(size > 0.99 * size.max())[-1])
+        left[:, column] /= left[row, column]
+        others = np.arange(left.shape[1]) != column
+        left[:, others] -= np.outer(left[:, column], left[row, others])
+        pivots.append(row)
+    follow = []
+    for column, row in enumerate(pivots):
+        some = np.flatnonzero(np.abs(left[:, column]) > _PART)
+        follow.append((row, some[some != row]))
+    return sorted(follow, key=lambda pair: pair[1].size)
 
 
 def fallen_terms(nlp: Program, start: np.ndarray, x: np.ndarray, p: np.ndarray) -> list[str]:
@@ -67,8 +95,8 @@ def fallen_terms(nlp: Program, start: np.ndarray, x: np.ndarray, p: np.ndarray) 
     return [f"{name}: {value:.6g}" for name, value in after.items() if value < -_BOTTOMLESS * (size or 1.0)]
 
 
-def explain(nlp: Program, start: np.ndarray, x: np.ndarray, p: np.ndarray) -> str:
-    """Why no optimum was found, in a few lines."""
+def explain(nlp: Program, start: np.ndarray, x: np.ndarray, p: np.ndarray, *, limited: bool = False) -> str:
+    """Why no optimum was found, in a few lines; `limited` is whether iterations have run out."""
     lines: list[str] = []
     if line := undefined(nlp, x, p):
         return line
@@ -78,6 +106,10 @@ def explain(nlp: Program, start: np.ndarray, x: np.ndarray, p: np.ndarray) -> st
         lines += ["constraints violated at the last iterate:", *_indented(violated)]
         if conflicting := conflicts(nlp, x, p):
             lines += ["they cannot be met together with:", *_indented(conflicting)]
+    if bent := None if violated else kink(nlp, x, p):
+        lines.append(bent)
+    elif limited:
+        lines.append('allow more iterations, as in ipopt={"max_iter": 10000}, or begin nearer, as in co.keyframes(...)')
     if dependent := dependent_rows(nlp, start, p):
         lines += [
             "equality constraints linearly dependent at the guess (a fact stated twice, or a singular posture):",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, choice, count, finite_array, finite_number, pair, quoted
+from colloc.checks import InputError, choice, count, finite_array, finite_number, pair, quoted, spelt
 from colloc.display import stated
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
@@ -23,6 +23,7 @@ from colloc.transcription.mesh import (
 )
 
 
+@spelt
 @dataclass(frozen=True, repr=False)
 class BSpline:
     """Clamped B-splines; torques follow by inverse dynamics.

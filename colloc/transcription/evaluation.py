@@ -10,16 +10,16 @@ import numpy as np
 
 from colloc import kernels
 from colloc.kernels import Compile
+from colloc.kernels.options import COMPILED
 from colloc.transcription.block import Block
 from colloc.transcription.slices import Slices, nonzeros
 
 if TYPE_CHECKING:
     from colloc.transcription.block_kernels import BlockKernel
 
-# What the automatic rule expects: iterations of a solve, and seconds per instruction of a function.
+# What the automatic rule expects: iterations of a solve, and seconds per instruction that the virtual machine takes.
 ITERATIONS = 100
 INTERPRETED = 4e-9
-COMPILED = 60e-6
 
 
 class Evaluation:

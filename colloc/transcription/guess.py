@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, finite_array, finite_number, function, mapping, quoted, unknown_name
+from colloc.checks import InputError, finite_array, finite_number, function, mapping, quoted, spelt, unknown_name
 from colloc.problem import Coordinates, EndState, Problem, Sequence, State
 from colloc.transcription.bspline import BSpline
 from colloc.transcription.line_timing import TimedLine, timed_line
@@ -27,6 +27,7 @@ class Keyframes:
     q: np.ndarray
 
 
+@spelt
 def line(start: Any, end: Any) -> Keyframes:
     """A guess that moves every joint uniformly from one posture to another.
 
@@ -46,6 +47,7 @@ def line(start: Any, end: Any) -> Keyframes:
     return keyframes({0.0: start, 1.0: end})
 
 
+@spelt
 def keyframes(postures: Mapping[float, Any]) -> Keyframes:
     """A guess through postures at given fractions of the duration, straight lines in between.
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, count, finite_array, finite_number, quoted
+from colloc.checks import InputError, as_tuple, count, finite_array, finite_number, quoted, spelt
 from colloc.numerics.bspline import SplineBasis
 from colloc.problem import Window
 
@@ -99,6 +99,7 @@ class Points(NamedTuple):
         return self.take(inside & ~before & ~after)
 
 
+@spelt
 def graded(intervals: int, narrowest: float = 1e-3, ratio: float = 3.0) -> tuple[float, ...]:
     """Breakpoints whose intervals widen by a constant factor from both ends of the motion, and are equal inside.
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from colloc.checks import spelt
 from colloc.display import stated
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import radau
 from colloc.transcription.mesh import Points, check_mesh, collocation_points, equal_nodes, mesh, per_interval
 
 
+@spelt
 @dataclass(frozen=True, repr=False)
 class Radau:
     """Radau collocation: accelerations of degree `degree` - 1 that may jump between intervals.

@@ -9,12 +9,13 @@ from typing import overload
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, instance, quoted, unknown_name
+from colloc.checks import InputError, instance, quoted, spelt, unknown_name
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.interrupts import heeded
 from colloc.kernels import Compile, check_compile
 from colloc.problem import ConstraintRows, Problem, Slots, Window, summed
 from colloc.problem import Sequence as Phases
+from colloc.progress import announce
 from colloc.transcription.block import Block
 from colloc.transcription.bspline import BSpline
 from colloc.transcription.curve import Transcription
@@ -30,6 +31,8 @@ from colloc.transcription.sequence import SequenceNLP, side_by_side
 from colloc.transcription.sites import Quadrature, Sites
 from colloc.transcription.squares import split_squares
 from colloc.transcription.torques import Torques
+
+_SECONDS = 8e-3  # that building takes for every pair of a joint and one that moves it, entries of the mass matrix
 
 # The transcriptions that there are, and that files may name.
 TRANSCRIPTIONS = {curve.__name__: curve for curve in (BSpline, HermiteSimpson, Radau)}
@@ -57,6 +60,7 @@ def transcribe(
 ) -> SequenceNLP: ...
 
 
+@spelt
 @heeded
 def transcribe(
     problem: Problem | Phases,
@@ -118,6 +122,12 @@ def built(
     compile: bool | Compile | None,
 ) -> NLP:
     """The program of one motion, with more nodes than its curve's own where they are given."""
+    model = problem.model
+    above: list[int] = []  # of every body, how many joints move it
+    for parent, dof in zip(model.parents, model.dofs, strict=True):
+        above.append((above[parent] if parent >= 0 else 0) + (dof is not None))
+    pairs = sum(above[body] for body in model.moving)
+    announce(f"building the program of {model.name}, {model.n} joints", _SECONDS * pairs)
     return _nlp(_grid(curve, problem, Torques(problem, dynamics, sensitivities), extra), compile)
 
 

@@ -1,0 +1,38 @@
+"""What the answers of many solves come with a reservation for, said aloud once for all that are alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from colloc.checks import doubt
+from colloc.solution import SequenceSolution, Solution
+from colloc.solution.causes import reservations
+from colloc.solution.run import SolutionWarning
+from colloc.solver import Status
+
+_NUMBER = r"-?\d[\d.]*(e[-+]\d+)?"
+
+
+def warnings_of(solution: Solution | SequenceSolution) -> list[str]:
+    """What `solve` would warn of."""
+    return reservations(solution) if solution.outcome.status is Status.SOLVED else []
+
+
+def say_once(what: str, warnings: Mapping[int, Sequence[str]]) -> None:
+    """A SolutionWarning for every kind of sentence, those that differ in numbers alone being of one kind.
+
+    Parameters
+    ----------
+    what : str
+        What the numbers count: "case".
+    warnings : mapping of int to sequence of str
+    """
+    kinds: dict[str, list[tuple[int, str]]] = {}
+    for number, sentences in warnings.items():
+        for sentence in sentences:
+            kinds.setdefault(re.sub(_NUMBER, "#", sentence), []).append((number, sentence))
+    for alike in kinds.values():
+        number, sentence = alike[0]
+        others = f", and {len(alike) - 1} more like it" if len(alike) > 1 else ""
+        doubt(f"{what} {number}{others}: {sentence}", SolutionWarning)

@@ -1,0 +1,39 @@
+"""Packages as their users see them: the public names, and what to do where a package is called."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+from colloc.checks import InputError, unknown_name
+
+
+class Package(ModuleType):
+    """A package whose modules are no names of its users': `dir` lists what is public."""
+
+    __all__: list[str]
+
+    def __dir__(self) -> list[str]:
+        return sorted(self.__all__)
+
+    def __getattr__(self, name: str) -> Any:
+        # AttributeError by Python's rules; the text is the library's usual one.
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise AttributeError(str(unknown_name(f"public name in {_short(self)}", name, self.__all__)))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        called = _short(self)
+        known = ", ".join(f"{called}.{name}" for name in self.__all__)
+        raise InputError(f"{called} is a package and cannot be called: call one of its functions, {known}")
+
+
+def present(name: str) -> None:
+    """Make a package one that its users see like this; it calls this itself, with its `__name__`."""
+    sys.modules[name].__class__ = Package
+
+
+def _short(package: ModuleType) -> str:
+    """co.plot"""
+    return package.__name__.replace("colloc", "co", 1)
