@@ -169,7 +169,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     header = ("", "gain: least / median / most", "slowest joint alone", "slower", "seconds", "solved", "others")
     print(Table(args.question, header, rows).text())
     draw(models, runs, args.figure)
-    return finish(args, numbers)
+    return finish(args, numbers, runs["puma"][0].solution)
 
 
 if __name__ == "__main__":

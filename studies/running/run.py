@@ -20,6 +20,7 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import casadi as ca
@@ -161,8 +162,7 @@ def draw(runs: Mapping[str, tuple[Step, co.SequenceSolution]], found: dict[float
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
     args = arguments(
-        "running.run", __doc__, argv, quick="one duration, no random starts", options=OPTIONS,
-        animation=(".html", ".gif"),
+        "running.run", __doc__, argv, quick="one duration, no random starts", options=OPTIONS
     )  # fmt: skip
     found, solutions, seconds = {}, {}, []
     runner = runner2d()
@@ -212,8 +212,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     print(table(args.question, rows, notes))
     draw(runs, found, args.figure)
     fine = np.linspace(0, 2 * step.duration, 301)
-    write_film(stride(step, solution), fine, runner.model.name, args.animation, 10 if args.quick else 30, slow=4.0)
-    return finish(args, numbers)
+    return finish(args, numbers, partial(write_film, stride(step, solution), fine, runner.model.name, slow=4.0))
 
 
 if __name__ == "__main__":

@@ -151,7 +151,9 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     ]
     print(table(args.question, rows))
     co.plot.save_figure(draw(found), args.figure)
-    return finish(args, numbers)
+    film = paper.solution(0)
+    assert isinstance(film, co.Solution)
+    return finish(args, numbers, film)
 
 
 if __name__ == "__main__":

@@ -148,7 +148,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         print(f"  at {MORE} instants feasible by: {_said(finer)}")
     creeping = {"ours": creep(ours.step.stance, ours.solution), "as printed": creep(step.human, second)}
     co.plot.save_figure(printed_figure({"ours": ours, "as printed": seen}, creeping, second), args.figure, dpi=130)
-    return finish(args, numbers)
+    return finish(args, numbers, second)
 
 
 def _said(found: Mapping[str, float]) -> str:

@@ -39,7 +39,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import casadi as ca
 import numpy as np
@@ -113,11 +112,10 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         print(f"{name}: {comparison(report).text()}\n")
     co.plot.save_figure(gait_figure(reports), args.figure, dpi=130)
     first, *rest = reports.values()
-    write_animation(first, Path(args.animation))
     numbers = first.numbers
     for report in rest:
         numbers |= {f"paper_objective.{name}": value for name, value in report.numbers.items()}
-    return finish(args, numbers)
+    return finish(args, numbers, lambda path, _: write_animation(reports["weighted objective"], path))
 
 
 if __name__ == "__main__":
