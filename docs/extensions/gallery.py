@@ -1,6 +1,6 @@
 """The gallery: every study with its question, what its file says, the command that runs it, its picture and its player.
 
-Pictures lie in ``gallery/pictures``, players in ``static/players``, made by the studies: ``python docs/pictures.py``.
+Pictures lie in ``gallery/pictures``, players in ``static/players``, made by the studies: ``python docs/results.py``.
 """
 
 import ast
