@@ -1,6 +1,11 @@
-"""Numbers of full runs: what is kept of them, and when they are older than the code."""
+"""Numbers of full runs: what is kept of them, when they are older than the code, and that pages quote them right."""
 
+import re
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
+from statistics import median
+from typing import NamedTuple
 
 import pytest
 
@@ -46,3 +51,122 @@ def test_words_are_no_code():
     text = '"""A file."""\n\nX = 1  # one\n\n\ndef f():\n    """A function,\n    of X."""\n    # X\n    return X\n'
     assert code(text) == "X = 1  # one\ndef f():\n    return X\n"
     assert code('"""Another."""\nX = 1  # one\ndef f():\n    return X\n') == code(text)
+
+
+ROOT = Path(__file__).parent.parent
+QUOTING = {name: (ROOT / name).read_text() for name in ("README.md", "docs/results.md")}
+NUMERAL = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
+FUNCTIONS = {"min": min, "max": max, "sum": sum, "median": median, "count": len}
+DAGGER = "†"  # a number of a run that was not recorded
+
+
+class Quotation(NamedTuple):
+    """A number on a page: as it is written, = if it is rounded or a range, > if it is a bound, and where it is from."""
+
+    study: str
+    text: str
+    relation: str
+    source: str
+
+
+def quotations(page: str) -> tuple[list[Quotation], dict[str, set[str]]]:
+    """Numbers on a page that are ours, and by study those that are of others or were chosen: its last comment."""
+    (comment,) = re.findall(r"<!-- Where numbers come from.*?\n(.*?)-->", page, re.S)
+    ours, others = [], {}
+    for line in re.split(r"\n(?=\S)", comment.strip()):
+        study, _, items = line.partition(":")
+        for item in " ".join(items.split()).rstrip(";").split("; "):
+            if item.startswith("given "):
+                others.setdefault(study, set()).update(item.split()[1:])
+                continue
+            text, relation, source = re.split(r" ([=>]) ", item, maxsplit=1)
+            ours.append(Quotation(study, text, relation, source))
+    return ours, others
+
+
+def values(source: str, numbers: Mapping[str, float]) -> list[float]:
+    """Numbers of a run that an expression means: [factor *] [function] key [- or / key], a key with * for many."""
+    if part := re.fullmatch(r"(.+) ([-/]) (.+)", source):
+        (first,), (second,) = values(part[1], numbers), values(part[3], numbers)
+        return [first - second if part[2] == "-" else first / second]
+    *words, pattern = source.replace(" * ", " ").split()
+    many = [value for key, value in numbers.items() if fnmatchcase(key, pattern)]
+    assert many, f"no number {pattern}"
+    for word in reversed(words):
+        many = [FUNCTIONS[word](many)] if word in FUNCTIONS else [float(word) * value for value in many]
+    return many
+
+
+def numerals(text: str) -> list[str]:
+    return [numeral.rstrip(",") for numeral in NUMERAL.findall(text)]
+
+
+def step(numeral: str) -> float:
+    """Unit of the last digit that is written."""
+    digits, _, exponent = numeral.replace(",", "").partition("e")
+    return 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2]))
+
+
+def agrees(quotation: Quotation, many: Sequence[float]) -> bool:
+    """Whether a number, written with few digits, as a range, or as a bound, is what was measured."""
+    written = numerals(quotation.text)
+    low, high = float(written[0].replace(",", "")), float(written[-1].replace(",", ""))
+    half = 0.5 * step(written[-1]) * (1 + 1e-9)
+    if quotation.relation == ">":
+        return all(abs(value) <= high for value in many)
+    return all(low - half <= value <= high + half for value in many)
+
+
+def passages(page: str, study: str) -> str:
+    """The row of a study, or all text where it has none."""
+    rows = [line for line in page.splitlines() if line.startswith(f"| `{study}` ")]
+    return rows[0].rstrip("| ").rpartition(" | ")[2] if rows else prose(page)
+
+
+def prose(page: str) -> str:
+    """A page without its tables, its code and its comment."""
+    text = "\n".join(line for line in page.partition("<!--")[0].splitlines() if not line.startswith("|"))
+    return " ".join(re.sub(r"```.*?```|`[^`]*`|\]\([^)]*\)", "", text, flags=re.S).split())
+
+
+@pytest.mark.parametrize("name", QUOTING)
+def test_numbers_on_pages_are_those_of_full_runs(name: str):
+    page, kept = QUOTING[name], records()
+    wrong = []
+    for quotation in quotations(page)[0]:
+        assert quotation.text in passages(page, quotation.study), quotation
+        many = values(quotation.source, kept[quotation.study].numbers)
+        if not agrees(quotation, many):
+            wrong.append(f"{quotation.study}: {quotation.text}, but {quotation.source} = {many}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_number_of_the_results_has_a_source():
+    """A full run, or the text of others; what a run that was not recorded found is marked."""
+    page, kept = QUOTING["docs/results.md"], records()
+    ours, others = quotations(page)
+    rows = re.findall(r"^\| `(\w+\.\w+)` ", page, re.M)
+    assert len(rows) == len(set(rows)) > 25
+    for study in rows:
+        assert (DAGGER in passages(page, study)) == (study not in kept), study
+    for study in {*rows, *(quotation.study for quotation in ours)} & kept.keys():
+        quoted = {numeral for q in ours if q.study == study for numeral in numerals(q.text)}
+        if study in rows:
+            left = set(numerals(passages(page, study))) - quoted - others.get(study, set())
+            assert not left, f"{study}: {left}"
+    text = {numeral for q in ours if q.study not in rows for numeral in numerals(q.text)}
+    assert set(numerals(prose(page))) <= text | others.get("walking", set())
+
+
+def test_rounded_numbers_ranges_and_bounds():
+    for text, value, relation, right in (
+        ("0.3919 s", 0.391855, "=", True), ("0.3918 s", 0.391855, "=", False), ("within 5e-8", 4.6e-8, "=", True),
+        ("2e-8", 8.6e-8, ">", False), ("1e-7", -8.6e-8, ">", True), ("60 to 130", 123.0, "=", True),
+        ("60 to 120", 123.0, "=", False), ("29,166", 29166.0, "=", True),
+    ):  # fmt: skip
+        assert agrees(Quotation("", text, relation, ""), [value]) == right, text
+    numbers = {"a.1": 1.0, "a.2": 3.0, "b": 4.0}
+    assert values("b - a.1", numbers) == [3.0]
+    assert values("1e3 * max a.*", numbers) == [3e3]
+    assert values("count a.*", numbers) == [2]
+    assert values("sum a.* / b", numbers) == [1.0]

@@ -48,9 +48,9 @@ from colloc.studies.reporting import arguments, finish
 from colloc.studies.walking.picture.printed import printed_figure
 from colloc.studies.walking.printed import CONTROL_POINTS, IPOPT, curve, effort, printed
 from colloc.studies.walking.relaxation import relaxations
-from colloc.studies.walking.report.printed import creep, stride, violations
+from colloc.studies.walking.report.printed import creep, crept, stride, violations
 from colloc.studies.walking.report.report import Report
-from colloc.studies.walking.report.stride import Stride
+from colloc.studies.walking.report.stride import DIRECTIONS, Stride
 from colloc.studies.walking.step import Step
 from colloc.studies.walking.walk import walk
 from colloc.transcription import Keyframes
@@ -85,21 +85,25 @@ def measured(step: Step, first: co.Solution, second: co.Solution) -> dict[str, f
     """Numbers of the step as printed."""
     seen = stride(step, second)
     found = {
-        "converged": 1.0, "variables": float(CONTROL_POINTS * step.human.model.n),
+        "converged": float(all(stage.outcome.status is co.Status.SOLVED for stage in (first, second))),
+        "solved": float(second.success), "variables": float(CONTROL_POINTS * step.human.model.n),
         "variables.with_frozen": float(CONTROL_POINTS * len(human55().model.joint_names)),
         "rows": float(second.nlp.n_g), "cost": second.cost, "creep_m_per_s": float(creep(step.human, second)[1].max()),
+        "creep_mm": 1e3 * crept(step.human, second),
     }  # fmt: skip
     for name, stage in (("first_stage", first), ("second_stage", second)):
         found |= {f"seconds.{name}": stage.seconds["solve"], f"iterations.{name}": float(stage.iterations)}
     found["seconds"] = found["seconds.first_stage"] + found["seconds.second_stage"]
     found |= {f"violation.{kind.replace(' ', '_')}": amount for kind, amount in violations(step, second).items()}
+    found["beyond_ranges_deg"] = float(np.degrees(found["violation.joint_angles"]))
+    found |= seen.distance_numbers
     at_instants = violations(step, second, 1)
     found["violation.at_instants"] = max(at_instants.values())
     found |= {f"peaks.{name}": peak.value for name, peak in seen.peaks.items()}
     return found | {f"rms_vs_winter.{name}": value for name, value in seen.rms.items()}
 
 
-def laid_beside(numbers: Mapping[str, float], seen: Stride, ours: Report) -> Table:
+def laid_beside(numbers: Mapping[str, float], seen: Stride, second: co.Solution, ours: Report) -> Table:
     """The step as printed, our own, and what the thesis says of its own."""
     own, report, creeping = ours.solution, ours.numbers, creep(ours.step.stance, ours.solution)[1].max()
     first = ours.first
@@ -115,12 +119,19 @@ def laid_beside(numbers: Mapping[str, float], seen: Stride, ours: Report) -> Tab
          f"{first.iterations} + {own.iterations}", ""),
         ("seconds of both stages, once compiled", f"{numbers['seconds']:.2f}", f"{seconds:.2f}", THESIS["seconds"]),
         ("effort (5.1)", f"{numbers['cost']:.4f}", f"{ours.objectives['paper']:.4f}", ""),
+        ("the library's status", str(second.status), str(own.status), ""),
         ("fastest heel or ball on the ground [m/s]", f"{numbers['creep_m_per_s']:.3f}", f"{creeping:.3f}", ""),
+        ("heel or ball creeps by [mm]", f"{numbers['creep_mm']:.1f}", f"{1e3 * crept(ours.step.stance, own):.1f}", ""),
+        ("joints beyond their ranges by [deg]", f"{numbers['beyond_ranges_deg']:.1f}",
+         f"{report['violation.angle_deg']:.2f}", ""),
         ("centre of pressure beyond its bounds [% BW m]", f"{100 * numbers['violation.zero_moment_point']:.2f}",
          f"{ours.outside.moment:.2f}", ""),
         *((name.replace(".", ", ").replace("_", " "), f"{seen.peaks[name].value:.3g} @ {seen.peaks[name].percent:.0f}",
            f"{ours.peaks[name].value:.3g} @ {ours.peaks[name].percent:.0f}", "double peak" if "peak" in name else "")
           for name in SHOWN),
+        *((f"beyond 2 SD of Winter's {name} [% of {'stance' if name in DIRECTIONS else 'the stride'}]",
+           f"{far.beyond:.0f}", f"{ours.distances[name].beyond:.0f}", "")
+          for name, far in seen.distances.items()),
         *((f"RMS to Winter, {name}", f"{value:.3g}", f"{report[f'rms_vs_winter.{name}']:.3g}", "")
           for name, value in seen.rms.items()),
     ]  # fmt: skip
@@ -138,7 +149,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     except co.SolveError as error:
         sys.exit(f"no walk was found: {error}")
     numbers, seen = measured(step, first, second), stride(step, second)
-    print(laid_beside(numbers, seen, ours).text())
+    print(laid_beside(numbers, seen, second, ours).text())
     if not args.quick:
         narrow = relaxations(Step(walking(human55())), first)
         finer = relaxations(step, first, MORE, ["contact velocity"])
