@@ -52,7 +52,7 @@ def test_feet_creep_between_the_instants(step, solutions):
     assert 0.06 < speed.max() < 0.13  # m/s
     assert 1e-3 < crept(step.human, solutions[1]) < 6e-3  # m
     trailing = step.human.feet["l"].ball
-    t = np.linspace(0, 2 * 0.1 * step.duration, 41)  # both feet stand during the first fifth of the step
+    t = np.linspace(0, DOUBLE * step.duration, 41)  # while it stands
     place = solutions[1].evaluate(lambda now: now.point(*trailing).position, t)
     assert np.linalg.norm(np.diff(place, axis=0), axis=1).max() / (t[1] - t[0]) < speed.max() * 1.01
 

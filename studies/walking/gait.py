@@ -121,7 +121,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         numbers |= {f"paper_objective.{name}": value for name, value in report.numbers.items()}
     if together is not None:
         numbers |= {f"arms_with_legs.{name}": value for name, value in together.numbers.items()}
-        reach = f"wrists at most {together.arm_reach:.3f} m before or behind the shoulders in place of {first.arm_reach:.3f}"
+        reach = f"wrists {together.arm_reach:.3f} m off the shoulders, fore and aft, in place of {first.arm_reach:.3f}"
         cost = f"cost {together.solution.cost:.5f} in place of {first.solution.cost:.5f}"
         print(f"weighted objective, (5.6) held at zero: {together.solution.status}, {cost}, {reach} m\n")
     return finish(args, numbers, lambda path, _: write_animation(reports["weighted objective"], path))
