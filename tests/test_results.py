@@ -85,11 +85,14 @@ def quotations(page: str) -> tuple[list[Quotation], dict[str, set[str]]]:
 
 
 def values(source: str, numbers: Mapping[str, float]) -> list[float]:
-    """Numbers of a run that an expression means: [factor *] [function] key [- or / key], a key with * for many."""
-    if part := re.fullmatch(r"(.+) ([-/]) (.+)", source):
-        (first,), (second,) = values(part[1], numbers), values(part[3], numbers)
-        return [first - second if part[2] == "-" else first / second]
+    """Numbers of a run that an expression means: [factor *] [function] key [- or / key or number], keys with * many."""
+    if part := re.fullmatch(r"(.+?) ([-/]) (.+)", source):
+        first, second = values(part[1], numbers), values(part[3], numbers)
+        pairs = zip(first, second if len(second) > 1 else second * len(first), strict=True)
+        return [a - b if part[2] == "-" else a / b for a, b in pairs]
     *words, pattern = source.replace(" * ", " ").split()
+    if NUMERAL.fullmatch(pattern):
+        return [float(pattern)]
     many = [value for key, value in numbers.items() if fnmatchcase(key, pattern)]
     assert many, f"no number {pattern}"
     for word in reversed(words):
@@ -170,3 +173,5 @@ def test_rounded_numbers_ranges_and_bounds():
     assert values("1e3 * max a.*", numbers) == [3e3]
     assert values("count a.*", numbers) == [2]
     assert values("sum a.* / b", numbers) == [1.0]
+    assert values("a.* / a.*", numbers) == [1.0, 1.0]
+    assert values("b - 0.5", numbers) == [3.5]
