@@ -1,9 +1,12 @@
 """Has the walking problem of Barman (2020, chapter V) an answer as it is printed, and what is it worth?
 
 `colloc.studies.walking.printed` states it and says what the text leaves open. A motion is sought first, with a constant
-cost and all constraints, from all coordinates at zero; effort (5.1) is minimised from there, both to 1e-3. It
-converges, in 4 s where the thesis prints 34.10 s. The thesis counts 330 variables, of 55 joints of which it freezes 17,
-and 1726 rows; ours are the 228 variables of the joints that move and 1100 rows, bounds on frozen joints not among them.
+cost and all constraints, from all coordinates at zero; effort (5.1) is minimised from there, both to 1e-3. IPOPT
+converges, in seconds where the thesis prints 34.10 s. The library's own status is "too coarse a grid": six cubic
+control points hold the constraints at the instants and not between them, where feet creep, joints leave their ranges
+and the centre of pressure its bounds by what the table says. The thesis counts 330 variables, of 55 joints of which it
+freezes 17, and 1726 rows; ours are the 228 variables of the joints that move and 1100 rows, bounds on frozen joints not
+among them.
 
 Two conditions, found by relaxing one kind of constraint at a time by as little as a local search needs:
 
