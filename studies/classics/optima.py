@@ -150,6 +150,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
             figures = {"cost": one.cost, "error": one.error, "seconds": one.seconds, "solved": float(one.solved)}
             numbers |= {f"{name}.{way}.{key}": value for key, value in figures.items()}
         numbers[f"solved.{way}"] = float(sum(one.solved for one in answers.values()))
+        numbers[f"right.{way}"] = float(sum(one.solved and abs(one.error) <= TOL for one in answers.values()))
         numbers[f"wrong.{way}"] = float(sum(one.wrong for one in answers.values()))
     rows.sort(key=lambda row: names.index(row[0]))
     header = ("problem", "way", "status", "cost", "optimum", "error", "seconds", "source of the optimum")

@@ -219,7 +219,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     print(table(args.question, rows, notes))
     draw(runs, batches, args.figure)
     t = reach.dt * np.arange(reach.steps + 1)
-    return finish(args, numbers, of_samples(reach.chain.tree(), t, trajectory.x[:, : reach.n]))
+    return finish(args, numbers, of_samples(reach.chain.tree(), t, trajectory.x[:, : reach.n], slow=3.0))
 
 
 if __name__ == "__main__":
