@@ -1,6 +1,8 @@
 """Numbers of full runs: what is kept of them, when they are older than the code, and that pages quote them right."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -51,6 +53,15 @@ def test_words_are_no_code():
     text = '"""A file."""\n\nX = 1  # one\n\n\ndef f():\n    """A function,\n    of X."""\n    # X\n    return X\n'
     assert code(text) == "X = 1  # one\ndef f():\n    return X\n"
     assert code('"""Another."""\nX = 1  # one\ndef f():\n    return X\n') == code(text)
+
+
+def test_one_command_lists_all_runs_and_what_has_changed_since():
+    command = [sys.executable, str(ROOT / "docs" / "results.py")]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    for name, run in records().items():
+        (line,) = [line for line in shown.splitlines() if line.split()[:1] == [name]]
+        assert run.date in line
+        assert run.since in line
 
 
 ROOT = Path(__file__).parent.parent

@@ -17,14 +17,14 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 
-import casadi as ca
-
+import colloc
 from colloc.files import write_atomically
 
 FOLDER = Path(__file__).parent
-PACKAGE = FOLDER.parents[1] if FOLDER.parents[1].name == "colloc" else FOLDER.parents[1] / "colloc"
+PACKAGE = Path(colloc.__file__).parent
 APART = ("plot", "models", "studies")  # what draws changes no number; models and studies count where they are used
 FRAME = ("colloc.studies.reporting", "colloc.studies.films", "colloc.studies.results")
 
@@ -107,7 +107,7 @@ def machine() -> str:
     name = re.search(r"model name\s*: (.*)", text)
     vectors = "AVX-512" if "avx512f" in text else "AVX2" if "avx2" in text else ""
     parts = [name[1] if name else platform.machine(), vectors, f"{os.cpu_count()} cores"]
-    versions = f"Python {platform.python_version()}, CasADi {ca.__version__}"
+    versions = f"Python {platform.python_version()}, CasADi {version('casadi')}"
     return ", ".join([*(part for part in parts if part), versions])
 
 

@@ -34,7 +34,9 @@ stay at their bound all through swing; `Step.rest` brings them within 6 degrees 
 - (5.6), which as printed keeps arm and opposite leg on the same side of shoulder and hip, may fall to -0.01 m2 here
   (`Step.apart`). Held at zero, the arms hang still: there are a start and an end of every swing, and arm and leg would
   have to pass at the same instants.
-- Hips extend further than Winter's, to 26 degrees in place of 11, within two of his standard deviations.
+- Hips extend further than Winter's, to 26 degrees in place of 11, within two of his standard deviations. All extremes
+  are; curves are not all along: the table says during which part of the stride each is further away, and the figure
+  shows where.
 """
 
 from __future__ import annotations
