@@ -134,6 +134,7 @@ def summary(runs: Sequence[Run]) -> dict[str, float]:
     return {
         "slower_than_line": sum(one.slower for one in runs) / len(runs),
         "median_gain": median(one.gain for one in runs),
+        "most_gain": max(one.gain for one in runs),
         "seconds.median": median(one.seconds for one in runs),
         "solved": sum(one.solution.success for one in runs) / len(runs),
     }
