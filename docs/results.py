@@ -58,7 +58,7 @@ def shrink(source: Path, target: Path) -> None:
     with Image.open(source) as image:
         small = image.convert("RGB")
     small.thumbnail((WIDTH, 10 * WIDTH))
-    small.quantize(COLOURS, dither=Image.Dither.NONE).save(target, optimize=True)
+    small.quantize(COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(target, optimize=True)
 
 
 def listing() -> str:

@@ -123,7 +123,7 @@ def step(numeral: str) -> float:
 
 def agrees(quotation: Quotation, many: Sequence[float]) -> bool:
     """Whether a number, written with few digits, as a range, or as a bound, is what was measured."""
-    written = numerals(quotation.text)
+    written = numerals(quotation.text) or ["0"]  # none
     low, high = float(written[0].replace(",", "")), float(written[-1].replace(",", ""))
     half = 0.5 * step(written[-1]) * (1 + 1e-9)
     if quotation.relation == ">":
@@ -180,7 +180,8 @@ def test_rounded_numbers_ranges_and_bounds():
     for text, value, relation, right in (
         ("0.3919 s", 0.391855, "=", True), ("0.3918 s", 0.391855, "=", False), ("within 5e-8", 4.6e-8, "=", True),
         ("2e-8", 8.6e-8, ">", False), ("1e-7", -8.6e-8, ">", True), ("60 to 130", 123.0, "=", True),
-        ("60 to 120", 123.0, "=", False), ("29,166", 29166.0, "=", True),
+        ("60 to 120", 123.0, "=", False), ("29,166", 29166.0, "=", True), ("none of", 0.0, "=", True),
+        ("none of", 1.0, "=", False),
     ):  # fmt: skip
         assert agrees(Quotation("", text, relation, ""), [value]) == right, text
     numbers = {"a.1": 1.0, "a.2": 3.0, "b": 4.0}
