@@ -30,7 +30,7 @@ PLAYED = {
     "arms.spring_pendulum", "classics.swing_up", "closed_chains.five_bar", "closed_chains.rower", "jumping.jump",
     "running.run", "walking.gait",
 }  # fmt: skip
-WIDTH, COLOURS = 1100, 128
+WIDTH, COLOURS = 1100, 256
 
 
 def run(name: str, *, quick: bool) -> None:
