@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -15,6 +15,8 @@ from colloc.display import Table
 from colloc.files import check_writable, write_atomically
 
 FIGURES = (".png", ".pdf", ".svg")
+FILMS = (".html", ".gif")
+Film = co.Solution | co.SequenceSolution | Callable[[str, float], object]
 
 
 @dataclass(frozen=True)
@@ -70,9 +72,9 @@ def arguments(
     quick: str = "coarser grids, for a first look",
     options: Sequence[Option] = (),
     figure: bool = True,
-    animation: tuple[str, ...] = (),
+    animation: tuple[str, ...] = FILMS,
 ) -> argparse.Namespace:
-    """Command line of a study: --json, --quick, --figure, --animation where it has one, and options of its own.
+    """Command line of a study: --json, --quick, --figure, --animation, and options of its own.
 
     Paths are checked at once: nobody waits for a study that cannot write its answer.
 
@@ -90,8 +92,7 @@ def arguments(
     figure : bool
         Whether the study draws one.
     animation : tuple of str
-        Suffixes of the animation that the study can write; by default it lies beside the figure, with the first of
-        them. Empty for a study without one.
+        Suffixes of the film that `finish` writes; empty for a study without a motion, as for one without a figure.
 
     Returns
     -------
@@ -105,8 +106,9 @@ def arguments(
     if figure:
         default = f"{study.replace('.', '_')}.png"
         parser.add_argument("--figure", metavar="FILE", default=default, help="the figure (default %(default)s)")
+    animation = animation if figure else ()
     if animation:
-        parser.add_argument("--animation", metavar="FILE", help="the animation (default beside the figure)")
+        parser.add_argument("--animation", metavar="FILE", help=f"the motion as a film, {' or '.join(animation)}")
     for option in options:
         if option.default is False:
             parser.add_argument(f"--{option.name}", action="store_true", help=option.meaning)
@@ -119,8 +121,6 @@ def arguments(
             f"--{option.name}", metavar="N", type=option.read, default=option.default, help=option.meaning + default
         )
     parsed = parser.parse_args(argv)
-    if animation and parsed.animation is None:
-        parsed.animation = str(Path(parsed.figure).with_suffix(animation[0]))
     try:
         for name, suffixes in (("json", (".json",)), ("figure", FIGURES), ("animation", animation)):
             if getattr(parsed, name, None) is not None:
@@ -163,8 +163,23 @@ def table(title: str, rows: Sequence[Row], notes: Sequence[str] = ()) -> str:
     return Table(title, header, [row.cells() for row in rows], notes).text()
 
 
-def finish(args: argparse.Namespace, numbers: Mapping[str, float]) -> dict[str, float]:
-    """Numbers of a study, written as flat JSON if that was asked for; says where its pictures are."""
+def finish(args: argparse.Namespace, numbers: Mapping[str, float], film: Film | None = None) -> dict[str, float]:
+    """Numbers of a study; writes them as flat JSON, and its motion as a film, if asked for; says where pictures are.
+
+    Parameters
+    ----------
+    args : Namespace
+        From `arguments`.
+    numbers : mapping of str to float
+    film : Solution, SequenceSolution or callable, optional
+        The motion, or what writes the film to a path at a number of frames per second; for studies with a motion.
+    """
+    if film is not None and args.animation:
+        fps = 10.0 if args.quick else 30.0
+        if isinstance(film, co.Solution | co.SequenceSolution):
+            co.plot.animate(film, args.animation, fps)
+        else:
+            film(args.animation, fps)
     for kind in ("figure", "animation"):
         if path := getattr(args, kind, None):
             print(f"  {kind}: {path}")

@@ -1,5 +1,7 @@
 """The step of walking as the thesis prints it: what its constraints ask for, and that it has an answer."""
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -7,10 +9,10 @@ import pytest
 import colloc as co
 from colloc.models.human.human55 import human55, walking
 from colloc.problem import Instant
-from colloc.studies.walking.as_printed import anatomical, solved
+from colloc.studies.walking.as_printed import anatomical, measured, solved
 from colloc.studies.walking.printed import INSTANTS, TOLERANCE, TOUCHES, constraints, curve, printed
 from colloc.studies.walking.relaxation import RELAXED, relaxations
-from colloc.studies.walking.report.printed import creep, stride, violations
+from colloc.studies.walking.report.printed import creep, crept, stride, violations
 from colloc.studies.walking.step import DOUBLE, Step
 
 
@@ -47,7 +49,22 @@ def test_feet_creep_between_the_instants(step, solutions):
     s, speed = creep(step.human, solutions[1])
     at = np.interp(np.linspace(0, 1, INSTANTS), s, speed)
     assert at.max() < 3**0.5 * 1.2 * TOLERANCE
-    assert 0.01 < speed.max() < 0.1
+    assert 0.06 < speed.max() < 0.13  # m/s
+    assert 1e-3 < crept(step.human, solutions[1]) < 6e-3  # m
+    trailing = step.human.feet["l"].ball
+    t = np.linspace(0, DOUBLE * step.duration, 41)  # while it stands
+    place = solutions[1].evaluate(lambda now: now.point(*trailing).position, t)
+    assert np.linalg.norm(np.diff(place, axis=0), axis=1).max() / (t[1] - t[0]) < speed.max() * 1.01
+
+
+def test_the_library_calls_so_few_control_points_too_coarse(step, solutions):
+    """IPOPT is done with both stages, and the motion strays between the instants."""
+    numbers = measured(step, *solutions)
+    assert (numbers["converged"], numbers["solved"]) == (1.0, 0.0)
+    assert solutions[1].status is co.Status.COARSE
+    failed = replace(solutions[1], outcome=replace(solutions[1].outcome, status=co.Status.ITERATION_LIMIT))
+    assert measured(step, solutions[0], failed)["converged"] == 0.0
+    assert 2 < numbers["beyond_ranges_deg"] < 5
 
 
 def test_the_leading_foot_takes_all_at_once(step, solutions):

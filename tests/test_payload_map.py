@@ -20,6 +20,7 @@ def test_the_quick_map_is_whole_and_has_the_papers_lift(tmp_path: Path):
     assert numbers["T.paper"] == pytest.approx(CONVERGED["T"], rel=1e-3)
     assert numbers["speedup"] > 0
     assert numbers["per_case_ratio"] > 0
+    assert 1e-3 <= numbers["limited.elbow.largest_share"] <= numbers["limited.shoulder.largest_share"] < 0.1
     assert (tmp_path / "map.png").stat().st_size > 20_000
 
 

@@ -7,7 +7,9 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from problems import time_optimal
 
+import colloc as co
 from colloc import studies
 from colloc.studies.reporting import Option, Row, arguments, finish, table
 
@@ -56,14 +58,45 @@ def test_no_two_files_of_studies_or_models_import_each_other():
 
 def test_files_are_called_after_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
-    args = arguments("string.length", DOC, [], animation=(".html", ".gif"))
-    assert (args.figure, args.animation) == ("string_length.png", "string_length.html")
+    args = arguments("string.length", DOC, [])
+    assert (args.figure, args.animation) == ("string_length.png", None)
     assert (args.json, args.quick, args.question) == (None, False, "How long is a piece of string?")
 
 
-def test_an_animation_lies_beside_the_figure(tmp_path: Path):
-    args = arguments("string.length", DOC, ["--figure", str(tmp_path / "a.pdf")], animation=(".html",))
-    assert args.animation == str(tmp_path / "a.html")
+class _Film:
+    """Notes what it is asked to write."""
+
+    written: list[tuple[str, float]]
+
+    def __init__(self):
+        self.written = []
+
+    def __call__(self, path: str, fps: float) -> None:
+        self.written.append((path, fps))
+
+
+def test_a_film_is_written_on_request():
+    film = _Film()
+    finish(arguments("string.length", DOC, []), {}, film)
+    finish(arguments("string.length", DOC, ["--animation", "a.gif", "--quick"]), {}, film)
+    assert film.written == [("a.gif", 10.0)]
+
+
+def test_the_film_of_a_solution_is_its_stick_figure(tmp_path: Path):
+    args = arguments("string.length", DOC, ["--animation", str(tmp_path / "swing.html"), "--quick"])
+    finish(args, {}, co.solve(time_optimal(), co.BSpline(6), violation_tolerance=1.0, progress=False))
+    assert (tmp_path / "swing.html").stat().st_size > 50_000
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=name)
+def test_every_study_draws_and_every_one_with_a_motion_films(path: Path):
+    """Benchmarks print only; that costs grow with the joints is no motion."""
+    calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+    made = {call.func.id: call for call in calls if isinstance(call.func, ast.Name)}
+    told = {word.arg for word in made["arguments"].keywords if not getattr(word.value, "value", True)}
+    assert ("figure" in told) == (path.parent.name == "benchmarks")
+    still = name(path) == "sensitivities.formulations" or path.parent.name == "benchmarks"
+    assert len(made["finish"].args) == (2 if still else 3)
 
 
 def test_options_are_numbers():
@@ -81,6 +114,7 @@ def test_options_are_numbers():
         (["--points", "5"], "argument --points: must be at least 6, got 5"),
         (["--points", "6.5"], "argument --points: must be a whole number, got '6.5'"),
         (["--figure", "a.txt"], "file name must end in .png or .pdf or .svg, got 'a.txt'"),
+        (["--animation", "a.mp4"], "file name must end in .html or .gif, got 'a.mp4'"),
         (["--json", "no/such/place.json"], "directory 'no/such' of 'place.json' does not exist"),
         (["--slow"], "unrecognized arguments: --slow"),
     ],

@@ -1,6 +1,6 @@
 """The gallery: every study with its question, what its file says, the command that runs it, its picture and its player.
 
-Pictures lie in ``gallery/pictures``, players in ``static/players``, made by the studies: ``python docs/pictures.py``.
+Pictures lie in ``gallery/pictures``, players in ``static/players``, made by the studies: ``python docs/results.py``.
 """
 
 import ast
@@ -18,6 +18,7 @@ from sphinx.application import Sphinx
 
 import colloc
 from colloc.__main__ import studies
+from colloc.studies.results import records
 
 FAMILIES = {
     "two_link": "Two-link arms",
@@ -40,7 +41,7 @@ SOURCE = Path(colloc.__file__).parent / "studies"
 def family_page(family: str, names: dict[str, str], pictures: Path, players: Path) -> str:
     """All studies of a family on one page."""
     title = family_title(family)
-    parts = [f"{title}\n{'=' * len(title)}\n"]
+    parts, full = [f"{title}\n{'=' * len(title)}\n"], records()
     for name, question in names.items():
         source = SOURCE / f"{name.replace('.', '/')}.py"
         doc = ast.get_docstring(ast.parse(source.read_text())) or ""
@@ -49,6 +50,7 @@ def family_page(family: str, names: dict[str, str], pictures: Path, players: Pat
         parts.append(f".. code-block:: sh\n\n   python -m colloc {name}\n")
         if (pictures / f"{name}.png").exists():
             parts.append(f".. image:: pictures/{name}.png\n   :class: picture\n   :alt: {question}\n")
+            parts.append(f"*{f'Full run of {full[name].date}' if name in full else 'Quick run'}.*\n")
         if (path := players / f"{name}.html").exists():
             parts.append(player(path))
         parts.append(plain(about) + "\n")
@@ -127,7 +129,8 @@ HEAD = """Gallery
 =======
 
 Every study asks one question and answers it with a table, a figure and its numbers as JSON. ``python -m colloc`` lists
-them, ``python -m colloc NAME`` runs one; ``--quick`` runs it on coarser grids. Most pictures here are of quick runs.
+them, ``python -m colloc NAME`` runs one; ``--quick`` runs it on coarser grids. What the pictures
+are of, full or quick runs, stands below them.
 
 """
 

@@ -97,7 +97,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     notes = [f"  {kind}: fastest at gear {gear}, {min(times[kind]):.4f} s" for kind, gear in best.items()]
     print(table(args.question, rows, notes))
     draw(times, gears, shown, args.figure)
-    return finish(args, numbers)
+    return finish(args, numbers, shown)
 
 
 if __name__ == "__main__":

@@ -134,6 +134,7 @@ def summary(runs: Sequence[Run]) -> dict[str, float]:
     return {
         "slower_than_line": sum(one.slower for one in runs) / len(runs),
         "median_gain": median(one.gain for one in runs),
+        "most_gain": max(one.gain for one in runs),
         "seconds.median": median(one.seconds for one in runs),
         "solved": sum(one.solution.success for one in runs) / len(runs),
     }
@@ -169,7 +170,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     header = ("", "gain: least / median / most", "slowest joint alone", "slower", "seconds", "solved", "others")
     print(Table(args.question, header, rows).text())
     draw(models, runs, args.figure)
-    return finish(args, numbers)
+    return finish(args, numbers, runs["puma"][0].solution)
 
 
 if __name__ == "__main__":

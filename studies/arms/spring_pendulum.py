@@ -91,7 +91,7 @@ def draw(found: dict[str, list[co.Solution]], halves: Sequence[float], file: str
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    args = arguments("arms.spring_pendulum", __doc__, argv, quick="two durations", animation=(".html", ".gif"))
+    args = arguments("arms.spring_pendulum", __doc__, argv, quick="two durations")
     halves = (1.0, 2.0) if args.quick else HALVES
     numbers: dict[str, float] = {}
     found: dict[str, list[co.Solution]] = {name: [] for name in GRAVITY}
@@ -115,8 +115,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     numbers["terminal_miss"] = max(co.verify(s).terminal_miss for one in found.values() for s in one)
     print(table(args.question, rows, [f"  {numbers['seconds']:.1f} s each"]))
     draw(found, halves, args.figure)
-    co.plot.animate(found["gravity"][-1], args.animation, fps=10 if args.quick else 30)
-    return finish(args, numbers)
+    return finish(args, numbers, found["gravity"][-1])
 
 
 if __name__ == "__main__":

@@ -136,7 +136,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     header = ("", "starts", "optima", "random ones in the best", "unseen", "solve is dearer by", "cost", "s")
     print(Table(args.question, header, rows).text())
     co.plot.save_figure(draw(every), args.figure)
-    return finish(args, numbers)
+    return finish(args, numbers, every["three_links"].best)
 
 
 if __name__ == "__main__":

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite, nan
 from typing import Any, NamedTuple
 
+import numpy as np
+from matplotlib.lines import Line2D
+
 import colloc as co
 from colloc.display import Table
+from colloc.plot.panels import new_figure
+from colloc.plot.style import BLUE, GREEN, MUTED, ORANGE, PURPLE, VERMILLION, dress, legend_below, styled
 from colloc.studies.classics.arms import ARMS
 from colloc.studies.classics.classic import Classic
 from colloc.studies.classics.points import POINTS
@@ -25,6 +30,13 @@ TOL = 1e-4
 PATIENCE = 30.0  # s
 WRONG = 1e-2
 OPTIONS = (Option("intervals", 40, "intervals of every transcription", least=2),)
+WAYS = {
+    "bspline": "B-spline", "bspline_c1": "B-spline, accelerations may jump", "radau": "Radau",
+    "hermite_simpson": "Hermite-Simpson", "refined": "refined by the library",
+}  # fmt: skip
+LOOKS = ((BLUE, "o"), (GREEN, "s"), (ORANGE, "^"), (PURPLE, "D"), (VERMILLION, "*"))
+SHOWN = (1e-9, 1e4)  # of relative distances
+FILMED = "manutec_energy"
 QUICK = ("double_integrator", "breakwell", "manutec_energy")
 
 
@@ -40,12 +52,15 @@ class Answer(NamedTuple):
         The nearest known optimum.
     seconds : float
         Wall time, building and all rounds of a refinement included.
+    solution : Solution, optional
+        None where the problem was refused.
     """
 
     status: str
     cost: float
     optimum: float
     seconds: float
+    solution: co.Solution | None = None
 
     @property
     def error(self) -> float:
@@ -93,22 +108,49 @@ def answer(classic: Classic, curve: Any, tol: float | None) -> Answer:
             return Answer("refused", nan, nan, nan)
     known = [optimum for optimum in (classic.optimum, classic.other) if optimum is not None]
     nearest = min(known, key=lambda optimum: abs(solution.cost - optimum))
-    return Answer(str(solution.status), solution.cost, nearest, time.perf_counter() - begin)
+    return Answer(str(solution.status), solution.cost, nearest, time.perf_counter() - begin, solution)
+
+
+@styled
+def draw(answers: Mapping[str, Mapping[str, Answer]], file: str) -> None:
+    """How far every answer is from the nearest known optimum, and whether it is called solved."""
+    names = list(next(iter(answers.values())))
+    figure = new_figure(figsize=(9.0, 1.6 + 0.27 * len(names)))
+    ax = figure.subplots()
+    for group, (color, marker) in zip(answers.values(), LOOKS, strict=True):
+        for row, one in enumerate(group.values()):
+            if isfinite(one.cost):
+                off = np.clip(abs(one.error), *SHOWN)
+                filled = color if one.solved else "none"
+                ax.plot(off, row, marker, color=color, markerfacecolor=filled, markersize=6, clip_on=False)
+    for limit in (TOL, WRONG):
+        ax.axvline(limit, color=MUTED, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
+    ax.set(xscale="log", xlim=SHOWN, ylim=(len(names) - 0.5, -0.5))
+    ax.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
+    dress(ax, "relative distance of the cost from the nearest known optimum (dotted: 1e-4, 1e-2)")
+    handles = [
+        Line2D([], [], color=color, marker=marker, linestyle="", label=WAYS[way])
+        for way, (color, marker) in zip(answers, LOOKS, strict=True)
+    ]
+    hollow = Line2D([], [], color=MUTED, marker="o", markerfacecolor="none", linestyle="", label="not called solved")
+    legend_below(figure, [*handles, hollow])
+    co.plot.save_figure(figure, file)
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    args = arguments("classics.optima", __doc__, argv, quick="three problems", options=OPTIONS, figure=False)
+    args = arguments("classics.optima", __doc__, argv, quick="three problems", options=OPTIONS)
     names = QUICK if args.quick else tuple(CLASSICS)
     numbers: dict[str, float] = {}
-    rows = []
+    rows, every = [], {}
     for way, (curve, tol) in ways(args.intervals).items():
-        answers = {name: answer(CLASSICS[name], curve, tol) for name in names}
+        answers = every[way] = {name: answer(CLASSICS[name], curve, tol) for name in names}
         for name, one in answers.items():
             rows.append((name, way, *one.cells(), CLASSICS[name].source))
             figures = {"cost": one.cost, "error": one.error, "seconds": one.seconds, "solved": float(one.solved)}
             numbers |= {f"{name}.{way}.{key}": value for key, value in figures.items()}
         numbers[f"solved.{way}"] = float(sum(one.solved for one in answers.values()))
+        numbers[f"right.{way}"] = float(sum(one.solved and abs(one.error) <= TOL for one in answers.values()))
         numbers[f"wrong.{way}"] = float(sum(one.wrong for one in answers.values()))
     rows.sort(key=lambda row: names.index(row[0]))
     header = ("problem", "way", "status", "cost", "optimum", "error", "seconds", "source of the optimum")
@@ -116,8 +158,10 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         f"  {way}: {numbers[f'solved.{way}']:.0f} of {len(names)} solved, {numbers[f'wrong.{way}']:.0f} of them wrong"
         for way in ways(args.intervals)
     ]
+    draw(every, args.figure)
     print(Table(f"Classic problems on {args.intervals} intervals", header, rows, totals).text())
-    return finish(args, {key: value for key, value in numbers.items() if isfinite(value)})  # JSON has no NaN
+    finite = {key: value for key, value in numbers.items() if isfinite(value)}  # JSON has no NaN
+    return finish(args, finite, every["refined"][FILMED].solution)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ are left free for this: torques may jump there, and stating them only makes spli
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import casadi as ca
 import numpy as np
@@ -217,7 +218,7 @@ def compared(spline: co.descent.ChainMovement, repeats: int) -> Comparison:
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    args = arguments("closed_chains.five_bar", __doc__, argv, animation=(".html", ".gif"))
+    args = arguments("closed_chains.five_bar", __doc__, argv)
     repeats = 1 if args.quick else 5
     spline, raised = movement(), movement(gravity=GRAVITY, poses=RAISED)
     found, heavy = compared(spline, repeats), compared(raised, repeats)
@@ -241,10 +242,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     draw(
         {"without gravity, poses as printed": (found, spline), "with gravity, arm raised": (heavy, raised)}, args.figure
     )
-    write_film(
-        pose(spline, best), TIMES, spline.chain.model.name, args.animation, fps=10 if args.quick else 30, slow=3.0
-    )
-    return finish(args, numbers)
+    return finish(args, numbers, partial(write_film, pose(spline, best), TIMES, spline.chain.model.name, slow=3.0))
 
 
 if __name__ == "__main__":

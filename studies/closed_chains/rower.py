@@ -18,6 +18,7 @@ optimum, 0.1 % lower and found from some random starts, differs by a flick of el
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import casadi as ca
 import numpy as np
@@ -137,7 +138,7 @@ def draw(movement: co.descent.ChainMovement, found: Comparison, file: str) -> No
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    args = arguments("closed_chains.rower", __doc__, argv, animation=(".html", ".gif"))
+    args = arguments("closed_chains.rower", __doc__, argv)
     movement = rowing()
     co.descent.modified_newton(
         movement.objective, movement.start(), co.descent.Stop()
@@ -167,9 +168,8 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         f"{numbers['halfway.trunk']:.2f} s, arms at {numbers['halfway.arms']:.2f} s"
     )
     draw(movement, found, args.figure)
-    film = pose(movement, optimum)
-    write_film(film, TIMES, movement.chain.model.name, args.animation, fps=10 if args.quick else 30, slow=3.0)
-    return finish(args, numbers)
+    film = partial(write_film, pose(movement, optimum), TIMES, movement.chain.model.name, slow=3.0)
+    return finish(args, numbers, film)
 
 
 if __name__ == "__main__":

@@ -182,7 +182,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         shown[name] = found["inside"]
     print(table(args.question, rows, notes))
     draw(shown, args.figure)
-    return finish(args, numbers)
+    return finish(args, numbers, shown["four_bar"])
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from colloc.models.chains import point_masses as pc
 from colloc.models.chains.point_masses import PointMassChain
 from colloc.plot.panels import new_figure
 from colloc.plot.style import BLUE, FADE, MUTED, START, VERMILLION, dress, legend_below, styled
+from colloc.studies.films import of_samples
 from colloc.studies.reporting import Row, arguments, finish, table
 
 LINKS = (2, 3, 5, 10)
@@ -214,9 +215,11 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
                 rows.append(Row("  the same, batch form", batch.cost, trajectory.cost, "iLQR, recursive"))
                 notes.append(f"    batch form {batch.status}, {batch.iterations} iterations, {batch.seconds:.2f} s")
     numbers["cost.difference"] = max(abs(trajectory.cost - found.cost) for _, trajectory, found in runs.values())
+    reach, trajectory, _ = runs[LINKS[1], "vertical"]
     print(table(args.question, rows, notes))
     draw(runs, batches, args.figure)
-    return finish(args, numbers)
+    t = reach.dt * np.arange(reach.steps + 1)
+    return finish(args, numbers, of_samples(reach.chain.tree(), t, trajectory.x[:, : reach.n], slow=3.0))
 
 
 if __name__ == "__main__":

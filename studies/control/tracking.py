@@ -164,7 +164,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     header = ("tip error at the end [mm]", "open loop", "tracked", "ratio")
     print(Table(args.question, header, rows).text())
     draw(motions, args.figure)
-    return finish(args, numbers)
+    return finish(args, numbers, motions["lifting"].solution)
 
 
 if __name__ == "__main__":

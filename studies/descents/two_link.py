@@ -77,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     print(found.table(args.question, PUBLISHED))
     print(f"  co.solve on the same spline: {solved.cost:.8f}; cost of the guess: {numbers['cost.start']:.6f}")
     draw(movement, found, args.figure)
-    return finish(args, numbers)
+    return finish(args, numbers, movement.solution(found.tight["newton"]))
 
 
 if __name__ == "__main__":

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from itertools import pairwise
 
-import casadi as ca
 import numpy as np
 from matplotlib.axes import Axes
 
 import colloc as co
 from colloc.models.human.planar import with_ends
 from colloc.models.human.stance import FORWARD, VERTICAL
-from colloc.plot.animation import write_film
 from colloc.plot.panels import new_figure
-from colloc.plot.skeleton import Skeleton, assembled, places
 from colloc.plot.style import BLUE, FADE, INK, MUTED, ORANGE, PURPLE, dress, legend_below, styled
+from colloc.studies.films import of_postures
 from colloc.studies.jumping.phases import Jump
+from colloc.studies.reporting import Film
 
 BODY = ("toe", "heel", "ankle", "toe", "ankle", "knee", "hip", "shoulder", "head_top")
 ARM = ("shoulder", "elbow", "fingertip")  # lines of the stick figure
@@ -98,13 +98,7 @@ def seen_from_pelvis(jump: Jump, solution: co.SequenceSolution, t: np.ndarray) -
     return np.column_stack([joints[name] for name in jump.jumper.model.joint_names])
 
 
-def animate(jump: Jump, solution: co.SequenceSolution, file: str, fps: float) -> None:
+def film(jump: Jump, solution: co.SequenceSolution) -> Film:
     """The jumper with head and feet, in slow motion."""
     model = with_ends(jump.jumper, "heel", "toe", "head_top")
-    q = ca.SX.sym("q", model.n)
-    placed = ca.Function("placed", [q], [places(model, q)])
-
-    def pose(t: np.ndarray) -> Skeleton:
-        return assembled(model, t, np.array(placed(seen_from_pelvis(jump, solution, t).T)))
-
-    write_film(pose, np.linspace(0, solution.duration, 401), model.name, file, fps, slow=2.0)
+    return of_postures(model, partial(seen_from_pelvis, jump, solution), solution.duration, slow=2.0)

@@ -36,7 +36,7 @@ from colloc.models.human.human55 import FROZEN, human55
 from colloc.models.human.jumper2d import jumper2d
 from colloc.models.human.stance import VERTICAL
 from colloc.models.human.symmetric import symmetric
-from colloc.studies.jumping.figures import animate, draw
+from colloc.studies.jumping.figures import draw, film
 from colloc.studies.jumping.phases import GROUND, Jump
 from colloc.studies.reporting import Option, Row, arguments, finish, table
 from colloc.transcription import Keyframes
@@ -167,7 +167,6 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         argv,
         quick="coarser splines, no random starts",
         options=OPTIONS,
-        animation=(".html", ".gif"),
     )
     jump, rng = Jump(jumper2d(args.height, args.mass)), np.random.default_rng(0)
     nlp, best, numbers = found_in_time(jump, "planar", quick=args.quick)
@@ -198,8 +197,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     notes.append(f"  planar: {best.status}, {best.iterations} iterations; {same}")
     print(table(args.question, rows, notes))
     draw(found, args.figure)
-    animate(jump, best, args.animation, 10 if args.quick else 30)
-    return finish(args, numbers)
+    return finish(args, numbers, film(jump, best))
 
 
 if __name__ == "__main__":

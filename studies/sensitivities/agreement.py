@@ -87,7 +87,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     draw(t, exact, found, args.figure)
     rows = [Row(key, value, 0.0, "closed form, 41 instants") for key, value in numbers.items()]
     print(table("Sensitivities along the lifting optimum, recursion minus closed form", rows))
-    return finish(args, numbers)
+    return finish(args, numbers, solution)
 
 
 if __name__ == "__main__":

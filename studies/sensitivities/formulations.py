@@ -132,7 +132,7 @@ def in_torques(found: dict[str, dict[str, dict[int, Cost]]], name: str) -> str:
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    args = arguments("sensitivities.formulations", __doc__, argv)
+    args = arguments("sensitivities.formulations", __doc__, argv, animation=())
     sizes = SIZES[:5] if args.quick else SIZES
     numbers: dict[str, float] = {}
     found: dict[str, dict[str, dict[int, Cost]]] = {}

@@ -211,7 +211,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     notes = [f"{len(recordings)} recordings; torques themselves {numbers['torque.rms']:.0f} N m rms"]
     print(table(args.question, rows, notes))
     draw(recordings[0], both[0], alone[0], both, args.figure)
-    return finish(args, numbers)
+    return finish(args, numbers, both[0].solution)
 
 
 if __name__ == "__main__":

@@ -137,7 +137,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     ]
     print(table(args.question, rows, notes))
     draw(fastest, gentle, slopes, args.figure)
-    return finish(args, numbers)
+    return finish(args, numbers, gentle)
 
 
 if __name__ == "__main__":

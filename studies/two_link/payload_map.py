@@ -27,6 +27,7 @@ from colloc.studies.workers import WORKERS, workers
 LIMIT = 10.0  # N m
 _COLORS, _LIMITED = (GRID, SKY, ORANGE, VERMILLION), ("none", "shoulder", "elbow", "both")
 CURVE = co.BSpline(20)
+LEAP = 0.1  # s between neighbours, which are two kinds of lift then
 OPTIONS = (Option("size", 40, "loads, and as many shares", least=2), *WORKERS)
 
 
@@ -93,6 +94,20 @@ def per_case(size: int) -> tuple[float, float]:
     return swept / count, (time.process_time() - begin) / count
 
 
+def kinds(found: co.Sweep) -> dict[str, float]:
+    """Where the two kinds of lift meet, and up to which share of the effort a joint is at its limit."""
+    loads, shares = found.axes("load", "share")
+    duration, at = (found[name].reshape(loads.size, shares.size) for name in ("duration", "limited"))
+    leaps = np.concatenate([np.abs(np.diff(duration, axis=axis)).ravel() for axis in (0, 1)])
+    leaps = leaps[leaps > LEAP]
+    numbers = {"leaps": float(leaps.size)}
+    if leaps.size:
+        numbers |= {"leap.least": float(leaps.min()), "leap.most": float(leaps.max())}
+    for name, kind in (("shoulder", 1), ("elbow", 2)):
+        numbers[f"limited.{name}.largest_share"] = float(shares[np.isin(at, (kind, 3)).any(axis=0)].max(initial=0.0))
+    return numbers
+
+
 @styled
 def draw(found: co.Sweep) -> Figure:
     """Cost, duration and active limit, side by side."""
@@ -140,6 +155,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         "T.paper": float(paper["duration"][0]),
         "iterations.mean": float(found["iterations"].mean()),
     }
+    numbers |= kinds(found)
     rows = [
         Row("cases", numbers["cases"]),
         Row("failed", numbers["failed"]),
@@ -152,7 +168,9 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     ]
     print(table(args.question, rows))
     co.plot.save_figure(draw(found), args.figure)
-    return finish(args, numbers)
+    film = paper.solution(0)
+    assert isinstance(film, co.Solution)
+    return finish(args, numbers, film)
 
 
 if __name__ == "__main__":

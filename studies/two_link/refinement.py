@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     args = arguments("two_link.refinement", __doc__, argv, quick="to 1e-3 only")
     tol = 1e-3 if args.quick else 1e-5
     numbers: dict[str, float] = {}
-    lines = []
+    lines, shown = [], None
     for name, curve in STARTS.items():
         solution = co.solve(problem, curve, tol=tol, compile=False)
         equal = type(curve)(**_equal(curve, solution.nlp.n_x))
@@ -55,9 +55,10 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         lines.append((str(curve), *(f"{value:.3g}" for value in own.values())))
         if name == "radau":
             co.plot.save_figure(co.plot.ladder(solution), args.figure)
+            shown = solution
     header = ("refined from", "T error [s]", "rounds", "variables", "seconds", "T error, equal intervals", "solved")
     print(Table(args.question, header, lines, [f"  tolerance {tol:g}; exact duration {EXACT} s"]).text())
-    return finish(args, numbers)
+    return finish(args, numbers, shown)
 
 
 def _equal(curve: co.BSpline | co.HermiteSimpson | co.Radau, variables: int) -> dict[str, int | None]:

@@ -98,7 +98,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     print(table(args.question, rows, notes))
     assert found is not None
     draw(found, args.figure)
-    return finish(args, numbers)
+    return finish(args, numbers, found)
 
 
 if __name__ == "__main__":

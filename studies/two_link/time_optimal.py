@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     runs = run(problem, co.BSpline(80 if args.quick else 320), co.Radau(50 if args.quick else 200))
     print(table(args.question, runs.rows(PUBLISHED, EXACT), runs.notes))
     co.plot.save_figure(co.plot.summary(runs.bspline), args.figure)
-    return finish(args, runs.numbers)
+    return finish(args, runs.numbers, runs.bspline)
 
 
 if __name__ == "__main__":

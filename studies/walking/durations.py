@@ -273,7 +273,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         notes.append(f"  {sum(alike)} of {len(alike)} random starts of the planar walker end in the same step")
     print(table(args.question, rows, notes))
     co.plot.save_figure(durations_figure(found, dict(sorted(speeds.items()))), args.figure, dpi=130)
-    return finish(args, numbers)
+    return finish(args, numbers, first.solution)
 
 
 if __name__ == "__main__":

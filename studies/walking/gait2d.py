@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     header = ("", "", "iterations", "", "cost", *(name.replace("_", " ") for name in SHOWN), "virtual torque")
     print(Table(f"Planar walker at {step.speed:g} m/s, forces over body weight @ % of the stride", header, rows).text())
     co.plot.save_figure(gait_figure(reports), args.figure, dpi=130)
-    return finish(args, numbers)
+    return finish(args, numbers, reports["spline"].solution)
 
 
 if __name__ == "__main__":

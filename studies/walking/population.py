@@ -210,6 +210,14 @@ def gathered(found: co.Sweep, driven: Sequence[str]) -> Population:
     return Population(strides, {speed: np.array(costs) for speed, costs in transport.items()})
 
 
+def middle(found: co.Sweep) -> co.Solution:
+    """The walk in the middle of the table, of those that were found."""
+    good = np.flatnonzero(found["reason"] == "")
+    solution = found.solution(int(good[good.size // 2]))
+    assert isinstance(solution, co.Solution)
+    return solution
+
+
 def report(population: Population) -> tuple[Table, dict[str, float]]:
     """Spreads beside the published ones."""
     rows, numbers = [], {}
@@ -254,7 +262,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     for case in found.failed.tolist():
         print(f"  {dict(zip(found.names, found.values[case].tolist(), strict=True))}: {found['reason'][case]}")
     co.plot.save_figure(population_figure(found, population.strides, population.transport), args.figure)
-    return finish(args, numbers)
+    return finish(args, numbers, middle(found))
 
 
 if __name__ == "__main__":

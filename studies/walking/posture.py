@@ -39,7 +39,7 @@ def posture(step: Step) -> list[Any]:
         *found,
         co.path(
             lambda now: ca.vertcat(*(swing(step.stance, now, arm) for arm in "lr")),
-            lower=-0.01, scale=0.1, unit="m2", name="arm-leg coupling",
+            lower=-step.apart, scale=0.1, unit="m2", name="arm-leg coupling",
         ),
         co.path(
             partial(wrist_gaps, step.stance),
@@ -61,12 +61,13 @@ def swing(human: Human, now: Any, arm: str) -> ca.SX:
 
     Barman (2020, equation 5.6), whose vertical unit vector is the one forward: only along it the sign means that.
     """
-    marks, leg = human.landmarks, {"r": "l", "l": "r"}[arm]
+    leg = {"r": "l", "l": "r"}[arm]
+    return ahead(human, now, f"wrist_{arm}", f"shoulder_{arm}") * ahead(human, now, f"ankle_{leg}", f"hip_{leg}")
 
-    def reach(end: str, root: str) -> ca.SX:
-        return now.point(*marks[end]).position[2] - now.point(*marks[root]).position[2]
 
-    return reach(f"wrist_{arm}", f"shoulder_{arm}") * reach(f"ankle_{leg}", f"hip_{leg}")
+def ahead(human: Human, now: Any, end: str, root: str) -> ca.SX:
+    """How far one landmark is in front of another [m]."""
+    return now.point(*human.landmarks[end]).position[2] - now.point(*human.landmarks[root]).position[2]
 
 
 def wrist_gaps(human: Human, now: Any) -> ca.SX:

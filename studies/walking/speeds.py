@@ -23,6 +23,7 @@ from colloc.models.human.human55 import human55, walking
 from colloc.plot.panels import new_figure
 from colloc.plot.style import FADE, INK, MUTED, ORANGE, dress, legend_below, styled
 from colloc.studies.reporting import arguments, finish
+from colloc.studies.walking.picture.animation import write_animation
 from colloc.studies.walking.picture.figures import PANELS, dress_stride
 from colloc.studies.walking.report.comparison import LABELS
 from colloc.studies.walking.report.norms import Fact, fact
@@ -168,7 +169,7 @@ def draw_trend(ax: Axes, event: str, reports: Mapping[float, Report]) -> None:
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    args = arguments("walking.speeds", __doc__, argv)
+    args = arguments("walking.speeds", __doc__, argv, animation=(".html",))
     try:
         reports = walks()
     except co.SolveError as error:
@@ -178,7 +179,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     numbers = {}
     for speed, report in reports.items():
         numbers |= {f"{name}.{speed:g}": value for name, value in report.numbers.items()}
-    return finish(args, numbers)
+    return finish(args, numbers, lambda path, _: write_animation(reports[max(reports)], path))
 
 
 if __name__ == "__main__":

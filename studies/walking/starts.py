@@ -19,6 +19,7 @@ from colloc.models.human.human55 import human55, walking
 from colloc.plot.panels import new_figure
 from colloc.plot.style import BLUE, INK, MUTED, dress, styled
 from colloc.studies.reporting import arguments, finish
+from colloc.studies.walking.picture.animation import write_animation
 from colloc.studies.walking.picture.figures import PANELS, dress_stride
 from colloc.studies.walking.step import Step
 from colloc.studies.walking.walk import POINTS, walk
@@ -156,7 +157,7 @@ def starts_figure(found: Mapping[str, Sequence[Run]]) -> Figure:
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
-    args = arguments("walking.starts", __doc__, argv, quick="one tolerance, three random starts")
+    args = arguments("walking.starts", __doc__, argv, quick="one tolerance, three random starts", animation=(".html",))
     step = Step(walking(human55()))
     table, numbers = from_zero(step, TOLERANCES[:1] if args.quick else TOLERANCES)
     print(table.text())
@@ -164,7 +165,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     table, more = tabulated(found)
     print(table.text())
     co.plot.save_figure(starts_figure(found), args.figure, dpi=130)
-    return finish(args, numbers | more)
+    return finish(args, numbers | more, lambda path, _: write_animation(walk(step), path))
 
 
 if __name__ == "__main__":

@@ -88,6 +88,10 @@ class Step:
         Height of the foremost point of the swinging foot at mid swing.
     wrist_room : float [m]
         Distance of each wrist from the hip beside it.
+    apart : float [m2]
+        How far (5.6) may fall below zero, where it is printed: an arm may be this much, 10 cm times 10 cm, on the other
+        side of the shoulder than the opposite leg is of the hip. Held at zero, arm and leg must pass below both at the
+        same instant, and the search ends with arms that hang still; `colloc.studies.walking.gait` shows it.
     sharing : Sharing
     """
 
@@ -106,6 +110,7 @@ class Step:
     seamless: bool = True
     clearance: float = 0.01
     wrist_room: float = 0.09
+    apart: float = 0.01
     sharing: Sharing = Sharing.FREE
 
     @property

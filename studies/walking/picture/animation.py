@@ -18,13 +18,13 @@ FRAMES = 50  # pictures of a step
 STRIDES = 2
 
 
-def write_animation(report: Report, path: Path) -> None:
+def write_animation(report: Report, path: str | Path) -> None:
     """Write a page that holds everything it needs and draws on a canvas.
 
     Parameters
     ----------
     report : Report
-    path : Path
+    path : str or Path
         A .html file; replaced if it exists.
     """
     step, solution = report.step, report.solution
@@ -50,7 +50,7 @@ def write_animation(report: Report, path: Path) -> None:
         subtitle=escape(subtitle),
         scene=json.dumps(scene, separators=(",", ":")),
     )
-    write_atomically(path, page.encode())
+    write_atomically(Path(path), page.encode())
 
 
 def _short(values: np.ndarray, digits: int) -> list:

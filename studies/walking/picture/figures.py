@@ -21,7 +21,7 @@ from colloc.studies.walking.report.report import Report
 from colloc.studies.walking.report.stride import ANGLES, Stride
 from colloc.studies.walking.step import DOUBLE, Step
 
-BAND = "#d9dee4"
+BAND, WIDE = "#d3d9e0", "#eceff2"
 FORCE = GREEN
 TOE_OFF = 50 * (1 + DOUBLE)
 SHOWN = (0.0, 0.1, 0.2, 0.34, 0.48, 0.62, 0.76, 0.88, 1.0)  # times of the snapshots in the step
@@ -125,13 +125,13 @@ def draw_curves(axes: Sequence[Axes], reports: Mapping[str, Report | Stride]) ->
             x, mean, sd = band.closed()
             if name not in ANGLES:  # no force in swing, whatever the band of the source
                 sd = np.where(x > TOE_OFF + 5, 0, sd)
-            ax.fill_between(x, mean - sd, mean + sd, color=BAND, linewidth=0)
+            for reach, color in ((2, WIDE), (1, BAND)):
+                ax.fill_between(x, mean - reach * sd, mean + reach * sd, color=color, linewidth=0)
             ax.plot(x, mean, color=MUTED, linewidth=1.2)
         for look, report in reversed(list(zip(LOOKS, reports.values(), strict=False))):
             ax.plot(report.percent, report.curves[name], **look)
-        unit = "°" if "deg" in label else " BW"
-        said = [f"{report.rms[name]:.2g}{unit}" for report in reports.values() if name in report.rms]
-        title = f"RMS to Winter {' / '.join(said)}" if said else ""
+        far = [report.distances[name] for report in reports.values()] if name in bands() else []
+        title = f"beyond 2 SD {' / '.join(f'{one.beyond:.0f}' for one in far)} %" if far else ""
         dress_stride(ax, label)
         ax.set_title(title, loc="right", fontsize=9, color=MUTED)
 
@@ -266,6 +266,7 @@ def handles(reports: Mapping[str, Report | Stride]) -> list[Line2D | Patch]:
         *ours,
         Line2D([], [], color=MUTED, linewidth=1.2, label="Winter (1991), mean"),
         Patch(color=BAND, label="± one standard deviation"),
+        Patch(color=WIDE, label="± two"),
         marks,
         Line2D([], [], color=FORCE, linewidth=2.2, marker=">", label="ground reaction"),
     ]

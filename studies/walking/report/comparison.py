@@ -8,6 +8,7 @@ from colloc.display import Table
 from colloc.studies.walking.report.errors import PROMISED
 from colloc.studies.walking.report.norms import Fact, fact
 from colloc.studies.walking.report.report import Report
+from colloc.studies.walking.report.stride import DIRECTIONS
 from colloc.studies.walking.step import Step
 
 LABELS = {
@@ -57,10 +58,16 @@ def notes(report: Report) -> list[str]:
         f"{name} {value:.2f}{' deg' if value > 1 or name in ('hip', 'knee', 'ankle') else ' BW'}"
         for name, value in report.rms.items()
     )
+    beyond = ", ".join(
+        f"{name} during {one.beyond:.0f} % of {'stance' if name in DIRECTIONS else 'the stride'}, "
+        f"at worst {one.worst:+.1f} at {one.percent:.0f} %"
+        for name, one in report.distances.items()
+    )
     objectives = ", ".join(f"{name} {value:.5g}" for name, value in report.objectives.items())
     seconds = ", ".join(f"{name} {value:.2f}" for name, value in report.solution.seconds.items())
     return [
         f"  RMS distance from Winter's means: {rms}",
+        f"  beyond two of his standard deviations: {beyond}",
         f"  objectives: {objectives}",
         f"  {report.solution.status}, {report.solution.iterations} iterations; seconds: {seconds}",
         f"  virtual torques {report.virtual_torque:.1e}, sum of feet against the whole {report.wrench_sum_error:.1e}",
@@ -84,7 +91,7 @@ def _errors(report: Report) -> list[str]:
 
 
 def _differences(report: Report) -> list[str]:
-    """Events further than two standard deviations from Winter's mean, or more than a tenth of the stride off."""
+    """Extremes further than two standard deviations from Winter's mean, or more than a tenth of the stride off."""
     values, times = [], []
     for name, ours in report.peaks.items():
         if winter := fact(name, "Winter 1991"):
@@ -94,7 +101,7 @@ def _differences(report: Report) -> list[str]:
             if abs(ours.percent - winter.percent) > 10:
                 times.append(f"{name} at {ours.percent:.0f} % instead of {winter.percent:.0f} %")
     return [
-        f"  unlike Winter's walkers, in their standard deviations: {', '.join(values) or 'nothing beyond 2'}",
+        f"  extremes unlike Winter's, in his standard deviations: {', '.join(values) or 'nothing beyond 2'}",
         f"  out of time: {', '.join(times) or 'nothing by more than 10 %'}",
     ]
 

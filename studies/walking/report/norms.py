@@ -26,6 +26,12 @@ class Band(NamedTuple):
         """Root of the mean squared distance of a curve from the mean, at the percentages of the table."""
         return float(np.sqrt(np.mean((np.interp(self.percent, percent, values) - self.mean) ** 2)))
 
+    def off(self, percent: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Distance of a curve from the mean in standard deviations, both straight between the table's percentages."""
+        whole = self.closed()
+        mean, sd = (np.interp(percent, whole.percent, column) for column in (whole.mean, whole.sd))
+        return (values - mean) / sd
+
     def closed(self) -> Band:
         """The band with 100 % of the stride added, which is 0 % of the next."""
         return Band(np.append(self.percent, 100.0), *(np.append(x, x[0]) for x in (self.mean, self.sd)))

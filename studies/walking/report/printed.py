@@ -47,15 +47,29 @@ def violations(step: Step, solution: co.Solution, per_instant: int = FINER) -> d
 
 def creep(human: Human, solution: co.Solution) -> tuple[np.ndarray, np.ndarray]:
     """Times of a step, and the largest speed of the heels and balls that touch the ground then [m/s]."""
+    s, velocities = _standing(human, solution, "velocity")
+    fastest = np.zeros(SAMPLES)
+    for on, velocity in velocities:
+        fastest[on] = np.maximum(fastest[on], np.linalg.norm(velocity, axis=1))
+    return s, fastest
+
+
+def crept(human: Human, solution: co.Solution) -> float:
+    """Largest distance between two places of a heel or ball while it touches the ground [m]."""
+    _, places = _standing(human, solution, "position")
+    return max(float(np.linalg.norm(place[:, None] - place, axis=2).max()) for _, place in places)
+
+
+def _standing(human: Human, solution: co.Solution, what: str) -> tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
+    """Times of a step; of every heel and ball when it touches the ground, and its positions or velocities then."""
     s = np.linspace(0, 1, SAMPLES)
     points = {key: getattr(human.feet[key[0]], key[1]) for key in TOUCHES if key[1] != "toe"}
 
-    def velocities(now: co.Instant) -> tuple[ca.SX, ...]:
-        return tuple(now.point(*point).velocity for point in points.values())
+    def seen(now: co.Instant) -> tuple[ca.SX, ...]:
+        return tuple(getattr(now.point(*point), what) for point in points.values())
 
-    found = solution.evaluate(velocities, s * solution.duration)
-    fastest = np.zeros(SAMPLES)
-    for key, velocity in zip(points, found, strict=True):
+    found = []
+    for key, values in zip(points, solution.evaluate(seen, s * solution.duration), strict=True):
         on = (s >= TOUCHES[key][0] - 1e-9) & (s <= TOUCHES[key][1] + 1e-9)
-        fastest[on] = np.maximum(fastest[on], np.linalg.norm(velocity[on], axis=1))
-    return s, fastest
+        found.append((on, values[on]))
+    return s, found

@@ -9,12 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import casadi as ca
 import numpy as np
 
 import colloc as co
+from colloc.studies.walking.posture import ahead, swing
 from colloc.studies.walking.report.errors import FINER, Outside, Stray, pressing_outside, straying, violations
 from colloc.studies.walking.report.ground import Ground, ground_reactions, pelvis_torques
-from colloc.studies.walking.report.stride import ANGLES, DIRECTIONS, Peak, Stride
+from colloc.studies.walking.report.stride import ANGLES, DIRECTIONS, Distance, Peak, Stride
 from colloc.studies.walking.step import Step
 
 SAMPLES = 201  # times of a step
@@ -96,6 +98,11 @@ class Report:
         """Distance of the curves from Winter's means [deg, body weight]."""
         return self.stride.rms
 
+    @property
+    def distances(self) -> dict[str, Distance]:
+        """Distance of the curves from Winter's, all along."""
+        return self.stride.distances
+
     @cached_property
     def virtual_torque(self) -> float:
         """Largest torque of the joints that nothing drives [body weight, times 1 m]."""
@@ -123,6 +130,21 @@ class Report:
     def wrench_sum_error(self) -> float:
         """Largest difference between the wrenches of both feet and the one that the motion needs [body weight]."""
         return float(np.abs(self.ground.right + self.ground.left - self.ground.whole).max())
+
+    @cached_property
+    def arm_leg(self) -> np.ndarray:
+        """Reach of either arm times that of the opposite leg (5.6), shape (SAMPLES, 2) [m2]."""
+        human, t = self.step.stance, self.ground.s * self.solution.duration
+        return self.solution.evaluate(lambda now: ca.vertcat(*(swing(human, now, arm) for arm in "lr")), t)
+
+    @cached_property
+    def arm_reach(self) -> float:
+        """Largest distance of a wrist before or behind its shoulder [m]."""
+        human, t = self.step.stance, self.ground.s * self.solution.duration
+        both = self.solution.evaluate(
+            lambda now: ca.vertcat(*(ahead(human, now, f"wrist_{k}", f"shoulder_{k}") for k in "lr")), t
+        )
+        return float(np.abs(both).max())
 
     @cached_property
     def worst(self) -> dict[str, tuple[float, str]]:
@@ -166,7 +188,7 @@ class Report:
         for name, peak in self.peaks.items():
             found |= {f"peaks.{name}": peak.value, f"peaks.{name}.percent": peak.percent}
         found |= {f"peaks.internal.{name}": float(norm.max()) for name, norm in self.internal.items()}
-        found |= {f"rms_vs_winter.{name}": value for name, value in self.rms.items()}
+        found |= {f"rms_vs_winter.{name}": value for name, value in self.rms.items()} | self.stride.distance_numbers
         found |= {
             "virtual_torque_max": self.virtual_torque,
             "torque_difference": self.torque_difference,
@@ -175,6 +197,9 @@ class Report:
         found |= {f"violation.{kind}": amount for kind, (amount, _) in self.worst.items()}
         found |= {"violation.pressure_mm": self.outside.mm, "violation.pressure_moment_percent": self.outside.moment}
         found |= {"violation": self.solution.violation, "iterations.total": float(self.solution.iterations)}
+        if not self.step.planar:
+            found |= {"arm_leg.least": float(self.arm_leg.min()), "arm_leg.negative": float((self.arm_leg < 0).mean())}
+            found["arm_reach"] = self.arm_reach
         if self.first is not None:
             found |= {f"seconds.first_stage.{name}": value for name, value in self.first.seconds.items()}
             found["iterations.first_stage"] = float(self.first.iterations)

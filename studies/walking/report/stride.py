@@ -29,6 +29,24 @@ class Peak(NamedTuple):
     percent: float
 
 
+class Distance(NamedTuple):
+    """Distance of a curve from a measured one, all along.
+
+    Parameters
+    ----------
+    beyond : float [%]
+        Part of the time, of the stride for angles and of stance for forces, that it is two standard deviations away.
+    worst : float
+        Largest distance in standard deviations, with its sign.
+    percent : float
+        Where that is [% of the stride].
+    """
+
+    beyond: float
+    worst: float
+    percent: float
+
+
 # Event names are those of studies/walking/report/data/events.csv. The valley is sought between the two peaks.
 EVENTS: Mapping[str, Event] = {
     "vertical.peak_1": Event(True, 0, 25),
@@ -80,6 +98,25 @@ class Stride(NamedTuple):
     def rms(self) -> dict[str, float]:
         """Distance of the curves from Winter's means [deg, body weight]."""
         return {name: bands()[name].rms(self.percent, self.curves[name]) for name in COMPARED}
+
+    @property
+    def distances(self) -> dict[str, Distance]:
+        """Distance of the curves from Winter's in his standard deviations; of forces while the foot stands."""
+        found = {}
+        for name in COMPARED:
+            counts = np.abs(self.curves["vertical"]) > 1e-6 if name in DIRECTIONS else np.full(self.percent.shape, True)
+            off = bands()[name].off(self.percent, self.curves[name])[counts]
+            worst = int(np.abs(off).argmax())
+            beyond = 100 * float((np.abs(off) > 2).mean())
+            found[name] = Distance(beyond, float(off[worst]), float(self.percent[counts][worst]))
+        return found
+
+    @property
+    def distance_numbers(self) -> dict[str, float]:
+        """These under flat names."""
+        found = {f"beyond_2_sd.{name}": one.beyond for name, one in self.distances.items()}
+        found |= {f"worst_sd.{name}": one.worst for name, one in self.distances.items()}
+        return found | {f"worst_sd.{name}.percent": one.percent for name, one in self.distances.items()}
 
 
 def _peak(percent: np.ndarray, values: np.ndarray, event: Event) -> Peak:

@@ -1,0 +1,91 @@
+"""Numbers, pictures and players of full runs of the studies, which the pages quote and show.
+
+    python docs/results.py                       lists them: day, machine, commit, and what has changed since
+    python docs/results.py STUDY ...             runs these studies in full and keeps what comes of it
+    python docs/results.py --older [--minutes N] the same of all whose code has changed, of those that took at most N
+    python docs/results.py --quick STUDY ...     keeps the picture and the player of a quick run, no numbers
+
+Numbers go to studies/results, pictures, made small enough to lie beside the pages, to docs/gallery/pictures, players
+to docs/static/players.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from PIL import Image
+
+from colloc.display import Table
+from colloc.studies.results import made, records
+
+PICTURES = Path(__file__).parent / "gallery" / "pictures"
+PLAYERS = Path(__file__).parent / "static" / "players"
+PLAYED = {
+    "arms.spring_pendulum", "classics.swing_up", "closed_chains.five_bar", "closed_chains.rower", "jumping.jump",
+    "running.run", "walking.gait",
+}  # fmt: skip
+WIDTH, COLOURS = 1100, 256
+
+
+def run(name: str, *, quick: bool) -> None:
+    """Run a study, and keep its numbers, its picture and its player, as far as it has them."""
+    study = [sys.executable, "-m", "colloc", name]
+    options = subprocess.run([*study, "--help"], check=True, capture_output=True, text=True).stdout
+    words = ["--json", "numbers.json", *(["--quick"] if quick else [])]
+    words += ["--figure", "figure.png"] if "--figure" in options else []
+    words += ["--animation", "player.html"] if name in PLAYED else []
+    with tempfile.TemporaryDirectory() as folder:
+        begin = time.perf_counter()
+        alone = os.environ | {"OMP_NUM_THREADS": "1"}
+        subprocess.run([*study, *words], cwd=folder, env=alone, check=True, stdout=subprocess.DEVNULL)
+        seconds = time.perf_counter() - begin
+        if not quick:
+            made(name, json.loads((Path(folder) / "numbers.json").read_text()), seconds).write()
+        if "figure.png" in words:
+            shrink(Path(folder) / "figure.png", PICTURES / f"{name}.png")
+        if "player.html" in words:
+            shutil.copy(Path(folder) / "player.html", PLAYERS / f"{name}.html")
+
+
+def shrink(source: Path, target: Path) -> None:
+    """At most WIDTH pixels wide, of few colours."""
+    with Image.open(source) as image:
+        small = image.convert("RGB")
+    small.thumbnail((WIDTH, 10 * WIDTH))
+    small.quantize(COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(target, optimize=True)
+
+
+def listing() -> str:
+    """All full runs that are kept, the longest last."""
+    runs = sorted(records().values(), key=lambda run: run.seconds)
+    rows = [(run.study, run.date, run.commit, f"{run.seconds:.0f}", run.since, run.machine) for run in runs]
+    return Table("Full runs", ("study", "day", "commit", "s", "changed since", "machine"), rows).text()
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("studies", metavar="STUDY", nargs="*")
+    parser.add_argument("--older", action="store_true")
+    parser.add_argument("--minutes", type=float, default=float("inf"), metavar="N")
+    parser.add_argument("--quick", action="store_true")
+    args = parser.parse_args()
+    names = list(args.studies)
+    if args.older:
+        runs = sorted(records().values(), key=lambda run: run.seconds)
+        names += [run.study for run in runs if run.since and run.seconds <= 60 * args.minutes]
+    if not names:
+        print(listing())
+    for name in names:
+        print(name, flush=True)
+        run(name, quick=args.quick)
+
+
+if __name__ == "__main__":
+    main()
