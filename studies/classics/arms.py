@@ -110,10 +110,10 @@ def manutec_energy() -> co.Problem:
 
 ARMS = {
     "two_link": Classic(xiang, 0.391854539516, "maximum principle, solved indirectly"),
-    "willigenburg": Classic(willigenburg, 1.222817, CONVERGED, other=1.3956),
-    "luus": Classic(luus, 2.982279, CONVERGED, other=3.2084),
+    "willigenburg": Classic(willigenburg, 1.222817, CONVERGED, others=(1.38097, 1.3956)),
+    "luus": Classic(luus, 2.982279, CONVERGED, others=(3.2084,)),
     "hanging_chain": Classic(hanging_chain, 0.19891, CONVERGED),
-    "cart_pole": Classic(kelly, 57.94478, CONVERGED, other=58.80767),
+    "cart_pole": Classic(kelly, 57.94478, CONVERGED, others=(58.80767,)),
     "acrobot": Classic(spong, 175.28654, "three transcriptions agree"),
     "manutec_energy": Classic(manutec_energy, 20.404247, f"{CONVERGED} (20.4042: PSOPT)"),
     "manutec_time": Classic(lambda: fastest(manutec_r3(), START, END, 0.6), 0.4951890, CONVERGED),

@@ -19,11 +19,11 @@ class Classic(NamedTuple):
         The least cost.
     source : str
         Source of the optimum.
-    other : float, optional
-        Cost of another local optimum, which a solver may end in with good conscience.
+    others : tuple of float
+        Costs of other local optima, in which a solver may end with good conscience.
     """
 
     problem: Callable[[], co.Problem]
     optimum: float
     source: str
-    other: float | None = None
+    others: tuple[float, ...] = ()

@@ -106,8 +106,7 @@ def answer(classic: Classic, curve: Any, tol: float | None) -> Answer:
             )  # fmt: skip
         except co.InputError:
             return Answer("refused", nan, nan, nan)
-    known = [optimum for optimum in (classic.optimum, classic.other) if optimum is not None]
-    nearest = min(known, key=lambda optimum: abs(solution.cost - optimum))
+    nearest = min((classic.optimum, *classic.others), key=lambda optimum: abs(solution.cost - optimum))
     return Answer(str(solution.status), solution.cost, nearest, time.perf_counter() - begin, solution)
 
 
