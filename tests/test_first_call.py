@@ -285,3 +285,11 @@ def test_starts_that_are_given_as_they_are_stay_as_they_are():
     run = running.Run(NONE, {"max_iter": 0}, co.Hessian.EXACT, False, 1e-2)
     _, start = run(nlp, Start(x), 0.0)
     assert start is x
+
+
+def test_a_condition_that_is_undefined_at_the_guess_is_still_said():
+    """No bend can be found towards what is no number."""
+    high = co.at(1.0, lambda now: ca.log(now.q[0] - 2), equals=0.0, name="log")
+    problem = reaching(co.initial(q=(0.2, -2), qd=0), high)
+    with pytest.raises(co.InputError, match=r"not finite at the guess: constraint log.* is nan"):
+        co.solve(problem, co.BSpline(8), guess=co.line((0, -2), (1, -1)))

@@ -189,8 +189,6 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: Given = None
             continue
         if solution.cost - finer.cost > _ABSURD * finer.cost_size:
             again, _ = run(nlp, guess, begin)
-            if again.outcome.status in CUT_SHORT:
-                return _cut_short(finer, again.outcome.status)
             if again.outcome.status is Status.SOLVED and again.cost < finer.cost:
                 finer = again
             rounds = []

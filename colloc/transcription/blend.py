@@ -41,20 +41,17 @@ def resting(problem: Problem, guess: Trajectory) -> Trajectory:
     problem : Problem
     guess : Trajectory
     """
-    s = np.array([0.0, _INSTANT, 1.0 - _INSTANT, 1.0])
-    q = guess.q(s)
-    moves = np.abs(np.diff(q, axis=0)[[0, 2]]).max(axis=1, initial=0.0) > 1e-2 * _INSTANT * np.ptp(q, axis=0).max(
-        initial=0
-    )
+    q = guess.q(np.array([0.0, _INSTANT, 1.0 - _INSTANT, 1.0]))
+    way, steps = np.ptp(q, axis=0).max(initial=0.0), np.abs(np.diff(q, axis=0)).max(axis=1, initial=0.0)
+    moves = steps[[0, 2]] > 1e-2 * _INSTANT * way
     starts, ends = moves & _at_rest(problem)
     if not (starts or ends):
         return guess
 
     def later(s: np.ndarray) -> np.ndarray:
         """Hermite's cubic from 0 to 1, with slopes 0 where there is rest and 1 where there is none."""
-        return guess.q(
-            np.clip((1 - starts) * s * (1 - s) ** 2 + s**2 * (3 - 2 * s) - (1 - ends) * s**2 * (1 - s), 0, 1)
-        )
+        cubic = s**2 * (3 - 2 * s) + (1 - starts) * s * (1 - s) ** 2 - (1 - ends) * s**2 * (1 - s)
+        return guess.q(np.clip(cubic, 0, 1))
 
     return replace(guess, q=later)
 
@@ -81,10 +78,10 @@ def blended(nlp: Program, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         Parameter values.
     """
     slopes, misses = _conditions(nlp, x, p)
+    if np.abs(misses).max(initial=0.0) <= _MET:
+        return x
+    spaces = [_CorrectionSpace(motion, x) for motion in nlp.motions]
     for _ in range(_STEPS):
-        if np.abs(misses).max(initial=0.0) <= _MET:
-            break
-        spaces = [_CorrectionSpace(motion, x) for motion in nlp.motions]
         pulls = np.hstack([space.pulled(slopes) for space in spaces])
         change = np.split(np.linalg.lstsq(pulls, misses, rcond=1e-10)[0], np.cumsum([s.count for s in spaces])[:-1])
         turn = max(space.turn(part) for space, part in zip(spaces, change, strict=True))
@@ -99,6 +96,8 @@ def blended(nlp: Program, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         if not np.linalg.norm(left) < np.linalg.norm(misses):
             break  # conditions that contradict each other
         x, misses = moved, left
+        if np.abs(misses).max() <= _MET:
+            break
     return x
 
 
@@ -114,8 +113,9 @@ def _conditions(nlp: Program, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray,
     for block in nlp.constraints:
         if block.n_slices == 1:
             rows, values = block.equations(joints, x, p)
-            slopes.append(rows)
-            misses.append(values)
+            finite = np.isfinite(values) & np.isfinite(rows).all(axis=1)  # what is undefined here, others say
+            slopes.append(rows[finite])
+            misses.append(values[finite])
     return np.vstack(slopes), np.concatenate(misses)
 
 
@@ -126,7 +126,7 @@ class _CorrectionSpace:
     ----------
     motion : Motion
     x : ndarray, shape (n_x,)
-        For the duration: squared accelerations are in s.
+        Has the duration, by which accelerations are those in time.
     """
 
     def __init__(self, motion: Motion, x: np.ndarray):
