@@ -103,12 +103,12 @@ class Unknown(Portable):
 
     Examples
     --------
-    >>> mass = co.Unknown("mass", lower=0.0, upper=5.0, constant=True)  # kg, as much as the arm can lift
+    >>> mass = co.Unknown("mass", lower=0.0, upper=20.0, constant=True)  # kg, as much as the arm can lift
     >>> hand = co.Load("elbow", force=ca.vertcat(0, -9.81 * mass.symbol, 0))
     >>> heaviest = -1.0 * co.terminal(lambda now: now.mass)
-    >>> lift = co.Problem(two_link(), 2.0, heaviest, problem.subject_to, unknowns=[mass], loads=[hand])
+    >>> lift = co.Problem(two_link(), 0.5, heaviest, problem.subject_to, unknowns=[mass], loads=[hand])
     >>> co.solve(lift, co.BSpline(20)).constants["mass"].round(2)
-    array([4.91])
+    array([4.12])
     """
 
     name: str

@@ -29,8 +29,8 @@ OPTIONS = (Option("rounds", 9, "pairs of solves", least=1),)
 
 def unjudged(problem: co.Problem, curve: co.BSpline | co.Radau | co.HermiteSimpson) -> None:
     """Transcribed and handed to IPOPT, as `solve` does, and whatever comes back believed."""
-    nlp = co.transcribe(problem, curve, compile=False)
-    Ipopt(nlp, {}, co.Hessian.EXACT)(start_from(nlp, None), problem.parameter_values(), False)
+    nlp, values = co.transcribe(problem, curve, compile=False), problem.parameter_values()
+    Ipopt(nlp, {}, co.Hessian.EXACT)(start_from(nlp, None, values), values, False)
 
 
 def judged(problem: co.Problem, curve: co.BSpline | co.Radau | co.HermiteSimpson) -> co.Solution:
