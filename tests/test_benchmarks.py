@@ -15,6 +15,7 @@ import colloc.studies.benchmarks.compile
 import colloc.studies.benchmarks.error_control
 import colloc.studies.benchmarks.evaluate
 import colloc.studies.benchmarks.first_call
+import colloc.studies.benchmarks.memory
 import colloc.studies.benchmarks.nlp_callbacks
 import colloc.studies.benchmarks.phases
 import colloc.studies.benchmarks.random_starts
@@ -94,6 +95,12 @@ def test_the_first_call_is_no_dearer_than_a_curve_of_equal_intervals(tmp_path):
     numbers = run(colloc.studies.benchmarks.first_call, tmp_path)
     assert numbers["solved"] == numbers["problems"]
     assert numbers["twice_as_dear"] == 0
+
+
+def test_a_worker_keeps_nothing_of_its_cases(tmp_path):
+    numbers = run(colloc.studies.benchmarks.memory, tmp_path)
+    assert numbers["failed"] == 0
+    assert numbers["growth"] < 0.05
 
 
 def test_error_control_is_timed_where_it_adds_nothing(tmp_path):

@@ -22,15 +22,12 @@ leading foot has nearly all of it from the strike on: the zero moment point does
 has the foot that stands as its root, quartic splines of nineteen control points, a wrench of its own under each foot,
 an upright pelvis, and weights fitted to measured walking; it is laid beside the printed one.
 
-Why sharing by distance gives the vertical force high peaks. Each foot carries its share along the line through the
-common zero moment point. While this lies between the feet, each ankle bears its share of the weight on an arm of up to
-0.3 m, where its dorsiflexors have 41 N m. Our own problem with `Step(sharing=Sharing.DISTANCE)` therefore rushes the
-point across: measured with the ranges and centres of pressure that it had then, it was between the feet for 49 % of
-double support, for 90 % with a wrench of its own under each foot. Meanwhile the whole vertical force drops to 0.68 of
-body weight; its mean in double support is 0.98 in place of 1.27, and single support makes up for it, as the mean over a
-step is one. Peaks were 1.34, at 4 % where the leading foot takes over all, and 1.26, against 1.08 and 1.10; cubic
-splines of ten pieces gave 1.45 and 1.50. The same shares acting where the feet are (`Sharing.PARTITION`) gave 1.14 and
-1.20; distance, with torques of the legs that cost next to nothing, 1.20 and 1.13.
+Why sharing by distance may well give the vertical force high peaks, an argument that nothing here measures. Each foot
+carries its share along the line through the common zero moment point. While this lies between the feet, each ankle
+bears its share of the weight on an arm of up to 0.3 m, where its dorsiflexors have 41 N m. A motion therefore rushes
+the point across, the whole vertical force drops meanwhile, and single support makes up for it, as the mean over a
+step is one. `Step(sharing=Sharing.DISTANCE)` states that problem, `Sharing.PARTITION` the same shares acting where
+the feet are.
 """
 
 from __future__ import annotations
