@@ -25,9 +25,8 @@ OPTIONS = (Option("cases", 2000, "number of cases", least=20),)
 SHARES = (0.01, 0.1, 0.5, 1.0)
 
 
-def peak(solution: co.Solution) -> float:
+def peak(_: co.Solution) -> float:
     """Largest memory that the process has had [MB]."""
-    del solution
     largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return largest / (1e6 if sys.platform == "darwin" else 1e3)  # bytes there, kilobytes elsewhere
 
