@@ -11,18 +11,7 @@ of the loaded point. Times given as `s` or `during` are fractions of the duratio
 
 The layers, lowest first; each imports only from those listed before it:
 
-    checks          validation of values, InputError and InputWarning
-    packages        packages as their users see them: the public names
-    symbolic        the same of values that may be symbols
-    other_threads   what other threads than the main one compute ends with it
-    interrupts      Ctrl-C that is not lost on the way
-    arguments       validation of the arguments of functions, before these run
-    display         tables as text and HTML
-    version         the version of the package
-    lazy            attributes computed on first use, once for all threads
-    pickling        objects made of symbols and functions as bytes, for other processes
-    progress        a line that shows how far a long run is
-    files           writing files: complete or absent
+    support         validation of values and arguments, threads and interrupts, files, tables as text, progress
     numerics        spline bases, smoothing, quadrature, differences, the fastest speeds along a path
     kernels         CasADi functions compiled to machine code, and evaluated at many samples
     model           joints, bodies and their masses, the tree and its gravity, loads, kinematics
@@ -52,7 +41,6 @@ The layers, lowest first; each imports only from those listed before it:
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from colloc.checks import InputError, InputWarning, unknown_name
 from colloc.kernels import Compile, CompileWarning
 from colloc.many import Optima, Sweep, multistart, sweep
 from colloc.model import (
@@ -105,9 +93,10 @@ from colloc.solution import Sample, SequenceSolution, Solution
 from colloc.solution.iteration import Iteration
 from colloc.solve import SolutionWarning, SolveError, refine, solve
 from colloc.solver import Hessian, Status
+from colloc.support.checks import InputError, InputWarning, unknown_name
+from colloc.support.version import __version__ as __version__
 from colloc.tie_break import tie_break
 from colloc.transcription import NLP, BSpline, HermiteSimpson, Radau, SequenceNLP, graded, keyframes, line, transcribe
-from colloc.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from colloc import control, descent, dynamics, ground, loops, plot

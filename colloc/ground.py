@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from colloc.arguments import a, array, callback, each, number, symbols, taking, word
-from colloc.checks import InputError
 from colloc.dynamics import Wrench
 from colloc.model import Load
 from colloc.problem import Instant
+from colloc.support.arguments import a, array, callback, each, number, symbols, taking, word
+from colloc.support.checks import InputError
 
 
 class Contact(NamedTuple):

@@ -7,11 +7,20 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, count, finite_array, finite_number, instance, quoted, spelt, vector
-from colloc.interrupts import heeded
 from colloc.model import Model
 from colloc.model.kinematics import frames
-from colloc.symbolic import symbolic
+from colloc.support.checks import (
+    InputError,
+    count,
+    finite_array,
+    finite_number,
+    instance,
+    quoted,
+    spelt,
+    symbolic,
+    vector,
+)
+from colloc.support.interrupts import heeded
 
 _STEPS = 200  # of one search
 _DAMPING = (1e-10, 1e6)  # of a step, relative, least and most

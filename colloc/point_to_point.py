@@ -8,11 +8,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array, quoted, spelt
-from colloc.interrupts import heeded
 from colloc.model import Model
 from colloc.problem import Cost, Free, Instant, Problem, final, initial, integral
 from colloc.problem import duration as time
+from colloc.support.checks import InputError, finite_array, quoted, spelt
+from colloc.support.interrupts import heeded
 from colloc.transcription import TimedLine, timed_line
 
 # Joints that do not limit the time of a time-optimal motion are free to chatter. Squared accelerations at this weight

@@ -10,18 +10,28 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from colloc.checks import InputError, choice, doubt, finite_number, flag, instance, quoted, relative_tolerance, spelt
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
-from colloc.interrupts import heeded
 from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
-from colloc.progress import silent_if_told
 from colloc.solution import SequenceSolution, Solution
 from colloc.solution.iteration import Watch
 from colloc.solution.run import Run, SolutionWarning, refined
 from colloc.solution.starts import Given, Own
 from colloc.solver import Hessian, Status, check_options
 from colloc.solver.progress import check_progress
+from colloc.support.checks import (
+    InputError,
+    choice,
+    doubt,
+    finite_number,
+    flag,
+    instance,
+    quoted,
+    relative_tolerance,
+    spelt,
+)
+from colloc.support.interrupts import heeded
+from colloc.support.progress import silent_if_told
 from colloc.transcription import NLP, Program, SequenceNLP, Transcription, default_curves, transcribe
 
 A = TypeVar("A", Solution, SequenceSolution)

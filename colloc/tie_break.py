@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, flag, instance, spelt
-from colloc.interrupts import heeded
 from colloc.problem import Cost
 from colloc.solution import Solution
 from colloc.solution.iteration import Watch
@@ -18,6 +16,8 @@ from colloc.solution.run import Run
 from colloc.solve import judge
 from colloc.solver import Hessian, Start, Status, check_options
 from colloc.solver.progress import check_progress
+from colloc.support.checks import InputError, flag, instance, spelt
+from colloc.support.interrupts import heeded
 from colloc.transcription import for_problem
 
 

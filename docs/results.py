@@ -21,8 +21,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from colloc.display import Table
 from colloc.studies.results import made, records
+from colloc.support.display import Table
 
 PICTURES = Path(__file__).parent / "gallery" / "pictures"
 PLAYERS = Path(__file__).parent / "static" / "players"

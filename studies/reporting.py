@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NoReturn
 
 import colloc as co
-from colloc.display import Table
-from colloc.files import check_writable, write_atomically
+from colloc.support.display import Table
+from colloc.support.files import check_writable, write_atomically
 
 FIGURES = (".png", ".pdf", ".svg")
 FILMS = (".html", ".gif")

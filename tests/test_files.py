@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from colloc.checks import InputError
-from colloc.files import check_writable, write_atomically
+from colloc.support.checks import InputError
+from colloc.support.files import check_writable, write_atomically
 
 
 def mode(path: Path) -> int:
@@ -66,7 +66,7 @@ def test_hard_links_stay_together(tmp_path: Path):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from colloc.files import write_atomically
+from colloc.support.files import write_atomically
 os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGKILL)
 write_atomically(Path(sys.argv[1]), b"half")
 """

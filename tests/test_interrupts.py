@@ -18,14 +18,14 @@ from matplotlib.figure import Figure
 from problems import effort, time_optimal
 
 import colloc as co
-from colloc.files import write_atomically
-from colloc.interrupts import Heeded, heeded
 from colloc.kernels.cache import store, workshop
-from colloc.lazy import cached_property
 from colloc.many.executors import results
 from colloc.models.two_link import two_link
 from colloc.solution import run
 from colloc.solver.monitor import Interruptible, Monitor
+from colloc.support.files import write_atomically
+from colloc.support.interrupts import Heeded, heeded
+from colloc.support.lazy import cached_property
 from tests.campaigns.calls import interrupted
 
 # Exceptions that C code drops, Python since 3.13 reports as well.

@@ -12,11 +12,11 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from colloc.checks import InputError
 from colloc.kernels import Compile, CompileError, Kernel, Library, Pass, build, cached, emit
 from colloc.kernels.compiler import inspect
 from colloc.kernels.operations import EXPRESSIONS, FUNCTIONS
 from colloc.kernels.options import compiler_command, lane_count, thread_count
+from colloc.support.checks import InputError
 
 WIDEST = lane_count(Compile(), inspect(compiler_command(Compile())).macros)
 LANES = [lanes for lanes in (1, 2, 4, 8) if lanes <= WIDEST]

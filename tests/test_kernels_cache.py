@@ -14,10 +14,10 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from colloc.checks import InputError
-from colloc.interrupts import heeded, uninterrupted
 from colloc.kernels import Compile, CompileError, CompileWarning, Kernel, build, cached, compiler
 from colloc.kernels.options import cache_directory, compiler_command
+from colloc.support.checks import InputError
+from colloc.support.interrupts import heeded, uninterrupted
 
 ROOT = Path(__file__).parent.parent
 

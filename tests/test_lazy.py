@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from colloc.lazy import cached_property
+from colloc.support.lazy import cached_property
 
 ROOT = Path(__file__).parents[1]
 

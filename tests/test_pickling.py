@@ -18,12 +18,12 @@ from random_trees import random_loads, random_tree
 from test_sequence_files import CURVES, GUESS, bounce
 
 import colloc as co
-from colloc import pickling
 from colloc.models.closed.five_bar import five_bar
 from colloc.models.human.human55 import human55
 from colloc.problem import Instant
 from colloc.solution.fingerprint import fingerprint, links_fingerprint
 from colloc.studies.benchmarks.random_motions import colloc_problem, random_case
+from colloc.support import pickling
 
 pytest.importorskip("cloudpickle", reason="lambdas go by value")
 

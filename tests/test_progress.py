@@ -57,7 +57,7 @@ def test_motions_in_phases_and_refinements_tell_as_well():
 def test_long_steps_are_announced_before_they_begin(
     capsys: pytest.CaptureFixture[str], monkeypatch: Any, tmp_path: Any
 ):
-    monkeypatch.setattr("colloc.progress._SPOKEN_OF", 1e-3)
+    monkeypatch.setattr("colloc.support.progress._SPOKEN_OF", 1e-3)
     monkeypatch.setenv("COLLOC_CACHE_DIR", str(tmp_path))
     problem = time_optimal()
     co.solve(problem, CURVE, compile=True, progress=False)

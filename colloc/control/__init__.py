@@ -9,7 +9,7 @@ from colloc.control.residuals import Expansion, Residuals, fitted
 from colloc.control.riccati import Policy, backward
 from colloc.control.track import Tracking, track
 from colloc.control.trajectory import Status, Trajectory
-from colloc.packages import present
+from colloc.support.packages import present
 
 __all__ = [
     "Expansion", "Form", "Objective", "Policy", "Residuals", "Scheme", "Status", "System", "Tracking", "Trajectory",

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from colloc.arguments import a, array, number, taking
-from colloc.checks import InputError
 from colloc.control.residuals import Residuals
 from colloc.control.riccati import Policy
+from colloc.support.arguments import a, array, number, taking
+from colloc.support.checks import InputError
 
 
 @taking(A=array("K", "n_x", "n_x"), B=array("K", "n_x", "n_u"))

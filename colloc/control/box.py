@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.arguments import array, taking
-from colloc.checks import InputError, interval
+from colloc.support.arguments import array, taking
+from colloc.support.checks import InputError, interval
 
 _ITERATIONS = 100
 _ARMIJO = 0.1

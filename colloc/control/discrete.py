@@ -9,13 +9,13 @@ from enum import Enum
 import casadi as ca
 import numpy as np
 
-from colloc.arguments import a, array, taking
-from colloc.checks import InputError, count, finite_number, function, interval, pair, quoted
 from colloc.dynamics import composite_sensitivities, forward_dynamics, total_sensitivities
-from colloc.interrupts import heeded
 from colloc.kernels.batch import Batch
 from colloc.model import Load, Model, check_forward, check_loads
 from colloc.problem import Instant
+from colloc.support.arguments import a, array, taking
+from colloc.support.checks import InputError, count, finite_number, function, interval, pair, quoted
+from colloc.support.interrupts import heeded
 
 Step = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
 Linearise = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]

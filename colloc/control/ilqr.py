@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from colloc.checks import InputError, count, finite_array, finite_number, interval, pair, quoted
 from colloc.control.batch import least_squares_step
 from colloc.control.discrete import System, simulate
 from colloc.control.objective import Objective
 from colloc.control.residuals import Expansion, Residuals, fitted
 from colloc.control.riccati import Policy, backward
 from colloc.control.trajectory import Status, Trajectory
-from colloc.interrupts import heeded
-from colloc.other_threads import end_if_told
+from colloc.support.checks import InputError, count, finite_array, finite_number, interval, pair, quoted
+from colloc.support.interrupts import heeded
+from colloc.support.threads import end_if_told
 
 # Of the expected decrease that a step must bring. A small share admits steps far beyond where the linearisation holds,
 # and with them whirling local minima: with 0.1 it took a third more iterations over 16 reaches of 2 to 10 links.

@@ -9,10 +9,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.arguments import a, callback, taking
-from colloc.checks import InputError, as_tuple, finite_array, function, quoted
 from colloc.model import Model
 from colloc.problem import Instant
+from colloc.support.arguments import a, callback, taking
+from colloc.support.checks import InputError, as_tuple, finite_array, function, quoted
 
 Rows = Callable[[np.ndarray], np.ndarray]
 

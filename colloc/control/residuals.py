@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.arguments import a, integer, taking
-from colloc.checks import InputError, float_array, quoted
 from colloc.control.objective import Objective, Output, Term
+from colloc.support.arguments import a, integer, taking
+from colloc.support.checks import InputError, float_array, quoted
 
 
 class Expansion(NamedTuple):

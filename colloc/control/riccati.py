@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.arguments import a, array, each, number, taking
-from colloc.checks import InputError
 from colloc.control.box import projected_newton
 from colloc.control.residuals import Expansion
+from colloc.support.arguments import a, array, each, number, taking
+from colloc.support.checks import InputError
 
 
 class Policy(NamedTuple):

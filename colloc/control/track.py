@@ -9,12 +9,12 @@ import casadi as ca
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 
-from colloc.checks import InputError, count, finite_array, finite_number, flag, instance, interval, pair, quoted
 from colloc.control.discrete import Scheme, System, simulate, system_at
 from colloc.control.residuals import Expansion
 from colloc.control.riccati import backward
-from colloc.interrupts import heeded
 from colloc.solution import Solution
+from colloc.support.checks import InputError, count, finite_array, finite_number, flag, instance, interval, pair, quoted
+from colloc.support.interrupts import heeded
 
 
 @dataclass(frozen=True, eq=False)

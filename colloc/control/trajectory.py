@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from colloc.display import Table, short
+from colloc.support.display import Table, short
 
 
 class Status(StrEnum):

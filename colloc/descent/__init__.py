@@ -17,7 +17,7 @@ from colloc.descent.methods import bfgs, modified_newton, steepest_descent
 from colloc.descent.movement import Movement
 from colloc.descent.objective import Descent, DescentStatus, History, Objective, Stop
 from colloc.descent.spline import SplineMotion
-from colloc.packages import present
+from colloc.support.packages import present
 
 __all__ = [
     "ChainMovement", "ChainSample", "Descent", "DescentStatus", "History", "ModifiedCholesky", "Movement",

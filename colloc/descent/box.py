@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, float_array, quoted
 from colloc.descent.line_search import Point, Step, lowers
+from colloc.support.checks import InputError, float_array, quoted
 
 _NEAR = 1e-4  # of a bound, in units of x: closer variables count as being there
 _TRIALS = 60

@@ -9,16 +9,16 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array, quoted
 from colloc.descent.objective import Objective
 from colloc.descent.spline import SplineMotion
 from colloc.kernels import Compile
 from colloc.kernels.batch import Batch
-from colloc.lazy import cached_property
 from colloc.loops import ChainEvaluator, ClosedChain, assemble, closure_error
 from colloc.loops.reduction import posture_derivatives
 from colloc.model import Load
 from colloc.problem import Cost, Instant
+from colloc.support.checks import InputError, finite_array, quoted
+from colloc.support.lazy import cached_property
 
 
 class ChainSample(NamedTuple):

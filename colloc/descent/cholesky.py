@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.checks import InputError, finite_array
+from colloc.support.checks import InputError, finite_array
 
 _LEAST = 1e-10  # pivots, relative to the matrix: bounds the condition number that a direction can see
 

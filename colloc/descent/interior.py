@@ -7,8 +7,8 @@ import numpy as np
 from colloc.descent.line_search import Point
 from colloc.descent.objective import Descent, DescentStatus, Objective, Stop
 from colloc.descent.record import Record
-from colloc.interrupts import heeded
 from colloc.solver.unconstrained import minimise
+from colloc.support.interrupts import heeded
 
 
 @heeded

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.arguments import a, array, callback, number, taking
-from colloc.checks import InputError, instance
+from colloc.support.arguments import a, array, callback, number, taking
+from colloc.support.checks import InputError, instance
 
 _DECREASE = 1e-4  # of what the slope at the start promises
 _ROUNDING = 1e-13  # of the value: differences below it mean nothing

@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.checks import InputError
 from colloc.descent.box import projected_step
 from colloc.descent.cholesky import modified_cholesky
 from colloc.descent.line_search import Point, wolfe_step
 from colloc.descent.objective import Descent, DescentStatus, Objective, Stop, check_objective
 from colloc.descent.record import Record
-from colloc.interrupts import heeded
+from colloc.support.checks import InputError
+from colloc.support.interrupts import heeded
 
 
 class _Direction(NamedTuple):

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, finite_array, instance, quoted
 from colloc.descent.box import box_of
 from colloc.descent.line_search import Point
 from colloc.descent.objective import Descent, DescentStatus, Objective
-from colloc.display import shown
-from colloc.lazy import cached_property
 from colloc.solution import Solution
 from colloc.solution.starts import trajectory_of
 from colloc.solver import Outcome, Status
+from colloc.support.checks import InputError, finite_array, instance, quoted
+from colloc.support.display import shown
+from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, Guess, Keyframes, trajectory_from
 from colloc.transcription.slices import triplet
 

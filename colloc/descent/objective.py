@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from colloc.arguments import array, integer, taking
-from colloc.checks import InputError, count, finite_number, float_array, function, quoted
-from colloc.display import Table, short
 from colloc.numerics.differences import central_difference
+from colloc.support.arguments import array, integer, taking
+from colloc.support.checks import InputError, count, finite_number, float_array, function, quoted
+from colloc.support.display import Table, short
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ import time
 
 import numpy as np
 
-from colloc.checks import InputError, finite_array, instance
 from colloc.descent.box import box_of
 from colloc.descent.line_search import Point
 from colloc.descent.objective import Descent, DescentStatus, History, Objective, Stop, check_objective
-from colloc.other_threads import end_if_told
+from colloc.support.checks import InputError, finite_array, instance
+from colloc.support.threads import end_if_told
 
 
 class Record:

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, count, finite_array, finite_number, function
 from colloc.descent.box import box_of
 from colloc.descent.objective import Objective
-from colloc.interrupts import heeded
-from colloc.lazy import cached_property
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
+from colloc.support.checks import InputError, count, finite_array, finite_number, function
+from colloc.support.interrupts import heeded
+from colloc.support.lazy import cached_property
 
 Running = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 Curvature = Callable[[np.ndarray], np.ndarray]

@@ -9,10 +9,9 @@ from typing import Any, ParamSpec, TypeVar
 
 import casadi as ca
 
-from colloc.checks import InputError, as_tuple, function, instance
-from colloc.interrupts import Heeded
 from colloc.model import Load, Model, check_loads
-from colloc.symbolic import symbolic
+from colloc.support.checks import InputError, as_tuple, function, instance, symbolic
+from colloc.support.interrupts import Heeded
 
 _VECTORS = ("q", "qd", "qdd", "tau", "multipliers")
 _RECURSIONS = ("formulation", "recursion")

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from colloc.checks import InputError
 from colloc.dynamics.arguments import of_state
 from colloc.dynamics.passive import rotor_energy, spring_energy
 from colloc.model import Model
 from colloc.model.kinematics import frames
+from colloc.support.checks import InputError
 
 
 class Momentum(NamedTuple):

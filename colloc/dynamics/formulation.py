@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from colloc.checks import function
 from colloc.model import Load, Model
+from colloc.support.checks import function
 
 InverseDynamics = Callable[[Model, ca.SX, ca.SX, ca.SX, Sequence[Load]], ca.SX]
 

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from colloc.checks import InputError
 from colloc.dynamics.arguments import checked_vector, of_state
 from colloc.dynamics.formulation import DerivativeRecursion, HessianRecursion, InverseDynamics, Sensitivities
 from colloc.dynamics.loads import Differentiated, with_varying_loads
 from colloc.dynamics.passive import passive_hessian, passive_slopes, passive_torque
 from colloc.model import Load, Model
+from colloc.support.checks import InputError
 
 
 @of_state

@@ -8,7 +8,6 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_array, function, instance, quoted, spelt
 from colloc.dynamics import (
     DerivativeRecursion,
     InverseDynamics,
@@ -31,13 +30,14 @@ from colloc.evaluator.samples import (
     TorqueSensitivities,
 )
 from colloc.evaluator.spline import spline_sensitivities
-from colloc.interrupts import heeded
 from colloc.kernels import Compile, check_compile
 from colloc.kernels.batch import Batch, arithmetic, sample_rows, spread
-from colloc.lazy import cached_property
 from colloc.model import Load, Model, check_forward, check_loads
 from colloc.numerics.bspline import SplineBasis
 from colloc.problem import Instant
+from colloc.support.checks import InputError, as_tuple, finite_array, function, instance, quoted, spelt
+from colloc.support.interrupts import heeded
+from colloc.support.lazy import cached_property
 
 INPUTS = ("t", "q", "qd", "qdd", "tau")
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from colloc.kernels.batch import spread
-from colloc.lazy import cached_property
+from colloc.support.lazy import cached_property
 
 
 @dataclass(frozen=True, eq=False)

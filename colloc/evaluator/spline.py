@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, finite_array, finite_number, quoted
 from colloc.evaluator.samples import SplineSensitivities, TorqueSensitivities
 from colloc.numerics.bspline import SplineBasis
+from colloc.support.checks import InputError, finite_array, finite_number, quoted
 
 
 def spline_sensitivities(

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.checks import finite_array
 from colloc.kernels.kernel import Kernel
 from colloc.kernels.options import Compile
+from colloc.support.checks import finite_array
 
 if TYPE_CHECKING:
     from colloc.kernels.library import Library

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from colloc.files import lock
-from colloc.interrupts import uninterrupted
 from colloc.kernels.kernel import CompileError
+from colloc.support.files import lock
+from colloc.support.interrupts import uninterrupted
 
 LIMIT = 500  # MB
 RECENT = 60.0  # s; a library used so recently may be about to be loaded by another process

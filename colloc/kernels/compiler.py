@@ -13,11 +13,11 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
-from colloc.checks import doubt
-from colloc.interrupts import uninterrupted
 from colloc.kernels.kernel import CompileError
 from colloc.kernels.options import CompileWarning
-from colloc.other_threads import end_if_told
+from colloc.support.checks import doubt
+from colloc.support.interrupts import uninterrupted
+from colloc.support.threads import end_if_told
 
 PATIENCE = 30.0  # s, after which a run that has not ended is spoken of
 TIMEOUT = 900.0  # s, of one run

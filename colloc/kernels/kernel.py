@@ -8,8 +8,8 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, count, quoted
-from colloc.lazy import cached_property
+from colloc.support.checks import InputError, count, quoted
+from colloc.support.lazy import cached_property
 
 
 class CompileError(RuntimeError):

@@ -14,7 +14,6 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, count, doubt, unknown_name
 from colloc.kernels.cache import evict, find, store, workshop
 from colloc.kernels.compiler import Compiler, compile_library, inspect
 from colloc.kernels.kernel import CompileError, Kernel
@@ -30,7 +29,8 @@ from colloc.kernels.options import (
     thread_count,
 )
 from colloc.kernels.source import sources
-from colloc.progress import announce
+from colloc.support.checks import InputError, count, doubt, unknown_name
+from colloc.support.progress import announce
 
 
 class Library:

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from colloc.checks import InputError, count, quoted, spelt, text
 from colloc.kernels.kernel import CompileError
+from colloc.support.checks import InputError, count, quoted, spelt, text
 
 LANES = (1, 2, 4, 8)
 COMPILED = 60e-6  # s per instruction that a compiler takes, on two cores

@@ -26,7 +26,7 @@ from colloc.loops.reduction import (
     loop_residual,
 )  # fmt: skip
 from colloc.loops.sensitivities import ChainSensitivities, chain_hessian, chain_sensitivities
-from colloc.packages import present
+from colloc.support.packages import present
 
 __all__ = [
     "Actuation", "ChainDerivatives", "ChainEvaluator", "ChainForces", "ChainMotion", "ChainSensitivities",

@@ -7,12 +7,12 @@ from functools import wraps
 from inspect import signature
 from typing import ParamSpec, TypeVar
 
-from colloc.checks import InputError, function, instance
 from colloc.dynamics.arguments import checked_loads, checked_vector
-from colloc.interrupts import Heeded
 from colloc.loops.mechanism import ClosedChain
 from colloc.model import Model
 from colloc.problem import Instant
+from colloc.support.checks import InputError, function, instance
+from colloc.support.interrupts import Heeded
 
 P = ParamSpec("P")
 R = TypeVar("R")

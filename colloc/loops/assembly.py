@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, finite_array, instance
-from colloc.display import short, shown
 from colloc.loops.mechanism import ClosedChain
 from colloc.loops.posture import CLOSED, assembled, check_closed, described_gap
+from colloc.support.checks import InputError, finite_array, instance
+from colloc.support.display import short, shown
 
 SHORTEST = 2.0**-16  # of the way between two samples: a shorter step means that there is no way on
 NEWTON = 8  # corrections of one step

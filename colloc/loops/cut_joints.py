@@ -25,14 +25,14 @@ from operator import attrgetter
 
 import casadi as ca
 
-from colloc.checks import InputError, quoted
 from colloc.loops.arguments import of_instant
 from colloc.loops.loop_loads import loop_loads
 from colloc.loops.mechanism import ClosedChain
 from colloc.loops.reduction import constraint_jacobian, loop_residual
 from colloc.model import Load
-from colloc.pickling import Portable
 from colloc.problem import Constraint, Instant, Unknown, at, bounds, path
+from colloc.support.checks import InputError, quoted
+from colloc.support.pickling import Portable
 
 
 @dataclass(frozen=True, eq=False)

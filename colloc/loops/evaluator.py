@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_array, quoted
-from colloc.display import shown
 from colloc.kernels import Compile, check_compile
 from colloc.kernels.batch import Batch, sample_rows
-from colloc.lazy import cached_property
 from colloc.loops.inverse_dynamics import inverse_dynamics, loop_wrenches
 from colloc.loops.mechanism import ClosedChain
 from colloc.loops.posture import CLOSED, RANK
 from colloc.loops.reduction import constraint_jacobian, dependent_motion, loop_residual
 from colloc.loops.sensitivities import chain_hessian, chain_sensitivities
 from colloc.model import Load, check_loads
+from colloc.support.checks import InputError, as_tuple, finite_array, quoted
+from colloc.support.display import shown
+from colloc.support.lazy import cached_property
 
 
 class ChainMotion(NamedTuple):

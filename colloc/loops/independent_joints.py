@@ -17,10 +17,8 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array, quoted
 from colloc.dynamics import InverseDynamics, mass_matrix, newton_euler
 from colloc.dynamics import inverse_dynamics as tree_torques
-from colloc.lazy import cached_property
 from colloc.loops.arguments import of_instant
 from colloc.loops.assembly import assemble
 from colloc.loops.inverse_dynamics import actuation, driven
@@ -36,8 +34,10 @@ from colloc.loops.reduction import (
     reduced_motion,
 )  # fmt: skip
 from colloc.model import Load, Model
-from colloc.pickling import Portable
 from colloc.problem import Condition, Instant, JointState, Unknown, path
+from colloc.support.checks import InputError, finite_array, quoted
+from colloc.support.lazy import cached_property
+from colloc.support.pickling import Portable
 
 _CORRECTIONS = 2
 

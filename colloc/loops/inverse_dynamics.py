@@ -22,7 +22,6 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from colloc.checks import as_tuple
 from colloc.dynamics import InverseDynamics, check_formulation, newton_euler
 from colloc.dynamics import inverse_dynamics as tree_torques
 from colloc.loops.arguments import of_chain
@@ -30,6 +29,7 @@ from colloc.loops.closure import loop_wrench, path
 from colloc.loops.mechanism import ClosedChain
 from colloc.loops.reduction import Reduction, all_multipliers, constraint_jacobian, reduce
 from colloc.model import Load, check_loads
+from colloc.support.checks import as_tuple
 
 
 class Actuation(NamedTuple):

@@ -18,10 +18,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, float_array, quoted, text
-from colloc.interrupts import heeded
 from colloc.model import placement as place
 from colloc.model.transforms import rigid, unit_vector
+from colloc.support.checks import InputError, float_array, quoted, text
+from colloc.support.interrupts import heeded
 
 
 @dataclass(frozen=True, eq=False)

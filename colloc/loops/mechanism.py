@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_array, quoted, text, unknown_name
-from colloc.display import Table, short, shown
-from colloc.interrupts import heeded
-from colloc.lazy import cached_property
 from colloc.loops.loop import Loop
 from colloc.loops.posture import RANK, Closures, assembled, independent_rows, pivots
 from colloc.model import Model
-from colloc.pickling import Portable
+from colloc.support.checks import InputError, as_tuple, finite_array, quoted, text, unknown_name
+from colloc.support.display import Table, short, shown
+from colloc.support.interrupts import heeded
+from colloc.support.lazy import cached_property
+from colloc.support.pickling import Portable
 
 ACTUATED = 1e-6  # smallest singular value, relative, of the map from actuator torques to independent coordinates
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError
-from colloc.display import short
-from colloc.interrupts import heeded
-from colloc.lazy import cached_property
 from colloc.loops.closure import loop_jacobian, moving, path, residual
 from colloc.loops.loop import Loop
 from colloc.model import Model
+from colloc.support.checks import InputError
+from colloc.support.display import short
+from colloc.support.interrupts import heeded
+from colloc.support.lazy import cached_property
 
 CLOSED = 1e-10  # m, rad: largest residual of a closed chain
 RANK = 1e-7  # of the longest column: what is shorter counts as none

@@ -35,7 +35,6 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from colloc.checks import InputError, as_tuple
 from colloc.dynamics import Sensitivities, composite_sensitivities, lie_hessian, total_hessian, total_sensitivities
 from colloc.loops.arguments import of_chain
 from colloc.loops.inverse_dynamics import Actuation, actuation, driven, inverse_weights, solve_actuators, spread_torques
@@ -43,6 +42,7 @@ from colloc.loops.mechanism import ClosedChain
 from colloc.loops.reduction import Reduction, basis_motion, hessians, jacobians, reduce, reduced_motion
 from colloc.model import Load, check_loads
 from colloc.model.kinematics import Jet
+from colloc.support.checks import InputError, as_tuple
 
 
 class ChainSensitivities(NamedTuple):

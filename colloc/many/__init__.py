@@ -4,7 +4,7 @@ from colloc.many.optima import Found, Optima, Optimum
 from colloc.many.search import multistart
 from colloc.many.sweep import sweep
 from colloc.many.table import Sweep
-from colloc.packages import present
+from colloc.support.packages import present
 
 __all__ = ["Found", "Optima", "Optimum", "Sweep", "multistart", "sweep"]
 

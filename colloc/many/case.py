@@ -11,13 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from colloc.checks import InputError, quoted
 from colloc.dynamics import newton_euler
 from colloc.kernels import Compile
-from colloc.lazy import cached_property
 from colloc.many.screening import Curves, program
 from colloc.many.warned import warnings_of
-from colloc.pickling import Portable
 from colloc.problem import Problem, Sequence
 from colloc.solution import SequenceSolution, Solution
 from colloc.solution.refinement import phases_of
@@ -25,6 +22,9 @@ from colloc.solution.run import Run, refined
 from colloc.solution.schema import curve_from, stored_curve
 from colloc.solution.stored_motion import stored_history, stored_outcome
 from colloc.solver import Hessian, Status
+from colloc.support.checks import InputError, quoted
+from colloc.support.lazy import cached_property
+from colloc.support.pickling import Portable
 from colloc.transcription import NLP, SequenceNLP, default_curves
 from colloc.transcription.mesh import Points
 from colloc.transcription.recipe import Recipe, to_be_built

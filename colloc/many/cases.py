@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_array, finite_number, mapping, quoted, text
+from colloc.support.checks import InputError, as_tuple, finite_array, finite_number, mapping, quoted, text
 
 
 def listed(cases: Any) -> tuple[tuple[str, ...], np.ndarray]:

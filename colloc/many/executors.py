@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from colloc.checks import InputError, count, quoted
-from colloc.interrupts import heeded
 from colloc.many.processes import Processes
+from colloc.support.checks import InputError, count, quoted
+from colloc.support.interrupts import heeded
 
 Task = Callable[[Any], Any]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from colloc.checks import InputError, quoted
 from colloc.problem import Problem, Sequence
 from colloc.solution import SequenceSolution, Solution
 from colloc.solution.starts import check_kind
+from colloc.support.checks import InputError, quoted
 from colloc.transcription import phase_guesses, trajectory_from
 from colloc.transcription.guess import Keyframes
 

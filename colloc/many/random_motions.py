@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.checks import InputError
 from colloc.problem import Problem
+from colloc.support.checks import InputError
 from colloc.transcription import Program, Trajectory, trajectory_from
 from colloc.transcription.guess import Keyframes, resting_posture, stated_postures
 from colloc.transcription.program import Motion

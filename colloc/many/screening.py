@@ -12,16 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from colloc.checks import InputError
 from colloc.kernels import Compile
-from colloc.lazy import cached_property
 from colloc.many.random_motions import near_start, random_start, usual_guesses
-from colloc.pickling import Portable
 from colloc.problem import Problem, Sequence
 from colloc.solution import SequenceSolution, Solution
 from colloc.solution.refinement import phases_of
 from colloc.solution.run import Run, refined
 from colloc.solver import Hessian, Outcome, Start, Status
+from colloc.support.checks import InputError
+from colloc.support.lazy import cached_property
+from colloc.support.pickling import Portable
 from colloc.transcription import (
     NLP,
     BSpline,

@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import count, flag, instance, relative_tolerance, spelt
-from colloc.interrupts import Heeded
 from colloc.kernels import Compile
 from colloc.many.executors import check_executor, results, working
 from colloc.many.given_guess import check_guess
 from colloc.many.optima import Found, Optima, Optimum, alike, grouped
 from colloc.many.screening import Coarse, Curves, Item, Refining, Screening, coarser, signature
 from colloc.many.warned import say_once
-from colloc.other_threads import computing
 from colloc.problem import Problem, Sequence
-from colloc.progress import Progress, silent_if_told
 from colloc.solution import SequenceSolution, Solution
 from colloc.solve import SolveError
 from colloc.solver import Status, check_options
+from colloc.support.checks import count, flag, instance, relative_tolerance, spelt
+from colloc.support.interrupts import Heeded
+from colloc.support.progress import Progress, silent_if_told
+from colloc.support.threads import computing
 from colloc.transcription import checked_curves, default_curves, for_own_problem
 
 _NEAR = 0.6  # share of the starts that lie near earlier ends

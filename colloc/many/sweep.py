@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, finite_number, flag, function, quoted, relative_tolerance, spelt
-from colloc.files import check_path, write_atomically
 from colloc.kernels import Compile, check_compile
 from colloc.many.case import CaseSolver, Item, row_of, unpacked
 from colloc.many.cases import checked_record, forerunners, listed
@@ -21,11 +19,13 @@ from colloc.many.given_guess import check_guess, described
 from colloc.many.screening import Curves
 from colloc.many.table import COLUMNS, Sweep
 from colloc.many.warned import say_once
-from colloc.other_threads import computing
 from colloc.problem import Problem, Sequence
-from colloc.progress import Progress, silent_if_told
 from colloc.solution.fingerprint import differences, fingerprint, links_fingerprint
 from colloc.solver import check_options
+from colloc.support.checks import InputError, finite_number, flag, function, quoted, relative_tolerance, spelt
+from colloc.support.files import check_path, write_atomically
+from colloc.support.progress import Progress, silent_if_told
+from colloc.support.threads import computing
 from colloc.transcription import checked_curves
 
 _ABOUT = "sweep.json"

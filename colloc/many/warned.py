@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from colloc.checks import doubt
 from colloc.solution import SequenceSolution, Solution
 from colloc.solution.causes import reservations
 from colloc.solution.run import SolutionWarning
 from colloc.solver import Status
+from colloc.support.checks import doubt
 
 _NUMBER = r"-?\d[\d.]*(e[-+]\d+)?"
 

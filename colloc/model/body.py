@@ -9,12 +9,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, function, quoted, spelt, text
-from colloc.display import entries
-from colloc.interrupts import heeded
 from colloc.model.joint import Joint
-from colloc.pickling import Portable
-from colloc.symbolic import symbolic
+from colloc.support.checks import InputError, function, quoted, spelt, symbolic, text
+from colloc.support.display import entries
+from colloc.support.interrupts import heeded
+from colloc.support.pickling import Portable
 
 
 @spelt

@@ -7,11 +7,10 @@ from typing import Any
 
 import casadi as ca
 
-from colloc.checks import InputError, spelt, text
-from colloc.display import entries
-from colloc.interrupts import heeded
-from colloc.pickling import Portable
-from colloc.symbolic import symbolic
+from colloc.support.checks import InputError, spelt, symbolic, text
+from colloc.support.display import entries
+from colloc.support.interrupts import heeded
+from colloc.support.pickling import Portable
 
 _TINY = 1e-12  # m2, beside squared lengths: points in place of segments
 _PARALLEL = 1e-6  # squared sine of the angle below which segments count as parallel

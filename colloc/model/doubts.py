@@ -7,8 +7,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import doubt
-from colloc.display import short
+from colloc.support.checks import doubt
+from colloc.support.display import short
 
 _HEAVY = 100.0  # m/s2, of the gravity on no planet
 _LONG = 50.0  # m, which few machines measure

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from colloc.checks import InputError, mapping, quoted, spelt, text, unknown_name
-from colloc.interrupts import heeded
 from colloc.model.body import Body
 from colloc.model.kinds import fixed, prismatic, revolute
 from colloc.model.limits import Limits
+from colloc.support.checks import InputError, mapping, quoted, spelt, text, unknown_name
+from colloc.support.interrupts import heeded
 
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 

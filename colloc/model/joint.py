@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, angles, as_tuple, instance, quoted, spelt, text, vector
-from colloc.display import entries, short
-from colloc.interrupts import heeded
 from colloc.model.limits import Limits
 from colloc.model.transforms import axis_rotation, homogeneous, inverse, placement, rigid
-from colloc.pickling import Portable
-from colloc.symbolic import symbolic
+from colloc.support.checks import InputError, angles, as_tuple, instance, quoted, spelt, symbolic, text, vector
+from colloc.support.display import entries, short
+from colloc.support.interrupts import heeded
+from colloc.support.pickling import Portable
 
 _ROUNDING = 1e-9  # by how much the length of a unit vector, or a line through a point, may be off
 

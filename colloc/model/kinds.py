@@ -8,12 +8,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import angles, finite_number, flag, spelt
-from colloc.interrupts import heeded
 from colloc.model.joint import Friction, Joint, Screw
 from colloc.model.limits import Limits
 from colloc.model.transforms import homogeneous, rigid, rotation_about, unit_vector
-from colloc.symbolic import symbolic
+from colloc.support.checks import angles, finite_number, flag, spelt, symbolic
+from colloc.support.interrupts import heeded
 
 _NONE, _Z = np.zeros(3), np.array([0.0, 0.0, 1.0])
 

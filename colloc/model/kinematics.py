@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from colloc.checks import instance, spelt
-from colloc.interrupts import heeded
 from colloc.model.tree import Model
-from colloc.symbolic import symbolic
+from colloc.support.checks import instance, spelt, symbolic
+from colloc.support.interrupts import heeded
 
 
 class Jet(NamedTuple):

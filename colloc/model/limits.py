@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from colloc.checks import interval, pair, spelt
+from colloc.support.checks import interval, pair, spelt
 
 _FREE = (-math.inf, math.inf)
 

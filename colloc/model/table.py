@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 import casadi as ca
 import numpy as np
 
-from colloc.display import Table, short
 from colloc.model.body import Body
 from colloc.model.joint import Joint
+from colloc.support.display import Table, short
 
 _HEADER = ("body", "parent", "joint", "theta [rad]", "d [m]", "a [m]", "alpha [rad]", "mass [kg]", "q", "tau")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from colloc.checks import InputError
+from colloc.support.checks import InputError
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, angles, quoted, spelt, vector
-from colloc.interrupts import heeded
-from colloc.symbolic import symbolic
+from colloc.support.checks import InputError, angles, quoted, spelt, symbolic, vector
+from colloc.support.interrupts import heeded
 
 
 @spelt

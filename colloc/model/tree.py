@@ -10,18 +10,30 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, choice, instance, pair, quoted, spelt, text, unknown_name, vector
-from colloc.display import Table, short
-from colloc.interrupts import heeded
-from colloc.lazy import cached_property
 from colloc.model.body import Body, Load
 from colloc.model.doubts import check_units
 from colloc.model.joint import Joint
 from colloc.model.kinds import fixed
 from colloc.model.table import bodies_table
 from colloc.model.topology import Topology, find_topology
-from colloc.pickling import Portable
-from colloc.symbolic import symbolic, symbols
+from colloc.support.checks import (
+    InputError,
+    as_tuple,
+    choice,
+    instance,
+    pair,
+    quoted,
+    spelt,
+    symbolic,
+    symbols,
+    text,
+    unknown_name,
+    vector,
+)
+from colloc.support.display import Table, short
+from colloc.support.interrupts import heeded
+from colloc.support.lazy import cached_property
+from colloc.support.pickling import Portable
 
 
 @spelt

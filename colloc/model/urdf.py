@@ -11,15 +11,15 @@ from xml.etree import ElementTree
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, doubt, finite_number, quoted, spelt, unknown_name
-from colloc.files import check_path
-from colloc.interrupts import heeded
 from colloc.model.body import Body
 from colloc.model.joint import Friction, Joint
 from colloc.model.kinds import fixed, prismatic, revolute
 from colloc.model.limits import Limits
 from colloc.model.transforms import placement
 from colloc.model.tree import Model
+from colloc.support.checks import InputError, doubt, finite_number, quoted, spelt, unknown_name
+from colloc.support.files import check_path
+from colloc.support.interrupts import heeded
 
 _KINDS = ("revolute", "continuous", "prismatic", "fixed")
 _LARGEST = 100_000_000  # bytes

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.lazy import cached_property
+from colloc.support.lazy import cached_property
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,5 @@
 """Figures and animations of a solution, and of the way to it."""
 
-from colloc.packages import present
 from colloc.plot.animation import animate
 from colloc.plot.iterations import convergence, descents
 from colloc.plot.map import map
@@ -11,6 +10,7 @@ from colloc.plot.picture import save_figure
 from colloc.plot.refinement import error, ladder
 from colloc.plot.starts import optima
 from colloc.plot.window import show
+from colloc.support.packages import present
 
 __all__ = [
     "animate", "convergence", "descents", "error", "guess", "joints", "ladder", "map", "motion", "optima", "reactions",

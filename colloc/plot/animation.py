@@ -13,8 +13,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
-from colloc.checks import InputError, finite_number, quoted
-from colloc.files import check_writable
 from colloc.plot.motion import Stick, draw_paths
 from colloc.plot.player import Player, player, write_gif
 from colloc.plot.posture import skeleton
@@ -23,6 +21,8 @@ from colloc.plot.scene import Scene, make_scene
 from colloc.plot.skeleton import Pose, StickFigure
 from colloc.plot.style import END, plain, styled
 from colloc.solution import SequenceSolution, Solution
+from colloc.support.checks import InputError, finite_number, quoted
+from colloc.support.files import check_writable
 
 _MOST = 100_000  # frames of a film
 _SHORT, _COMFORTABLE = 1.0, 3.0  # s; motions shorter than the first are slowed down to last about the second

@@ -11,12 +11,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from colloc.checks import InputError, as_tuple, quoted
 from colloc.descent import Descent
 from colloc.plot.panels import new_figure, panels
 from colloc.plot.sampling import checked
 from colloc.plot.style import BLUE, GREEN, INK, MUTED, PALETTE, VERMILLION, dress, legend_below, plain, styled
 from colloc.solution import SequenceSolution, Solution
+from colloc.support.checks import InputError, as_tuple, quoted
 
 _RESIDUALS = (
     ("infeasibility", "primal infeasibility", BLUE),

@@ -13,7 +13,6 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.gridspec import SubplotSpec
 from matplotlib.lines import Line2D
 
-from colloc.checks import InputError, count, instance
 from colloc.plot.chains import drawn_model
 from colloc.plot.panels import new_figure, panels
 from colloc.plot.posture import in_turn, skeleton, skeleton_of
@@ -26,6 +25,7 @@ from colloc.problem import Problem
 from colloc.problem import Sequence as Phases
 from colloc.solution import SequenceSolution, Solution
 from colloc.solution.starts import check_kind
+from colloc.support.checks import InputError, count, instance
 from colloc.transcription import phase_guesses, trajectory_from
 
 _FINE = 401  # times of the path of a guess

@@ -9,8 +9,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from colloc.checks import InputError, as_tuple, quoted, text
-from colloc.display import shown
 from colloc.plot.curves import (
     TIME,
     bearing_loads,
@@ -28,6 +26,8 @@ from colloc.plot.panels import Panels, panels
 from colloc.plot.sampling import checked
 from colloc.plot.style import DASHES, INK, plain, styled
 from colloc.solution import SequenceSolution, Solution
+from colloc.support.checks import InputError, as_tuple, quoted, text
+from colloc.support.display import shown
 
 
 @styled

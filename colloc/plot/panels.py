@@ -13,9 +13,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from colloc.checks import InputError, choice, finite_number, pair, quoted
 from colloc.plot.style import LEGEND, WIDTHS, legend_beside
 from colloc.plot.window import show
+from colloc.support.checks import InputError, choice, finite_number, pair, quoted
 
 _FONTS: dict[Any, Any] = {"pdf.fonttype": 42, "ps.fonttype": 42}  # TrueType, which journals take, and programs can edit
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from colloc.checks import finite_number, instance
-from colloc.files import check_writable, write_atomically
-from colloc.interrupts import heeded
+from colloc.support.checks import finite_number, instance
+from colloc.support.files import check_writable, write_atomically
+from colloc.support.interrupts import heeded
 
 FORMATS = (".png", ".pdf", ".svg")
 _LARGEST = 10_000.0  # dots per inch

@@ -16,7 +16,7 @@ from string import Template
 import numpy as np
 from PIL import Image
 
-from colloc.files import check_writable, write_atomically
+from colloc.support.files import check_writable, write_atomically
 
 _HOLD = 1000  # ms that a GIF rests on its last image
 _FRAME = 34, 90  # pixels that the page has beside and below its images

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from colloc.interrupts import heeded
-from colloc.lazy import cached_property
 from colloc.model import Capsule
 from colloc.plot.chains import drawn_model
 from colloc.plot.sampling import by_phase
 from colloc.plot.skeleton import Pose, Skeleton, StickFigure, assembled, places
 from colloc.solution import SequenceSolution, Solution
+from colloc.support.interrupts import heeded
+from colloc.support.lazy import cached_property
 
 
 @heeded

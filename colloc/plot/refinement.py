@@ -10,12 +10,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
-from colloc.checks import InputError
 from colloc.plot.panels import panels
 from colloc.plot.sampling import checked
 from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, VERMILLION, dress, styled
 from colloc.solution import SequenceSolution, Solution
 from colloc.solution.error import SOURCES
+from colloc.support.checks import InputError
 
 _COLORS = dict(zip(SOURCES, (BLUE, ORANGE, GREEN, VERMILLION), strict=True))
 _LOWEST = 1e-12  # errors below it are rounding

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import instance
 from colloc.model import Model
 from colloc.solution import SequenceSolution, Solution
+from colloc.support.checks import instance
 
 _POINTS = 400  # over the whole motion, at least
 

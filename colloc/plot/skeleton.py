@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from colloc.interrupts import heeded
-from colloc.lazy import cached_property
 from colloc.model import Capsule, Model
 from colloc.model.joint import sparse
 from colloc.model.kinematics import frames
+from colloc.support.interrupts import heeded
+from colloc.support.lazy import cached_property
 
 _FLAT = 1e-9  # m; closer than this is the same place
 _PER_BODY, _PER_CAPSULE = 18, 7  # numbers of `places`

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from colloc.lazy import cached_property
 from colloc.model import Capsule
 from colloc.plot.skeleton import StickFigure
+from colloc.support.lazy import cached_property
 
 _WIDE = 1.5  # times as wide as the motion is long
 

@@ -12,9 +12,9 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
-from colloc.checks import spelt
-from colloc.interrupts import Heeded
 from colloc.model import Model
+from colloc.support.checks import spelt
+from colloc.support.interrupts import Heeded
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -9,7 +9,7 @@ import matplotlib as mpl
 from matplotlib.backends.registry import BackendFilter, backend_registry
 from matplotlib.figure import Figure
 
-from colloc.checks import InputError, doubt, instance
+from colloc.support.checks import InputError, doubt, instance
 
 
 def show(*figures: Figure) -> None:

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from colloc.checks import InputError, shortened, unknown_name
 from colloc.problem.instant import SHARED, Instant, Slots
 from colloc.problem.rows import Rows, bounded
 from colloc.problem.unknowns import Unknown
 from colloc.problem.user_functions import check_numbers
+from colloc.support.checks import InputError, shortened, unknown_name
 
 
 class PhaseEnds(NamedTuple):

@@ -9,7 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import (
+from colloc.model.capsule import Capsule
+from colloc.problem.instant import Instant
+from colloc.problem.joint_constraints import Bounds, EndState
+from colloc.problem.rows import Rows, bounded, name_of, natural_size
+from colloc.problem.unknowns import State
+from colloc.problem.where import WHOLE, Ends, Moment, Place, Places, Where, window
+from colloc.support.checks import (
     InputError,
     as_tuple,
     finite_array,
@@ -21,13 +27,7 @@ from colloc.checks import (
     spelt,
     text,
 )
-from colloc.model.capsule import Capsule
-from colloc.pickling import Portable
-from colloc.problem.instant import Instant
-from colloc.problem.joint_constraints import Bounds, EndState
-from colloc.problem.rows import Rows, bounded, name_of, natural_size
-from colloc.problem.unknowns import State
-from colloc.problem.where import WHOLE, Ends, Moment, Place, Places, Where, window
+from colloc.support.pickling import Portable
 
 _CLEARANCE = 0.1  # m, natural size of a distance between bodies
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from colloc.lazy import cached_property
 from colloc.problem.conditions import Condition
 from colloc.problem.instant import Slots
 from colloc.problem.joint_constraints import EndState, JointBounds
 from colloc.problem.rows import Rows
+from colloc.support.lazy import cached_property
 
 # The highest time derivative of the coordinates in a row, by what the row depends on.
 _ORDERS = {"q": 0, "qd": 1, "qdd": 2, "tau": 2, "signals": 2, "jerk": 2, "tau_rate": 2}

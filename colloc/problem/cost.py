@@ -10,10 +10,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_number, instance, interval, quoted, spelt
-from colloc.display import short
-from colloc.pickling import Portable
 from colloc.problem.rows import bounded, name_of
+from colloc.support.checks import InputError, as_tuple, finite_number, instance, interval, quoted, spelt
+from colloc.support.display import short
+from colloc.support.pickling import Portable
 
 _SMALLEST = 1e-300  # of a divisor
 

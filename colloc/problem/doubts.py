@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import angles, doubt
-from colloc.display import short, shown
 from colloc.problem.instant import Slots
 from colloc.problem.joint_constraints import Bounds, EndState
 from colloc.problem.track import Tracked
 from colloc.problem.unknowns import Free
+from colloc.support.checks import angles, doubt
+from colloc.support.display import short, shown
 
 _LOOSE = 3  # turns that a bound may be away from zero
 _FEW = 4  # samples, with which a motion cannot be told from another

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from types import UnionType
 from typing import Any
 
-from colloc.checks import InputError, as_tuple, finite_number, quoted
 from colloc.model import Model
 from colloc.problem.coordinates import Coordinates
 from colloc.problem.cost import Cost
 from colloc.problem.parametrised import Parametrised
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
 from colloc.problem.user_functions import uncalled
+from colloc.support.checks import InputError, as_tuple, finite_number, quoted
 
 
 def given_model(value: Any) -> Model:

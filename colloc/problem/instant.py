@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from colloc.checks import InputError, instance, text, unknown_name
 from colloc.dynamics import Reactions, Wrench, joint_reactions, support_wrench
-from colloc.interrupts import heeded
-from colloc.lazy import cached_property
 from colloc.model import Load, Model
 from colloc.model.capsule import Capsule, segment_distance
 from colloc.model.kinematics import Frames, PointMotion, frames, point_in
+from colloc.support.checks import InputError, instance, text, unknown_name
+from colloc.support.interrupts import heeded
+from colloc.support.lazy import cached_property
 
 
 class Slots(NamedTuple):

@@ -9,12 +9,22 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array, finite_number, interval, pair, quoted, spelt, text, unknown_name
-from colloc.interrupts import heeded
 from colloc.model import Model
 from colloc.problem.instant import Instant
 from colloc.problem.rows import Rows, natural_size
 from colloc.problem.where import WHOLE, Moment, Place, Places, Window, window
+from colloc.support.checks import (
+    InputError,
+    finite_array,
+    finite_number,
+    interval,
+    pair,
+    quoted,
+    spelt,
+    text,
+    unknown_name,
+)
+from colloc.support.interrupts import heeded
 
 STATED = ("q", "qd", "qdd", "tau")  # at one moment
 QUANTITIES = ("q", "qd", "qdd", "jerk", "tau", "tau_rate")

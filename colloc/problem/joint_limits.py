@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, choice
 from colloc.model import Model
 from colloc.problem.conditions import Constraint
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds
 from colloc.problem.unknowns import State
 from colloc.problem.where import WHOLE, Window
+from colloc.support.checks import InputError, choice
 
 Sides = tuple[np.ndarray, np.ndarray]  # lower and upper, each shape (n,)
 _LIMITED = {"q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "torque"}

@@ -9,13 +9,13 @@ from typing import Any, Protocol
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_number, flag, mapping, quoted, spelt, text, unknown_name
 from colloc.dynamics import mass_matrix
-from colloc.lazy import cached_property
 from colloc.model import Model
 from colloc.problem.instant import Instant
 from colloc.problem.rows import Rows, bounded
 from colloc.problem.unknowns import Unknown
+from colloc.support.checks import InputError, as_tuple, finite_number, flag, mapping, quoted, spelt, text, unknown_name
+from colloc.support.lazy import cached_property
 
 _AXES = "xyz"
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import casadi as ca
 
-from colloc.checks import InputError
 from colloc.model import Load
 from colloc.problem.instant import Instant
 from colloc.problem.user_functions import blamed
+from colloc.support.checks import InputError
 
 
 def moment(problem: Any, suffix: str = "", duration: ca.SX | None = None) -> Instant:

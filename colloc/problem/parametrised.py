@@ -9,11 +9,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, instance, quoted, spelt
-from colloc.interrupts import heeded
 from colloc.model import Body, Friction, Joint, Model
-from colloc.pickling import Portable
 from colloc.problem.unknowns import Parameter
+from colloc.support.checks import InputError, instance, quoted, spelt
+from colloc.support.interrupts import heeded
+from colloc.support.pickling import Portable
 
 _PASSIVE = ("damping", "stiffness", "rest", "armature")
 _LOWER = [(i, j) for j in range(3) for i in range(j, 3)]  # entries of a symmetric tensor

@@ -8,12 +8,7 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array, instance, mapping, shortened, spelt, text, unknown_name
-from colloc.display import short
-from colloc.interrupts import heeded
-from colloc.lazy import cached_property
 from colloc.model import Capsule, Load, Model, check_loads
-from colloc.pickling import Portable
 from colloc.problem.conditions import Condition, Constraint, equation_of
 from colloc.problem.constraint_rows import ConstraintRows
 from colloc.problem.coordinates import Coordinates
@@ -29,6 +24,11 @@ from colloc.problem.table import problem_table
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
 from colloc.problem.user_functions import Stated, blamed, check_loops, check_numbers, returned
 from colloc.problem.where import Ends, Window
+from colloc.support.checks import InputError, finite_array, instance, mapping, shortened, spelt, text, unknown_name
+from colloc.support.display import short
+from colloc.support.interrupts import heeded
+from colloc.support.lazy import cached_property
+from colloc.support.pickling import Portable
 
 
 @spelt

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array, function, interval, quoted, text
 from colloc.problem.user_functions import returned
+from colloc.support.checks import InputError, finite_array, function, interval, quoted, text
 
 _LOOSE = 1e4  # from how many times the size of the other one on a bound tells no size
 _TIGHT = 1e-50  # bounds that are tighter are meant as zero

@@ -9,12 +9,7 @@ from itertools import pairwise
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, finite_number, instance, quoted, spelt, text, unknown_name
-from colloc.display import Table
-from colloc.interrupts import heeded
-from colloc.lazy import cached_property
 from colloc.model import Model
-from colloc.pickling import Portable
 from colloc.problem.across import Across, NamedPhases, PhaseEnds, Place, across, same_constants, seen_places
 from colloc.problem.conditions import Condition
 from colloc.problem.cost import NOTHING, Cost, Term
@@ -25,6 +20,11 @@ from colloc.problem.rows import Rows, bounded, column, unique
 from colloc.problem.unknowns import Free, Parameter
 from colloc.problem.user_functions import blamed
 from colloc.problem.where import Ends
+from colloc.support.checks import InputError, as_tuple, finite_number, instance, quoted, spelt, text, unknown_name
+from colloc.support.display import Table
+from colloc.support.interrupts import heeded
+from colloc.support.lazy import cached_property
+from colloc.support.pickling import Portable
 
 
 @spelt

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from colloc.display import Table, short, shown
 from colloc.problem.constraint_rows import ConstraintRows
 from colloc.problem.unknowns import State
+from colloc.support.display import Table, short, shown
 
 
 def problem_table(problem: Any) -> Table:

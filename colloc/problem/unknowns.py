@@ -10,7 +10,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import (
+from colloc.problem.instant import RESERVED, Instant
+from colloc.problem.rows import column
+from colloc.support.checks import (
     InputError,
     count,
     finite_array,
@@ -22,11 +24,9 @@ from colloc.checks import (
     quoted,
     spelt,
 )
-from colloc.display import entries
-from colloc.interrupts import heeded
-from colloc.pickling import Portable
-from colloc.problem.instant import RESERVED, Instant
-from colloc.problem.rows import column
+from colloc.support.display import entries
+from colloc.support.interrupts import heeded
+from colloc.support.pickling import Portable
 
 _SHORTEST, _LONGEST = 1e-20, 1e20  # s
 

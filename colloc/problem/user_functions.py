@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, doubt
+from colloc.support.checks import InputError, doubt
 
 _FUNCTIONS = "ca.sin, ca.sqrt, ca.fabs, ca.sumsqr, ca.dot, ca.norm_2"
 _NAN = f"contains nan: functions of math and float() take no symbols; use CasADi's, {_FUNCTIONS}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from colloc.checks import InputError, finite_number, pair, quoted
+from colloc.support.checks import InputError, finite_number, pair, quoted
 
 Place = TypeVar("Place", covariant=True)
 

@@ -9,9 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, finite_array, unknown_name
-from colloc.display import Table, short
-from colloc.lazy import cached_property
 from colloc.problem import Instant
 from colloc.solution.by_joint import ByJoint
 from colloc.solution.error import LocalError
@@ -19,6 +16,9 @@ from colloc.solution.ladder import Rung
 from colloc.solution.sample import JointReactions, Sample
 from colloc.solution.violations import Violation
 from colloc.solver import Outcome, Status
+from colloc.support.checks import InputError, finite_array, unknown_name
+from colloc.support.display import Table, short
+from colloc.support.lazy import cached_property
 from colloc.transcription import Program
 
 _TOLD = 1e-6  # of a row's natural size: a violation beyond is listed

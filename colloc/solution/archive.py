@@ -13,8 +13,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from colloc.checks import InputError
-from colloc.files import check_path
+from colloc.support.checks import InputError
+from colloc.support.files import check_path
 
 LARGEST = 2**30  # bytes, unpacked: a hundred times what the longest motion of the studies takes
 _LARGEST_META = 2**26  # bytes of the metadata: text takes four for a letter

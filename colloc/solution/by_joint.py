@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, quoted, unknown_name
+from colloc.support.checks import InputError, quoted, unknown_name
 
 
 class ByJoint(np.ndarray):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from colloc.display import short
 from colloc.problem import Cost, Free
 from colloc.solution.error import SOURCES
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
 from colloc.solution.violations import FINE, Violation
 from colloc.solver import Status
+from colloc.support.display import short
 from colloc.transcription.mesh import Points, points_inside
 
 _AT_BOUND = 1e-6  # of the duration

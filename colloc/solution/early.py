@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from colloc.checks import InputError
 from colloc.solver import Outcome, Status
+from colloc.support.checks import InputError
 from colloc.transcription import NLP
 from colloc.transcription.trajectory import Trajectory
 

@@ -25,14 +25,14 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from colloc.display import Table, short
-from colloc.lazy import cached_property
 from colloc.numerics.quadrature import gauss, lagrange_integrals, lagrange_values
 from colloc.problem import Window
 from colloc.solution.cost_size import cost_size
 from colloc.solution.equations import drift, equation_error
 from colloc.solution.state_error import state_error
 from colloc.solution.violations import excesses
+from colloc.support.display import Table, short
+from colloc.support.lazy import cached_property
 from colloc.transcription import NLP
 from colloc.transcription.mesh import points_inside
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from colloc.lazy import cached_property
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
 from colloc.solver import Outcome, Status
 from colloc.solver.progress import Asked, Step
+from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, SequenceNLP
 
 

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from colloc.checks import InputError, doubt
 from colloc.solution import knots
 from colloc.solution.answer import Answer
 from colloc.solution.iteration import Watch, told
@@ -18,6 +17,7 @@ from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
 from colloc.solution.starts import Given, start_from
 from colloc.solver import Hessian, Ipopt, Start, Status, check_hessian, hopeless
+from colloc.support.checks import InputError, doubt
 from colloc.transcription import NLP, FreeKnotsGrid, SequenceNLP, check_freedoms, on_curve
 
 A = TypeVar("A", bound=Solution | SequenceSolution)

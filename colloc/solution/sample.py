@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.checks import unknown_name
 from colloc.solution.by_joint import ByJoint
+from colloc.support.checks import unknown_name
 
 
 @dataclass(frozen=True)

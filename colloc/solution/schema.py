@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError
 from colloc.problem import Problem
 from colloc.solution.ladder import Rung
 from colloc.solver import Status
+from colloc.support.checks import InputError
 from colloc.transcription import TRANSCRIPTIONS, Transcription
 from colloc.transcription.bspline import BSpline
 from colloc.transcription.layout import lay_out

@@ -9,9 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, finite_array, text, unknown_name
-from colloc.interrupts import heeded
-from colloc.lazy import cached_property
 from colloc.problem import Instant, Sequence
 from colloc.solution.answer import Answer
 from colloc.solution.by_joint import ByJoint
@@ -22,6 +19,9 @@ from colloc.solution.sample import JointReactions, Sample
 from colloc.solution.solution import Solution
 from colloc.solution.violations import Violation
 from colloc.solver import Outcome
+from colloc.support.checks import InputError, finite_array, text, unknown_name
+from colloc.support.interrupts import heeded
+from colloc.support.lazy import cached_property
 from colloc.transcription import SequenceNLP, Transcription
 
 _MOVING = ("q", "qd", "qdd", "tau")

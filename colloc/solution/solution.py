@@ -9,10 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_array, function, quoted, text
 from colloc.dynamics import joint_reactions
-from colloc.interrupts import heeded
-from colloc.lazy import cached_property
 from colloc.problem import Instant, Problem
 from colloc.problem.instant import RATES
 from colloc.problem.user_functions import blamed, check_numbers
@@ -24,6 +21,9 @@ from colloc.solution.ladder import Rung
 from colloc.solution.sample import JointMotion, JointReactions, Sample
 from colloc.solution.violations import Violation, measure_violations
 from colloc.solver import Outcome
+from colloc.support.checks import InputError, finite_array, function, quoted, text
+from colloc.support.interrupts import heeded
+from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, Transcription, brief
 
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from colloc.checks import InputError, quoted, shortened
 from colloc.problem import Problem
 from colloc.problem import Sequence as Phases
 from colloc.solution.answer import Answer
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
 from colloc.solver import Start, Status
+from colloc.support.checks import InputError, quoted, shortened
 from colloc.transcription import NLP, Guess, Keyframes, Program, SequenceNLP, phase_guesses, trajectory_from
 from colloc.transcription.blend import blended, resting
 from colloc.transcription.block import Block

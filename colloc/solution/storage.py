@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from colloc.checks import InputError, doubt, instance, quoted, spelt
-from colloc.files import check_path, check_writable, write_atomically
-from colloc.interrupts import heeded
 from colloc.model import Model
 from colloc.problem import Problem, Sequence
 from colloc.solution.archive import MOST_PHASES, read_archive
@@ -21,6 +18,9 @@ from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
 from colloc.solution.stored_motion import motion_archive, motion_from
 from colloc.solution.stored_phases import phases_archive, phases_from
+from colloc.support.checks import InputError, doubt, instance, quoted, spelt
+from colloc.support.files import check_path, check_writable, write_atomically
+from colloc.support.interrupts import heeded
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # pyright: ignore[reportMissingImports]

@@ -11,7 +11,6 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError
 from colloc.problem import Problem
 from colloc.solution.early import fitted
 from colloc.solution.fingerprint import differences, fingerprint, same
@@ -30,9 +29,10 @@ from colloc.solution.schema import (
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
 from colloc.solver import Outcome, Status
+from colloc.support.checks import InputError
+from colloc.support.version import __version__
 from colloc.transcription import NLP, Program, on_curve, transcribe
 from colloc.transcription.mesh import Points
-from colloc.version import __version__
 
 _SAMPLED = ("t", "q", "qd", "qdd", "tau")
 

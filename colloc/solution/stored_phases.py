@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from colloc.checks import InputError
 from colloc.problem import Sequence
 from colloc.solution.archive import Archive, read_inner
 from colloc.solution.fingerprint import links_fingerprint
@@ -22,6 +21,7 @@ from colloc.solution.stored_motion import (
     stored_history,
     stored_outcome,
 )
+from colloc.support.checks import InputError
 from colloc.transcription.sequence import side_by_side
 
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from colloc.checks import finite_number, instance, spelt
-from colloc.display import Table, short
-from colloc.interrupts import heeded
 from colloc.model.gimbal import SingularPosture, singular_postures
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.simulation import growth, simulate
 from colloc.solution.solution import Solution
 from colloc.solution.violations import Violation
+from colloc.support.checks import finite_number, instance, spelt
+from colloc.support.display import Table, short
+from colloc.support.interrupts import heeded
 from colloc.transcription import Program
 
 NEAR_LOCK = np.radians(5.0)  # angle between the outer axes of three that counts as near gimbal lock

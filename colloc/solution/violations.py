@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.display import short
 from colloc.problem import ConstraintRows, Window
+from colloc.support.display import short
 from colloc.transcription import NLP, Grid, constraint_block
 from colloc.transcription.mesh import Points, points_inside
 from colloc.transcription.places import AtTimes

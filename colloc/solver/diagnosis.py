@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from colloc.checks import shortened
 from colloc.solver.conflicts import conflicts
 from colloc.solver.constant_rows import constant_rows
 from colloc.solver.kinks import kink
 from colloc.solver.undefined import undefined, undefined_beside
+from colloc.support.checks import shortened
 from colloc.transcription import Program
 
 _BOTTOMLESS = 1e6  # times the size of the cost at the start

@@ -12,7 +12,6 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, finite_number, mapping, text, unknown_name
 from colloc.solver.linear_algebra import on_one_thread
 from colloc.solver.linear_solvers import check_linear_solver
 from colloc.solver.monitor import Interruptible, Monitor
@@ -22,6 +21,7 @@ from colloc.solver.progress import Asked
 from colloc.solver.scaled import Hessian, ScaledNLP
 from colloc.solver.sizes import sizes_at
 from colloc.solver.start import Start
+from colloc.support.checks import InputError, finite_number, mapping, text, unknown_name
 from colloc.transcription import Program
 
 # MUMPS is quickest, by a quarter on splines and up to twofold on long meshes, if it neither permutes nor scales what is

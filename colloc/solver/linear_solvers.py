@@ -10,7 +10,7 @@ from typing import Any
 
 import casadi as ca
 
-from colloc.checks import InputError, quoted
+from colloc.support.checks import InputError, quoted
 
 NAMES = ("mumps", "spral", "ma27", "ma57", "ma77", "ma86", "ma97", "pardiso")
 _RARE = ("pardisomkl", "wsmp")  # asked for one of these, an IPOPT that does not know it prints a page

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 import casadi as ca
 import numpy as np
 
-from colloc.interrupts import Handler, handler
-from colloc.other_threads import must_end
 from colloc.solver.progress import Asked, Step, shown
+from colloc.support.interrupts import Handler, handler
+from colloc.support.threads import must_end
 
 
 class IterationCallback(ca.Callback):

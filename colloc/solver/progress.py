@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from colloc.checks import InputError, function, quoted
-from colloc.progress import in_notebook, tqdm_class
+from colloc.support.checks import InputError, function, quoted
+from colloc.support.progress import in_notebook, tqdm_class
 
 _PATIENCE = 1.0  # s; a quicker solve shows nothing unless asked to
 _PAUSE = 0.1  # s between two looks

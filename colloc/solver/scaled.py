@@ -8,9 +8,9 @@ from enum import Enum
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, quoted
 from colloc.solver.sizes import Sizes
 from colloc.solver.start import Start
+from colloc.support.checks import InputError, quoted
 from colloc.transcription import Program
 from colloc.transcription.slices import triplet
 

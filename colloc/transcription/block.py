@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
-from colloc.lazy import cached_property
 from colloc.problem import Rows
+from colloc.support.lazy import cached_property
 from colloc.transcription.sites import Local, Sites
 from colloc.transcription.torques import Intermediate
 

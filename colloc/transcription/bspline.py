@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, choice, count, finite_array, finite_number, pair, quoted, spelt
-from colloc.display import stated
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
+from colloc.support.checks import InputError, choice, count, finite_array, finite_number, pair, quoted, spelt
+from colloc.support.display import stated
 from colloc.transcription.mesh import (
     NARROWEST,
     Points,

@@ -14,12 +14,12 @@ from itertools import pairwise
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError
-from colloc.lazy import cached_property
 from colloc.numerics.bspline import cox_de_boor
 from colloc.numerics.quadrature import gauss
 from colloc.problem import Moment, Window
 from colloc.problem.rows import bounded
+from colloc.support.checks import InputError
+from colloc.support.lazy import cached_property
 from colloc.transcription.block import Block
 from colloc.transcription.bspline import BSpline
 from colloc.transcription.grid import ORDERS, Grid

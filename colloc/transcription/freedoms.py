@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from colloc.checks import InputError
+from colloc.support.checks import InputError
 from colloc.transcription.program import Program
 
 

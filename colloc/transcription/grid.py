@@ -15,11 +15,11 @@ from functools import reduce
 import casadi as ca
 import numpy as np
 
-from colloc.lazy import cached_property
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
 from colloc.problem import Problem, Slots, Window
 from colloc.problem.where import WHOLE
+from colloc.support.lazy import cached_property
 from colloc.transcription.curve import Transcription
 from colloc.transcription.layout import End, Layout, lay_out
 from colloc.transcription.mesh import Points, equation_points, points_inside

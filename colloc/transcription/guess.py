@@ -9,8 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from colloc.checks import InputError, finite_array, finite_number, function, mapping, quoted, spelt, unknown_name
 from colloc.problem import Coordinates, EndState, Problem, Sequence, State
+from colloc.support.checks import (
+    InputError,
+    finite_array,
+    finite_number,
+    function,
+    mapping,
+    quoted,
+    spelt,
+    unknown_name,
+)
 from colloc.transcription.bspline import BSpline
 from colloc.transcription.line_timing import TimedLine, timed_line
 from colloc.transcription.trajectory import Trajectory

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from colloc.checks import InputError
-from colloc.lazy import cached_property
 from colloc.problem import Problem, State, Unknown, Window
+from colloc.support.checks import InputError
+from colloc.support.lazy import cached_property
 
 
 @dataclass(frozen=True, eq=False)

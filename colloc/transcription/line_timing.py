@@ -18,11 +18,11 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.display import short
 from colloc.dynamics import inverse_dynamics, newton_euler
-from colloc.lazy import cached_property
 from colloc.numerics.path_speeds import PathLimits, path_speeds
 from colloc.problem import Problem
+from colloc.support.display import short
+from colloc.support.lazy import cached_property
 from colloc.transcription.mesh import graded
 
 _COARSE = (50, 100)

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from colloc.checks import InputError, as_tuple, count, finite_array, finite_number, quoted, spelt
 from colloc.numerics.bspline import SplineBasis
 from colloc.problem import Window
+from colloc.support.checks import InputError, as_tuple, count, finite_array, finite_number, quoted, spelt
 
 # A narrower interval is a breakpoint written twice; times on either side of it cannot be told apart.
 NARROWEST = 1e-9

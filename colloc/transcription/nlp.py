@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from colloc.checks import count, finite_array, instance
-from colloc.display import Table
-from colloc.interrupts import heeded
 from colloc.kernels import Compile
-from colloc.lazy import cached_property
 from colloc.problem import Problem, natural_size
+from colloc.support.checks import count, finite_array, instance
+from colloc.support.display import Table
+from colloc.support.interrupts import heeded
+from colloc.support.lazy import cached_property
 from colloc.transcription.block import Block
 from colloc.transcription.curve import Transcription
 from colloc.transcription.grid import Grid

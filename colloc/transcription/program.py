@@ -9,13 +9,13 @@ from typing import Any, NamedTuple, Self
 import casadi as ca
 import numpy as np
 
-from colloc.arguments import integer, taking
-from colloc.checks import count, float_array
-from colloc.display import short
-from colloc.interrupts import heeded
 from colloc.kernels import Compile
-from colloc.lazy import cached_property
 from colloc.problem import Problem
+from colloc.support.arguments import integer, taking
+from colloc.support.checks import count, float_array
+from colloc.support.display import short
+from colloc.support.interrupts import heeded
+from colloc.support.lazy import cached_property
 from colloc.transcription.assembly import Assembly
 from colloc.transcription.block import Block
 from colloc.transcription.derivative_errors import derivative_errors

@@ -9,14 +9,14 @@ from itertools import accumulate
 
 import numpy as np
 
-from colloc.checks import InputError, count, finite_array, float_array, instance
-from colloc.display import Table
-from colloc.interrupts import heeded
 from colloc.kernels import Compile
-from colloc.lazy import cached_property
 from colloc.problem import Across, Link, Place
 from colloc.problem import Sequence as Phases
 from colloc.problem.where import WHOLE
+from colloc.support.checks import InputError, count, finite_array, float_array, instance
+from colloc.support.display import Table
+from colloc.support.interrupts import heeded
+from colloc.support.lazy import cached_property
 from colloc.transcription.block import Block
 from colloc.transcription.curve import Transcription, brief
 from colloc.transcription.nlp import NLP

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.lazy import cached_property
+from colloc.support.lazy import cached_property
 
 
 class Entries(NamedTuple):

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError
 from colloc.dynamics import (
     DerivativeRecursion,
     Differentiation,
@@ -20,8 +19,9 @@ from colloc.dynamics import (
     total_hessian,
     total_sensitivities,
 )
-from colloc.lazy import cached_property
 from colloc.problem import Problem, Slots
+from colloc.support.checks import InputError
+from colloc.support.lazy import cached_property
 
 # From this many joints on the recursions need fewer operations than automatic differentiation, on chains and trees;
 # below, they take longer to build than they save.

@@ -9,13 +9,13 @@ from typing import overload
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError, instance, quoted, spelt, unknown_name
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
-from colloc.interrupts import heeded
 from colloc.kernels import Compile, check_compile
 from colloc.problem import ConstraintRows, Problem, Slots, Window, summed
 from colloc.problem import Sequence as Phases
-from colloc.progress import announce
+from colloc.support.checks import InputError, instance, quoted, spelt, unknown_name
+from colloc.support.interrupts import heeded
+from colloc.support.progress import announce
 from colloc.transcription.block import Block
 from colloc.transcription.bspline import BSpline
 from colloc.transcription.curve import Transcription

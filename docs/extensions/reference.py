@@ -22,7 +22,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util.typing import stringify_annotation
 
 import colloc as co
-from colloc.lazy import cached_property as made_once
+from colloc.support.lazy import cached_property as made_once
 
 
 def write(app: Sphinx) -> None:

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import colloc as co
-from colloc.checks import as_tuple, finite_number
-from colloc.lazy import cached_property
+from colloc.support.checks import as_tuple, finite_number
+from colloc.support.lazy import cached_property
 
 
 @dataclass(frozen=True, eq=False)

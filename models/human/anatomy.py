@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import colloc as co
-from colloc.checks import finite_number
 from colloc.models.human.segments import AXIAL, segments, table
+from colloc.support.checks import finite_number
 
 TABLE = "human_segments.csv"  # of de Leva (1996)
 SAMPLES = {"male": (1.741, 73.0), "female": (1.735, 61.9)}  # mean stature [m] and mass [kg] of de Leva's subjects

@@ -10,8 +10,8 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc.lazy import cached_property
 from colloc.models.human.anatomy import SIDES, Lump
+from colloc.support.lazy import cached_property
 
 
 class Point(NamedTuple):

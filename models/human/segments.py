@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import colloc as co
-from colloc.checks import finite_number
+from colloc.support.checks import finite_number
 
 DATA = Path(__file__).parent / "data"
 AXIAL = ("lower_trunk", "middle_trunk", "upper_trunk", "head")  # on the midline, upwards

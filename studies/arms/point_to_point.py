@@ -19,7 +19,6 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 import colloc as co
-from colloc.display import Table
 from colloc.models.iiwa import iiwa
 from colloc.models.panda import panda
 from colloc.models.puma560 import puma560
@@ -27,6 +26,7 @@ from colloc.models.ur5 import ur5
 from colloc.plot.panels import new_figure
 from colloc.plot.style import BLUE, MUTED, VERMILLION, dress, legend_below, styled
 from colloc.studies.reporting import Option, arguments, finish
+from colloc.support.display import Table
 from colloc.transcription import TimedLine, timed_line
 
 ARMS: dict[str, Callable[[], co.Model]] = {

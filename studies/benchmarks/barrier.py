@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 import colloc as co
-from colloc.display import Table
 from colloc.solver import Ipopt, Outcome, Start, Status
 from colloc.studies.benchmarks.random_arms import peaks, random_arm, random_problem
 from colloc.studies.reporting import Option, arguments, finish
+from colloc.support.display import Table
 from colloc.transcription import NLP, trajectory_from
 
 CHOICES = {

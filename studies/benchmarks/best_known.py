@@ -16,8 +16,6 @@ from typing import Any
 import numpy as np
 
 import colloc as co
-from colloc.display import Table
-from colloc.files import write_atomically
 from colloc.models.chains.serial import planar_chain, spatial_chain
 from colloc.models.puma560 import puma560
 from colloc.models.scara import scara
@@ -26,6 +24,8 @@ from colloc.models.ur5 import ur5
 from colloc.studies.arms.starts import EFFORT
 from colloc.studies.benchmarks.random_arms import random_arm
 from colloc.studies.reporting import Option, arguments, finish
+from colloc.support.display import Table
+from colloc.support.files import write_atomically
 
 FILE = Path(__file__).parent / "data" / "best_known.json"
 SETS = {"reference": 0, "held_out": 1}  # seeds of the postures

@@ -11,9 +11,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from colloc.display import Table
 from colloc.studies.benchmarks.timing import fresh
 from colloc.studies.reporting import arguments, finish
+from colloc.support.display import Table
 
 LIBRARIES = ("torque", "sensitivities", "nlp_first", "nlp_second")
 

@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from statistics import median
 
 import colloc as co
-from colloc.display import Table
 from colloc.solution.starts import start_from
 from colloc.solver import Ipopt
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.studies.two_link import lifting, prismatic_revolute, time_optimal
+from colloc.support.display import Table
 
 PROBLEMS = {
     "time optimal": time_optimal.problem,

@@ -13,13 +13,13 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc.display import Table
 from colloc.kernels.batch import Batch, spread
 from colloc.kernels.options import thread_count
 from colloc.models.human43 import human43
 from colloc.studies.benchmarks.pinocchio_loop import PinocchioLoop, pinocchio
 from colloc.studies.benchmarks.timing import Timing, alternately, difference
 from colloc.studies.reporting import arguments, finish
+from colloc.support.display import Table
 
 CHOICES = {"vm": None, "compiled_1": co.Compile(threads=1), "compiled": co.Compile()}
 COLUMNS = ("ad_vm", "vm", "compiled_1", "compiled", "pinocchio")

@@ -18,9 +18,9 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc.display import Table
 from colloc.studies.benchmarks.random_arms import peaks, random_arm
 from colloc.studies.reporting import Option, arguments, finish
+from colloc.support.display import Table
 
 KINDS = ("effort", "time", "mixed", "cyclic")
 CURVES = {

@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import colloc as co
-from colloc.display import Table
 from colloc.studies.benchmarks.judge import judge, strayed
 from colloc.studies.benchmarks.random_motions import Case, colloc_problem, pinocchio_model, random_case
 from colloc.studies.reporting import Option, arguments, finish
+from colloc.support.display import Table
 
 CURVES = {"bspline": co.BSpline(20), "radau": co.Radau(20, 3), "hermite_simpson": co.HermiteSimpson(30)}
 TOL = 1e-3

@@ -12,12 +12,12 @@ import time
 from collections.abc import Sequence
 
 import colloc as co
-from colloc.display import Table
 from colloc.models.chains.point_masses import PointMassChain, discretised
 from colloc.studies.benchmarks.scaling import slope
 from colloc.studies.benchmarks.timing import alternately
 from colloc.studies.control.reaching import PLANES, Reach
 from colloc.studies.reporting import arguments, finish
+from colloc.support.display import Table
 
 STEPS, FIRST_STEPS = (50, 100, 200, 500, 1000, 2000, 5000), 500
 QUICK_STEPS = (50, 500, 1000)

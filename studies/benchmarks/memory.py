@@ -16,9 +16,9 @@ from multiprocessing import get_context
 import numpy as np
 
 import colloc as co
-from colloc.display import Table
 from colloc.models.two_link import two_link
 from colloc.studies.reporting import Option, arguments, finish
+from colloc.support.display import Table
 
 CURVE = co.BSpline(10)
 OPTIONS = (Option("cases", 2000, "number of cases", least=20),)

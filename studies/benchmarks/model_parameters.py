@@ -15,7 +15,6 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc.display import Table
 from colloc.models.human.human55 import human55, walking
 from colloc.models.human.parametrised import parametrised
 from colloc.models.panda import panda
@@ -24,6 +23,7 @@ from colloc.studies.reporting import Option, arguments, finish
 from colloc.studies.walking.problem import problem
 from colloc.studies.walking.step import Step
 from colloc.studies.walking.walk import POINTS, posed
+from colloc.support.display import Table
 
 CALLBACKS = ("g", "grad_f", "jac_g", "gauss_newton", "hess_lag")
 OPTIONS = (Option("rounds", 60, "turns of each callback", least=3),)

@@ -16,10 +16,10 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc.display import Table
 from colloc.studies.benchmarks.effort import Effort, effort, plain_functions
 from colloc.studies.benchmarks.timing import Timing, alternately, buffered, difference
 from colloc.studies.reporting import arguments, finish
+from colloc.support.display import Table
 
 CALLBACKS = {"f": "f", "g": "g", "grad_f": "gradient", "jac_g": "jacobian", "hess_lag": "hessian"}
 PLAIN = ("plain", "plain_fixed")

@@ -17,10 +17,10 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc.display import Table
 from colloc.models.chains.serial import planar_chain
 from colloc.studies.benchmarks.timing import alternately, buffered
 from colloc.studies.reporting import Option, arguments, finish
+from colloc.support.display import Table
 
 COUNTS, QUICK_COUNTS = (1, 2, 4, 8, 16), (1, 2, 4)
 CURVES = {"bspline": co.BSpline(20), "radau": co.Radau(20), "hermite_simpson": co.HermiteSimpson(30)}

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 import colloc as co
-from colloc.display import Table
 from colloc.models.cart_pole import cart_pole
 from colloc.models.panda import panda
 from colloc.solver import Ipopt, Outcome, Start, Status
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.studies.two_link import time_optimal
+from colloc.support.display import Table
 from colloc.transcription import NLP, trajectory_from
 
 NOISE, HASTE = 0.5, 3.0

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from colloc.display import Table
 from colloc.studies.benchmarks.scaling_point import CURVES, PATIENCE
 from colloc.studies.benchmarks.timing import fresh
 from colloc.studies.reporting import arguments, finish
+from colloc.support.display import Table
 
 INTERVALS, FIRST_INTERVALS = (10, 20, 50, 100, 200, 500, 1000, 2000), 100
 JOINTS, FIRST_JOINTS = (2, 4, 8, 15, 30, 60), 8

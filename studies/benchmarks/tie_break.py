@@ -13,10 +13,10 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc.display import Table
 from colloc.models.chains.serial import planar_chain
 from colloc.studies.benchmarks.random_starts import arm
 from colloc.studies.reporting import arguments, finish
+from colloc.support.display import Table
 
 EFFORT = co.integral(lambda now: ca.sumsqr(now.tau))
 CURVE = co.BSpline(20)

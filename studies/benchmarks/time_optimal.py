@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from colloc.display import Table
 from colloc.studies.benchmarks.timing import fresh
 from colloc.studies.reporting import Option, arguments, finish
+from colloc.support.display import Table
 
 WAYS = {"ours": "with_colloc", "plain": "plain_casadi"}
 ALONE = {"OMP_NUM_THREADS": "1"}

@@ -16,7 +16,6 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 import colloc as co
-from colloc.display import Table
 from colloc.plot.panels import new_figure
 from colloc.plot.style import BLUE, GREEN, MUTED, ORANGE, PURPLE, VERMILLION, dress, legend_below, styled
 from colloc.studies.classics.arms import ARMS
@@ -24,6 +23,7 @@ from colloc.studies.classics.classic import Classic
 from colloc.studies.classics.points import POINTS
 from colloc.studies.classics.states import STATES
 from colloc.studies.reporting import Option, arguments, finish
+from colloc.support.display import Table
 
 CLASSICS = POINTS | ARMS | STATES
 TOL = 1e-4

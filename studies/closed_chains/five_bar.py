@@ -31,7 +31,6 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 import colloc as co
-from colloc.display import Table
 from colloc.models.closed.five_bar import END, FOREARM, RAISED_END, RAISED_START, START, five_bar
 from colloc.plot.animation import write_film
 from colloc.plot.chains import Postures, chain_pose
@@ -42,6 +41,7 @@ from colloc.plot.style import BLUE, GREEN, ORANGE, VERMILLION, legend_below, sty
 from colloc.studies.closed_chains.figures import Limb, draw_loop_forces, draw_snapshots, draw_torques, postures
 from colloc.studies.descents.comparison import TIGHT, Comparison, Published, compare
 from colloc.studies.reporting import arguments, finish
+from colloc.support.display import Table
 
 # Table I, on a Pentium II of 392 MHz; steepest descent was stopped.
 PUBLISHED = {

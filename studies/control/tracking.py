@@ -19,12 +19,12 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 import colloc as co
-from colloc.display import Table
 from colloc.plot.panels import new_figure
 from colloc.plot.style import BLUE, INK, VERMILLION, dress, legend_below, styled
 from colloc.studies.reporting import arguments, finish
 from colloc.studies.two_link import lifting, time_optimal
 from colloc.studies.two_link.convergence import TIGHT
+from colloc.support.display import Table
 
 MOTIONS = {"time_optimal": time_optimal.problem, "lifting": lifting.problem}
 MASSES = {"light": 0.95, "heavy": 1.05}  # true over predicted

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import colloc as co
-from colloc.display import Table, short
+from colloc.support.display import Table, short
 
 METHODS: dict[str, Callable[[co.descent.Objective, np.ndarray, co.descent.Stop], co.descent.Descent]] = {
     "newton": co.descent.modified_newton,

@@ -21,7 +21,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import colloc
-from colloc.files import write_atomically
+from colloc.support.files import write_atomically
 
 FOLDER = Path(__file__).parent
 PACKAGE = Path(colloc.__file__).parent

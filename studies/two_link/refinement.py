@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import colloc as co
-from colloc.display import Table
 from colloc.models.two_link import two_link
 from colloc.studies.reporting import arguments, finish
+from colloc.support.display import Table
 
 problem = co.Problem(
     model=two_link(),

@@ -41,7 +41,6 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc.display import Table
 from colloc.models.human.human import Human
 from colloc.models.human.human55 import FROZEN, human55, walking
 from colloc.studies.reporting import arguments, finish
@@ -53,6 +52,7 @@ from colloc.studies.walking.report.report import Report
 from colloc.studies.walking.report.stride import DIRECTIONS, Stride
 from colloc.studies.walking.step import Step
 from colloc.studies.walking.walk import walk
+from colloc.support.display import Table
 from colloc.transcription import Keyframes
 
 THESIS = {"variables": "330", "rows": "1726", "seconds": "34.10"}

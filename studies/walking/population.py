@@ -26,7 +26,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import colloc as co
-from colloc.display import Table
 from colloc.models.human.human import Human
 from colloc.models.human.human55 import human55, walking
 from colloc.models.human.parametrised import ParametrisedHuman, parametrised
@@ -42,6 +41,7 @@ from colloc.studies.walking.report.stride import ANGLES, COMPARED, Stride
 from colloc.studies.walking.step import DOUBLE, Step
 from colloc.studies.walking.walk import IPOPT, POINTS, posed, walk
 from colloc.studies.workers import WORKERS, workers
+from colloc.support.display import Table
 
 SPEEDS = (0.9, 1.2, 1.5)  # m/s
 SEXES = ("male", "female")

@@ -18,7 +18,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 import colloc as co
-from colloc.display import Table
 from colloc.models.human.human55 import human55, walking
 from colloc.plot.panels import new_figure
 from colloc.plot.style import FADE, INK, MUTED, ORANGE, dress, legend_below, styled
@@ -30,6 +29,7 @@ from colloc.studies.walking.report.norms import Fact, fact
 from colloc.studies.walking.report.report import Report
 from colloc.studies.walking.step import Step
 from colloc.studies.walking.walk import walk
+from colloc.support.display import Table
 
 SPEEDS = (0.9, 1.2, 1.5)  # m/s
 NORMAL = 1.2

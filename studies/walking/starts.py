@@ -14,7 +14,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import colloc as co
-from colloc.display import Table
 from colloc.models.human.human55 import human55, walking
 from colloc.plot.panels import new_figure
 from colloc.plot.style import BLUE, INK, MUTED, dress, styled
@@ -23,6 +22,7 @@ from colloc.studies.walking.picture.animation import write_animation
 from colloc.studies.walking.picture.figures import PANELS, dress_stride
 from colloc.studies.walking.step import Step
 from colloc.studies.walking.walk import POINTS, walk
+from colloc.support.display import Table
 from colloc.transcription import Keyframes
 
 SETTINGS = {"paper": 6, "default": POINTS}  # control points

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from colloc.files import write_atomically
+from colloc.support.files import write_atomically
 from tests.campaigns.attempt import Attempt, Outcome
 
 # For every path it is told, writes that file once and then has a child write it again and again.

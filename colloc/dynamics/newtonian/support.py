@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from colloc.arguments import symbols, taking
 from colloc.dynamics.arguments import of_state
 from colloc.dynamics.newtonian.recursion import joint_reactions
 from colloc.model import Load, Model
+from colloc.support.arguments import symbols, taking
 
 
 class Wrench(NamedTuple):

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from colloc.checks import InputError
 from colloc.dynamics.arguments import of_state
 from colloc.dynamics.passive import passive_torque
 from colloc.dynamics.spatial.integrals import Composite, own_integrals, symmetric
 from colloc.dynamics.spatial.links import outward
 from colloc.model import Load, Model
+from colloc.support.checks import InputError
 
 _VANISHING = 1e-10  # articulated inertia along a joint, relative to what rounding can tell from zero
 

@@ -9,9 +9,9 @@ from string import Template
 
 import numpy as np
 
-from colloc.files import write_atomically
 from colloc.studies.walking.picture.body import LIMBS, NAMES, Arrow, strides
 from colloc.studies.walking.report.report import Report
+from colloc.support.files import write_atomically
 
 TEMPLATE = Path(__file__).parent / "player.html"
 FRAMES = 50  # pictures of a step

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from colloc.display import Table
 from colloc.studies.walking.report.errors import PROMISED
 from colloc.studies.walking.report.norms import Fact, fact
 from colloc.studies.walking.report.report import Report
 from colloc.studies.walking.report.stride import DIRECTIONS
 from colloc.studies.walking.step import Step
+from colloc.support.display import Table
 
 LABELS = {
     "vertical.peak_1": "vertical force, first peak [BW]",

@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from colloc.checks import InputError, quoted
-from colloc.interrupts import uninterrupted
+from colloc.support.checks import InputError, quoted
+from colloc.support.interrupts import uninterrupted
 
 try:
     import fcntl

@@ -6,7 +6,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from colloc.checks import InputError, unknown_name
+from colloc.support.checks import InputError, unknown_name
 
 
 class Package(ModuleType):

@@ -15,7 +15,7 @@ from functools import wraps
 from types import FrameType, TracebackType
 from typing import ParamSpec, TypeVar
 
-from colloc.other_threads import computing
+from colloc.support.threads import computing
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -57,7 +57,7 @@ class InputError(ValueError):
     >>> co.BSpline(degree=2, intervals=10)
     Traceback (most recent call last):
         ...
-    colloc.checks.InputError: BSpline degree must be an integer >= 3, got 2
+    colloc.support.checks.InputError: BSpline degree must be an integer >= 3, got 2
     """
 
 
@@ -70,7 +70,7 @@ class InputWarning(UserWarning):
     >>> warnings.simplefilter("error", co.InputWarning)
     >>> co.dh_revolute(a=0.4, alpha=90.0)
     Traceback (most recent call last):
-    colloc.checks.InputWarning: DH alpha is 90 rad, more than a turn: degrees? ...
+    colloc.support.checks.InputWarning: DH alpha is 90 rad, more than a turn: degrees? ...
     """
 
 
@@ -370,3 +370,43 @@ def interval(name: str, lower: Any, upper: Any, shape: tuple[int, ...] | None = 
     if (low == np.inf).any() or (high == -np.inf).any():
         raise InputError(f"{name}: no value satisfies lower={quoted(lower)}, upper={quoted(upper)}")
     return low, high
+
+
+def symbols(name: str, value: Any, shape: tuple[int, ...]) -> ca.SX:
+    """Numbers or symbols as `symbolic`, of a column given as (n,) that a function of CasADi passes on unchanged."""
+    if isinstance(value, ca.SX) and value.shape == (shape[0], 1):
+        return value
+    return symbolic(name, value, (shape[0], 1))
+
+
+def symbolic(name: str, value: Any, shape: tuple[int, int]) -> ca.SX:
+    """SX matrix of `shape` from numbers, symbols or nested sequences of both; numbers must be finite."""
+    try:
+        if isinstance(value, ca.SX | ca.DM):
+            matrix = ca.SX(value)
+        elif isinstance(value, list | tuple):
+            matrix = ca.SX(ca.vertcat(*(_symbolic_row(name, row) for row in value)))
+        else:
+            matrix = ca.SX(float_array(name, value))
+    except (TypeError, ValueError, RuntimeError, NotImplementedError):
+        raise InputError(f"{name} must be {_shape_text(shape)}, numbers or SX symbols, got {quoted(value)}") from None
+    if matrix.shape != shape:
+        raise InputError(f"{name} must be {_shape_text(shape)}, got {quoted(value)}")
+    entries = [matrix.nz[k] for k in range(matrix.nnz())]
+    if not all(math.isfinite(float(entry)) for entry in entries if entry.is_constant()):
+        raise InputError(f"{name} must be finite, got {quoted(value)}")
+    return matrix
+
+
+def _symbolic_row(name: str, row: Any) -> ca.SX:
+    """One entry of a column, or a row of entries."""
+    if isinstance(row, np.ndarray) and row.ndim:
+        row = row.tolist()
+    entries = row if isinstance(row, list | tuple) else [row]
+    return ca.horzcat(*(e if isinstance(e, ca.SX | ca.DM) else ca.SX(float(float_array(name, e, ()))) for e in entries))
+
+
+def _shape_text(shape: tuple[int, int]) -> str:
+    if shape == (1, 1):
+        return "a scalar"
+    return f"of shape {(shape[0],) if shape[1] == 1 else shape}"

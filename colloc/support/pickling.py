@@ -19,9 +19,9 @@ from typing import Any, Self
 
 import casadi as ca
 
-from colloc.checks import InputError
-from colloc.interrupts import heeded
-from colloc.lazy import cached_property
+from colloc.support.checks import InputError
+from colloc.support.interrupts import heeded
+from colloc.support.lazy import cached_property
 
 
 class Portable:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, overload
 
-from colloc.interrupts import Heeded
+from colloc.support.interrupts import Heeded
 
 T = TypeVar("T")
 

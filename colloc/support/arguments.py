@@ -14,10 +14,9 @@ from typing import Any, ParamSpec, TypeVar
 import casadi as ca
 import numpy as np
 
-from colloc import checks
-from colloc.checks import InputError
-from colloc.interrupts import Heeded
-from colloc.symbolic import symbolic
+from colloc.support import checks
+from colloc.support.checks import InputError, symbolic
+from colloc.support.interrupts import Heeded
 
 Check = Callable[[str, Any, dict[str, int]], Any]
 P = ParamSpec("P")
