@@ -25,9 +25,10 @@ The layers, lowest first; each imports only from those listed before it:
     loops           closed chains: closure, assembly, dynamics; in problems solved at every instant, or cut
     transcription   splines: curves, their control points as variables, nodes and collocation points; the NLP and its
                     blocks; guesses
+    errors          how far a motion can be trusted between its nodes; what it violates
     point_to_point  the commonest motion in one line: from rest to rest between two postures
     solver          IPOPT: options, statuses, progress, and the diagnosis of a failed solve
-    solution        the answer: motion at any time, its error between nodes, where to refine, verification, storage
+    solution        the answer: motion at any time, where to refine, verification, storage
     solve           from a problem to a solution, refined where asked for, or a SolveError
     tie_break       a second cost for what a time optimum leaves open
     many            many solves at once, on any executor: random starts, parameter studies

@@ -15,7 +15,7 @@ from scipy.integrate import solve_ivp
 import colloc as co
 from colloc.models.chains.serial import planar_chain
 from colloc.models.two_link import two_link
-from colloc.solution.violations import _Beyond
+from colloc.errors.violations import _Beyond
 from colloc.transcription.mesh import Points
 
 REST = (co.initial(q=(0, -1), qd=0), co.final(q=(1, 0.5), qd=0))

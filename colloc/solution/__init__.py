@@ -4,6 +4,5 @@ from colloc.solution.answer import Answer
 from colloc.solution.sample import JointReactions, Sample
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
-from colloc.solution.violations import Violation, measure_violations
 
-__all__ = ["Answer", "JointReactions", "Sample", "SequenceSolution", "Solution", "Violation", "measure_violations"]
+__all__ = ["Answer", "JointReactions", "Sample", "SequenceSolution", "Solution"]

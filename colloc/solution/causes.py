@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from colloc.problem import Cost, Free
-from colloc.solution.error import SOURCES
+from colloc.errors.local import SOURCES
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
-from colloc.solution.violations import FINE, Violation
+from colloc.errors.violations import FINE, Violation
 from colloc.solver import Status
 from colloc.support.display import short
 from colloc.transcription.mesh import Points, points_inside

@@ -23,7 +23,7 @@ from colloc.solution.ladder import Rung
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.slack import unused
 from colloc.solution.solution import Solution
-from colloc.solution.violations import exceeded
+from colloc.errors.violations import exceeded
 from colloc.transcription import NLP, BSpline, Radau, SequenceNLP, Transcription, on_curve, on_curves
 
 NARROWEST = 1e-4  # of the duration: below, switches cannot be told from rounding of the optimum

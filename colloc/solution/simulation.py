@@ -12,7 +12,7 @@ from colloc.dynamics import forward_dynamics, newton_euler
 from colloc.model import check_forward
 from colloc.problem import Problem
 from colloc.solution.solution import Solution
-from colloc.solution.state_error import state_sizes
+from colloc.errors.states import state_sizes
 from colloc.transcription.torques import inverse_dynamics_of
 
 _SAMPLES = 32  # of the motion on an interval: polynomials up to one degree less are taken exactly

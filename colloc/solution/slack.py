@@ -16,7 +16,7 @@ import numpy as np
 from colloc.numerics.bspline import SplineBasis
 from colloc.problem import ConstraintRows, Slots, State, Unknown, Window
 from colloc.solution.solution import Solution
-from colloc.solution.violations import even_grid
+from colloc.errors.violations import even_grid
 from colloc.transcription import constraint_block
 from colloc.transcription.places import AtTimes
 
