@@ -28,9 +28,10 @@ The layers, lowest first; each imports only from those listed before it:
     errors          how far a motion can be trusted between its nodes; what it violates
     point_to_point  the commonest motion in one line: from rest to rest between two postures
     solver          IPOPT: options, statuses, progress, and the diagnosis of a failed solve
-    solution        the answer: motion at any time, where to refine, verification, storage
+    solution        the answer: motion at any time, verification
+    refinement      solving in rounds: where one starts, and which grid comes next; what a failed one says
+    storage         solutions as files
     solve           from a problem to a solution, refined where asked for, or a SolveError
-    tie_break       a second cost for what a time optimum leaves open
     many            many solves at once, on any executor: random starts, parameter studies
     descent         steepest descent, BFGS and Newton methods for motions without constraints beside bounds
     control         iLQR, and feedback around a motion
@@ -90,13 +91,14 @@ from colloc.problem import (
     terminal,
     track,
 )  # fmt: skip
+from colloc.refinement.failure import SolutionWarning, SolveError
+from colloc.refinement.iteration import Iteration
+from colloc.refinement.tie_break import tie_break
 from colloc.solution import Sample, SequenceSolution, Solution
-from colloc.solution.iteration import Iteration
-from colloc.solve import SolutionWarning, SolveError, refine, solve
+from colloc.solve import refine, solve
 from colloc.solver import Hessian, Status
 from colloc.support.checks import InputError, InputWarning, unknown_name
 from colloc.support.version import __version__ as __version__
-from colloc.tie_break import tie_break
 from colloc.transcription import NLP, BSpline, HermiteSimpson, Radau, SequenceNLP, graded, keyframes, line, transcribe
 
 if TYPE_CHECKING:
@@ -104,8 +106,8 @@ if TYPE_CHECKING:
     from colloc.evaluator import Evaluator, TorqueSensitivities
     from colloc.inverse_kinematics import reach
     from colloc.model.urdf import from_urdf
-    from colloc.solution.storage import load, save, to_csv, to_dataframe
     from colloc.solution.verify import Verification, verify
+    from colloc.storage.storage import load, save, to_csv, to_dataframe
 
 __all__ = [
     "NLP", "BSpline", "Body", "Capsule", "Compile", "CompileWarning", "Cost", "Evaluator", "Free", "Friction",
@@ -121,7 +123,7 @@ __all__ = [
 ]  # fmt: skip
 
 # Loaded on first use: importing matplotlib takes longer than solving a small problem, and ground is for walkers.
-_LATER: dict[str, str] = dict.fromkeys(("load", "save", "to_csv", "to_dataframe"), "colloc.solution.storage")
+_LATER: dict[str, str] = dict.fromkeys(("load", "save", "to_csv", "to_dataframe"), "colloc.storage.storage")
 _LATER |= {"from_urdf": "colloc.model.urdf", "reach": "colloc.inverse_kinematics"}
 _LATER |= dict.fromkeys(("Evaluator", "TorqueSensitivities"), "colloc.evaluator")
 _LATER |= dict.fromkeys(("Verification", "verify"), "colloc.solution.verify")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pickle
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar, overload
 
@@ -13,16 +12,16 @@ import numpy as np
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
+from colloc.refinement.failure import judge
+from colloc.refinement.iteration import Watch
+from colloc.refinement.rounds import Run, refined
+from colloc.refinement.warm_start import Given, Own
 from colloc.solution import SequenceSolution, Solution
-from colloc.solution.iteration import Watch
-from colloc.solution.run import Run, SolutionWarning, refined
-from colloc.solution.starts import Given, Own
-from colloc.solver import Hessian, Status, check_options
+from colloc.solver import Hessian, check_options
 from colloc.solver.progress import check_progress
 from colloc.support.checks import (
     InputError,
     choice,
-    doubt,
     finite_number,
     flag,
     instance,
@@ -35,50 +34,6 @@ from colloc.support.progress import silent_if_told
 from colloc.transcription import NLP, Program, SequenceNLP, Transcription, default_curves, transcribe
 
 A = TypeVar("A", Solution, SequenceSolution)
-
-
-class SolveError(RuntimeError):
-    """A solve that ended without an optimum.
-
-    Attributes
-    ----------
-    solution : Solution
-        The last iterate, with its status, violations and convergence history. Only in the process that solved where
-        its problem has functions that cannot be sent to another, while the reason always can.
-
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> try:
-    ...     co.solve(replace(problem, duration=0.2), co.BSpline(10))
-    ... except co.SolveError as error:
-    ...     print(error.solution.status)
-    infeasible
-    """
-
-    def __init__(self, message: str, solution: Solution | SequenceSolution | None):
-        super().__init__(message)
-        self._solution = solution
-
-    @property
-    def solution(self) -> Solution | SequenceSolution:
-        if self._solution is None:
-            raise AttributeError(
-                "the last iterate stayed in the process that solved; catch SolveError there and co.save its solution"
-            )
-        return self._solution
-
-    def __reduce__(self) -> tuple[Callable[..., SolveError], tuple[str, bytes | None]]:
-        try:
-            last = pickle.dumps(self._solution)
-        except Exception:  # whatever keeps a user's functions from being sent
-            last = None
-        return _received, (str(self), last)
-
-
-def _received(message: str, solution: bytes | None) -> SolveError:
-    """The error in another process than it was raised in."""
-    return SolveError(message, None if solution is None else pickle.loads(solution))
 
 
 @overload
@@ -300,33 +255,3 @@ def _alone(nlp: NLP | SequenceNLP, **given: Any) -> NLP | SequenceNLP:
         if value is not None:
             raise InputError(f"an NLP brings its {name}; give {name} to co.transcribe, got {quoted(value)}")
     return nlp
-
-
-def judge(
-    solution: Solution | SequenceSolution, start: np.ndarray, raise_on_failure: bool, seconds: float | None = None
-) -> None:
-    """Warn of a violated answer or one cut short by a limit in seconds, raise for a failed one."""
-    if seconds is not None and solution.status is Status.TIME_LIMIT:
-        doubt(_out_of_time(solution, seconds), SolutionWarning)
-        return
-    if solution.outcome.status is Status.SOLVED:
-        from colloc.solution.causes import reservations  # most answers have none
-
-        for sentence in reservations(solution):
-            doubt(sentence, SolutionWarning)
-    if raise_on_failure and solution.status not in (Status.SOLVED, Status.COARSE, Status.VIOLATED, Status.INTERRUPTED):
-        from colloc.solver.diagnosis import explain  # few solves fail
-
-        limited = solution.status is Status.ITERATION_LIMIT
-        reason = explain(solution.nlp, start, solution.x, solution.parameters, limited=limited)
-        message = f"{solution.status} after {solution.iterations} iterations ({solution.message})"
-        raise SolveError(f"{message}\n{reason}".rstrip(), solution)
-
-
-def _out_of_time(solution: Solution | SequenceSolution, seconds: float) -> str:
-    """What a motion is worth whose improvement was cut short."""
-    if not solution.ladder:
-        return f"seconds={seconds:g} ran out before an optimum was found; the best iterate so far is returned"
-    error = f"its error is {float(solution.error):.1e}"
-    change = "" if len(solution.ladder) == 1 else f", the cost changed by {solution.cost_change:.1e} in it"
-    return f"seconds={seconds:g} ran out; the motion of round {len(solution.ladder)} is returned: {error}{change}"

@@ -12,8 +12,8 @@ from problems import effort, time_optimal
 
 import colloc as co
 from colloc.models.two_link import two_link
-from colloc.solution import run as running
-from colloc.solution.starts import start_from
+from colloc.refinement import rounds as running
+from colloc.refinement.warm_start import start_from
 from colloc.solver import Start
 
 NONE = np.zeros(0)

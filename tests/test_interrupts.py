@@ -21,7 +21,7 @@ import colloc as co
 from colloc.kernels.cache import store, workshop
 from colloc.many.executors import results
 from colloc.models.two_link import two_link
-from colloc.solution import run
+from colloc.refinement import rounds as run
 from colloc.solver.monitor import Interruptible, Monitor
 from colloc.support.files import write_atomically
 from colloc.support.interrupts import Heeded, heeded

@@ -21,7 +21,7 @@ import colloc as co
 from colloc.models.closed.five_bar import five_bar
 from colloc.models.human.human55 import human55
 from colloc.problem import Instant
-from colloc.solution.fingerprint import fingerprint, links_fingerprint
+from colloc.storage.fingerprint import fingerprint, links_fingerprint
 from colloc.studies.benchmarks.random_motions import colloc_problem, random_case
 from colloc.support import pickling
 

@@ -9,7 +9,7 @@ from random_trees import pin, pinocchio_tree, random_tree
 import colloc as co
 from colloc.models.chains.serial import planar_chain, spatial_chain
 from colloc.models.two_link import two_link
-from colloc.solution.starts import trajectory_of
+from colloc.refinement.warm_start import trajectory_of
 
 MASS = 2.0
 

@@ -13,7 +13,7 @@ from problems import effort, everything, time_optimal
 
 import colloc as co
 from colloc.models.two_link import two_link
-from colloc.solution import archive
+from colloc.storage import archive
 from tests.campaigns.crafted import bomb, crafted, header_of
 
 SAVED = Path(__file__).parent / "saved"

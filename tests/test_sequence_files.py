@@ -15,8 +15,8 @@ from problems import effort
 import colloc as co
 from colloc.models.chains.serial import planar_chain
 from colloc.models.two_link import two_link
-from colloc.solution import archive
-from colloc.solution.schema import checksum
+from colloc.storage import archive
+from colloc.storage.schema import checksum
 from tests.campaigns.crafted import bomb, crafted
 
 
@@ -404,7 +404,7 @@ def test_phases_of_different_joints_fit_no_table_but_a_file(tmp_path: Path, othe
 def test_what_could_not_be_loaded_is_not_saved(
     solution: co.SequenceSolution, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("colloc.solution.storage.MOST_PHASES", 1)
+    monkeypatch.setattr("colloc.storage.storage.MOST_PHASES", 1)
     with pytest.raises(co.InputError, match="solution has 2 phases, and files hold no more than 1"):
         co.save(solution, tmp_path / "bounce.npz")
     assert not list(tmp_path.iterdir())

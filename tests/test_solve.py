@@ -13,7 +13,7 @@ from problems import effort, everything, time_optimal
 
 import colloc as co
 from colloc.models.two_link import two_link
-from colloc.solution.starts import trajectory_of
+from colloc.refinement.warm_start import trajectory_of
 from colloc.solver.monitor import Monitor
 
 CURVES = [co.BSpline(20), co.HermiteSimpson(20), co.Radau(20)]

@@ -12,7 +12,7 @@ from colloc.studies.arms import starts
 from colloc.studies.benchmarks import best_known
 
 # Optima are counted, and told apart, on few intervals.
-COARSE = pytest.mark.filterwarnings("ignore:optimum:colloc.solution.run.SolutionWarning")
+COARSE = pytest.mark.filterwarnings("ignore:optimum:colloc.refinement.failure.SolutionWarning")
 
 
 @COARSE

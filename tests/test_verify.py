@@ -15,8 +15,8 @@ from scipy.interpolate import KroghInterpolator
 import colloc as co
 from colloc.models.chains.serial import planar_chain
 from colloc.models.two_link import two_link
+from colloc.refinement.warm_start import trajectory_of
 from colloc.solution.simulation import growth, simulate
-from colloc.solution.starts import trajectory_of
 
 DOWN, UP = [-np.pi / 2, 0], [np.pi / 2, 0]
 

@@ -25,12 +25,12 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from colloc.numerics.quadrature import gauss, lagrange_integrals, lagrange_values
-from colloc.problem import Window
 from colloc.errors.cost_scale import cost_size
 from colloc.errors.equations import drift, equation_error
 from colloc.errors.states import state_error
 from colloc.errors.violations import excesses
+from colloc.numerics.quadrature import gauss, lagrange_integrals, lagrange_values
+from colloc.problem import Window
 from colloc.support.display import Table, short
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP

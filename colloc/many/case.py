@@ -16,12 +16,12 @@ from colloc.kernels import Compile
 from colloc.many.screening import Curves, program
 from colloc.many.warned import warnings_of
 from colloc.problem import Problem, Sequence
+from colloc.refinement.next_grid import phases_of
+from colloc.refinement.rounds import Run, refined
 from colloc.solution import SequenceSolution, Solution
-from colloc.solution.refinement import phases_of
-from colloc.solution.run import Run, refined
-from colloc.solution.schema import curve_from, stored_curve
-from colloc.solution.stored_motion import stored_history, stored_outcome
 from colloc.solver import Hessian, Status
+from colloc.storage.schema import curve_from, stored_curve
+from colloc.storage.stored_motion import stored_history, stored_outcome
 from colloc.support.checks import InputError, quoted
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from colloc.problem import Problem, Sequence
+from colloc.refinement.warm_start import check_kind
 from colloc.solution import SequenceSolution, Solution
-from colloc.solution.starts import check_kind
 from colloc.support.checks import InputError, quoted
 from colloc.transcription import phase_guesses, trajectory_from
 from colloc.transcription.guess import Keyframes

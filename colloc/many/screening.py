@@ -15,9 +15,9 @@ import numpy as np
 from colloc.kernels import Compile
 from colloc.many.random_motions import near_start, random_start, usual_guesses
 from colloc.problem import Problem, Sequence
+from colloc.refinement.next_grid import phases_of
+from colloc.refinement.rounds import Run, refined
 from colloc.solution import SequenceSolution, Solution
-from colloc.solution.refinement import phases_of
-from colloc.solution.run import Run, refined
 from colloc.solver import Hessian, Outcome, Start, Status
 from colloc.support.checks import InputError
 from colloc.support.lazy import cached_property

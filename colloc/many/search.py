@@ -15,8 +15,8 @@ from colloc.many.optima import Found, Optima, Optimum, alike, grouped
 from colloc.many.screening import Coarse, Curves, Item, Refining, Screening, coarser, signature
 from colloc.many.warned import say_once
 from colloc.problem import Problem, Sequence
+from colloc.refinement.failure import SolveError
 from colloc.solution import SequenceSolution, Solution
-from colloc.solve import SolveError
 from colloc.solver import Status, check_options
 from colloc.support.checks import count, flag, instance, relative_tolerance, spelt
 from colloc.support.interrupts import Heeded

@@ -20,8 +20,8 @@ from colloc.many.screening import Curves
 from colloc.many.table import COLUMNS, Sweep
 from colloc.many.warned import say_once
 from colloc.problem import Problem, Sequence
-from colloc.solution.fingerprint import differences, fingerprint, links_fingerprint
 from colloc.solver import check_options
+from colloc.storage.fingerprint import differences, fingerprint, links_fingerprint
 from colloc.support.checks import InputError, finite_number, flag, function, quoted, relative_tolerance, spelt
 from colloc.support.files import check_path, write_atomically
 from colloc.support.progress import Progress, silent_if_told

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from colloc.refinement.failure import SolutionWarning
+from colloc.refinement.warnings import reservations
 from colloc.solution import SequenceSolution, Solution
-from colloc.solution.causes import reservations
-from colloc.solution.run import SolutionWarning
 from colloc.solver import Status
 from colloc.support.checks import doubt
 

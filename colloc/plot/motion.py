@@ -23,8 +23,8 @@ from colloc.plot.spread import Spread, over_time
 from colloc.plot.style import END, FADE, LEGEND, MUTED, OBSTACLE, START, TIPS, legend_below, plain, styled
 from colloc.problem import Problem
 from colloc.problem import Sequence as Phases
+from colloc.refinement.warm_start import check_kind
 from colloc.solution import SequenceSolution, Solution
-from colloc.solution.starts import check_kind
 from colloc.support.checks import InputError, count, instance
 from colloc.transcription import phase_guesses, trajectory_from
 

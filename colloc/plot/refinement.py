@@ -10,11 +10,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
+from colloc.errors.local import SOURCES
 from colloc.plot.panels import panels
 from colloc.plot.sampling import checked
 from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, VERMILLION, dress, styled
 from colloc.solution import SequenceSolution, Solution
-from colloc.errors.local import SOURCES
 from colloc.support.checks import InputError
 
 _COLORS = dict(zip(SOURCES, (BLUE, ORANGE, GREEN, VERMILLION), strict=True))

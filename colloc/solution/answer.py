@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from colloc.errors.local import LocalError
+from colloc.errors.violations import Violation
 from colloc.problem import Instant
 from colloc.solution.by_joint import ByJoint
-from colloc.errors.local import LocalError
 from colloc.solution.ladder import Rung
 from colloc.solution.sample import JointReactions, Sample
-from colloc.errors.violations import Violation
 from colloc.solver import Outcome, Status
 from colloc.support.checks import InputError, finite_array, unknown_name
 from colloc.support.display import Table, short

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from colloc.errors.cost_scale import cost_size
+from colloc.errors.local import SOURCES, LocalError
+from colloc.errors.violations import Violation
 from colloc.problem import Instant, Sequence
 from colloc.solution.answer import Answer
 from colloc.solution.by_joint import ByJoint
-from colloc.errors.cost_scale import cost_size
-from colloc.errors.local import SOURCES, LocalError
 from colloc.solution.ladder import Rung
 from colloc.solution.sample import JointReactions, Sample
 from colloc.solution.solution import Solution
-from colloc.errors.violations import Violation
 from colloc.solver import Outcome
 from colloc.support.checks import InputError, finite_array, text, unknown_name
 from colloc.support.interrupts import heeded

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 from colloc.dynamics import forward_dynamics, newton_euler
+from colloc.errors.states import state_sizes
 from colloc.model import check_forward
 from colloc.problem import Problem
 from colloc.solution.solution import Solution
-from colloc.errors.states import state_sizes
 from colloc.transcription.torques import inverse_dynamics_of
 
 _SAMPLES = 32  # of the motion on an interval: polynomials up to one degree less are taken exactly

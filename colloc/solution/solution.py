@@ -10,16 +10,16 @@ import casadi as ca
 import numpy as np
 
 from colloc.dynamics import joint_reactions
+from colloc.errors.cost_scale import cost_size
+from colloc.errors.local import LocalError, local_error
+from colloc.errors.violations import Violation, measure_violations
 from colloc.problem import Instant, Problem
 from colloc.problem.instant import RATES
 from colloc.problem.user_functions import blamed, check_numbers
 from colloc.solution.answer import Answer
 from colloc.solution.by_joint import ByJoint
-from colloc.errors.cost_scale import cost_size
-from colloc.errors.local import LocalError, local_error
 from colloc.solution.ladder import Rung
 from colloc.solution.sample import JointMotion, JointReactions, Sample
-from colloc.errors.violations import Violation, measure_violations
 from colloc.solver import Outcome
 from colloc.support.checks import InputError, finite_array, function, quoted, text
 from colloc.support.interrupts import heeded

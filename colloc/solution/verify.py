@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from colloc.errors.violations import Violation
 from colloc.model.gimbal import SingularPosture, singular_postures
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.simulation import growth, simulate
 from colloc.solution.solution import Solution
-from colloc.errors.violations import Violation
 from colloc.support.checks import finite_number, instance, spelt
 from colloc.support.display import Table, short
 from colloc.support.interrupts import heeded

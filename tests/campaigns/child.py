@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from tests.campaigns.attempt import Attempt, Outcome
 
-_TYPES = ("colloc.support.checks.InputError", "colloc.solve.SolveError")
+_TYPES = ("colloc.support.checks.InputError", "colloc.refinement.failure.SolveError")
 
 
 def attempt_apart(

@@ -9,13 +9,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from colloc.solution import knots
+from colloc.refinement import knot_search as knots
+from colloc.refinement.failure import SolutionWarning
+from colloc.refinement.iteration import Watch, told
+from colloc.refinement.next_grid import halved, has_settled, next_nlp, rung, with_nodes
+from colloc.refinement.warm_start import Given, start_from
 from colloc.solution.answer import Answer
-from colloc.solution.iteration import Watch, told
-from colloc.solution.refinement import halved, has_settled, next_nlp, rung, with_nodes
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
-from colloc.solution.starts import Given, start_from
 from colloc.solver import Hessian, Ipopt, Start, Status, check_hessian, hopeless
 from colloc.support.checks import InputError, doubt
 from colloc.transcription import NLP, FreeKnotsGrid, SequenceNLP, check_freedoms, on_curve
@@ -27,20 +28,6 @@ _ROUNDS = 20  # of a refinement, at most
 _UNSURE = 1e-2  # of its size, that the cost of a motion may be off whose error is above the tolerance
 _ABSURD = 10.0  # times its size, that a cost may fall by in a round
 _EXCHANGES = 6  # times that nodes are added to one grid, at most
-
-
-class SolutionWarning(UserWarning):
-    """The answer comes with a reservation, such as a constraint violated between the nodes.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     coarse = co.solve(problem, co.Radau(2), between="nodes")
-    >>> caught[0].category.__name__, coarse.success
-    ('SolutionWarning', False)
-    """
 
 
 @dataclass(frozen=True)

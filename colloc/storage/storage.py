@@ -11,13 +11,13 @@ import numpy as np
 
 from colloc.model import Model
 from colloc.problem import Problem, Sequence
-from colloc.solution.archive import MOST_PHASES, read_archive
-from colloc.solution.run import SolutionWarning
+from colloc.refinement.failure import SolutionWarning
 from colloc.solution.sample import Sample
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
-from colloc.solution.stored_motion import motion_archive, motion_from
-from colloc.solution.stored_phases import phases_archive, phases_from
+from colloc.storage.archive import MOST_PHASES, read_archive
+from colloc.storage.stored_motion import motion_archive, motion_from
+from colloc.storage.stored_phases import phases_archive, phases_from
 from colloc.support.checks import InputError, doubt, instance, quoted, spelt
 from colloc.support.files import check_path, check_writable, write_atomically
 from colloc.support.interrupts import heeded

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from colloc.problem import Cost, Free
 from colloc.errors.local import SOURCES
+from colloc.errors.violations import FINE, Violation
+from colloc.problem import Cost, Free
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
-from colloc.errors.violations import FINE, Violation
 from colloc.solver import Status
 from colloc.support.display import short
 from colloc.transcription.mesh import Points, points_inside

@@ -13,8 +13,11 @@ import numpy as np
 
 from colloc.problem import Problem
 from colloc.solution.early import fitted
-from colloc.solution.fingerprint import differences, fingerprint, same
-from colloc.solution.schema import (
+from colloc.solution.sequence import SequenceSolution
+from colloc.solution.solution import Solution
+from colloc.solver import Outcome, Status
+from colloc.storage.fingerprint import differences, fingerprint, same
+from colloc.storage.schema import (
     HISTORY,
     SCHEMA,
     check_fields,
@@ -26,9 +29,6 @@ from colloc.solution.schema import (
     stored_curve,
     stored_ladder,
 )
-from colloc.solution.sequence import SequenceSolution
-from colloc.solution.solution import Solution
-from colloc.solver import Outcome, Status
 from colloc.support.checks import InputError
 from colloc.support.version import __version__
 from colloc.transcription import NLP, Program, on_curve, transcribe

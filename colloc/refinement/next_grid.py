@@ -19,11 +19,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from colloc.errors.violations import exceeded
+from colloc.refinement.inactive_bounds import unused
 from colloc.solution.ladder import Rung
 from colloc.solution.sequence import SequenceSolution
-from colloc.solution.slack import unused
 from colloc.solution.solution import Solution
-from colloc.errors.violations import exceeded
 from colloc.transcription import NLP, BSpline, Radau, SequenceNLP, Transcription, on_curve, on_curves
 
 NARROWEST = 1e-4  # of the duration: below, switches cannot be told from rounding of the optimum

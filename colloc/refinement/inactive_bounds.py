@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from colloc.errors.violations import even_grid
 from colloc.numerics.bspline import SplineBasis
 from colloc.problem import ConstraintRows, Slots, State, Unknown, Window
 from colloc.solution.solution import Solution
-from colloc.errors.violations import even_grid
 from colloc.transcription import constraint_block
 from colloc.transcription.places import AtTimes
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from colloc.problem import Cost
+from colloc.refinement.failure import judge
+from colloc.refinement.iteration import Watch
+from colloc.refinement.rounds import Run
 from colloc.solution import Solution
-from colloc.solution.iteration import Watch
-from colloc.solution.run import Run
-from colloc.solve import judge
 from colloc.solver import Hessian, Start, Status, check_options
 from colloc.solver.progress import check_progress
 from colloc.support.checks import InputError, flag, instance, spelt

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from colloc.problem import Sequence
-from colloc.solution.archive import Archive, read_inner
-from colloc.solution.fingerprint import links_fingerprint
-from colloc.solution.schema import PHASE, check_phases, check_sizes, ladder_from
 from colloc.solution.sequence import SequenceSolution
-from colloc.solution.stored_motion import (
+from colloc.storage.archive import Archive, read_inner
+from colloc.storage.fingerprint import links_fingerprint
+from colloc.storage.schema import PHASE, check_phases, check_sizes, ladder_from
+from colloc.storage.stored_motion import (
     check_same,
     check_totals,
     judged,

@@ -1,0 +1,12 @@
+"""Solving in rounds, each on a finer grid, until the motion is as exact as asked for.
+
+warm_start       where a solve begins: a guess, or a solution on another grid
+rounds           one round, and the rounds that follow from it
+next_grid        where a finer grid follows from the error on this one
+knot_search      the best places of breakpoints, where torques jump
+inactive_bounds  bounds that a motion uses nowhere, and what it could gain from them
+iteration        what a progress function is told
+tie_break        a second cost for what the first leaves open
+warnings         what an answer is not, in sentences
+failure          warnings of doubtful answers, SolveError for none
+"""
