@@ -23,8 +23,8 @@ The layers, lowest first; each imports only from those listed before it:
     evaluator       the dynamics as functions of NumPy arrays
     ground          wrenches between feet and the ground
     loops           closed chains: closure, assembly, dynamics; in problems solved at every instant, or cut
-    transcription   splines: curves, their control points as variables, nodes and collocation points; the NLP and its
-                    blocks; guesses
+    curves          the polynomials that a motion consists of: B-splines, Hermite-Simpson, Radau
+    transcription   control points as variables, the NLP and its blocks; guesses
     errors          how far a motion can be trusted between its nodes; what it violates
     point_to_point  the commonest motion in one line: from rest to rest between two postures
     solver          IPOPT: options, statuses, progress, and the diagnosis of a failed solve
@@ -43,6 +43,7 @@ The layers, lowest first; each imports only from those listed before it:
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from colloc.curves import BSpline, HermiteSimpson, Radau, graded
 from colloc.kernels import Compile, CompileWarning
 from colloc.many import Optima, Sweep, multistart, sweep
 from colloc.model import (
@@ -99,7 +100,7 @@ from colloc.solve import refine, solve
 from colloc.solver import Hessian, Status
 from colloc.support.checks import InputError, InputWarning, unknown_name
 from colloc.support.version import __version__ as __version__
-from colloc.transcription import NLP, BSpline, HermiteSimpson, Radau, SequenceNLP, graded, keyframes, line, transcribe
+from colloc.transcription import NLP, SequenceNLP, keyframes, line, transcribe
 
 if TYPE_CHECKING:
     from colloc import control, descent, dynamics, ground, loops, plot

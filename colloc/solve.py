@@ -9,6 +9,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
+from colloc.curves import Transcription
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
@@ -31,7 +32,7 @@ from colloc.support.checks import (
 )
 from colloc.support.interrupts import heeded
 from colloc.support.progress import silent_if_told
-from colloc.transcription import NLP, Program, SequenceNLP, Transcription, default_curves, transcribe
+from colloc.transcription import NLP, Program, SequenceNLP, default_curves, transcribe
 
 A = TypeVar("A", Solution, SequenceSolution)
 

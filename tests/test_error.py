@@ -13,10 +13,10 @@ from problems import effort, time_optimal
 from scipy.integrate import solve_ivp
 
 import colloc as co
+from colloc.curves.mesh import Points
 from colloc.errors.violations import _Beyond
 from colloc.models.chains.serial import planar_chain
 from colloc.models.two_link import two_link
-from colloc.transcription.mesh import Points
 
 REST = (co.initial(q=(0, -1), qd=0), co.final(q=(1, 0.5), qd=0))
 SHARP = 0.391854539516  # two-link minimum time, converged independently

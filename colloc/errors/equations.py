@@ -12,11 +12,11 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
+from colloc.curves.mesh import points_inside
 from colloc.numerics.quadrature import gauss, lagrange_integrals
 from colloc.problem import ConstraintRows, JointBounds, Window
 from colloc.problem.where import WHOLE
 from colloc.transcription import NLP
-from colloc.transcription.mesh import points_inside
 
 
 class Drift(NamedTuple):

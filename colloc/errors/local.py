@@ -25,6 +25,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from colloc.curves.mesh import points_inside
 from colloc.errors.cost_scale import cost_size
 from colloc.errors.equations import drift, equation_error
 from colloc.errors.states import state_error
@@ -34,7 +35,6 @@ from colloc.problem import Window
 from colloc.support.display import Table, short
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP
-from colloc.transcription.mesh import points_inside
 
 _BEYOND = 1.1  # what a grid finer than that of the excesses finds, at most, over them
 _SINGULAR = 1e-10  # of the largest eigenvalue: an eigenvalue below is zero

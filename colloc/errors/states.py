@@ -5,10 +5,10 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
+from colloc.curves.mesh import points_inside
 from colloc.numerics.quadrature import gauss, lagrange_integrals
 from colloc.problem import Problem, natural_size
 from colloc.transcription import NLP
-from colloc.transcription.mesh import points_inside
 
 
 def state_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, float]:

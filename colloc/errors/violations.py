@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from colloc.curves.mesh import Points, points_inside
 from colloc.problem import ConstraintRows, Window
 from colloc.support.display import short
 from colloc.transcription import NLP, Grid, constraint_block
-from colloc.transcription.mesh import Points, points_inside
 from colloc.transcription.places import AtTimes
 from colloc.transcription.sites import Sites
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from colloc.curves.mesh import Points
 from colloc.dynamics import newton_euler
 from colloc.kernels import Compile
 from colloc.many.screening import Curves, program
@@ -26,7 +27,6 @@ from colloc.support.checks import InputError, quoted
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 from colloc.transcription import NLP, SequenceNLP, default_curves
-from colloc.transcription.mesh import Points
 from colloc.transcription.recipe import Recipe, to_be_built
 
 _ENDED = (Status.SOLVED, Status.COARSE, Status.VIOLATED)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from colloc.curves import BSpline, HermiteSimpson, Radau, Transcription
 from colloc.kernels import Compile
 from colloc.many.random_motions import near_start, random_start, usual_guesses
 from colloc.problem import Problem, Sequence
@@ -22,16 +23,7 @@ from colloc.solver import Hessian, Outcome, Start, Status
 from colloc.support.checks import InputError
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
-from colloc.transcription import (
-    NLP,
-    BSpline,
-    HermiteSimpson,
-    Radau,
-    SequenceNLP,
-    Trajectory,
-    Transcription,
-    transcribe,
-)
+from colloc.transcription import NLP, SequenceNLP, Trajectory, transcribe
 
 _FEW = 12  # intervals that are few enough for screening
 _SAMPLES = 17  # of every phase, by which motions are compared

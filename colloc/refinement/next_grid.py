@@ -19,12 +19,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from colloc.curves import BSpline, Radau, Transcription
 from colloc.errors.violations import exceeded
 from colloc.refinement.inactive_bounds import unused
 from colloc.solution.ladder import Rung
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
-from colloc.transcription import NLP, BSpline, Radau, SequenceNLP, Transcription, on_curve, on_curves
+from colloc.transcription import NLP, SequenceNLP, on_curve, on_curves
 
 NARROWEST = 1e-4  # of the duration: below, switches cannot be told from rounding of the optimum
 _LITTLE = 50.0  # what bounds might gain is estimated up to so many times too high

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from colloc.curves.mesh import Points, points_inside
 from colloc.errors.local import SOURCES
 from colloc.errors.violations import FINE, Violation
 from colloc.problem import Cost, Free
@@ -11,7 +12,6 @@ from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
 from colloc.solver import Status
 from colloc.support.display import short
-from colloc.transcription.mesh import Points, points_inside
 
 _AT_BOUND = 1e-6  # of the duration
 _VARIES = 0.15  # of a quantity's range

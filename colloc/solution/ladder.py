@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from colloc.transcription import Transcription, brief
+from colloc.curves import Transcription, brief
 
 
 @dataclass(frozen=True, repr=False)

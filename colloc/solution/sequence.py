@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from colloc.curves import Transcription
 from colloc.errors.cost_scale import cost_size
 from colloc.errors.local import SOURCES, LocalError
 from colloc.errors.violations import Violation
@@ -22,7 +23,7 @@ from colloc.solver import Outcome
 from colloc.support.checks import InputError, finite_array, text, unknown_name
 from colloc.support.interrupts import heeded
 from colloc.support.lazy import cached_property
-from colloc.transcription import SequenceNLP, Transcription
+from colloc.transcription import SequenceNLP
 
 _MOVING = ("q", "qd", "qdd", "tau")
 

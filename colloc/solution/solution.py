@@ -9,6 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from colloc.curves import Transcription, brief
 from colloc.dynamics import joint_reactions
 from colloc.errors.cost_scale import cost_size
 from colloc.errors.local import LocalError, local_error
@@ -24,7 +25,7 @@ from colloc.solver import Outcome
 from colloc.support.checks import InputError, finite_array, function, quoted, text
 from colloc.support.interrupts import heeded
 from colloc.support.lazy import cached_property
-from colloc.transcription import NLP, Transcription, brief
+from colloc.transcription import NLP
 
 
 @dataclass(frozen=True, eq=False, repr=False)

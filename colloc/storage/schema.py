@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from colloc.curves import Transcription
+from colloc.curves.bspline import BSpline
 from colloc.problem import Problem
 from colloc.solution.ladder import Rung
 from colloc.solver import Status
 from colloc.support.checks import InputError
-from colloc.transcription import TRANSCRIPTIONS, Transcription
-from colloc.transcription.bspline import BSpline
+from colloc.transcription import TRANSCRIPTIONS
 from colloc.transcription.layout import lay_out
 
 SCHEMA = 2

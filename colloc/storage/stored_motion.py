@@ -11,6 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from colloc.curves.mesh import Points
 from colloc.problem import Problem
 from colloc.solution.early import fitted
 from colloc.solution.sequence import SequenceSolution
@@ -32,7 +33,6 @@ from colloc.storage.schema import (
 from colloc.support.checks import InputError
 from colloc.support.version import __version__
 from colloc.transcription import NLP, Program, on_curve, transcribe
-from colloc.transcription.mesh import Points
 
 _SAMPLED = ("t", "q", "qd", "qdd", "tau")
 

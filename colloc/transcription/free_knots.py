@@ -14,6 +14,8 @@ from itertools import pairwise
 import casadi as ca
 import numpy as np
 
+from colloc.curves.bspline import BSpline
+from colloc.curves.mesh import Points, points_inside
 from colloc.numerics.bspline import cox_de_boor
 from colloc.numerics.quadrature import gauss
 from colloc.problem import Moment, Window
@@ -21,10 +23,8 @@ from colloc.problem.rows import bounded
 from colloc.support.checks import InputError
 from colloc.support.lazy import cached_property
 from colloc.transcription.block import Block
-from colloc.transcription.bspline import BSpline
 from colloc.transcription.grid import ORDERS, Grid
 from colloc.transcription.layout import End, Layout
-from colloc.transcription.mesh import Points, points_inside
 from colloc.transcription.seen_points import intervals_within, seen_points
 from colloc.transcription.shared import parameter_symbols
 from colloc.transcription.sites import Local, Quadrature, Sites

@@ -15,14 +15,14 @@ from functools import reduce
 import casadi as ca
 import numpy as np
 
+from colloc.curves.curve import Transcription
+from colloc.curves.mesh import Points, equation_points, points_inside
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
 from colloc.problem import Problem, Slots, Window
 from colloc.problem.where import WHOLE
 from colloc.support.lazy import cached_property
-from colloc.transcription.curve import Transcription
 from colloc.transcription.layout import End, Layout, lay_out
-from colloc.transcription.mesh import Points, equation_points, points_inside
 from colloc.transcription.seen_points import intervals_within, seen_points, spline_slices
 from colloc.transcription.shared import Shared, parameter_symbols, shared_unknowns
 from colloc.transcription.sites import Local, Quadrature, Sites

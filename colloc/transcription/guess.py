@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from colloc.curves.bspline import BSpline
 from colloc.problem import Coordinates, EndState, Problem, Sequence, State
 from colloc.support.checks import (
     InputError,
@@ -20,7 +21,6 @@ from colloc.support.checks import (
     spelt,
     unknown_name,
 )
-from colloc.transcription.bspline import BSpline
 from colloc.transcription.line_timing import TimedLine, timed_line
 from colloc.transcription.trajectory import Trajectory
 

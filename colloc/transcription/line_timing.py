@@ -18,12 +18,12 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
+from colloc.curves.mesh import graded
 from colloc.dynamics import inverse_dynamics, newton_euler
 from colloc.numerics.path_speeds import PathLimits, path_speeds
 from colloc.problem import Problem
 from colloc.support.display import short
 from colloc.support.lazy import cached_property
-from colloc.transcription.mesh import graded
 
 _COARSE = (50, 100)
 _MOST = 1600

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from colloc.curves.mesh import Points
 from colloc.problem import Window
 from colloc.transcription.grid import Grid
-from colloc.transcription.mesh import Points
 from colloc.transcription.seen_points import intervals_within
 from colloc.transcription.sites import Sites
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
+from colloc.curves.curve import Transcription
+from colloc.curves.mesh import Points
 from colloc.dynamics import DerivativeRecursion, InverseDynamics
 from colloc.kernels import Compile
 from colloc.problem import Problem
 from colloc.problem import Sequence as Phases
-from colloc.transcription.curve import Transcription
-from colloc.transcription.mesh import Points
 from colloc.transcription.nlp import NLP
 from colloc.transcription.sequence import SequenceNLP, side_by_side
 from colloc.transcription.transcribe import built

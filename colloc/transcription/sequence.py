@@ -9,6 +9,7 @@ from itertools import accumulate
 
 import numpy as np
 
+from colloc.curves.curve import Transcription, brief
 from colloc.kernels import Compile
 from colloc.problem import Across, Link, Place
 from colloc.problem import Sequence as Phases
@@ -18,7 +19,6 @@ from colloc.support.display import Table
 from colloc.support.interrupts import heeded
 from colloc.support.lazy import cached_property
 from colloc.transcription.block import Block
-from colloc.transcription.curve import Transcription, brief
 from colloc.transcription.nlp import NLP
 from colloc.transcription.program import Motion, Program
 from colloc.transcription.sites import Sites

@@ -9,6 +9,11 @@ from typing import overload
 import casadi as ca
 import numpy as np
 
+from colloc.curves.bspline import BSpline
+from colloc.curves.curve import Transcription
+from colloc.curves.hermite_simpson import HermiteSimpson
+from colloc.curves.mesh import Points
+from colloc.curves.radau import Radau
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.kernels import Compile, check_compile
 from colloc.problem import ConstraintRows, Problem, Slots, Window, summed
@@ -17,16 +22,11 @@ from colloc.support.checks import InputError, instance, quoted, spelt, unknown_n
 from colloc.support.interrupts import heeded
 from colloc.support.progress import announce
 from colloc.transcription.block import Block
-from colloc.transcription.bspline import BSpline
-from colloc.transcription.curve import Transcription
 from colloc.transcription.fixed_ends import fix_ends
 from colloc.transcription.free_knots import FreeKnotsGrid
 from colloc.transcription.grid import Grid
-from colloc.transcription.hermite_simpson import HermiteSimpson
-from colloc.transcription.mesh import Points
 from colloc.transcription.nlp import NLP
 from colloc.transcription.places import AtNodes, Collocated, EquationEnds
-from colloc.transcription.radau import Radau
 from colloc.transcription.sequence import SequenceNLP, side_by_side
 from colloc.transcription.sites import Quadrature, Sites
 from colloc.transcription.squares import split_squares

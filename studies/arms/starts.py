@@ -17,6 +17,7 @@ import casadi as ca
 from matplotlib.figure import Figure
 
 import colloc as co
+from colloc.curves import Transcription
 from colloc.models.chains.serial import planar_chain
 from colloc.models.human.walker2d import walker2d
 from colloc.models.puma560 import puma560
@@ -27,7 +28,6 @@ from colloc.studies.walking.problem import problem as walking
 from colloc.studies.walking.step import Step
 from colloc.studies.workers import WORKERS, workers
 from colloc.support.display import Table
-from colloc.transcription import Transcription
 
 FEWEST = 3  # starts of which one is random
 OPTIONS = (

@@ -18,13 +18,13 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
+from colloc.curves import Transcription
 from colloc.models.chains.serial import spatial_chain
 from colloc.problem import Bounds, Condition, EndState
 from colloc.studies.benchmarks.effort import effort
 from colloc.studies.reporting import arguments, finish
 from colloc.studies.two_link import time_optimal
 from colloc.support.display import Table
-from colloc.transcription import Transcription
 
 MUMPS_ALONE = {"mumps_permuting_scaling": 7, "mumps_pivot_order": 7, "mumps_scaling": 77}  # IPOPT's defaults
 

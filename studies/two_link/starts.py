@@ -17,13 +17,13 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 import colloc as co
+from colloc.curves import Transcription
 from colloc.plot.panels import new_figure
 from colloc.plot.style import BLUE, INK, VERMILLION, dress, styled
 from colloc.problem import EndState
 from colloc.studies.reporting import Option, Row, arguments, finish, table
 from colloc.studies.two_link import lifting, prismatic_revolute, time_optimal
 from colloc.studies.two_link.convergence import PAPER
-from colloc.transcription import Transcription
 
 PROBLEMS = {
     "time_optimal": time_optimal.problem,

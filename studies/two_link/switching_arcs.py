@@ -16,11 +16,11 @@ from itertools import pairwise
 import numpy as np
 
 import colloc as co
+from colloc.curves import Transcription
 from colloc.plot.panels import new_figure
 from colloc.plot.style import MUTED, dress, legend_below, looks, styled
 from colloc.studies.reporting import Row, arguments, finish, table
 from colloc.studies.two_link.time_optimal import EXACT, problem
-from colloc.transcription import Transcription
 
 CURVES = {"radau": co.Radau(4, degree=7), "bspline": co.BSpline(4, degree=9)}
 LIMIT = 10.0  # N m

@@ -13,6 +13,7 @@ from dataclasses import replace
 from math import radians
 
 import colloc as co
+from colloc.curves import Transcription
 from colloc.models.human.walker2d import walker2d
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.studies.walking.picture.figures import gait_figure
@@ -20,7 +21,6 @@ from colloc.studies.walking.problem import problem
 from colloc.studies.walking.report.report import Report
 from colloc.studies.walking.step import Sharing, Step
 from colloc.support.display import Table
-from colloc.transcription import Transcription
 
 # rad; wider than for the 55 degrees of freedom, whose toes bend
 ANKLES = {f"ankle_dorsiflexion_{side}": (-radians(30), radians(20)) for side in "rl"}

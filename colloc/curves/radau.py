@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from colloc.curves.mesh import Points, check_mesh, collocation_points, equal_nodes, mesh, per_interval
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import radau
 from colloc.support.checks import spelt
 from colloc.support.display import stated
-from colloc.transcription.mesh import Points, check_mesh, collocation_points, equal_nodes, mesh, per_interval
 
 
 @spelt

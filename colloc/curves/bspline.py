@@ -8,11 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.numerics.bspline import SplineBasis
-from colloc.numerics.quadrature import gauss
-from colloc.support.checks import InputError, choice, count, finite_array, finite_number, pair, quoted, spelt
-from colloc.support.display import stated
-from colloc.transcription.mesh import (
+from colloc.curves.mesh import (
     NARROWEST,
     Points,
     check_mesh,
@@ -21,6 +17,10 @@ from colloc.transcription.mesh import (
     mesh,
     per_interval,
 )
+from colloc.numerics.bspline import SplineBasis
+from colloc.numerics.quadrature import gauss
+from colloc.support.checks import InputError, choice, count, finite_array, finite_number, pair, quoted, spelt
+from colloc.support.display import stated
 
 
 @spelt

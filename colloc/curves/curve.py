@@ -6,8 +6,8 @@ from typing import Protocol
 
 import numpy as np
 
+from colloc.curves.mesh import Points
 from colloc.numerics.bspline import SplineBasis
-from colloc.transcription.mesh import Points
 
 
 class Transcription(Protocol):
