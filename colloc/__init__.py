@@ -24,7 +24,8 @@ The layers, lowest first; each imports only from those listed before it:
     ground          wrenches between feet and the ground
     loops           closed chains: closure, assembly, dynamics; in problems solved at every instant, or cut
     curves          the polynomials that a motion consists of: B-splines, Hermite-Simpson, Radau
-    transcription   control points as variables, the NLP and its blocks; guesses
+    blocks          functions of a few variables evaluated at many points, their sparse derivatives, compiled or not
+    transcription   control points as variables, the NLP made of blocks; guesses; from rest to rest in one line
     errors          how far a motion can be trusted between its nodes; what it violates
     point_to_point  the commonest motion in one line: from rest to rest between two postures
     solver          IPOPT: options, statuses, progress, and the diagnosis of a failed solve

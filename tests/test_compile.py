@@ -9,10 +9,11 @@ import pytest
 from problems import effort, everything, time_optimal
 
 import colloc as co
+from colloc.blocks import evaluation, torques
+from colloc.blocks import kernel as block_kernels
+from colloc.blocks.block import Block
+from colloc.blocks.kernel import BlockKernel, block_kernel
 from colloc.models.chains.serial import spatial_chain
-from colloc.transcription import block_kernels, evaluation, torques
-from colloc.transcription.block import Block
-from colloc.transcription.block_kernels import BlockKernel, block_kernel
 
 CURVES = [co.BSpline(6), co.BSpline(3, degree=5), co.HermiteSimpson(4), co.Radau(5, 3)]
 FIRST, SECOND = ("f", "g", "grad_f", "jac_g"), ("hess_lag", "gauss_newton")

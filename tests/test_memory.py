@@ -11,7 +11,7 @@ import pytest
 from problems import effort, everything
 
 import colloc as co
-from colloc.transcription import block, slices
+from colloc.blocks import block, slices
 
 ROOT = Path(__file__).parents[1]
 

@@ -9,10 +9,11 @@ import pytest
 from problems import effort, everything, time_optimal
 
 import colloc as co
+from colloc.blocks import torques
+from colloc.blocks.block import Block
 from colloc.dynamics import Sensitivities, by_differentiation
 from colloc.models.chains.serial import spatial_chain
-from colloc.transcription import Program, torques
-from colloc.transcription.block import Block
+from colloc.transcription import Program
 
 CURVES = [
     co.BSpline(6), co.BSpline(2), co.BSpline(4, degree=5), co.HermiteSimpson(4), co.Radau(5, 3), co.Radau(1, 2),

@@ -4,8 +4,8 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from colloc.transcription.slices import Slices, scatter
-from colloc.transcription.squares import split_squares
+from colloc.blocks.slices import Slices, scatter
+from colloc.blocks.squares import split_squares
 
 N_X, M, N = 9, 5, 4
 

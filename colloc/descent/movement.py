@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from colloc.blocks.slices import triplet
 from colloc.descent.box import box_of
 from colloc.descent.line_search import Point
 from colloc.descent.objective import Descent, DescentStatus, Objective
@@ -18,7 +19,6 @@ from colloc.support.checks import InputError, finite_array, instance, quoted
 from colloc.support.display import shown
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, Guess, Keyframes, trajectory_from
-from colloc.transcription.slices import triplet
 
 _STATUS = {
     DescentStatus.CONVERGED: Status.SOLVED,

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from colloc.blocks.evaluation_points import Sites
 from colloc.curves.mesh import Points, points_inside
 from colloc.problem import ConstraintRows, Window
 from colloc.support.display import short
 from colloc.transcription import NLP, Grid, constraint_block
 from colloc.transcription.places import AtTimes
-from colloc.transcription.sites import Sites
 
 FINE = 20  # steps on every interval
 _BESIDE = 3  # points on either side of an added node, or of a peak

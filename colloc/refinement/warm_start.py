@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from colloc.blocks.block import Block
 from colloc.problem import Problem
 from colloc.problem import Sequence as Phases
 from colloc.solution.answer import Answer
@@ -15,7 +16,6 @@ from colloc.solver import Start, Status
 from colloc.support.checks import InputError, quoted, shortened
 from colloc.transcription import NLP, Guess, Keyframes, Program, SequenceNLP, phase_guesses, trajectory_from
 from colloc.transcription.blend import blended, resting
-from colloc.transcription.block import Block
 from colloc.transcription.trajectory import Trajectory
 
 Own = Keyframes | Guess | Solution | None  # a guess for one motion

@@ -8,12 +8,12 @@ import casadi as ca
 import numpy as np
 from numpy.polynomial import chebyshev
 
+from colloc.blocks.torques import inverse_dynamics_of
 from colloc.dynamics import forward_dynamics, newton_euler
 from colloc.errors.states import state_sizes
 from colloc.model import check_forward
 from colloc.problem import Problem
 from colloc.solution.solution import Solution
-from colloc.transcription.torques import inverse_dynamics_of
 
 _SAMPLES = 32  # of the motion on an interval: polynomials up to one degree less are taken exactly
 _ROUNDING = 1e-13  # relative size below which a number is rounding

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
+from colloc.blocks.block import Block
 from colloc.numerics.differences import central_difference
 from colloc.problem import EndState, Window, natural_size
 from colloc.transcription import Program
-from colloc.transcription.block import Block
 from colloc.transcription.program import Motion
 
 _DENSE_ENTRIES = 4_000_000  # least squares beyond this size would take longer than the solve

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from colloc.blocks.slices import triplet
 from colloc.solver.outcome import Outcome, Status
 from colloc.transcription import Program
-from colloc.transcription.slices import triplet
 
 _TOLERATED = 1e-4  # of a row's natural size; what is below is left to the solver
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from colloc.blocks.block import Block
 from colloc.transcription import Program
-from colloc.transcription.block import Block
 
 _STEPS = 10.0 ** -np.arange(3, 8)  # in natural sizes of the variables
 _DIRECTIONS = 3

@@ -8,8 +8,8 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
+from colloc.blocks.block import Block
 from colloc.transcription import Program
-from colloc.transcription.block import Block
 
 
 def is_moved(nlp: Program, x: np.ndarray, p: np.ndarray) -> bool:

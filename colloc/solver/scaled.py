@@ -8,11 +8,11 @@ from enum import Enum
 import casadi as ca
 import numpy as np
 
+from colloc.blocks.slices import triplet
 from colloc.solver.sizes import Sizes
 from colloc.solver.start import Start
 from colloc.support.checks import InputError, quoted
 from colloc.transcription import Program
-from colloc.transcription.slices import triplet
 
 _NO_BOUND = 1e19  # IPOPT's nlp_upper_bound_inf
 

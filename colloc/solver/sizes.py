@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from colloc.blocks.slices import triplet
 from colloc.transcription import Program
-from colloc.transcription.slices import triplet
 
 _BESIDE = 1e-3  # distance of the place beside the start, in natural sizes of the variables
 _STEEP = 100.0  # slopes up to this are harmless: IPOPT by itself scales a cost down to it

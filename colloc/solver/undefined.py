@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from colloc.blocks.slices import triplet
 from colloc.transcription import Program
-from colloc.transcription.slices import triplet
 
 _PLACES, _REACHES = 10, (1e-6, 1e-4, 1e-2)  # in natural sizes of the variables
 

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 import casadi as ca
 import numpy as np
 
+from colloc.blocks.torques import inverse_dynamics_of
 from colloc.dynamics import newton_euler
 from colloc.problem import Problem, Sequence, Slots, State
 from colloc.problem.where import Moment, Window
-from colloc.transcription.torques import inverse_dynamics_of
 
 _INSTANTS = 3
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples, less their whole parts, fill an interval evenly

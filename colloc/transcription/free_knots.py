@@ -14,6 +14,9 @@ from itertools import pairwise
 import casadi as ca
 import numpy as np
 
+from colloc.blocks.block import Block
+from colloc.blocks.evaluation_points import Local, Quadrature, Sites
+from colloc.blocks.slices import Slices
 from colloc.curves.bspline import BSpline
 from colloc.curves.mesh import Points, points_inside
 from colloc.numerics.bspline import cox_de_boor
@@ -22,13 +25,10 @@ from colloc.problem import Moment, Window
 from colloc.problem.rows import bounded
 from colloc.support.checks import InputError
 from colloc.support.lazy import cached_property
-from colloc.transcription.block import Block
 from colloc.transcription.grid import ORDERS, Grid
 from colloc.transcription.layout import End, Layout
 from colloc.transcription.seen_points import intervals_within, seen_points
 from colloc.transcription.shared import parameter_symbols
-from colloc.transcription.sites import Local, Quadrature, Sites
-from colloc.transcription.slices import Slices
 from colloc.transcription.trajectory import Trajectory
 
 

@@ -15,6 +15,9 @@ from functools import reduce
 import casadi as ca
 import numpy as np
 
+from colloc.blocks.evaluation_points import Local, Quadrature, Sites
+from colloc.blocks.slices import Slices
+from colloc.blocks.torques import Torques
 from colloc.curves.curve import Transcription
 from colloc.curves.mesh import Points, equation_points, points_inside
 from colloc.numerics.bspline import SplineBasis
@@ -25,9 +28,6 @@ from colloc.support.lazy import cached_property
 from colloc.transcription.layout import End, Layout, lay_out
 from colloc.transcription.seen_points import intervals_within, seen_points, spline_slices
 from colloc.transcription.shared import Shared, parameter_symbols, shared_unknowns
-from colloc.transcription.sites import Local, Quadrature, Sites
-from colloc.transcription.slices import Slices
-from colloc.transcription.torques import Torques
 from colloc.transcription.trajectory import Trajectory
 
 ORDERS = {"q": 0, "qd": 1, "qdd": 2, "jerk": 3}

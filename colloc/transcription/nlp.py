@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from colloc.blocks.block import Block
 from colloc.curves.curve import Transcription
 from colloc.kernels import Compile
 from colloc.problem import Problem, natural_size
@@ -14,7 +15,6 @@ from colloc.support.checks import count, finite_array, instance
 from colloc.support.display import Table
 from colloc.support.interrupts import heeded
 from colloc.support.lazy import cached_property
-from colloc.transcription.block import Block
 from colloc.transcription.grid import Grid
 from colloc.transcription.program import Motion, Program
 from colloc.transcription.shared import parameter_symbols

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from colloc.blocks.evaluation_points import Sites
 from colloc.curves.mesh import Points
 from colloc.problem import Window
 from colloc.transcription.grid import Grid
 from colloc.transcription.seen_points import intervals_within
-from colloc.transcription.sites import Sites
 
 
 @dataclass(frozen=True)

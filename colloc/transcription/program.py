@@ -9,6 +9,9 @@ from typing import Any, NamedTuple, Self
 import casadi as ca
 import numpy as np
 
+from colloc.blocks.assembly import Assembly
+from colloc.blocks.block import Block
+from colloc.blocks.evaluation import Evaluation
 from colloc.kernels import Compile
 from colloc.problem import Problem
 from colloc.support.arguments import integer, taking
@@ -16,10 +19,7 @@ from colloc.support.checks import count, float_array
 from colloc.support.display import short
 from colloc.support.interrupts import heeded
 from colloc.support.lazy import cached_property
-from colloc.transcription.assembly import Assembly
-from colloc.transcription.block import Block
 from colloc.transcription.derivative_errors import derivative_errors
-from colloc.transcription.evaluation import Evaluation
 from colloc.transcription.grid import Grid
 
 

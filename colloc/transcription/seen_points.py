@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from colloc.blocks.slices import Slices
 from colloc.numerics.bspline import SplineBasis
 from colloc.problem import Window
-from colloc.transcription.slices import Slices
 
 
 def spline_slices(basis: SplineBasis, points: np.ndarray, s: np.ndarray, interval: np.ndarray, orders: int) -> Slices:

@@ -9,6 +9,8 @@ from itertools import accumulate
 
 import numpy as np
 
+from colloc.blocks.block import Block
+from colloc.blocks.evaluation_points import Sites
 from colloc.curves.curve import Transcription, brief
 from colloc.kernels import Compile
 from colloc.problem import Across, Link, Place
@@ -18,10 +20,8 @@ from colloc.support.checks import InputError, count, finite_array, float_array, 
 from colloc.support.display import Table
 from colloc.support.interrupts import heeded
 from colloc.support.lazy import cached_property
-from colloc.transcription.block import Block
 from colloc.transcription.nlp import NLP
 from colloc.transcription.program import Motion, Program
-from colloc.transcription.sites import Sites
 
 
 @dataclass(frozen=True, eq=False, repr=False)

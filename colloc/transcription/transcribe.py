@@ -9,6 +9,10 @@ from typing import overload
 import casadi as ca
 import numpy as np
 
+from colloc.blocks.block import Block
+from colloc.blocks.evaluation_points import Quadrature, Sites
+from colloc.blocks.squares import split_squares
+from colloc.blocks.torques import Torques
 from colloc.curves.bspline import BSpline
 from colloc.curves.curve import Transcription
 from colloc.curves.hermite_simpson import HermiteSimpson
@@ -21,16 +25,12 @@ from colloc.problem import Sequence as Phases
 from colloc.support.checks import InputError, instance, quoted, spelt, unknown_name
 from colloc.support.interrupts import heeded
 from colloc.support.progress import announce
-from colloc.transcription.block import Block
 from colloc.transcription.fixed_ends import fix_ends
 from colloc.transcription.free_knots import FreeKnotsGrid
 from colloc.transcription.grid import Grid
 from colloc.transcription.nlp import NLP
 from colloc.transcription.places import AtNodes, Collocated, EquationEnds
 from colloc.transcription.sequence import SequenceNLP, side_by_side
-from colloc.transcription.sites import Quadrature, Sites
-from colloc.transcription.squares import split_squares
-from colloc.transcription.torques import Torques
 
 _SECONDS = 8e-3  # that building takes for every pair of a joint and one that moves it, entries of the mass matrix
 

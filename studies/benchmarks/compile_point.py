@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 import colloc as co
+from colloc.blocks.kernel import block_kernel
 from colloc.kernels import Kernel, build
 from colloc.studies.benchmarks.effort import Effort, effort
-from colloc.transcription.block_kernels import block_kernel
 
 FUNCTIONS = ("f", "g", "grad_f", "jac_g", "hess_lag")
 

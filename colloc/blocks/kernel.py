@@ -17,9 +17,9 @@ from itertools import pairwise
 import casadi as ca
 import numpy as np
 
+from colloc.blocks.block import Block
+from colloc.blocks.slices import Slices, triplet
 from colloc.kernels import Kernel, Pass
-from colloc.transcription.block import Block
-from colloc.transcription.slices import Slices, triplet
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.transcription.block import Block
-from colloc.transcription.evaluation import Evaluation
-from colloc.transcription.slices import scatter
+from colloc.blocks.block import Block
+from colloc.blocks.evaluation import Evaluation
+from colloc.blocks.slices import scatter
 
 
 class Assembly(NamedTuple):

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
+from colloc.blocks.slices import Slices
+from colloc.blocks.torques import Intermediate
 from colloc.problem import Window
-from colloc.transcription.slices import Slices
-from colloc.transcription.torques import Intermediate
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,13 +9,13 @@ import casadi as ca
 import numpy as np
 
 from colloc import kernels
+from colloc.blocks.block import Block
+from colloc.blocks.slices import Slices, nonzeros
 from colloc.kernels import Compile
 from colloc.kernels.options import COMPILED
-from colloc.transcription.block import Block
-from colloc.transcription.slices import Slices, nonzeros
 
 if TYPE_CHECKING:
-    from colloc.transcription.block_kernels import BlockKernel
+    from colloc.blocks.kernel import BlockKernel
 
 # What the automatic rule expects: iterations of a solve, and seconds per instruction that the virtual machine takes.
 ITERATIONS = 100
@@ -50,7 +50,7 @@ class Evaluation:
         interpreted = ITERATIONS * INTERPRETED * sum(n * slices for n, slices in counts)
         if not self._wanted or (choice is None and interpreted < 1.0):
             return None
-        from colloc.transcription.block_kernels import block_kernel  # a small problem does without
+        from colloc.blocks.kernel import block_kernel  # a small problem does without
 
         self._found = {
             (b, kind): (f"{kind}_{number}", block_kernel(b, kind)) for number, (b, kind) in enumerate(self._wanted)

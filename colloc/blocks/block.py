@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
+from colloc.blocks.evaluation_points import Local, Sites
+from colloc.blocks.torques import Intermediate
 from colloc.problem import Rows
 from colloc.support.lazy import cached_property
-from colloc.transcription.sites import Local, Sites
-from colloc.transcription.torques import Intermediate
 
 _MET = 1e-9  # of a row's natural size: rounding
 _LARGE = 100_000  # products, beyond which they are not formed as symbols

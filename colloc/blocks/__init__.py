@@ -1,0 +1,11 @@
+"""Functions of a few variables, evaluated at many points of a motion: what a sparse program is made of.
+
+slices             which entries of the decision vector a point sees
+evaluation_points  points of a motion, with their slices and what is known there
+torques            the torques at a point, and their derivatives
+block              a function at many points, with its derivatives
+squares            costs as sums of squares
+kernel             a block as a compiled kernel
+evaluation         where a block's functions run: CasADi's virtual machine, or compiled
+assembly           sparse matrices from the values at all points
+"""
