@@ -14,20 +14,19 @@ The layers, lowest first; each imports only from those listed before it:
     support         validation of values and arguments, threads and interrupts, files, tables as text, progress
     numerics        spline bases, smoothing, quadrature, differences, the fastest speeds along a path
     kernels         CasADi functions compiled to machine code, and evaluated at many samples
-    model           joints, bodies and their masses, the tree and its gravity, loads, kinematics
+    model           joints, bodies and their masses, the tree and its gravity, loads, kinematics and its inverse
     dynamics        inverse dynamics (newtonian, lagrangian, liegroup), composite and articulated bodies (spatial),
                     what joints do of themselves (passive: damping, springs, armature, friction), energies
-    inverse_kinematics  a posture that puts a point in a place
+    formats         models from files of other programs
     problem         costs, unknowns, parameters and constraints, each of which becomes rows with names, units, bounds;
-                    the instant that users' functions see; sequences of problems, with links between them
+                    the instant that users' functions see; sequences of problems, with links between them;
+                    forces of the ground
     evaluator       the dynamics as functions of NumPy arrays
-    ground          wrenches between feet and the ground
     loops           closed chains: closure, assembly, dynamics; in problems solved at every instant, or cut
     curves          the polynomials that a motion consists of: B-splines, Hermite-Simpson, Radau
     blocks          functions of a few variables evaluated at many points, their sparse derivatives, compiled or not
     transcription   control points as variables, the NLP made of blocks; guesses; from rest to rest in one line
     errors          how far a motion can be trusted between its nodes; what it violates
-    point_to_point  the commonest motion in one line: from rest to rest between two postures
     solver          IPOPT: options, statuses, progress, and the diagnosis of a failed solve
     solution        the answer: motion at any time, verification
     refinement      solving in rounds: where one starts, and which grid comes next; what a failed one says
@@ -66,7 +65,6 @@ from colloc.model import (
     spherical,
 )  # fmt: skip
 from colloc.model.kinematics import PointMotion, point_motion
-from colloc.point_to_point import point_to_point
 from colloc.problem import (
     Cost,
     Free,
@@ -102,12 +100,14 @@ from colloc.solver import Hessian, Status
 from colloc.support.checks import InputError, InputWarning, unknown_name
 from colloc.support.version import __version__ as __version__
 from colloc.transcription import NLP, SequenceNLP, keyframes, line, transcribe
+from colloc.transcription.point_to_point import point_to_point
 
 if TYPE_CHECKING:
-    from colloc import control, descent, dynamics, ground, loops, plot
+    from colloc import control, descent, dynamics, loops, plot
     from colloc.evaluator import Evaluator, TorqueSensitivities
-    from colloc.inverse_kinematics import reach
-    from colloc.model.urdf import from_urdf
+    from colloc.formats.urdf import from_urdf
+    from colloc.model.inverse_kinematics import reach
+    from colloc.problem import ground
     from colloc.solution.verify import Verification, verify
     from colloc.storage.storage import load, save, to_csv, to_dataframe
 
@@ -126,7 +126,7 @@ __all__ = [
 
 # Loaded on first use: importing matplotlib takes longer than solving a small problem, and ground is for walkers.
 _LATER: dict[str, str] = dict.fromkeys(("load", "save", "to_csv", "to_dataframe"), "colloc.storage.storage")
-_LATER |= {"from_urdf": "colloc.model.urdf", "reach": "colloc.inverse_kinematics"}
+_LATER |= {"from_urdf": "colloc.formats.urdf", "reach": "colloc.model.inverse_kinematics"}
 _LATER |= dict.fromkeys(("Evaluator", "TorqueSensitivities"), "colloc.evaluator")
 _LATER |= dict.fromkeys(("Verification", "verify"), "colloc.solution.verify")
 
@@ -134,6 +134,8 @@ _LATER |= dict.fromkeys(("Verification", "verify"), "colloc.solution.verify")
 def __getattr__(name: str) -> Any:
     if name in _LATER:
         return getattr(import_module(_LATER[name]), name)
+    if name == "ground":
+        return import_module("colloc.problem.ground")
     if name in __all__:
         return import_module(f"colloc.{name}")
     # AttributeError by Python's rules; the text is the library's usual one.

@@ -11,9 +11,10 @@ import pytest
 from problems import time_optimal
 
 import colloc as co
-from colloc import control, descent, dynamics, ground
+from colloc import control, descent, dynamics
 from colloc.models.closed.four_bar import four_bar
 from colloc.models.two_link import two_link
+from colloc.problem import ground
 from tests.campaigns import garbage
 
 HUGE = 10**400

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 import colloc as co
-from colloc import ground
 from colloc.dynamics import Wrench, support_wrench
 from colloc.models.human.human55 import VIRTUAL, Human, human55, walking
+from colloc.problem import ground
 
 G = 9.81
 

@@ -33,7 +33,7 @@ def left(step: Step, now: Any) -> co.dynamics.Wrench:
 
 
 def share(step: Step, now: Any) -> co.dynamics.Wrench:
-    """Wrench of the trailing foot while both are on the co.ground."""
+    """Wrench of the trailing foot while both are on the ground."""
     if step.sharing is Sharing.DISTANCE:
         return co.ground.by_distance(now.support, [step.places["l"][0], step.places["r"][0]])[0]
     if step.sharing is Sharing.PARTITION:

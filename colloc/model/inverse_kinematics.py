@@ -7,8 +7,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.model import Model
 from colloc.model.kinematics import frames
+from colloc.model.tree import Model
 from colloc.support.checks import (
     InputError,
     count,

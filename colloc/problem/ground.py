@@ -15,7 +15,7 @@ import casadi as ca
 
 from colloc.dynamics import Wrench
 from colloc.model import Load
-from colloc.problem import Instant
+from colloc.problem.instant import Instant
 from colloc.support.arguments import a, array, callback, each, number, symbols, taking, word
 from colloc.support.checks import InputError
 

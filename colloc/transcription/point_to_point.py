@@ -13,7 +13,7 @@ from colloc.problem import Cost, Free, Instant, Problem, final, initial, integra
 from colloc.problem import duration as time
 from colloc.support.checks import InputError, finite_array, quoted, spelt
 from colloc.support.interrupts import heeded
-from colloc.transcription import TimedLine, timed_line
+from colloc.transcription.line_timing import TimedLine, timed_line
 
 # Joints that do not limit the time of a time-optimal motion are free to chatter. Squared accelerations at this weight
 # settle them; on industrial arms it lengthens motions by 0 to 0.03 %.

@@ -1,0 +1,1 @@
+"""Models from the files of other programs: URDF (`urdf`)."""
