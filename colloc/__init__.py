@@ -32,7 +32,7 @@ The layers, lowest first; each imports only from those listed before it:
     refinement      solving in rounds: where one starts, and which grid comes next; what a failed one says
     storage         solutions as files
     solve           from a problem to a solution, refined where asked for, or a SolveError
-    many            many solves at once, on any executor: random starts, parameter studies
+    sweeps          many solves at once, on any executor: random starts, parameter studies
     descent         steepest descent, BFGS and Newton methods for motions without constraints beside bounds
     control         iLQR, and feedback around a motion
     plot            figures and animations
@@ -45,7 +45,6 @@ from typing import TYPE_CHECKING, Any
 
 from colloc.curves import BSpline, HermiteSimpson, Radau, graded
 from colloc.kernels import Compile, CompileWarning
-from colloc.many import Optima, Sweep, multistart, sweep
 from colloc.model import (
     Body,
     Capsule,
@@ -99,6 +98,7 @@ from colloc.solve import refine, solve
 from colloc.solver import Hessian, Status
 from colloc.support.checks import InputError, InputWarning, unknown_name
 from colloc.support.version import __version__ as __version__
+from colloc.sweeps import Optima, Sweep, multistart, sweep
 from colloc.transcription import NLP, SequenceNLP, keyframes, line, transcribe
 from colloc.transcription.point_to_point import point_to_point
 

@@ -19,13 +19,13 @@ from problems import effort, time_optimal
 
 import colloc as co
 from colloc.kernels.cache import store, workshop
-from colloc.many.executors import results
 from colloc.models.two_link import two_link
 from colloc.refinement import rounds as run
 from colloc.solver.monitor import Interruptible, Monitor
 from colloc.support.files import write_atomically
 from colloc.support.interrupts import Heeded, heeded
 from colloc.support.lazy import cached_property
+from colloc.sweeps.executors import results
 from tests.campaigns.calls import interrupted
 
 # Exceptions that C code drops, Python since 3.13 reports as well.

@@ -14,11 +14,11 @@ from problems import effort, everything, time_optimal
 from test_sequence_files import CURVES, bounce
 
 import colloc as co
-from colloc.many import search
-from colloc.many.optima import Found, Optima
-from colloc.many.random_motions import near_start, random_start, reach_of, usual_guesses
 from colloc.models.chains.serial import planar_chain
 from colloc.models.closed.five_bar import five_bar
+from colloc.sweeps import search
+from colloc.sweeps.optima import Found, Optima
+from colloc.sweeps.random_motions import near_start, random_start, reach_of, usual_guesses
 
 CURVE = co.BSpline(20)
 

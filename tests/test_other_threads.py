@@ -17,10 +17,10 @@ import pytest
 from problems import time_optimal
 
 import colloc as co
-from colloc.many import search
 from colloc.models.two_link import two_link
 from colloc.solver import monitor
 from colloc.support.interrupts import heeded
+from colloc.sweeps import search
 
 ROOT = Path(__file__).parents[1]
 

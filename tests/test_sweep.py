@@ -19,9 +19,9 @@ from problems import time_optimal
 from test_sequence_files import bounce
 
 import colloc as co
-from colloc.many.cases import forerunners, listed
-from colloc.many.processes import Processes
 from colloc.problem import Instant
+from colloc.sweeps.cases import forerunners, listed
+from colloc.sweeps.processes import Processes
 
 CURVE = co.BSpline(12)
 GRID = {"gain": [0.1, 0.5, 2.0, 8.0], "reach": [0.8, 1.0, 1.2]}

@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
-from colloc.many import Sweep
 from colloc.plot.panels import panels
 from colloc.plot.style import FADE, INK, MUTED, dress, plain, styled
 from colloc.support.checks import InputError, flag, instance, mapping, quoted, text, unknown_name
+from colloc.sweeps import Sweep
 
 _TICKS = 8  # at most, along an axis
 

@@ -9,11 +9,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from colloc.many import Found, Optima
-from colloc.many.optima import SAME_COST
 from colloc.plot.panels import Panels, panels
 from colloc.plot.style import BLUE, MUTED, dress, styled
 from colloc.support.checks import instance
+from colloc.sweeps import Found, Optima
+from colloc.sweeps.optima import SAME_COST
 
 
 @styled

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 import colloc as co
-from colloc.many.case import unpacked
 from colloc.models.two_link import two_link
+from colloc.sweeps.case import unpacked
 from tests.campaigns.attempt import Attempt, Outcome
 
 CASES = {"torque": np.linspace(5.0, 20.0, 16).tolist(), "longest": [2.0, 3.0, 4.0]}

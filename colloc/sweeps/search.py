@@ -9,11 +9,6 @@ from typing import Any
 import numpy as np
 
 from colloc.kernels import Compile
-from colloc.many.executors import check_executor, results, working
-from colloc.many.given_guess import check_guess
-from colloc.many.optima import Found, Optima, Optimum, alike, grouped
-from colloc.many.screening import Coarse, Curves, Item, Refining, Screening, coarser, signature
-from colloc.many.warned import say_once
 from colloc.problem import Problem, Sequence
 from colloc.refinement.failure import SolveError
 from colloc.solution import SequenceSolution, Solution
@@ -22,6 +17,11 @@ from colloc.support.checks import count, flag, instance, relative_tolerance, spe
 from colloc.support.interrupts import Heeded
 from colloc.support.progress import Progress, silent_if_told
 from colloc.support.threads import computing
+from colloc.sweeps.executors import check_executor, results, working
+from colloc.sweeps.given_guess import check_guess
+from colloc.sweeps.optima import Found, Optima, Optimum, alike, grouped
+from colloc.sweeps.screening import Coarse, Curves, Item, Refining, Screening, coarser, signature
+from colloc.sweeps.warned import say_once
 from colloc.transcription import checked_curves, default_curves, for_own_problem
 
 _NEAR = 0.6  # share of the starts that lie near earlier ends

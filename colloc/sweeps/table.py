@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from colloc.many.case import CaseSolver, row_of
 from colloc.solution import SequenceSolution, Solution
 from colloc.support.checks import InputError, count, text, unknown_name
 from colloc.support.display import Table, short
 from colloc.support.interrupts import heeded
 from colloc.support.lazy import cached_property
+from colloc.sweeps.case import CaseSolver, row_of
 
 COLUMNS = ("status", "reason", "warning", "cost", "duration", "error", "iterations", "variables")
 _NUMBERS = COLUMNS[3:]

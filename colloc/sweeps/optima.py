@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.many.screening import Coarse
-from colloc.many.warned import warnings_of
 from colloc.solution import SequenceSolution, Solution
 from colloc.support.display import Table, short
+from colloc.sweeps.screening import Coarse
+from colloc.sweeps.warned import warnings_of
 
 SAME_COST = 1e-3  # of the cost's size
 _SAME_MOTION = 0.03  # of the ranges of the joints, and of the duration

@@ -12,13 +12,6 @@ from typing import Any
 import numpy as np
 
 from colloc.kernels import Compile, check_compile
-from colloc.many.case import CaseSolver, Item, row_of, unpacked
-from colloc.many.cases import checked_record, forerunners, listed
-from colloc.many.executors import check_executor, done, sent, working
-from colloc.many.given_guess import check_guess, described
-from colloc.many.screening import Curves
-from colloc.many.table import COLUMNS, Sweep
-from colloc.many.warned import say_once
 from colloc.problem import Problem, Sequence
 from colloc.solver import check_options
 from colloc.storage.fingerprint import differences, fingerprint, links_fingerprint
@@ -26,6 +19,13 @@ from colloc.support.checks import InputError, finite_number, flag, function, quo
 from colloc.support.files import check_path, write_atomically
 from colloc.support.progress import Progress, silent_if_told
 from colloc.support.threads import computing
+from colloc.sweeps.case import CaseSolver, Item, row_of, unpacked
+from colloc.sweeps.cases import checked_record, forerunners, listed
+from colloc.sweeps.executors import check_executor, done, sent, working
+from colloc.sweeps.given_guess import check_guess, described
+from colloc.sweeps.screening import Curves
+from colloc.sweeps.table import COLUMNS, Sweep
+from colloc.sweeps.warned import say_once
 from colloc.transcription import checked_curves
 
 _ABOUT = "sweep.json"

@@ -14,7 +14,6 @@ import numpy as np
 
 from colloc.curves import BSpline, HermiteSimpson, Radau, Transcription
 from colloc.kernels import Compile
-from colloc.many.random_motions import near_start, random_start, usual_guesses
 from colloc.problem import Problem, Sequence
 from colloc.refinement.next_grid import phases_of
 from colloc.refinement.rounds import Run, refined
@@ -23,6 +22,7 @@ from colloc.solver import Hessian, Outcome, Start, Status
 from colloc.support.checks import InputError
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
+from colloc.sweeps.random_motions import near_start, random_start, usual_guesses
 from colloc.transcription import NLP, SequenceNLP, Trajectory, transcribe
 
 _FEW = 12  # intervals that are few enough for screening

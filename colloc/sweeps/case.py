@@ -14,8 +14,6 @@ import numpy as np
 from colloc.curves.mesh import Points
 from colloc.dynamics import newton_euler
 from colloc.kernels import Compile
-from colloc.many.screening import Curves, program
-from colloc.many.warned import warnings_of
 from colloc.problem import Problem, Sequence
 from colloc.refinement.next_grid import phases_of
 from colloc.refinement.rounds import Run, refined
@@ -26,6 +24,8 @@ from colloc.storage.stored_motion import stored_history, stored_outcome
 from colloc.support.checks import InputError, quoted
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
+from colloc.sweeps.screening import Curves, program
+from colloc.sweeps.warned import warnings_of
 from colloc.transcription import NLP, SequenceNLP, default_curves
 from colloc.transcription.recipe import Recipe, to_be_built
 

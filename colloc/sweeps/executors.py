@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from colloc.many.processes import Processes
 from colloc.support.checks import InputError, count, quoted
 from colloc.support.interrupts import heeded
+from colloc.sweeps.processes import Processes
 
 Task = Callable[[Any], Any]
 

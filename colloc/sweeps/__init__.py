@@ -1,10 +1,10 @@
 """Many problems at once: the optima that random starts lead to, and parameter studies."""
 
-from colloc.many.optima import Found, Optima, Optimum
-from colloc.many.search import multistart
-from colloc.many.sweep import sweep
-from colloc.many.table import Sweep
 from colloc.support.packages import present
+from colloc.sweeps.optima import Found, Optima, Optimum
+from colloc.sweeps.search import multistart
+from colloc.sweeps.sweep import sweep
+from colloc.sweeps.table import Sweep
 
 __all__ = ["Found", "Optima", "Optimum", "Sweep", "multistart", "sweep"]
 
