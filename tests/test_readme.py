@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from problems import time_optimal
 
 import colloc as co
+from tests.support.problems import time_optimal
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

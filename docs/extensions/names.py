@@ -11,12 +11,19 @@ TITLES = {
     "transcription": "Curves and guesses",
     "solve": "Solving",
     "solution": "Answers",
-    "many": "Many solves",
+    "sweeps": "Many solves",
     "kernels": "Compiled code",
     "evaluator": "The evaluator",
-    "checks": "Errors",
+    "support": "Errors",
 }
-JOINED = {"solver": "solve", "tie_break": "solve", "point_to_point": "problem", "inverse_kinematics": "transcription"}
+JOINED = {
+    "curves": "transcription",
+    "formats": "model",
+    "refinement": "solve",
+    "errors": "solution",
+    "solver": "solve",
+    "storage": "solution",
+}
 
 
 def public(module: object) -> list[str]:

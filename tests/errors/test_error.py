@@ -1,0 +1,290 @@
+"""The error of a solution between its nodes, grids that refine themselves, and what solve says about both."""
+
+import warnings
+from typing import Any
+
+import casadi as ca
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.patches import StepPatch
+from numpy.polynomial import legendre
+from scipy.integrate import solve_ivp
+
+import colloc as co
+from colloc.curves.mesh import Points
+from colloc.errors.violations import _Beyond
+from colloc.models.chains.serial import planar_chain
+from colloc.models.two_link import two_link
+from tests.support.problems import effort, time_optimal
+
+REST = (co.initial(q=(0, -1), qd=0), co.final(q=(1, 0.5), qd=0))
+SHARP = 0.391854539516  # two-link minimum time, converged independently
+
+
+def hanging(duration: float = 2.0) -> co.Problem:
+    """A double pendulum lifted with little torque: grids too coarse for its swings make false bargains."""
+    ends = [co.initial(q=[-np.pi / 2, 0], qd=0.0), co.final(q=[1 - np.pi / 2, 0], qd=0.0)]
+    return co.Problem(planar_chain(2), duration, co.integral(lambda now: ca.sumsqr(now.tau)), ends)
+
+
+def quiet(problem: co.Problem, curve: Any = None, **given: Any) -> co.Solution:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", co.SolutionWarning)
+        return co.solve(problem, curve, compile=False, **given)
+
+
+def strayed(solution: co.Solution, interval: int) -> np.ndarray:
+    """Largest deviation within an interval under the polynomial through the torque at its Gauss points, by SciPy."""
+    model, grid = solution.problem.model, solution.nlp.grid
+    q, qd, tau = (ca.SX.sym(name, model.n) for name in ("q", "qd", "tau"))
+    forward = ca.Function("forward", [q, qd, tau], [co.dynamics.forward_dynamics(model, q, qd, tau)])
+    start, end = grid.breakpoints[interval : interval + 2] * solution.duration
+    u = legendre.leggauss(int(grid.basis.degrees[interval]) - 1)[0]
+    at = solution.at(start + (u + 1) / 2 * (end - start)).tau
+    coefficients = np.linalg.solve(legendre.legvander(u, u.size - 1), at)
+
+    def rate(t: float, y: np.ndarray) -> np.ndarray:
+        given = legendre.legval(2 * (t - start) / (end - start) - 1, coefficients)
+        return np.append(y[model.n :], np.array(forward(y[: model.n], y[model.n :], given)).ravel())
+
+    times = np.linspace(start, end, 12)
+    first = solution.at(start)
+    found = solve_ivp(rate, (start, end), np.append(first.q, first.qd), t_eval=times, rtol=1e-10, atol=1e-13)
+    return np.abs(found.y[: model.n].T - solution.at(times).q).max(axis=0)
+
+
+@pytest.mark.parametrize("curve", [co.BSpline(12), co.Radau(8), co.HermiteSimpson(10)], ids=str)
+def test_the_error_is_what_a_simulation_finds(curve):
+    """Torques handed over as few numbers lead astray, within every interval, by what is estimated."""
+    solution = quiet(co.Problem(two_link(), 1.0, co.integral(effort), REST), curve)
+    for k in range(0, solution.nlp.grid.basis.intervals, 3):
+        simulated, estimated = strayed(solution, k), solution.error.position[k]
+        np.testing.assert_allclose(estimated, simulated, rtol=0.15, atol=1e-9)
+
+
+def test_the_error_of_the_costs_integral_is_that_of_its_quadrature():
+    """A cost with a kink: what the problem integrates against a fine sum."""
+    problem = co.Problem(two_link(), 1.0, co.integral(lambda now: ca.fabs(now.q[0] - 0.43)), REST)
+    solution = quiet(problem, co.BSpline(5), raise_on_failure=False, ipopt={"max_iter": 0})
+    t = (np.arange(200_000) + 0.5) / 200_000
+    exact = np.abs(solution.at(t).q[:, 0] - 0.43).mean()
+    off = abs(solution.cost - exact) / exact
+    assert off > 1e-4
+    assert 0.3 < solution.error.cost.sum() / off < 3
+
+
+def test_a_grid_too_coarse_is_not_called_solved():
+    said = r"the cost is off, or higher than it need be, by about 6\d\.\d% \(most in interval 6"
+    with pytest.warns(co.SolutionWarning, match=said):
+        solution = co.solve(hanging(), co.Radau(20), compile=False)
+    assert solution.status is co.Status.COARSE
+    assert not solution.success
+    assert float(solution.error) > 0.01
+    assert solution.error.position[6] == pytest.approx(strayed(solution, 6), rel=0.02)
+    assert solution.error.source == "cost"
+    assert "interval" in repr(solution.error)
+
+
+@pytest.mark.parametrize("curve", [None, co.Radau(20), co.HermiteSimpson(20)], ids=str)
+def test_refinement_leads_from_a_false_bargain_to_the_optimum(curve):
+    """0.19891 was found independently; the coarse grids claim 0.23 to 0.41."""
+    solution = co.solve(hanging(), curve, tol=1e-3, compile=False)
+    assert solution.status is co.Status.SOLVED
+    assert solution.cost == pytest.approx(0.19891, rel=1e-3)
+    assert solution.ladder[0].cost > 0.22
+    assert float(solution.error) <= 1e-3
+    assert solution.cost_change <= 1e-3
+    assert [rung.variables for rung in solution.ladder] == sorted(rung.variables for rung in solution.ladder)
+
+
+def test_a_problem_without_a_curve_is_right_to_a_thousandth():
+    solution = co.solve(time_optimal(), compile=False)
+    assert solution.status is co.Status.SOLVED
+    assert SHARP - 1e-7 < solution.duration < SHARP * 1.001
+    assert len(solution.ladder) > 1
+
+
+def test_refinement_closes_in_on_the_switches():
+    coarse = quiet(time_optimal(), co.BSpline(12, degree=4, continuity=1))
+    fine = quiet(time_optimal(), co.BSpline(12, degree=4, continuity=1), tol=1e-5)
+    again = co.refine(coarse, 1e-5)
+    for solution in (fine, again):
+        assert solution.status is co.Status.SOLVED
+        assert SHARP - 1e-8 < solution.duration < SHARP + 1e-5
+    widths = np.diff(fine.nlp.grid.breakpoints)
+    assert widths.max() > 20 * widths.min()
+
+
+def test_a_refinement_keeps_the_kind_of_its_curve():
+    curve = co.BSpline(6, continuity=(1, 2, 1, 2, 1))
+    solution = quiet(hanging(1.0), curve, tol=1e-4)
+    assert isinstance(solution.curve, co.BSpline)
+    first, last = curve.basis, solution.nlp.grid.basis
+    kept = np.isin(np.round(last.breakpoints[1:-1], 12), np.round(first.breakpoints[1:-1], 12))
+    np.testing.assert_array_equal(last.continuity[kept], first.continuity)
+    smooth = quiet(hanging(1.0), co.Radau(8), tol=1e-4)
+    assert smooth.nlp.grid.basis.degree > 4
+
+
+def test_limits_hold_between_nodes_by_nodes_added_there():
+    curve = co.HermiteSimpson(15)
+    with pytest.warns(co.SolutionWarning, match="over for .* ms; clipped, .* strays by"):
+        sparse = co.solve(time_optimal(), curve, compile=False, between="nodes", violation_tolerance=1e-3)
+    assert sparse.status is co.Status.VIOLATED
+    dense = co.solve(time_optimal(), curve, compile=False, violation_tolerance=1e-3)
+    assert dense.status is co.Status.SOLVED
+    assert np.abs(dense.at(np.linspace(0, dense.duration, 4001)).tau).max() < 10.02
+    assert sparse.duration < dense.duration < 1.002 * sparse.duration
+    assert "where limits were exceeded" in repr(dense.nlp)
+
+
+def test_files_keep_the_nodes_that_were_added(tmp_path):
+    solution = co.solve(time_optimal(), co.HermiteSimpson(15), compile=False, violation_tolerance=1e-3)
+    co.save(solution, tmp_path / "motion.npz")
+    again = co.load(tmp_path / "motion.npz", time_optimal())
+    assert again.nlp.n_g == solution.nlp.n_g
+    assert again.status is solution.status
+
+
+def test_more_equations_than_unknowns_are_refused_before_the_solve():
+    everything_given = co.path(lambda now: now.qdd, equals=0.0, name="still")
+    with pytest.raises(co.InputError, match=r"equations \(.* of 'still'\) for \d+ unknowns on BSpline\(intervals=8\)"):
+        co.solve(co.Problem(two_link(), 1.0, co.integral(effort), [*REST, everything_given]), co.BSpline(8))
+
+
+@pytest.mark.parametrize("curve", [co.BSpline(20), co.Radau(20)], ids=str)
+def test_a_passive_joint_moves_as_it_must(curve):
+    """A pendulum on a driven cart: no torque at the pivot, between the nodes as well."""
+    cart = co.Body("cart", co.prismatic(axis=(1, 0, 0)), mass=1.0)
+    pole = co.Body("pole", co.revolute(axis=(0, 0, 1)), parent="cart", mass=0.3, com=(0, -0.5, 0))
+    problem = co.Problem(
+        co.Model([cart, pole]),
+        2.0,
+        co.integral(lambda now: now.tau[0] ** 2),
+        [co.initial(q=0.0, qd=0.0), co.final(q=(0.5, 0.0), qd=0.0), co.bounds(tau={"pole": (0, 0)})],
+    )
+    solution = co.solve(problem, curve, compile=False)
+    assert solution.status is co.Status.SOLVED
+    assert solution.error.position[:, 1].max() < 1e-3
+    assert co.verify(solution).local_error < 2 * solution.error.position.max()
+    assert np.abs(solution.tau[:, 1]).max() < 0.05 * np.abs(solution.tau[:, 0]).max()
+
+
+@pytest.mark.parametrize(
+    ("limited", "message"),
+    [
+        (co.bounds(tau=(-10.0, 10.0)), "the duration ended at its upper bound, 0.45 s"),
+        (co.bounds(q=(-4.0, 4.0)), "its lower bound, 0.1 s, and no torque, velocity or acceleration is bounded"),
+    ],
+)
+def test_a_duration_on_its_bound_is_said(limited, message: str):
+    upper = 0.45 if "upper" in message else 5.0
+    cost = -1.0 * co.duration() if "upper" in message else co.duration()
+    ends = [co.initial(q=(0.0, -2.0), qd=0.0), co.final(q=(1.0, -1.0), qd=0.0), limited]
+    with pytest.warns(co.SolutionWarning, match=message):
+        co.solve(co.Problem(two_link(), co.Free(0.1, upper, 0.39), cost, ends), co.BSpline(20), compile=False)
+
+
+def test_a_cost_without_a_lower_bound_is_told_by_its_term():
+    reward = co.integral(lambda now: -(now.qd[0] ** 2), name="swing")
+    with pytest.raises(co.SolveError, match=r"no lower bound; bound what it rewards:\n  swing: -\d.*e\+"):
+        co.solve(co.Problem(two_link(), 1.0, reward, REST), co.BSpline(20), compile=False)
+
+
+def test_graded_breakpoints_widen_towards_the_middle():
+    widths = np.diff(co.graded(20))
+    np.testing.assert_allclose(widths, widths[::-1], atol=1e-12)
+    assert widths.sum() == pytest.approx(1.0)
+    assert widths[0] == pytest.approx(1e-3)
+    assert (np.diff(widths[:10]) >= -1e-12).all()
+    assert (widths[1:10] / widths[:9]).max() == pytest.approx(3.0)
+    assert np.ptp(np.diff(co.graded(10, 0.1))) < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: co.graded(1), "graded intervals must be an integer >= 2, got 1"),
+        (lambda: co.graded(10, 0.2), "graded narrowest must be at most 1 / intervals = 0.1, got 0.2"),
+        (lambda: co.graded(10, ratio=1), "graded ratio must be above 1, got 1"),
+        (lambda: co.graded(4, 1e-3), r"graded\(4, 0.001\) needs a ratio above 3, or more intervals"),
+        (lambda: co.solve(time_optimal(), co.BSpline(4), tol=0), "tol must be finite and positive, got 0"),
+        (lambda: co.solve(time_optimal(), co.BSpline(4), between="sometimes"), 'between must be "always" or "nodes"'),
+        (lambda: co.refine(time_optimal()), "solution must be a Solution"),  # pyright: ignore[reportArgumentType]
+    ],
+)
+def test_wrong_calls_are_refused(call, message: str):
+    with pytest.raises(co.InputError, match=message):
+        call()
+
+
+def test_points_are_merged_in_the_order_of_time():
+    one, two = Points(np.array([0.0, 0.5, 0.5]), np.array([0, 0, 1])), Points(np.array([0.2, 0.5]), np.array([0, 1]))
+    merged = one.merged(two)
+    np.testing.assert_array_equal(merged.s, [0.0, 0.2, 0.5, 0.5])
+    np.testing.assert_array_equal(merged.interval, [0, 0, 0, 1])
+
+
+def test_a_figure_shows_the_rounds_of_a_refinement():
+    solution = co.solve(time_optimal(), co.Radau(8), tol=1e-3, compile=False)
+    above, below = co.plot.ladder(solution).axes
+    lines = {str(line.get_label()): line for line in above.get_lines()}
+    np.testing.assert_allclose(np.asarray(lines["error"].get_ydata())[-1], float(solution.error))
+    assert len(below.get_lines()) == len(solution.ladder)
+    np.testing.assert_allclose(np.asarray(below.get_lines()[-1].get_ydata()), solution.nlp.grid.breakpoints)
+    plt.close("all")
+    with pytest.raises(co.InputError, match="solution was not refined"):
+        co.plot.ladder(quiet(time_optimal(), co.Radau(8)))
+
+
+def test_a_figure_shows_the_error_on_every_interval():
+    solution = quiet(hanging(), co.Radau(20))
+    (ax,) = co.plot.error(solution).axes
+    steps = {patch.get_label(): patch for patch in ax.patches if isinstance(patch, StepPatch)}
+    np.testing.assert_allclose(steps["dynamics"].get_data()[0], solution.error.dynamics)
+    assert set(steps) == {"dynamics", "cost"}
+    plt.close("all")
+
+
+def test_a_refined_spline_may_jump_where_a_bound_switches():
+    solution = quiet(time_optimal(), co.BSpline(12), tol=1e-4)
+    basis = solution.nlp.grid.basis
+    assert set(basis.continuity) == {1, 2}
+    assert solution.status is co.Status.SOLVED
+    assert SHARP - 1e-7 < solution.duration < SHARP * 1.0002
+
+
+def test_a_cost_that_no_finer_grid_confirms_is_not_called_solved():
+    """The second round is given no time: what is left is one grid's word."""
+    problem = co.Problem(two_link(), 1.0, co.integral(effort), REST)
+    alone = co.solve(problem, co.Radau(12), compile=False)
+    assert alone.status is co.Status.SOLVED
+    with pytest.warns(co.SolutionWarning, match="no finer grid led to an optimum that confirms the cost"):
+        stopped = co.refine(alone, 1e-3, ipopt={"max_iter": 0})
+    assert stopped.status is co.Status.COARSE
+    assert stopped.cost == alone.cost
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [co.BSpline(6, degree=5, continuity=1), co.BSpline(8, degree=7, continuity=1), co.Radau(12), co.HermiteSimpson(20)],
+    ids=str,
+)
+def test_limits_hold_beside_the_nodes_that_were_added_for_them(curve):
+    """At 50,001 times: an optimum finds the gaps of any grid on which it is judged."""
+    solution = co.solve(time_optimal(), curve, compile=False, violation_tolerance=1e-4)
+    assert solution.status is co.Status.SOLVED
+    tau = solution.at(np.linspace(0, solution.duration, 50_001)).tau
+    assert np.abs(tau).max() / 10 - 1 < 1e-4
+
+
+def test_a_peak_between_points_of_unequal_distance_is_looked_at():
+    """A top just above the bound between points that lie below it, the next one far nearer than the one before."""
+    stated = time_optimal().rows["tau bounds"]
+    s = np.array([0.4, 0.4001, 0.40012])
+    row = 1e-2 * (1 - ((s - 0.40007) / 2.5e-5) ** 2)  # of 10 N m
+    seen = _Beyond(Points(s, np.zeros(3, dtype=int)), np.vstack([row, np.full(3, -1.0)]))
+    assert row.max() < 0
+    closer = seen.beside_peaks(stated).s
+    assert np.abs(closer - 0.40007).min() < 1e-5

@@ -1,0 +1,356 @@
+"""What can go wrong between a kernel and its library: compilers, disks, other users and other processes."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from colloc.kernels import Compile, CompileError, CompileWarning, Kernel, build, cached, compiler
+from colloc.kernels.options import cache_directory, compiler_command
+from colloc.support.checks import InputError
+from colloc.support.interrupts import heeded, uninterrupted
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("COLLOC_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def kernels(factor: float = 2.0) -> dict[str, Kernel]:
+    x = ca.SX.sym("x")
+    return {"scale": Kernel(ca.Function("f", [x], [factor * x]))}
+
+
+def check(factor: float = 2.0, options: Compile | None = None) -> Path:
+    """Build, evaluate, and return the library's file."""
+    library = build(kernels(factor), options or Compile())
+    np.testing.assert_array_equal(library.evaluate("scale", [np.ones((3, 1))])[0], np.full((3, 1), factor))
+    return library.path
+
+
+def fake(tmp_path: Path, script: str) -> Compile:
+    """A compiler that knows its macros, but does this instead of compiling."""
+    path = tmp_path / "fake"
+    real = " ".join(compiler_command(Compile()))
+    path.write_text(f'#!/bin/sh\ncase "$*" in *-dM*) exec {real} "$@";; esac\n{script}\n')
+    path.chmod(0o700)
+    return Compile(compiler=str(path))
+
+
+def left(cache: Path) -> list[str]:
+    return sorted(path.name for path in cache.iterdir())
+
+
+def test_no_compiler(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    with pytest.raises(CompileError, match="no C compiler found"):
+        build(kernels(), Compile())
+    with pytest.raises(CompileError, match="no C compiler found: icc"):
+        build(kernels(), Compile(compiler="icc -fast"))
+    assert not cached(kernels(), Compile())
+
+
+def test_command_that_is_no_compiler(tmp_path):
+    for name, script in (("silent", ""), ("failing", "echo wrong machine >&2; exit 1")):
+        path = tmp_path / name
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o700)
+        with pytest.raises(CompileError, match="no GCC or Clang that works"):
+            build(kernels(), Compile(compiler=str(path)))
+    path.write_text("neither a program nor a script with an interpreter")
+    with pytest.raises(CompileError, match="no GCC or Clang that works"):
+        build(kernels(), Compile(compiler=str(path)))
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("echo internal error >&2; exit 3", "status 3: .*\n.*internal error"),
+        ("kill -9 $$", "signal 9"),
+        ("exit 0", "wrote no library"),
+        ('for word; do case $last in -o) echo garbage >"$word";; esac; last=$word; done', "cannot be loaded"),
+    ],
+)
+def test_compiler_that_fails(cache, tmp_path, script, message):
+    options = fake(tmp_path, script)
+    for _ in range(2):  # and nothing of the first attempt is taken for a library
+        with pytest.raises(CompileError, match=message):
+            build(kernels(), options)
+        assert left(cache) == []
+        assert not cached(kernels(), options)
+
+
+def test_library_without_kernels_is_refused(cache, tmp_path):
+    empty = tmp_path / "empty.c"
+    empty.write_text("")
+    real = " ".join(compiler_command(Compile()))
+    options = fake(
+        tmp_path, f'for word; do case $last in -o) {real} -shared -fPIC {empty} -o "$word";; esac; last=$word; done'
+    )
+    with pytest.raises(CompileError, match="set_shape"):
+        build(kernels(), options)
+    assert left(cache) == []
+
+
+def test_compiler_that_never_ends(cache, tmp_path, monkeypatch):
+    monkeypatch.setattr(compiler, "TIMEOUT", 0.3)
+    with pytest.raises(CompileError, match="took longer than"):
+        build(kernels(), fake(tmp_path, "sleep 100"))
+    assert left(cache) == []
+
+
+def test_compiler_that_hangs_is_spoken_of(cache, tmp_path, monkeypatch):
+    monkeypatch.setattr(compiler, "PATIENCE", 0.3)
+    monkeypatch.setattr(compiler, "TIMEOUT", 0.6)
+    words = f"the C compiler {tmp_path / 'fake'} has been running for 0 s: Ctrl-C ends it, compile=False does without"
+    with pytest.warns(CompileWarning, match=words), pytest.raises(CompileError, match="took longer than"):
+        build(kernels(), fake(tmp_path, "sleep 100"))
+
+
+def test_ctrl_c_ends_a_compiler_that_another_thread_waits_for(cache, tmp_path):
+    begun, futures = tmp_path / "begun", []
+
+    @heeded
+    def work() -> None:
+        build(kernels(), fake(tmp_path, f"touch {begun}; sleep 100"))
+
+    def wait() -> None:
+        with ThreadPoolExecutor(1) as pool:
+            futures.append(pool.submit(work))
+            while not begun.exists():
+                assert not futures[0].done()
+                time.sleep(0.01)
+            raise KeyboardInterrupt
+
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        wait()
+    assert isinstance(futures[0].exception(), KeyboardInterrupt)
+    assert time.monotonic() - begin < 50.0
+    assert left(cache) == []
+
+
+def test_compiler_that_hangs_at_the_first_question(tmp_path, monkeypatch):
+    monkeypatch.setattr(compiler, "PATIENCE", 0.3)
+    path = tmp_path / "dumb"
+    path.write_text("#!/bin/sh\nsleep 100\n")
+    path.chmod(0o700)
+    with pytest.raises(CompileError, match="took longer than"):
+        build(kernels(), Compile(compiler=str(path)))
+
+
+def make_older(path: Path, age: float) -> None:
+    os.utime(path, (time.time() - age, time.time() - age))
+
+
+def script(body: str) -> list[str]:
+    """A process that has the kernels of this module."""
+    return [sys.executable, "-c", f"from tests.kernels.test_kernels_cache import *\n{body}"]
+
+
+def ended(pid: int) -> bool:
+    """Whether a process is gone within half a minute; one that nobody has asked about since counts as gone."""
+    for _ in range(600):
+        with suppress(FileNotFoundError):
+            if ") Z" not in Path(f"/proc/{pid}/stat").read_text():
+                time.sleep(0.05)
+                continue
+        return True
+    return False
+
+
+def test_interrupted_compilation_leaves_nothing(cache, tmp_path):
+    options = fake(tmp_path, f"echo $$ > {tmp_path / 'pid'}; sleep 100; echo survived > {tmp_path / 'after'}")
+    words = script(f"build(kernels(), Compile(compiler={options.compiler!r}))")
+    process = subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    for _ in range(3000):  # a minute, on a busy machine
+        time.sleep(0.02)
+        if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text():
+            break
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert "KeyboardInterrupt" in errors
+    assert left(cache) == []
+    assert ended(int((tmp_path / "pid").read_text()))
+    check()
+
+
+def test_a_hung_compiler_dies_with_its_parent(cache, tmp_path):
+    """Even one that is killed, and with the processes that the compiler started."""
+    options = fake(tmp_path, f"sh -c 'echo $$ > {tmp_path / 'pid'}; sleep 100' & wait")
+    process = subprocess.Popen(script(f"build(kernels(), Compile(compiler={options.compiler!r}))"), cwd=ROOT)
+    for _ in range(3000):
+        time.sleep(0.02)
+        if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text():
+            break
+    process.kill()
+    process.wait()
+    assert ended(int((tmp_path / "pid").read_text()))
+
+
+def test_ctrl_c_while_a_compiler_starts_is_put_off():
+    """The signal arrives where no exception may be raised: between a process that runs and a list that knows it."""
+    done = []
+
+    def start() -> None:
+        with uninterrupted():
+            os.kill(os.getpid(), signal.SIGINT)
+            done.append(time.sleep(0.01))
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    assert done
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_two_processes_compile_the_same(cache):
+    words = script("print(check())")
+    running = [subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    paths = {process.communicate(timeout=120)[0].strip() for process in running}
+    assert [process.returncode for process in running] == [0, 0, 0]
+    assert paths <= {str(cache / name) for name in left(cache)}
+    assert str(check()) in paths
+
+
+def test_cache_that_is_a_file(cache):
+    cache.write_text("")
+    with pytest.raises(CompileError, match=f"cannot write compiled kernels to {cache}"):
+        build(kernels(), Compile())
+    assert not cached(kernels(), Compile())
+
+
+@pytest.mark.parametrize("function", ["replace", "mkdir", "write"])
+def test_full_disk(cache, monkeypatch, function):
+    def full(*args, **kwargs):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        owner = Path if function == "write" else os
+        patch.setattr(owner, "write_text" if function == "write" else function, full)
+        with pytest.raises(CompileError, match="No space left"):
+            build(kernels(), Compile())
+    assert not cache.exists() or left(cache) == []
+    check()
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[:-100], lambda data: data[:999] + b"?" + data[1000:], lambda _: b""]
+)
+def test_damaged_library_is_rebuilt(damage):
+    path = check()
+    good = path.read_bytes()
+    # A new file, as after a crash: this process has the old one in memory.
+    path.unlink()
+    path.write_bytes(damage(good))
+    path.chmod(0o700)
+    assert not cached(kernels(), Compile())
+    path.write_bytes(damage(good)) if not path.exists() else None
+    assert check() == path
+    assert path.read_bytes() == good
+
+
+def test_what_others_can_write_is_not_loaded(cache, monkeypatch):
+    path = check()
+    assert cache.stat().st_mode & 0o777 == 0o700
+    for place in (path, cache):
+        place.chmod(0o722)
+        with pytest.raises(CompileError, match=f"{place} is writable by others"):
+            build(kernels(), Compile())
+        assert not cached(kernels(), Compile())
+        place.chmod(0o700)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
+        with pytest.raises(CompileError, match="another user"):
+            build(kernels(), Compile())
+    assert check() == path
+
+
+def test_least_recently_used_are_evicted(cache, monkeypatch):
+    paths = [check(factor) for factor in (2.0, 3.0, 4.0)]
+    for age, path in zip((300, 400, 200), paths, strict=True):
+        make_older(path, age)
+    check(3.0)  # used last now
+    size = sum(path.stat().st_size for path in paths)
+    monkeypatch.setenv("COLLOC_CACHE_MB", str(size / 1e6))
+    newest = check(5.0)
+    assert set(left(cache)) == {path.name for path in (*paths[1:], newest)}
+    monkeypatch.setenv("COLLOC_CACHE_MB", "0")
+    newer = check(6.0)
+    assert set(left(cache)) == {path.name for path in (paths[1], newest, newer)}  # all used within the last minute
+    monkeypatch.setenv("COLLOC_CACHE_MB", "much")
+    with pytest.raises(CompileError, match="COLLOC_CACHE_MB"):
+        build(kernels(7.0), Compile())
+
+
+def test_leftovers_of_killed_compilations_are_removed(cache, tmp_path):
+    """Whoever is at work keeps its directory; of one that was killed nothing is left by the next."""
+    cache.mkdir(mode=0o700)
+    for name, age in (("build-old", 1e6), ("build-new", 10)):  # without a lock, the new one perhaps not yet
+        (cache / name).mkdir()
+        (cache / name / "0.c").write_text("")
+        make_older(cache / name, age)
+    options = fake(tmp_path, f"echo $$ > {tmp_path / 'pid'}; sleep 100")
+    process = subprocess.Popen(script(f"build(kernels(), Compile(compiler={options.compiler!r}))"), cwd=ROOT)
+    for _ in range(3000):
+        time.sleep(0.02)
+        if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text():
+            break
+    (own,) = set(left(cache)) - {"build-new"}
+    path = check()
+    assert set(left(cache)) == {"build-new", path.name, own}
+    process.kill()
+    process.wait()
+    assert own in left(cache)
+    other = check(3.0)
+    assert set(left(cache)) == {"build-new", path.name, other.name}
+
+
+def test_directory_of_the_cache(monkeypatch, tmp_path):
+    assert cache_directory(Compile(cache=tmp_path)) == tmp_path
+    monkeypatch.delenv("COLLOC_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache_directory(Compile()) == tmp_path / "xdg" / "colloc"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert cache_directory(Compile()).is_relative_to(Path.home())
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative/to/the/working/directory")
+    assert cache_directory(Compile()).is_relative_to(Path.home())
+
+
+def test_users_without_a_home(monkeypatch):
+    monkeypatch.delenv("COLLOC_CACHE_DIR")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("HOME")
+    with monkeypatch.context() as patch:
+        patch.setattr("pwd.getpwuid", lambda uid: {}[uid])  # as for a user of a container that has no entry
+        with pytest.raises(CompileError, match=r"no directory for compiled kernels: .*; set \$COLLOC_CACHE_DIR"):
+            build(kernels(), Compile())
+    monkeypatch.setenv("HOME", "here")
+    with pytest.raises(CompileError, match="home is 'here'; set"):
+        build(kernels(), Compile())
+    assert not cached(kernels(), Compile())
+    monkeypatch.setenv("COLLOC_CACHE_DIR", "~nosuchuser/cache")
+    with pytest.raises(CompileError, match="no directory for compiled kernels"):
+        build(kernels(), Compile())
+
+
+def test_a_path_with_a_null_character_is_refused():
+    with pytest.raises(InputError, match="cache must be a directory"):
+        Compile(cache="a\0b")
+
+
+def test_without_a_directory_for_temporary_files(cache, monkeypatch, tmp_path):
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "absent"))
+    check()

@@ -1,0 +1,410 @@
+"""Saved motions in phases: the way there and back, damaged files, other problems, tables."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import colloc as co
+from colloc.models.chains.serial import planar_chain
+from colloc.models.two_link import two_link
+from colloc.storage import archive
+from colloc.storage.schema import checksum
+from tests.campaigns.crafted import bomb, crafted
+from tests.support.problems import effort
+
+
+def rod(mass: float = 2.0) -> co.Model:
+    """A rigid rod that flies in the plane, with a marker at one end."""
+    bodies = [
+        co.Body("x", co.prismatic((1, 0, 0))),
+        co.Body("y", co.prismatic((0, 1, 0)), "x"),
+        co.Body("rod", co.revolute((0, 0, 1)), "y", mass=mass, inertia=(0.0, 0.1, 0.1)),
+    ]
+    return co.Model(bodies, markers={"end": ("rod", (0.5, 0.0, 0.0))}, name="rod")
+
+
+def bounce(
+    *, mass: float = 2.0, force: float = 5.0, longest: float = 2.0, e: float = 0.5, marked: str = "xy",
+    weight: float = 1.0, total: float = 3.0, goal: float = 2.0,
+) -> co.Sequence:  # fmt: skip
+    """A rod that falls, hits the ground with its end and rises, driven by little; every number can be another."""
+    drive = co.integral(effort, name="drive")
+    spin = co.bounds(tau={"x": (0.0, 0.0), "y": (-force, force), "rod": (-5.0, 5.0)})
+    touch = co.at(1.0, lambda now: now.marker("end").position[1], equals=0.0)
+    fall = co.Problem(
+        rod(mass), co.Free(0.1, longest, 0.4), drive, [co.initial(q=(0, 1, 0.3), qd=(1, 0, 2)), spin, touch]
+    )
+    rise = co.Problem(rod(mass), co.Free(0.01, 1.0, 0.3), drive, [spin, co.final(q={"rod": goal})])
+    hit = co.impact("fall", "rise", {"end": marked}, restitution=e)
+    return co.Sequence({"fall": fall, "rise": rise}, [hit], weight * co.duration(), co.Free(0.2, total))
+
+
+GUESS = {"fall": co.line((0, 1, 0.3), (0.4, 0.2, 1.1))}
+CURVES = {"fall": co.Radau(6, degree=4), "rise": co.BSpline(8, degree=5)}
+
+
+@pytest.fixture(scope="module")
+def solution() -> co.SequenceSolution:
+    return co.solve(bounce(), CURVES, guess=GUESS, compile=False, progress=False)
+
+
+@pytest.fixture(scope="module")
+def saved(solution: co.SequenceSolution, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("saved") / "bounce.npz"
+    co.save(solution, path)
+    return path
+
+
+def compare(back: co.SequenceSolution, solution: co.SequenceSolution) -> None:
+    """Everything to the last digit."""
+    for name in ("x", "t", "q", "qd", "qdd", "tau", "parameters"):
+        np.testing.assert_array_equal(getattr(back, name), getattr(solution, name), err_msg=name)
+    for name in ("g", "x"):
+        np.testing.assert_array_equal(back.multipliers[name], solution.multipliers[name])
+    for name in (
+        "status", "message", "cost", "terms", "duration", "curve", "iterations", "seconds", "history", "violations",
+        "ladder",
+    ):  # fmt: skip
+        assert getattr(back, name) == getattr(solution, name), name
+    assert back.outcome.tolerance == solution.outcome.tolerance
+
+
+# -- there and back ----------------------------------------------------------------------------------------------------
+
+
+def test_a_motion_with_an_impact_comes_back_to_the_last_digit(solution: co.SequenceSolution, saved: Path):
+    sequence = bounce()
+    back = co.load(saved, sequence)
+    assert back.status is co.Status.SOLVED
+    assert back.problem is sequence
+    compare(back, solution)
+    np.testing.assert_array_equal(back["rise"].constants["impulse"], solution["rise"].constants["impulse"])
+    assert np.abs(back["rise"].constants["impulse"]).max() > 0.1
+    assert co.solve(sequence, CURVES, guess=back, compile=False, progress=False).iterations <= 1
+
+
+def test_phases_read_without_this_library(solution: co.SequenceSolution, saved: Path):
+    with np.load(saved, allow_pickle=False) as file:
+        meta = json.loads(str(file["meta"]))
+        rise = np.load(io.BytesIO(file["phase_1"]), allow_pickle=False)
+    assert meta["phases"] == ["fall", "rise"]
+    assert meta["schema"] == 2
+    np.testing.assert_array_equal(rise["q"], solution["rise"].q)
+    assert json.loads(str(rise["meta"]))["joints"] == ["x", "y", "rod"]
+
+
+def test_the_rounds_of_a_refinement_come_back(tmp_path: Path):
+    # "type" is also what a curve's own type is called in the file.
+    names, ends = ("type", "other"), ([co.initial(q=(0, 0), qd=0)], [co.final(q=(1, 0.5), qd=0)])
+    stated = co.Sequence(
+        {k: co.Problem(two_link(), 0.5, co.integral(effort), v) for k, v in zip(names, ends, strict=True)}
+    )
+    refined = co.solve(stated, tol=1e-4, compile=False, progress=False)
+    assert len(refined.ladder) > 1
+    co.save(refined, tmp_path / "a.npz")
+    compare(co.load(tmp_path / "a.npz", stated), refined)
+
+
+def test_added_nodes_parameters_and_one_phase_alone(tmp_path: Path):
+    goal = co.Parameter("goal", 1.0)
+    limits = co.bounds(tau=(-10.0, 10.0))
+    reach = co.Problem(
+        two_link(), co.Free(0.1, 5.0, 1.0), co.duration(),
+        [co.initial(q=(0.0, -2.0), qd=0.0), co.final(q={"elbow": -1.0}, qd=0.0), limits,
+         co.at(1.0, lambda now: now.q[0] - now.goal, equals=0.0)], parameters=[goal],
+    )  # fmt: skip
+    alone = co.Sequence({"reach": reach})
+    found = co.solve(
+        alone, co.BSpline(20, nodes=14), parameters={"goal": 0.9}, compile=False, progress=False, raise_on_failure=False
+    )
+    assert found["reach"].nlp.grid.extra is not None
+    co.save(found, tmp_path / "a.npz")
+    compare(co.load(tmp_path / "a.npz", alone), found)
+
+
+def test_multipliers_of_an_equation_of_two_phases_stay_with_their_rows(tmp_path: Path):
+    """Where phases meet such an equation is imposed once, by the first of them."""
+    chain = planar_chain(3)
+    hand = chain.bodies[-1].name
+
+    def at(when: float, x: float) -> Any:
+        return co.at(when, lambda now: now.point(hand).position[0], equals=x)
+
+    line = co.path(lambda now: now.point(hand).position[1], equals=0.3, name="line")
+    cost = co.integral(effort) + co.integral(lambda now: ca.sumsqr(now.qdd))
+    stated = co.Sequence(
+        {
+            "first": co.Problem(chain, 0.4, cost, [at(0.0, 0.4), line]),
+            "second": co.Problem(chain, 0.6, cost, [line, at(1.0, 0.9)]),
+        }
+    )
+    guess = co.line((1.0, -1.0, -1.0), (0.6, -0.6, -0.5))
+    found = co.solve(stated, co.Radau(8, degree=5), guess=guess, compile=False, progress=False)
+    second = found.nlp.phases["second"]
+    left_out = np.flatnonzero(~found.nlp.held["second"])
+    assert left_out.size == 2  # position and velocity
+    assert [second.row_name(row) for row in left_out.tolist()] == ["line at s = 0", "rate of line at s = 0"]
+    joined = np.concatenate([found[name].multipliers["g"][found.nlp.held[name]] for name in found.phases])
+    np.testing.assert_array_equal(joined, found.multipliers["g"][: joined.size])
+    assert not found["second"].multipliers["g"][left_out].any()
+    co.save(found, tmp_path / "a.npz")
+    compare(co.load(tmp_path / "a.npz", stated), found)
+
+
+def test_a_failed_motion_comes_back_as_it_is(tmp_path: Path):
+    found = co.solve(
+        bounce(), CURVES, guess=GUESS, compile=False, progress=False, ipopt={"max_iter": 3}, raise_on_failure=False
+    )
+    assert not found.success
+    co.save(found, tmp_path / "a.npz")
+    compare(co.load(tmp_path / "a.npz", bounce()), found)
+
+
+# -- other problems ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stated", "message"),
+    [
+        ({"mass": 2.1}, r"bounce\.npz"),
+        (
+            {"force": 6.0},
+            r"bounce\.npz \(phase fall\)' is of another problem, which differs in constraint 'tau bounds'",
+        ),
+        ({"longest": 2.5}, r"\(phase fall\)' is of another problem, which differs in duration"),
+        ({"goal": 2.1}, r"\(phase rise\)' is of another problem, which differs in constraint"),
+        ({"e": 0.4}, r"bounce\.npz' is of another problem, which differs in constraint 'impact from fall to rise'"),
+        ({"marked": "y"}, r"bounce\.npz' is of another problem, which differs in constraint 'impact from fall to"),
+        ({"weight": 1.001}, r"bounce\.npz' is of another problem, which differs in cost 'duration'"),
+        ({"total": 3.1}, r"bounce\.npz' is of another problem, which differs in constraint 'duration'"),
+    ],
+)
+def test_a_motion_of_another_sequence_is_refused_by_what_differs(saved: Path, stated: Any, message: str):
+    with pytest.raises(co.InputError, match=message):
+        co.load(saved, bounce(**stated))
+
+
+def test_phases_of_other_names_order_or_links_are_refused(saved: Path):
+    original = bounce()
+    fall, rise = original.phases.values()
+    for phases in ({"fall": fall, "land": rise}, {"rise": rise, "fall": fall}, {"fall": fall}):
+        with pytest.raises(co.InputError, match=r"bounce\.npz' was saved for phases \['fall', 'rise'\], the seq"):
+            co.load(saved, co.Sequence(phases))
+    with pytest.raises(co.InputError, match="differs in constraint 'impact from fall to rise'"):
+        co.load(saved, co.Sequence({"fall": fall, "rise": rise}, minimize=co.duration(), duration=co.Free(0.2, 3.0)))
+
+
+def test_single_motions_and_those_in_phases_are_told_apart(saved: Path, tmp_path: Path, solution: co.SequenceSolution):
+    fall = bounce().phases["fall"]
+    with pytest.raises(co.InputError, match=r"bounce\.npz' holds a motion in phases: problem must be a Sequence"):
+        co.load(saved, fall)
+    co.save(solution["fall"], tmp_path / "fall.npz")
+    np.testing.assert_array_equal(co.load(tmp_path / "fall.npz", fall).x, solution["fall"].x)
+    with pytest.raises(co.InputError, match=r"fall\.npz' holds a single motion: problem must be a Problem"):
+        co.load(tmp_path / "fall.npz", bounce())
+
+
+# -- damage ------------------------------------------------------------------------------------------------------------
+
+
+def inside(source: Path, target: Path, change: Callable[[dict[str, Any], dict[str, Any]], None]) -> None:
+    """A file whose second phase has other arrays or metadata, with checksums that fit."""
+
+    def of_phase(arrays: dict[str, Any], meta: dict[str, Any]) -> None:
+        with np.load(io.BytesIO(arrays["phase_1"]), allow_pickle=False) as file:
+            own = {name: file[name] for name in file.files}
+        own_meta = json.loads(str(own.pop("meta")))
+        change(own, own_meta)
+        own_meta["sha256"] = checksum(own, own_meta)
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, allow_pickle=False, **own, meta=np.array(json.dumps(own_meta)))
+        arrays["phase_1"] = np.frombuffer(buffer.getvalue(), np.uint8)
+
+    crafted(source, target, of_phase)
+
+
+def in_arrays(**values: Any) -> Callable[[dict[str, Any], dict[str, Any]], None]:
+    return lambda arrays, meta: arrays.update({k: v(arrays.get(k)) for k, v in values.items()})
+
+
+def in_meta(**values: Any) -> Callable[[dict[str, Any], dict[str, Any]], None]:
+    return lambda arrays, meta: meta.update(values)
+
+
+def without(field: str) -> Callable[[dict[str, Any], dict[str, Any]], None]:
+    return lambda arrays, meta: (arrays if field in arrays else meta).pop(field)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (in_arrays(x=lambda x: 1.01 * x), r"\(phase rise\)"),
+        (in_arrays(x=lambda x: x[:-1]), r"\(phase rise\)' is of another problem: it has \d+ variables"),
+        (in_arrays(lam_g=lambda g: g[:-1]), r"\(phase rise\)' is of another problem: it has \d+ rows"),
+        (in_arrays(q=lambda q: q + 1e-3), r"\(phase rise\)' is of another problem: its q"),
+        (in_arrays(parameters=lambda p: np.ones(1)), r"\(phase rise\)"),
+        (in_meta(joints=["a"]), r"\(phase rise\)"),
+        (in_meta(schema=1), r"\(phase rise\)' has schema version 1"),
+        (in_meta(phases=["a"]), r"\(phase rise\)' is not a saved solution: metadata missing \[\], unknown \['phases'"),
+        (in_meta(curve={"type": "BSpline", "intervals": 10**7, "degree": 5}), r"\(phase rise\)"),
+        (without("tau"), r"\(phase rise\)"),
+        (without("status"), r"\(phase rise\)"),
+    ],
+)
+def test_what_is_wrong_with_a_phase_is_told_with_its_name(saved: Path, tmp_path: Path, change: Any, message: str):
+    inside(saved, tmp_path / "wrong.npz", change)
+    with pytest.raises(co.InputError, match=r"wrong\.npz " + message):
+        co.load(tmp_path / "wrong.npz", bounce())
+
+
+def with_a_short_ladder(arrays: dict[str, Any], meta: dict[str, Any]) -> None:
+    rung = {"variables": 1, "cost": 1.0, "error": 1.0, "seconds": 1.0, "iterations": 1}
+    meta["ladder"] = [{**rung, "curve": {"fall": {"type": "Radau", "intervals": 3}}}]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        in_arrays(lam_g=lambda g: g[:-1]), in_arrays(lam_g=lambda g: g * np.nan), in_arrays(lam_g=lambda g: g[None]),
+        in_arrays(phase_0=lambda b: b[:-100]), in_arrays(phase_0=lambda b: b.astype(float)),
+        in_arrays(phase_0=lambda b: np.zeros(0, np.uint8)), in_arrays(phase_2=lambda b: np.zeros(9, np.uint8)),
+        in_arrays(phase_0=lambda b: np.array(3, np.uint8)), in_arrays(x=lambda x: np.zeros(3)),
+        in_arrays(fingerprint=lambda f: f[:-1]), in_arrays(fingerprint=lambda f: 2 * f),
+        in_arrays(history_cost=lambda h: h[:-1]), without("phase_0"), without("lam_g"), without("cost"),
+        in_meta(cost=0.5), in_meta(duration=0.5), in_meta(phases=["fall"]), in_meta(phases=["fall", "fall"]),
+        in_meta(phases=[]), in_meta(phases=3), in_meta(phases=[["fall"], "rise"]), in_meta(schema=1),
+        in_meta(schema=3), in_meta(joints=["x"]), in_meta(status="excellent"), in_meta(ladder=[{}]),
+        in_meta(seconds={}), with_a_short_ladder,
+        lambda arrays, meta: arrays.update(phase_0=arrays["phase_1"], phase_1=arrays["phase_0"]),
+    ],
+)  # fmt: skip
+def test_a_wrong_field_is_an_error_that_names_the_file(saved: Path, tmp_path: Path, change: Any):
+    crafted(saved, tmp_path / "wrong.npz", change)
+    with pytest.raises(co.InputError, match=r"wrong\.npz"):
+        co.load(tmp_path / "wrong.npz", bounce())
+
+
+def test_flipped_bits_of_a_phase_are_noticed(saved: Path, tmp_path: Path):
+    """The file's own checksum would tell: here it fits."""
+    rng, sequence, original = np.random.default_rng(0), bounce(), co.load(saved, bounce())
+    refused = 0
+    for _ in range(25):
+
+        def flip(arrays: dict[str, Any], meta: dict[str, Any]) -> None:
+            arrays["phase_0"] = arrays["phase_0"].copy()
+            arrays["phase_0"][rng.integers(arrays["phase_0"].size)] ^= 1 << int(rng.integers(8))
+
+        crafted(saved, tmp_path / "flipped.npz", flip)
+        try:
+            np.testing.assert_array_equal(co.load(tmp_path / "flipped.npz", sequence).x, original.x)
+        except co.InputError as error:
+            refused += "flipped.npz (phase fall)" in str(error)
+    assert refused > 15
+    crafted(saved, tmp_path / "flipped.npz", flip, signed=False)
+    with pytest.raises(co.InputError, match=r"flipped\.npz' is damaged: its checksum"):
+        co.load(tmp_path / "flipped.npz", sequence)
+
+
+def test_a_cut_file_is_refused(saved: Path, tmp_path: Path):
+    content, sequence = saved.read_bytes(), bounce()
+    for size in np.linspace(0, len(content) - 1, 12).astype(int):
+        (tmp_path / "cut.npz").write_bytes(content[:size])
+        with pytest.raises(co.InputError, match=r"cut\.npz' is not a saved solution"):
+            co.load(tmp_path / "cut.npz", sequence)
+
+
+def test_phases_together_unpack_to_no_more_than_a_file_may(
+    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Neither one that is a bomb, nor two that would be allowed each alone."""
+    monkeypatch.setattr(archive, "LARGEST", 2**23)
+    assert co.load(saved, bounce()).success
+
+    def bombs(size: int, *phases: int) -> Callable[[dict[str, Any], dict[str, Any]], None]:
+        bomb(tmp_path / "inner.npz", size)
+        content = np.frombuffer((tmp_path / "inner.npz").read_bytes(), np.uint8)
+        return lambda arrays, meta: arrays.update({f"phase_{k}": content for k in phases})
+
+    crafted(saved, tmp_path / "bomb.npz", bombs(2**24, 1))
+    with pytest.raises(co.InputError, match=r"bomb\.npz \(phase rise\)' is not a saved .* unpack to 16,777,216 bytes"):
+        co.load(tmp_path / "bomb.npz", bounce())
+
+    def long(arrays: dict[str, Any], meta: dict[str, Any]) -> None:
+        for name in ("phase_0", "phase_1"):
+            with np.load(io.BytesIO(arrays[name]), allow_pickle=False) as file:
+                own = {field: file[field] for field in file.files}
+            buffer = io.BytesIO()
+            np.savez_compressed(buffer, **own, history_long=np.zeros(5 * 2**17))  # 5 MiB, of 8 that are allowed
+            arrays[name] = np.frombuffer(buffer.getvalue(), np.uint8)
+
+    crafted(saved, tmp_path / "long.npz", long)
+    with pytest.raises(co.InputError, match=r"long\.npz \(phase rise\)' is not a saved .* would unpack to .* beside"):
+        co.load(tmp_path / "long.npz", bounce())
+
+
+# -- tables ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_table_has_the_phase_and_the_time_of_the_whole(solution: co.SequenceSolution, tmp_path: Path):
+    co.to_csv(solution, tmp_path / "bounce.csv")
+    with open(tmp_path / "bounce.csv", newline="") as file:
+        header, *rows = list(csv.reader(file))
+    assert header[:5] == ["phase", "t [s]", "q[x] [m]", "q[y] [m]", "q[rod] [rad]"]
+    assert [row[0] for row in rows] == ["fall"] * solution["fall"].t.size + ["rise"] * solution["rise"].t.size
+    values = np.array([row[1:] for row in rows], dtype=float)
+    np.testing.assert_array_equal(values[:, 0], solution.t)
+    np.testing.assert_array_equal(values[:, 1:4], solution.q)
+    np.testing.assert_array_equal(values[:, 10:13], solution.tau)
+    assert values[-1, 0] == pytest.approx(solution.duration)
+
+
+def test_a_table_has_no_number_where_a_phase_has_no_such_state(tmp_path: Path):
+    levels = [co.State(name, rate=lambda now: now.q[0]) for name in ("level", "width", "depth", "age")]
+    first = co.Problem(two_link(), 0.5, co.integral(effort), [co.initial(q=(0, 0), qd=0)])
+    second = co.Problem(two_link(), 0.5, co.integral(effort), [co.final(q=(1, 0.5), qd=0)], levels)
+    found = co.solve(
+        co.Sequence({"a, first": first, "b": second}), co.Radau(8, degree=5), compile=False, progress=False
+    )
+    co.to_csv(found, tmp_path / "a.csv")
+    with open(tmp_path / "a.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0])[-4:] == ["level", "width", "depth", "age"]
+    assert {row["phase"]: np.isnan(float(row["level"])) for row in rows} == {"a, first": True, "b": False}
+
+
+@pytest.mark.parametrize("other", ["more joints", "other kinds of joints"])
+def test_phases_of_different_joints_fit_no_table_but_a_file(tmp_path: Path, other: str):
+    arm = planar_chain(2)
+    one, two = arm.joint_names
+    if other == "more joints":
+        changed, joints = planar_chain(3), dict(zip(planar_chain(3).joint_names, arm.joint_names, strict=False))
+    else:
+        slide = co.Body(two, co.prismatic((1, 0, 0)), one, mass=1.0)
+        changed, joints = co.Model([arm.bodies[0], slide], gravity=arm.gravity), {one: one}
+    first = co.Problem(arm, 0.5, co.integral(effort), [co.initial(q=(-1.5, 0.2), qd=0)])
+    second = co.Problem(changed, 0.5, co.integral(effort), [co.final(q={one: -1.0}, qd=0)])
+    stated = co.Sequence({"first": first, "second": second}, [co.link("first", "second", joints=joints)])
+    found = co.solve(stated, co.Radau(12, degree=6), compile=False, progress=False)
+    with pytest.raises(co.InputError, match=r"first, second have different joints.*co.to_csv\(solution\['first'\]"):
+        co.to_csv(found, tmp_path / "a.csv")
+    co.to_csv(found["first"], tmp_path / "first.csv")
+    co.save(found, tmp_path / "a.npz")
+    back = co.load(tmp_path / "a.npz", stated)
+    np.testing.assert_array_equal(back.x, found.x)
+    np.testing.assert_array_equal(back["second"].tau, found["second"].tau)
+
+
+def test_what_could_not_be_loaded_is_not_saved(
+    solution: co.SequenceSolution, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("colloc.storage.storage.MOST_PHASES", 1)
+    with pytest.raises(co.InputError, match="solution has 2 phases, and files hold no more than 1"):
+        co.save(solution, tmp_path / "bounce.npz")
+    assert not list(tmp_path.iterdir())

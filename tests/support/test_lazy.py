@@ -1,0 +1,77 @@
+"""Attributes computed on first use: once, whoever asks, and objects do not wait for each other."""
+
+import ast
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from colloc.support.lazy import cached_property
+
+ROOT = Path(__file__).parents[2]
+
+
+class Slow:
+    """Takes its time to make a value, and counts how often it did."""
+
+    def __init__(self) -> None:
+        self.made = 0
+
+    @cached_property
+    def value(self) -> object:
+        """An object of its own."""
+        self.made += 1
+        time.sleep(0.05)
+        return object()
+
+    @cached_property
+    def twice(self) -> tuple[object, object]:
+        return self.value, self.value
+
+    @cached_property
+    def failing(self) -> int:
+        self.made += 1
+        if self.made == 1:
+            raise ValueError("not yet")
+        return 7
+
+
+def test_a_value_is_made_once_by_one_of_many_threads():
+    slow = Slow()
+    with ThreadPoolExecutor(8) as pool:
+        values = list(pool.map(lambda _: slow.twice, range(16)))
+    assert slow.made == 1
+    assert len({id(value) for pair in values for value in pair}) == 1
+
+
+def test_objects_of_a_class_do_not_wait_for_each_other():
+    together = threading.Barrier(2)
+
+    class Meeting:
+        @cached_property
+        def value(self) -> int:
+            return together.wait(timeout=10)  # is never reached by both if the second waits for the first
+
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(pool.map(lambda _: Meeting().value, range(2))) == [0, 1]
+
+
+def test_a_value_that_could_not_be_made_is_tried_again():
+    slow = Slow()
+    with pytest.raises(ValueError, match="not yet"):
+        _ = slow.failing
+    assert slow.failing == 7
+
+
+def test_the_class_has_the_docstring():
+    assert Slow.value.__doc__ == "An object of its own."
+
+
+@pytest.mark.parametrize("folder", ["colloc", "colloc/models"])
+def test_nothing_is_cached_without_a_lock(folder: str):
+    for path in (ROOT / folder).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module == "functools":
+                assert "cached_property" not in [alias.name for alias in node.names], path

@@ -1,0 +1,255 @@
+"""Many starts: what they find, on whatever they run, and what is said of what they have not found."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import colloc as co
+from colloc.models.chains.serial import planar_chain
+from colloc.models.closed.five_bar import five_bar
+from colloc.sweeps import search
+from colloc.sweeps.optima import Found, Optima
+from colloc.sweeps.random_motions import near_start, random_start, reach_of, usual_guesses
+from tests.storage.test_sequence_files import CURVES, bounce
+from tests.support.problems import effort, everything, time_optimal
+
+CURVE = co.BSpline(20)
+
+
+def folded_arm() -> co.Problem:
+    """Three links in gravity; `solve` is 18 % dearer than the best of many starts."""
+    return co.Problem(
+        planar_chain(3),
+        co.Free(0.3, 5.0),
+        co.duration() + 0.01 * co.integral(effort),
+        [co.initial(q=(-1.5, 0.2, 0.1), qd=0.0), co.final(q=(1.5, -0.3, 0.4), qd=0.0), co.bounds(tau=(-8, 8))],
+    )
+
+
+@pytest.fixture(scope="module")
+def found() -> co.Optima:
+    with pytest.warns(co.SolutionWarning, match=r"^optimum 0, and 3 more like it: the cost is off"):  # 20 intervals
+        return co.multistart(folded_arm(), CURVE, starts=12, compile=False, progress=False)
+
+
+def test_the_best_of_some_starts_is_better_than_that_of_the_usual_guess(found: co.Optima):
+    usual = next(optimum for optimum in found.optima if optimum.usual)
+    assert usual.solution.cost == pytest.approx(0.75480172, rel=1e-5)
+    assert found.best.cost == pytest.approx(0.64025047, rel=1e-5)
+    assert list(found.costs) == sorted(found.costs)
+    assert found.best is found.optima[0].solution
+    assert max(co.verify(found.best).violations, key=lambda v: v.relative).relative < 0.02
+
+
+def test_optima_are_optima_of_the_problem_that_was_asked(found: co.Optima):
+    problem = found.best.problem
+    for optimum in found.optima:
+        assert optimum.solution.problem is problem
+        nlp: Any = optimum.solution.nlp
+        with pytest.warns(co.SolutionWarning, match="the cost is off"):  # 20 intervals are few for these motions
+            again = co.solve(nlp, guess=optimum.solution)
+        assert again.cost == pytest.approx(optimum.solution.cost, rel=1e-6)
+
+
+def test_the_first_start_is_the_guess(found: co.Optima):
+    """From the best optimum the first of few starts ends there, which without it none of them does."""
+    with pytest.warns(co.SolutionWarning, match="the cost is off"):
+        again = co.multistart(folded_arm(), CURVE, guess=found.best, starts=2, keep=1, compile=False)
+    assert again.best.cost == pytest.approx(found.best.cost, rel=1e-5)
+    assert again.optima[0].usual
+    assert again.starts[0].group == 0
+    with pytest.raises(co.InputError, match=r"guess postures must have shape \(3,\)"):
+        co.multistart(folded_arm(), CURVE, guess=co.line((0.0, 0.0), (1.0, 1.0)))
+
+
+def test_every_start_is_accounted_for(found: co.Optima):
+    assert [start.number for start in found.starts] == list(range(12))
+    counted = [n for optimum in found.optima for n in optimum.starts]
+    assert len(counted) == len(set(counted))
+    assert all(found.starts[n].group is not None for n in counted)
+    assert "solve finds it" in repr(found)
+    assert "12 starts" in repr(found)
+    assert found._repr_html_().startswith("<div>")
+
+
+@pytest.mark.parametrize("kind", ["threads", "spawned processes"])
+def test_the_answer_does_not_depend_on_the_executor(found: co.Optima, kind: str):
+    pytest.importorskip("cloudpickle")
+    context = multiprocessing.get_context("spawn")
+    pool = ThreadPoolExecutor(2) if kind == "threads" else ProcessPoolExecutor(2, mp_context=context)
+    with pool as executor, pytest.warns(co.SolutionWarning, match=r"^optimum 0, and 3 more like it: the cost is off"):
+        other = co.multistart(folded_arm(), CURVE, starts=12, executor=executor, compile=False, progress=False)
+    assert len(other.optima) == len(found.optima)
+    for one, two in zip(other.optima, found.optima, strict=True):
+        assert one.starts == two.starts
+        assert np.array_equal(one.solution.x, two.solution.x)
+        assert one.solution.status is two.solution.status
+    assert [s[:5] for s in other.starts] == [s[:5] for s in found.starts]
+
+
+def test_another_seed_has_other_starts():
+    nlp = co.transcribe(everything(), co.BSpline(8))
+    lines = usual_guesses(nlp)
+    one, again, other = (random_start(nlp, lines, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    assert np.array_equal(one, again)
+    assert not np.allclose(one, other)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_motions_stay_within_the_ranges_and_begin_and_end_where_they_must(seed: int):
+    problem = time_optimal()
+    nlp, rng = co.transcribe(problem, co.BSpline(15, degree=5)), np.random.default_rng(seed)
+    reach = reach_of(problem)
+    assert reach.lower == pytest.approx(np.array([0.0, -2.0]) - np.pi)
+    assert reach.upper == pytest.approx(np.array([1.0, -1.0]) + np.pi)
+    x = random_start(nlp, usual_guesses(nlp), rng)
+    for start in (x, near_start(nlp, x, rng)):
+        assert ((start >= nlp.lower) & (start <= nlp.upper)).all()
+        motion = nlp.grid.nodes().evaluate([nlp.grid.nodes().local.arguments[2]], start, np.zeros(0))[0]
+        assert motion[0] == pytest.approx([0.0, -2.0])
+        assert motion[-1] == pytest.approx([1.0, -1.0])
+    inside = nlp.grid.nodes().evaluate([nlp.grid.nodes().local.arguments[2]], x, np.zeros(0))[0]
+    assert (inside >= reach.lower - 0.1).all()
+    assert (inside <= reach.upper + 0.1).all()
+
+
+def test_motions_in_phases_have_starts_as_well():
+    found = co.multistart(bounce(), CURVES, starts=4, compile=False, progress=False)
+    assert isinstance(found.best, co.SequenceSolution)
+    assert found.best.success
+    usual = [o for o in found.optima if o.usual]
+    assert not usual or found.best.cost <= usual[0].solution.cost
+
+
+def test_closed_chains_and_problems_without_a_mechanism_have_starts_as_well():
+    chain = five_bar()
+    ends = [co.initial(qd=0.0), co.final(qd=0.0), co.final(q={"waist": 0.5})]
+    closed = co.Problem(chain.model, 1.0, co.integral(effort), ends, coordinates=co.loops.IndependentJoints(chain))
+    best = co.multistart(closed, co.BSpline(5), starts=3, compile=False, progress=False).best
+    assert best.outcome.status is co.Status.SOLVED
+    assert np.abs(chain.closures.at(best.q[3])[0]).max() < 1e-9
+    push = co.Unknown("push", lower=-1.0, upper=1.0)
+    place, speed = co.State("place", rate=lambda now: now.speed), co.State("speed", rate=lambda now: now.push)
+    states = [co.initial(states={"place": 0.0, "speed": 0.0}), co.final(states={"place": 1.0, "speed": 0.0})]
+    moved = co.Problem(None, co.Free(0.5, 5.0), co.duration(), states, [push, place, speed])  # pyright: ignore[reportArgumentType]
+    best = co.multistart(moved, co.Radau(8), starts=3, compile=False, progress=False).best
+    assert best.duration == pytest.approx(2.0, rel=1e-4)
+
+
+def test_where_no_start_leads_to_an_optimum_the_reasons_are_listed():
+    stated = time_optimal()
+    problem = co.Problem(stated.model, 0.05, co.integral(effort), stated.subject_to)
+    with pytest.raises(co.SolveError, match="none of 3 starts has led to an optimum\n  3 starts: infeasible"):
+        co.multistart(problem, co.BSpline(6), starts=3, compile=False)
+
+
+def test_without_a_curve_the_best_is_refined():
+    found = co.multistart(time_optimal(), starts=2, compile=False, progress=False)
+    assert found.best.duration == pytest.approx(0.391854539516, rel=1e-3)
+    assert found.best.ladder
+
+
+class Dying(Executor):
+    """An executor one of whose workers dies."""
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        if getattr(args[1], "number", None) == 1:
+            future.set_exception(RuntimeError("a worker died"))
+        else:
+            future.set_result(fn(*args))
+        return future
+
+
+def test_a_worker_that_dies_is_one_start_without_an_optimum():
+    pytest.importorskip("cloudpickle")
+    found = co.multistart(time_optimal(), co.BSpline(8), starts=3, executor=Dying(), compile=False)
+    assert found.starts[1].reason == "RuntimeError: a worker died"
+    assert found.best.duration == pytest.approx(0.4000283, rel=1e-5)
+
+
+def interrupted_after(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = search.results
+
+    def results(*args: Any) -> Iterator[Any]:
+        for k, result in enumerate(usual(*args)):
+            if k == count:
+                raise KeyboardInterrupt
+            yield result
+
+    monkeypatch.setattr(search, "results", results)
+
+
+def test_ctrl_c_returns_what_has_been_found(monkeypatch: pytest.MonkeyPatch):
+    interrupted_after(2, monkeypatch)
+    found = co.multistart(time_optimal(), co.BSpline(20), starts=9, compile=False)
+    assert found.interrupted
+    assert len(found.starts) == 2
+    assert "interrupted" in repr(found)
+    assert found.best.outcome.status is co.Status.SOLVED
+
+
+def test_ctrl_c_before_anything_is_found_is_one(monkeypatch: pytest.MonkeyPatch):
+    interrupted_after(0, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        co.multistart(time_optimal(), co.BSpline(20), starts=9, compile=False)
+
+
+def test_the_chance_of_an_unseen_optimum_is_right_on_the_average(found: co.Optima):
+    """Against draws from a known distribution, whose unseen share is known as well (seeded: 4,000 samples of 15)."""
+    rng, shares = np.random.default_rng(7), np.array([0.4, 0.2, 0.15, 0.1, 0.08, 0.04, 0.02, 0.01])
+    estimates, truths = [], []
+    for _ in range(4000):
+        groups = rng.choice(shares.size, 15, p=shares)
+        rows = tuple(Found(k, None, 1.0, int(g), "", 0.0) for k, g in enumerate(groups, 1))
+        usual, near = Found(0, None, 1.0, 99, "", 0.0), Found(16, 3, 1.0, 98, "", 0.0)  # neither counts
+        estimates.append(Optima(found.optima, (usual, *rows, near)).unseen)
+        truths.append(1 - shares[np.unique(groups)].sum())
+    # E[n1/N] is the expected unseen share after N - 1 draws, a little more than after N.
+    after_one_less = float((shares * (1 - shares) ** 14).sum())
+    assert np.mean(estimates) == pytest.approx(after_one_less, abs=4 * np.std(estimates) / 4000**0.5)
+    assert np.mean(truths) == pytest.approx(after_one_less, rel=0.1)
+
+
+def test_what_the_chance_rests_on_is_said(found: co.Optima):
+    usual, one = Found(0, None, 1.0, 0, "", 0.0), Found(1, None, 1.0, 1, "", 0.0)
+    assert "another optimum: 100%, by 1 random start\n" in f"{Optima(found.optima, (usual, one))}\n"
+    assert "chance" not in repr(Optima(found.optima, (usual,)))
+
+
+def test_the_ladder_is_drawn(found: co.Optima):
+    figure = co.plot.optima(found)
+    (ax,) = figure.axes
+    assert ax.get_title(loc="left") == "12 starts, 0 without an optimum"
+    plt.close(figure)
+    with pytest.raises(co.InputError, match="found must be a Optima"):
+        co.plot.optima(found.best)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"starts": 1}, "starts must be an integer >= 2, got 1"),
+        ({"seed": 0.5}, "seed must be an integer >= 0, got 0.5"),
+        ({"keep": 0}, "keep must be an integer >= 1, got 0"),
+        ({"executor": "two"}, "executor must be a number of processes, .* got 'two'"),
+        ({"executor": 0}, "executor, a number of processes, must be an integer >= 1, got 0"),
+        ({"tol": -1.0}, "tol must be finite and positive"),
+        ({"ipopt": {"tool": 1}}, "no IPOPT option named 'tool'"),
+    ],
+)
+def test_wrong_calls_say_what_is_wrong(wrong: dict[str, Any], told: str):
+    with pytest.raises(co.InputError, match=told):
+        co.multistart(time_optimal(), co.BSpline(8), **wrong)
+
+
+def test_a_program_is_no_problem():
+    with pytest.raises(co.InputError, match="problem must be a Problem or Sequence"):
+        co.multistart(co.transcribe(time_optimal(), co.BSpline(8)))  # pyright: ignore[reportArgumentType]
