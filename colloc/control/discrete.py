@@ -15,7 +15,6 @@ from colloc.model import Load, Model, check_forward, check_loads
 from colloc.problem import Instant
 from colloc.support.arguments import a, array, taking
 from colloc.support.checks import InputError, count, finite_number, function, interval, pair, quoted
-from colloc.support.interrupts import heeded
 
 Step = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
 Linearise = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -79,7 +78,6 @@ class System:
         function("linearise", self.linearise, "a function", "x", "u")
 
 
-@heeded
 def discretise(model: Model, dt: float, *, scheme: Scheme = Scheme.RUNGE_KUTTA, loads: Sequence[Load] = ()) -> System:
     """A mechanism as a discrete-time system: state (q, qd), controlled by the actuator torques.
 

@@ -14,7 +14,6 @@ from colloc.control.residuals import Expansion
 from colloc.control.riccati import backward
 from colloc.solution import Solution
 from colloc.support.checks import InputError, count, finite_array, finite_number, flag, instance, interval, pair, quoted
-from colloc.support.interrupts import heeded
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +90,6 @@ class Tracking:
         return simulate(own, start, self.u, reference=self.x, gains=gains, limits=bounds)
 
 
-@heeded
 def track(
     solution: Solution,
     *,

@@ -13,7 +13,6 @@ from colloc.descent.objective import Objective
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
 from colloc.support.checks import InputError, count, finite_array, finite_number, function
-from colloc.support.interrupts import heeded
 from colloc.support.lazy import cached_property
 
 Running = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -149,7 +148,6 @@ class SplineMotion:
         shape = (self.quadrature[0].size, self.n)
         return np.linalg.lstsq(self._free(basis), finite_array("q", q, shape) - basis @ self._settled)[0].ravel()
 
-    @heeded
     def objective(self, running: Running, curvature: Curvature | None = None) -> Objective:
         """The time integral of a cost of the state.
 

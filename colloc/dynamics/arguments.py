@@ -11,7 +11,6 @@ import casadi as ca
 
 from colloc.model import Load, Model, check_loads
 from colloc.support.checks import InputError, as_tuple, function, instance, symbolic
-from colloc.support.interrupts import Heeded
 
 _VECTORS = ("q", "qd", "qdd", "tau", "multipliers")
 _RECURSIONS = ("formulation", "recursion")
@@ -34,19 +33,18 @@ def of_state(fn: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(fn)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-        with Heeded():
-            given = parameters.bind(*args, **kwargs)
-            model = instance("model", given.arguments["model"], Model)
-            if not model.bodies:
-                raise InputError("model must have bodies, got no mechanism at all")
-            for name, value in given.arguments.items():
-                if name in _VECTORS:
-                    given.arguments[name] = checked_vector(name, value, model.n)
-                elif name == "loads":
-                    given.arguments[name] = checked_loads(model, value)
-                elif name in _RECURSIONS:
-                    function(name, value, "newton_euler, composite_sensitivities or a function like them")
-            return fn(*given.args, **given.kwargs)
+        given = parameters.bind(*args, **kwargs)
+        model = instance("model", given.arguments["model"], Model)
+        if not model.bodies:
+            raise InputError("model must have bodies, got no mechanism at all")
+        for name, value in given.arguments.items():
+            if name in _VECTORS:
+                given.arguments[name] = checked_vector(name, value, model.n)
+            elif name == "loads":
+                given.arguments[name] = checked_loads(model, value)
+            elif name in _RECURSIONS:
+                function(name, value, "newton_euler, composite_sensitivities or a function like them")
+        return fn(*given.args, **given.kwargs)
 
     return checked
 

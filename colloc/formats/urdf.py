@@ -19,7 +19,6 @@ from colloc.model.transforms import placement
 from colloc.model.tree import Model
 from colloc.support.checks import InputError, doubt, finite_number, quoted, spelt, unknown_name
 from colloc.support.files import check_path
-from colloc.support.interrupts import heeded
 
 _KINDS = ("revolute", "continuous", "prismatic", "fixed")
 _LARGEST = 100_000_000  # bytes
@@ -30,7 +29,6 @@ _OF_LINK = ("inertial", "visual", "collision", "sensor")
 
 
 @spelt
-@heeded
 def from_urdf(path: str | os.PathLike[str], gravity: Any = (0.0, 0.0, -9.81), friction_velocity: float = 0.1) -> Model:
     """The mechanism that a URDF file describes, on a base fixed to the world.
 

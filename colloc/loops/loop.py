@@ -21,7 +21,6 @@ import numpy as np
 from colloc.model import placement as place
 from colloc.model.transforms import rigid, unit_vector
 from colloc.support.checks import InputError, float_array, quoted, text
-from colloc.support.interrupts import heeded
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +48,6 @@ class Frame:
     body: str | None
     placement: Any = None
 
-    @heeded
     def __post_init__(self):
         if self.body is not None:
             text("body of a frame", self.body)

@@ -13,7 +13,6 @@ from colloc.loops.posture import RANK, Closures, assembled, independent_rows, pi
 from colloc.model import Model
 from colloc.support.checks import InputError, as_tuple, finite_array, quoted, text, unknown_name
 from colloc.support.display import Table, short, shown
-from colloc.support.interrupts import heeded
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 
@@ -78,7 +77,6 @@ class ClosedChain(Portable):
     posture: np.ndarray = field(init=False)
     rows: np.ndarray = field(init=False)
 
-    @heeded
     def __post_init__(self):
         if not isinstance(self.model, Model):
             raise InputError(f"model must be a Model, got {quoted(self.model)}")
@@ -136,7 +134,6 @@ class ClosedChain(Portable):
         """Whether there are more actuators than freedoms."""
         return len(self.actuator_dofs) > self.mobility
 
-    @heeded
     def basis(self, q: np.ndarray) -> np.ndarray:
         """All joint rates per rate of the independent joints, ndarray, shape (n, mobility), at a closed posture."""
         J = self.closures.at(finite_array("q", q, (self.model.n,)))[1][self.rows]

@@ -13,7 +13,6 @@ from colloc.loops.loop import Loop
 from colloc.model import Model
 from colloc.support.checks import InputError
 from colloc.support.display import short
-from colloc.support.interrupts import heeded
 from colloc.support.lazy import cached_property
 
 CLOSED = 1e-10  # m, rad: largest residual of a closed chain
@@ -54,13 +53,11 @@ class Closures:
         """Index of the loop of every row, shape (rows,)."""
         return np.repeat(np.arange(len(self.loops)), [loop.rows for loop in self.loops])
 
-    @heeded
     def at(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Residual, shape (rows,), and Jacobian, shape (rows, n)."""
         phi, J, _ = self._function(q)
         return np.array(phi).ravel(), np.array(J)
 
-    @heeded
     def inverted(self, q: np.ndarray) -> list[str]:
         """Names of the loops that are closed half a turn from where they belong."""
         upright = np.array(self._function(q)[2]).ravel()

@@ -12,7 +12,6 @@ import numpy as np
 from colloc.model.joint import Joint
 from colloc.support.checks import InputError, function, quoted, spelt, symbolic, text
 from colloc.support.display import entries
-from colloc.support.interrupts import heeded
 from colloc.support.pickling import Portable
 
 
@@ -61,7 +60,6 @@ class Body(Portable):
     inertia: Any = (0.0, 0.0, 0.0)
     tip: Any = None
 
-    @heeded
     def __post_init__(self):
         text("body name", self.name)
         if not isinstance(self.joint, Joint):
@@ -147,7 +145,6 @@ class Load(Portable):
     moment: Any = (0.0, 0.0, 0.0)
     point: Any = (0.0, 0.0, 0.0)
 
-    @heeded
     def __post_init__(self):
         text("body of a load", self.body)
         for name in ("force", "moment", "point"):
@@ -167,7 +164,6 @@ class Load(Portable):
                 parts.append(f"{name} {entries(value)} {unit}")
         return f"Load(on {', '.join([repr(self.body), *parts])})"
 
-    @heeded
     def at(self, now: Any) -> Load:
         """The load with its functions evaluated at an instant.
 

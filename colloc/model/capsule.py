@@ -9,7 +9,6 @@ import casadi as ca
 
 from colloc.support.checks import InputError, spelt, symbolic, text
 from colloc.support.display import entries
-from colloc.support.interrupts import heeded
 from colloc.support.pickling import Portable
 
 _TINY = 1e-12  # m2, beside squared lengths: points in place of segments
@@ -46,7 +45,6 @@ class Capsule(Portable):
     end: Any
     radius: Any
 
-    @heeded
     def __post_init__(self):
         if self.body is not None:
             text("body of a capsule", self.body)

@@ -10,13 +10,11 @@ from colloc.model.body import Body
 from colloc.model.kinds import fixed, prismatic, revolute
 from colloc.model.limits import Limits
 from colloc.support.checks import InputError, mapping, quoted, spelt, text, unknown_name
-from colloc.support.interrupts import heeded
 
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
 @spelt
-@heeded
 def floating(
     name: str,
     placement: Any = None,
@@ -72,7 +70,6 @@ def floating(
 
 
 @spelt
-@heeded
 def spherical(
     name: str,
     placement: Any = None,

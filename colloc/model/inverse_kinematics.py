@@ -20,7 +20,6 @@ from colloc.support.checks import (
     symbolic,
     vector,
 )
-from colloc.support.interrupts import heeded
 
 _STEPS = 200  # of one search
 _DAMPING = (1e-10, 1e6)  # of a step, relative, least and most
@@ -28,7 +27,6 @@ _LIMB = 1.0  # m, at which a wrong direction counts as much as a wrong place
 
 
 @spelt
-@heeded
 def reach(
     model: Model,
     body: str,

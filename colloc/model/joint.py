@@ -12,7 +12,6 @@ from colloc.model.limits import Limits
 from colloc.model.transforms import axis_rotation, homogeneous, inverse, placement, rigid
 from colloc.support.checks import InputError, angles, as_tuple, instance, quoted, spelt, symbolic, text, vector
 from colloc.support.display import entries, short
-from colloc.support.interrupts import heeded
 from colloc.support.pickling import Portable
 
 _ROUNDING = 1e-9  # by how much the length of a unit vector, or a line through a point, may be off
@@ -47,7 +46,6 @@ class Friction(Portable):
     level: Any
     velocity: Any
 
-    @heeded
     def __post_init__(self):
         object.__setattr__(self, "level", _not_negative("friction level", self.level))
         object.__setattr__(self, "velocity", _not_negative("friction velocity", self.velocity))
@@ -137,7 +135,6 @@ class Joint(Portable):
     armature: Any = 0.0
     friction: Friction | None = None
 
-    @heeded
     def __post_init__(self):
         before, after = rigid("before", self.before), rigid("after", self.after)
         screw, shift = _through_origin(_checked_screw(self.screw))
@@ -212,13 +209,11 @@ class Joint(Portable):
             return "helical" if self.slides else "revolute"
         return "prismatic" if self.slides else "fixed"
 
-    @heeded
     def rotation(self, q: ca.SX) -> ca.SX:
         """Rotation by the screw alone, SX, shape (3, 3)."""
         q = symbolic("q", q, (1, 1))
         return axis_rotation(self.screw.angular, ca.cos(q), ca.sin(q)) if self.turns else ca.SX.eye(3)
 
-    @heeded
     def transform(self, q: ca.SX) -> ca.SX:
         """Homogeneous transform from the link frame to the parent frame.
 

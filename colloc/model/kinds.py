@@ -12,13 +12,11 @@ from colloc.model.joint import Friction, Joint, Screw
 from colloc.model.limits import Limits
 from colloc.model.transforms import homogeneous, rigid, rotation_about, unit_vector
 from colloc.support.checks import angles, finite_number, flag, spelt, symbolic
-from colloc.support.interrupts import heeded
 
 _NONE, _Z = np.zeros(3), np.array([0.0, 0.0, 1.0])
 
 
 @spelt
-@heeded
 def revolute(
     axis: Sequence[float] = (0, 0, 1),
     placement: Any = None,
@@ -62,7 +60,6 @@ def revolute(
 
 
 @spelt
-@heeded
 def prismatic(
     axis: Sequence[float] = (0, 0, 1),
     placement: Any = None,
@@ -92,7 +89,6 @@ def prismatic(
 
 
 @spelt
-@heeded
 def helical(
     axis: Sequence[float] = (0, 0, 1),
     pitch: float = 0.0,
@@ -128,7 +124,6 @@ def helical(
 
 
 @spelt
-@heeded
 def fixed(placement: Any = None, *, name: str | None = None) -> Joint:
     """Rigid connection: the link frame is `placement` in the parent frame.
 
@@ -146,7 +141,6 @@ def fixed(placement: Any = None, *, name: str | None = None) -> Joint:
 
 
 @spelt
-@heeded
 def dh_revolute(
     theta: Any = 0.0,
     d: Any = 0.0,
@@ -196,7 +190,6 @@ def dh_revolute(
 
 
 @spelt
-@heeded
 def dh_prismatic(
     theta: Any = 0.0,
     d: Any = 0.0,

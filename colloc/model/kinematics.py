@@ -9,7 +9,6 @@ import casadi as ca
 
 from colloc.model.tree import Model
 from colloc.support.checks import instance, spelt, symbolic
-from colloc.support.interrupts import heeded
 
 
 class Jet(NamedTuple):
@@ -82,7 +81,6 @@ def carry(
 
 
 @spelt
-@heeded
 def point_motion(
     model: Model, body: str, point: Any = (0, 0, 0), *, q: ca.SX, qd: ca.SX | None = None, qdd: ca.SX | None = None
 ) -> PointMotion:

@@ -8,11 +8,9 @@ import casadi as ca
 import numpy as np
 
 from colloc.support.checks import InputError, angles, quoted, spelt, symbolic, vector
-from colloc.support.interrupts import heeded
 
 
 @spelt
-@heeded
 def placement(translation: Any = (0, 0, 0), rpy: Any = (0, 0, 0)) -> ca.SX:
     """Homogeneous transform from a translation and roll, pitch, yaw about fixed axes (as in URDF).
 

@@ -31,7 +31,6 @@ from colloc.support.checks import (
     vector,
 )
 from colloc.support.display import Table, short
-from colloc.support.interrupts import heeded
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 
@@ -72,7 +71,6 @@ class Model(Portable):
     name: str = "model"
     markers: Mapping[str, Any] = field(default_factory=dict)
 
-    @heeded
     def __post_init__(self):
         bodies = as_tuple("bodies", self.bodies)
         if not bodies:

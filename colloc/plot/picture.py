@@ -10,13 +10,11 @@ from matplotlib.figure import Figure
 
 from colloc.support.checks import finite_number, instance
 from colloc.support.files import check_writable, write_atomically
-from colloc.support.interrupts import heeded
 
 FORMATS = (".png", ".pdf", ".svg")
 _LARGEST = 10_000.0  # dots per inch
 
 
-@heeded
 def save_figure(figure: Figure, path: str | os.PathLike[str], dpi: float = 150) -> Path:
     """Write a figure to a file, atomically: it is complete or absent.
 

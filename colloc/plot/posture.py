@@ -12,11 +12,9 @@ from colloc.plot.chains import drawn_model
 from colloc.plot.sampling import by_phase
 from colloc.plot.skeleton import Pose, Skeleton, StickFigure, assembled, places
 from colloc.solution import SequenceSolution, Solution
-from colloc.support.interrupts import heeded
 from colloc.support.lazy import cached_property
 
 
-@heeded
 def skeleton(solution: Solution | SequenceSolution, t: np.ndarray) -> StickFigure:
     """The stick figure of a solution at times t that do not fall, shape (N,) [s]."""
     if isinstance(solution, SequenceSolution):

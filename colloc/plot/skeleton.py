@@ -12,7 +12,6 @@ import numpy as np
 from colloc.model import Capsule, Model
 from colloc.model.joint import sparse
 from colloc.model.kinematics import frames
-from colloc.support.interrupts import heeded
 from colloc.support.lazy import cached_property
 
 _FLAT = 1e-9  # m; closer than this is the same place
@@ -344,7 +343,6 @@ def assembled(
     return Skeleton(model, t, start, root, slid, origin, com, tip, marked, tuple(capsules), solids, ties)
 
 
-@heeded
 def places(model: Model, q: ca.SX, capsules: Sequence[Capsule] = ()) -> ca.SX:
     """Starts, roots, ends of slides, origins, centres of mass and tips of all bodies, the markers, capsules [m].
 

@@ -14,7 +14,6 @@ from matplotlib.lines import Line2D
 
 from colloc.model import Model
 from colloc.support.checks import spelt
-from colloc.support.interrupts import Heeded
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -75,7 +74,7 @@ def styled_below(narrow: float) -> Callable[[Callable[P, R]], Callable[P, R]]:
         @wraps(draw)
         def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
             small = is_narrow(kwargs.get("width"), kwargs.get("figsize"), narrow)
-            with Heeded(), mpl.rc_context(_style(narrow=small)):
+            with mpl.rc_context(_style(narrow=small)):
                 return draw(*args, **kwargs)
 
         return spelt(drawn)

@@ -13,7 +13,6 @@ from colloc.model import Load, Model
 from colloc.model.capsule import Capsule, segment_distance
 from colloc.model.kinematics import Frames, PointMotion, frames, point_in
 from colloc.support.checks import InputError, instance, text, unknown_name
-from colloc.support.interrupts import heeded
 from colloc.support.lazy import cached_property
 
 
@@ -108,7 +107,6 @@ class Instant:
         """Time derivatives of the actuator torques along the motion, shape (n,) [N m/s, N/s]."""
         return self._third("tau_rate")
 
-    @heeded
     def rate(self, name: str) -> ca.SX:
         """Time derivative of a state or an unknown signal, SX, shape (size,) [1/s].
 
@@ -142,7 +140,6 @@ class Instant:
     def _frames(self) -> Frames:
         return frames(self.model, self.q, self.qd, self.qdd)
 
-    @heeded
     def point(self, body: str, point: Any = (0, 0, 0)) -> PointMotion:
         """Position, velocity and acceleration in the world frame of a point fixed in a link.
 
@@ -154,7 +151,6 @@ class Instant:
         """
         return point_in(self._frames, self.model.index(body), point)
 
-    @heeded
     def frame(self, body: str) -> ca.SX:
         """Homogeneous transform from a link's frame to the world, SX, shape (4, 4) [1, m].
 
@@ -177,7 +173,6 @@ class Instant:
         """
         return self.frame(body)[:3, :3]
 
-    @heeded
     def distance(self, a: Capsule, b: Capsule) -> ca.SX:
         """Distance between the surfaces of two capsules, SX, scalar [m]; see `Capsule`.
 
@@ -195,7 +190,6 @@ class Instant:
     def _placed(self, capsule: Capsule, end: ca.SX) -> ca.SX:
         return end if capsule.body is None else self.point(capsule.body, end).position
 
-    @heeded
     def marker(self, name: str) -> PointMotion:
         """Position, velocity and acceleration in the world frame of a marker of the model.
 
@@ -209,7 +203,6 @@ class Instant:
             raise unknown_name(f"marker of {self.model.name!r}", name, self.model.markers)
         return self.point(*self.model.markers[name])
 
-    @heeded
     def reaction(self, body: str) -> Reaction:
         """What the parent exerts on a body through its joint, the problem's loads considered.
 

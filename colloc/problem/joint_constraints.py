@@ -24,7 +24,6 @@ from colloc.support.checks import (
     text,
     unknown_name,
 )
-from colloc.support.interrupts import heeded
 
 STATED = ("q", "qd", "qdd", "tau")  # at one moment
 QUANTITIES = ("q", "qd", "qdd", "jerk", "tau", "tau_rate")
@@ -176,7 +175,6 @@ def final(
 
 
 @spelt
-@heeded
 def bounds(
     *,
     q: Any = None,
@@ -240,7 +238,6 @@ def per_joint(name: str, value: Any, model: Model) -> tuple[list[int], np.ndarra
     return list(range(model.n)), finite_array(name, value, (model.n,))
 
 
-@heeded
 def _end_state(name: str, s: float, states: Any, *values: Any) -> EndState:
     if states is not None and not (isinstance(states, Mapping) and states):
         raise InputError(f"{name} states must be a mapping of name to value, got {quoted(states)}")

@@ -12,7 +12,6 @@ import numpy as np
 from colloc.model import Body, Friction, Joint, Model
 from colloc.problem.unknowns import Parameter
 from colloc.support.checks import InputError, instance, quoted, spelt
-from colloc.support.interrupts import heeded
 from colloc.support.pickling import Portable
 
 _PASSIVE = ("damping", "stiffness", "rest", "armature")
@@ -46,7 +45,6 @@ class Parametrised(Portable):
     def __repr__(self) -> str:
         return f"Parametrised({self.original.name}: {self.numbers.value.size} numbers)"
 
-    @heeded
     def values(self, model: Model) -> dict[str, np.ndarray]:
         """Numbers of another model of the same build, as `solve` takes parameters.
 
@@ -84,7 +82,6 @@ class Parametrised(Portable):
 
 
 @spelt
-@heeded
 def parametrised(model: Model, name: str = "numbers") -> Parametrised:
     """A model whose masses, lengths, inertias and passive parts are parameters, so that they may change between solves.
 

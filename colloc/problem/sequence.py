@@ -22,7 +22,6 @@ from colloc.problem.user_functions import blamed
 from colloc.problem.where import Ends
 from colloc.support.checks import InputError, as_tuple, finite_number, instance, quoted, spelt, text, unknown_name
 from colloc.support.display import Table
-from colloc.support.interrupts import heeded
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 
@@ -81,7 +80,6 @@ class Sequence(Portable):
     minimize: Cost = NOTHING
     duration: Free | float | None = None
 
-    @heeded
     def __post_init__(self):
         if not isinstance(self.phases, Mapping):
             raise InputError(

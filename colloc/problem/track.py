@@ -14,14 +14,12 @@ from colloc.numerics.smoothing import closest, sample_basis, smoothed
 from colloc.problem.cost import Cost, integral
 from colloc.problem.rows import column, name_of
 from colloc.support.checks import InputError, count, finite_array, float_array, quoted, spelt, text
-from colloc.support.interrupts import heeded
 
 _HIGHEST = 7  # degree
 _MOST = 100  # polynomials, if not told otherwise: each costs operations at every node
 
 
 @spelt
-@heeded
 def track(
     times: Any,
     values: Any,

@@ -25,7 +25,6 @@ from colloc.support.checks import (
     spelt,
 )
 from colloc.support.display import entries
-from colloc.support.interrupts import heeded
 from colloc.support.pickling import Portable
 
 _SHORTEST, _LONGEST = 1e-20, 1e20  # s
@@ -200,7 +199,6 @@ class State(Portable):
         """Name of the constraint that its differential equation is."""
         return f"equation of {self.name}"
 
-    @heeded
     def equation(self, now: Instant) -> ca.SX:
         """What must be zero, SX, shape (size,); InputError for a function of another size."""
         instance("now", now, Instant)

@@ -21,7 +21,6 @@ from colloc.solution.sample import JointReactions, Sample
 from colloc.solution.solution import Solution
 from colloc.solver import Outcome
 from colloc.support.checks import InputError, finite_array, text, unknown_name
-from colloc.support.interrupts import heeded
 from colloc.support.lazy import cached_property
 from colloc.transcription import SequenceNLP
 
@@ -167,7 +166,6 @@ class SequenceSolution(Answer):
         """The motion at the nodes of all phases; where phases meet before and after."""
         return self._joined([(name, own.nodes, self.starts[name]) for name, own in self.phases.items()])
 
-    @heeded
     def at(self, t: Any) -> Sample:
         """The motion at any times, on the transcriptions' own curves.
 
@@ -189,7 +187,6 @@ class SequenceSolution(Answer):
         q, qd, qdd, tau = (ByJoint(getattr(found, k)[pick], found.q.joints) for k in _MOVING)
         return Sample(finite_array("t", t), q, qd, qdd, tau, signals)
 
-    @heeded
     def evaluate(self, fn: Callable[[Instant], Any], t: Any = None) -> Any:
         """Any function of the instant along the motion, in every phase with its own model and unknowns.
 
@@ -218,7 +215,6 @@ class SequenceSolution(Answer):
         pick = order[0] if np.ndim(t) == 0 else order
         return tuple(part[pick] for part in found) if isinstance(found, tuple) else found[pick]
 
-    @heeded
     def reactions(self, t: Any = None) -> JointReactions:
         """Internal force and moment of every joint, at the nodes or at given times.
 
@@ -243,7 +239,6 @@ class SequenceSolution(Answer):
         )
         return JointReactions(times, force, moment, bodies)
 
-    @heeded
     def violations_at(self, t: Any) -> list[Violation]:
         """Every constraint row of the phases at given times, the worst of them for each row, worst row first.
 
@@ -287,7 +282,6 @@ class SequenceSolution(Answer):
         """Number of the phase at times, the later one where two meet."""
         return np.clip(np.searchsorted(list(self.starts.values()), times, side="right") - 1, 0, len(self.phases) - 1)
 
-    @heeded
     def by_phase(self, t: Any) -> list[tuple[str, np.ndarray]]:
         """The phases in which times lie, in their order, each with its times since its own start [s].
 

@@ -23,7 +23,6 @@ from colloc.solution.ladder import Rung
 from colloc.solution.sample import JointMotion, JointReactions, Sample
 from colloc.solver import Outcome
 from colloc.support.checks import InputError, finite_array, function, quoted, text
-from colloc.support.interrupts import heeded
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP
 
@@ -93,7 +92,6 @@ class Solution(Answer):
         """Every constraint row on a grid finer than the nodes, worst first."""
         return measure_violations(self.nlp, self.x, self.parameters)
 
-    @heeded
     def violations_at(self, t: Any) -> list[Violation]:
         """Every constraint row at given times, the worst of them for each row, worst row first.
 
@@ -129,7 +127,6 @@ class Solution(Answer):
         """The motion at the nodes."""
         return self.at(np.unique(np.append(0.0, self.nlp.grid.nodes().s)) * self.duration)
 
-    @heeded
     def at(self, t: Any) -> Sample:
         """The motion at any times, on the transcription's own curve.
 
@@ -151,7 +148,6 @@ class Solution(Answer):
         moving = [ByJoint(value, self.problem.model.joint_names) for value in values[:4]]
         return Sample(t, *moving, signals=dict(zip(varying, values[4:], strict=True)))
 
-    @heeded
     def evaluate(self, fn: Callable[[Instant], Any], t: Any = None) -> Any:
         """Any function of the instant along the motion.
 
@@ -186,7 +182,6 @@ class Solution(Answer):
         ]
         return tuple(arrays) if several else arrays[0]
 
-    @heeded
     def reactions(self, t: Any = None) -> JointReactions:
         """Internal force and moment of every joint, at the nodes or at given times.
 
@@ -205,7 +200,6 @@ class Solution(Answer):
         force, moment = self.evaluate(transmitted, times)
         return JointReactions(times, force, moment, names)
 
-    @heeded
     def _evaluated(self, expressions: list[ca.SX], t: Any) -> list[np.ndarray]:
         """Expressions in the symbols of the problem's instant at times, each ndarray, shape (N, entries)."""
         now, grid = self.problem.instant, self.nlp.grid

@@ -16,7 +16,6 @@ import numpy as np
 
 from colloc.support import checks
 from colloc.support.checks import InputError, symbolic
-from colloc.support.interrupts import Heeded
 
 Check = Callable[[str, Any, dict[str, int]], Any]
 P = ParamSpec("P")
@@ -39,12 +38,11 @@ def taking(**wanted: Check) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
         @wraps(fn)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-            with Heeded():
-                given, sizes = own.bind(*args, **kwargs), {}
-                for name, check in wanted.items():
-                    if name in given.arguments and given.arguments[name] is not own.parameters[name].default:
-                        given.arguments[name] = check(name, given.arguments[name], sizes)
-                return fn(*given.args, **given.kwargs)
+            given, sizes = own.bind(*args, **kwargs), {}
+            for name, check in wanted.items():
+                if name in given.arguments and given.arguments[name] is not own.parameters[name].default:
+                    given.arguments[name] = check(name, given.arguments[name], sizes)
+            return fn(*given.args, **given.kwargs)
 
         return checked
 

@@ -20,7 +20,6 @@ from typing import Any, Self
 import casadi as ca
 
 from colloc.support.checks import InputError
-from colloc.support.interrupts import heeded
 from colloc.support.lazy import cached_property
 
 
@@ -41,7 +40,6 @@ class Portable:
         return self
 
 
-@heeded
 def _packed(thing: Portable) -> tuple[str, bytes]:
     """All symbols and expressions in a thing, and the thing without them."""
     buffer, expressions = io.BytesIO(), []
@@ -51,7 +49,6 @@ def _packed(thing: Portable) -> tuple[str, bytes]:
     return serializer.encode(), buffer.getvalue()
 
 
-@heeded
 def _unpacked(serialized: str, content: bytes) -> Any:
     """The thing itself."""
     return _Unpickler(io.BytesIO(content), ca.StringDeserializer(serialized).unpack()).load()

@@ -11,7 +11,6 @@ import numpy as np
 from colloc.solution import SequenceSolution, Solution
 from colloc.support.checks import InputError, count, text, unknown_name
 from colloc.support.display import Table, short
-from colloc.support.interrupts import heeded
 from colloc.support.lazy import cached_property
 from colloc.sweeps.case import CaseSolver, row_of
 
@@ -99,7 +98,6 @@ class Sweep:
         """Numbers of the cases without an answer."""
         return np.flatnonzero(self["reason"] != "")
 
-    @heeded
     def solution(self, case: int) -> Solution | SequenceSolution:
         """The solution of a case; InputError for one that has failed, with the reason."""
         count("case", case, at_least=0, at_most=len(self) - 1)
@@ -108,7 +106,6 @@ class Sweep:
             raise InputError(f"case {case} has no solution: {self.reasons[case]}")
         return self.solver.answer(dict(zip(self.names, self.values[case].tolist(), strict=True)), content)
 
-    @heeded
     def axes(self, *names: str) -> list[np.ndarray]:
         """The values that the cases have of some names, each sorted."""
         for name in names:
@@ -116,7 +113,6 @@ class Sweep:
                 raise unknown_name("name that varies", name, self.names)
         return [np.unique(self[name]) for name in names]
 
-    @heeded
     def to_pandas(self) -> Any:
         """The same as a pandas DataFrame; ImportError without pandas."""
         import pandas as pd  # pyright: ignore[reportMissingImports, reportMissingModuleSource]

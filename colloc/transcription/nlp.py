@@ -13,7 +13,6 @@ from colloc.kernels import Compile
 from colloc.problem import Problem, natural_size
 from colloc.support.checks import count, finite_array, instance
 from colloc.support.display import Table
-from colloc.support.interrupts import heeded
 from colloc.support.lazy import cached_property
 from colloc.transcription.grid import Grid
 from colloc.transcription.program import Motion, Program
@@ -94,7 +93,6 @@ class NLP(Program):
         """Duration of the motion at x [s]."""
         return float(finite_array("x", x, (self.n_x,))[self.grid.layout.duration[0]])
 
-    @heeded
     def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
         """Value of every cost term by name, weights included."""
         x, p = self._checked(x, p)

@@ -12,7 +12,6 @@ from colloc.model import Model
 from colloc.problem import Cost, Free, Instant, Problem, final, initial, integral
 from colloc.problem import duration as time
 from colloc.support.checks import InputError, finite_array, quoted, spelt
-from colloc.support.interrupts import heeded
 from colloc.transcription.line_timing import TimedLine, timed_line
 
 # Joints that do not limit the time of a time-optimal motion are free to chatter. Squared accelerations at this weight
@@ -23,7 +22,6 @@ _ROOM = 1.2
 
 
 @spelt
-@heeded
 def point_to_point(
     model: Model, start: Any, end: Any, *, duration: Free | float | None = None, minimize: Cost | None = None
 ) -> Problem:

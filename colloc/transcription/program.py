@@ -17,7 +17,6 @@ from colloc.problem import Problem
 from colloc.support.arguments import integer, taking
 from colloc.support.checks import count, float_array
 from colloc.support.display import short
-from colloc.support.interrupts import heeded
 from colloc.support.lazy import cached_property
 from colloc.transcription.derivative_errors import derivative_errors
 from colloc.transcription.grid import Grid
@@ -226,7 +225,6 @@ class Program(ABC):
         size = self.n_p
         return float_array("x", x, (self.n_x,)), float_array("p", p, (size,))
 
-    @heeded
     def first_undefined(self, x: np.ndarray, p: np.ndarray) -> str | None:
         """Name of the first cost or constraint row that is not a finite number at x; None when all are."""
         x, p = self._checked(x, p)
@@ -240,7 +238,6 @@ class Program(ABC):
             return f"constraint {self.row_name(int(row))} is {values[row]}"
         return None
 
-    @heeded
     def violation(self, x: np.ndarray, p: np.ndarray) -> float:
         """Largest violation of a row or of a variable's bounds at x, relative to its natural size.
 
@@ -256,7 +253,6 @@ class Program(ABC):
         return largest if largest >= 0 else np.inf
 
     @taking(directions=integer(1), seed=integer())
-    @heeded
     def check_derivatives(
         self, x: np.ndarray, p: np.ndarray | Sequence[float] = (), *, directions: int = 3, seed: int = 0
     ) -> dict[str, float]:

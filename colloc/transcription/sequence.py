@@ -18,7 +18,6 @@ from colloc.problem import Sequence as Phases
 from colloc.problem.where import WHOLE
 from colloc.support.checks import InputError, count, finite_array, float_array, instance
 from colloc.support.display import Table
-from colloc.support.interrupts import heeded
 from colloc.support.lazy import cached_property
 from colloc.transcription.nlp import NLP
 from colloc.transcription.program import Motion, Program
@@ -107,7 +106,6 @@ class SequenceNLP(Program):
         x = finite_array("x", x, (self.n_x,))
         return sum(nlp.duration(x[self.parts[name]]) for name, nlp in self.phases.items())
 
-    @heeded
     def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
         """Value of every cost term, weights included: those of the phases under "phase: name", then those across."""
         x, p = self._checked(x, p)
@@ -127,7 +125,6 @@ class SequenceNLP(Program):
         name = self.owners[block]
         return f"{name}: ", self.parts[name].start + int(self.phases[name].grid.layout.duration[0])
 
-    @heeded
     def variable_name(self, k: int, x: np.ndarray) -> str:
         """What a variable is, with its phase."""
         count("k", k, at_least=0, at_most=self.n_x - 1)
