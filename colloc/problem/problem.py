@@ -103,6 +103,11 @@ class Problem(Portable):
         check_tracks(self)
 
     @property
+    def phases(self) -> dict[str, Problem]:
+        """This problem as a sequence of one phase, without a name."""
+        return {"": self}
+
+    @property
     def horizon(self) -> Free:
         """The duration with its bounds; equal bounds when it is given."""
         assert isinstance(self.duration, Free)

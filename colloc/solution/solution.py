@@ -68,6 +68,16 @@ class Solution(Answer):
         return list(self.problem.model.joint_names)
 
     @property
+    def phases(self) -> dict[str, Solution]:
+        """This motion as one phase, without a name."""
+        return {"": self}
+
+    @property
+    def starts(self) -> dict[str, float]:
+        """When every phase begins [s]."""
+        return {"": 0.0}
+
+    @property
     def problem(self) -> Problem:
         """The problem that this answers."""
         return self.nlp.problem

@@ -61,6 +61,16 @@ class NLP(Program):
     compile: bool | Compile | None = None
 
     @property
+    def phases(self) -> dict[str, NLP]:
+        """This program as that of one phase, without a name."""
+        return {"": self}
+
+    @property
+    def parts(self) -> dict[str, slice]:
+        """Every phase's entries of a decision vector."""
+        return {"": slice(0, self.n_x)}
+
+    @property
     def n_p(self) -> int:
         """Number of parameters."""
         return parameter_symbols(self.problem).shape[0]
