@@ -32,7 +32,7 @@ from colloc.support.checks import (
 )
 from colloc.support.interrupts import heeded
 from colloc.support.progress import silent_if_told
-from colloc.transcription import NLP, Program, SequenceNLP, default_curves, transcribe
+from colloc.transcription import NLP, BaseNLP, SequenceNLP, default_curves, transcribe
 
 A = TypeVar("A", Solution, SequenceSolution)
 
@@ -171,7 +171,7 @@ def solve(
     """
     instance("problem", problem, Problem | Sequence | NLP | SequenceNLP)
     tolerance = finite_number("violation_tolerance", violation_tolerance, positive=True)
-    if curve is None and isinstance(problem, Problem | Sequence):
+    if curve is None and not isinstance(problem, BaseNLP):
         curve = default_curves(problem, guessed=guess is not None)
         tol = 1e-3 if tol is None else tol
     if tol is not None:
@@ -182,13 +182,11 @@ def solve(
     options = check_options(ipopt)
     begin = time.perf_counter()
     deadline = begin + (np.inf if seconds is None else finite_number("seconds", seconds, positive=True))
-    if isinstance(problem, Program):
+    if isinstance(problem, BaseNLP):
         nlp = _alone(problem, curve=curve, dynamics=dynamics, sensitivities=sensitivities, compile=compile)
     else:
         assert curve is not None
-        # Which of the two it is, the kind of problem says.
-        stated: Any = problem
-        nlp = transcribe(stated, curve, newton_euler if dynamics is None else dynamics, sensitivities, compile=compile)
+        nlp = transcribe(problem, curve, newton_euler if dynamics is None else dynamics, sensitivities, compile=compile)
     values = nlp.problem.parameter_values(parameters)
     run = Run(values, options, hessian, progress, tolerance, between == "always", deadline)
     solution, start = run(nlp, guess, begin)

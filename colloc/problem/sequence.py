@@ -128,12 +128,12 @@ class Sequence(Portable):
         return first[1].model
 
     @property
-    def span(self) -> Free:
+    def horizon(self) -> Free:
         """The duration of all phases together, with its bounds."""
         if isinstance(self.duration, Free):
             return self.duration
-        spans = [problem.horizon for problem in self.phases.values()]
-        return Free(sum(span.lower for span in spans), sum(span.upper for span in spans))
+        horizons = [problem.horizon for problem in self.phases.values()]
+        return Free(sum(T.lower for T in horizons), sum(T.upper for T in horizons))
 
     def limits(self, quantity: str) -> tuple[np.ndarray, np.ndarray]:
         """The widest lower and upper bounds, each shape (n,), that any phase has on a joint quantity."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from colloc.solution.sequence import SequenceSolution
+from colloc.solution.sequence import SequenceSolution, solution_of
 from colloc.solution.solution import Solution
 from colloc.solver import Outcome, Status
 from colloc.solver.progress import Asked, Step
@@ -62,9 +62,7 @@ class Iteration:
         none = {"g": np.zeros(self.nlp.n_g), "x": np.zeros(self.nlp.n_x)}
         seconds = {"build": 0.0, "solve": self.seconds, "callbacks": 0.0}
         outcome = Outcome(self.x, none, Status.INTERRUPTED, "on the way", {}, self.number, seconds)
-        if isinstance(self.nlp, SequenceNLP):
-            return SequenceSolution(self.nlp, outcome, self.parameters)
-        return Solution(self.nlp, outcome, self.parameters)
+        return solution_of(self.nlp, outcome, self.parameters)
 
 
 Watch = bool | Callable[[Iteration], object] | None  # as users ask for progress

@@ -25,7 +25,7 @@ from colloc.refinement.inactive_bounds import unused
 from colloc.solution.ladder import Rung
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
-from colloc.transcription import NLP, SequenceNLP, on_curve, on_curves
+from colloc.transcription import NLP, SequenceNLP, on_curves
 
 NARROWEST = 1e-4  # of the duration: below, switches cannot be told from rounding of the optimum
 _LITTLE = 50.0  # what bounds might gain is estimated up to so many times too high
@@ -46,20 +46,15 @@ def has_settled(solution: Solution | SequenceSolution, tol: float) -> bool:
     costs = [rung.cost for rung in solution.ladder]
     twice = len(costs) > 2 and abs(costs[-2] - costs[-3]) <= tol * solution.cost_size
     # What controls of states might gain is not known.
-    if twice or any(own.problem.states for own in phases_of(solution).values()):
+    if twice or any(own.problem.states for own in solution.phases.values()):
         return twice
-    return bool(sum(unused(own).sum() for own in phases_of(solution).values()) <= _LITTLE * tol)
-
-
-def phases_of(solution: Solution | SequenceSolution) -> dict[str, Solution]:
-    """The phases of a motion by name; one without a name if it has none."""
-    return solution.phases if isinstance(solution, SequenceSolution) else {"": solution}
+    return bool(sum(unused(own).sum() for own in solution.phases.values()) <= _LITTLE * tol)
 
 
 def next_nlp(solution: Solution | SequenceSolution, tol: float, *, settled: bool) -> NLP | SequenceNLP | None:
     """The same problem on finer grids where they are in question; None if there is no such grid."""
     change = solution.cost_change
-    finer = {name: next_curve(own, tol, change, settled=settled) for name, own in phases_of(solution).items()}
+    finer = {name: next_curve(own, tol, change, settled=settled) for name, own in solution.phases.items()}
     return _with_curves(solution, finer)
 
 
@@ -69,27 +64,25 @@ def _with_curves(
     """The same problem on other curves, by phase, or on its own where there is none; None without any."""
     if not any(curves.values()):
         return None
-    if isinstance(solution, SequenceSolution):
-        return on_curves(solution.nlp, {name: curves[name] or curve for name, curve in solution.curve.items()})
-    return on_curve(solution.nlp, curves[""] or solution.curve)
+    nlp: NLP | SequenceNLP = solution.nlp
+    return on_curves(nlp, {name: curves[name] or curve for name, curve in nlp.curves.items()})
 
 
 def halved(solution: Solution | SequenceSolution) -> NLP | SequenceNLP | None:
     """The same problem with all intervals split in two; None if they are as narrow as makes sense."""
-    finer = {name: _finer(phase, np.full(_widths(phase).size, 2)) for name, phase in phases_of(solution).items()}
+    finer = {name: _finer(phase, np.full(_widths(phase).size, 2)) for name, phase in solution.phases.items()}
     return _with_curves(solution, finer)
 
 
 def with_nodes(solution: Solution | SequenceSolution, tolerance: float) -> NLP | SequenceNLP:
     """The same with nodes where limits are exceeded between those that there are."""
     extra = {}
-    for name, own in phases_of(solution).items():
+    for name, own in solution.phases.items():
         held = own.nlp.grid.extra
         added = exceeded(own.nlp, own.x, own.parameters, tolerance) if own.error.bounds.max() > tolerance else None
         extra[name] = held if added is None else added if held is None else held.merged(added)
-    if isinstance(solution, SequenceSolution):
-        return on_curves(solution.nlp, solution.curve, extra)
-    return on_curve(solution.nlp, solution.curve, extra[""])
+    nlp: NLP | SequenceNLP = solution.nlp
+    return on_curves(nlp, nlp.curves, extra)
 
 
 def next_curve(solution: Solution, tol: float, change: float, *, settled: bool) -> Transcription | None:

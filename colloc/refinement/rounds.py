@@ -14,12 +14,11 @@ from colloc.refinement.failure import SolutionWarning
 from colloc.refinement.iteration import Watch, told
 from colloc.refinement.next_grid import halved, has_settled, next_nlp, rung, with_nodes
 from colloc.refinement.warm_start import Given, start_from
-from colloc.solution.answer import Answer
-from colloc.solution.sequence import SequenceSolution
-from colloc.solution.solution import Solution
+from colloc.solution.sequence import SequenceSolution, solution_of
+from colloc.solution.solution import BaseSolution, Solution
 from colloc.solver import Hessian, Ipopt, Start, Status, check_hessian, hopeless
 from colloc.support.checks import InputError, doubt
-from colloc.transcription import NLP, FreeKnotsGrid, SequenceNLP, check_freedoms, on_curve
+from colloc.transcription import NLP, FreeKnotsGrid, SequenceNLP, check_freedoms
 
 A = TypeVar("A", bound=Solution | SequenceSolution)
 
@@ -82,8 +81,7 @@ class Run:
         self, nlp: NLP, grid: FreeKnotsGrid, guess: Given | Start, begin: float
     ) -> tuple[Solution | SequenceSolution, np.ndarray]:
         """The optimum with breakpoints free, then from there the one on the breakpoints found."""
-        held = on_curve(nlp, grid.curve.held(grid.breakpoints))
-        first, start = self._once(held, guess, begin)
+        first, start = self._once(nlp.on_curve(grid.curve.held(grid.breakpoints)), guess, begin)
         if first.outcome.status is not Status.SOLVED:
             return first, start
         options = {"mu_strategy": "adaptive", "max_iter": knots.PATIENCE} | dict(self.options)
@@ -96,7 +94,7 @@ class Run:
         if found.status is not Status.SOLVED:
             doubt("better knots may exist: the search for them has not settled", SolutionWarning)
         begin, x = time.perf_counter(), grid.without_knots(found.x)
-        solution, start = self(on_curve(nlp, grid.curve_at(found.x)), Start(x, near=True), begin)
+        solution, start = self(nlp.on_curve(grid.curve_at(found.x)), Start(x, near=True), begin)
         return _after(solution, first, found), start
 
     def _once(
@@ -115,9 +113,7 @@ class Run:
             outcome = ipopt(start, self.parameters, told(self.progress, nlp, self.parameters, self.round))
         seconds = outcome.seconds | {"build": built + outcome.seconds["build"]}
         outcome = replace(outcome, seconds=seconds, tolerance=self.tolerance)
-        if isinstance(nlp, SequenceNLP):
-            return SequenceSolution(nlp, outcome, self.parameters), start.x
-        return Solution(nlp, outcome, self.parameters), start.x
+        return solution_of(nlp, outcome, self.parameters), start.x
 
     def _limited(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """IPOPT's options with the time that is left."""
@@ -133,7 +129,7 @@ def _cut_short(solution: A, status: Status) -> A:
     return replace(solution, outcome=replace(solution.outcome, status=status))
 
 
-def _after(solution: A, *earlier: Answer | knots.Knots) -> A:
+def _after(solution: A, *earlier: BaseSolution | knots.Knots) -> A:
     """A solution with the iterations and seconds of what was solved before it counted as well."""
     every = (solution, *earlier)
     seconds = {name: sum(one.seconds[name] for one in every) for name in solution.seconds}

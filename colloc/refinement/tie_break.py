@@ -18,7 +18,6 @@ from colloc.solver import Hessian, Start, Status, check_options
 from colloc.solver.progress import check_progress
 from colloc.support.checks import InputError, flag, instance, spelt
 from colloc.support.interrupts import heeded
-from colloc.transcription import for_problem
 
 
 @spelt
@@ -83,7 +82,7 @@ def tie_break(
     if solution.outcome.status is not Status.SOLVED:
         raise InputError(f"solution must be an optimum, got one that ended {solution.status}")
     begin = time.perf_counter()
-    nlp = for_problem(solution.nlp, replace(problem, duration=solution.duration, minimize=cost))
+    nlp = solution.nlp.for_problem(replace(problem, duration=solution.duration, minimize=cost))
     start = Start(np.clip(solution.x, nlp.lower, nlp.upper), near=True)
     run = Run(solution.parameters, check_options(ipopt), hessian, progress, solution.outcome.tolerance)
     settled, _ = run(nlp, start, begin)

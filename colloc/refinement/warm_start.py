@@ -9,17 +9,15 @@ import numpy as np
 from colloc.blocks.block import Block
 from colloc.problem import Problem
 from colloc.problem import Sequence as Phases
-from colloc.solution.answer import Answer
-from colloc.solution.sequence import SequenceSolution
-from colloc.solution.solution import Solution
+from colloc.solution.solution import BaseSolution, Solution
 from colloc.solver import Start, Status
 from colloc.support.checks import InputError, quoted, shortened
-from colloc.transcription import NLP, Guess, Keyframes, Program, SequenceNLP, phase_guesses, trajectory_from
+from colloc.transcription import NLP, BaseNLP, Guess, Keyframes, SequenceNLP, phase_guesses, trajectory_from
 from colloc.transcription.blend import blended, resting
 from colloc.transcription.trajectory import Trajectory
 
 Own = Keyframes | Guess | Solution | None  # a guess for one motion
-Given = Own | SequenceSolution | Mapping[str, Own]  # and for one in phases
+Given = Own | BaseSolution | Mapping[str, Own]  # and for one in phases
 
 
 def start_from(nlp: NLP | SequenceNLP, guess: Given, parameters: np.ndarray) -> Start:
@@ -35,10 +33,10 @@ def start_from(nlp: NLP | SequenceNLP, guess: Given, parameters: np.ndarray) -> 
     """
     check_kind(nlp.problem, guess)
     multipliers, near = None, False
-    if isinstance(guess, Solution | SequenceSolution):
+    if isinstance(guess, BaseSolution):
         # An iterate that is no optimum would mislead.
         optimal = guess.outcome.status in (Status.SOLVED, Status.ACCEPTABLE)
-        same = guess.curve == nlp.curve and guess.x.size == nlp.n_x
+        same = _has_variables_of(guess, nlp)
         multipliers = _multipliers(nlp, guess) if optimal and same else None
         near = optimal and not same and guess.problem is nlp.problem
     x = blended(nlp, _decision_vector(nlp, guess), parameters)
@@ -47,41 +45,48 @@ def start_from(nlp: NLP | SequenceNLP, guess: Given, parameters: np.ndarray) -> 
 
 def _decision_vector(nlp: NLP | SequenceNLP, guess: Given) -> np.ndarray:
     """A guess in the variables of a program, as it is."""
-    if isinstance(guess, Solution | SequenceSolution) and guess.curve == nlp.curve and guess.x.size == nlp.n_x:
+    if isinstance(guess, BaseSolution) and _has_variables_of(guess, nlp):
         return guess.x
-    if isinstance(nlp, SequenceNLP):
-        by_phase = _by_phase(nlp, guess)
-        return np.concatenate([_decision_vector(phase, by_phase[name]) for name, phase in nlp.phases.items()])
-    assert not isinstance(guess, SequenceSolution | Mapping)
+    guesses = _by_phase(nlp.problem, guess)
+    return np.concatenate([_packed(phase, guesses[name]) for name, phase in nlp.phases.items()])
+
+
+def _has_variables_of(solution: BaseSolution, nlp: NLP | SequenceNLP) -> bool:
+    """Whether a solution is one in the variables of a program."""
+    return solution.program.curves == nlp.curves and solution.x.size == nlp.n_x
+
+
+def _packed(nlp: NLP, guess: Own) -> np.ndarray:
+    """A guess of one phase in its variables."""
     if isinstance(guess, Solution):
+        if _has_variables_of(guess, nlp):
+            return guess.x
         return nlp.grid.pack(trajectory_of(guess, nlp.problem))
     return nlp.grid.pack(resting(nlp.problem, trajectory_from(nlp.problem, guess)))
 
 
-def _by_phase(nlp: SequenceNLP, guess: Given) -> Mapping[str, Own]:
+def _by_phase(problem: Problem | Phases, guess: Given) -> Mapping[str, Own]:
     """A guess for every phase of a motion."""
-    if isinstance(guess, SequenceSolution):
-        return guess.phases
-    if isinstance(guess, Solution):
-        for name, problem in nlp.problem.phases.items():
-            _check_joints(f"phase {name!r}", problem, guess)
+    if isinstance(guess, BaseSolution):
+        if guess.phases.keys() == problem.phases.keys():
+            return guess.phases
         s = np.unique(guess.t) / guess.duration
         guess = Keyframes(s, guess.at(s * guess.duration).q)
-    return phase_guesses(nlp.problem, guess)
+    return phase_guesses(problem, guess)
 
 
 def check_kind(problem: Problem | Phases, guess: object) -> None:
     """InputError for an earlier motion of other joints or phases, or a guess in phases for a motion without."""
-    if isinstance(problem, Phases):
-        if isinstance(guess, SequenceSolution) and guess.phases.keys() != problem.phases.keys():
-            known = ", ".join(problem.phases)
-            raise InputError(f"guess has phases {', '.join(guess.phases)}, the sequence has {known}")
-        for name, own in guess.phases.items() if isinstance(guess, SequenceSolution) else ():
-            _check_joints(f"phase {name!r}", problem.phases[name], own)
-    elif isinstance(guess, SequenceSolution | Mapping):
+    in_phases = "" not in (guess.phases if isinstance(guess, BaseSolution) else [""])
+    if "" in problem.phases and (in_phases or isinstance(guess, Mapping)):
         raise InputError(f"guess is one in phases, and the problem has none, got {quoted(guess)}")
-    elif isinstance(guess, Solution):
-        _check_joints("the problem", problem, guess)
+    if not isinstance(guess, BaseSolution):
+        return
+    if in_phases and guess.phases.keys() != problem.phases.keys():
+        known = ", ".join(problem.phases)
+        raise InputError(f"guess has phases {', '.join(guess.phases)}, the sequence has {known}")
+    for name, phase in problem.phases.items():
+        _check_joints(f"phase {name!r}" if name else "the problem", phase, guess.phases[name if in_phases else ""])
 
 
 def _check_joints(what: str, problem: Problem, guess: Solution) -> None:
@@ -115,7 +120,7 @@ def trajectory_of(solution: Solution, problem: Problem) -> Trajectory:
     )
 
 
-def _multipliers(nlp: Program, solution: Answer) -> dict[str, np.ndarray] | None:
+def _multipliers(nlp: BaseNLP, solution: BaseSolution) -> dict[str, np.ndarray] | None:
     """Multipliers of an optimum with the same variables; zero for rows at sites that are new, None for other rows."""
     given, rows = solution.multipliers, np.zeros(nlp.n_g)
     known = list(zip(solution.nlp.constraints, solution.nlp.offsets, strict=False))

@@ -26,25 +26,37 @@ def reservations(solution: Solution | SequenceSolution) -> list[str]:
     ----------
     solution : Solution or SequenceSolution
     """
-    if isinstance(solution, SequenceSolution):
-        found = [f"{name}: {sentence}" for name, own in solution.phases.items() for sentence in reservations(own)]
-        if solution.status is Status.COARSE and not found:
-            found.append(_change(solution))
-        return found + _given_duration(solution.problem.minimize, solution.problem.span)
-    found, tolerance = [], solution.outcome.tolerance
-    advice = f"refine, as in co.solve(..., tol={min(tolerance, 1e-3):.1g})"
-    if solution.status is Status.COARSE and solution.error.coarse > tolerance:
-        error = solution.error
-        worse = [name for name in SOURCES if name != "bounds" and error.totals[name] > tolerance]
-        found.append(f"{'; '.join(map(error.sentence, worse))}, tolerance {tolerance:.1g}: {advice}")
-    elif solution.status is Status.COARSE:
+    found = [
+        f"{name}: {sentence}" if name else sentence
+        for name, phase in solution.phases.items()
+        for sentence in _of_phase(phase)
+    ]
+    if solution.status is Status.COARSE and not any(_coarse(phase) for phase in solution.phases.values()):
         found.append(_change(solution))
-    if solution.status is Status.VIOLATED:
-        worst = next(v for v in solution.violations if _is_bound(solution, v))
-        found.append(f"{_violated(solution, worst)} (tolerance {tolerance:.1%}): {advice}")
-    if solution.outcome.status is Status.SOLVED:
-        found += _duration(solution) + _given_duration(solution.problem.minimize, solution.problem.horizon)
+    if "" not in solution.phases:
+        found += _given_duration(solution.problem.minimize, solution.problem.horizon)
     return found
+
+
+def _of_phase(phase: Solution) -> list[str]:
+    """Sentences of warning for a phase by itself."""
+    sentences, tolerance = [], phase.outcome.tolerance
+    advice = f"refine, as in co.solve(..., tol={min(tolerance, 1e-3):.1g})"
+    if _coarse(phase):
+        totals = phase.error.totals
+        worse = [name for name in SOURCES if name != "bounds" and totals[name] > tolerance]
+        sentences.append(f"{'; '.join(map(phase.error.sentence, worse))}, tolerance {tolerance:.1g}: {advice}")
+    if phase.status is Status.VIOLATED:
+        worst = next(v for v in phase.violations if _is_bound(phase, v))
+        sentences.append(f"{_violated(phase, worst)} (tolerance {tolerance:.1%}): {advice}")
+    if phase.outcome.status is Status.SOLVED:
+        sentences += _duration(phase) + _given_duration(phase.problem.minimize, phase.problem.horizon)
+    return sentences
+
+
+def _coarse(phase: Solution) -> bool:
+    """Whether the grid of a phase is too coarse for its motion."""
+    return phase.status is Status.COARSE and phase.error.coarse > phase.outcome.tolerance
 
 
 def _given_duration(cost: Cost, horizon: Free) -> list[str]:

@@ -1,8 +1,7 @@
 """Answers: the motion, its violations, its verification, its file."""
 
-from colloc.solution.answer import Answer
 from colloc.solution.sample import JointReactions, Sample
-from colloc.solution.sequence import SequenceSolution
-from colloc.solution.solution import Solution
+from colloc.solution.sequence import SequenceSolution, solution_of
+from colloc.solution.solution import BaseSolution, Solution
 
-__all__ = ["Answer", "JointReactions", "Sample", "SequenceSolution", "Solution"]
+__all__ = ["BaseSolution", "JointReactions", "Sample", "SequenceSolution", "Solution", "solution_of"]

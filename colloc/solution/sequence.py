@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,28 +14,27 @@ from colloc.errors.cost_scale import cost_size
 from colloc.errors.local import SOURCES, LocalError
 from colloc.errors.violations import Violation
 from colloc.problem import Instant, Sequence
-from colloc.solution.answer import Answer
 from colloc.solution.by_joint import ByJoint
 from colloc.solution.ladder import Rung
 from colloc.solution.sample import JointReactions, Sample
-from colloc.solution.solution import Solution
+from colloc.solution.solution import BaseSolution, Solution
 from colloc.solver import Outcome
 from colloc.support.checks import InputError, finite_array, text, unknown_name
 from colloc.support.lazy import cached_property
-from colloc.transcription import SequenceNLP
+from colloc.transcription import NLP, DeferredNLP, SequenceNLP
 
 _MOVING = ("q", "qd", "qdd", "tau")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SequenceSolution(Answer):
+class SequenceSolution(BaseSolution):
     """An answer to a `Sequence`: one motion from 0 to the sum of all durations, and `solution["flight"]` of each phase.
 
     Where phases meet a quantity may have two values; at that time it is the later one, and `nodes` hold both.
 
     Parameters
     ----------
-    nlp : SequenceNLP
+    program : SequenceNLP or DeferredNLP
     outcome : Outcome
     parameters : ndarray
     ladder : tuple of Rung
@@ -51,7 +50,7 @@ class SequenceSolution(Answer):
     (1.0, 0.5, (2,))
     """
 
-    nlp: SequenceNLP
+    program: SequenceNLP | DeferredNLP
     outcome: Outcome
     parameters: np.ndarray
     ladder: tuple[Rung, ...] = ()
@@ -59,12 +58,17 @@ class SequenceSolution(Answer):
     @property
     def problem(self) -> Sequence:
         """The sequence that this answers."""
-        return self.nlp.problem
+        return cast(Sequence, self.program.problem)
+
+    @property
+    def nlp(self) -> SequenceNLP:
+        """The nonlinear program that was solved, with its problem and transcription."""
+        return cast(SequenceNLP, self.program.built)
 
     @property
     def curve(self) -> dict[str, Transcription]:
         """The transcriptions of the phases."""
-        return self.nlp.curve
+        return self.program.curves
 
     @cached_property
     def phases(self) -> dict[str, Solution]:
@@ -75,7 +79,7 @@ class SequenceSolution(Answer):
         found, row = {}, 0
         for name, nlp in self.nlp.phases.items():
             part = self.nlp.parts[name]
-            held = self.nlp.held[name]
+            held = self.nlp.imposed[name]
             rows = np.zeros(nlp.n_g)
             rows[held] = self.multipliers["g"][row : row + held.sum()]
             multipliers = {"g": rows, "x": self.multipliers["x"][part]}
@@ -324,6 +328,14 @@ class SequenceSolution(Answer):
 
     def _details(self) -> list[tuple[str, str]]:
         return [("phase", f"{name}: {own.duration:.8g} s") for name, own in self.phases.items()]
+
+
+def solution_of(
+    program: NLP | SequenceNLP | DeferredNLP, outcome: Outcome, parameters: np.ndarray
+) -> Solution | SequenceSolution:
+    """What a solver left of a program as a solution, of one motion or of one in phases."""
+    kind: Any = Solution if "" in program.curves else SequenceSolution
+    return kind(program, outcome, parameters)
 
 
 def _spread(values: np.ndarray, joints: tuple[str, ...], every: tuple[str, ...]) -> np.ndarray:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any, Self, cast
 
 import casadi as ca
 import numpy as np
@@ -14,26 +17,280 @@ from colloc.dynamics import joint_reactions
 from colloc.errors.cost_scale import cost_size
 from colloc.errors.local import LocalError, local_error
 from colloc.errors.violations import Violation, measure_violations
-from colloc.problem import Instant, Problem
+from colloc.problem import Instant, Problem, Sequence
 from colloc.problem.instant import RATES
 from colloc.problem.user_functions import blamed, check_numbers
-from colloc.solution.answer import Answer
 from colloc.solution.by_joint import ByJoint
 from colloc.solution.ladder import Rung
 from colloc.solution.sample import JointMotion, JointReactions, Sample
-from colloc.solver import Outcome
-from colloc.support.checks import InputError, finite_array, function, quoted, text
+from colloc.solver import Outcome, Status
+from colloc.support.checks import InputError, finite_array, function, quoted, text, unknown_name
+from colloc.support.display import Table, short
 from colloc.support.lazy import cached_property
-from colloc.transcription import NLP
+from colloc.transcription import NLP, DeferredNLP, SequenceNLP
+
+_TOLD = 1e-6  # of a row's natural size: a violation beyond is listed
+
+
+class BaseSolution(ABC):
+    """The answer to a problem, as its solver left it.
+
+    Attributes
+    ----------
+    program : NLP, SequenceNLP or DeferredNLP
+        The nonlinear program that was solved, with its problem and transcription; one that came from another process,
+        or from a file, is built on first use.
+    outcome : Outcome
+        What the solver left behind.
+    parameters : ndarray
+        Values of the problem's parameters.
+    ladder : tuple of Rung
+        The rounds of the refinement that led here, this one the last; empty without one.
+    """
+
+    program: NLP | SequenceNLP | DeferredNLP
+    outcome: Outcome
+    parameters: np.ndarray
+    ladder: tuple[Rung, ...]
+
+    @property
+    @abstractmethod
+    def problem(self) -> Problem | Sequence:
+        """The problem that this answers."""
+
+    @property
+    @abstractmethod
+    def curve(self) -> Transcription | dict[str, Transcription]:
+        """The curve of the motion, or of every phase."""
+
+    @property
+    @abstractmethod
+    def nlp(self) -> NLP | SequenceNLP:
+        """The nonlinear program that was solved, with its problem and transcription."""
+
+    @property
+    @abstractmethod
+    def phases(self) -> Mapping[str, Solution]:
+        """Every phase as a solution of its own; this motion as one phase, without a name, if it has none."""
+
+    @property
+    @abstractmethod
+    def starts(self) -> dict[str, float]:
+        """When every phase begins [s]."""
+
+    @property
+    @abstractmethod
+    def error(self) -> LocalError:
+        """The error of the motion between the nodes, on every interval, by source; `float(error)` is the largest."""
+
+    @property
+    @abstractmethod
+    def violations(self) -> list[Violation]:
+        """Every constraint row on a grid finer than the nodes, worst first."""
+
+    @property
+    @abstractmethod
+    def duration(self) -> float:
+        """Duration of the motion [s]."""
+
+    @property
+    @abstractmethod
+    def cost_size(self) -> float:
+        """What changes and errors of the cost are relative to: its terms' sizes, here or at a motion slightly off."""
+
+    @property
+    @abstractmethod
+    def edges(self) -> np.ndarray:
+        """Ends of the intervals of its grid, shape (intervals + 1,) [s]."""
+
+    @property
+    @abstractmethod
+    def nodes(self) -> Sample:
+        """The motion at the nodes."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """Heading of the answer as a table."""
+
+    @abstractmethod
+    def at(self, t: Any) -> Sample:
+        """The motion at any times, on the transcription's own curve."""
+
+    @abstractmethod
+    def evaluate(self, fn: Callable[[Instant], Any], t: Any = None) -> Any:
+        """Any function of the instant along the motion."""
+
+    @abstractmethod
+    def reactions(self, t: Any = None) -> JointReactions:
+        """Internal force and moment of every joint, at the nodes or at given times."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        legal = [own for own in dir(type(self)) if not own.startswith("_")]
+        hint = "; pictures are in co.plot, as in co.plot.summary(solution)" if name.startswith("plot") else ""
+        raise AttributeError(str(unknown_name("quantity of a solution", name, legal)) + hint)
+
+    @property
+    def x(self) -> np.ndarray:
+        """Decision vector of the NLP."""
+        return self.outcome.x
+
+    @property
+    def multipliers(self) -> dict[str, np.ndarray]:
+        """Multipliers: "g" of the constraint rows, "x" of the variable bounds; positive at an upper bound."""
+        return self.outcome.multipliers
+
+    @property
+    def history(self) -> dict[str, list[float]]:
+        """The solver's record of every iteration: cost, infeasibility, stationarity, ..."""
+        return self.outcome.history
+
+    @property
+    def iterations(self) -> int:
+        """Number of iterations."""
+        return self.outcome.iterations
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Wall time: "build", "solve", and "callbacks" as a part of it."""
+        return self.outcome.seconds
+
+    @property
+    def message(self) -> str:
+        """The solver's own words."""
+        return self.outcome.message
+
+    @cached_property
+    def status(self) -> Status:
+        """How the solve ended; if the solver is content, judged by what happens between the nodes.
+
+        `COARSE` if the grid is too coarse for the motion, `VIOLATED` if a constraint is violated.
+        """
+        if self.outcome.status is not Status.SOLVED:
+            return self.outcome.status
+        if max(self.error.coarse, self.cost_change) > self.outcome.tolerance:
+            return Status.COARSE
+        return Status.VIOLATED if self.error.bounds.max() > self.outcome.tolerance else Status.SOLVED
+
+    @property
+    def cost_change(self) -> float:
+        """Relative change of the cost in the last round of a refinement; infinite if no second round came to its end.
+
+        Zero without a refinement.
+        """
+        if len(self.ladder) < 2:
+            return float("inf") if self.ladder else 0.0
+        return abs(self.ladder[-1].cost - self.ladder[-2].cost) / self.cost_size
+
+    @property
+    def success(self) -> bool:
+        """Whether the status is `Status.SOLVED`."""
+        return self.status is Status.SOLVED
+
+    @cached_property
+    def terms(self) -> dict[str, float]:
+        """The cost by named term."""
+        return self.nlp.terms(self.x, self.parameters)
+
+    @property
+    def cost(self) -> float:
+        """The cost, all terms together."""
+        return sum(self.terms.values())
+
+    @property
+    def violation(self) -> float:
+        """Largest fine-grid violation over all constraints, relative to each row's natural size."""
+        return max((v.relative for v in self.violations), default=0.0)
+
+    @property
+    def t(self) -> np.ndarray:
+        """Times of the nodes, shape (N,) [s]."""
+        return self.nodes.t
+
+    @property
+    def q(self) -> ByJoint:
+        """Joint positions at the nodes, shape (N, n) [rad, m]; of one joint `q["elbow"]`, as in what follows."""
+        return self.nodes.q
+
+    @property
+    def qd(self) -> ByJoint:
+        """Joint velocities at the nodes, shape (N, n)."""
+        return self.nodes.qd
+
+    @property
+    def qdd(self) -> ByJoint:
+        """Joint accelerations at the nodes, shape (N, n)."""
+        return self.nodes.qdd
+
+    @property
+    def tau(self) -> ByJoint:
+        """Actuator torques at the nodes, shape (N, n) [N m, N]."""
+        return self.nodes.tau
+
+    def _normalised(self, t: Any) -> np.ndarray:
+        """Times as fractions of the duration; InputError for times outside the motion."""
+        T = self.duration
+        times = finite_array("t", t)
+        inside = (times >= -1e-9 * T) & (times <= T * (1 + 1e-9))  # False for NaN
+        if times.ndim > 1 or times.size == 0 or not inside.all():
+            got = np.array2string(times, threshold=6)
+            raise InputError(f"t must be one or more times within [0, {T:.6g}] s, got {got}")
+        return np.clip(times / T, 0, 1)
+
+    def _details(self) -> list[tuple[str, str]]:
+        """More lines of the table."""
+        return []
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What goes to other processes: the program to be built there, and arrays and names that follow from it."""
+        with suppress(InputError):  # of what is not finite, or of different joints
+            _ = self.status, self.terms, self.nodes
+        return vars(self) | {"program": DeferredNLP.of(self.program)}
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        # The program never changes, and neither do problems.
+        copy: Any = self
+        return replace(copy, outcome=deepcopy(self.outcome, memo), parameters=self.parameters.copy())
+
+    def __repr__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+    def _table(self) -> Table:
+        rows = [("status", f"{self.status} ({self.message})"), ("duration", f"{self.duration:.8g} s")]
+        rows += self._details()
+        rows.append(("cost", f"{self.cost:.8g}"))
+        rows += [("", f"{value:.6g}  {name}") for name, value in self.terms.items()]
+        seconds = ", ".join(f"{name} {value:.3f} s" for name, value in self.seconds.items())
+        rows.append(("effort", f"{self.iterations} iterations; {seconds}"))
+        rows.append(("error", f"{float(self.error):.1e} between nodes, most in {self.error.source}"))
+        return Table(self.title, ("", ""), rows + self._violated())
+
+    def _violated(self) -> list[tuple[str, str]]:
+        """Lines of the table on what is violated; of equations that a solved motion meets how far it strays."""
+        apart = [v for v in self.violations if v.equation and self.outcome.status is Status.SOLVED]
+        other = [v for v in self.violations if v not in apart]
+        worst = other[0].relative if other else 0.0
+        # Of a bound at zero the natural size is one unit, which a reader must know.
+        relative = "".join(f" of its row's natural size, {v.in_unit(v.size)}" for v in other[:1] if v.relative > 0)
+        lines = [("violation", f"{short(worst)}{relative}, between nodes included"), *_places(other)]
+        if places := _places(apart):
+            strays = max(self.error.totals[source] for source in ("dynamics", "equations"))
+            lines += [("equations", f"off between nodes: the motion strays by {strays:.1e}, relative"), *places]
+        return lines
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution(Answer):
+class Solution(BaseSolution):
     """An answer to a problem on a transcription.
 
     Parameters
     ----------
-    nlp : NLP
+    program : NLP or DeferredNLP
         The nonlinear program that was solved, with its problem and transcription.
     outcome : Outcome
         What the solver left behind.
@@ -54,7 +311,7 @@ class Solution(Answer):
     True
     """
 
-    nlp: NLP
+    program: NLP | DeferredNLP
     outcome: Outcome
     parameters: np.ndarray
     ladder: tuple[Rung, ...] = ()
@@ -80,12 +337,17 @@ class Solution(Answer):
     @property
     def problem(self) -> Problem:
         """The problem that this answers."""
-        return self.nlp.problem
+        return cast(Problem, self.program.problem)
+
+    @property
+    def nlp(self) -> NLP:
+        """The nonlinear program that was solved, with its problem and transcription."""
+        return cast(NLP, self.program.built)
 
     @property
     def curve(self) -> Transcription:
         """The transcription on which it was found."""
-        return self.nlp.curve
+        return self.program.curves[""]
 
     @cached_property
     def cost_size(self) -> float:
@@ -235,3 +497,8 @@ def _shaped(values: np.ndarray, shape: tuple[int, int], *, one: bool) -> np.ndar
     if columns == 1:
         found = found[:, 0, 0] if rows == 1 else found[:, :, 0]
     return found[0] if one else np.ascontiguousarray(found)
+
+
+def _places(violations: list[Violation]) -> list[tuple[str, str]]:
+    """Lines on the worst of some violations, and where they are."""
+    return [("", f"{v.row}: by {v} at t = {short(v.t)} s") for v in violations if v.relative > _TOLD][:5]

@@ -14,7 +14,7 @@ from colloc.solution.solution import Solution
 from colloc.support.checks import finite_number, instance, spelt
 from colloc.support.display import Table, short
 from colloc.support.interrupts import heeded
-from colloc.transcription import Program
+from colloc.transcription import BaseNLP
 
 NEAR_LOCK = np.radians(5.0)  # angle between the outer axes of three that counts as near gimbal lock
 _NOTICEABLE = 1e-6  # deviation of a joint that a table speaks about [rad, m]
@@ -161,7 +161,7 @@ def verify(solution: Solution | SequenceSolution, *, tolerance: float = 1e-12) -
     """
     instance("solution", solution, Solution | SequenceSolution, "see co.solve")
     tolerance = finite_number("tolerance", tolerance, positive=True)
-    phases = solution.phases if isinstance(solution, SequenceSolution) else {"": solution}
+    phases, starts = solution.phases, solution.starts
     found = {name: simulate(own, tolerance) for name, own in phases.items()}
     every = tuple(dict.fromkeys(name for own in phases.values() for name in _names(own)))
     columns = {name: [every.index(own) for own in _names(solution)] for name, solution in phases.items()}
@@ -170,7 +170,6 @@ def verify(solution: Solution | SequenceSolution, *, tolerance: float = 1e-12) -
         np.maximum.at(joint_errors, columns[name], deviations.whole.max(axis=0))
         local.append(np.zeros((len(deviations.local), len(every))))
         local[-1][:, columns[name]] = deviations.local
-    starts = solution.starts if isinstance(solution, SequenceSolution) else {"": 0.0}
     return Verification(
         float(joint_errors.max()),
         max(float(deviations.whole[-1].max()) for deviations in found.values()),
@@ -196,7 +195,7 @@ def _singular(solution: Solution) -> list[SingularPosture]:
     return singular_postures(solution.problem.model, t, solution.at(t).q, NEAR_LOCK)
 
 
-def kkt(nlp: Program, x: np.ndarray, p: np.ndarray, lam_g: np.ndarray, lam_x: np.ndarray) -> KKT:
+def kkt(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, lam_g: np.ndarray, lam_x: np.ndarray) -> KKT:
     """Optimality residuals of a point of an NLP with multipliers (positive at an upper bound)."""
     gradient = np.array(nlp.grad_f(x, p)[1] + nlp.jac_g(x, p)[1].T @ lam_g).ravel() + lam_x
     values = np.concatenate([x / nlp.scale_x, np.array(nlp.g(x, p)).ravel() / nlp.scale_g])

@@ -18,7 +18,7 @@ from colloc.blocks.block import Block
 from colloc.numerics.differences import central_difference
 from colloc.problem import EndState, Window, natural_size
 from colloc.transcription import Program
-from colloc.transcription.program import Motion
+from colloc.transcription.nlp import Motion
 
 _DENSE_ENTRIES = 4_000_000  # least squares beyond this size would take longer than the solve
 _VIOLATED, _HELD = 1e-6, 1e-4  # of a natural size: further outside a bound, or closer to it

@@ -32,7 +32,7 @@ from colloc.storage.schema import (
 )
 from colloc.support.checks import InputError
 from colloc.support.version import __version__
-from colloc.transcription import NLP, Program, on_curve, transcribe
+from colloc.transcription import NLP, BaseNLP, transcribe
 
 _SAMPLED = ("t", "q", "qd", "qdd", "tau")
 
@@ -84,7 +84,7 @@ def motion_from(name: str, arrays: Mapping[str, np.ndarray], meta: Mapping[str, 
         check_same(name, arrays["fingerprint"], meta["fingerprint"], fingerprint(problem))
     nlp = transcribe(problem, curve)
     if "extra_s" in arrays:
-        nlp = on_curve(nlp, curve, _extra(name, nlp, arrays))
+        nlp = nlp.on_curve(curve, _extra(name, nlp, arrays))
     if meta["schema"] == 1 and (arrays["x"].size, arrays["lam_g"].size) != (nlp.n_x, nlp.n_g):
         check_sizes(name, parameters=(arrays["parameters"].size, problem.parameter_values().size))
         return Solution(nlp, fitted(name, nlp, arrays, stored_outcome(arrays, meta)), arrays["parameters"])
@@ -159,7 +159,7 @@ def _extra(name: str, nlp: NLP, arrays: Mapping[str, np.ndarray]) -> Points:
     return points
 
 
-def judged(nlp: Program, p: np.ndarray, outcome: Outcome) -> Outcome:
+def judged(nlp: BaseNLP, p: np.ndarray, outcome: Outcome) -> Outcome:
     """The same, violated if solved it was, but not with these bounds and constraints."""
     violated = outcome.status is Status.SOLVED and not nlp.violation(outcome.x, p) <= outcome.tolerance
     return replace(outcome, status=Status.VIOLATED) if violated else outcome

@@ -22,7 +22,7 @@ from colloc.storage.stored_motion import (
     stored_outcome,
 )
 from colloc.support.checks import InputError
-from colloc.transcription.sequence import side_by_side
+from colloc.transcription.sequence import SequenceNLP
 
 
 def phases_archive(solution: SequenceSolution) -> bytes:
@@ -33,7 +33,7 @@ def phases_archive(solution: SequenceSolution) -> bytes:
     inner = {
         f"{PHASE}{k}": np.frombuffer(motion_archive(own), np.uint8) for k, own in enumerate(solution.phases.values())
     }
-    known = sum(int(held.sum()) for held in solution.nlp.held.values())
+    known = sum(int(held.sum()) for held in solution.nlp.imposed.values())
     arrays = inner | {"lam_g": solution.multipliers["g"][known:], **stored_history(solution)}
     meta = stored_answer(solution) | {"phases": list(solution.phases)}
     return packed(arrays, meta, links_fingerprint(solution.problem))
@@ -69,13 +69,13 @@ def phases_from(name: str, archive: Archive, problem: Sequence) -> SequenceSolut
     parameters = next(iter(found.values())).parameters
     if not all(np.array_equal(own.parameters, parameters) for own in found.values()):
         raise InputError(f"{name!r}: its phases must have the same values of parameters")
-    nlp = side_by_side(problem, {phase: own.nlp for phase, own in found.items()}, None)
-    check_sizes(name, rows=(arrays["lam_g"].size, nlp.n_g - sum(int(held.sum()) for held in nlp.held.values())))
+    nlp = SequenceNLP(problem, {phase: own.nlp for phase, own in found.items()})
+    check_sizes(name, rows=(arrays["lam_g"].size, nlp.n_g - sum(int(held.sum()) for held in nlp.imposed.values())))
     whole = {
         "x": np.concatenate([own.x for own in found.values()]),
         "lam_x": np.concatenate([own.multipliers["x"] for own in found.values()]),
         "lam_g": np.concatenate(
-            [*(own.multipliers["g"][nlp.held[phase]] for phase, own in found.items()), arrays["lam_g"]]
+            [*(own.multipliers["g"][nlp.imposed[phase]] for phase, own in found.items()), arrays["lam_g"]]
         ),
     }
     outcome = judged(nlp, parameters, stored_outcome({**arrays, **whole}, meta))

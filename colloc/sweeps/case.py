@@ -12,27 +12,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colloc.curves.mesh import Points
-from colloc.dynamics import newton_euler
 from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
-from colloc.refinement.next_grid import phases_of
 from colloc.refinement.rounds import Run, refined
-from colloc.solution import SequenceSolution, Solution
+from colloc.solution import SequenceSolution, Solution, solution_of
 from colloc.solver import Hessian, Status
 from colloc.storage.schema import curve_from, stored_curve
 from colloc.storage.stored_motion import stored_history, stored_outcome
 from colloc.support.checks import InputError, quoted
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
-from colloc.sweeps.screening import Curves, program
+from colloc.sweeps.screening import Curves
 from colloc.sweeps.warned import warnings_of
-from colloc.transcription import NLP, SequenceNLP, default_curves
-from colloc.transcription.recipe import Recipe, to_be_built
+from colloc.transcription import NLP, DeferredNLP, SequenceNLP, checked_curves, default_curves, transcribe
+from colloc.transcription.nlp import Recipe
 
 _ENDED = (Status.SOLVED, Status.COARSE, Status.VIOLATED)
 
 Values = Mapping[str, Any]
 Answer = Solution | SequenceSolution
+Program = NLP | SequenceNLP | DeferredNLP
 
 
 class Item(NamedTuple):
@@ -91,7 +90,7 @@ class CaseSolver(Portable):
     def _solved(self, item: Item, begin: float) -> bytes:
         nlp = self.nlp_of(item.values)
         run = self._run(nlp.problem, item.values)
-        guess = self.guess if item.neighbour is None else self._neighbour(nlp, *item.neighbour)
+        guess = self.guess if item.neighbour is None else self._solution(nlp.problem, nlp, *item.neighbour)
         solution, _ = run(nlp, guess, begin)
         if item.neighbour is not None and solution.outcome.status not in (Status.SOLVED, Status.INTERRUPTED):
             solution, _ = run(nlp, self.guess, begin)  # a neighbour that misleads
@@ -142,65 +141,42 @@ class CaseSolver(Portable):
     def nlp_of(self, values: Values) -> NLP | SequenceNLP:
         """The program of a case on its first grid."""
         if not callable(self.problem):
-            return self._only
+            return self._shared.built
         problem = self.problem_of(values)
-        return program(problem, self._curve(problem), self.compile)
+        return transcribe(problem, self._curve(problem), compile=self.compile)
 
     def answer(self, values: Values, content: bytes) -> Answer:
         """The solution that a file holds, its program built on demand."""
-        problem = self.problem_of(values)
-        kept = unpacked(content)
-        recipes = self._recipes(problem, kept)
-        shared = not callable(self.problem) and self._only.curve == _curves(recipes) and not _has_extra(recipes)
-        nlp = self._only if shared else to_be_built(problem, recipes, self.compile)
-        return self._as_answer(nlp, values, kept)
+        program = None if callable(self.problem) else self._shared
+        return self._solution(self.problem_of(values), program, values, content)
 
     @cached_property
-    def _only(self) -> NLP | SequenceNLP:
-        """The program of all cases on the first grid, where they differ in parameters; built when it is needed."""
+    def _shared(self) -> DeferredNLP:
+        """The program of all cases on the first grid, where they differ in parameters."""
         assert not callable(self.problem)
-        curve: Any = self._curve(self.problem)
-        if isinstance(self.problem, Sequence):
-            recipes = {name: self._recipe(curve[name]) for name in self.problem.phases}
-            return to_be_built(self.problem, recipes, self.compile)
-        return to_be_built(self.problem, self._recipe(curve), self.compile)
+        curves = checked_curves(self.problem, self._curve(self.problem))
+        recipes = {name: Recipe(curve, compile=self.compile) for name, curve in curves.items()}
+        return DeferredNLP(self.problem, recipes, self.compile)
 
-    def _recipe(self, curve: Any, extra: Points | None = None) -> Recipe:
-        return Recipe(curve, newton_euler, None, extra, self.compile)
+    def _solution(self, problem: Problem | Sequence, program: Program | None, values: Values, content: bytes) -> Answer:
+        """The solution in a file, as one of a program if that is on the same grid."""
+        stored = unpacked(content)
+        deferred = DeferredNLP(problem, self._recipes(stored), self.compile)
+        if program is None or program.curves != deferred.curves or deferred.has_extra_nodes:
+            program = deferred
+        outcome = stored_outcome(stored.arrays, stored.row["answer"])
+        return solution_of(program, outcome, self._run(problem, values).parameters)
 
-    def _neighbour(self, nlp: NLP | SequenceNLP, values: Values, content: bytes) -> Answer:
-        """The solution in a file as one of a program, or where its grid is another as one of that."""
-        kept = unpacked(content)
-        recipes = self._recipes(nlp.problem, kept)
-        if nlp.curve != _curves(recipes) or _has_extra(recipes):
-            nlp = to_be_built(nlp.problem, recipes, self.compile)
-        return self._as_answer(nlp, values, kept)
-
-    def _as_answer(self, nlp: NLP | SequenceNLP, values: Values, kept: Kept) -> Answer:
-        p = self._run(nlp.problem, values).parameters
-        outcome = stored_outcome(kept.arrays, kept.row["answer"])
-        return SequenceSolution(nlp, outcome, p) if isinstance(nlp, SequenceNLP) else Solution(nlp, outcome, p)
-
-    def _recipes(self, problem: Problem | Sequence, kept: Kept) -> Recipe | dict[str, Recipe]:
+    def _recipes(self, stored: Kept) -> dict[str, Recipe]:
         """The grids of a file's answer."""
-        stored = kept.row["answer"]["curves"]
-        found = {}
-        for k, (name, curve) in enumerate(stored.items()):
+        recipes = {}
+        for k, (name, curve) in enumerate(stored.row["answer"]["curves"].items()):
             extra = None
-            if f"extra_s_{k}" in kept.arrays:
-                extra = Points(kept.arrays[f"extra_s_{k}"], kept.arrays[f"extra_interval_{k}"])
-            known = curve_from("a case", curve, kept.arrays["x"].size * 10)
-            found[name] = self._recipe(known, extra)
-        return found if isinstance(problem, Sequence) else found[""]
-
-
-def _curves(recipes: Recipe | dict[str, Recipe]) -> Any:
-    return recipes.curve if isinstance(recipes, Recipe) else {name: own.curve for name, own in recipes.items()}
-
-
-def _has_extra(recipes: Recipe | dict[str, Recipe]) -> bool:
-    every = [recipes] if isinstance(recipes, Recipe) else recipes.values()
-    return any(own.extra is not None for own in every)
+            if f"extra_s_{k}" in stored.arrays:
+                extra = Points(stored.arrays[f"extra_s_{k}"], stored.arrays[f"extra_interval_{k}"])
+            curve = curve_from("a case", curve, stored.arrays["x"].size * 10)
+            recipes[name] = Recipe(curve, extra=extra, compile=self.compile)
+        return recipes
 
 
 def _words(solution: Answer) -> dict[str, Any]:
@@ -212,13 +188,13 @@ def _words(solution: Answer) -> dict[str, Any]:
         "tolerance": outcome.tolerance,
         "iterations": outcome.iterations,
         "seconds": outcome.seconds,
-        "curves": {name: stored_curve(own.curve) for name, own in phases_of(solution).items()},
+        "curves": {name: stored_curve(own.curve) for name, own in solution.phases.items()},
     }
 
 
 def _arrays(solution: Answer) -> dict[str, np.ndarray]:
     arrays = {"x": solution.x, "lam_g": solution.multipliers["g"], "lam_x": solution.multipliers["x"]}
-    for k, own in enumerate(phases_of(solution).values()):
+    for k, own in enumerate(solution.phases.values()):
         if (extra := own.nlp.grid.extra) is not None:
             arrays |= {f"extra_s_{k}": extra.s, f"extra_interval_{k}": extra.interval}
     return arrays | stored_history(solution)

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from colloc.problem import Problem, Sequence
 from colloc.refinement.warm_start import check_kind
-from colloc.solution import SequenceSolution, Solution
+from colloc.solution.solution import BaseSolution
 from colloc.support.checks import InputError, quoted
 from colloc.transcription import phase_guesses, trajectory_from
 from colloc.transcription.guess import Keyframes
 
 
-def check_guess(problem: Any, guess: Any) -> None:
+def check_guess(problem: Problem | Sequence | Callable[..., Any], guess: Any) -> None:
     """InputError for a guess that no program of the problem, or of any where it is a function, could take."""
-    if not isinstance(problem, Problem | Sequence):
-        if not (callable(guess) or isinstance(guess, Keyframes | Mapping | Solution | SequenceSolution)):
+    if callable(problem):
+        if not (callable(guess) or isinstance(guess, Keyframes | Mapping | BaseSolution)):
             raise InputError(f"guess must be such as solve takes, co.line(...) or a Solution, got {quoted(guess)}")
         return
     check_kind(problem, guess)
-    if isinstance(guess, Solution | SequenceSolution):
+    if isinstance(guess, BaseSolution):
         return
-    if isinstance(problem, Sequence):
-        phase_guesses(problem, guess)
-    else:
-        trajectory_from(problem, guess)
+    for name, phase in phase_guesses(problem, guess).items():
+        trajectory_from(problem.phases[name], phase)
 
 
 def described(guess: Any) -> Any:
     """What JSON can keep of a guess: the numbers of a solution or of keyframes, the name of a function."""
-    if isinstance(guess, Solution | SequenceSolution):
+    if isinstance(guess, BaseSolution):
         return guess.x.tolist()
     if isinstance(guess, Keyframes):
         return [guess.s.tolist(), guess.q.tolist()]

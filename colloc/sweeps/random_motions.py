@@ -14,9 +14,9 @@ import numpy as np
 
 from colloc.problem import Problem
 from colloc.support.checks import InputError
-from colloc.transcription import Program, Trajectory, trajectory_from
+from colloc.transcription import BaseNLP, Trajectory, trajectory_from
 from colloc.transcription.guess import Keyframes, resting_posture, stated_postures
-from colloc.transcription.program import Motion
+from colloc.transcription.nlp import Phase
 
 _DETOURS = (0.5, 1.0)  # shares of the way from the straight line to a random posture
 _TURNING = (0.25, 0.75)  # fractions of the duration between which a detour is at its farthest
@@ -34,12 +34,12 @@ class Reach(NamedTuple):
     upper: np.ndarray
 
 
-def random_start(nlp: Program, lines: Sequence[Trajectory], rng: np.random.Generator) -> np.ndarray:
+def random_start(nlp: BaseNLP, lines: Sequence[Trajectory], rng: np.random.Generator) -> np.ndarray:
     """A decision vector within its bounds.
 
     Parameters
     ----------
-    nlp : Program
+    nlp : BaseNLP
     lines : sequence of Trajectory
         The usual guess of every motion of the program, see `usual_guesses`.
     rng : Generator
@@ -50,7 +50,7 @@ def random_start(nlp: Program, lines: Sequence[Trajectory], rng: np.random.Gener
     return np.clip(x, nlp.lower, nlp.upper)
 
 
-def near_start(nlp: Program, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def near_start(nlp: BaseNLP, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """A decision vector near another: large detours of some joints, and another duration."""
     x = x.copy()
     for motion in nlp.motions:
@@ -66,7 +66,7 @@ def near_start(nlp: Program, x: np.ndarray, rng: np.random.Generator) -> np.ndar
     return np.clip(x, nlp.lower, nlp.upper)
 
 
-def usual_guesses(nlp: Program) -> list[Trajectory]:
+def usual_guesses(nlp: BaseNLP) -> list[Trajectory]:
     """The guess that every motion of a program has where none is given."""
     return [trajectory_from(motion.problem, None) for motion in nlp.motions]
 
@@ -80,7 +80,7 @@ def reach_of(problem: Problem) -> Reach:
     return Reach(np.where(np.isfinite(lower), lower, low), np.where(np.isfinite(upper), upper, high))
 
 
-def _random_part(motion: Motion, line: Trajectory, posture: dict[str, float], rng: np.random.Generator) -> np.ndarray:
+def _random_part(motion: Phase, line: Trajectory, posture: dict[str, float], rng: np.random.Generator) -> np.ndarray:
     """The entries of one motion; `posture` is where the motion before it has ended, and afterwards where this one."""
     problem = motion.problem
     names, reach = problem.model.joint_names, reach_of(problem)

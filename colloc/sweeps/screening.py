@@ -15,9 +15,8 @@ import numpy as np
 from colloc.curves import BSpline, HermiteSimpson, Radau, Transcription
 from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
-from colloc.refinement.next_grid import phases_of
 from colloc.refinement.rounds import Run, refined
-from colloc.solution import SequenceSolution, Solution
+from colloc.solution import SequenceSolution, Solution, solution_of
 from colloc.solver import Hessian, Outcome, Start, Status
 from colloc.support.checks import InputError
 from colloc.support.lazy import cached_property
@@ -94,7 +93,7 @@ class Screening(Portable):
     @cached_property
     def nlp(self) -> NLP | SequenceNLP:
         """The program on the coarse grid."""
-        return program(self.problem, self.curve, self.compile)
+        return transcribe(self.problem, self.curve, compile=self.compile)
 
     @cached_property
     def lines(self) -> list[Trajectory]:
@@ -134,11 +133,8 @@ class Screening(Portable):
 
     def solution(self, found: Coarse) -> Solution | SequenceSolution:
         """What a start has led to, as a solution on the coarse grid."""
-        nlp, p = self.nlp, self.parameters
         assert found.outcome is not None
-        if isinstance(nlp, SequenceNLP):
-            return SequenceSolution(nlp, found.outcome, p)
-        return Solution(nlp, found.outcome, p)
+        return solution_of(self.nlp, found.outcome, self.parameters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +155,7 @@ class Refining(Portable):
     @cached_property
     def nlp(self) -> NLP | SequenceNLP:
         """The program on the first grid that is asked for."""
-        return program(self.coarse.problem, self.curve, self.coarse.compile)
+        return transcribe(self.coarse.problem, self.curve, compile=self.coarse.compile)
 
     def __call__(self, found: Coarse | None) -> Solution | SequenceSolution | str:
         """The optimum; without its problem, which the asker has. Where there is none, the reason."""
@@ -177,12 +173,6 @@ class Refining(Portable):
 def _better(reason: str, end: Any, other: str, than: Any) -> bool:
     """Whether one end, with its reason for being none, is better than another."""
     return not reason and (bool(other) or end.cost < than.cost)
-
-
-def program(problem: Problem | Sequence, curve: Curves, compile: bool | Compile | None) -> NLP | SequenceNLP:
-    """The program of a problem or of a sequence."""
-    stated: Any = problem
-    return transcribe(stated, curve, compile=compile)
 
 
 def coarser(curve: Curves) -> Curves:
@@ -213,7 +203,7 @@ def _coarser(curve: Transcription) -> Transcription:
 def signature(solution: Solution | SequenceSolution) -> np.ndarray:
     """Durations of the phases, and positions over the ranges of the joints at equal fractions of the duration."""
     parts = []
-    for own in phases_of(solution).values():
+    for own in solution.phases.values():
         reach = own.problem.limits("q")
         T = own.duration
         q = np.zeros((0, 0))

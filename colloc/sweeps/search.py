@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import Executor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from colloc.sweeps.given_guess import check_guess
 from colloc.sweeps.optima import Found, Optima, Optimum, alike, grouped
 from colloc.sweeps.screening import Coarse, Curves, Item, Refining, Screening, coarser, signature
 from colloc.sweeps.warned import say_once
-from colloc.transcription import checked_curves, default_curves, for_own_problem
+from colloc.transcription import DeferredNLP, checked_curves, default_curves
 
 _NEAR = 0.6  # share of the starts that lie near earlier ends
 _ROUNDS = 3  # in which these are solved, each near the best ends so far
@@ -219,7 +220,7 @@ class _Search:
             for c in sorted(self._coarse, key=lambda c: c.number)
         ]  # fmt: skip
         found = [
-            Optimum(_own(solution, screening.problem), tuple(sorted(numbers - {_USUAL})), _USUAL in numbers)
+            Optimum(_for_problem(solution, screening.problem), tuple(sorted(numbers - {_USUAL})), _USUAL in numbers)
             for _, solution, numbers in optima
         ]
         return Optima(tuple(found), tuple(rows), self._interrupted)
@@ -236,13 +237,11 @@ class _Search:
         raise SolveError(f"none of {len(self._coarse)} starts has led to an optimum\n{listed}".rstrip(), None)
 
 
-def _own(solution: Solution | SequenceSolution, problem: Problem | Sequence) -> Solution | SequenceSolution:
+def _for_problem(solution: Solution | SequenceSolution, problem: Problem | Sequence) -> Solution | SequenceSolution:
     """A solution that has come from a worker as one of the asker's problem."""
     if solution.problem is problem:
         return solution
-    found = object.__new__(type(solution))
-    vars(found).update(vars(solution) | {"nlp": for_own_problem(solution.nlp, problem)})
-    return found
+    return replace(solution, program=replace(DeferredNLP.of(solution.program), problem=problem))
 
 
 def _reason(error: Exception) -> str:

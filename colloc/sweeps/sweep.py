@@ -128,13 +128,13 @@ def sweep(
         raise InputError(f"seconds holds for processes of the sweep's own: give executor=2, got {quoted(executor)}")
     if parameters is not None:
         function("parameters", parameters, "a function of the names in cases", *names, keywords=True)
-    if not isinstance(problem, Problem | Sequence):
-        function("problem", problem, "a Problem, a Sequence or a function that returns one", *names, keywords=True)
-    else:
+    if isinstance(problem, Problem | Sequence):
         first = dict(zip(names, values[0].tolist(), strict=True))
         problem.parameter_values(first if parameters is None else parameters(**first))  # names and shapes
         if curve is not None:
             curve = checked_curves(problem, curve)
+    else:
+        function("problem", problem, "a Problem, a Sequence or a function that returns one", *names, keywords=True)
     check_compile(compile)
     if guess is not None:
         check_guess(problem, guess)
@@ -260,10 +260,13 @@ def _folder(path: str | os.PathLike[str]) -> Path:
 def _about(solver: CaseSolver, names: tuple[str, ...], values: np.ndarray, warm: bool) -> dict[str, Any]:
     """What a sweep is, as far as it can be told: what two of them are compared by."""
     first = solver.problem_of(dict(zip(names, values[0].tolist(), strict=True)))
-    phases = first.phases if isinstance(first, Sequence) else {"": first}
-    parts = {f"{name}{part}": v.tolist() for name, own in phases.items() for part, v in fingerprint(own).items()}
+    parts = {
+        f"{name}{part}": values.tolist()
+        for name, phase in first.phases.items()
+        for part, values in fingerprint(phase).items()
+    }
     if isinstance(first, Sequence):
-        parts |= {part: v.tolist() for part, v in links_fingerprint(first).items()}
+        parts |= {part: values.tolist() for part, values in links_fingerprint(first).items()}
     return {
         "names": list(names), "values": values.tolist(), "warm": warm, "record": list(solver.record),
         "curve": repr(solver.curve), "tol": solver.tol, "guess": described(solver.guess), "problem": parts,

@@ -19,7 +19,7 @@ from numpy.polynomial import legendre
 
 from colloc.numerics.quadrature import gauss
 from colloc.problem import EndState, Problem
-from colloc.transcription.program import Motion, Program
+from colloc.transcription.nlp import BaseNLP, Phase
 from colloc.transcription.trajectory import Trajectory
 
 _DEGREE = 11  # of the polynomials that corrections are: with some conditions on the way they still are smooth
@@ -66,12 +66,12 @@ def _at_rest(problem: Problem) -> np.ndarray:
     return np.array([bool(velocities) and not any(velocities) for velocities in stated])
 
 
-def blended(nlp: Program, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+def blended(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> np.ndarray:
     """A decision vector whose motion meets the conditions at single moments, by Newton's method.
 
     Parameters
     ----------
-    nlp : Program
+    nlp : BaseNLP
     x : ndarray, shape (n_x,)
         A guess; its durations, signals, states and constants stay as they are.
     p : ndarray, shape (n_p,)
@@ -101,7 +101,7 @@ def blended(nlp: Program, x: np.ndarray, p: np.ndarray) -> np.ndarray:
     return x
 
 
-def _conditions(nlp: Program, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _conditions(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Conditions on the control points of the joints: their slopes, shape (m, n_x), and what x misses, shape (m,)."""
     joints = np.zeros(nlp.n_x, dtype=bool)
     for motion in nlp.motions:
@@ -124,12 +124,12 @@ class _CorrectionSpace:
 
     Parameters
     ----------
-    motion : Motion
+    motion : Phase
     x : ndarray, shape (n_x,)
         Has the duration, by which accelerations are those in time.
     """
 
-    def __init__(self, motion: Motion, x: np.ndarray):
+    def __init__(self, motion: Phase, x: np.ndarray):
         grid, self._motion = motion.grid, motion
         layout = grid.layout
         self._index = layout["q"] - layout.offset + motion.part.start

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -17,11 +18,13 @@ import numpy as np
 from colloc.blocks.block import Block
 from colloc.blocks.evaluation_points import Local, Quadrature, Sites
 from colloc.blocks.slices import Slices
+from colloc.blocks.torques import Torques
 from colloc.curves.bspline import BSpline
+from colloc.curves.curve import Transcription
 from colloc.curves.mesh import Points, points_inside
 from colloc.numerics.bspline import cox_de_boor
 from colloc.numerics.quadrature import gauss
-from colloc.problem import Moment, Window
+from colloc.problem import Moment, Problem, Window
 from colloc.problem.rows import bounded
 from colloc.support.checks import InputError
 from colloc.support.lazy import cached_property
@@ -205,3 +208,23 @@ class _Knots:
         index, place = np.unique(table, axis=1, return_inverse=True)
         symbols = ca.SX.sym("knots", index.shape[1])
         return cls(symbols, tuple(symbols[k] for k in place.ravel().tolist()), index)
+
+
+def grid_of(curve: Transcription, problem: Problem, torques: Torques, extra: Points | None = None) -> Grid:
+    """The grid of a problem on a curve, with nodes beside the curve's own where they are given.
+
+    Raises
+    ------
+    InputError
+        For jerk or torque rates on a curve whose accelerations may jump.
+    """
+    kind: Any = FreeKnotsGrid if getattr(curve, "free", False) else Grid
+    grid: Grid = kind(curve, problem, torques, extra)
+    if not problem.needs_rates:
+        return grid
+    if (grid.basis.continuity < 2).any():
+        raise InputError(
+            f"jerk and torque rates have no bounds where accelerations jump, as they may on {curve}; take a "
+            "curve on which they do not, such as BSpline(20, degree=5) or HermiteSimpson(20)"
+        )
+    return grid.with_rates

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from colloc.support.checks import InputError
-from colloc.transcription.program import Program
+from colloc.transcription.nlp import BaseNLP
 
 
-def check_freedoms(nlp: Program) -> None:
+def check_freedoms(nlp: BaseNLP) -> None:
     """InputError for an NLP with more equations than unknowns, with the constraints that make them."""
     counts = {}
     for block in nlp.constraints:

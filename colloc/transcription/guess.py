@@ -165,8 +165,8 @@ def _function_of_time(problem: Problem, guess: Guess, T: float) -> Callable[[np.
     return lambda s: np.array([finite_array(f"guess at t = {t:g} s", guess(float(t)), (n,)) for t in s * T])
 
 
-def default_curves(problem: Problem | Sequence, *, guessed: bool = False) -> BSpline | dict[str, BSpline]:
-    """Splines whose accelerations may jump, on a mesh for where the search starts; of a sequence by phase.
+def default_curves(problem: Problem | Sequence, *, guessed: bool = False) -> dict[str, BSpline]:
+    """Splines whose accelerations may jump, on a mesh for where the search starts, by phase.
 
     From the straight line, timed within the limits of a free duration, cubics on breakpoints that suit it, narrow where
     it starts and ends. Else of degree 4 on equal intervals, on which a rough guess does no harm; where narrow ones are
@@ -178,9 +178,7 @@ def default_curves(problem: Problem | Sequence, *, guessed: bool = False) -> BSp
     guessed : bool
         Whether the search starts from a guess of the user's.
     """
-    if isinstance(problem, Sequence):
-        return {name: _default_curve(phase, guessed) for name, phase in problem.phases.items()}
-    return _default_curve(problem, guessed)
+    return {name: _default_curve(phase, guessed) for name, phase in problem.phases.items()}
 
 
 def _default_curve(problem: Problem, guessed: bool) -> BSpline:
@@ -194,33 +192,35 @@ def _default_curve(problem: Problem, guessed: bool) -> BSpline:
     return BSpline(_INTERVALS, degree=4, continuity=1)
 
 
-def phase_guesses(sequence: Sequence, guess: Any) -> dict[str, Any]:
+def phase_guesses(problem: Problem | Sequence, guess: Any) -> dict[str, Any]:
     """A guess for every phase.
 
     Parameters
     ----------
-    sequence : Sequence
+    problem : Problem or Sequence
     guess : mapping, Keyframes, function of time or None
         By phase, where phases may be left out; else of the whole motion, whose durations are those guessed of the
         phases. None is a line from each posture that a phase states at an end to the next one.
     """
+    phases = problem.phases
+    if "" in phases:
+        return {"": guess}
     if isinstance(guess, Mapping):
         for name in guess:
-            if name not in sequence.phases:
-                raise unknown_name("phase", name, sequence.phases)
-        return phase_guesses(sequence, None) | dict(guess)
-    spans = [problem.horizon.guess or problem.horizon.middle for problem in sequence.phases.values()]
-    ends = np.append(0.0, np.cumsum(spans))
+            if name not in phases:
+                raise unknown_name("phase", name, phases)
+        return phase_guesses(problem, None) | dict(guess)
+    ends = np.append(0.0, np.cumsum([phase.horizon.guess or phase.horizon.middle for phase in phases.values()]))
     if guess is None:
-        return _lines(sequence, ends)
+        return _lines(phases, ends)
     if isinstance(guess, Keyframes):
         return {
             name: _piece(guess, start / ends[-1], end / ends[-1])
-            for name, start, end in zip(sequence.phases, ends, ends[1:], strict=False)
+            for name, start, end in zip(phases, ends, ends[1:], strict=False)
         }
     if callable(guess):
         function("guess", guess, "a function of time", "t")
-        return {name: partial(_later, guess, start) for name, start in zip(sequence.phases, ends, strict=False)}
+        return {name: partial(_later, guess, start) for name, start in zip(phases, ends, strict=False)}
     raise InputError(
         "guess must be co.line(...), co.keyframes(...), a function of time, a mapping of phase to such, or an earlier "
         f"Solution, got {quoted(guess)}"
@@ -238,16 +238,16 @@ def _piece(frames: Keyframes, start: float, end: float) -> Keyframes:
     return Keyframes((s - start) / (end - start), np.column_stack([np.interp(s, frames.s, q) for q in frames.q.T]))
 
 
-def _lines(sequence: Sequence, ends: np.ndarray) -> dict[str, Keyframes]:
+def _lines(phases: Mapping[str, Problem], ends: np.ndarray) -> dict[str, Keyframes]:
     """Lines through the postures that phases state, joint by joint; through a middle of its bounds where none does."""
     known: dict[str, dict[float, float]] = {}
-    for problem, *times in zip(sequence.phases.values(), ends, ends[1:], strict=False):
+    for problem, *times in zip(phases.values(), ends, ends[1:], strict=False):
         for t, posture in zip(times, stated_postures(problem), strict=True):
             for joint, value in zip(problem.model.joint_names, posture.tolist(), strict=True):
                 if not np.isnan(value):
                     known.setdefault(joint, {}).setdefault(float(t), value)
     found = {}
-    for (name, problem), *times in zip(sequence.phases.items(), ends, ends[1:], strict=False):
+    for (name, problem), *times in zip(phases.items(), ends, ends[1:], strict=False):
         postures = np.tile(resting_posture(problem), (2, 1))
         for j, joint in enumerate(problem.model.joint_names):
             if joint in known:

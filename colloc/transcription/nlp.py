@@ -1,45 +1,361 @@
-"""The nonlinear program of one motion."""
+"""Nonlinear programs made of blocks: assembled into sparse values and exact derivatives; that of one motion."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
+import casadi as ca
 import numpy as np
 
+from colloc.blocks.assembly import Assembly
 from colloc.blocks.block import Block
-from colloc.curves.curve import Transcription
+from colloc.blocks.evaluation import Evaluation
+from colloc.blocks.torques import Torques
+from colloc.curves.curve import Transcription, brief
+from colloc.curves.mesh import Points
+from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.kernels import Compile
+from colloc.numerics.differences import central_difference
 from colloc.problem import Problem, natural_size
-from colloc.support.checks import count, finite_array, instance
-from colloc.support.display import Table
+from colloc.support.arguments import integer, taking
+from colloc.support.checks import count, finite_array, float_array, instance
+from colloc.support.display import Table, short
 from colloc.support.lazy import cached_property
+from colloc.support.progress import announce
+from colloc.transcription.fixed_ends import FixedEnds, fix_ends
+from colloc.transcription.free_knots import grid_of
 from colloc.transcription.grid import Grid
-from colloc.transcription.program import Motion, Program
+from colloc.transcription.problem_blocks import constraint_blocks, cost_blocks
 from colloc.transcription.shared import parameter_symbols
 
 # Sizes at most of unknowns, and of positions and durations, which are in radians, metres and seconds, in multiples of
 # their least magnitude if that is more than one: bounds that are looser tell no size.
 _LOOSE, _LOOSE_MOTION = 1e4, 100.0
+_SECONDS = 8e-3  # that building takes for every pair of a joint and one that moves it, entries of the mass matrix
+
+
+class Phase(NamedTuple):
+    """One phase of a program.
+
+    Parameters
+    ----------
+    before : str
+        What to put before the names of its rows and variables.
+    part : slice
+        Its entries of a decision vector.
+    problem : Problem
+    grid : Grid
+    """
+
+    before: str
+    part: slice
+    problem: Problem
+    grid: Grid
+
+
+class BaseNLP(ABC):
+    """minimise the summed rows of the costs, subject to bounds on x and on the rows of the constraints.
+
+    Variables with equal bounds are fixed: derivatives with respect to them are left out.
+
+    Attributes
+    ----------
+    compile : bool, Compile or None
+        Whether the blocks' functions run as compiled kernels; None where that pays, see `solve`.
+    phases : mapping of str to NLP
+        The programs of the phases alone; this one as that of one phase, without a name, if it has none.
+    """
+
+    compile: bool | Compile | None
+    phases: Mapping[str, NLP]
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self  # as problems do
+
+    @property
+    @abstractmethod
+    def costs(self) -> Sequence[Block]:
+        """The costs as blocks."""
+
+    @property
+    @abstractmethod
+    def constraints(self) -> Sequence[Block]:
+        """The constraints as blocks."""
+
+    @property
+    @abstractmethod
+    def lower(self) -> np.ndarray:
+        """Lower bounds of the variables, shape (n_x,)."""
+
+    @property
+    @abstractmethod
+    def upper(self) -> np.ndarray:
+        """Upper bounds of the variables, shape (n_x,)."""
+
+    @property
+    def built(self) -> Self:
+        """This program, as that of a `DeferredNLP`."""
+        return self
+
+    @property
+    @abstractmethod
+    def n_p(self) -> int:
+        """Number of parameters."""
+
+    @property
+    @abstractmethod
+    def scale_x(self) -> np.ndarray:
+        """Natural size of every variable, shape (n_x,)."""
+
+    @property
+    @abstractmethod
+    def free_duration(self) -> bool:
+        """Whether any motion's duration is unknown."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> Mapping[str, slice]:
+        """Every phase's entries of a decision vector."""
+
+    @abstractmethod
+    def with_phases(self, phases: Mapping[str, NLP]) -> Self:
+        """The same motion with other programs of its phases."""
+
+    @property
+    def curves(self) -> dict[str, Transcription]:
+        """The curve of every phase."""
+        return {name: nlp.curve for name, nlp in self.phases.items()}
+
+    @property
+    def described_curve(self) -> str:
+        """The curve or curves, for messages."""
+        return ", ".join(dict.fromkeys(brief(curve) for curve in self.curves.values()))
+
+    @property
+    def motions(self) -> list[Phase]:
+        """The phases, with their entries of a decision vector."""
+        return [
+            Phase(f"{name}: " if name else "", self.parts[name], nlp.problem, nlp.grid)
+            for name, nlp in self.phases.items()
+        ]
+
+    @abstractmethod
+    def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
+        """Value of every cost term by name, weights included."""
+
+    @abstractmethod
+    def owner(self, block: Block) -> tuple[str, int | None]:
+        """Whose a block is: what to put before its names, and the entry of x that is the duration of its motion."""
+
+    @abstractmethod
+    def variable_name(self, k: int, x: np.ndarray) -> str:
+        """What a variable is; of a control point its joint or signal, and the time in whose neighbourhood it counts."""
+
+    @property
+    def n_x(self) -> int:
+        """Number of variables."""
+        return self.lower.size
+
+    @cached_property
+    def offsets(self) -> np.ndarray:
+        """First row of every constraint block, and the number of rows in all."""
+        return np.cumsum([0] + [block.n_rows * block.n_slices for block in self.constraints])
+
+    @property
+    def n_g(self) -> int:
+        """Number of constraint rows."""
+        return int(self.offsets[-1])
+
+    @cached_property
+    def bounds_g(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper bounds of the constraint rows."""
+        lower = [np.tile(block.rows.lower, block.n_slices) for block in self.constraints]
+        upper = [np.tile(block.rows.upper, block.n_slices) for block in self.constraints]
+        return np.concatenate([np.zeros(0), *lower]), np.concatenate([np.zeros(0), *upper])
+
+    @cached_property
+    def scale_g(self) -> np.ndarray:
+        """Natural size of every constraint row, from its bounds."""
+        return np.concatenate([np.zeros(0), *(np.tile(b.rows.scale, b.n_slices) for b in self.constraints)])
+
+    @cached_property
+    def free(self) -> np.ndarray:
+        """Which variables are not fixed, ndarray of bool, shape (n_x,)."""
+        return self.lower < self.upper
+
+    @cached_property
+    def _first(self) -> Evaluation:
+        """Values and first derivatives."""
+        return Evaluation((*self.costs, *self.constraints), ("value", "gradient", "jacobian"), self.compile)
+
+    @cached_property
+    def _assembly(self) -> Assembly:
+        return Assembly(self._first, ca.MX.sym("x", self.n_x), ca.MX.sym("p", self.n_p), self.free)
+
+    @cached_property
+    def f(self) -> ca.Function:
+        """(x, p) -> cost."""
+        return ca.Function("f", self._assembly.xp, [self._assembly.cost(self.costs)], ["x", "p"], ["f"])
+
+    @cached_property
+    def g(self) -> ca.Function:
+        """(x, p) -> constraint rows."""
+        return ca.Function("g", self._assembly.xp, [self._assembly.rows(self.constraints)], ["x", "p"], ["g"])
+
+    @cached_property
+    def grad_f(self) -> ca.Function:
+        """(x, p) -> cost, its gradient."""
+        found = [self.f(*self._assembly.xp), self._assembly.gradient(self.costs)]
+        return ca.Function("grad_f", self._assembly.xp, found, ["x", "p"], ["f", "grad_f_x"])
+
+    @cached_property
+    def jac_g(self) -> ca.Function:
+        """(x, p) -> constraint rows, their sparse Jacobian."""
+        found = [self.g(*self._assembly.xp), self._assembly.jacobian(self.constraints, self.offsets)]
+        return ca.Function("jac_g", self._assembly.xp, found, ["x", "p"], ["g", "jac_g_x"])
+
+    @cached_property
+    def hess_lag(self) -> ca.Function:
+        """(x, p, lam_f, lam_g) -> sparse upper triangle of the Hessian of lam_f f + lam_g' g."""
+        return self._hessian("hessian")
+
+    @cached_property
+    def gauss_newton(self) -> ca.Function:
+        """`hess_lag` with J'J of the costs that are sums of squares only: no second derivatives at all."""
+        return self._hessian("gauss_newton")
+
+    def _hessian(self, kind: str) -> ca.Function:
+        # An evaluation of their own: who asks for no second derivatives need not wait until they are compiled.
+        evaluation = Evaluation((*self.costs, *self.constraints), (kind,), self._first.choice)
+        multipliers = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.n_g)
+        assembly = self._assembly._replace(evaluation=evaluation)
+        found = assembly.hessian(kind, self.costs, self.constraints, self.offsets, *multipliers)
+        names = ["x", "p", "lam_f", "lam_g"]
+        return ca.Function("hess_lag", [*assembly.xp, *multipliers], [found], names, ["triu_hess_gamma_x_x"])
+
+    def row_name(self, row: int, x: np.ndarray | None = None) -> str:
+        """Constraint, joint and time of a row of g; time in seconds at a decision vector."""
+        count("row", row, at_least=0, at_most=self.n_g - 1)
+        k = int(np.searchsorted(self.offsets, row, side="right")) - 1
+        block = self.constraints[k]
+        site, line = divmod(row - int(self.offsets[k]), block.n_rows)
+        return self._name(block, line, site, None if x is None else float_array("x", x, (self.n_x,)))
+
+    def _name(self, block: Block, line: int, site: int, x: np.ndarray | None) -> str:
+        before, duration = self.owner(block)
+        s = block.sites.s[site]
+        if duration is None:  # rows of several motions have no time
+            return f"{before}{block.rows.labels[line]}"
+        when = f"s = {s:.4g}" if x is None else f"t = {s * x[duration]:.4g} s"
+        return f"{before}{block.rows.labels[line]} at {when}"
+
+    def _checked(self, x: np.ndarray, p: np.ndarray | Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+        """Variables and parameters, one each; they may be infinite or undefined."""
+        size = self.n_p
+        return float_array("x", x, (self.n_x,)), float_array("p", p, (size,))
+
+    def first_undefined(self, x: np.ndarray, p: np.ndarray) -> str | None:
+        """Name of the first cost or constraint row that is not a finite number at x; None when all are."""
+        x, p = self._checked(x, p)
+        for block in self.costs:
+            values = block.evaluate(x, p)
+            for row, site in np.argwhere(~np.isfinite(values))[:1]:
+                term = self.owner(block)[0] + block.rows.labels[row]
+                return f"cost term {term!r} is {values[row, site]} at s = {block.sites.s[site]:.4g}"
+        values = np.array(self.g(x, p)).ravel()
+        for row in np.flatnonzero(~np.isfinite(values))[:1]:
+            return f"constraint {self.row_name(int(row))} is {values[row]}"
+        return None
+
+    def violation(self, x: np.ndarray, p: np.ndarray) -> float:
+        """Largest violation of a row or of a variable's bounds at x, relative to its natural size.
+
+        Infinite where one is not a number.
+        """
+        x, p = self._checked(x, p)
+        own = [(x, self.lower, self.upper, self.scale_x)]
+        for b in self.constraints:
+            rows = b.rows
+            own.append((b.evaluate(x, p), rows.lower[:, None], rows.upper[:, None], rows.scale[:, None]))
+        excesses = [np.maximum(low - value, value - high) / scale for value, low, high, scale in own]
+        largest = float(np.max([excess.max(initial=0) for excess in excesses]))
+        return largest if largest >= 0 else np.inf
+
+    @taking(directions=integer(1), seed=integer())
+    def check_derivatives(
+        self, x: np.ndarray, p: np.ndarray | Sequence[float] = (), *, directions: int = 3, seed: int = 0
+    ) -> dict[str, float]:
+        """Largest relative error of the derivatives against central differences along random directions.
+
+        Parameters
+        ----------
+        x : ndarray, shape (n_x,)
+        p : sequence of float
+            Parameter values.
+        directions, seed : int
+
+        Returns
+        -------
+        dict
+            Keys "gradient", "jacobian", "hessian": ||error|| / max(1, ||derivative||).
+        """
+        return _derivative_errors(self, *self._checked(x, p), directions, seed)
+
+    def spy(self) -> str:
+        """Counts of variables, rows and nonzeros."""
+        jacobian, hessian = self.jac_g.sparsity_out(1), self.hess_lag.sparsity_out(0)
+        return f"{self.n_x} variables, {self.n_g} rows, {jacobian.nnz()} Jacobian and {hessian.nnz()} Hessian nonzeros"
+
+    def _lines(self) -> list[tuple[str, str, str, str]]:
+        """Costs and constraints as lines of a table."""
+        lines = []
+        for b in self.costs:
+            kind = "" if b.weights is None else f"sum of {b.n_rows * b.n_slices} squares"
+            lines.append(("cost", self.owner(b)[0] + ", ".join(dict.fromkeys(b.rows.labels)), str(b.n_slices), kind))
+        for b in self.constraints:
+            equal = int((b.rows.lower == b.rows.upper).sum())
+            kind = "equality" if equal == b.n_rows else "inequality" if equal == 0 else "mixed"
+            size = f"{kind}, scale {short(b.rows.scale.max())}"
+            lines.append(("constraint", self.owner(b)[0] + b.name, f"{b.n_rows} x {b.n_slices}", size))
+        return lines
+
+
+class Recipe(NamedTuple):
+    """What the program of a phase is built from, beside its problem.
+
+    Parameters
+    ----------
+    curve : Transcription
+    dynamics, sensitivities :
+        As in `transcribe`.
+    extra : Points or None
+        Nodes beside the curve's own.
+    compile : bool, Compile or None
+    """
+
+    curve: Transcription
+    dynamics: InverseDynamics = newton_euler
+    sensitivities: DerivativeRecursion | None = None
+    extra: Points | None = None
+    compile: bool | Compile | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NLP(Program):
+class NLP(BaseNLP):
     """minimise the summed rows of the costs, subject to bounds on x and on the rows of the constraints.
 
     Variables with equal bounds are fixed: derivatives with respect to them are left out.
 
     Parameters
     ----------
-    problem : Problem
-    curve : BSpline, HermiteSimpson or Radau
     grid : Grid
-        The variables and evaluation sites.
-    torques : (str, str)
-        Names of the formulation that gives the torques and of what gives their derivatives.
-    costs, constraints : sequence of Block
-    lower, upper : ndarray, shape (n_x,)
-        Bounds of the variables.
+        The variables and evaluation points, with the problem, the curve and the torques.
     compile : bool, Compile or None
         Whether the blocks' functions run as compiled kernels; None where that pays, see `solve`.
 
@@ -50,15 +366,50 @@ class NLP(Program):
     True
     """
 
-    problem: Problem
-    curve: Transcription
     grid: Grid
-    torques: tuple[str, str]
-    costs: Sequence[Block]
-    constraints: Sequence[Block]
-    lower: np.ndarray
-    upper: np.ndarray
     compile: bool | Compile | None = None
+
+    def __post_init__(self):
+        _ = self.constraints, self.costs  # what does not fit is said where the program is made
+
+    @classmethod
+    def build(cls, problem: Problem, recipe: Recipe) -> NLP:
+        """The program of a problem."""
+        model = problem.model
+        movers: list[int] = []  # of every body, how many joints move it
+        for parent, dof in zip(model.parents, model.dofs, strict=True):
+            movers.append((movers[parent] if parent >= 0 else 0) + (dof is not None))
+        pairs = sum(movers[body] for body in model.moving)
+        announce(f"building the program of {model.name}, {model.n} joints", _SECONDS * pairs)
+        torques = Torques(problem, recipe.dynamics, recipe.sensitivities)
+        return cls(grid_of(recipe.curve, problem, torques, recipe.extra), recipe.compile)
+
+    @property
+    def recipe(self) -> Recipe:
+        """What it was built from."""
+        return Recipe(self.curve, *self.grid.torques.given, self.grid.extra, self.compile)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NLP.build, (self.problem, self.recipe)
+
+    def on_curve(self, curve: Transcription, extra: Points | None = None) -> NLP:
+        """The same problem, dynamics and compilation on another curve, or with more nodes."""
+        return NLP(grid_of(curve, self.problem, self.grid.torques, extra), self.compile)
+
+    def for_problem(self, problem: Problem) -> NLP:
+        """Another problem of the same mechanism and unknowns, on the same curve and nodes, by the same dynamics."""
+        torques = self.grid.torques.for_problem(problem)
+        return NLP(grid_of(self.curve, problem, torques, self.grid.extra), self.compile)
+
+    @property
+    def problem(self) -> Problem:
+        """The problem that it states."""
+        return self.grid.problem
+
+    @property
+    def curve(self) -> Transcription:
+        """The curve of the motion."""
+        return self.grid.curve
 
     @property
     def phases(self) -> dict[str, NLP]:
@@ -70,6 +421,34 @@ class NLP(Program):
         """Every phase's entries of a decision vector."""
         return {"": slice(0, self.n_x)}
 
+    def with_phases(self, phases: Mapping[str, NLP]) -> NLP:
+        """The other program itself, of the one phase."""
+        return phases[""]
+
+    @cached_property
+    def _ends(self) -> FixedEnds:
+        return fix_ends(self.problem, self.grid)
+
+    @property
+    def lower(self) -> np.ndarray:
+        """Lower bounds of the variables, shape (n_x,)."""
+        return self._ends.lower
+
+    @property
+    def upper(self) -> np.ndarray:
+        """Upper bounds of the variables, shape (n_x,)."""
+        return self._ends.upper
+
+    @cached_property
+    def costs(self) -> list[Block]:
+        """The costs as blocks."""
+        return cost_blocks(self.grid)
+
+    @cached_property
+    def constraints(self) -> list[Block]:
+        """The constraints as blocks."""
+        return constraint_blocks(self.grid, self._ends)
+
     @property
     def n_p(self) -> int:
         """Number of parameters."""
@@ -79,8 +458,8 @@ class NLP(Program):
     def scale_x(self) -> np.ndarray:
         """Natural size of every variable, from its bounds; of control points also from the width that they govern."""
         layout, most = self.grid.layout, np.full(self.n_x, _LOOSE)
-        for own in (layout["q"], layout.duration):
-            most[own - layout.offset] = _LOOSE_MOTION
+        for entries in (layout["q"], layout.duration):
+            most[entries - layout.offset] = _LOOSE_MOTION
         least = np.maximum(np.maximum(self.lower, -self.upper), 1.0)  # magnitude
         return self.grid.natural(np.minimum(natural_size(self.lower, self.upper), most * least))
 
@@ -88,16 +467,6 @@ class NLP(Program):
     def free_duration(self) -> bool:
         """Whether the duration is unknown."""
         return self.problem.horizon.lower < self.problem.horizon.upper
-
-    @property
-    def motions(self) -> Sequence[Motion]:
-        """This one."""
-        return [Motion("", slice(0, self.n_x), self.problem, self.grid)]
-
-    @property
-    def described_curve(self) -> str:
-        """The curve, for messages."""
-        return str(self.curve)
 
     def duration(self, x: np.ndarray) -> float:
         """Duration of the motion at x [s]."""
@@ -141,7 +510,8 @@ class NLP(Program):
         return self._table().html()
 
     def _table(self) -> Table:
-        lines = [("torques", self.torques[0], "", f"first derivatives by {self.torques[1]}")]
+        torques, derivatives = self.grid.torques.names
+        lines = [("torques", torques, "", f"first derivatives by {derivatives}")]
         for name, index in self.grid.layout.names.items():
             fixed = int((~self.free[index]).sum())
             lines.append(("variables", name, str(index.size), f"{fixed} fixed" if fixed else ""))
@@ -149,3 +519,38 @@ class NLP(Program):
             lines.append(("nodes", "where limits were exceeded between nodes", str(self.grid.extra.s.size), "added"))
         lines += self._lines()
         return Table(f"NLP: {self.spy()}", ("", "name", "count", ""), lines)
+
+
+def _derivative_errors(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, directions: int, seed: int) -> dict[str, float]:
+    """Largest relative errors along random directions; parameters as of `BaseNLP.check_derivatives`."""
+    rng = np.random.default_rng(seed)
+    lam = rng.standard_normal(nlp.n_g)
+
+    def value(y: np.ndarray) -> np.ndarray:
+        return np.array(nlp.f(y, p)).ravel()
+
+    def rows(y: np.ndarray) -> np.ndarray:
+        return np.array(nlp.g(y, p)).ravel()
+
+    def slope(y: np.ndarray) -> np.ndarray:
+        """Gradient of f + lam' g."""
+        return np.array(nlp.grad_f(y, p)[1] + nlp.jac_g(y, p)[1].T @ lam).ravel()
+
+    upper = nlp.hess_lag(x, p, 1.0, lam)
+    exact = {
+        "gradient": (nlp.grad_f(x, p)[1].T, value),
+        "jacobian": (nlp.jac_g(x, p)[1], rows),
+        "hessian": (upper + ca.triu(upper, False).T, slope),
+    }
+    worst = dict.fromkeys(exact, 0.0)
+    for _ in range(directions):
+        v = rng.standard_normal(nlp.n_x) * nlp.free
+        for name, (matrix, function) in exact.items():
+            along = np.array(matrix @ v).ravel()
+            error = np.linalg.norm(along - central_difference(function, x, v))
+            worst[name] = max(worst[name], float(error / max(1.0, float(np.linalg.norm(along)))))
+    return worst
+
+
+Program = BaseNLP
+Motion = Phase

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import accumulate
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from colloc.blocks.block import Block
 from colloc.blocks.evaluation_points import Sites
-from colloc.curves.curve import Transcription, brief
+from colloc.curves.curve import Transcription
 from colloc.kernels import Compile
 from colloc.problem import Across, Link, Place
 from colloc.problem import Sequence as Phases
@@ -19,12 +20,19 @@ from colloc.problem.where import WHOLE
 from colloc.support.checks import InputError, count, finite_array, float_array, instance
 from colloc.support.display import Table
 from colloc.support.lazy import cached_property
-from colloc.transcription.nlp import NLP
-from colloc.transcription.program import Motion, Program
+from colloc.transcription.nlp import NLP, BaseNLP, Recipe
+
+
+class _Blocks(NamedTuple):
+    """Blocks in the variables of a sequence, and the phases of those that have one."""
+
+    costs: list[Block]
+    constraints: list[Block]
+    owners: dict[Block, str]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SequenceNLP(Program):
+class SequenceNLP(BaseNLP):
     """The program of a `Sequence`: variables of the phases one after another; rows and costs of each, then of all.
 
     Parameters
@@ -32,13 +40,13 @@ class SequenceNLP(Program):
     problem : Sequence
     phases : dict of str to NLP
         Those of the phases alone.
-    costs, constraints : sequence of Block
-    lower, upper : ndarray, shape (n_x,)
-        Bounds of the variables.
-    owners : mapping of Block to str
-        The phase of every block that has one.
     compile : bool, Compile or None
         As in `NLP`.
+
+    Raises
+    ------
+    InputError
+        For a phase on a curve with free knots.
 
     Examples
     --------
@@ -49,13 +57,26 @@ class SequenceNLP(Program):
     """
 
     problem: Phases
-    phases: dict[str, NLP]
-    costs: Sequence[Block]
-    constraints: Sequence[Block]
-    lower: np.ndarray
-    upper: np.ndarray
-    owners: Mapping[Block, str]
+    phases: Mapping[str, NLP]
     compile: bool | Compile | None = None
+
+    def __post_init__(self):
+        for name, nlp in self.phases.items():
+            if getattr(nlp.curve, "free", False):
+                raise InputError(f"phase {name!r} must have given knots, as free ones are those of a single motion")
+        _ = self._of_phases, self._across
+
+    @classmethod
+    def build(
+        cls, problem: Phases, recipes: Mapping[str, Recipe], compile: bool | Compile | None = None
+    ) -> SequenceNLP:
+        """The program of a sequence, its phases each by a recipe of its own."""
+        phases = {name: NLP.build(phase, recipes[name]) for name, phase in problem.phases.items()}
+        return cls(problem, phases, compile)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # By the phases' names: their problems are those of the sequence, which knows its own by identity.
+        return SequenceNLP.build, (self.problem, {name: nlp.recipe for name, nlp in self.phases.items()}, self.compile)
 
     @cached_property
     def parts(self) -> dict[str, slice]:
@@ -63,18 +84,66 @@ class SequenceNLP(Program):
         return _parts(self.phases)
 
     @cached_property
-    def held(self) -> dict[str, np.ndarray]:
-        """Which rows of every phase's own program this one has, each ndarray of bool; they come first, by phase."""
-        found = {}
+    def lower(self) -> np.ndarray:
+        """Lower bounds of the variables, shape (n_x,)."""
+        return np.concatenate([nlp.lower for nlp in self.phases.values()])
+
+    @cached_property
+    def upper(self) -> np.ndarray:
+        """Upper bounds of the variables, shape (n_x,)."""
+        return np.concatenate([nlp.upper for nlp in self.phases.values()])
+
+    @cached_property
+    def _of_phases(self) -> _Blocks:
+        """The blocks of the phases, in the variables of all."""
+        costs, constraints, owners = [], [], {}
         for name, nlp in self.phases.items():
-            own = _held(self.problem, name, nlp)
-            found[name] = np.repeat([block in own for block in nlp.constraints], np.diff(nlp.offsets)).astype(bool)
-        return found
+            for blocks, moved in ((nlp.costs, costs), (_imposed(self.problem, name, nlp), constraints)):
+                for block in blocks:
+                    moved.append(replace(block, sites=block.sites.moved(self.parts[name].start)))
+                    owners[moved[-1]] = name
+        return _Blocks(costs, constraints, owners)
+
+    @cached_property
+    def _across(self) -> _Blocks:
+        """The blocks that see several phases."""
+        constraints = []
+        for name, across in self.problem.rows.items():
+            block = _block(name, across, self.phases, self.parts)
+            # What end conditions on both sides say already would stand there twice.
+            if rows := block.unsettled(self.lower, self.upper, self.problem.parameter_values()):
+                constraints.append(replace(block, rows=block.rows.take(rows)))
+        costs = [_block(name, across, self.phases, self.parts) for name, (_, across) in self.problem.costs.items()]
+        return _Blocks(costs, constraints, {})
+
+    @cached_property
+    def costs(self) -> list[Block]:
+        """The costs of the phases as blocks, then those across."""
+        return self._of_phases.costs + self._across.costs
+
+    @cached_property
+    def constraints(self) -> list[Block]:
+        """The constraints of the phases as blocks, then those across."""
+        return self._of_phases.constraints + self._across.constraints
+
+    @property
+    def owners(self) -> Mapping[Block, str]:
+        """The phase of every block that has one."""
+        return self._of_phases.owners
+
+    @cached_property
+    def imposed(self) -> dict[str, np.ndarray]:
+        """Which rows of every phase's own program this one has, each ndarray of bool; they come first, by phase."""
+        rows = {}
+        for name, nlp in self.phases.items():
+            blocks = _imposed(self.problem, name, nlp)
+            rows[name] = np.repeat([block in blocks for block in nlp.constraints], np.diff(nlp.offsets)).astype(bool)
+        return rows
 
     @property
     def curve(self) -> dict[str, Transcription]:
         """The curves of the phases."""
-        return {name: nlp.curve for name, nlp in self.phases.items()}
+        return self.curves
 
     @property
     def n_p(self) -> int:
@@ -91,15 +160,9 @@ class SequenceNLP(Program):
         """Whether the duration of any phase is unknown."""
         return any(nlp.free_duration for nlp in self.phases.values())
 
-    @property
-    def motions(self) -> Sequence[Motion]:
-        """The phases."""
-        return [Motion(f"{name}: ", self.parts[name], nlp.problem, nlp.grid) for name, nlp in self.phases.items()]
-
-    @property
-    def described_curve(self) -> str:
-        """The curves, for messages."""
-        return ", ".join(dict.fromkeys(brief(curve) for curve in self.curve.values()))
+    def with_phases(self, phases: Mapping[str, NLP]) -> SequenceNLP:
+        """The same motion with other programs of its phases."""
+        return SequenceNLP(self.problem, phases, self.compile)
 
     def duration(self, x: np.ndarray) -> float:
         """Duration of all phases together at x [s]."""
@@ -148,33 +211,7 @@ class SequenceNLP(Program):
         return Table(f"NLP: {self.spy()}", ("", "name", "count", ""), [*lines, *self._lines()])
 
 
-def side_by_side(problem: Phases, phases: Mapping[str, NLP], compile: bool | Compile | None) -> SequenceNLP:
-    """The program of a sequence from those of its phases.
-
-    Raises
-    ------
-    InputError
-        For a phase on a curve with free knots.
-    """
-    parts, costs, constraints, owners = _parts(phases), [], [], {}
-    for name, nlp in phases.items():
-        if getattr(nlp.curve, "free", False):
-            raise InputError(f"phase {name!r} must have given knots, as free ones are those of a single motion")
-        for own, every in ((nlp.costs, costs), (_held(problem, name, nlp), constraints)):
-            for block in own:
-                every.append(replace(block, sites=block.sites.moved(parts[name].start)))
-                owners[every[-1]] = name
-    lower, upper = (np.concatenate([getattr(nlp, side) for nlp in phases.values()]) for side in ("lower", "upper"))
-    for name, across in problem.rows.items():
-        block = _block(name, across, phases, parts)
-        # What end conditions on both sides say already would stand there twice.
-        if rows := block.unsettled(lower, upper, problem.parameter_values()):
-            constraints.append(replace(block, rows=block.rows.take(rows)))
-    costs += [_block(name, across, phases, parts) for name, (_, across) in problem.costs.items()]
-    return SequenceNLP(problem, dict(phases), costs, constraints, lower, upper, owners, compile)
-
-
-def _held(problem: Phases, phase: str, nlp: NLP) -> list[Block]:
+def _imposed(problem: Phases, phase: str, nlp: NLP) -> list[Block]:
     """Constraints of a phase but for equations at its start that the phase before imposes already."""
     goes_on = _going_on(problem, phase)
     return [block for block in nlp.constraints if not (block.name in goes_on and _at_start(block))]

@@ -131,7 +131,7 @@ def measured(jump: Jump, solution: co.SequenceSolution) -> dict[str, float]:
 
 
 def found_in_time(jump: Jump, who: str, *, quick: bool) -> tuple[co.SequenceNLP, co.SequenceSolution, dict[str, float]]:
-    """Program and jump with its numbers and the seconds that they took, compiling included where the cache has none."""
+    """BaseNLP and jump with its numbers and the seconds that they took, compiling included where the cache has none."""
     begin = time.perf_counter()
     nlp = co.transcribe(jump.sequence, COARSE if quick else FINE, compile=not quick)
     best = solved(nlp, start(jump), IPOPT if who == "planar" else HUMAN_IPOPT)

@@ -115,7 +115,7 @@ def test_phases_meet_where_they_are_linked():
 def test_an_optimum_is_where_the_next_grid_starts():
     coarse = co.solve(reaching(), co.BSpline(10), violation_tolerance=1.0)
     fine = co.transcribe(coarse.problem, co.BSpline(20))
-    begin = replace(coarse, nlp=fine, outcome=replace(coarse.outcome, x=start_from(fine, coarse, NONE).x))
+    begin = replace(coarse, program=fine, outcome=replace(coarse.outcome, x=start_from(fine, coarse, NONE).x))
     t = np.linspace(0, 1, 41)
     np.testing.assert_allclose(begin.at(t).q, coarse.at(t).q, atol=1e-10)
 

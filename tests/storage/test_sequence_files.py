@@ -148,10 +148,10 @@ def test_multipliers_of_an_equation_of_two_phases_stay_with_their_rows(tmp_path:
     guess = co.line((1.0, -1.0, -1.0), (0.6, -0.6, -0.5))
     found = co.solve(stated, co.Radau(8, degree=5), guess=guess, compile=False, progress=False)
     second = found.nlp.phases["second"]
-    left_out = np.flatnonzero(~found.nlp.held["second"])
+    left_out = np.flatnonzero(~found.nlp.imposed["second"])
     assert left_out.size == 2  # position and velocity
     assert [second.row_name(row) for row in left_out.tolist()] == ["line at s = 0", "rate of line at s = 0"]
-    joined = np.concatenate([found[name].multipliers["g"][found.nlp.held[name]] for name in found.phases])
+    joined = np.concatenate([found[name].multipliers["g"][found.nlp.imposed[name]] for name in found.phases])
     np.testing.assert_array_equal(joined, found.multipliers["g"][: joined.size])
     assert not found["second"].multipliers["g"][left_out].any()
     co.save(found, tmp_path / "a.npz")

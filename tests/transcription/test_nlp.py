@@ -12,7 +12,7 @@ from colloc.blocks import torques
 from colloc.blocks.block import Block
 from colloc.dynamics import Sensitivities, by_differentiation
 from colloc.models.chains.serial import spatial_chain
-from colloc.transcription import Program
+from colloc.transcription import BaseNLP
 from tests.support.problems import effort, everything, time_optimal
 
 CURVES = [
@@ -27,7 +27,7 @@ RECURSIONS = [
 ]  # fmt: skip
 
 
-def point(nlp: Program, seed: int = 0) -> np.ndarray:
+def point(nlp: BaseNLP, seed: int = 0) -> np.ndarray:
     """A decision vector away from any special point."""
     rng = np.random.default_rng(seed)
     x = 0.5 + 0.3 * rng.standard_normal(nlp.n_x)
@@ -48,7 +48,7 @@ def test_derivatives_equal_automatic_differentiation_of_the_whole_graph(curve: c
     compare_with_automatic_differentiation(co.transcribe(everything(), curve, sensitivities=recursion), [1.5])
 
 
-def compare_with_automatic_differentiation(nlp: Program, parameters: list[float]) -> None:
+def compare_with_automatic_differentiation(nlp: BaseNLP, parameters: list[float]) -> None:
     x, p, lam = ca.MX.sym("x", nlp.n_x), ca.MX.sym("p", len(parameters)), ca.MX.sym("lam", nlp.n_g)
     f, g = nlp.f(x, p), nlp.g(x, p)
     hessian, _ = ca.hessian(1.3 * f + ca.dot(lam, g), x)

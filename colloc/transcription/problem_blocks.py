@@ -1,0 +1,124 @@
+"""The costs and constraints of a problem as blocks on a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+
+from colloc.blocks.block import Block
+from colloc.blocks.evaluation_points import Quadrature, Sites
+from colloc.blocks.squares import split_squares
+from colloc.problem import ConstraintRows, Slots, Window, summed
+from colloc.transcription.fixed_ends import FixedEnds
+from colloc.transcription.free_knots import FreeKnotsGrid
+from colloc.transcription.grid import Grid
+from colloc.transcription.places import AtNodes, Collocated, EquationEnds
+
+
+def constraint_blocks(grid: Grid, fixed: FixedEnds) -> list[Block]:
+    """The constraints of the grid's problem, without rows that say what the bounds of the variables say.
+
+    Parameters
+    ----------
+    grid : Grid
+    fixed : FixedEnds
+        Bounds of the variables, and rows of end conditions that are no bounds.
+    """
+    problem, blocks = grid.problem, []
+    known = fixed.lower, fixed.upper, problem.parameter_values()
+    for name, entry in problem.rows.items():
+        equal = entry.rows.lower == entry.rows.upper
+        along = equal & isinstance(entry.constraint.where, Window)
+        if along.any():
+            along = along & (entry.orders < 2)
+        for chosen, where in ((equal & ~along, Collocated(grid)), (~equal, AtNodes(grid))):
+            rows = [row for row in np.flatnonzero(chosen).tolist() if row in fixed.open.get(name, range(equal.size))]
+            blocks += _blocks(name, entry, where, rows)
+        blocks += _equations(name, entry, grid, along, known)
+    if (closure := problem.closure) is not None:
+        along = np.ones(closure.orders.size, dtype=bool)
+        blocks += _equations(closure.constraint.name, closure, grid.as_splines, along, known)
+    if isinstance(grid, FreeKnotsGrid):
+        blocks.append(grid.spacing())
+    return blocks
+
+
+def _equations(
+    name: str,
+    entry: ConstraintRows,
+    grid: Grid,
+    along: np.ndarray,
+    known: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> list[Block]:
+    """Some rows that are equations in positions or velocities along the path: inside, and at both ends.
+
+    Parameters
+    ----------
+    name : str
+    entry : ConstraintRows
+    grid : Grid
+    along : ndarray of bool
+        Which rows.
+    known : (ndarray, ndarray, ndarray)
+        Bounds of the variables, and parameters: equations at the ends that these settle are dropped.
+    """
+    blocks = []
+    for order in np.unique(entry.orders[along]).tolist():
+        rows = np.flatnonzero(along & (entry.orders == order)).tolist()
+        blocks += _blocks(name, entry, Collocated(grid, order), rows)
+        ends = _blocks(name, entry, EquationEnds(grid), rows)
+        if order == 0:
+            ends += _blocks(name, entry.rate, EquationEnds(grid, rates=True), rows)
+        left = [(block, block.unsettled(*known)) for block in ends]
+        blocks += [replace(block, rows=block.rows.take(some)) for block, some in left if some]
+    return blocks
+
+
+def _blocks(name: str, entry: ConstraintRows, where: AtNodes, rows: Sequence[int]) -> list[Block]:
+    """Some rows of a constraint wherever they hold."""
+    blocks = [constraint_block(name, entry, s, rows) for s in (entry.constraint.places(where) if rows else ())]
+    return [block.folded() if block.n_slices == 1 else block for block in blocks if block.n_slices]
+
+
+def constraint_block(name: str, entry: ConstraintRows, sites: Sites, chosen: Sequence[int] | None = None) -> Block:
+    """Rows of a constraint, all or some, at given sites."""
+    rows = entry.of(sites.local.arguments)
+    return Block(name, sites, rows if chosen is None else rows.take(chosen))
+
+
+def cost_blocks(grid: Grid) -> list[Block]:
+    """Blocks of the integrated terms, and of those at the last instant."""
+    problem, rule = grid.problem, grid.quadrature()
+    blocks = _summed(rule, Slots(*rule.sites.local.arguments).duration * rule.width, problem.integrands)
+    if problem.terminals:
+        last = Quadrature.of(grid.anywhere(np.array([1.0])), np.ones(1))
+        blocks += _summed(last, ca.SX(1), problem.terminals)
+    return blocks
+
+
+def _summed(rule: Quadrature, measure: ca.SX, terms: Mapping[str, tuple[float, ca.Function]]) -> list[Block]:
+    """All sums of squares in one block, what remains of the terms in another.
+
+    What is summed is times the rule's shares and a measure, which belongs into the residuals: it may be unknown.
+    """
+    sites, share, _ = rule
+    slots, torques = Slots(*sites.local.arguments), sites.local.torques
+    varying = sites.local.w if torques is None else ca.vertcat(sites.local.w, torques.symbols)
+    residuals, weights, squared, rest, remaining = [], [], [], [], []
+    for name, (factor, fn) in terms.items():
+        split = split_squares(fn(*slots), varying)
+        residuals += [ca.sqrt(measure) * residual for residual in split.residuals]
+        weights += [factor * share * weight for weight in split.weights]
+        squared += [name] * len(split.residuals)
+        if not split.rest.is_zero():
+            rest.append(factor * share * measure * split.rest)
+            remaining.append(name)
+    blocks = []
+    if rest:
+        blocks.append(Block("cost", sites, summed(ca.vertcat(*rest), remaining)))
+    if residuals:
+        blocks.append(Block("squares", sites, summed(ca.vertcat(*residuals), squared), ca.vertcat(*weights)))
+    return blocks
