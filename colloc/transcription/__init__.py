@@ -6,6 +6,7 @@ from colloc.transcription.grid import Grid
 from colloc.transcription.guess import Guess, Keyframes, default_curves, keyframes, line, phase_guesses, trajectory_from
 from colloc.transcription.line_timing import TimedLine, Untimed, timed_line
 from colloc.transcription.nlp import NLP
+from colloc.transcription.point_to_point import point_to_point
 from colloc.transcription.program import Program
 from colloc.transcription.recipe import for_own_problem
 from colloc.transcription.sequence import SequenceNLP
@@ -24,5 +25,5 @@ __all__ = [
     "NLP", "TRANSCRIPTIONS", "FreeKnotsGrid", "Grid", "Guess", "Keyframes", "Program",
     "SequenceNLP", "TimedLine", "Trajectory", "Untimed", "check_freedoms",
     "checked_curves", "constraint_block", "default_curves", "for_own_problem", "for_problem", "keyframes",
-    "line", "on_curve", "on_curves", "phase_guesses", "timed_line", "trajectory_from", "transcribe",
+    "line", "on_curve", "on_curves", "phase_guesses", "point_to_point", "timed_line", "trajectory_from", "transcribe",
 ]  # fmt: skip
