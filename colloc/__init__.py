@@ -43,106 +43,101 @@ The layers, lowest first; each imports only from those listed before it:
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from colloc.curves import BSpline, HermiteSimpson, Radau, graded
-from colloc.kernels import Compile, CompileWarning
-from colloc.model import (
-    Body,
-    Capsule,
-    Friction,
-    Joint,
-    Limits,
-    Load,
-    Model,
-    dh_prismatic,
-    dh_revolute,
-    fixed,
-    floating,
-    helical,
-    placement,
-    prismatic,
-    revolute,
-    spherical,
-)  # fmt: skip
-from colloc.model.kinematics import PointMotion, point_motion
-from colloc.problem import (
-    Cost,
-    Free,
-    Instant,
-    Parameter,
-    Parametrised,
-    Problem,
-    Sequence,
-    State,
-    Unknown,
-    apart,
-    at,
-    boundary,
-    bounds,
-    duration,
-    final,
-    impact,
-    initial,
-    integral,
-    link,
-    parametrised,
-    path,
-    penalty,
-    terminal,
-    track,
-)  # fmt: skip
-from colloc.refinement.failure import SolutionWarning, SolveError
-from colloc.refinement.iteration import Iteration
-from colloc.refinement.tie_break import tie_break
-from colloc.solution import Sample, SequenceSolution, Solution
-from colloc.solve import refine, solve
-from colloc.solver import Hessian, Status
-from colloc.support.checks import InputError, InputWarning, unknown_name
+from colloc.solve import solve as solve  # at once: the module of this name would take the place of the function
+from colloc.support.checks import unknown_name
 from colloc.support.version import __version__ as __version__
-from colloc.sweeps import Optima, Sweep, multistart, sweep
-from colloc.transcription import NLP, SequenceNLP, keyframes, line, transcribe
-from colloc.transcription.point_to_point import point_to_point
 
-if TYPE_CHECKING:
-    from colloc import control, descent, dynamics, loops, plot
-    from colloc.evaluator import Evaluator, TorqueSensitivities
-    from colloc.formats.urdf import from_urdf
-    from colloc.model.inverse_kinematics import reach
-    from colloc.problem import ground
-    from colloc.solution.verify import Verification, verify
-    from colloc.storage.storage import load, save, to_csv, to_dataframe
+# fmt: off
+# isort: off
+if TYPE_CHECKING:  # for type checkers and editors, the table below once more
+    from colloc import (
+        control as control, curves as curves, descent as descent, dynamics as dynamics, evaluator as evaluator,
+        formats as formats, kernels as kernels, loops as loops, model as model, plot as plot, problem as problem,
+        refinement as refinement, solution as solution, solver as solver, storage as storage, support as support,
+        sweeps as sweeps, transcription as transcription,
+    )
+    from colloc.curves import BSpline as BSpline, HermiteSimpson as HermiteSimpson, Radau as Radau
+    from colloc.evaluator import Evaluator as Evaluator
+    from colloc.model import (
+        Body as Body, Capsule as Capsule, Friction as Friction, Limits as Limits, Load as Load, Model as Model,
+        dh_prismatic as dh_prismatic, dh_revolute as dh_revolute, fixed as fixed, floating as floating,
+        helical as helical, placement as placement, prismatic as prismatic, revolute as revolute,
+        spherical as spherical,
+    )
+    from colloc.problem import (
+        Free as Free, Parameter as Parameter, Problem as Problem, Sequence as Sequence, State as State,
+        Unknown as Unknown, apart as apart, at as at, boundary as boundary, bounds as bounds, duration as duration,
+        final as final, impact as impact, initial as initial, integral as integral, link as link, path as path,
+        penalty as penalty, terminal as terminal, track as track,
+    )
+    from colloc.refinement import SolveError as SolveError
+    from colloc.solution import Solution as Solution, verify as verify
+    from colloc.solve import refine as refine
+    from colloc.storage import load as load, save as save
+    from colloc.support import InputError as InputError
+    from colloc.sweeps import multistart as multistart, sweep as sweep
+    from colloc.transcription import keyframes as keyframes, line as line, transcribe as transcribe
 
-__all__ = [
-    "NLP", "BSpline", "Body", "Capsule", "Compile", "CompileWarning", "Cost", "Evaluator", "Free", "Friction",
-    "HermiteSimpson", "Hessian", "InputError", "InputWarning", "Instant", "Iteration", "Joint", "Limits", "Load",
-    "Model", "Optima", "Parameter", "Parametrised", "PointMotion", "Problem", "Radau", "Sample", "Sequence",
-    "SequenceNLP", "SequenceSolution", "Solution", "SolutionWarning", "SolveError", "State", "Status", "Sweep",
-    "TorqueSensitivities", "Unknown", "Verification", "apart", "at", "boundary", "bounds", "control", "descent",
-    "dh_prismatic", "dh_revolute", "duration", "dynamics", "final", "fixed", "floating", "from_urdf", "graded",
-    "ground", "helical", "impact", "initial", "integral", "keyframes", "line", "link", "load", "loops", "multistart",
-    "parametrised", "path", "penalty", "placement", "plot", "point_motion", "point_to_point", "prismatic", "reach",
-    "refine", "revolute", "save", "solve", "spherical", "sweep", "terminal", "tie_break", "to_csv", "to_dataframe",
-    "track", "transcribe", "verify",
-]  # fmt: skip
+# Names at the top, by the module that has them. All are loaded on first use.
+_TOP = {
+    "curves": "BSpline HermiteSimpson Radau",
+    "evaluator": "Evaluator",
+    "model": (
+        "Body Capsule Friction Limits Load Model dh_prismatic dh_revolute fixed floating helical placement "
+        "prismatic revolute spherical"
+    ),
+    "problem": (
+        "Free Parameter Problem Sequence State Unknown apart at boundary bounds duration final impact initial "
+        "integral link path penalty terminal track"
+    ),
+    "refinement": "SolveError",
+    "solution": "Solution verify",
+    "solve": "refine solve",
+    "storage": "load save",
+    "support": "InputError",
+    "sweeps": "multistart sweep",
+    "transcription": "keyframes line transcribe",
+}
 
-# Loaded on first use: importing matplotlib takes longer than solving a small problem, and ground is for walkers.
-_LATER: dict[str, str] = dict.fromkeys(("load", "save", "to_csv", "to_dataframe"), "colloc.storage.storage")
-_LATER |= {"from_urdf": "colloc.formats.urdf", "reach": "colloc.model.inverse_kinematics"}
-_LATER |= dict.fromkeys(("Evaluator", "TorqueSensitivities"), "colloc.evaluator")
-_LATER |= dict.fromkeys(("Verification", "verify"), "colloc.solution.verify")
+# What is reached through a package, as co.solver.Status; of packages without names here all that they list is public.
+_PACKAGES = {
+    "control": "",
+    "curves": "graded",
+    "descent": "",
+    "dynamics": "",
+    "evaluator": "TorqueSensitivities",
+    "formats": "from_urdf",
+    "kernels": "Compile CompileWarning",
+    "loops": "",
+    "model": "Joint PointMotion point_motion reach",
+    "plot": "",
+    "problem": "Cost Instant Parametrised ground parametrised",
+    "refinement": "Iteration SolutionWarning tie_break",
+    "solution": "Sample SequenceSolution Verification",
+    "solver": "Hessian Status",
+    "storage": "to_csv to_dataframe",
+    "support": "InputWarning",
+    "sweeps": "Optima Sweep",
+    "transcription": "NLP SequenceNLP point_to_point",
+}
+# fmt: on
+# isort: on
+
+_MODULES = {name: f"colloc.{module}" for module, names in _TOP.items() for name in names.split()}
+__all__ = sorted([*_MODULES, *(name for name, names in _PACKAGES.items() if not names)])  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return getattr(import_module(_LATER[name]), name)
-    if name == "ground":
-        return import_module("colloc.problem.ground")
-    if name in __all__:
+    if name in _PACKAGES:
         return import_module(f"colloc.{name}")
+    if name in _MODULES:
+        return globals().setdefault(name, getattr(import_module(_MODULES[name]), name))
     # AttributeError by Python's rules; the text is the library's usual one.
-    if name in import_module("colloc.dynamics").__all__:
-        raise AttributeError(f"no public name in colloc named {name!r}; did you mean co.dynamics.{name}?")
+    names = _PACKAGES | {"dynamics": " ".join(import_module("colloc.dynamics").__all__)}
+    if package := next((package for package in names if name in names[package].split()), ""):
+        raise AttributeError(f"no public name in colloc named {name!r}; did you mean co.{package}.{name}?")
     raise AttributeError(str(unknown_name("public name in colloc", name, __all__)))
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted({*__all__, *_PACKAGES})

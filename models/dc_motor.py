@@ -53,7 +53,7 @@ class Motor:
         """At the joint [N m/A]."""
         return self.gear * self.constant
 
-    def on(self, joint: co.Joint) -> co.Joint:
+    def on(self, joint: co.model.Joint) -> co.model.Joint:
         """A joint with the inertia and friction of the rotor."""
         turns = self.gear**2
         return replace(joint, armature=turns * self.rotor, damping=turns * self.friction)
@@ -81,7 +81,7 @@ def electrical(motors: Sequence[Motor]) -> tuple[list[co.Unknown | co.State], li
         for name in ("torque_per_current", "resistance", "inductance", "voltage", "current")
     )
 
-    def rate(now: co.Instant) -> ca.SX:
+    def rate(now: co.problem.Instant) -> ca.SX:
         return (now.voltage - ca.DM(R) * now.current - ca.DM(k) * now.qd) / ca.DM(L)
 
     voltage = co.Unknown("voltage", n, lower=-u, upper=u)

@@ -72,7 +72,7 @@ def sprung(drive: Drive) -> tuple[list[co.Unknown | co.State], list[co.problem.C
     unknowns, constraints : list
     """
 
-    def spring(now: co.Instant) -> ca.SX:
+    def spring(now: co.problem.Instant) -> ca.SX:
         return now.tau - drive.stiffness * (now.motor - now.q)
 
     motor = co.State("motor", rate=lambda now: now.speed)

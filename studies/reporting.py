@@ -16,7 +16,7 @@ from colloc.support.files import check_writable, write_atomically
 
 FIGURES = (".png", ".pdf", ".svg")
 FILMS = (".html", ".gif")
-Film = co.Solution | co.SequenceSolution | Callable[[str, float], object]
+Film = co.Solution | co.solution.SequenceSolution | Callable[[str, float], object]
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def finish(args: argparse.Namespace, numbers: Mapping[str, float], film: Film | 
     """
     if film is not None and args.animation:
         fps = 10.0 if args.quick else 30.0
-        if isinstance(film, co.Solution | co.SequenceSolution):
+        if isinstance(film, co.Solution | co.solution.SequenceSolution):
             co.plot.animate(film, args.animation, fps)
         else:
             film(args.animation, fps)

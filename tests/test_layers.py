@@ -95,6 +95,41 @@ def test_import_stays_light(heavy: str):
     assert out.stdout.strip() == "False"
 
 
-def test_every_public_name_exists():
-    for name in colloc.__all__:
+def test_public_names_are_few_and_exist():
+    assert len(colloc.__all__) <= 58
+    for name in dir(colloc):
         assert getattr(colloc, name) is not None
+    for package, names in colloc._PACKAGES.items():
+        for name in names.split():
+            assert getattr(getattr(colloc, package), name) is not None
+            assert name not in colloc.__all__
+
+
+def test_type_checkers_see_the_names_that_are_loaded():
+    """What is imported for them alone, and under which name, is what the table says of it."""
+    tree = ast.parse(Path(colloc.__file__).read_text())
+    checked = {
+        alias.asname: node.module if node.module == "colloc" else f"{node.module}.{alias.name}"
+        for branch in tree.body
+        if isinstance(branch, ast.If)
+        for node in branch.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname == alias.name
+    }
+    loaded = {name: f"{module}.{name}" for name, module in colloc._MODULES.items() if name != "solve"}
+    assert checked == loaded | dict.fromkeys(colloc._PACKAGES, "colloc")
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [("Sample", "solution"), ("Status", "solver"), ("newton_euler", "dynamics"), ("ground", "problem")],
+)
+def test_a_name_of_a_package_says_where_it_is(name: str, place: str):
+    with pytest.raises(AttributeError, match=rf"named '{name}'; did you mean co\.{place}\.{name}\?"):
+        getattr(colloc, name)
+
+
+def test_a_misspelt_name_is_told_from_those_at_the_top():
+    with pytest.raises(AttributeError, match="no public name in colloc named 'sovle'; did you mean 'solve'"):
+        colloc.sovle  # pyright: ignore[reportAttributeAccessIssue]  # noqa: B018

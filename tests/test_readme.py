@@ -27,7 +27,7 @@ def test_the_script_in_the_readme_runs_as_printed(monkeypatch: pytest.MonkeyPatc
     plt.close("all")
     solution = names["solution"]
     assert isinstance(solution, co.Solution)
-    assert solution.status is co.Status.SOLVED
+    assert solution.status is co.solver.Status.SOLVED
     assert solution.duration == pytest.approx(0.391854539516, rel=1e-3)
     assert solution.q.shape == solution.tau.shape == (solution.t.size, 2)
 
@@ -37,7 +37,7 @@ def test_the_motion_in_phases_in_the_readme_runs_as_printed(monkeypatch: pytest.
     names: dict[str, Any] = {}
     exec(compile(re.findall(r"```python\n(.*?)```", README, re.S)[1], "README.md", "exec"), names)
     hop, solution = names["hop"], names["solution"]
-    assert solution.status is co.Status.SOLVED
+    assert solution.status is co.solver.Status.SOLVED
     assert solution.duration == pytest.approx(0.6)
     assert solution["flight"].duration == pytest.approx(0.13, abs=0.005)
     assert solution["landing"].constants["impulse"] == pytest.approx(1.7, abs=0.05)
@@ -61,7 +61,7 @@ def test_a_solve_in_another_process_in_the_readme_runs_as_printed(monkeypatch: p
     blocks = re.findall(r"```python\n(.*?)```", README, re.S)
     names: dict[str, Any] = {"__name__": "__main__", "co": co, "problem": time_optimal()}
     exec(compile(blocks[3], "README.md", "exec"), names)
-    assert names["solution"].status is co.Status.SOLVED
+    assert names["solution"].status is co.solver.Status.SOLVED
 
 
 def test_many_starts_in_the_readme_run_as_printed():

@@ -126,9 +126,9 @@ def graded(intervals: int, narrowest: float = 1e-3, ratio: float = 3.0) -> tuple
 
     Examples
     --------
-    >>> np.round(co.graded(6, narrowest=0.05), 3)
+    >>> np.round(co.curves.graded(6, narrowest=0.05), 3)
     array([0.  , 0.05, 0.2 , 0.5 , 0.8 , 0.95, 1.  ])
-    >>> curve = co.BSpline(breakpoints=co.graded(20), degree=4, continuity=1)
+    >>> curve = co.BSpline(breakpoints=co.curves.graded(20), degree=4, continuity=1)
     """
     intervals = count("graded intervals", intervals, at_least=2)
     narrowest, ratio = finite_number("graded narrowest", narrowest, positive=True), finite_number("graded ratio", ratio)

@@ -70,7 +70,7 @@ def from_urdf(path: str | os.PathLike[str], gravity: Any = (0.0, 0.0, -9.81), fr
     ... </robot>'''
     >>> with open("pendulum.urdf", "w") as file:
     ...     _ = file.write(text)
-    >>> co.from_urdf("pendulum.urdf").joint_names
+    >>> co.formats.from_urdf("pendulum.urdf").joint_names
     ('pivot',)
     """
     file, velocity = check_path(path), finite_number("friction_velocity", friction_velocity, positive=True)

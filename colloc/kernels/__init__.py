@@ -1,9 +1,10 @@
 """SX functions compiled to machine code that works on as many slices at once as a vector register holds."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from colloc.kernels.kernel import CompileError, Kernel, Pass
 from colloc.kernels.options import Compile, CompileWarning, check_compile
+from colloc.support.packages import present
 
 if TYPE_CHECKING:
     from colloc.kernels.library import Library, build, build_or_warn, cached
@@ -13,11 +14,5 @@ __all__ = [
     "check_compile",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    # Loaded on first use: what runs compilers takes longer to import than a small problem to solve.
-    if name in __all__:
-        from colloc.kernels import library
-
-        return getattr(library, name)
-    raise AttributeError(f"module 'colloc.kernels' has no attribute {name!r}")
+# Loaded on first use: what runs compilers takes longer to import than a small problem to solve.
+present(__name__, later=dict.fromkeys(("Library", "build", "build_or_warn", "cached"), "colloc.kernels.library"))

@@ -25,7 +25,7 @@ class CompileWarning(UserWarning):
     --------
     >>> import warnings
     >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore", co.CompileWarning)
+    ...     warnings.simplefilter("ignore", co.kernels.CompileWarning)
     ...     evaluator = co.Evaluator(problem.model, compile=True)
     """
 
@@ -53,7 +53,7 @@ class Compile:
 
     Examples
     --------
-    >>> one = co.Compile(threads=1)
+    >>> one = co.kernels.Compile(threads=1)
     >>> evaluator = co.Evaluator(problem.model, compile=one)
     """
 

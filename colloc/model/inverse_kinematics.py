@@ -81,7 +81,7 @@ def reach(
 
     Examples
     --------
-    >>> q = co.reach(two_link(), "elbow", (0.3, 0.6, 0.0), start=(0.0, 1.0))
+    >>> q = co.model.reach(two_link(), "elbow", (0.3, 0.6, 0.0), start=(0.0, 1.0))
     >>> q.round(3)
     array([0.531, 1.152])
     >>> end, guess = co.final(q=q, qd=0.0), co.line((0.0, 1.0), q)

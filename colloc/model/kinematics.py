@@ -103,7 +103,7 @@ def point_motion(
     Examples
     --------
     >>> q = ca.SX.sym("q", 2)
-    >>> position = co.point_motion(problem.model, "elbow", q=q).position
+    >>> position = co.model.point_motion(problem.model, "elbow", q=q).position
     >>> ca.Function("hand", [q], [position])([0.0, np.pi / 2])
     DM([0.4, 0.4, 0])
     """

@@ -1,5 +1,7 @@
 """The problem layer: what to find, what to minimise, what must hold."""
 
+from typing import TYPE_CHECKING
+
 from colloc.problem.across import Across, PhaseEnds, Place
 from colloc.problem.conditions import Condition, Constraint, apart, at, boundary, path
 from colloc.problem.constraint_rows import ConstraintRows
@@ -15,6 +17,10 @@ from colloc.problem.sequence import Sequence
 from colloc.problem.track import track
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
 from colloc.problem.where import Ends, Moment, Places, Window
+from colloc.support.packages import present
+
+if TYPE_CHECKING:
+    from colloc.problem import ground
 
 __all__ = [
     "QUANTITIES",
@@ -53,6 +59,7 @@ __all__ = [
     "bounds",
     "duration",
     "final",
+    "ground",
     "impact",
     "initial",
     "integral",
@@ -65,3 +72,5 @@ __all__ = [
     "terminal",
     "track",
 ]  # fmt: skip
+
+present(__name__, later={"ground": "colloc.problem.ground"})

@@ -34,7 +34,7 @@ class Contact(NamedTuple):
     Examples
     --------
     >>> wrench = co.dynamics.Wrench(force=ca.DM([0, 700, 0]), moment=ca.DM([0, 0, 70]))  # about the world's origin
-    >>> co.ground.zero_moment_point(wrench).x
+    >>> co.problem.ground.zero_moment_point(wrench).x
     DM(0.1)
     """
 
@@ -50,7 +50,7 @@ def zero_moment_point(wrench: Wrench) -> Contact:
     Examples
     --------
     >>> wrench = co.dynamics.Wrench(force=ca.DM([0, 700, 0]), moment=ca.DM([0, 0, 70]))  # about the world's origin
-    >>> point = co.ground.zero_moment_point(wrench)
+    >>> point = co.problem.ground.zero_moment_point(wrench)
     >>> float(point.x)  # m
     0.1
     """
@@ -78,7 +78,7 @@ def by_distance(wrench: Wrench, points: Sequence[ca.SX]) -> list[Wrench]:
     --------
     >>> wrench = co.dynamics.Wrench(force=ca.DM([0, 700, 0]), moment=ca.DM([0, 0, 70]))  # about the world's origin
     >>> feet = ca.DM([0.0, 0.0, 0.1]), ca.DM([0.4, 0.0, -0.1])
-    >>> [share.force[1] for share in co.ground.by_distance(wrench, feet)]
+    >>> [share.force[1] for share in co.problem.ground.by_distance(wrench, feet)]
     [SX(490), SX(210)]
     """
     if len(points) != 2:
@@ -108,7 +108,7 @@ def by_partition(wrench: Wrench, points: Sequence[ca.SX], shares: ca.SX) -> list
     --------
     >>> wrench = co.dynamics.Wrench(force=ca.DM([0, 700, 0]), moment=ca.DM([0, 0, 70]))  # about the world's origin
     >>> points = ca.DM([0.0, 0.0, 0.0]), ca.DM([0.4, 0.0, 0.0])
-    >>> [share.force[1] for share in co.ground.by_partition(wrench, points, ca.DM([0.75, 0.25]))]
+    >>> [share.force[1] for share in co.problem.ground.by_partition(wrench, points, ca.DM([0.75, 0.25]))]
     [SX(525), SX(175)]
     """
     _check_shares(points, shares)
@@ -130,7 +130,7 @@ def partition_rows(wrench: Wrench, points: Sequence[ca.SX], shares: ca.SX) -> ca
     --------
     >>> wrench = co.dynamics.Wrench(force=ca.DM([0, 700, 0]), moment=ca.DM([0, 0, 70]))  # about the world's origin
     >>> points = ca.DM([0.0, 0.0, 0.0]), ca.DM([0.4, 0.0, 0.0])
-    >>> ca.DM(co.ground.partition_rows(wrench, points, ca.DM([0.75, 0.25])))  # 0.25 0.4 m is where the wrench acts
+    >>> ca.DM(co.problem.ground.partition_rows(wrench, points, ca.DM([0.75, 0.25])))  # it acts at 0.25 0.4 m
     DM([0, 0, 0])
     """
     _check_shares(points, shares)
@@ -159,7 +159,7 @@ def applied(body: str, at: Sequence[float], wrench: Callable[[Instant], Wrench])
     Examples
     --------
     >>> up = co.dynamics.Wrench(ca.DM([0, 10, 0]), ca.DM([0, 0, 0]))
-    >>> co.ground.applied("elbow", (0, 0, 0), lambda now: up).body
+    >>> co.problem.ground.applied("elbow", (0, 0, 0), lambda now: up).body
     'elbow'
     """
     return Load(body, partial(_force, wrench), partial(_moment, wrench, body, at), at)
@@ -186,7 +186,7 @@ def friction_rows(wrench: Wrench, friction: float) -> ca.SX:
     Examples
     --------
     >>> wrench = co.dynamics.Wrench(force=ca.DM([0, 700, 0]), moment=ca.DM([0, 0, 70]))  # about the world's origin
-    >>> co.ground.friction_rows(wrench, friction=0.8)  # N to spare
+    >>> co.problem.ground.friction_rows(wrench, friction=0.8)  # N to spare
     DM([395.98, 395.98, 395.98, 395.98])
     """
     x, y, z = ca.vertsplit(wrench.force)
@@ -213,7 +213,7 @@ def pressure_rows(wrench: Wrench, corners: Sequence[tuple[Any, Any]]) -> ca.SX:
     --------
     >>> wrench = co.dynamics.Wrench(force=ca.DM([0, 700, 0]), moment=ca.DM([0, 0, 70]))  # about the world's origin
     >>> foot = [(0.0, -0.05), (0.0, 0.05), (0.25, 0.05), (0.25, -0.05)]  # x, z [m]
-    >>> ca.evalf(co.ground.pressure_rows(wrench, foot)).full().ravel().round(3)
+    >>> ca.evalf(co.problem.ground.pressure_rows(wrench, foot)).full().ravel().round(3)
     array([ 70.,  35., 105.,  35.])
     """
     if len(corners) < 3:

@@ -33,7 +33,7 @@ class Parametrised(Portable):
 
     Examples
     --------
-    >>> arm = co.parametrised(two_link())
+    >>> arm = co.problem.parametrised(two_link())
     >>> arm.values(two_link())["numbers"].size == arm.numbers.value.size
     True
     """
@@ -114,7 +114,7 @@ def parametrised(model: Model, name: str = "numbers") -> Parametrised:
     Examples
     --------
     >>> rod = co.Body("rod", co.revolute(), mass=1.0, com=(0.5, 0, 0), inertia=(0, 0.1, 0.1))
-    >>> arm = co.parametrised(co.Model([rod], gravity=(0, -9.81, 0)))
+    >>> arm = co.problem.parametrised(co.Model([rod], gravity=(0, -9.81, 0)))
     >>> turn = [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0)]
     >>> effort = co.integral(lambda now: ca.sumsqr(now.tau))
     >>> nlp = co.transcribe(co.Problem(arm.model, 1.0, effort, turn, parameters=[arm.numbers]), co.BSpline(10))

@@ -10,3 +10,9 @@ tie_break        a second cost for what the first leaves open
 warnings         what an answer is not, in sentences
 failure          warnings of doubtful answers, SolveError for none
 """
+
+from colloc.refinement.failure import SolutionWarning, SolveError
+from colloc.refinement.iteration import Iteration
+from colloc.refinement.tie_break import tie_break
+
+__all__ = ["Iteration", "SolutionWarning", "SolveError", "tie_break"]

@@ -67,7 +67,7 @@ def tie_break(
     Examples
     --------
     >>> fastest = co.solve(problem, co.BSpline(20))
-    >>> calm = co.tie_break(fastest, co.integral(lambda now: ca.sumsqr(now.tau)))
+    >>> calm = co.refinement.tie_break(fastest, co.integral(lambda now: ca.sumsqr(now.tau)))
     >>> abs(calm.duration - fastest.duration) < 1e-9
     True
     """

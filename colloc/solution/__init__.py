@@ -1,7 +1,19 @@
-"""Answers: the motion, its violations, its verification, its file."""
+"""Answers: the motion, how far it can be trusted, and whether it holds.
+
+    sample      the motion at some times
+    by_joint    arrays that know joints by name
+    ladder      the rounds of a refinement
+    solution    the answer to a problem
+    sequence    the answer to a motion in phases
+    simulation  a motion simulated forward under its torques
+    verify      whether an answer holds, by other means
+"""
 
 from colloc.solution.sample import JointReactions, Sample
 from colloc.solution.sequence import SequenceSolution, solution_of
 from colloc.solution.solution import BaseSolution, Solution
+from colloc.solution.verify import Verification, verify
 
-__all__ = ["BaseSolution", "JointReactions", "Sample", "SequenceSolution", "Solution", "solution_of"]
+__all__ = [
+    "BaseSolution", "JointReactions", "Sample", "SequenceSolution", "Solution", "Verification", "solution_of", "verify",
+]  # fmt: skip

@@ -105,7 +105,9 @@ def check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
         if not isinstance(value, str):
             finite_number(f"IPOPT option {key}", value)
         if key == "hessian_approximation":
-            raise InputError("say hessian=co.Hessian.LIMITED_MEMORY or EXACT in place of IPOPT's hessian_approximation")
+            raise InputError(
+                "say hessian=co.solver.Hessian.LIMITED_MEMORY or EXACT in place of IPOPT's hessian_approximation"
+            )
         if key not in option_names():
             raise unknown_name("IPOPT option", key, sorted(option_names()))
     check_linear_solver(options or {})

@@ -15,7 +15,7 @@ class Status(StrEnum):
     --------
     >>> solution.status
     <Status.SOLVED: 'solved'>
-    >>> solution.status is co.Status.SOLVED
+    >>> solution.status is co.solver.Status.SOLVED
     True
     """
 

@@ -7,3 +7,7 @@ stored_motion  one motion
 stored_phases  a motion in phases
 storage        save, load, tables for other programs
 """
+
+from colloc.storage.storage import load, save, to_csv, to_dataframe
+
+__all__ = ["load", "save", "to_csv", "to_dataframe"]

@@ -164,7 +164,7 @@ def to_csv(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) 
 
     Examples
     --------
-    >>> co.to_csv(solution, "swing.csv")
+    >>> co.storage.to_csv(solution, "swing.csv")
     >>> with open("swing.csv") as file:
     ...     print(file.readline()[:40])
     t [s],q[shoulder] [rad],q[elbow] [rad],q
@@ -210,7 +210,7 @@ def to_dataframe(solution: Solution | SequenceSolution) -> DataFrame:
 
     Examples
     --------
-    >>> table = co.to_dataframe(solution)  # doctest: +SKIP
+    >>> table = co.storage.to_dataframe(solution)  # doctest: +SKIP
     >>> table["tau[elbow] [N m]"].abs().max()  # doctest: +SKIP
     10.0
     """
@@ -218,7 +218,7 @@ def to_dataframe(solution: Solution | SequenceSolution) -> DataFrame:
     try:
         from pandas import DataFrame  # an extra  # pyright: ignore[reportMissingImports]
     except ImportError as error:
-        raise ImportError("co.to_dataframe needs pandas: pip install 'colloc[formats]'") from error
+        raise ImportError("co.storage.to_dataframe needs pandas: pip install 'colloc[formats]'") from error
     return DataFrame(dict(zip(*_table(solution), strict=True)))
 
 
@@ -229,7 +229,7 @@ def _table(solution: Solution | SequenceSolution) -> tuple[list[str], list[Any]]
     if len({(model.joint_names, model.position_units, model.torque_units) for model in models}) > 1:
         raise InputError(
             f"phases {', '.join(phases)} have different joints, which no table fits: take each by itself, as in "
-            f"co.to_csv(solution[{next(iter(phases))!r}], ...)"
+            f"co.storage.to_csv(solution[{next(iter(phases))!r}], ...)"
         )
     header, columns = _columns(models[0], solution.nodes)
     if isinstance(solution, SequenceSolution):

@@ -12,3 +12,7 @@ progress    a line that shows how far a long run is
 files       writing files: complete or absent
 version     the version of the package
 """
+
+from colloc.support.checks import InputError, InputWarning
+
+__all__ = ["InputError", "InputWarning"]

@@ -67,7 +67,7 @@ class InputWarning(UserWarning):
     Examples
     --------
     >>> import warnings
-    >>> warnings.simplefilter("error", co.InputWarning)
+    >>> warnings.simplefilter("error", co.support.InputWarning)
     >>> co.dh_revolute(a=0.4, alpha=90.0)
     Traceback (most recent call last):
     colloc.support.checks.InputWarning: DH alpha is 90 rad, more than a turn: degrees? ...

@@ -7,39 +7,15 @@ from colloc.transcription.grid import Grid
 from colloc.transcription.guess import Guess, Keyframes, default_curves, keyframes, line, phase_guesses, trajectory_from
 from colloc.transcription.line_timing import TimedLine, Untimed, timed_line
 from colloc.transcription.nlp import NLP, BaseNLP, Program
+from colloc.transcription.point_to_point import point_to_point
 from colloc.transcription.problem_blocks import constraint_block
 from colloc.transcription.sequence import SequenceNLP
 from colloc.transcription.trajectory import Trajectory
-from colloc.transcription.transcribe import (
-    TRANSCRIPTIONS,
-    checked_curves,
-    on_curves,
-    transcribe,
-)
+from colloc.transcription.transcribe import TRANSCRIPTIONS, checked_curves, on_curves, transcribe
 
 __all__ = [
-    "NLP",
-    "TRANSCRIPTIONS",
-    "BaseNLP",
-    "DeferredNLP",
-    "FreeKnotsGrid",
-    "Grid",
-    "Guess",
-    "Keyframes",
-    "Program",
-    "SequenceNLP",
-    "TimedLine",
-    "Trajectory",
-    "Untimed",
-    "check_freedoms",
-    "checked_curves",
-    "constraint_block",
-    "default_curves",
-    "keyframes",
-    "line",
-    "on_curves",
-    "phase_guesses",
-    "timed_line",
-    "trajectory_from",
-    "transcribe",
+    "NLP", "TRANSCRIPTIONS", "BaseNLP", "DeferredNLP", "FreeKnotsGrid", "Grid", "Guess", "Keyframes", "Program",
+    "SequenceNLP", "TimedLine", "Trajectory", "Untimed", "check_freedoms", "checked_curves", "constraint_block",
+    "default_curves", "keyframes", "line", "on_curves", "phase_guesses", "point_to_point", "timed_line",
+    "trajectory_from", "transcribe",
 ]  # fmt: skip

@@ -58,7 +58,8 @@ def point_to_point(
     Examples
     --------
     >>> from colloc.models.panda import panda
-    >>> move = co.point_to_point(panda(), start=(0, 0, 0, -1.5, 0, 1.5, 0), end=(1, 0.3, 0, -1.5, 0, 1.8, 0))
+    >>> start, end = (0, 0, 0, -1.5, 0, 1.5, 0), (1, 0.3, 0, -1.5, 0, 1.8, 0)
+    >>> move = co.transcription.point_to_point(panda(), start, end)
     >>> round(co.solve(move, co.BSpline(12)).duration, 2)
     0.61
     """

@@ -1,10 +1,12 @@
-"""Public names of the library, grouped as the reference lists them."""
+"""Public names of the library, those at the top and those in its packages, grouped as the reference lists them."""
 
 import inspect
+from importlib import import_module
+from types import ModuleType
 
 import colloc as co
 
-# What users reach through the package, and packages whose names they reach through these.
+# Titles of groups by the package that defines the names, and packages that join the group of another one.
 TITLES = {
     "model": "Mechanisms",
     "problem": "Problems",
@@ -14,7 +16,7 @@ TITLES = {
     "sweeps": "Many solves",
     "kernels": "Compiled code",
     "evaluator": "The evaluator",
-    "support": "Errors",
+    "support": "Errors and warnings",
 }
 JOINED = {
     "curves": "transcription",
@@ -26,30 +28,32 @@ JOINED = {
 }
 
 
-def public(module: object) -> list[str]:
-    """Public names of a module: those it lists, or those it defines."""
-    listed = getattr(module, "__all__", None)
-    if listed is not None:
-        return sorted(listed)
-    defined = vars(module).items()
-    return sorted(
-        name for name, value in defined if name[0] != "_" and getattr(value, "__module__", "") == module.__name__
-    )
+def public() -> list[str]:
+    """Full names of all that is public."""
+    inside = {f"{package}.{name}" for package, names in co._PACKAGES.items() for name in names.split()}
+    return [f"colloc.{name}" for name in sorted({*co.__all__, *inside}, key=lambda name: name.rpartition(".")[2])]
 
 
 def groups() -> dict[str, tuple[str, list[str]]]:
     """Title and full names of every group, by the name of its page."""
-    found: dict[str, tuple[str, list[str]]] = {key: (title, []) for key, title in TITLES.items()}
-    for name in public(co):
-        value = getattr(co, name)
+    pages: dict[str, tuple[str, list[str]]] = {key: (title, []) for key, title in TITLES.items()}
+    for full in public():
+        place, _, name = full.rpartition(".")
+        value = getattr(import_module(place), name)
         if inspect.ismodule(value):
             about = (inspect.getdoc(value) or "").partition("\n")[0].rstrip(".")
-            found[name] = (
-                f"co.{name}: {about[0].lower()}{about[1:]}",
-                [f"{value.__name__}.{n}" for n in public(value)],
+            pages[name] = (
+                f"co.{full.partition('.')[2]}: {about[0].lower()}{about[1:]}",
+                [f"{full}.{inner}" for inner in sorted(getattr(value, "__all__", None) or defined(value))],
             )
             continue
         layer = value.__module__.split(".")[1]
         key = JOINED.get(layer, layer)
-        found.setdefault(key, (key.capitalize(), []))[1].append(f"colloc.{name}")
-    return {key: group for key, group in found.items() if group[1]}
+        pages.setdefault(key, (key.capitalize(), []))[1].append(full)
+    return {key: page for key, page in pages.items() if page[1]}
+
+
+def defined(module: ModuleType) -> list[str]:
+    """Names that a module defines, without those that it imports."""
+    values = vars(module).items()
+    return [name for name, value in values if name[0] != "_" and getattr(value, "__module__", "") == module.__name__]

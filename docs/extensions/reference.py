@@ -1,4 +1,4 @@
-"""Pages of the reference, one for every public name, made from what the packages list in `__all__`.
+"""Pages of the reference, one for every public name, made from the tables that `colloc` and its packages have of them.
 
 Names are grouped by the package of colloc that defines them. Nothing is listed by hand: a new public name has its page
 at the next build.
@@ -50,7 +50,7 @@ def write(app: Sphinx) -> None:
 
 def title_in_menu(key: str, title: str) -> str:
     """Packages by name alone, the rest by title."""
-    return f"co.{key}" if title.startswith("co.") else title
+    return title.partition(":")[0]
 
 
 def about(title: str, names: list[str]) -> str:
@@ -68,7 +68,9 @@ def pages_by_name(source: Path) -> dict[str, list[tuple[str, str]]]:
         text = path.read_text()
         title = re.search(r"^# (.+)$", text, re.M)
         code = "".join(re.findall(r"^```\{code-cell\}.*?^```$", text, re.S | re.M))
-        for name in sorted(set(re.findall(r"\bco\.((?:\w+\.)?\w+)", code))) if title else ():
+        names = set(re.findall(r"\bco\.((?:\w+\.){0,2}\w+)", code)) if title else set()
+        # Of co.solver.Status.SOLVED the page is that of co.solver.Status.
+        for name in sorted({".".join(name.split(".")[:end]) for name in names for end in (1, 2, 3)}):
             document = "/" + path.relative_to(source).with_suffix("").as_posix()
             uses.setdefault(f"colloc.{name}", []).append((document, title[1]))
     return uses
@@ -131,9 +133,11 @@ def linked(app: Sphinx, env: BuildEnvironment, node: pending_xref, text: nodes.T
         return None
     target = node["reftarget"]
     name = re.sub(r"^(co|colloc)\.", "", re.match(r"[\w.]*", target)[0])
-    ours = target.startswith(("co.", "colloc.")) or ("." in name and name.partition(".")[0] in co.__all__)
+    ours = target.startswith(("co.", "colloc.")) or ("." in name and name.partition(".")[0] in dir(co))
     objects = env.domains["py"].objects
-    for root in ("", "dynamics.", "plot.", "loops.", "control.", "ground.", "descent."):
+    # Packages of a few names first: `Status` is that of co.solver, not that of co.control.
+    packages = sorted(co._PACKAGES, key=lambda package: not co._PACKAGES[package])
+    for root in ("", *(f"{package}." for package in packages), "problem.ground."):
         place, (parent, _, last) = f"colloc.{root}{name}", f"colloc.{root}{name}".rpartition(".")
         if place not in objects and parent in objects and last in members(value(parent)):
             place = parent

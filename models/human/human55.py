@@ -142,7 +142,7 @@ def joint_limits(row: Mapping[str, Any], stature: float, mass: float, sex: str) 
     return co.Limits(position=position, torque=(float(share * lower), float(share * upper)))
 
 
-def _joint(row: Mapping[str, Any], lengths: Mapping[str, float], limits: co.Limits) -> co.Joint:
+def _joint(row: Mapping[str, Any], lengths: Mapping[str, float], limits: co.Limits) -> co.model.Joint:
     """Joint of a row of the Denavit-Hartenberg table, behind the base frame of its branch."""
     make = co.dh_prismatic if row["type"] == "P" else co.dh_revolute
     theta, alpha = radians(float(row["theta_offset_deg"])), radians(float(row["alpha_deg"]))

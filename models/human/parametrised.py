@@ -29,7 +29,7 @@ class ParametrisedHuman:
     """
 
     human: Human
-    segments: co.Parametrised
+    segments: co.problem.Parametrised
     dimensions: co.Parameter
     original: Human
 
@@ -72,7 +72,7 @@ def parametrised(human: Human) -> ParametrisedHuman:
     human : Human
         As `human55` returns it; `Human.frozen` and `Human.ranged` are for afterwards.
     """
-    segments = co.parametrised(human.model, "segments")
+    segments = co.problem.parametrised(human.model, "segments")
     places = [place for place in _places(human) if place != 0]
     dimensions = co.Parameter("dimensions", [*_sizes(human), *places])
     symbols = iter(ca.vertsplit(dimensions.symbol))

@@ -79,11 +79,11 @@ def on_foot(human: Human, side: str) -> Human:
     )
 
 
-def _on(body: co.Body, name: str, joint: co.Joint, parent: str | None) -> co.Body:
+def _on(body: co.Body, name: str, joint: co.model.Joint, parent: str | None) -> co.Body:
     return replace(body, name=name, joint=joint, parent=parent)
 
 
-def _turned(joint: co.Joint) -> co.Joint:
+def _turned(joint: co.model.Joint) -> co.model.Joint:
     """The joint with parent and child exchanged, at the same coordinate."""
     return replace(joint, screw=joint.screw.reversed, before=inverse(joint.after), after=inverse(joint.before))
 
@@ -92,7 +92,7 @@ def _base(human: Human, side: str) -> Sequence[co.Body]:
     """Massless bodies between the world and the link frame of the foot."""
     foot, stand = human.feet[side], human.upright
     rest = ca.SX(human.model.n, 1)
-    heel, ball = (co.point_motion(human.model, *point, q=stand).position for point in (foot.heel, foot.ball))
+    heel, ball = (co.model.point_motion(human.model, *point, q=stand).position for point in (foot.heel, foot.ball))
     frame = frames(human.model, stand, rest, rest).position[human.model.index(foot.ball.body)]
     joints = {
         LATERAL: co.prismatic((1, 0, 0)),

@@ -36,7 +36,7 @@ def share(speed: Any, c4: float, c5: float) -> Any:
     return _positive((2 * c4 * c5 + v * (c5 - 3 * c4)) / (2 * c4 * c5 + v * (2 * c5 - 4 * c4)), ROUNDED[2])
 
 
-def strength(human: Human) -> Callable[[co.Instant], ca.SX]:
+def strength(human: Human) -> Callable[[co.problem.Instant], ca.SX]:
     """What must not be negative for torques to be possible at the joints' speeds.
 
     Parameters
@@ -52,7 +52,7 @@ def strength(human: Human) -> Callable[[co.Instant], ca.SX]:
     """
     names, (lower, upper) = human.model.joint_names, human.model.limits("torque")
 
-    def left(now: co.Instant) -> ca.SX:
+    def left(now: co.problem.Instant) -> ca.SX:
         rows = []
         for j, name in enumerate(names):
             stem = name[:-2] if name[-2:] in ("_r", "_l") else name

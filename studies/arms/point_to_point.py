@@ -35,7 +35,7 @@ ARMS: dict[str, Callable[[], co.Model]] = {
     "iiwa": iiwa,
     "puma": lambda: puma560(motors=True),
 }
-ANSWERED = (co.Status.SOLVED, co.Status.COARSE, co.Status.VIOLATED)
+ANSWERED = (co.solver.Status.SOLVED, co.solver.Status.COARSE, co.solver.Status.VIOLATED)
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,11 @@ def solve(problem: co.Problem, line: TimedLine) -> co.Solution:
 def run(model: co.Model, start: np.ndarray, end: np.ndarray) -> Run:
     """One pair of postures."""
     begin = time.perf_counter()
-    problem = co.point_to_point(model, start, end)
+    problem = co.transcription.point_to_point(model, start, end)
     line = timed_line(problem, start, end)
     assert isinstance(line, TimedLine)  # otherwise there is no such problem
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)  # counted in the table
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # counted in the table
         solution = solve(problem, line)
     return Run(line.duration, alone(model, end - start), time.perf_counter() - begin, solution)
 

@@ -45,7 +45,7 @@ class Search(NamedTuple):
     ipopt: Mapping[str, Any]
 
 
-def squared_torque(now: co.Instant) -> ca.SX:
+def squared_torque(now: co.problem.Instant) -> ca.SX:
     """Rate of the effort."""
     return ca.sumsqr(now.tau)
 
@@ -79,7 +79,7 @@ def walker() -> Search:
 SEARCHES = {"three_links": three_links, "puma": puma, "walker": walker}
 
 
-def searched(search: Search, starts: int, executor: Executor | int) -> tuple[co.Optima, float]:
+def searched(search: Search, starts: int, executor: Executor | int) -> tuple[co.sweeps.Optima, float]:
     """What the starts lead to, and the seconds that it takes."""
     begin = time.perf_counter()
     problem, curve, ipopt = search
@@ -88,7 +88,7 @@ def searched(search: Search, starts: int, executor: Executor | int) -> tuple[co.
     return found, time.perf_counter() - begin
 
 
-def numbers_of(found: co.Optima) -> dict[str, float]:
+def numbers_of(found: co.sweeps.Optima) -> dict[str, float]:
     """How many optima there are, the share of random starts that end in the best, and what `solve` alone misses.
 
     Optima and shares are those of the coarse grid. Nan where no random start ends in an optimum, or `solve` in none.
@@ -106,7 +106,7 @@ def numbers_of(found: co.Optima) -> dict[str, float]:
 
 
 @styled
-def draw(found: Mapping[str, co.Optima]) -> Figure:
+def draw(found: Mapping[str, co.sweeps.Optima]) -> Figure:
     """The ladders of optima, one below the other."""
     page = Figure(figsize=(9.0, 3.4 * len(found)), layout="constrained")
     for ax, (name, optima) in zip(page.subplots(len(found), squeeze=False)[:, 0], found.items(), strict=True):

@@ -84,7 +84,7 @@ def measure(cases: Iterator[tuple[NLP, np.ndarray]]) -> dict[str, list[Run]]:
     found: dict[str, list[Run]] = {name: [] for name in CHOICES}
     for nlp, start in cases:
         for name, options in CHOICES.items():
-            solver = Ipopt(nlp, {"max_cpu_time": LONGEST} | options, co.Hessian.EXACT)
+            solver = Ipopt(nlp, {"max_cpu_time": LONGEST} | options, co.solver.Hessian.EXACT)
             begin = time.process_time()
             outcome = solver(Start(start), nlp.problem.parameter_values(), False)
             found[name].append(Run(outcome, time.process_time() - begin))

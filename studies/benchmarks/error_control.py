@@ -30,13 +30,13 @@ OPTIONS = (Option("rounds", 9, "pairs of solves", least=1),)
 def unjudged(problem: co.Problem, curve: co.BSpline | co.Radau | co.HermiteSimpson) -> None:
     """Transcribed and handed to IPOPT, as `solve` does, and whatever comes back believed."""
     nlp, values = co.transcribe(problem, curve, compile=False), problem.parameter_values()
-    Ipopt(nlp, {}, co.Hessian.EXACT)(start_from(nlp, None, values), values, False)
+    Ipopt(nlp, {}, co.solver.Hessian.EXACT)(start_from(nlp, None, values), values, False)
 
 
 def judged(problem: co.Problem, curve: co.BSpline | co.Radau | co.HermiteSimpson) -> co.Solution:
     """Solved, measured, and where limits are exceeded between nodes solved again with more of them."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)
         return co.solve(problem, curve, compile=False, progress=False)
 
 

@@ -21,7 +21,7 @@ from colloc.studies.benchmarks.timing import Timing, alternately, difference
 from colloc.studies.reporting import arguments, finish
 from colloc.support.display import Table
 
-CHOICES = {"vm": None, "compiled_1": co.Compile(threads=1), "compiled": co.Compile()}
+CHOICES = {"vm": None, "compiled_1": co.kernels.Compile(threads=1), "compiled": co.kernels.Compile()}
 COLUMNS = ("ad_vm", "vm", "compiled_1", "compiled", "pinocchio")
 WORK = ("torque", "sensitivities", "dense", "hessian")
 Calls = dict[str, Callable[[], object]]
@@ -113,7 +113,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     # Checked on few samples: dense Hessians of a long batch do not fit into memory.
     differ = differences(made, bent, samples(model.n, 101))
     numbers: dict[str, float] = {f"evaluate.difference.{key}": value for key, value in differ.items()}
-    numbers |= {"evaluate.difference": max(differ.values()), "evaluate.threads": thread_count(co.Compile())}
+    numbers |= {"evaluate.difference": max(differ.values()), "evaluate.threads": thread_count(co.kernels.Compile())}
     rows = []
     for count in counts:
         calls = work(made, bent, samples(model.n, count))

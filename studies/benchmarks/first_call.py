@@ -110,7 +110,7 @@ def solved(
     """The answer, None where there is no optimum, and the processor seconds that the call took."""
     begin = time.process_time()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)  # the status says it too
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the status says it too
         try:
             found = co.solve(problem, curve, guess=guess, compile=False, seconds=PATIENCE)
         except co.SolveError:
@@ -125,7 +125,7 @@ def record(seed: int) -> Record:
     costs, times = {}, {}
     for name, curve in CURVES.items():
         plain, times[name] = solved(problem, guess, curve)
-        usable = plain is not None and plain.status in (co.Status.SOLVED, co.Status.COARSE)
+        usable = plain is not None and plain.status in (co.solver.Status.SOLVED, co.solver.Status.COARSE)
         costs[name] = plain.cost if plain is not None and usable else inf
     kind, n = KINDS[seed % len(KINDS)], problem.model.n
     if answer is None:
@@ -161,7 +161,7 @@ def tally(records: Sequence[Record]) -> dict[str, float]:
     seconds, ratios = np.array([r.seconds for r in records]), np.array([r.ratio for r in records])
     return {
         "problems": float(len(records)),
-        "solved": float(sum(r.status == co.Status.SOLVED for r in records)),
+        "solved": float(sum(r.status == co.solver.Status.SOLVED for r in records)),
         "dearer": float((ratios > DEARER).sum()),
         "twice_as_dear": float((ratios > TWICE).sum()),
         "cheaper": float((ratios < 1 / DEARER).sum()),

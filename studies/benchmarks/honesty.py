@@ -74,7 +74,7 @@ class Record(NamedTuple):
     @property
     def solved(self) -> bool:
         """Whether the library calls it solved."""
-        return self.status == co.Status.SOLVED
+        return self.status == co.solver.Status.SOLVED
 
     @property
     def refuted(self) -> bool:
@@ -95,7 +95,7 @@ class Record(NamedTuple):
 def solved(problem: co.Problem, name: str, tol: float | None) -> co.Solution:
     """The library's answer: on a curve as it is, or refined from there to a tolerance."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)  # the status says it too
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the status says it too
         return co.solve(
             problem, CURVES[name], tol=tol, compile=False, ipopt={"max_cpu_time": PATIENCE}, raise_on_failure=False
         )
@@ -170,7 +170,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
 
 def tally(own: Sequence[Record]) -> dict[str, float]:
     """Counts and figures of the answers found in one way."""
-    honest = (co.Status.VIOLATED, co.Status.COARSE)
+    honest = (co.solver.Status.VIOLATED, co.solver.Status.COARSE)
 
     def count(holds: Callable[[Record], bool]) -> float:
         return float(sum(holds(one) for one in own))

@@ -56,7 +56,7 @@ def ends_as_rows(problem: co.Problem) -> co.Problem:
 
 
 def _row(state: EndState) -> Condition:
-    def difference(now: co.Instant) -> ca.SX:
+    def difference(now: co.problem.Instant) -> ca.SX:
         return ca.vertcat(*(getattr(now, quantity) - ca.DM(value) for quantity, value in state.values.items()))
 
     return co.at(state.where.s, difference, equals=0.0, name=state.name)
@@ -77,7 +77,7 @@ CHOICES = [
     Choice("MUMPS by itself", unchanged, {"ipopt": MUMPS_ALONE}),
     Choice("monotone barrier", unchanged, {"ipopt": {"mu_strategy": "monotone"}}),
     Choice("adaptive barrier", unchanged, {"ipopt": {"mu_strategy": "adaptive"}}),
-    Choice("Gauss-Newton", unchanged, {"hessian": co.Hessian.GAUSS_NEWTON}),
+    Choice("Gauss-Newton", unchanged, {"hessian": co.solver.Hessian.GAUSS_NEWTON}),
     Choice("torques lifted", torques_lifted, {}),
 ]
 
@@ -114,7 +114,7 @@ def measure(case: Case, choice: Choice, turns: int) -> dict[str, float]:
         options = {"max_iter": 500} | choice.options.get("ipopt", {})
         given = choice.options | {"ipopt": options, "between": "nodes", "raise_on_failure": False, "progress": False}
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", co.SolutionWarning)
+            warnings.simplefilter("ignore", co.refinement.SolutionWarning)
             found.append(co.solve(problem, case.curve, **given))
     algebra = median(one.seconds["solve"] - one.seconds["callbacks"] for one in found)
     last = found[-1]

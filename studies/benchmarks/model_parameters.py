@@ -1,8 +1,8 @@
 """What do masses and lengths that are parameters cost, beside the same numbers as constants of the program?
 
-Callbacks of two compiled programs, that of the model and that of `colloc.parametrised` with the same numbers, in turns:
-a Panda lifted with least effort, and a step of the 55-DOF human, the latter without its exact Hessian, which takes
-minutes to compile.
+Callbacks of two compiled programs, that of the model and that of `colloc.problem.parametrised` with the same numbers,
+in turns: a Panda lifted with least effort, and a step of the 55-DOF human, the latter without its exact Hessian, which
+takes minutes to compile.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ OPTIONS = (Option("rounds", 60, "turns of each callback", least=3),)
 class Pair(NamedTuple):
     """The same program with numbers as constants and as parameters."""
 
-    constants: co.NLP
-    parameters: co.NLP
+    constants: co.transcription.NLP
+    parameters: co.transcription.NLP
 
 
 def arm() -> Pair:
@@ -42,7 +42,7 @@ def arm() -> Pair:
     middle = np.mean(model.limits("position"), axis=0)
     ends = [co.initial(q=middle, qd=0.0), co.final(q=middle + 0.3, qd=0.0)]
     stated = co.Problem(model, 1.0, co.integral(lambda now: ca.sumsqr(now.tau)), ends)
-    general = co.parametrised(model)
+    general = co.problem.parametrised(model)
     other = replace(stated, model=general.model, parameters=[general.numbers])
     return Pair(*(co.transcribe(own, co.BSpline(20), compile=True) for own in (stated, other)))
 
@@ -56,7 +56,7 @@ def person() -> Pair:
     return Pair(*(co.transcribe(one, curve, compile=True) for one in stated))
 
 
-def callback(nlp: co.NLP, name: str) -> Callable[[], object]:
+def callback(nlp: co.transcription.NLP, name: str) -> Callable[[], object]:
     """A callback as IPOPT calls it, at a random point."""
     function, random = getattr(nlp, name), np.random.default_rng(0)
     x, p = 0.1 * random.standard_normal(nlp.n_x), nlp.problem.parameter_values()

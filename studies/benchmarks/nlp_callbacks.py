@@ -67,7 +67,7 @@ def compared(functions: Functions, given: Mapping[str, list[np.ndarray]], data: 
 def whole_solve(data: Effort, compile: bool) -> dict[str, float]:
     """Iterations, cost and seconds of a solve, and the share of its callbacks."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)  # 21 nodes leave the torques between them free
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # 21 nodes leave the torques between them free
         solution = co.solve(
             data.problem(), data.curve, compile=compile, progress=False, between="nodes", raise_on_failure=False
         )
@@ -76,7 +76,7 @@ def whole_solve(data: Effort, compile: bool) -> dict[str, float]:
         "share": solution.seconds["callbacks"] / seconds,
         "iterations": solution.iterations,
         "cost": solution.cost,
-        "solved": float(solution.outcome.status is co.Status.SOLVED),
+        "solved": float(solution.outcome.status is co.solver.Status.SOLVED),
         "seconds": seconds,
         "ms_per_iteration": 1e3 * seconds / max(1, solution.iterations),
     }

@@ -81,7 +81,7 @@ class PinocchioLoop:
         return tau, dq, dqd, dqdd
 
 
-def _joint(joint: co.Joint) -> Any:
+def _joint(joint: co.model.Joint) -> Any:
     """Joint of Pinocchio; about or along z its special one, which is faster."""
     axis = np.asarray(joint.axis, dtype=float)
     if joint.turns and joint.slides:

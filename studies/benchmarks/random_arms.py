@@ -55,7 +55,7 @@ def random_problem(seed: int) -> co.Problem:
     if rng.random() < 0.5:
         limits.append(co.bounds(qd=(-spare * rates, spare * rates)))
 
-    def effort(now: co.Instant) -> ca.SX:
+    def effort(now: co.problem.Instant) -> ca.SX:
         return ca.sumsqr(now.tau)
 
     ends = [co.initial(q=start, qd=0.0), co.final(q=end, qd=0.0)]

@@ -61,7 +61,7 @@ def random_start(nlp: NLP, rng: np.random.Generator) -> np.ndarray:
 def runs(nlp: NLP, count: int, options: dict[str, Any]) -> list[tuple[Outcome, float]]:
     """Outcomes from random starts, with seconds of the processor, on which what else the machine does has no effect."""
     rng, found = np.random.default_rng(0), []
-    solver = Ipopt(nlp, {"max_cpu_time": LONGEST} | options, co.Hessian.EXACT)
+    solver = Ipopt(nlp, {"max_cpu_time": LONGEST} | options, co.solver.Hessian.EXACT)
     for _ in range(count):
         start, begin = random_start(nlp, rng), time.process_time()
         found.append((solver(Start(start), nlp.problem.parameter_values(), False), time.process_time() - begin))

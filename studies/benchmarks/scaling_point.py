@@ -28,14 +28,14 @@ def intervals(kind: str, count: int) -> dict[str, float]:
         minimize=co.duration(),
         subject_to=[co.initial(q=(0.0, -2.0), qd=0.0), co.final(q=(1.0, -1.0), qd=0.0), co.bounds(tau=(-10.0, 10.0))],
     )
-    warnings.simplefilter("ignore", co.SolutionWarning)  # coarse grids overshoot at the switches
+    warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # coarse grids overshoot at the switches
     solution = co.solve(
         problem, CURVES[kind](count), compile=False, ipopt={"max_wall_time": PATIENCE}, progress=False,
         between="nodes", raise_on_failure=False,
     )  # fmt: skip
     return {
         "T": solution.duration,
-        "solved": float(solution.outcome.status is co.Status.SOLVED),
+        "solved": float(solution.outcome.status is co.solver.Status.SOLVED),
         "build": solution.seconds["build"],
         "solve": solution.seconds["solve"],
         "iterations": solution.iterations,

@@ -15,7 +15,7 @@ IMPORTED = time.perf_counter()
 
 def main(kind: str) -> None:
     """Build, solve, print."""
-    warnings.simplefilter("ignore", co.SolutionWarning)  # Hermite-Simpson overshoots at the switches
+    warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # Hermite-Simpson overshoots at the switches
     problem = co.Problem(
         model=two_link(),
         duration=co.Free(lower=0.1, upper=5.0, guess=1.0),

@@ -101,7 +101,7 @@ START, END = (0.0, -1.5, 0.0), (1.0, -1.95, 1.0)  # rad, of the Manutec r3
 def manutec_energy() -> co.Problem:
     """The sum of squared voltages over 0.53 s: von Stryk and Schlemmer (1994)."""
 
-    def voltages(now: co.Instant) -> ca.SX:
+    def voltages(now: co.problem.Instant) -> ca.SX:
         return ca.sumsqr(now.tau / ca.DM(TORQUE_PER_VOLT))
 
     ends = [co.initial(q=START, qd=0.0), co.final(q=END, qd=0.0)]

@@ -70,7 +70,7 @@ class Answer(NamedTuple):
     @property
     def solved(self) -> bool:
         """Whether the library calls it solved."""
-        return self.status == co.Status.SOLVED
+        return self.status == co.solver.Status.SOLVED
 
     @property
     def wrong(self) -> bool:
@@ -98,7 +98,7 @@ def answer(classic: Classic, curve: Any, tol: float | None) -> Answer:
     """The library's answer to a classic problem, on a curve as it is or refined to a tolerance."""
     begin = time.perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)  # the status says it too
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the status says it too
         try:
             solution = co.solve(
                 classic.problem(), curve, tol=tol, compile=False, ipopt={"max_wall_time": PATIENCE},

@@ -66,7 +66,7 @@ def van_der_pol() -> co.Problem:
     CasADi's examples.
     """
 
-    def control(now: co.Instant) -> ca.SX:
+    def control(now: co.problem.Instant) -> ca.SX:
         return now.qdd - (1 - now.q**2) * now.qd + now.q
 
     return co.Problem(
@@ -105,7 +105,7 @@ def tangent_steering() -> co.Problem:
     Bryson and Ho (1975); in the numbers of COPS (Dolan, More and Munson 2004).
     """
 
-    def thrust(now: co.Instant) -> ca.SX:
+    def thrust(now: co.problem.Instant) -> ca.SX:
         return now.tau / 100.0 - ca.vertcat(ca.cos(now.direction), ca.sin(now.direction))
 
     return co.Problem(
@@ -130,7 +130,7 @@ def cops_arm() -> co.Problem:
     """
     length = 5.0
 
-    def controls(now: co.Instant) -> ca.SX:
+    def controls(now: co.problem.Instant) -> ca.SX:
         r, _, phi = ca.vertsplit(now.q)
         inertia = ((length - r) ** 3 + r**3) / 3
         return ca.vertcat(length, inertia * ca.sin(phi) ** 2, inertia) * now.qdd

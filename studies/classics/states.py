@@ -73,7 +73,7 @@ def goddard() -> co.Problem:
     """
     exhaust = 1580.9425279876559  # ft/s
 
-    def drag(now: co.Instant) -> ca.SX:
+    def drag(now: co.problem.Instant) -> ca.SX:
         return 5.49153484923381010e-5 * now.v**2 * ca.exp(-now.h / 23800)
 
     return co.Problem(
@@ -93,7 +93,7 @@ def goddard() -> co.Problem:
 def steering() -> co.Problem:
     """Linear tangent law (Bryson and Ho 1975, section 2.4): from rest to a height and a speed in the shortest time."""
 
-    def rate(now: co.Instant) -> list[Any]:
+    def rate(now: co.problem.Instant) -> list[Any]:
         return [now.z[2], now.z[3], 100 * ca.cos(now.angle), 100 * ca.sin(now.angle)]
 
     return co.Problem(
@@ -111,7 +111,7 @@ def steering() -> co.Problem:
 def brachistochrone() -> co.Problem:
     """From (0, 10) to (10, 5) on the fastest slide, whose slope is the control."""
 
-    def rate(now: co.Instant) -> list[Any]:
+    def rate(now: co.problem.Instant) -> list[Any]:
         return [now.z[2] * ca.cos(now.angle), -now.z[2] * ca.sin(now.angle), 9.80665 * ca.sin(now.angle)]
 
     return co.Problem(

@@ -122,7 +122,9 @@ def search(swing: Swing, number: int, default: bool) -> Found:
     """Optima from all starts, the two cheapest of them refined, and if wanted the library's own answer."""
     begin = time.perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)  # most starts end where nobody would look for an optimum
+        warnings.simplefilter(
+            "ignore", co.refinement.SolutionWarning
+        )  # most starts end where nobody would look for an optimum
         nlp = co.transcribe(swing.problem(), CURVE, compile=False)
         options = {"max_iter": 300}
         runs = [

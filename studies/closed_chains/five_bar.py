@@ -98,7 +98,7 @@ def with_belts(poses: Sequence[Sequence[float]]) -> co.Problem:
     model = five_bar(GRAVITY).model
     shares = np.array([[1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 1, -1]])  # of all joints in the three drives
 
-    def opposite(now: co.Instant) -> ca.SX:
+    def opposite(now: co.problem.Instant) -> ca.SX:
         """Forearm and rod as a parallelogram has them."""
         return ca.vertcat(now.q[3] - now.q[2] + np.pi, now.q[4] + now.q[2])
 

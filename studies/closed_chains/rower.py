@@ -51,7 +51,7 @@ LIMBS = {
 GROUPS = {"legs": ("ankle", "knee", "hip"), "trunk": ("waist",), "arms": ("shoulder", "elbow", "wrist")}
 
 
-def above_knees(now: co.Instant) -> ca.SX:
+def above_knees(now: co.problem.Instant) -> ca.SX:
     """Heights of elbow, wrist and hand above the knee [m]."""
     points = (now.point("elbow"), now.point("wrist"), now.point("wrist", (HAND, 0, 0)))
     return ca.vertcat(*(point.position[1] - now.point("knee").position[1] for point in points))

@@ -115,7 +115,7 @@ def by_ipopt(reach: Reach) -> Optimum:
     n, steps, dt, model = reach.n, reach.steps, reach.dt, reach.chain.tree()
     q, qd, qdd = (ca.SX.sym(name, n) for name in ("q", "qd", "qdd"))
     torque = ca.Function("torque", [q, qd, qdd], [co.dynamics.newton_euler(model, q, qd, qdd)])
-    tip = ca.Function("tip", [q], [co.point_motion(model, f"link{n}", q=q).position[:2]])
+    tip = ca.Function("tip", [q], [co.model.point_motion(model, f"link{n}", q=q).position[:2]])
     x, tau = ca.MX.sym("x", 2 * n, steps + 1), ca.MX.sym("tau", n, steps)
     q, qd = x[:n, :], x[n:, :]
     needed = torque.map(steps)(q[:, :-1], qd[:, :-1], (qd[:, 1:] - qd[:, :-1]) / dt)

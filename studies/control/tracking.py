@@ -76,7 +76,7 @@ def scaled(model: co.Model, factor: float) -> co.Model:
 def execute(problem: co.Problem, quick: bool) -> Tracked:
     """Prediction, controller, and execution with every wrong mass and mode of control."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)  # a coarse mesh of the quick form
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # a coarse mesh of the quick form
         solution = co.solve(problem, co.BSpline(20 if quick else 80), ipopt=TIGHT)
     begin = time.perf_counter()
     tracking = co.control.track(solution, steps=200 if quick else 400)

@@ -22,7 +22,7 @@ BODY = ("toe", "heel", "ankle", "toe", "ankle", "knee", "hip", "shoulder", "head
 ARM = ("shoulder", "elbow", "fingertip")  # lines of the stick figure
 
 
-def draw_strip(ax: Axes, jump: Jump, solution: co.SequenceSolution, times: np.ndarray) -> None:
+def draw_strip(ax: Axes, jump: Jump, solution: co.solution.SequenceSolution, times: np.ndarray) -> None:
     """The jumper side by side at some times."""
     for k, t in enumerate(times):
         for line in (BODY, ARM):
@@ -38,7 +38,7 @@ def draw_strip(ax: Axes, jump: Jump, solution: co.SequenceSolution, times: np.nd
 
 
 @styled
-def draw(found: Mapping[str, tuple[Jump, co.SequenceSolution]], file: str) -> None:
+def draw(found: Mapping[str, tuple[Jump, co.solution.SequenceSolution]], file: str) -> None:
     """The jumpers, the ground's force, and the height of the centre of mass beside a parabola."""
     figure = new_figure(figsize=(12.5, 5.2 + 3.4 * len(found)))
     *strips, bottom = figure.subfigures(len(found) + 1, 1, height_ratios=(*[1] * len(found), 1.2), squeeze=False)[:, 0]
@@ -59,7 +59,7 @@ def draw(found: Mapping[str, tuple[Jump, co.SequenceSolution]], file: str) -> No
     co.plot.save_figure(figure, file)
 
 
-def draw_force(ax: Axes, name: str, jump: Jump, solution: co.SequenceSolution, look: str) -> None:
+def draw_force(ax: Axes, name: str, jump: Jump, solution: co.solution.SequenceSolution, look: str) -> None:
     """The ground's force, upward and forward, over body weight."""
     t = np.linspace(0, solution.duration, 1500)
     tau = solution.at(t).tau / jump.weight
@@ -70,7 +70,7 @@ def draw_force(ax: Axes, name: str, jump: Jump, solution: co.SequenceSolution, l
         ax.axvline(moment, color=MUTED, linewidth=0.8, linestyle=":")
 
 
-def draw_height(ax: Axes, name: str, jump: Jump, solution: co.SequenceSolution, look: str) -> None:
+def draw_height(ax: Axes, name: str, jump: Jump, solution: co.solution.SequenceSolution, look: str) -> None:
     """The centre of mass, and the parabola of its flight."""
     t = np.linspace(0, solution.duration, 1500)
     y, speed = solution.evaluate(
@@ -86,7 +86,7 @@ def draw_height(ax: Axes, name: str, jump: Jump, solution: co.SequenceSolution, 
     ax.plot(t[k] + fly, parabola, color=INK, linewidth=1.0, label="parabola" if look == "-" else None)
 
 
-def seen_from_pelvis(jump: Jump, solution: co.SequenceSolution, t: np.ndarray) -> np.ndarray:
+def seen_from_pelvis(jump: Jump, solution: co.solution.SequenceSolution, t: np.ndarray) -> np.ndarray:
     """Coordinates of the jumper on its pelvis, shape (N, n)."""
     q = solution.at(t).q
     joints = {name: q[:, jump.joint(name)] for name in jump.model.joint_names}
@@ -98,7 +98,7 @@ def seen_from_pelvis(jump: Jump, solution: co.SequenceSolution, t: np.ndarray) -
     return np.column_stack([joints[name] for name in jump.jumper.model.joint_names])
 
 
-def film(jump: Jump, solution: co.SequenceSolution) -> Film:
+def film(jump: Jump, solution: co.solution.SequenceSolution) -> Film:
     """The jumper with head and feet, in slow motion."""
     model = with_ends(jump.jumper, "heel", "toe", "head_top")
     return of_postures(model, partial(seen_from_pelvis, jump, solution), solution.duration, slow=2.0)

@@ -85,20 +85,22 @@ def start(jump: Jump, rng: np.random.Generator | None = None) -> dict[str, Keyfr
     return {phase: co.keyframes({s: shaken(q) for s, q in own.items()}) for phase, own in jump.guess().items()}
 
 
-def solved(nlp: co.SequenceNLP, guess: dict[str, Keyframes], ipopt: Mapping[str, Any] = IPOPT) -> co.SequenceSolution:
+def solved(
+    nlp: co.transcription.SequenceNLP, guess: dict[str, Keyframes], ipopt: Mapping[str, Any] = IPOPT
+) -> co.solution.SequenceSolution:
     """The jump found from a start."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)  # the table says it
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the table says it
         return co.solve(nlp, guess=guess, ipopt=ipopt, raise_on_failure=False, progress=False)
 
 
-def measured(jump: Jump, solution: co.SequenceSolution) -> dict[str, float]:
+def measured(jump: Jump, solution: co.solution.SequenceSolution) -> dict[str, float]:
     """Height, forces, and what the flight keeps."""
     mass, g = jump.human.mass, jump.weight / jump.human.mass
     flight, toes = solution["flight"], solution["toes"]
     t = np.linspace(0, flight.duration, 401)
 
-    def momenta(now: co.Instant) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def momenta(now: co.problem.Instant) -> tuple[ca.SX, ca.SX, ca.SX]:
         p = co.dynamics.momentum(now.model, now.q, now.qd)
         return p.linear, p.centroidal[0], co.dynamics.center_of_mass(now.model, now.q)
 
@@ -130,8 +132,10 @@ def measured(jump: Jump, solution: co.SequenceSolution) -> dict[str, float]:
     }
 
 
-def found_in_time(jump: Jump, who: str, *, quick: bool) -> tuple[co.SequenceNLP, co.SequenceSolution, dict[str, float]]:
-    """BaseNLP and jump with its numbers and the seconds that they took, compiling included where the cache has none."""
+def found_in_time(
+    jump: Jump, who: str, *, quick: bool
+) -> tuple[co.transcription.SequenceNLP, co.solution.SequenceSolution, dict[str, float]]:
+    """Program and jump with its numbers and the seconds that they took, compiling included where the cache has none."""
     begin = time.perf_counter()
     nlp = co.transcribe(jump.sequence, COARSE if quick else FINE, compile=not quick)
     best = solved(nlp, start(jump), IPOPT if who == "planar" else HUMAN_IPOPT)

@@ -60,7 +60,8 @@ class Jump:
         """Distances of the heel behind the ball, and of the toe ahead of it [m]."""
         stand = ca.SX(ca.DM(self.jumper.standing))
         heel, ball, toe = (
-            float(co.point_motion(self.jumper.model, *point, q=stand).position[2]) for point in self.jumper.feet["both"]
+            float(co.model.point_motion(self.jumper.model, *point, q=stand).position[2])
+            for point in self.jumper.feet["both"]
         )
         return ball - heel, toe - ball
 
@@ -68,17 +69,17 @@ class Jump:
         """Index of a joint."""
         return self.model.joint_names.index(name)
 
-    def rising_speed(self, now: co.Instant) -> ca.SX:
+    def rising_speed(self, now: co.problem.Instant) -> ca.SX:
         """Speed at which the centre of mass rises [m/s]."""
         return co.dynamics.momentum(now.model, now.q, now.qd).linear[1] / self.human.mass
 
-    def apex(self, now: co.Instant) -> ca.SX:
+    def apex(self, now: co.problem.Instant) -> ca.SX:
         """Height to which the centre of mass would fly from here [m]."""
         g = self.weight / self.human.mass
         return co.dynamics.center_of_mass(now.model, now.q)[1] + self.rising_speed(now) ** 2 / (2 * g)
 
     @cached_property
-    def ease(self) -> co.Cost:
+    def ease(self) -> co.problem.Cost:
         """What a phase costs: small torques and accelerations."""
         lower, upper = self.human.model.limits("torque")
         inner = [j for j, name in enumerate(self.model.joint_names) if name not in GROUND]
@@ -87,7 +88,7 @@ class Jump:
         return EFFORT * torques + SMOOTH * co.integral(lambda now: ca.sumsqr(now.qdd[inner]), "accelerations")
 
     def phase(
-        self, duration: co.Free | float, *stated: co.problem.Condition, cost: co.Cost | None = None
+        self, duration: co.Free | float, *stated: co.problem.Condition, cost: co.problem.Cost | None = None
     ) -> co.Problem:
         """A phase in which torques are possible at the joints' speeds."""
         muscles = co.path(strength(self.human), lower=0.0, name="strength")
@@ -102,11 +103,11 @@ class Jump:
         y, z, turn = (self.joint(name) for name in GROUND)
         behind, ahead = self.foot
 
-        def pushes(now: co.Instant) -> ca.SX:
+        def pushes(now: co.problem.Instant) -> ca.SX:
             up, forward = now.tau[y], now.tau[z]
             return ca.vertcat(FRICTION * up - forward, FRICTION * up + forward) / self.weight
 
-        def pressed(now: co.Instant) -> ca.SX:
+        def pressed(now: co.problem.Instant) -> ca.SX:
             return ca.vertcat(now.tau[turn] + ahead * now.tau[y], behind * now.tau[y] - now.tau[turn]) / self.weight
 
         held = {VERTICAL: (0.0, 0.0), FORWARD: (0.0, 0.0), ROLL: (0.0, 0.0 if flat else radians(85))}

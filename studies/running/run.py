@@ -79,20 +79,22 @@ def start(step: Step, rng: np.random.Generator | None = None) -> dict[str, Keyfr
     return {phase: co.keyframes({s: shaken(q) for s, q in own.items()}) for phase, own in step.guess().items()}
 
 
-def solved(nlp: co.SequenceNLP, guess: dict[str, Keyframes], ipopt: Mapping[str, Any] = IPOPT) -> co.SequenceSolution:
+def solved(
+    nlp: co.transcription.SequenceNLP, guess: dict[str, Keyframes], ipopt: Mapping[str, Any] = IPOPT
+) -> co.solution.SequenceSolution:
     """The step found from a start."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)  # the table says it
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the table says it
         return co.solve(nlp, guess=guess, ipopt=ipopt, raise_on_failure=False, progress=False)
 
 
-def force(solution: co.SequenceSolution) -> np.ndarray:
+def force(solution: co.solution.SequenceSolution) -> np.ndarray:
     """The ground's force forward and up over body weight, through the stance, shape (401, 2)."""
     stance = solution["stance"]
     return stance.at(np.linspace(0, stance.duration, 401)).force[:, :2]
 
 
-def measured(step: Step, solution: co.SequenceSolution) -> dict[str, float]:
+def measured(step: Step, solution: co.solution.SequenceSolution) -> dict[str, float]:
     """Forces, times and lengths of a step."""
     up = force(solution)[:, 1]
     worst = (v.amount / step.weight if v.unit in ("N", "N m") else v.relative for v in solution.violations)
@@ -114,7 +116,7 @@ def measured(step: Step, solution: co.SequenceSolution) -> dict[str, float]:
     }
 
 
-def stride(step: Step, solution: co.SequenceSolution) -> Callable[[np.ndarray], Skeleton]:
+def stride(step: Step, solution: co.solution.SequenceSolution) -> Callable[[np.ndarray], Skeleton]:
     """The stick figure through two steps, the second the mirror image of the first."""
     model = with_ends(step.runner, "heel_r", "toe_r", "heel_l", "toe_l", "head_top")
     q = ca.SX.sym("q", model.n)
@@ -130,7 +132,7 @@ def stride(step: Step, solution: co.SequenceSolution) -> Callable[[np.ndarray], 
     return pose
 
 
-def draw_strip(ax: Axes, name: str, step: Step, solution: co.SequenceSolution) -> None:
+def draw_strip(ax: Axes, name: str, step: Step, solution: co.solution.SequenceSolution) -> None:
     """The runner through a stride, drawn apart."""
     times = np.linspace(0, 2 * step.duration, 11)
     shown = stride(step, solution)(times)
@@ -143,7 +145,9 @@ def draw_strip(ax: Axes, name: str, step: Step, solution: co.SequenceSolution) -
 
 
 @styled
-def draw(runs: Mapping[str, tuple[Step, co.SequenceSolution]], found: dict[float, dict[str, float]], file: str) -> None:
+def draw(
+    runs: Mapping[str, tuple[Step, co.solution.SequenceSolution]], found: dict[float, dict[str, float]], file: str
+) -> None:
     """The runners through a stride, the ground's force, and what steps of other durations cost."""
     figure = new_figure(figsize=(12.5, 4.8 + 3.4 * len(runs)))
     *strips, bottom = figure.subfigures(len(runs) + 1, 1, height_ratios=(*[1] * len(runs), 1.1), squeeze=False)[:, 0]

@@ -69,7 +69,7 @@ class Step:
         return {names[j]: (lower[j], upper[j]) for j in self.inner if names[j] not in known}
 
     @cached_property
-    def ease(self) -> co.Cost:
+    def ease(self) -> co.problem.Cost:
         """What a phase costs: small torques and accelerations."""
         lower, upper = self.runner.model.limits("torque")
         size = ca.DM(((upper - lower) / 2)[self.inner])
@@ -80,7 +80,7 @@ class Step:
         """A phase on the ball of one foot or in the air, with the others above the ground."""
         apart = [mark for mark in ("heel_r", "ball_r", "heel_l", "ball_l", "toe_l") if mark != contact]
 
-        def heights(now: co.Instant) -> ca.SX:
+        def heights(now: co.problem.Instant) -> ca.SX:
             return ca.vertcat(*(now.marker(mark).position[1] for mark in apart))
 
         stated = [
@@ -100,10 +100,10 @@ class Step:
         # Forward, up and to the left, over weight.
         force = co.Unknown("force", size, guess=[0.0, 1.5, 0.0][:size], lower=least[:size], upper=most[:size])
 
-        def pushed(now: co.Instant) -> ca.SX:
+        def pushed(now: co.problem.Instant) -> ca.SX:
             return self.weight * ca.vertcat(0 if self.planar else now.force[2], now.force[1], now.force[0])
 
-        def grips(now: co.Instant) -> ca.SX:
+        def grips(now: co.problem.Instant) -> ca.SX:
             along = [now.force[k] for k in range(size) if k != 1]
             return ca.vertcat(*(FRICTION * now.force[1] + sign * part for part in along for sign in (-1, 1)))
 

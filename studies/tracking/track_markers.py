@@ -54,10 +54,10 @@ class Found(NamedTuple):
     masses: np.ndarray
 
 
-def tracks(recording: Recording, plate: bool) -> co.Cost:
+def tracks(recording: Recording, plate: bool) -> co.problem.Cost:
     """Distances from what was measured, each by the inverse of its variance."""
 
-    def near(name: str, noise: str, values: np.ndarray, of) -> co.Cost:
+    def near(name: str, noise: str, values: np.ndarray, of) -> co.problem.Cost:
         sigma = NOISE[noise]
         return co.track(recording.t, values, of, weight=sigma**-2, deviation=sigma, degree=5, name=name)
 
@@ -91,13 +91,13 @@ def find(recording: Recording, plate: bool) -> Found:
     """Angles, torques, lengths and, with a force plate, masses from one recording."""
     upright = (1.5, 0.2, -0.2)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)  # a spline as fine as the noise would ask for
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # a spline as fine as the noise would ask for
         solution = co.solve(
             problem(recording, plate),
             CURVE,
             guess=co.line(upright, upright),
             # 9 iterations against 20 to 36 with the plate, 18 to 58 against 7 without it.
-            hessian=co.Hessian.GAUSS_NEWTON if plate else co.Hessian.EXACT,
+            hessian=co.solver.Hessian.GAUSS_NEWTON if plate else co.solver.Hessian.EXACT,
             compile=False,  # every recording is code of its own
         )
     at = solution.at(recording.t)
@@ -193,7 +193,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     numbers = errors(recordings, both)
     numbers |= {f"{key}.markers_alone": value for key, value in errors(recordings, alone).items() if "mass" not in key}
     numbers["torque.rms"] = rms(recordings[0].tau)
-    numbers["solved"] = sum(found.solution.status is co.Status.SOLVED for found in both) / len(both)
+    numbers["solved"] = sum(found.solution.status is co.solver.Status.SOLVED for found in both) / len(both)
     numbers["iterations"] = float(np.median([found.solution.iterations for found in both]))
     numbers["seconds"] = float(
         np.median([sum(found.solution.seconds[k] for k in ("build", "solve")) for found in both])

@@ -82,7 +82,7 @@ def run(problem: co.Problem, spline: co.BSpline, mesh: co.Radau) -> Runs:
     """Solve a problem in the paper's setting, then on two fine grids."""
     with warnings.catch_warnings():
         # Bang-bang torques overshoot between the nodes of a collocation mesh; the status and table say so.
-        warnings.simplefilter("ignore", co.SolutionWarning)
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)
         paper = co.solve(problem, PAPER)
         fine, meshed = (co.solve(problem, curve, ipopt=TIGHT) for curve in (spline, mesh))
     return Runs(paper, fine, meshed, max(co.verify(solution).forward_error for solution in (fine, meshed)))

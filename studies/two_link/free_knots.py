@@ -57,7 +57,7 @@ def solved(problem: co.Problem, spline: str, intervals: int, knots: str) -> co.S
     """The optimum on a spline, limits kept between the nodes to 1e-5."""
     curve = SPLINES[spline](intervals, knots=knots)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)  # the figure says what few cubic pieces miss
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the figure says what few cubic pieces miss
         return co.solve(problem, curve, compile=False, violation_tolerance=1e-5, progress=False)
 
 

@@ -31,17 +31,17 @@ LEAP = 0.1  # s between neighbours, which are two kinds of lift then
 OPTIONS = (Option("size", 40, "loads, and as many shares", least=2), *WORKERS)
 
 
-def ease(now: co.Instant) -> ca.SX:
+def ease(now: co.problem.Instant) -> ca.SX:
     """The duration's part of the cost."""
     return 1 - now.share
 
 
-def effort(now: co.Instant) -> ca.SX:
+def effort(now: co.problem.Instant) -> ca.SX:
     """The effort's part."""
     return now.share * ca.sumsqr(now.tau)
 
 
-def hanging(now: co.Instant) -> ca.SX:
+def hanging(now: co.problem.Instant) -> ca.SX:
     """The load's weight."""
     return ca.vertcat(0, -now.load, 0)
 
@@ -69,7 +69,7 @@ def limited(solution: co.Solution) -> float:
     return float(shoulder > 0.999 * LIMIT) + 2 * float(elbow > 0.999 * LIMIT)
 
 
-def mapped(size: int, executor: Executor | int | None) -> tuple[co.Sweep, float]:
+def mapped(size: int, executor: Executor | int | None) -> tuple[co.sweeps.Sweep, float]:
     """The map, and the seconds that it took."""
     begin = time.perf_counter()
     found = co.sweep(lifting(), cases(size), CURVE, record={"limited": limited}, executor=executor)
@@ -94,7 +94,7 @@ def per_case(size: int) -> tuple[float, float]:
     return swept / count, (time.process_time() - begin) / count
 
 
-def kinds(found: co.Sweep) -> dict[str, float]:
+def kinds(found: co.sweeps.Sweep) -> dict[str, float]:
     """Where the two kinds of lift meet, and up to which share of the effort a joint is at its limit."""
     loads, shares = found.axes("load", "share")
     duration, at = (found[name].reshape(loads.size, shares.size) for name in ("duration", "limited"))
@@ -109,7 +109,7 @@ def kinds(found: co.Sweep) -> dict[str, float]:
 
 
 @styled
-def draw(found: co.Sweep) -> Figure:
+def draw(found: co.sweeps.Sweep) -> Figure:
     """Cost, duration and active limit, side by side."""
     page = Figure(figsize=(12.0, 3.9), layout="constrained")
     *maps, last = page.subplots(1, 3)

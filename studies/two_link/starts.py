@@ -50,7 +50,7 @@ def random_start(problem: co.Problem, rng: np.random.Generator) -> tuple[co.Prob
 def solved(problem: co.Problem, guess: Any = None, curve: Transcription = PAPER) -> co.Solution:
     """The optimum in the paper's setting, or on another curve: one nonlinear program, inequalities at its nodes."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)  # 21 nodes miss what is between them
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # 21 nodes miss what is between them
         return co.solve(problem, curve, guess=guess, between="nodes", progress=False)
 
 

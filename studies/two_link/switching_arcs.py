@@ -48,7 +48,7 @@ def _later(rough: co.Solution, start: float, t: float) -> np.ndarray:
     return rough.at(min(start + t, rough.duration)).q
 
 
-def solved(curve: Transcription) -> tuple[co.SequenceSolution, float]:
+def solved(curve: Transcription) -> tuple[co.solution.SequenceSolution, float]:
     """The optimum on a curve, and the seconds for all of it, the coarse spline included."""
     begin = time.perf_counter()
     rough = co.solve(problem, co.BSpline(20), compile=False, progress=False, between="nodes")
@@ -58,7 +58,7 @@ def solved(curve: Transcription) -> tuple[co.SequenceSolution, float]:
 
 
 @styled
-def draw(found: co.SequenceSolution, file: str) -> None:
+def draw(found: co.solution.SequenceSolution, file: str) -> None:
     """Torques and velocities over time, arc by arc."""
     figure = new_figure(figsize=(7.5, 5.2))
     (above, below) = figure.subplots(2, 1, sharex=True)

@@ -70,14 +70,14 @@ def solved(step: Step) -> tuple[co.Solution, co.Solution]:
     """A motion that keeps to all constraints, from zero, and the one of least effort that is found from there."""
     zero = np.zeros(step.human.model.n)
     constant = co.integral(lambda now: ca.SX(1.0), name="constant")
-    first = _solve(printed(step, constant), co.line(zero, zero), co.Hessian.EXACT)
+    first = _solve(printed(step, constant), co.line(zero, zero), co.solver.Hessian.EXACT)
     least = co.integral(partial(effort, step), name="effort")
-    return first, _solve(printed(step, least), first, co.Hessian.GAUSS_NEWTON)
+    return first, _solve(printed(step, least), first, co.solver.Hessian.GAUSS_NEWTON)
 
 
-def _solve(problem: co.Problem, guess: Keyframes | co.Solution, hessian: co.Hessian) -> co.Solution:
+def _solve(problem: co.Problem, guess: Keyframes | co.Solution, hessian: co.solver.Hessian) -> co.Solution:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)  # the table says it
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the table says it
         return co.solve(problem, curve(), guess=guess, hessian=hessian, ipopt=IPOPT, between="nodes")
 
 
@@ -85,7 +85,7 @@ def measured(step: Step, first: co.Solution, second: co.Solution) -> dict[str, f
     """Numbers of the step as printed."""
     seen = stride(step, second)
     found = {
-        "converged": float(all(stage.outcome.status is co.Status.SOLVED for stage in (first, second))),
+        "converged": float(all(stage.outcome.status is co.solver.Status.SOLVED for stage in (first, second))),
         "solved": float(second.success), "variables": float(CONTROL_POINTS * step.human.model.n),
         "variables.with_frozen": float(CONTROL_POINTS * len(human55().model.joint_names)),
         "rows": float(second.nlp.n_g), "cost": second.cost, "creep_m_per_s": float(creep(step.human, second)[1].max()),

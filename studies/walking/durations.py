@@ -73,7 +73,7 @@ class Found:
     """
 
     posed: PhasedStep
-    solution: co.SequenceSolution
+    solution: co.solution.SequenceSolution
     iterations: int
     seconds: float
 
@@ -148,10 +148,10 @@ def planar(posed: PhasedStep, guess: Keyframes | None = None) -> Found:
     """A planar step found from standing still, or from a guess."""
     stand = posed.step.stance.standing
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)  # the table says it
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the table says it
         solution = co.solve(
             posed.sequence, curves(PLANAR), guess=guess or co.line(stand, stand), compile=False,
-            hessian=co.Hessian.GAUSS_NEWTON, raise_on_failure=False,
+            hessian=co.solver.Hessian.GAUSS_NEWTON, raise_on_failure=False,
             ipopt={"tol": 1e-4, "constr_viol_tol": 1e-5, "mu_strategy": "adaptive", "max_iter": 500},
         )  # fmt: skip
     return Found(posed, solution, solution.iterations, solution.seconds["solve"])
@@ -161,13 +161,13 @@ def spatial(posed: PhasedStep, guess: Keyframes | None = None) -> Found:
     """The step of the 55-DOF human, by way of a motion without forces."""
     stand, pieces = posed.step.stance.standing, curves(HUMAN)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)  # the table says it
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the table says it
         first = co.solve(
             posed.motion_only, pieces, guess=guess or co.line(stand, stand), compile=True, ipopt=FIRST,
             raise_on_failure=False,
         )  # fmt: skip
         solution = co.solve(
-            posed.sequence, pieces, guess=first, compile=True, hessian=co.Hessian.GAUSS_NEWTON,
+            posed.sequence, pieces, guess=first, compile=True, hessian=co.solver.Hessian.GAUSS_NEWTON,
             ipopt=IPOPT | {"tol": ROUGHLY / AT_START}, raise_on_failure=False,
         )  # fmt: skip
     return Found(

@@ -35,9 +35,9 @@ def left(step: Step, now: Any) -> co.dynamics.Wrench:
 def share(step: Step, now: Any) -> co.dynamics.Wrench:
     """Wrench of the trailing foot while both are on the ground."""
     if step.sharing is Sharing.DISTANCE:
-        return co.ground.by_distance(now.support, [step.places["l"][0], step.places["r"][0]])[0]
+        return co.problem.ground.by_distance(now.support, [step.places["l"][0], step.places["r"][0]])[0]
     if step.sharing is Sharing.PARTITION:
-        parts = co.ground.by_partition(now.support, [*step.places["l"], *step.places["r"]], now.trailing)
+        parts = co.problem.ground.by_partition(now.support, [*step.places["l"], *step.places["r"]], now.trailing)
         return parts[0] + parts[1]
     signal = step.weight * now.trailing
     if step.planar:
@@ -90,7 +90,7 @@ def _transfer(step: Step) -> list[Any]:
         points, rows = [*step.places["l"], *step.places["r"]], [0, 2] if step.planar else [0, 1, 2]
         return [
             co.path(
-                lambda now: co.ground.partition_rows(now.support, points, now.trailing)[rows],
+                lambda now: co.problem.ground.partition_rows(now.support, points, now.trailing)[rows],
                 equals=0.0, during=(0.0, DOUBLE), scale=[1.0, 0.1, 0.1][: len(rows)],
                 unit=["BW", "m", "m"][: len(rows)], name="partition",
             ),
@@ -117,7 +117,7 @@ def _between(step: Step, now: Any) -> ca.SX:
     back, front = float(step.places["l"][0][2]), step.sole[0]
     half = step.side + HALF_FOOT
     corners = [(-half, back), (-half, front), (half, front), (half, back)]
-    return co.ground.pressure_rows(now.support, corners) / step.weight
+    return co.problem.ground.pressure_rows(now.support, corners) / step.weight
 
 
 def _rows(
@@ -139,7 +139,7 @@ def _rows(
 
 
 def _pressure(step: Step, now: Any, side: str, wrench: co.dynamics.Wrench) -> ca.SX:
-    return co.ground.pressure_rows(wrench, step.corners(now, side))
+    return co.problem.ground.pressure_rows(wrench, step.corners(now, side))
 
 
 def _friction(step: Step, now: Any, side: str, wrench: co.dynamics.Wrench) -> ca.SX:
@@ -147,4 +147,4 @@ def _friction(step: Step, now: Any, side: str, wrench: co.dynamics.Wrench) -> ca
     corners = step.corners(now, side)
     middle = ca.vertcat(corners[0][0] + HALF_FOOT, 0, (corners[0][1] + corners[1][1]) / 2)
     twist, limit = wrench.about(middle)[1], 0.08 * wrench.force[1]
-    return ca.vertcat(co.ground.friction_rows(wrench, step.friction), limit - twist, limit + twist)
+    return ca.vertcat(co.problem.ground.friction_rows(wrench, step.friction), limit - twist, limit + twist)

@@ -85,7 +85,7 @@ def loaded(human: Human, load: float) -> Human:
     stand = ca.SX(ca.DM(human.standing))
 
     def place(body: str, point: tuple[float, float, float]) -> np.ndarray:
-        return np.array(ca.DM(co.point_motion(human.model, body, point, q=stand).position)).ravel()
+        return np.array(ca.DM(co.model.point_motion(human.model, body, point, q=stand).position)).ravel()
 
     axes = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     origin = place(body, (0.0, 0.0, 0.0))

@@ -26,11 +26,11 @@ from colloc.support.display import Table
 ANKLES = {f"ankle_dorsiflexion_{side}": (-radians(30), radians(20)) for side in "rl"}
 IPOPT = {"tol": 1e-4, "constr_viol_tol": 1e-5, "max_iter": 500}
 SPLINE, MESH = co.BSpline(20, nodes=81), co.Radau(20, 3)
-WAYS: dict[str, tuple[Sharing, Transcription, co.Hessian]] = {
-    "spline": (Sharing.FREE, SPLINE, co.Hessian.GAUSS_NEWTON),
-    "radau": (Sharing.FREE, MESH, co.Hessian.EXACT),  # where Gauss-Newton does not always converge
-    "distance": (Sharing.DISTANCE, SPLINE, co.Hessian.EXACT),
-    "partition": (Sharing.PARTITION, SPLINE, co.Hessian.EXACT),
+WAYS: dict[str, tuple[Sharing, Transcription, co.solver.Hessian]] = {
+    "spline": (Sharing.FREE, SPLINE, co.solver.Hessian.GAUSS_NEWTON),
+    "radau": (Sharing.FREE, MESH, co.solver.Hessian.EXACT),  # where Gauss-Newton does not always converge
+    "distance": (Sharing.DISTANCE, SPLINE, co.solver.Hessian.EXACT),
+    "partition": (Sharing.PARTITION, SPLINE, co.solver.Hessian.EXACT),
 }
 OPTIONS = (Option("speed", 1.2, "m/s", above=0.0), Option("step-length", 0.6, "m", above=0.0))
 SHOWN = ("vertical.peak_1", "vertical.valley", "vertical.peak_2", "fore_aft.braking", "fore_aft.propulsion")
@@ -42,7 +42,7 @@ def walk(step: Step, way: str) -> Report:
     posed = replace(step, sharing=sharing)
     stand = posed.stance.standing
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)  # the table says it
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the table says it
         solution = co.solve(
             problem(posed), curve, guess=co.line(stand, stand), hessian=hessian, ipopt=IPOPT,
             raise_on_failure=False,

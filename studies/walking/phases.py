@@ -44,7 +44,7 @@ class Part:
     start: float
     end: float
 
-    def scheduled(self, now: co.Instant) -> co.Instant:
+    def scheduled(self, now: co.problem.Instant) -> co.problem.Instant:
         """The instant at the time of the schedule that it stands for."""
         s = self.start + (self.end - self.start) * now.t / now.duration
         return replace(now, t=s * self.step.duration, duration=ca.SX(self.step.duration))
@@ -108,7 +108,7 @@ class PhasedStep:
         """The same without forces, a start for the search as in `studies.walking.problem.motion_only`."""
         free = replace(self.step, seamless=False)
 
-        def ease(T: float, now: co.Instant) -> ca.SX:
+        def ease(T: float, now: co.problem.Instant) -> ca.SX:
             return ca.sumsqr(now.q) + 0.1 * ca.sumsqr(T * now.qd) + 1e-3 * ca.sumsqr(T**2 * now.qdd)
 
         cost = co.integral(partial(ease, self.step.duration), name="ease")
@@ -119,7 +119,7 @@ class PhasedStep:
         }
         return self._joined(phases, free)
 
-    def _phase(self, name: str, cost: co.Cost, stated: Sequence[Constraint]) -> co.Problem:
+    def _phase(self, name: str, cost: co.problem.Cost, stated: Sequence[Constraint]) -> co.Problem:
         step, part, foot = self.step, self.parts[name], self.step.stance.feet["l"].ball.body
         both = name == BOTH
         return co.Problem(
@@ -128,17 +128,17 @@ class PhasedStep:
             cost,
             part.own(stated),
             unknowns=signals(step) if both else [],
-            loads=[co.ground.applied(foot, (0, 0, 0), lambda now: share(step, now))] if both else [],
+            loads=[co.problem.ground.applied(foot, (0, 0, 0), lambda now: share(step, now))] if both else [],
         )
 
     def _span(self, name: str) -> co.Free:
         T, share = self.step.duration, self.shares[list(SCHEDULE).index(name)]
         return co.Free(SHORTEST * T, LONGEST * T, share * T)
 
-    def _cost(self, name: str) -> co.Cost:
+    def _cost(self, name: str) -> co.problem.Cost:
         step, part = self.step, self.parts[name]
 
-        def regularisation(now: co.Instant) -> ca.SX:
+        def regularisation(now: co.problem.Instant) -> ca.SX:
             value = calm(step, now)
             return value if name != BOTH else value + step.even * ca.sumsqr(uneven(step, part.scheduled(now)))
 

@@ -132,11 +132,11 @@ def walks(
     drawn: Sequence[Mapping[str, float]],
     speeds: Sequence[float],
     executor: Any = None,
-    compile: bool | co.Compile | None = None,
+    compile: bool | co.kernels.Compile | None = None,
     *,
     planar: bool = False,
     folder: str | None = None,
-) -> co.Sweep:
+) -> co.sweeps.Sweep:
     """The walks of all people at all speeds."""
     general, start = anyone(planar), reference(planar)
     return co.sweep(
@@ -195,7 +195,7 @@ class Population(NamedTuple):
         return np.array([own.peaks[event].value for own in self.strides[speed]])
 
 
-def gathered(found: co.Sweep, driven: Sequence[str]) -> Population:
+def gathered(found: co.sweeps.Sweep, driven: Sequence[str]) -> Population:
     """The walks that were found."""
     good = np.flatnonzero(found["reason"] == "").tolist()
     speeds = np.unique(found["speed"][good]).tolist()
@@ -210,7 +210,7 @@ def gathered(found: co.Sweep, driven: Sequence[str]) -> Population:
     return Population(strides, {speed: np.array(costs) for speed, costs in transport.items()})
 
 
-def middle(found: co.Sweep) -> co.Solution:
+def middle(found: co.sweeps.Sweep) -> co.Solution:
     """The walk in the middle of the table, of those that were found."""
     good = np.flatnonzero(found["reason"] == "")
     solution = found.solution(int(good[good.size // 2]))
@@ -248,7 +248,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     drawn, speeds = people(6 if args.quick else args.people, args.seed), SPEEDS[1:2] if args.quick else SPEEDS
     with tempfile.TemporaryDirectory() as cache, workers(args.workers, args.scheduler) as several:
         begin = time.perf_counter()
-        own = co.Compile(threads=1, cache=None if args.scheduler else cache)
+        own = co.kernels.Compile(threads=1, cache=None if args.scheduler else cache)
         found = walks(drawn, speeds, several, own, planar=planar, folder=args.folder or None)
         seconds = time.perf_counter() - begin
         libraries = len(list(Path(cache).glob("*.so")))

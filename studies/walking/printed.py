@@ -55,13 +55,13 @@ def curve(instants: int = INSTANTS) -> co.BSpline:
     return co.BSpline(CONTROL_POINTS - 3, degree=3, nodes=instants)
 
 
-def printed(step: Step, minimize: co.Cost, instants: int = INSTANTS) -> co.Problem:
+def printed(step: Step, minimize: co.problem.Cost, instants: int = INSTANTS) -> co.Problem:
     """The problem with a cost: a constant one to find a motion, then `effort`."""
     rows = [row for kind in constraints(step, instants).values() for row in kind]
     return co.Problem(unlimited(step.human).model, step.duration, minimize, rows, loads=loads(step))
 
 
-def effort(step: Step, now: co.Instant) -> ca.SX:
+def effort(step: Step, now: co.problem.Instant) -> ca.SX:
     """Squares of torques over the largest that their limits allow (5.1)."""
     driven, lower, upper = _driven(step.human)
     return ca.sumsqr(now.tau[driven] / np.maximum(np.abs(lower), np.abs(upper)))
@@ -76,14 +76,14 @@ def loads(step: Step) -> list[co.Load]:
     """Ground reactions of both feet."""
     feet = (("l", left), ("r", right))
     return [
-        co.ground.applied(step.human.feet[side].ball.body, (0, 0, 0), lambda now, of=of: of(step, now))
+        co.problem.ground.applied(step.human.feet[side].ball.body, (0, 0, 0), lambda now, of=of: of(step, now))
         for side, of in feet
     ]
 
 
 def left(step: Step, now: Any) -> co.dynamics.Wrench:
     """Wrench on the trailing foot: its share by distance while both stand."""
-    share = co.ground.by_distance(now.support, [step.places["l"][0], step.places["r"][0]])[0]
+    share = co.problem.ground.by_distance(now.support, [step.places["l"][0], step.places["r"][0]])[0]
     return co.dynamics.Wrench(*(while_both(now, part) for part in share))
 
 
@@ -161,7 +161,7 @@ def _balance(step: Step, apart: float) -> list[Condition]:
     )  # fmt: skip
     return [
         co.path(
-            lambda now, corners=corners: co.ground.pressure_rows(now.support, corners) / step.weight,
+            lambda now, corners=corners: co.problem.ground.pressure_rows(now.support, corners) / step.weight,
             lower=0.0, during=during, scale=0.1, unit="BW m", name=f"pressure of {name}",
         )
         for corners, during, name in phases

@@ -33,7 +33,7 @@ def problem(step: Step, parameters: Sequence[co.Parameter] = ()) -> co.Problem:
         subject_to=[*contacts(step), *forces(step), *posture(step), symmetry(step), *_parametrised(step, parameters)],
         unknowns=signals(step),
         parameters=parameters,
-        loads=[co.ground.applied(step.stance.feet["l"].ball.body, (0, 0, 0), lambda now: left(step, now))],
+        loads=[co.problem.ground.applied(step.stance.feet["l"].ball.body, (0, 0, 0), lambda now: left(step, now))],
     )
 
 
@@ -43,7 +43,7 @@ def _parametrised(step: Step, parameters: Sequence[co.Parameter]) -> list[Any]:
         return []
     strength = {name: both for name, both in step.stance.torque_limits.items() if name in step.stance.strength}
 
-    def shares(now: co.Instant) -> ca.SX:
+    def shares(now: co.problem.Instant) -> ca.SX:
         rows = [(now.tau[step.joint(name)] - low) / (high - low) for name, (low, high) in strength.items()]
         return ca.vertcat(*rows)
 
@@ -59,7 +59,7 @@ def motion_only(step: Step) -> co.Problem:
     """
     free, T = replace(step, seamless=False), step.duration
 
-    def ease(now: co.Instant) -> ca.SX:
+    def ease(now: co.problem.Instant) -> ca.SX:
         return ca.sumsqr(now.q) + 0.1 * ca.sumsqr(T * now.qd) + 1e-3 * ca.sumsqr(T**2 * now.qdd)
 
     return co.Problem(
@@ -70,7 +70,7 @@ def motion_only(step: Step) -> co.Problem:
     )
 
 
-def effort(step: Step, now: co.Instant, lag: float = 0.0) -> ca.SX:
+def effort(step: Step, now: co.problem.Instant, lag: float = 0.0) -> ca.SX:
     """Weighted squares of torques over their limits, or of what excites torques that lag behind it by a time [s]."""
     excited = now.tau + lag * now.tau_rate if lag else now.tau
     total = ca.SX(0)
@@ -80,7 +80,7 @@ def effort(step: Step, now: co.Instant, lag: float = 0.0) -> ca.SX:
     return total
 
 
-def regularisation(step: Step, now: co.Instant) -> ca.SX:
+def regularisation(step: Step, now: co.problem.Instant) -> ca.SX:
     """Smoothness of the pelvis and of the transfer between the feet, ankles at rest."""
     if step.sharing is not Sharing.FREE:
         return calm(step, now)
@@ -88,14 +88,14 @@ def regularisation(step: Step, now: co.Instant) -> ca.SX:
     return calm(step, now) + step.even * ca.sumsqr(while_both(now, uneven(step, now))) + 1e-4 * ca.sumsqr(now.trailing)
 
 
-def calm(step: Step, now: co.Instant) -> ca.SX:
+def calm(step: Step, now: co.problem.Instant) -> ca.SX:
     """Smoothness of the pelvis, ankles at rest."""
     pelvis = now.point(*step.stance.landmarks["pelvis"])
     ankles = [j for j, name in enumerate(now.model.joint_names) if name.startswith("ankle_dorsiflexion")]
     return step.smooth * ca.sumsqr(pelvis.acceleration / 9.81) + step.rest * ca.sumsqr(now.q[ankles])
 
 
-def uneven(step: Step, now: co.Instant) -> ca.SX:
+def uneven(step: Step, now: co.problem.Instant) -> ca.SX:
     """Distance of the leading foot's force from a share that grows evenly during double support [body weight]."""
     grown, trailing = now.t / (DOUBLE * step.duration), share(step, now).force
     return ((1 - grown) * right(step, now).force - grown * trailing) / step.weight

@@ -54,20 +54,20 @@ def relaxations(
     for kind in kinds:
         size, name, unit = RELAXED[kind]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", co.SolutionWarning)
+            warnings.simplefilter("ignore", co.refinement.SolutionWarning)
             end = co.solve(
                 nlp, guess=guess, parameters={"allowed": [float(own == kind) for own in order]}, ipopt=IPOPT,
                 between="nodes", raise_on_failure=False,
             )  # fmt: skip
         amount = float(end.constants["slack"][order.index(kind)]) * size * unit
-        found[name] = amount if end.outcome.status is co.Status.SOLVED else np.inf
+        found[name] = amount if end.outcome.status is co.solver.Status.SOLVED else np.inf
     return found
 
 
 def _relaxed(row: Condition, k: int, size: float) -> list[Condition]:
     """Both sides of a condition with slack."""
 
-    def eased(sign: float, *now: co.Instant) -> ca.SX:
+    def eased(sign: float, *now: co.problem.Instant) -> ca.SX:
         return row.fn(*now) + sign * size * now[0].slack[k] * now[0].allowed[k]
 
     below = replace(row, name=f"{row.name}, below", fn=partial(eased, -1.0), lower=-np.inf)

@@ -153,7 +153,7 @@ class Step:
         return _number(ball - heel), _number(toe - heel)
 
     def _standing(self, point: Point) -> ca.SX:
-        return co.point_motion(self.human.model, *point, q=self.human.upright).position
+        return co.model.point_motion(self.human.model, *point, q=self.human.upright).position
 
     @cached_property
     def places(self) -> dict[str, list[ca.SX]]:
@@ -178,10 +178,10 @@ class Step:
             front = 0.02 + (reach - 0.02) * _ramp(s, ROLLS_FROM, 0.35)
         return [(x - half, back), (x - half, front), (x + half, front), (x + half, back)]
 
-    def direction(self, now: Any, body: str, axis: int) -> co.PointMotion:
+    def direction(self, now: Any, body: str, axis: int) -> co.model.PointMotion:
         """A world axis carried along by a body from standing on, with its derivatives, each shape (3,)."""
         tip, root = now.point(body, self._axes[body][axis]), now.point(body)
-        return co.PointMotion(*(a - b for a, b in zip(tip, root, strict=True)))
+        return co.model.PointMotion(*(a - b for a, b in zip(tip, root, strict=True)))
 
     @cached_property
     def _axes(self) -> dict[str, np.ndarray]:

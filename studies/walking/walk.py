@@ -66,7 +66,7 @@ def walk(
     start = co.line(step.stance.standing, step.stance.standing) if guess is None else guess
     first = None
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)  # the table says it
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the table says it
         if stages == 2 and not isinstance(start, co.Solution):
             start = first = co.solve(motion_only(step), curve, guess=start, compile=compile, ipopt=FIRST)
         stated, options = problem(step), IPOPT | (LOOSE_IPOPT if points <= LOOSE else {})
@@ -75,7 +75,7 @@ def walk(
             stated,
             curve,
             guess=start,
-            hessian=co.Hessian.GAUSS_NEWTON,
+            hessian=co.solver.Hessian.GAUSS_NEWTON,
             compile=compile,
             ipopt=options | {"tol": relative},
         )

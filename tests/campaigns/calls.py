@@ -109,7 +109,7 @@ def _judged(call: Call, at: int) -> str:
         sys.setprofile(firing)
         ended = call()
         sys.setprofile(None)
-        told = not place or getattr(ended, "status", None) == co.Status.INTERRUPTED
+        told = not place or getattr(ended, "status", None) == co.solver.Status.INTERRUPTED
         told = told or getattr(ended, "interrupted", False)
         what = "" if told else f"nothing tells of it: {place}"
     except KeyboardInterrupt:

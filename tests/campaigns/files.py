@@ -51,7 +51,7 @@ def swing(
     arm = two_link()
     first, second = arm.bodies
     heavier = co.Body(first.name, first.joint, None, mass * first.mass, first.com, mass * first.inertia)
-    elbow = co.Joint(second.joint.before, second.joint.screw, second.joint.after, stiffness=spring)
+    elbow = co.model.Joint(second.joint.before, second.joint.screw, second.joint.after, stiffness=spring)
     moved = co.Body(second.name, elbow, second.parent, second.mass, second.com, second.inertia)
     return co.Problem(
         co.Model([heavier, moved], (0, gravity, 0), arm.name),
@@ -77,9 +77,9 @@ def halves(**stated: float) -> co.Sequence:
 
 
 @cache
-def saved() -> tuple[tuple[Path, co.Solution | co.SequenceSolution], ...]:
+def saved() -> tuple[tuple[Path, co.Solution | co.solution.SequenceSolution], ...]:
     """A spline, a refined one with nodes that were added, one by Radau, and one in phases."""
-    found: list[tuple[Path, co.Solution | co.SequenceSolution]] = []
+    found: list[tuple[Path, co.Solution | co.solution.SequenceSolution]] = []
     for name, curve in (("spline", co.BSpline(8)), ("added", co.BSpline(20, nodes=14)), ("radau", co.Radau(4))):
         solution = co.solve(swing(), curve, tol=0.2 if name == "radau" else None)
         co.save(solution, FOLDER / f"{name}.npz")
@@ -101,8 +101,10 @@ def attempt(rng: np.random.Generator) -> Attempt:
     return attempt
 
 
-def _judged(kind: str, path: Path, original: co.Solution | co.SequenceSolution, stated: dict[str, float]) -> Attempt:
-    of = halves if isinstance(original, co.SequenceSolution) else swing
+def _judged(
+    kind: str, path: Path, original: co.Solution | co.solution.SequenceSolution, stated: dict[str, float]
+) -> Attempt:
+    of = halves if isinstance(original, co.solution.SequenceSolution) else swing
     given = ", ".join(f"{k}={v!r}" for k, v in stated.items())
     snippet = SNIPPET.format(of=of.__name__, path=str(path), stated=given)
     begin = time.perf_counter()

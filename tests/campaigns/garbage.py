@@ -14,7 +14,7 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import is_dataclass
 from enum import Enum
 from functools import cache
@@ -69,18 +69,21 @@ def doors() -> tuple[Door, ...]:
     """Every public callable of the library."""
     import colloc as co
 
-    found = list(_doors_of("co", co))
-    for name in co.__all__:
-        if isinstance(module := getattr(co, name), ModuleType):
-            found += _doors_of(f"co.{name}", module)
-    return tuple(found)
+    everything = list(_doors_of("co", co, co.__all__))
+    for package, names in co._PACKAGES.items():
+        if package not in co.__all__:
+            everything += _doors_of(f"co.{package}", getattr(co, package), names.split())
+    return tuple(everything)
 
 
-def _doors_of(prefix: str, module: ModuleType) -> Iterator[Door]:
-    own = [n for n, v in vars(module).items() if n[0] != "_" and getattr(v, "__module__", "") == module.__name__]
-    for name in getattr(module, "__all__", own):
+def _doors_of(prefix: str, module: ModuleType, names: Iterable[str] = ()) -> Iterator[Door]:
+    defined = [n for n, v in vars(module).items() if n[0] != "_" and getattr(v, "__module__", "") == module.__name__]
+    for name in names or getattr(module, "__all__", defined):
         thing = getattr(module, name)
-        if isinstance(thing, ModuleType) or not (inspect.isfunction(thing) or inspect.isclass(thing)):
+        if isinstance(thing, ModuleType):
+            yield from _doors_of(f"{prefix}.{name}", thing)
+            continue
+        if not (inspect.isfunction(thing) or inspect.isclass(thing)):
             continue
         if inspect.isclass(thing):
             if issubclass(thing, Exception | Enum):

@@ -10,19 +10,19 @@ from tests.campaigns.child import attempt_apart
 _ACTIONS = {
     "solve": "co.solve(stated(), curve, compile=False)",
     "solve between nodes": "co.solve(stated(co.bounds(tau=(-12.0, 12.0))), curve, compile=False)",
-    "solve compiled": "co.solve(stated(), curve, compile=co.Compile(cache=fresh()))",
+    "solve compiled": "co.solve(stated(), curve, compile=co.kernels.Compile(cache=fresh()))",
     "solve to tolerance": "co.solve(stated(), curve, tol=1e-4, compile=False)",
     "solve by default": "co.solve(stated(), compile=False)",
     "refine": "co.refine(solution, 1e-5)",
     "free knots": "co.solve(stated(), co.BSpline(4, degree=5, continuity=1, knots='free'), compile=False)",
     "infeasible": "co.solve(stated(co.bounds(qd=(-0.7, 0.7))), curve, compile=False, raise_on_failure=False)",
     "slow to converge": "co.solve(stated(cost=power), curve, ipopt={'max_iter': 400}, raise_on_failure=False)",
-    "L-BFGS": "co.solve(stated(), curve, hessian=co.Hessian.LIMITED_MEMORY, compile=False)",
+    "L-BFGS": "co.solve(stated(), curve, hessian=co.solver.Hessian.LIMITED_MEMORY, compile=False)",
     "progress": "co.solve(stated(), curve, tol=1e-4, progress=True, compile=False)",
     "transcribe": "co.transcribe(stated(), curve, compile=False).spy()",
     "verify": "co.verify(solution)",
     "errors": "float(replace(solution).error) + replace(solution).violation",
-    "evaluator": "co.Evaluator(two_link(), compile=co.Compile(cache=fresh())).sensitivities(q, q, q)",
+    "evaluator": "co.Evaluator(two_link(), compile=co.kernels.Compile(cache=fresh())).sensitivities(q, q, q)",
     "control": "co.control.track(solution)",
     "save and load": "saved(solution)",
     "picture": "drawn(solution)",
@@ -31,7 +31,7 @@ _ACTIONS = {
     "descent by BFGS": "descended(co.descent.bfgs)",
     "in asyncio": "asyncio.run(later(lambda: co.solve(stated(), curve, tol=1e-4, compile=False)))",
     "in threads": "in_threads(lambda _: co.solve(stated(), curve, compile=False))",
-    "compiled in threads": "in_threads(lambda _: co.solve(stated(), curve, compile=co.Compile(cache=fresh())))",
+    "compiled in threads": "in_threads(lambda _: co.solve(stated(), curve, compile=co.kernels.Compile(cache=fresh())))",
 }
 
 _SNIPPET = """
@@ -94,7 +94,7 @@ try:
     killer.stdin.write(b"go\\n")
     killer.stdin.close()
     while killer.poll() is None:  # again, if a run is over sooner than the first
-        if getattr(action(), "status", None) == co.Status.INTERRUPTED:
+        if getattr(action(), "status", None) == co.solver.Status.INTERRUPTED:
             ended = ""
             break
     killer.wait()

@@ -29,7 +29,7 @@ found = solution()
 figure = co.plot.joints(found)
 WRITE = {
     "npz": lambda path: co.save(found, path),
-    "csv": lambda path: co.to_csv(found, path),
+    "csv": lambda path: co.storage.to_csv(found, path),
     "gif": lambda path: co.plot.animate(found, path, fps=2),
     "html": lambda path: co.plot.animate(found, path, fps=2),
     "png": lambda path: co.plot.save_figure(figure, path, dpi=40),

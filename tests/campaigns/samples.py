@@ -67,17 +67,17 @@ def sequence() -> co.Sequence:
 
 
 @cache
-def phases() -> co.SequenceNLP:
+def phases() -> co.transcription.SequenceNLP:
     return co.transcribe(sequence(), co.BSpline(6), compile=False)
 
 
 @cache
-def in_phases() -> co.SequenceSolution:
+def in_phases() -> co.solution.SequenceSolution:
     return co.solve(phases(), tol=0.2)
 
 
 @cache
-def nlp() -> co.NLP:
+def nlp() -> co.transcription.NLP:
     return co.transcribe(problem(), co.BSpline(6), compile=False)
 
 
@@ -98,7 +98,7 @@ def evaluator() -> co.Evaluator:
 
 
 @cache
-def swept() -> co.Sweep:
+def swept() -> co.sweeps.Sweep:
     return co.sweep(problem(), {"weight": [1.0, 2.0]}, co.BSpline(3))
 
 
@@ -149,12 +149,12 @@ def chain_movement() -> descent.ChainMovement:
 
 
 @cache
-def now() -> co.Instant:
+def now() -> co.problem.Instant:
     return problem().instant
 
 
 @cache
-def chain_now() -> co.Instant:
+def chain_now() -> co.problem.Instant:
     return co.Problem(chain().model, 1.0, co.duration()).instant
 
 
@@ -201,7 +201,7 @@ BY_NAME = {
     "x": "np.ones(2)", "stop": "descent.Stop()", "first": "loops.Frame('coupler')", "second": "loops.Frame('rocker')",
     "points": "[symbol('a', 3), symbol('b', 3)]", "shares": "symbol('shares', 2)", "friction": "0.5",
     "corners": "[(0, 0), (0, 1), (1, 0)]", "at": "(0, 0, 0)", "motion": "spline_motion()", "tol": "0.2",
-    "direction": "np.ones(2)", "curvature": "0.9", "fractions": "0.5", "hessian": "co.Hessian.EXACT",
+    "direction": "np.ones(2)", "curvature": "0.9", "fractions": "0.5", "hessian": "co.solver.Hessian.EXACT",
     "dynamics": "dynamics.newton_euler", "limits": "co.Limits()", "values": "{'shoulder': 0.5}", "quantity": "'velocity'",
     "ud": "symbol('ud', 1)", "udd": "symbol('udd', 1)", "y": "np.zeros((3, 4))", "du": "np.zeros((3, 2))",
     "message": "'message'", "what": "'what'", "factor": "2.0", "translation": "(0, 0, 0)", "rpy": "(0, 0, 0)",
@@ -209,13 +209,13 @@ BY_NAME = {
 }  # fmt: skip
 OWN = {
     "co.sweep": {"cases": "{'weight': [1.0]}", "curve": "co.BSpline(3)"},
-    "co.plot.map": {"table": "swept()", "x": "'weight'", "y": "'weight'"}, "co.Sweep.solution": {"row": "0"},
-    "co.Instant.distance": {"a": "co.Capsule('shoulder', (0, 0, 0), (0.1, 0, 0), 0.05)", "b": "co.Capsule(None, (0, 0, 0), (0, 0, 1), 0.1)"},
+    "co.plot.map": {"table": "swept()", "x": "'weight'", "y": "'weight'"}, "co.sweeps.Sweep.solution": {"row": "0"},
+    "co.problem.Instant.distance": {"a": "co.Capsule('shoulder', (0, 0, 0), (0.1, 0, 0), 0.05)", "b": "co.Capsule(None, (0, 0, 0), (0, 0, 1), 0.1)"},
     "co.track": {"times": "np.linspace(0, 1, 9)", "values": "np.zeros(9)", "of": "lambda now: now.q[0]",
         "weight": "1.0", "deviation": "0.1", "degree": "3", "pieces": "None"},
-    "co.Joint": {"limits": "co.Limits()"}, "co.Model": {"name": "'name'", "markers": "{'wrist': ('shoulder', (0, 0, 0))}"}, "co.to_csv": {"path": "FOLDER / 'a.csv'"},
+    "co.model.Joint": {"limits": "co.Limits()"}, "co.Model": {"name": "'name'", "markers": "{'wrist': ('shoulder', (0, 0, 0))}"}, "co.storage.to_csv": {"path": "FOLDER / 'a.csv'"},
     "co.load": {"path": "saved()"}, "co.plot.animate": {"path": "FOLDER / 'a.gif'", "fps": "2"},
-    "co.plot.save_figure": {"path": "FOLDER / 'a.png'", "dpi": "20"}, "co.graded": {"intervals": "20"},
+    "co.plot.save_figure": {"path": "FOLDER / 'a.png'", "dpi": "20"}, "co.curves.graded": {"intervals": "20"},
     "co.HermiteSimpson": {"intervals": "6"}, "co.Radau": {"intervals": "6"}, "co.BSpline": {"intervals": "6"}, "co.at": {"upper": "1.0"},
     "co.path": {"upper": "1.0"}, "co.boundary": {
         "fn": "lambda start, end: end.q[0] - start.q[0]", "upper": "1.0"},
@@ -223,7 +223,7 @@ OWN = {
     "co.initial": {"q": "{'shoulder': 0.0}", "qd": "0.0", "qdd": "0.0", "tau": "0.0", "states": "{'fuel': 1.0}"},
     "co.final": {"q": "0.0", "qd": "{'shoulder': 0.0}", "states": "{'fuel': 1.0}"},
     "co.State": {"rate": "lambda now: -now.push", "name": "'fuel'"},
-    "co.Instant.rate": {"name": "'fuel'"},
+    "co.problem.Instant.rate": {"name": "'fuel'"},
     **{f"co.loops.IndependentJoints.{name}": {"now": "turning().instant"}
        for name in ("tangent", "torques", "acceleration", "multipliers", "loads")},
     "co.loops.IndependentJoints.motion": dict.fromkeys(("q", "qd", "qdd"), "symbol('q', 3)"),
@@ -232,7 +232,7 @@ OWN = {
     "co.Body": {"name": "'shoulder'"}, "co.penalty": {"upper": "1.0"}, "co.Unknown": {"guess": "0.0"},
     "co.Problem": {"model": "chain().model", "duration": "1.0", "subject_to": "turning().subject_to", "coordinates": "turning().coordinates"}, "co.solve": {"problem": "nlp()", "curve": "None", "dynamics": "None"},
     "co.refine": {"tol": "0.5"}, "co.Evaluator": {"dynamics": "dynamics.newton_euler"}, "co.placement": {},
-    "co.point_to_point": {"duration": "1.0", "minimize": "None"}, "co.descent.Objective": {
+    "co.transcription.point_to_point": {"duration": "1.0", "minimize": "None"}, "co.descent.Objective": {
         "first": "lambda x: (float(x @ x), 2 * x)", "hessian": "None", "lower": "-1.0", "upper": "1.0"},
     "co.dynamics.by_differentiation": {}, "co.dynamics.check_formulation": {"sensitivities": "None"},
     "co.descent.Movement": {"nlp": "co.transcribe(swing(), co.BSpline(6), compile=False)", "parameters": "None"},
@@ -251,7 +251,7 @@ OWN = {
         "solution": "co.solve(swing(), co.BSpline(6))", "q": "0.01", "qd": "0.1", "tau": "1.0"},
     "co.control.output_cost": {"targets": "1.0", "steps": "None"}, "co.control.state_cost": {"steps": "None"},
     "co.control.simulate": {"limits": "None", "reference": "None", "gains": "None"},
-    "co.control.System": {"step": "system().step", "linearise": "system().linearise"}, "co.ground.applied": {
+    "co.control.System": {"step": "system().step", "linearise": "system().linearise"}, "co.problem.ground.applied": {
         "wrench": "lambda now: wrench()"},
     "co.loops.assemble": {"u": "np.array([1.0])", "guess": "None"}, "co.loops.closure_error": {"q": "np.zeros(3)"},
     "co.loops.inverse_dynamics": {"q": "symbol('q', 3)", "qd": "symbol('qd', 3)", "qdd": "symbol('qdd', 3)"},
@@ -272,23 +272,23 @@ OWN = {
     **{f"co.loops.ChainEvaluator.{name}": {"q": "chain().posture", "ud": "[0.0]", "udd": "[0.0]", "weights": "np.ones(3)"}
        for name in ("motion", "forces", "sensitivities", "hessian")},
     "co.loops.ClosedChain.basis": {"q": "np.zeros(3)"}, "co.loops.ClosedChain.undriven": {"bases": "np.ones((1, 3, 1))"},
-    **{f"co.SequenceNLP.{name}": {"x": "np.ones(phases().n_x)", "p": "np.ones(0)", "row": "0", "k": "0",
+    **{f"co.transcription.SequenceNLP.{name}": {"x": "np.ones(phases().n_x)", "p": "np.ones(0)", "row": "0", "k": "0",
                                   "block": "phases().costs[0]"}
        for name in ("duration", "first_undefined", "terms", "violation", "check_derivatives", "row_name", "owner",
                     "variable_name")},
-    "co.SequenceSolution.evaluate": {"t": "None"}, "co.Sequence.limits": {"quantity": "'q'"},
+    "co.solution.SequenceSolution.evaluate": {"t": "None"}, "co.Sequence.limits": {"quantity": "'q'"},
     "co.Sequence.parameter_values": {"values": "None"}, "co.Sequence": {"phases": "{'first': swing()}"},
     "co.link": {"first": "'first'", "second": "'second'"},
     "co.impact": {"first": "'first'", "second": "'second'", "markers": "{'hand': 'x'}"},
-    **{f"co.NLP.{name}": {"x": "np.ones(nlp().n_x)", "p": "np.ones(1)", "row": "0", "k": "0",
+    **{f"co.transcription.NLP.{name}": {"x": "np.ones(nlp().n_x)", "p": "np.ones(1)", "row": "0", "k": "0",
                           "block": "nlp().costs[0]"}
        for name in ("duration", "first_undefined", "terms", "violation", "check_derivatives", "row_name", "owner",
                     "variable_name")},
     "co.Solution.evaluate": {"t": "None"}, "co.Problem.function": {"end": "None"}, "co.Problem.limits": {
         "quantity": "'q'"},
     "co.Problem.windows": {"quantity": "'q'"}, "co.Problem.parameter_values": {"values": "None"},
-    "co.dynamics.total_hessian": {"recursion": "dynamics.lie_hessian"}, "co.Joint.rotation": {"q": "symbol('q', 1)"},
-    "co.Joint.transform": {"q": "symbol('q', 1)"}, "co.BSpline.held": {"breakpoints": "np.linspace(0, 1, 7)"},
+    "co.dynamics.total_hessian": {"recursion": "dynamics.lie_hessian"}, "co.model.Joint.rotation": {"q": "symbol('q', 1)"},
+    "co.model.Joint.transform": {"q": "symbol('q', 1)"}, "co.BSpline.held": {"breakpoints": "np.linspace(0, 1, 7)"},
     "co.control.Residuals.value": {"x": "np.zeros((4, 4))"}, "co.control.Residuals.expand": {"x": "np.zeros((4, 4))"},
     "co.control.Tracking.run": {"system": "None", "x0": "None", "limits": "None"},
     "co.control.Policy.decrease": {"step": "1.0"}, "co.descent.Movement.whole": {"x": "movement().start()"},
@@ -303,13 +303,13 @@ OWN = {
 }  # fmt: skip
 # What methods are asked of; a class without one is made by its own samples.
 INSTANCES = {
-    "co.Sweep": "swept()", "co.Parametrised": "co.parametrised(model())",
-    "co.SequenceNLP": "phases()", "co.SequenceSolution": "in_phases()", "co.Sequence": "sequence()",
-    "co.NLP": "nlp()", "co.Solution": "solution()", "co.Problem": "problem()", "co.Model": "model()",
-    "co.Instant": "now()", "co.Evaluator": "evaluator()", "co.dynamics.Wrench": "wrench()", "co.loops.CutJoints": "cut()",
+    "co.sweeps.Sweep": "swept()", "co.problem.Parametrised": "co.problem.parametrised(model())",
+    "co.transcription.SequenceNLP": "phases()", "co.solution.SequenceSolution": "in_phases()", "co.Sequence": "sequence()",
+    "co.transcription.NLP": "nlp()", "co.Solution": "solution()", "co.Problem": "problem()", "co.Model": "model()",
+    "co.problem.Instant": "now()", "co.Evaluator": "evaluator()", "co.dynamics.Wrench": "wrench()", "co.loops.CutJoints": "cut()",
     "co.loops.ClosedChain": "chain()", "co.control.Residuals": "residuals()", "co.control.Tracking": "tracking()",
     "co.control.Policy": "control.Policy(np.zeros((3, 2)), np.zeros((3, 2, 4)), -1.0, 1.0)",
     "co.descent.ChainMovement": "chain_movement()", "co.descent.SplineMotion": "spline_motion()",
-    "co.descent.Movement": "movement()", "co.descent.Objective": "bowl()", "co.Cost": "co.duration()",
+    "co.descent.Movement": "movement()", "co.descent.Objective": "bowl()", "co.problem.Cost": "co.duration()",
     "co.descent.ModifiedCholesky": "descent.modified_cholesky(np.eye(3))",
 }  # fmt: skip

@@ -45,13 +45,13 @@ def logged(solution: co.Solution) -> float:
     return 0.0
 
 
-def study(folder: str | None = None, workers: int | None = None) -> co.Sweep:
+def study(folder: str | None = None, workers: int | None = None) -> co.sweeps.Sweep:
     """All cases."""
     settings = {"record": {"logged": logged}, "compile": False, "progress": False}
     return co.sweep(swing, CASES, co.BSpline(40), folder=folder, executor=workers, **settings)
 
 
-def digest(found: co.Sweep) -> str:
+def digest(found: co.sweeps.Sweep) -> str:
     """Every number of a table and of the motions in it, but for seconds."""
     rows = [repr(tuple(row)) for row in found.table.tolist()]
     motions = [found.solution(k).x.tobytes().hex() for k in range(len(found)) if not found.reasons[k]]

@@ -16,8 +16,8 @@ _CURVES = ("co.BSpline(8)", "co.BSpline(6, degree=5, continuity=1)", "co.Radau(8
 _ACTIONS = {
     "solve problem": "co.solve(problem, curve, parameters={'w': w}, compile=compiled).cost",
     "solve program": "co.solve(nlp, parameters={'w': w}).x.tolist()",
-    "solve Gauss-Newton": "co.solve(nlp, hessian=co.Hessian.GAUSS_NEWTON).cost",
-    "solve L-BFGS": "co.solve(nlp, hessian=co.Hessian.LIMITED_MEMORY, between='nodes').cost",
+    "solve Gauss-Newton": "co.solve(nlp, hessian=co.solver.Hessian.GAUSS_NEWTON).cost",
+    "solve L-BFGS": "co.solve(nlp, hessian=co.solver.Hessian.LIMITED_MEMORY, between='nodes').cost",
     "refine": "co.refine(solution, 1e-3).cost",
     "solve to tolerance": "co.solve(problem, curve, tol=1e-2, compile=compiled).cost",
     "warm start": "co.solve(nlp, guess=solution, parameters={'w': w}).cost",

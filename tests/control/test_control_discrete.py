@@ -31,7 +31,7 @@ def step_in_symbols(model: co.Model, loads, dt: float, scheme) -> ca.Function:
     n = model.n
     t, x, u = ca.SX.sym("t"), ca.SX.sym("x", 2 * n), ca.SX.sym("u", n)
     q, qd = x[:n, :], x[n:, :]
-    now = co.Instant(model, t, ca.SX.nan(), q, qd, ca.SX(n, 1), u)
+    now = co.problem.Instant(model, t, ca.SX.nan(), q, qd, ca.SX(n, 1), u)
     qdd = co.dynamics.forward_dynamics(model, q, qd, u, [load.at(now) for load in loads])
     slope = ca.Function("slope", [t, x, u], [ca.vertcat(qd, qdd)])
     a = slope(t, x, u)

@@ -15,7 +15,7 @@ START = np.array([0.3, 0.8, 0.0, 0.0])
 GOAL = (-0.1, 0.6)
 
 
-def tip(now: co.Instant) -> ca.SX:
+def tip(now: co.problem.Instant) -> ca.SX:
     return now.point("elbow").position[:2]
 
 
@@ -38,7 +38,7 @@ def by_ipopt(limit: float = np.inf) -> tuple[float, np.ndarray]:
     x, u = ca.MX.sym("x", 4, STEPS + 1), ca.MX.sym("u", 2, STEPS)
     q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
     torque = ca.Function("torque", [q, qd, qdd], [co.dynamics.newton_euler(model, q, qd, qdd)])
-    position = ca.Function("tip", [q], [co.point_motion(model, "elbow", q=q).position[:2]])
+    position = ca.Function("tip", [q], [co.model.point_motion(model, "elbow", q=q).position[:2]])
     qs, rates = x[:2, :], x[2:, :]
     needed = torque.map(STEPS)(qs[:, :-1], rates[:, :-1], (rates[:, 1:] - rates[:, :-1]) / DT)
     g = ca.veccat(qs[:, 1:] - qs[:, :-1] - DT * rates[:, :-1], needed - u, x[:, 0] - START)

@@ -16,7 +16,7 @@ STEPS, N_X, N_U = 6, 4, 2
 GOAL = (0.1, 0.2)
 
 
-def tip(now: co.Instant):
+def tip(now: co.problem.Instant):
     return now.point("elbow").position[:2]
 
 

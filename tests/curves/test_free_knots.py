@@ -116,7 +116,7 @@ def test_free_knots_find_the_switches():
     curve = co.BSpline(8, degree=7, continuity=1)
     given = co.solve(swing(), curve, compile=False)
     found = co.solve(swing(), co.BSpline(8, degree=7, continuity=1, knots="free"), compile=False)
-    assert found.status is co.Status.SOLVED
+    assert found.status is co.solver.Status.SOLVED
     assert 0 < found.duration - exact < 1e-6 < 1e-5 < given.duration - exact
     times = found.nlp.grid.breakpoints * found.duration
     assert np.abs(times[:, None] - switches).min(axis=0).max() < 1e-5
@@ -129,9 +129,11 @@ def test_free_knots_never_cost_more_than_given_ones():
         for problem in (swing(), swing(duration=1.0)):
             given = co.solve(problem, curve, compile=False)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", co.SolutionWarning)  # a search of few rounds may not have settled
+                warnings.simplefilter(
+                    "ignore", co.refinement.SolutionWarning
+                )  # a search of few rounds may not have settled
                 found = co.solve(problem, co.BSpline(**_own(curve), knots="free"), compile=False)
-            assert found.status is co.Status.SOLVED
+            assert found.status is co.solver.Status.SOLVED
             assert found.cost <= given.cost * (1 + 1e-7)
             assert np.diff(found.nlp.grid.breakpoints).min() >= 1e-3 * (1 - 1e-6)
 
@@ -144,7 +146,7 @@ def test_breakpoints_where_constraints_change_stay():
     window = co.bounds(tau=(-5.0, 5.0), during=(0.25, 0.5))
     found = co.solve(swing(window), co.BSpline(8, degree=5, continuity=1, knots="free"), compile=False)
     ends = found.nlp.grid.breakpoints
-    assert found.status is co.Status.SOLVED
+    assert found.status is co.solver.Status.SOLVED
     assert {0.25, 0.5} <= set(ends.tolist())
     assert not np.allclose(ends, np.linspace(0, 1, 9))
     with pytest.raises(co.InputError, match=r"free knots need a breakpoint at s = 0\.3, where constraint"):

@@ -97,7 +97,7 @@ def test_nodes_are_a_time_once_or_exactly_twice(make):
 def test_breakpoints_at_the_switches_make_the_time_optimum_sharp():
     """The two-link arm switches three times; cubics whose accelerations jump there beat forty smooth intervals."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)
         even = co.solve(time_optimal(), co.BSpline(20, degree=5), compile=False)
         jumps = co.solve(time_optimal(), co.BSpline(20, degree=5, continuity=1), compile=False)
     assert abs(jumps.duration - 0.391854539516) < 0.2 * abs(even.duration - 0.391854539516)

@@ -44,7 +44,7 @@ def cranking(weights: Any = 1.0, actuators=("crank", "rocker"), intervals: int =
     return ChainMovement(four_bar(actuators=actuators, weights=weights), rest((0.5,), (2.5,), intervals=intervals))
 
 
-def reach(now: co.Instant) -> ca.SX:
+def reach(now: co.problem.Instant) -> ca.SX:
     """A smooth function of dependent and independent joints."""
     return ca.sumsqr(now.point("wrist", (0.1, 0, 0)).position) * ca.sin(now.q[6]) + now.q[0] * now.q[7] ** 2
 

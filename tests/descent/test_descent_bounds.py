@@ -163,7 +163,7 @@ def test_a_free_duration_descends_within_its_bounds():
         found = movement(problem)
         run = NEWTON(found.objective, found.start(), Stop(1e-8))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", co.SolutionWarning)  # that the duration ended at its bound
+            warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # that the duration ended at its bound
             solved = co.solve(found.nlp, violation_tolerance=1.0)
         assert run.success
         assert found.solution(run).duration == pytest.approx(solved.duration, abs=1e-6)
@@ -175,7 +175,7 @@ def test_a_free_duration_descends_within_its_bounds():
 # -- penalties --------------------------------------------------------------------------------------------------------
 
 
-def limited(now: co.Instant) -> ca.SX:
+def limited(now: co.problem.Instant) -> ca.SX:
     return now.tau
 
 
@@ -196,7 +196,7 @@ def test_a_penalty_is_the_integral_of_the_cubes_of_the_excess():
 def test_a_heavy_penalty_comes_to_the_hard_limit():
     """From below, since it always allows more."""
 
-    def speed(now: co.Instant) -> ca.SX:
+    def speed(now: co.problem.Instant) -> ca.SX:
         return now.qd[0]
 
     t = np.linspace(0, 1, 1001)

@@ -24,7 +24,7 @@ RECURSIONS = (
 METHODS = (co.descent.modified_newton, co.descent.bfgs, co.descent.ipopt)
 
 
-def power(now: co.Instant) -> ca.SX:
+def power(now: co.problem.Instant) -> ca.SX:
     """No sum of squares."""
     return ca.sqrt(1 + (now.tau[0] * now.qd[0]) ** 2) + 0.1 * now.tau[1] * ca.sin(now.q[0])
 
@@ -153,7 +153,7 @@ def test_a_solution_is_a_motion():
     found = movement(lift(), intervals=20)
     run = METHODS[0](found.objective, found.start(), Stop(1e-8))
     solution = found.solution(run)
-    assert solution.status is co.Status.SOLVED
+    assert solution.status is co.solver.Status.SOLVED
     assert solution.cost == pytest.approx(run.value, rel=1e-14)
     assert solution.iterations == run.iterations
     for s, q in ((0.0, 0.1), (1.0, 0.8)):
@@ -170,9 +170,10 @@ def test_a_solution_is_a_motion():
 
 
 @pytest.mark.parametrize(
-    ("stop", "status"), [(Stop(1e-8, 2), co.Status.ITERATION_LIMIT), (Stop(1e-300, 400), co.Status.FAILED)]
+    ("stop", "status"),
+    [(Stop(1e-8, 2), co.solver.Status.ITERATION_LIMIT), (Stop(1e-300, 400), co.solver.Status.FAILED)],
 )
-def test_failed_descents_are_failed_solutions(stop: Stop, status: co.Status):
+def test_failed_descents_are_failed_solutions(stop: Stop, status: co.solver.Status):
     found = movement(lift())
     run = co.descent.bfgs(found.objective, found.start(), stop)
     assert found.solution(run).status is status
@@ -270,7 +271,7 @@ def test_the_papers_comparison(tmp_path, capsys):
 
 def test_the_lifting_motion_has_two_links_at_right_angles_in_the_end():
     study = colloc.studies.descents.two_link
-    with pytest.warns(co.SolutionWarning, match="higher than it need be"):  # by 75 %, on so few polynomials
+    with pytest.warns(co.refinement.SolutionWarning, match="higher than it need be"):  # by 75 %, on so few polynomials
         solution = co.solve(study.problem, study.CURVE)
     np.testing.assert_allclose(solution.q[[0, -1]], [[-pi / 2, 0], [0, pi / 2]], atol=1e-12)
     assert solution.nlp.free.sum() == 6

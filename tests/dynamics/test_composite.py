@@ -177,7 +177,7 @@ def _gantry(branches: int) -> co.Model:
     """Two slides with masses, not at their frames' origins, that carry one or more arms."""
     rng = np.random.default_rng(branches)
 
-    def body(name: str, joint: co.Joint, parent: str | None) -> co.Body:
+    def body(name: str, joint: co.model.Joint, parent: str | None) -> co.Body:
         return co.Body(name, joint, parent, **random_inertia(rng))
 
     skew = co.placement((0.3, -0.2, 0.5), (0.4, 0.1, -0.7))

@@ -68,7 +68,7 @@ def chain_case(name: str) -> Case:
     bodies = []
     for k, kind in enumerate(CHAINS[name]):
         before, after = (co.placement(rng.uniform(-0.5, 0.5, 3), rng.uniform(-3, 3, 3)) for _ in range(2))
-        joint = co.Joint(before, random_screw(rng, kind), after)
+        joint = co.model.Joint(before, random_screw(rng, kind), after)
         bodies.append(co.Body(f"link{k}", joint, f"link{k - 1}" if k else None, **random_inertia(rng)))
     model = co.Model(bodies, gravity=9.81 * random_unit(rng))
     loads = [co.Load(body.name, *5 * rng.normal(size=(3, 3))) for body in bodies]

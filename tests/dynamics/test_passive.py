@@ -260,7 +260,7 @@ def test_the_cheapest_motion_is_the_one_that_the_spring_makes_by_itself(curve, s
 
 
 @pytest.mark.parametrize("sensitivities", [None, co.dynamics.composite_sensitivities])
-@pytest.mark.parametrize("hessian", [co.Hessian.EXACT, co.Hessian.GAUSS_NEWTON])
+@pytest.mark.parametrize("hessian", [co.solver.Hessian.EXACT, co.solver.Hessian.GAUSS_NEWTON])
 def test_a_passive_arm_is_solved_verified_and_compiled(sensitivities, hessian):
     """The forward simulation of verify meets the same dampers, rotors and friction, either Hessian the same optimum."""
     problem, cheapest = arm_problem()

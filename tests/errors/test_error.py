@@ -30,7 +30,7 @@ def hanging(duration: float = 2.0) -> co.Problem:
 
 def quiet(problem: co.Problem, curve: Any = None, **given: Any) -> co.Solution:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)
         return co.solve(problem, curve, compile=False, **given)
 
 
@@ -76,9 +76,9 @@ def test_the_error_of_the_costs_integral_is_that_of_its_quadrature():
 
 def test_a_grid_too_coarse_is_not_called_solved():
     said = r"the cost is off, or higher than it need be, by about 6\d\.\d% \(most in interval 6"
-    with pytest.warns(co.SolutionWarning, match=said):
+    with pytest.warns(co.refinement.SolutionWarning, match=said):
         solution = co.solve(hanging(), co.Radau(20), compile=False)
-    assert solution.status is co.Status.COARSE
+    assert solution.status is co.solver.Status.COARSE
     assert not solution.success
     assert float(solution.error) > 0.01
     assert solution.error.position[6] == pytest.approx(strayed(solution, 6), rel=0.02)
@@ -90,7 +90,7 @@ def test_a_grid_too_coarse_is_not_called_solved():
 def test_refinement_leads_from_a_false_bargain_to_the_optimum(curve):
     """0.19891 was found independently; the coarse grids claim 0.23 to 0.41."""
     solution = co.solve(hanging(), curve, tol=1e-3, compile=False)
-    assert solution.status is co.Status.SOLVED
+    assert solution.status is co.solver.Status.SOLVED
     assert solution.cost == pytest.approx(0.19891, rel=1e-3)
     assert solution.ladder[0].cost > 0.22
     assert float(solution.error) <= 1e-3
@@ -100,7 +100,7 @@ def test_refinement_leads_from_a_false_bargain_to_the_optimum(curve):
 
 def test_a_problem_without_a_curve_is_right_to_a_thousandth():
     solution = co.solve(time_optimal(), compile=False)
-    assert solution.status is co.Status.SOLVED
+    assert solution.status is co.solver.Status.SOLVED
     assert SHARP - 1e-7 < solution.duration < SHARP * 1.001
     assert len(solution.ladder) > 1
 
@@ -110,7 +110,7 @@ def test_refinement_closes_in_on_the_switches():
     fine = quiet(time_optimal(), co.BSpline(12, degree=4, continuity=1), tol=1e-5)
     again = co.refine(coarse, 1e-5)
     for solution in (fine, again):
-        assert solution.status is co.Status.SOLVED
+        assert solution.status is co.solver.Status.SOLVED
         assert SHARP - 1e-8 < solution.duration < SHARP + 1e-5
     widths = np.diff(fine.nlp.grid.breakpoints)
     assert widths.max() > 20 * widths.min()
@@ -129,11 +129,11 @@ def test_a_refinement_keeps_the_kind_of_its_curve():
 
 def test_limits_hold_between_nodes_by_nodes_added_there():
     curve = co.HermiteSimpson(15)
-    with pytest.warns(co.SolutionWarning, match="over for .* ms; clipped, .* strays by"):
+    with pytest.warns(co.refinement.SolutionWarning, match="over for .* ms; clipped, .* strays by"):
         sparse = co.solve(time_optimal(), curve, compile=False, between="nodes", violation_tolerance=1e-3)
-    assert sparse.status is co.Status.VIOLATED
+    assert sparse.status is co.solver.Status.VIOLATED
     dense = co.solve(time_optimal(), curve, compile=False, violation_tolerance=1e-3)
-    assert dense.status is co.Status.SOLVED
+    assert dense.status is co.solver.Status.SOLVED
     assert np.abs(dense.at(np.linspace(0, dense.duration, 4001)).tau).max() < 10.02
     assert sparse.duration < dense.duration < 1.002 * sparse.duration
     assert "where limits were exceeded" in repr(dense.nlp)
@@ -165,7 +165,7 @@ def test_a_passive_joint_moves_as_it_must(curve):
         [co.initial(q=0.0, qd=0.0), co.final(q=(0.5, 0.0), qd=0.0), co.bounds(tau={"pole": (0, 0)})],
     )
     solution = co.solve(problem, curve, compile=False)
-    assert solution.status is co.Status.SOLVED
+    assert solution.status is co.solver.Status.SOLVED
     assert solution.error.position[:, 1].max() < 1e-3
     assert co.verify(solution).local_error < 2 * solution.error.position.max()
     assert np.abs(solution.tau[:, 1]).max() < 0.05 * np.abs(solution.tau[:, 0]).max()
@@ -182,7 +182,7 @@ def test_a_duration_on_its_bound_is_said(limited, message: str):
     upper = 0.45 if "upper" in message else 5.0
     cost = -1.0 * co.duration() if "upper" in message else co.duration()
     ends = [co.initial(q=(0.0, -2.0), qd=0.0), co.final(q=(1.0, -1.0), qd=0.0), limited]
-    with pytest.warns(co.SolutionWarning, match=message):
+    with pytest.warns(co.refinement.SolutionWarning, match=message):
         co.solve(co.Problem(two_link(), co.Free(0.1, upper, 0.39), cost, ends), co.BSpline(20), compile=False)
 
 
@@ -193,22 +193,22 @@ def test_a_cost_without_a_lower_bound_is_told_by_its_term():
 
 
 def test_graded_breakpoints_widen_towards_the_middle():
-    widths = np.diff(co.graded(20))
+    widths = np.diff(co.curves.graded(20))
     np.testing.assert_allclose(widths, widths[::-1], atol=1e-12)
     assert widths.sum() == pytest.approx(1.0)
     assert widths[0] == pytest.approx(1e-3)
     assert (np.diff(widths[:10]) >= -1e-12).all()
     assert (widths[1:10] / widths[:9]).max() == pytest.approx(3.0)
-    assert np.ptp(np.diff(co.graded(10, 0.1))) < 1e-12
+    assert np.ptp(np.diff(co.curves.graded(10, 0.1))) < 1e-12
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: co.graded(1), "graded intervals must be an integer >= 2, got 1"),
-        (lambda: co.graded(10, 0.2), "graded narrowest must be at most 1 / intervals = 0.1, got 0.2"),
-        (lambda: co.graded(10, ratio=1), "graded ratio must be above 1, got 1"),
-        (lambda: co.graded(4, 1e-3), r"graded\(4, 0.001\) needs a ratio above 3, or more intervals"),
+        (lambda: co.curves.graded(1), "graded intervals must be an integer >= 2, got 1"),
+        (lambda: co.curves.graded(10, 0.2), "graded narrowest must be at most 1 / intervals = 0.1, got 0.2"),
+        (lambda: co.curves.graded(10, ratio=1), "graded ratio must be above 1, got 1"),
+        (lambda: co.curves.graded(4, 1e-3), r"graded\(4, 0.001\) needs a ratio above 3, or more intervals"),
         (lambda: co.solve(time_optimal(), co.BSpline(4), tol=0), "tol must be finite and positive, got 0"),
         (lambda: co.solve(time_optimal(), co.BSpline(4), between="sometimes"), 'between must be "always" or "nodes"'),
         (lambda: co.refine(time_optimal()), "solution must be a Solution"),  # pyright: ignore[reportArgumentType]
@@ -251,7 +251,7 @@ def test_a_refined_spline_may_jump_where_a_bound_switches():
     solution = quiet(time_optimal(), co.BSpline(12), tol=1e-4)
     basis = solution.nlp.grid.basis
     assert set(basis.continuity) == {1, 2}
-    assert solution.status is co.Status.SOLVED
+    assert solution.status is co.solver.Status.SOLVED
     assert SHARP - 1e-7 < solution.duration < SHARP * 1.0002
 
 
@@ -259,10 +259,10 @@ def test_a_cost_that_no_finer_grid_confirms_is_not_called_solved():
     """The second round is given no time: what is left is one grid's word."""
     problem = co.Problem(two_link(), 1.0, co.integral(effort), REST)
     alone = co.solve(problem, co.Radau(12), compile=False)
-    assert alone.status is co.Status.SOLVED
-    with pytest.warns(co.SolutionWarning, match="no finer grid led to an optimum that confirms the cost"):
+    assert alone.status is co.solver.Status.SOLVED
+    with pytest.warns(co.refinement.SolutionWarning, match="no finer grid led to an optimum that confirms the cost"):
         stopped = co.refine(alone, 1e-3, ipopt={"max_iter": 0})
-    assert stopped.status is co.Status.COARSE
+    assert stopped.status is co.solver.Status.COARSE
     assert stopped.cost == alone.cost
 
 
@@ -274,7 +274,7 @@ def test_a_cost_that_no_finer_grid_confirms_is_not_called_solved():
 def test_limits_hold_beside_the_nodes_that_were_added_for_them(curve):
     """At 50,001 times: an optimum finds the gaps of any grid on which it is judged."""
     solution = co.solve(time_optimal(), curve, compile=False, violation_tolerance=1e-4)
-    assert solution.status is co.Status.SOLVED
+    assert solution.status is co.solver.Status.SOLVED
     tau = solution.at(np.linspace(0, solution.duration, 50_001)).tau
     assert np.abs(tau).max() / 10 - 1 < 1e-4
 

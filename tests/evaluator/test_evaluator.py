@@ -158,7 +158,7 @@ def test_an_evaluator_without_a_compiler_warns_and_works(monkeypatch: pytest.Mon
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
     state = (0.1, 0.2), (0.3, 0.4), (0.5, 0.6)
-    with pytest.warns(co.CompileWarning, match="no C compiler found"):
+    with pytest.warns(co.kernels.CompileWarning, match="no C compiler found"):
         found = co.Evaluator(two_link(), compile=True).torque(*state)
     np.testing.assert_array_equal(found, co.Evaluator(two_link()).torque(*state))
 

@@ -71,7 +71,7 @@ def in_pinocchio(model: Any, names: tuple[str, ...], q: np.ndarray, rates: list[
 def test_torques_and_frames_are_those_of_pinocchio(tmp_path, seed):
     rng = np.random.default_rng(seed)
     text = random_urdf(rng, 4 + seed)
-    theirs, ours = pin.buildModelFromXML(text), co.from_urdf(written(tmp_path, text))
+    theirs, ours = pin.buildModelFromXML(text), co.formats.from_urdf(written(tmp_path, text))
     assert set(ours.joint_names) == set(theirs.names) - {"universe"}
     q, qd, qdd = rng.normal(size=(3, ours.n))
     configuration, (v, a) = in_pinocchio(theirs, ours.joint_names, q, [qd, qdd])
@@ -88,14 +88,14 @@ def test_torques_and_frames_are_those_of_pinocchio(tmp_path, seed):
     at: Any = ca.SX(ca.DM(q))
     for body in ours.bodies:
         place = data.oMf[theirs.getFrameId(body.name)]
-        position = co.point_motion(ours, body.name, (0.1, 0.2, 0.3), q=at).position
+        position = co.model.point_motion(ours, body.name, (0.1, 0.2, 0.3), q=at).position
         np.testing.assert_allclose(np.array(ca.DM(position)).ravel(), place.act(np.array([0.1, 0.2, 0.3])), atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_limits_damping_and_friction_are_those_of_pinocchio(tmp_path, seed):
     text = random_urdf(np.random.default_rng(seed), 10)
-    theirs, ours = pin.buildModelFromXML(text), co.from_urdf(written(tmp_path, text), friction_velocity=0.02)
+    theirs, ours = pin.buildModelFromXML(text), co.formats.from_urdf(written(tmp_path, text), friction_velocity=0.02)
     for joint in ours.joints:
         own = theirs.joints[theirs.getJointId(joint.name)]
         assert joint.limits.torque == pytest.approx((-theirs.effortLimit[own.idx_v], theirs.effortLimit[own.idx_v]))
@@ -118,8 +118,8 @@ def test_joints_come_in_the_order_of_a_walk_from_the_root(tmp_path):
 
     links = "".join(f'<link name="{name}"/>' for name in ("tip", "hand", "base", "tail"))
     rows = joint("wag", "base", "tail") + joint("wrist", "hand", "tip") + joint("turn", "base", "hand")
-    with pytest.warns(co.InputWarning, match=r"joint 'wag' has no <axis>: it is taken to be x"):
-        model = co.from_urdf(written(tmp_path, f'<robot name="r">{links}{rows}</robot>'))
+    with pytest.warns(co.support.InputWarning, match=r"joint 'wag' has no <axis>: it is taken to be x"):
+        model = co.formats.from_urdf(written(tmp_path, f'<robot name="r">{links}{rows}</robot>'))
     assert [body.name for body in model.bodies] == ["base", "tail", "hand", "tip"]
     assert model.joint_names == ("wag", "turn", "wrist")
     assert model.name == "r"
@@ -185,16 +185,16 @@ REFUSED = {
 def test_what_cannot_be_read_is_refused_by_name(tmp_path, case):
     text, words = REFUSED[case]
     with pytest.raises(co.InputError, match=words):
-        co.from_urdf(written(tmp_path, text))
+        co.formats.from_urdf(written(tmp_path, text))
 
 
 def test_files_that_are_none_are_refused(tmp_path):
     for path in (tmp_path, tmp_path / "none.urdf", "/dev/zero"):
         with pytest.raises(co.InputError, match="is no file"):
-            co.from_urdf(path)
+            co.formats.from_urdf(path)
     (tmp_path / "bytes.urdf").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(co.InputError, match="cannot be read as a URDF"):
-        co.from_urdf(tmp_path / "bytes.urdf")
+        co.formats.from_urdf(tmp_path / "bytes.urdf")
 
 
 @pytest.mark.parametrize(
@@ -206,5 +206,5 @@ def test_files_that_are_none_are_refused(tmp_path):
 )
 def test_a_joint_that_may_not_move_or_has_no_motor_is_doubted(tmp_path, limits, words):
     still = hinge(f'<axis xyz="0 1 0"/><limit lower="0" upper="1" {limits}/>', kind="revolute")
-    with pytest.warns(co.InputWarning, match=words):
-        co.from_urdf(written(tmp_path, robot(LINKS + still)))
+    with pytest.warns(co.support.InputWarning, match=words):
+        co.formats.from_urdf(written(tmp_path, robot(LINKS + still)))

@@ -27,7 +27,7 @@ def lift(joints: int = 3) -> co.Problem:
     )  # fmt: skip
 
 
-def values(nlp: co.NLP) -> dict[str, list[np.ndarray]]:
+def values(nlp: co.transcription.NLP) -> dict[str, list[np.ndarray]]:
     """All functions at one point."""
     rng = np.random.default_rng(0)
     x, lam = 0.5 + 0.3 * rng.standard_normal(nlp.n_x), rng.standard_normal(nlp.n_g)
@@ -62,8 +62,8 @@ def test_the_optimum_is_the_same(curve: co.BSpline):
     """However derivatives are come by, on however many threads."""
     ways = [
         {"compile": False},
-        {"compile": co.Compile(threads=1)},
-        {"compile": co.Compile(threads=2)},
+        {"compile": co.kernels.Compile(threads=1)},
+        {"compile": co.kernels.Compile(threads=2)},
         {"compile": True, "sensitivities": co.dynamics.composite_sensitivities},
         {
             "compile": False,
@@ -72,7 +72,7 @@ def test_the_optimum_is_the_same(curve: co.BSpline):
         },
     ]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)
         found = [co.solve(lift(), curve, ipopt={"tol": 1e-10}, **way) for way in ways]
     assert {solution.message for solution in found} == {"Solve_Succeeded"}
     for solution in found[1:]:
@@ -82,7 +82,7 @@ def test_the_optimum_is_the_same(curve: co.BSpline):
 def circle() -> co.Problem:
     """Follow a circle with the hand: small residuals, nonlinear in the joints."""
 
-    def off(now: co.Instant) -> ca.SX:
+    def off(now: co.problem.Instant) -> ca.SX:
         target = ca.vertcat(0.6 + 0.1 * ca.cos(3 * now.t), 0.1 * ca.sin(3 * now.t))
         return ca.sumsqr(now.point("elbow").position[:2] - target) + 1e-5 * ca.sumsqr(now.qdd)
 
@@ -95,7 +95,7 @@ def circle() -> co.Problem:
 @pytest.mark.parametrize("curve", [co.BSpline(8), co.HermiteSimpson(8)], ids=str)
 def test_gauss_newton_finds_the_same_optimum(curve: co.BSpline, choice: bool):
     exact = co.solve(circle(), curve, ipopt={"tol": 1e-10})
-    gauss = co.solve(circle(), curve, ipopt={"tol": 1e-10}, hessian=co.Hessian.GAUSS_NEWTON, compile=choice)
+    gauss = co.solve(circle(), curve, ipopt={"tol": 1e-10}, hessian=co.solver.Hessian.GAUSS_NEWTON, compile=choice)
     assert gauss.cost == pytest.approx(exact.cost, rel=1e-6)
     assert gauss.iterations < 60
 
@@ -110,14 +110,14 @@ def test_gauss_newton_is_the_hessian_where_residuals_are_linear():
 
 def test_gauss_newton_needs_squares():
     with pytest.raises(co.InputError, match=r"Gauss-Newton needs a cost that contains squares.*got duration"):
-        co.solve(time_optimal(), co.BSpline(4), hessian=co.Hessian.GAUSS_NEWTON)
+        co.solve(time_optimal(), co.BSpline(4), hessian=co.solver.Hessian.GAUSS_NEWTON)
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
         ({"hessian": "exact"}, "hessian must be one of Hessian.EXACT"),
-        ({"ipopt": {"hessian_approximation": "exact"}}, "say hessian=co.Hessian"),
+        ({"ipopt": {"hessian_approximation": "exact"}}, "say hessian=co.solver.Hessian"),
         ({"compile": "yes"}, "compile must be True, False, None or a Compile, got 'yes'"),
     ],
 )
@@ -129,9 +129,11 @@ def test_wrong_choices_are_named(given: dict, message: str):
 def test_without_a_compiler_the_answer_is_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
-    with pytest.warns(co.CompileWarning, match=r"no C compiler found.*virtual machine is used instead") as caught:
+    with pytest.warns(
+        co.kernels.CompileWarning, match=r"no C compiler found.*virtual machine is used instead"
+    ) as caught:
         solution = co.solve(lift(), co.BSpline(4), compile=True)
-    assert len([one for one in caught if one.category is co.CompileWarning]) == 1
+    assert len([one for one in caught if one.category is co.kernels.CompileWarning]) == 1
     monkeypatch.undo()
     assert solution.cost == pytest.approx(co.solve(lift(), co.BSpline(4), compile=False).cost, rel=1e-12)
 
@@ -142,7 +144,7 @@ def test_small_problems_are_not_compiled_unasked(monkeypatch: pytest.MonkeyPatch
 
 
 def test_large_ones_are_if_it_pays_or_the_cache_has_them(monkeypatch: pytest.MonkeyPatch, tmp_path):
-    def library(nlp: co.NLP) -> object:
+    def library(nlp: co.transcription.NLP) -> object:
         return nlp._first.library
 
     monkeypatch.setenv("COLLOC_CACHE_DIR", str(tmp_path))

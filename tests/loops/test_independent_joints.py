@@ -37,8 +37,8 @@ FINE = np.linspace(0, 1, 2001)
 
 
 def inside(
-    chain: loops.ClosedChain, start: Any, end: Any, *more: Any, minimize: co.Cost | None = None, loads: Any = (),
-    duration: co.Free | float = 1.0,
+    chain: loops.ClosedChain, start: Any, end: Any, *more: Any, minimize: co.problem.Cost | None = None,
+    loads: Any = (), duration: co.Free | float = 1.0,
 ) -> co.Problem:  # fmt: skip
     """From rest to rest with the least squared torque, surplus actuators free to share as the cost wants them to."""
     joints, still = IndependentJoints(chain), dict.fromkeys(chain.independent, 0.0)
@@ -62,7 +62,7 @@ def random_chain(kind: str) -> loops.ClosedChain:
     return loops.ClosedChain(drawn.model, drawn.loops, guess=drawn.q)
 
 
-def instant(chain: loops.ClosedChain) -> co.Instant:
+def instant(chain: loops.ClosedChain) -> co.problem.Instant:
     return co.Problem(chain.model, 1.0, co.duration()).instant
 
 
@@ -228,7 +228,7 @@ def test_velocities_and_positions_of_dependent_joints_are_bounded():
     fastest_rate, furthest = np.abs(free.qd[:, rocker]).max(), free.q[:, rocker].max()
     limited = inside(four_bar(), FROM, TO, co.bounds(qd={"rocker": (-0.9 * fastest_rate, 0.9 * fastest_rate)}))
     solution = co.solve(limited, co.BSpline(20), tol=1e-4, compile=False)
-    assert solution.status is co.Status.SOLVED
+    assert solution.status is co.solver.Status.SOLVED
     assert np.abs(solution.at(FINE).qd[:, rocker]).max() < 0.9 * fastest_rate * (1 + 1e-4)
     assert solution.cost > cranked(co.BSpline(20)).cost
 
@@ -236,7 +236,7 @@ def test_velocities_and_positions_of_dependent_joints_are_bounded():
     assert furthest > ends.max() - 1e-9 or furthest < ends.max()
     windowed = inside(four_bar(), FROM, TO, co.bounds(q={"rocker": (-10.0, 10.0)}, qdd={"coupler": (-30.0, 30.0)}))
     solution = co.solve(windowed, co.BSpline(20), tol=1e-4, compile=False)
-    assert solution.status is co.Status.SOLVED
+    assert solution.status is co.solver.Status.SOLVED
     coupler = four_bar().model.joint_names.index("coupler")
     assert np.abs(solution.at(FINE).qdd[:, coupler]).max() < 30.0 * (1 + 1e-4)
 
@@ -287,7 +287,7 @@ def test_the_optimum_is_that_of_a_descent(make, start, end):
     movement = ChainMovement(chain, rest(start, end, intervals=40, degree=5, rows=2))
     splined = modified_newton(movement.objective, movement.start(), Stop(1e-7))
     solution = co.solve(inside(chain, start, end), co.BSpline(40, degree=5), compile=False)
-    assert solution.status is co.Status.SOLVED
+    assert solution.status is co.solver.Status.SOLVED
     assert solution.cost == pytest.approx(splined.value, rel=1e-6)
 
 
@@ -414,6 +414,6 @@ def test_ends_may_be_stated_in_joints_that_follow():
         coordinates=IndependentJoints(chain),
     )
     solution = co.solve(problem, co.BSpline(8))
-    assert solution.status is co.Status.SOLVED
+    assert solution.status is co.solver.Status.SOLVED
     np.testing.assert_allclose(solution.q[[0, -1], place], [begin, begin + 0.2], atol=1e-7)
     assert loops.closure_error(chain, solution.q).max() < 1e-9

@@ -175,7 +175,7 @@ def test_loads_that_follow_the_posture_enter_the_first_derivatives_and_are_refus
     """A spring on the rower's seat: against central differences."""
     chain = rower()
     q, ud, udd = symbols(chain)
-    spring = co.Load("hip", force=(-300 * co.point_motion(chain.model, "hip", q=q).position[0], 0, 0))
+    spring = co.Load("hip", force=(-300 * co.model.point_motion(chain.model, "hip", q=q).position[0], 0, 0))
     found = loops.chain_sensitivities(chain, q, ud, udd, [spring])
     function = ca.Function("f", [q, ud, udd], [found.tau, found.dtau])
     u, step, rest = chain.posture[chain.independent_dofs], 1e-6, np.zeros(chain.mobility)

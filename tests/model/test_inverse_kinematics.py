@@ -24,7 +24,7 @@ def test_two_links_have_the_closed_form():
         radius, angle = rng.uniform(0.1, 0.78), rng.uniform(-3, 3)
         target = radius * np.array([np.cos(angle), np.sin(angle), 0.0])
         start = rng.uniform(-2, 2, 2)
-        q = co.reach(two_link(), "elbow", target, start=start)
+        q = co.model.reach(two_link(), "elbow", target, start=start)
         elbow = np.arccos(radius**2 / (2 * LENGTH**2) - 1)
         assert abs(np.cos(q[1]) - np.cos(elbow)) < 1e-5
         shoulder = angle - np.arctan2(np.sin(q[1]), np.cos(q[1])) / 2  # both links are equally long
@@ -32,7 +32,7 @@ def test_two_links_have_the_closed_form():
 
 
 def test_a_stretched_arm_leaves_its_singular_posture():
-    q = co.reach(two_link(), "elbow", (0.4, 0.0, 0.0))
+    q = co.model.reach(two_link(), "elbow", (0.4, 0.0, 0.0))
     assert q == pytest.approx(np.sign(q[1]) * np.array([-np.pi / 3, 2 * np.pi / 3]), abs=1e-5)
 
 
@@ -44,7 +44,7 @@ def test_every_posture_of_a_panda_is_found_again(turned):
     hand = model.bodies[-1].name
     for _ in range(10):
         wanted = place(model, hand, rng.uniform(lower, upper))
-        q = co.reach(model, hand, wanted[:3, 3], rotation=wanted[:3, :3] if turned else None)
+        q = co.model.reach(model, hand, wanted[:3, 3], rotation=wanted[:3, :3] if turned else None)
         found = place(model, hand, q)
         np.testing.assert_allclose(found[:3, 3], wanted[:3, 3], atol=1e-6)
         if turned:
@@ -55,7 +55,7 @@ def test_every_posture_of_a_panda_is_found_again(turned):
 def test_a_point_beside_the_origin_and_joints_that_do_not_matter():
     bodies = [*two_link().bodies, co.Body("tail", co.revolute(), mass=1.0, com=(0.1, 0, 0))]
     model, start = co.Model(bodies), np.array([0.3, 0.4, 0.7])
-    q = co.reach(model, "elbow", (0.3, 0.2, 0.1), point=(-0.1, 0.0, 0.1), start=start)
+    q = co.model.reach(model, "elbow", (0.3, 0.2, 0.1), point=(-0.1, 0.0, 0.1), start=start)
     assert place(model, "elbow", q) @ [-0.1, 0.0, 0.1, 1.0] == pytest.approx([0.3, 0.2, 0.1, 1.0], abs=1e-6)
     assert q[2] == 0.7
 
@@ -64,20 +64,23 @@ def test_limits_hold_and_what_is_out_of_reach_is_told():
     reachable = (0.4, 0.0, 0.0)
     down = co.Limits(position=(-3.0, 0.0))
     bodies = [co.Body("upper", co.dh_revolute(a=0.4)), co.Body("lower", co.dh_revolute(a=0.4, limits=down), "upper")]
-    q = co.reach(co.Model(bodies), "lower", reachable)
+    q = co.model.reach(co.Model(bodies), "lower", reachable)
     assert q[1] == pytest.approx(-2 * np.pi / 3, abs=1e-5)
     with pytest.raises(
         co.InputError, match=r"'lower' does not reach \(1\.0, 0\.0, 0\.0\): the nearest .* misses by 0\.2 m"
     ):
-        co.reach(co.Model(bodies), "lower", (1.0, 0.0, 0.0), tries=3)  # fmt: skip
+        co.model.reach(co.Model(bodies), "lower", (1.0, 0.0, 0.0), tries=3)  # fmt: skip
 
 
 REFUSED = [
-    (lambda: co.reach(two_link(), "elbw", (0, 0, 0)), "no body named 'elbw'; did you mean 'elbow'"),
-    (lambda: co.reach(two_link(), "elbow", (0, 0)), r"target must have shape \(3,\)"),
-    (lambda: co.reach(two_link(), "elbow", (0, 0, 0), rotation=np.ones((3, 3))), "must be a rotation matrix"),
-    (lambda: co.reach(two_link(), "elbow", (0, 0, 0), start=(0, 0, 0)), r"start must have shape \(2,\)"),
-    (lambda: co.reach(co.Model([co.Body("a", co.dh_revolute(a=ca.SX.sym("L")))]), "a", (0, 0, 0)), "got one with L"),
+    (lambda: co.model.reach(two_link(), "elbw", (0, 0, 0)), "no body named 'elbw'; did you mean 'elbow'"),
+    (lambda: co.model.reach(two_link(), "elbow", (0, 0)), r"target must have shape \(3,\)"),
+    (lambda: co.model.reach(two_link(), "elbow", (0, 0, 0), rotation=np.ones((3, 3))), "must be a rotation matrix"),
+    (lambda: co.model.reach(two_link(), "elbow", (0, 0, 0), start=(0, 0, 0)), r"start must have shape \(2,\)"),
+    (
+        lambda: co.model.reach(co.Model([co.Body("a", co.dh_revolute(a=ca.SX.sym("L")))]), "a", (0, 0, 0)),
+        "got one with L",
+    ),
 ]
 
 

@@ -19,7 +19,7 @@ from tests.support.random_trees import evaluate, numbers, random_unit
 Z, NONE, HERE = (0.0, 0.0, 1.0), (0.0, 0.0, 0.0), ca.SX.eye(4)
 
 
-def transform_at(joint: co.Joint, q: float) -> np.ndarray:
+def transform_at(joint: co.model.Joint, q: float) -> np.ndarray:
     """Numeric transform of a joint."""
     symbol = ca.SX.sym("q")
     return evaluate([joint.transform(symbol)], [symbol], [q])[0]
@@ -38,14 +38,14 @@ def test_a_joint_is_the_exponential_of_its_screw_between_two_transforms(seed):
     axis, place, after = random_unit(rng), co.placement(rng.normal(size=3), rng.normal(size=3)), co.placement((1, 2, 3))
     screws = ((axis, NONE), (NONE, axis), (axis, 0.3 * axis), (axis, rng.normal(size=3)), (NONE, NONE))
     for screw in screws:
-        joint, q = co.Joint(place, screw, after), rng.uniform(-12, 12)
+        joint, q = co.model.Joint(place, screw, after), rng.uniform(-12, 12)
         expected = numbers(place) @ exponential(screw[0], screw[1], q) @ numbers(after)
         assert transform_at(joint, q) == pytest.approx(expected, abs=1e-12)
 
 
 def test_an_axis_that_misses_the_joint_frame_is_moved_into_it():
     """A turn about the vertical through (2, 0, 0) that rises by 0.1 m/rad."""
-    joint = co.Joint(HERE, (Z, (0, -2, 0.1)), HERE)
+    joint = co.model.Joint(HERE, (Z, (0, -2, 0.1)), HERE)
     assert numbers(joint.before)[:3, 3] == pytest.approx([2, 0, 0])
     assert numbers(joint.after)[:3, 3] == pytest.approx([-2, 0, 0])
     assert (joint.kind, tuple(joint.screw.linear)) == ("helical", (0, 0, 0.1))
@@ -78,7 +78,7 @@ def test_a_kind_is_a_label_and_no_way_to_make_a_joint():
     """Once "Revolute" was taken for no joint at all by two of the three formulations, and for a hinge by the third."""
     written: Any = ("Revolute", np.array([0.0, 0.0, 1.0]), ca.SX.eye(4), ca.SX.eye(4))
     with pytest.raises(co.InputError, match=r"before must be of shape \(4, 4\), numbers or SX symbols, got 'Revolute'"):
-        co.Joint(*written)
+        co.model.Joint(*written)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_kind_is_a_label_and_no_way_to_make_a_joint():
 )
 def test_an_impossible_screw_is_refused(screw, message):
     with pytest.raises(co.InputError, match=message):
-        co.Joint(HERE, screw, HERE)
+        co.model.Joint(HERE, screw, HERE)
 
 
 @pytest.mark.parametrize("side", ["before", "after"])
@@ -119,7 +119,7 @@ def test_a_pitch_is_a_finite_number(pitch):
 
 def test_the_opposite_screw_is_the_same_joint_seen_from_the_link():
     joint, q = co.helical((1, 2, 2), 0.1, co.placement((1, 0, 2), (0.1, 0.2, 0.3))), 0.7
-    back = co.Joint(HERE, joint.screw.reversed, np.linalg.inv(numbers(joint.before)))
+    back = co.model.Joint(HERE, joint.screw.reversed, np.linalg.inv(numbers(joint.before)))
     assert transform_at(back, q) == pytest.approx(np.linalg.inv(transform_at(joint, q)), abs=1e-14)
     assert isinstance(joint.screw, Screw)
 
@@ -214,7 +214,7 @@ def test_modified_rows_are_those_of_a_pandas_maker():
     q = np.random.default_rng(3).uniform(-2, 2, 7)
     for body in bodies:
         ours, theirs = (
-            co.point_motion(model, body.name, (0.1, 0.2, 0.3), q=ca.SX(ca.DM(q))).position
+            co.model.point_motion(model, body.name, (0.1, 0.2, 0.3), q=ca.SX(ca.DM(q))).position
             for model in (co.Model(bodies), panda())
         )
         np.testing.assert_allclose(np.array(ca.DM(ours)), np.array(ca.DM(theirs)), atol=1e-12)

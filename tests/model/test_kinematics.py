@@ -160,7 +160,7 @@ def along(axis: int, distance: float) -> np.ndarray:
     return matrix
 
 
-def transform_at(joint: co.Joint, q: float) -> np.ndarray:
+def transform_at(joint: co.model.Joint, q: float) -> np.ndarray:
     """Numeric transform of a joint."""
     symbol = ca.SX.sym("q")
     return evaluate([joint.transform(symbol)], [symbol], [q])[0]

@@ -60,7 +60,7 @@ def carried() -> co.Problem:
 def in_the_frame_of_the_base() -> co.Problem:
     """The arm alone, fixed, under what its base's acceleration adds to gravity."""
 
-    def apparent(now: co.Instant) -> ca.SX:
+    def apparent(now: co.problem.Instant) -> ca.SX:
         return -MASS * ca.vertcat(*course_acceleration(now.t), 0)
 
     return co.Problem(
@@ -103,7 +103,7 @@ def test_what_drives_the_base_is_the_rate_of_the_arms_momentum(solution):
     t, step = np.linspace(0.05, DURATION - 0.05, 41), 2e-5
 
     def momentum(times: np.ndarray) -> np.ndarray:
-        def rate(now: co.Instant) -> ca.SX:
+        def rate(now: co.problem.Instant) -> ca.SX:
             middles = (now.point(name, (LENGTH / 2, 0, 0)).velocity for name in ("upper", "lower"))
             return MASS * sum(middles, ca.SX(3, 1))
 
@@ -119,7 +119,7 @@ def test_what_drives_the_base_is_the_rate_of_the_arms_momentum(solution):
     sample = solution.at(fine)
     work = np.trapezoid((sample.tau * sample.qd).sum(axis=1), fine)
 
-    def height(now: co.Instant) -> ca.SX:
+    def height(now: co.problem.Instant) -> ca.SX:
         return now.point("upper", (LENGTH / 2, 0, 0)).position[1] + now.point("lower", (LENGTH / 2, 0, 0)).position[1]
 
     rise = np.ravel(solution.evaluate(height, np.array([0.0, DURATION])))

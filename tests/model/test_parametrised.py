@@ -53,7 +53,7 @@ def lift() -> co.Problem:
 def test_torques_are_those_of_the_model_with_its_own_numbers(seed: int):
     rng = np.random.default_rng(seed)
     model = random_tree(rng)
-    arm = co.parametrised(model)
+    arm = co.problem.parametrised(model)
     q, qd, qdd = coordinates(model)
     state = random_state(rng, model)
     for formulation in (newton_euler, lagrange, lie):
@@ -67,8 +67,8 @@ def test_torques_are_those_of_the_model_with_its_own_numbers(seed: int):
 
 def test_one_program_solves_for_every_arm(tmp_path: Path):
     stated = lift()
-    arm = co.parametrised(stated.model)
-    once = co.Compile(threads=1, cache=tmp_path)
+    arm = co.problem.parametrised(stated.model)
+    once = co.kernels.Compile(threads=1, cache=tmp_path)
     nlp = co.transcribe(replace(stated, model=arm.model, parameters=[arm.numbers]), co.BSpline(12), compile=once)
     rng, built = np.random.default_rng(0), set()
     for _ in range(3):
@@ -85,7 +85,7 @@ def test_one_program_solves_for_every_arm(tmp_path: Path):
 
 def test_sweeps_find_parameters_from_cases():
     stated = lift()
-    arm = co.parametrised(stated.model)
+    arm = co.problem.parametrised(stated.model)
 
     def values(size: float) -> dict[str, np.ndarray]:
         bodies = [replace(body, mass=size * body.mass, inertia=size * body.inertia) for body in stated.model.bodies]
@@ -104,7 +104,7 @@ def test_sweeps_find_parameters_from_cases():
 
 def test_models_of_another_build_are_refused():
     rod = co.Body("rod", co.revolute(), mass=1.0, com=(0.5, 0, 0))
-    arm = co.parametrised(co.Model([rod]))
+    arm = co.problem.parametrised(co.Model([rod]))
 
     def build(body: co.Body) -> co.Model:
         return co.Model([body])
@@ -121,13 +121,13 @@ def test_models_of_another_build_are_refused():
         with pytest.raises(co.InputError, match=message):
             arm.values(other)
     with pytest.raises(co.InputError, match="model must be a Model"):
-        co.parametrised("arm")  # pyright: ignore[reportArgumentType]
+        co.problem.parametrised("arm")  # pyright: ignore[reportArgumentType]
     with pytest.raises(co.InputError, match="no numbers to be parameters"):
-        co.parametrised(co.Model([co.Body("empty", co.revolute())]))
+        co.problem.parametrised(co.Model([co.Body("empty", co.revolute())]))
 
 
 def test_what_is_parametrised_is_told_from_its_model():
-    arm, cost = co.parametrised(two_link()), co.integral(lambda now: ca.sumsqr(now.tau))
+    arm, cost = co.problem.parametrised(two_link()), co.integral(lambda now: ca.sumsqr(now.tau))
     assert repr(arm) == "Parametrised(two-link arm: 10 numbers)"
     for model, parameters, message in (
         (arm, [], "model must be a Model, got Parametrised.*; give its .model, and its .numbers among parameters"),
@@ -157,13 +157,13 @@ def test_humans_of_another_build_are_refused():
 
 def test_symbols_of_the_users_own_stay():
     payload = co.Unknown("payload", constant=True)
-    arm = co.parametrised(co.Model([co.Body("rod", co.revolute(), mass=payload.symbol, com=(0.5, 0, 0))]))
+    arm = co.problem.parametrised(co.Model([co.Body("rod", co.revolute(), mass=payload.symbol, com=(0.5, 0, 0))]))
     assert [str(symbol) for symbol in arm.model.symbols] == ["payload", "numbers"]
     assert arm.numbers.value.tolist() == [0.5]
 
 
 def test_what_is_parametrised_travels():
-    arm = co.parametrised(two_link())
+    arm = co.problem.parametrised(two_link())
     for other in (pickle.loads(pickle.dumps(arm)), copy.deepcopy(arm)):
         assert other.values(two_link(9.81)).keys() == {"numbers"}
         assert str(other.model) == str(arm.model)
@@ -210,7 +210,7 @@ def test_the_step_of_a_parametrised_walker_is_that_of_the_walker():
         np.testing.assert_allclose(ours[name], theirs[name], atol=1e-9, err_msg=name)
 
 
-def margins(nlp: co.NLP, x: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
+def margins(nlp: co.transcription.NLP, x: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
     """Distances of all constraints from their bounds, by name."""
     values, (lower, upper) = numbers(nlp.g(x, p)), nlp.bounds_g
     distance = np.where(np.isfinite(lower), values - lower, upper - values)

@@ -68,7 +68,7 @@ def test_hopper_agrees_with_pinocchio():
 def test_the_foot_is_a_leg_below_the_hip():
     model = hopper()
     q, _, _ = coordinates(model)
-    foot = co.point_motion(model, *model.markers["foot"], q=q).position
+    foot = co.model.point_motion(model, *model.markers["foot"], q=q).position
     place = evaluate([foot], [q], [[0.3, 1.2, 0.5, -0.5 + np.pi / 2, 0.8]])[0]  # the leg stretched along x
     np.testing.assert_allclose(place, [1.1, 1.2, 0.0], atol=1e-15)
     assert sum(float(body.mass) for body in model.bodies) == 11

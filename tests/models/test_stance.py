@@ -96,7 +96,7 @@ def test_torques_do_not_depend_on_where_the_tree_begins(human):
 def _foot(who: Human) -> ca.Function:
     """Positions, rates and accelerations of the marks, and the slope of the positions, from q, qd, qdd."""
     q, qd, qdd = symbols = coordinates(who.model)
-    moved = [co.point_motion(who.model, *who.landmarks[f"{m}_r"], q=q, qd=qd, qdd=qdd) for m in MARKS]
+    moved = [co.model.point_motion(who.model, *who.landmarks[f"{m}_r"], q=q, qd=qd, qdd=qdd) for m in MARKS]
     parts = [ca.vertcat(*(getattr(m, part) for m in moved)) for part in ("position", "velocity", "acceleration")]
     return ca.Function("foot", list(symbols), [*parts, ca.jacobian(parts[0], q)])
 

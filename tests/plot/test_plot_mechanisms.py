@@ -164,7 +164,7 @@ def test_a_tip_is_known_to_tables_pickles_and_parameters():
     assert "tip of fore: at (0.35, 0, 0) m" in repr(model)
     assert pickle.loads(pickle.dumps(model)).bodies[1].tip.elements() == model.bodies[1].tip.elements()
     assert model.frozen({"fore": 0.5}).bodies[1].tip.elements() == model.bodies[1].tip.elements()
-    person = co.parametrised(model)
+    person = co.problem.parametrised(model)
     longer = arm(tip=(0.5, 0, 0))
     np.testing.assert_array_equal(
         person.values(model)["numbers"] != person.values(longer)["numbers"], [False] * 9 + [True]
@@ -336,13 +336,13 @@ def test_starts_that_end_in_one_optimum_are_drawn_apart():
 @pytest.fixture
 def windows(monkeypatch):
     """A backend whose windows are a list of what is shown, and close at once."""
-    import windows as module
+    from tests.support import windows as module
 
-    monkeypatch.setenv("MPLBACKEND", "module://windows")
+    monkeypatch.setenv("MPLBACKEND", "module://tests.support.windows")
     import matplotlib.pyplot as plt
 
     before = mpl.get_backend()
-    plt.switch_backend("module://windows")
+    plt.switch_backend("module://tests.support.windows")
     module.shown.clear()
     yield module.shown
     plt.close("all")
@@ -371,6 +371,9 @@ def test_no_window_is_said_unless_it_was_chosen(picked, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "agg")
     co.plot.show(figure)
     monkeypatch.delenv("MPLBACKEND")
-    with mpl.rc_context({"backend_fallback": True}), pytest.warns(co.InputWarning, match="no window can be opened"):
+    with (
+        mpl.rc_context({"backend_fallback": True}),
+        pytest.warns(co.support.InputWarning, match="no window can be opened"),
+    ):
         co.plot.show(figure)
     assert figure.canvas.manager is None

@@ -140,10 +140,10 @@ def test_virtual_torques_vanish_whatever_the_shares(human: Human, seed: int):
     """By construction, also their derivatives, and with the wrong sign of a share they do not."""
     feet, n = human.feet, human.model.n
 
-    def right(now: co.Instant) -> Wrench:
+    def right(now: co.problem.Instant) -> Wrench:
         return Wrench(ca.SX([20.0, 300.0, -50.0]), ca.SX([1.0, 2.0, 3.0])) + now.support.scaled(0.3)
 
-    def left(now: co.Instant) -> Wrench:
+    def left(now: co.problem.Instant) -> Wrench:
         return now.support - right(now)
 
     bodies = feet["r"].ball.body, feet["l"].toe.body

@@ -22,23 +22,23 @@ CURVES = [
 REST = (co.initial(q=0.0, qd=0.0), co.final(q=(1.0, np.sin(1.0)), qd=0.0))
 
 
-def follow(now: co.Instant) -> ca.SX:
+def follow(now: co.problem.Instant) -> ca.SX:
     """An elbow on a cam that the shoulder turns."""
     return now.q[1] - ca.sin(now.q[0])
 
 
-def follow_rate(now: co.Instant) -> ca.SX:
+def follow_rate(now: co.problem.Instant) -> ca.SX:
     return now.qd[1] - ca.cos(now.q[0]) * now.qd[0]
 
 
-def follow_acceleration(now: co.Instant) -> ca.SX:
+def follow_acceleration(now: co.problem.Instant) -> ca.SX:
     return now.qdd[1] - ca.cos(now.q[0]) * now.qdd[0] + ca.sin(now.q[0]) * now.qd[0] ** 2
 
 
 def solved(rows: list, curve: Any, duration: co.Free | float = 1.0) -> co.Solution:
     minimum = co.integral(effort) if isinstance(duration, float) else co.duration()
     solution = co.solve(co.Problem(two_link(), duration, minimum, rows), curve, compile=False)
-    assert solution.status is co.Status.SOLVED
+    assert solution.status is co.solver.Status.SOLVED
     return solution
 
 

@@ -104,7 +104,9 @@ def test_bad_input_is_refused_where_it_is_given(make, message):
         make()
 
 
-@pytest.mark.parametrize("name", [n for n in dir(co.Instant) if n[0] != "_"] + [f.name for f in fields(co.Instant)])
+@pytest.mark.parametrize(
+    "name", [n for n in dir(co.problem.Instant) if n[0] != "_"] + [f.name for f in fields(co.problem.Instant)]
+)
 @pytest.mark.parametrize("make", [lambda name: co.Unknown(name), lambda name: co.Parameter(name, 1.0)])
 def test_what_an_instant_offers_cannot_be_shadowed(make, name: str):
     with pytest.raises(co.InputError, match=f"name '{name}' is taken; an instant already has model, t, duration"):

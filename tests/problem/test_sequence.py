@@ -45,7 +45,7 @@ def pieces(*times: float, **given: Any) -> co.Sequence:
 @pytest.mark.parametrize("times", [(0.37,), (0.2, 0.31, 0.9)], ids=str)
 def test_a_motion_in_pieces_is_the_same_motion(curve, times):
     whole, cut = solve(reach(), curve), solve(pieces(*times), curve)
-    assert cut.status is co.Status.SOLVED
+    assert cut.status is co.solver.Status.SOLVED
     assert cut.cost == pytest.approx(whole.cost, rel=1e-9)
     t = np.linspace(0, 1, 40)
     np.testing.assert_allclose(cut.at(t).q, whole.at(t).q, atol=1e-6)
@@ -73,7 +73,7 @@ def test_joints_held_in_two_phases_are_not_linked():
     (link,) = (block for block in nlp.constraints if block.name == "part 0 to part 1")
     assert link.rows.labels == tuple(f"part 0 to part 1, {quantity}[shoulder]" for quantity in ("q", "qd", "qdd"))
     cut = solve(sequence, co.Radau(12, degree=5))
-    assert cut.status is co.Status.SOLVED
+    assert cut.status is co.solver.Status.SOLVED
     assert cut.duration == pytest.approx(1.0, abs=1e-12)
 
 
@@ -85,7 +85,7 @@ def test_time_is_minimised_over_all_phases():
     # Where the arm is cut no duration says: half of the time each.
     half = co.boundary(lambda phases: phases["first"].duration - phases["second"].duration, equals=0.0)
     cut = solve(co.Sequence({"first": first, "second": second}, [half], co.duration()), tol=1e-4)
-    assert cut.status is co.Status.SOLVED
+    assert cut.status is co.solver.Status.SOLVED
     assert cut.duration == pytest.approx(0.391854539516, rel=1e-4)
     assert cut.cost == pytest.approx(solve(problem, tol=1e-4).cost, rel=1e-4)
     assert len(cut.ladder) > 1
@@ -110,7 +110,7 @@ def test_arcs_between_switches_end_in_the_time_optimum(curve, abs):
         arcs[f"arc {k}"] = co.Problem(two_link(), span, subject_to=[held, *([ends[k]] if k in ends else [])])
     guess = {f"arc {k}": co.line(a, b) for k, (a, b) in enumerate(pairwise(postures))}
     found = solve(co.Sequence(arcs, minimize=co.duration()), curve, guess=guess, ipopt={"tol": 1e-13})
-    assert found.status is co.Status.SOLVED
+    assert found.status is co.solver.Status.SOLVED
     assert found.duration == pytest.approx(0.391854539516, abs=abs)
     assert found.violation < 1e-4
 
@@ -178,7 +178,7 @@ def test_states_signals_and_constants_go_on_as_stated():
 
     first, second = phase(co.initial(q=(0, 0), qd=0)), phase(co.final(q=(1, 0.5), qd=0))
     found = solve(co.Sequence({"first": first, "second": second}), co.Radau(8, degree=4))
-    assert found.status is co.Status.SOLVED
+    assert found.status is co.solver.Status.SOLVED
     one, two = found["first"], found["second"]
     np.testing.assert_allclose(one.at(0.5).force, two.at(0.0).force, atol=1e-8)
     np.testing.assert_allclose(one.constants["payload"], two.constants["payload"], atol=1e-9)
@@ -198,7 +198,7 @@ def test_a_cycle_may_be_its_own_mirror_image():
     mirrored = co.link("half", "half", joints={one: (one, -1.0), two: (two, -1.0)})
     half = co.Problem(chain, 0.6, co.integral(effort), [co.at(0.0, lambda now: now.q[0] + 2.0, equals=0.0)])
     found = solve(co.Sequence({"half": half}, [mirrored]), co.Radau(20, degree=5))
-    assert found.status is co.Status.SOLVED
+    assert found.status is co.solver.Status.SOLVED
     np.testing.assert_allclose(found.at(0.0).q, -found.at(0.6).q, atol=1e-8)
     np.testing.assert_allclose(found.at(0.0).qd, -found.at(0.6).qd, atol=1e-7)
 
@@ -307,7 +307,7 @@ def test_a_rod_that_hits_the_ground_keeps_its_momentum_about_the_contact(e):
     after = co.Problem(ball(), 0.1, subject_to=[free])
     sequence = co.Sequence({"fall": fall, "after": after}, [co.impact("fall", "after", {"end": "xy"}, restitution=e)])
     found = solve(sequence, co.Radau(6, degree=4), guess={"fall": co.line((0, 1, 0.3), (0.4, 0.2, 1.1))})
-    assert found.status is co.Status.SOLVED
+    assert found.status is co.solver.Status.SOLVED
     one, two = found["fall"].at(found["fall"].duration), found["after"].at(0.0)
     np.testing.assert_allclose(one.q, two.q, atol=1e-7)
     arm = 0.5 * np.array([np.cos(one.q[2]), np.sin(one.q[2])])
@@ -357,7 +357,7 @@ def test_errors_and_limits_are_told_by_phase():
     }  # fmt: skip
     with pytest.raises(co.SolveError, match=r"first: |second: |first to second") as caught:
         solve(co.Sequence(phases, duration=0.2), co.Radau(4), ipopt={"max_iter": 200})
-    assert isinstance(caught.value.solution, co.SequenceSolution)
+    assert isinstance(caught.value.solution, co.solution.SequenceSolution)
 
 
 def test_phases_that_cost_nothing_are_not_called_coarse():
@@ -365,7 +365,7 @@ def test_phases_that_cost_nothing_are_not_called_coarse():
     second = co.Problem(two_link(), 0.6, co.integral(effort), [co.final(q=(1, 0.5), qd=0)])
     found = solve(co.Sequence({"first": first, "second": second}), co.Radau(10, degree=5))
     assert found["first"].cost == 0.0
-    assert found["first"].status is not co.Status.FAILED
+    assert found["first"].status is not co.solver.Status.FAILED
 
 
 def test_a_solution_is_a_guess_for_the_same_phases_and_others():
@@ -396,7 +396,7 @@ def test_parameters_are_those_of_all_phases():
 
 def test_default_curves_are_refined_phase_by_phase():
     found = solve(pieces(0.4))
-    assert found.status is co.Status.SOLVED
+    assert found.status is co.solver.Status.SOLVED
     assert float(found.error) < 1e-3
     assert co.refine(found, 1e-6).cost == pytest.approx(solve(reach(), tol=1e-6).cost, rel=1e-6)
 
@@ -474,7 +474,7 @@ def test_an_equation_of_two_phases_is_imposed_once_where_they_meet():
     once, twice = (co.transcribe(phases(*pair), curve) for pair in ((one, one), (one, line())))
     assert twice.n_g == once.n_g + 2  # position and velocity
     found = co.solve(once, guess=guess, progress=False)
-    assert found.status is co.Status.SOLVED
+    assert found.status is co.solver.Status.SOLVED
     assert np.linalg.matrix_rank(np.array(once.jac_g(found.x, [])[1])) == once.n_g
     height = found.evaluate(lambda now: now.point(hand).position[1], np.linspace(0, 1, 101))
     np.testing.assert_allclose(height, 0.3, atol=1e-5)
@@ -495,7 +495,7 @@ def test_an_impact_may_go_on_as_its_mirror_image():
     found = solve(
         co.Sequence({"hop": hop}, [strike]), co.Radau(10, degree=4), guess=co.line((0.2, 0.1, 0.2), (-0.2, 0.1, -0.2))
     )
-    assert found.status is co.Status.SOLVED
+    assert found.status is co.solver.Status.SOLVED
     end, start = found.at(found.duration), found.at(0.0)
     signs = np.array([-1.0, 1.0, -1.0])
     np.testing.assert_allclose(start.q, signs * end.q, atol=1e-7)

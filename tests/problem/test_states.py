@@ -30,7 +30,7 @@ CURVES += [co.BSpline(5, degree=5, continuity=1, knots="free")]
 
 def quiet(problem: co.Problem, curve: Any = None, **given: Any) -> co.Solution:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)
         return co.solve(problem, curve, compile=False, progress=False, **given)
 
 
@@ -53,7 +53,7 @@ OPTIMA = {
 def test_optima_known_otherwise_are_found(name):
     make, optimum, rel = OPTIMA[name]
     solution = co.solve(make(), tol=1e-5, compile=False, progress=False)
-    assert solution.status is co.Status.SOLVED
+    assert solution.status is co.solver.Status.SOLVED
     assert solution.cost == pytest.approx(optimum, rel=rel)
     assert co.verify(solution).forward_error < 1e-4
 
@@ -91,7 +91,7 @@ def test_derivatives_of_the_nlp_are_exact(curve):
 
 def test_a_motor_follows_its_command():
     solution = quiet(driven_arm(), co.Radau(20, 4), tol=1e-5)
-    assert solution.status is co.Status.SOLVED
+    assert solution.status is co.solver.Status.SOLVED
     t = np.linspace(0, 1, 101)
     force, rate, command = solution.evaluate(lambda now: (now.force, now.rate("force"), now.command), t)
     np.testing.assert_allclose(rate, (command - force) / 0.05, atol=1e-3 * np.abs(rate).max())
@@ -207,9 +207,9 @@ def test_loose_bounds_hide_no_error():
 
 
 def test_a_grid_too_coarse_for_a_state_says_so():
-    with pytest.warns(co.SolutionWarning, match="equations are not met, which moves the motion by"):
+    with pytest.warns(co.refinement.SolutionWarning, match="equations are not met, which moves the motion by"):
         solution = co.solve(hypersensitive(), co.BSpline(12), compile=False)
-    assert solution.status is co.Status.COARSE
+    assert solution.status is co.solver.Status.COARSE
 
 
 @pytest.mark.parametrize("given", ["rate", "residual"])
@@ -247,7 +247,7 @@ def test_a_solution_starts_another_and_is_kept_in_files(tmp_path):
     co.save(first, tmp_path / "v.npz")
     loaded = co.load(tmp_path / "v.npz", van_der_pol())
     np.testing.assert_array_equal(loaded.at(3.0).x1, first.at(3.0).x1)
-    co.to_csv(first, tmp_path / "v.csv")
+    co.storage.to_csv(first, tmp_path / "v.csv")
     assert "x1" in (tmp_path / "v.csv").read_text().splitlines()[0].split(",")
 
 

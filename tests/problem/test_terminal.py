@@ -15,12 +15,12 @@ CURVES = [co.BSpline(6), co.Radau(6), co.HermiteSimpson(6)]
 SLIDE = co.Model([co.Body("mass", co.prismatic((1, 0, 0)), mass=2.0)], gravity=(0, 0, 0))
 
 
-def acceleration(now: co.Instant) -> ca.SX:
+def acceleration(now: co.problem.Instant) -> ca.SX:
     return 0.5 * ca.sumsqr(now.qdd)
 
 
 @pytest.mark.parametrize("curve", CURVES, ids=str)
-@pytest.mark.parametrize("hessian", [co.Hessian.EXACT, co.Hessian.GAUSS_NEWTON])
+@pytest.mark.parametrize("hessian", [co.solver.Hessian.EXACT, co.solver.Hessian.GAUSS_NEWTON])
 def test_a_penalty_on_the_end_is_weighed_against_the_way_there(curve, hessian):
     """Minimum of u^2/2 integrated and c (x(T) - 1)^2 / 2: u = lambda (T - t), lambda = c / (1 + c T^3 / 3)."""
     c, T = 40.0, 1.5

@@ -140,7 +140,7 @@ def test_missing_samples_and_times_beyond_the_record_do_not_count():
     np.testing.assert_allclose(presence[:, 1], expected, atol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::colloc.SolutionWarning")
+@pytest.mark.filterwarnings("ignore::colloc.refinement.SolutionWarning")
 def test_an_exact_record_gives_the_motion_back():
     problem, seen = tracking()
     assert np.isnan(seen["wrist"]).any()
@@ -170,14 +170,14 @@ def test_derivatives_equal_automatic_differentiation(curve: Any, duration: Any):
 
 
 @pytest.mark.parametrize("duration", [1.0, co.Free(0.5, 0.99, 0.7)], ids=["given", "free"])
-@pytest.mark.filterwarnings("ignore::colloc.SolutionWarning")
+@pytest.mark.filterwarnings("ignore::colloc.refinement.SolutionWarning")
 def test_gauss_newton_finds_the_optimum_of_the_exact_hessian(duration: Any):
     end = [co.final(q=COURSE[45])] if isinstance(duration, co.Free) else []
     problem, _ = tracking(duration=duration, deviation=0.002, subject_to=end)
     tight = {"tol": 1e-10}
     exact, gauss_newton = (
         co.solve(problem, co.BSpline(8, degree=5), hessian=hessian, ipopt=tight)
-        for hessian in (co.Hessian.EXACT, co.Hessian.GAUSS_NEWTON)
+        for hessian in (co.solver.Hessian.EXACT, co.solver.Hessian.GAUSS_NEWTON)
     )
     assert gauss_newton.cost == pytest.approx(exact.cost, rel=1e-9)
     np.testing.assert_allclose(gauss_newton.q, exact.q, atol=1e-5)
@@ -193,7 +193,7 @@ def test_all_of_a_track_is_squares_even_if_the_duration_is_free():
     assert list(costs[-1].rows.labels) == ["wrist"] * 2 + ["strap"] * 3  # the wrist stays in the plane
 
 
-@pytest.mark.filterwarnings("ignore::colloc.SolutionWarning")
+@pytest.mark.filterwarnings("ignore::colloc.refinement.SolutionWarning")
 def test_lengths_are_found_from_markers():
     """Static scaling: segments as unknown constants, markers that move with them."""
     upper, lower = (co.Unknown(f"{side}_length", 1, 0.2, 0.8, 0.5, constant=True) for side in ("upper", "lower"))
@@ -263,7 +263,7 @@ def test_the_stick_figure_shows_markers():
 # -- wrong calls -------------------------------------------------------------------------------------------------------
 
 
-def of(now: co.Instant) -> ca.SX:
+def of(now: co.problem.Instant) -> ca.SX:
     return now.q
 
 

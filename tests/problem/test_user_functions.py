@@ -20,7 +20,7 @@ ENDS = [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0)]
 CURVE = co.BSpline(4)
 
 
-def problem(*rows, cost: co.Cost | None = None, loads=()) -> co.Problem:
+def problem(*rows, cost: co.problem.Cost | None = None, loads=()) -> co.Problem:
     return co.Problem(MODEL, 1.0, cost or co.integral(effort), [*ENDS, *rows], loads=loads)
 
 
@@ -60,7 +60,7 @@ def nothing() -> ca.SX:
     raise AssertionError("never called")
 
 
-def by_name(*, now: co.Instant) -> ca.SX:
+def by_name(*, now: co.problem.Instant) -> ca.SX:
     raise AssertionError("never called")
 
 
@@ -88,10 +88,10 @@ def test_what_can_be_called_so_is_taken(fn):
 def test_errors_inside_a_users_function_stay_what_they_are():
     """A TypeError that is not about how it was called, and one about a call that it makes itself."""
 
-    def own(now: co.Instant) -> ca.SX:
+    def own(now: co.problem.Instant) -> ca.SX:
         return now.tau + None
 
-    def other(now: co.Instant) -> ca.SX:
+    def other(now: co.problem.Instant) -> ca.SX:
         return too_many(now)  # pyright: ignore[reportCallIssue]
 
     for fn, words in ((own, "unsupported|NoneType"), (other, "missing 5 required")):

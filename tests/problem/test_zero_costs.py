@@ -20,7 +20,7 @@ CONSTANT = {
 }
 
 
-def problem(cost: co.Cost, *rows, duration: float | co.Free = 1.0) -> co.Problem:
+def problem(cost: co.problem.Cost, *rows, duration: float | co.Free = 1.0) -> co.Problem:
     return co.Problem(two_link(), duration, cost, rows, parameters=[co.Parameter("w", 0.0)])
 
 
@@ -29,16 +29,18 @@ def problem(cost: co.Cost, *rows, duration: float | co.Free = 1.0) -> co.Problem
 def test_a_cost_that_no_motion_changes_leaves_a_feasible_motion(name, curve):
     cost, value = CONSTANT[name]
     solution = co.solve(problem(cost, START, END, LIMITS), curve)
-    assert solution.status is co.Status.SOLVED
+    assert solution.status is co.solver.Status.SOLVED
     assert solution.cost == pytest.approx(value, abs=1e-12)
     assert solution.history["cost"] == pytest.approx([value] * len(solution.history["cost"]))
     assert co.verify(solution).kkt.stationarity < 1e-9
 
 
 def test_a_cost_of_the_given_duration_is_doubted():
-    with pytest.warns(co.SolutionWarning, match=r"contains the duration, which is given, 1 s, .* duration=co\.Free\("):
+    with pytest.warns(
+        co.refinement.SolutionWarning, match=r"contains the duration, which is given, 1 s, .* duration=co\.Free\("
+    ):
         solution = co.solve(problem(co.duration(), START, END, LIMITS), CURVES[0])
-    assert (solution.status, solution.cost) == (co.Status.SOLVED, 1.0)
+    assert (solution.status, solution.cost) == (co.solver.Status.SOLVED, 1.0)
 
 
 @pytest.mark.parametrize("given", [[], [co.Parameter("w", 1.0)]], ids=["without parameters", "with"])
@@ -85,7 +87,7 @@ def test_an_optimum_that_costs_nothing_is_not_called_coarse(name, factor):
     cost, rows = ZERO[name]
     for curve, tol in [(co.Radau(8), 1e-5), (None, None)]:
         solution = co.solve(problem(factor * cost, *rows, LIMITS), curve, tol=tol)
-        assert solution.status is co.Status.SOLVED
+        assert solution.status is co.solver.Status.SOLVED
         assert abs(solution.cost) < 1e-9 * factor
 
 

@@ -19,7 +19,7 @@ from tests.support.problems import effort, time_optimal
 NONE = np.zeros(0)
 CURVES = [
     co.BSpline(20),
-    co.BSpline(breakpoints=co.graded(20), degree=4, continuity=1),
+    co.BSpline(breakpoints=co.curves.graded(20), degree=4, continuity=1),
     co.HermiteSimpson(15),
     co.Radau(12, (3, 4) * 6),
 ]
@@ -126,7 +126,7 @@ def test_a_rough_guess_leads_where_none_leads(curve, off: float):
     """On a first interval of a thousandth of the motion, misses of 0.1 and 0.3 rad led to 1775 and 231,619."""
     guess = co.line((off, -2 + off), (1 - off, -1 - off))
     solution = co.solve(reaching(), curve, guess=guess, compile=False)
-    assert solution.status is co.Status.SOLVED
+    assert solution.status is co.solver.Status.SOLVED
     assert solution.cost == pytest.approx(7.50386, rel=1e-4)
 
 
@@ -137,7 +137,7 @@ def test_a_point_in_space_is_reached_without_winding_up():
     nlp = co.transcribe(reaching(co.initial(q=(0, -2), qd=0), co.final(qd=0), goal), CURVES[0], compile=False)
     for _ in range(12):
         solution = co.solve(nlp, guess=co.line((0, -2), rng.uniform(-2, 2, 2)))
-        assert solution.status is co.Status.SOLVED
+        assert solution.status is co.solver.Status.SOLVED
         assert solution.cost < 14
         assert np.abs(solution.q).max() < 8  # a turn of the elbow at most
 
@@ -160,7 +160,7 @@ def valleys() -> co.Problem:
         co.Body("y", co.prismatic((0, 1, 0)), "x", mass=1.0),
     ]
 
-    def hill(now: co.Instant) -> ca.SX:
+    def hill(now: co.problem.Instant) -> ca.SX:
         return 60 * ca.exp(-8 * ((now.q[0] - 0.5) ** 2 + (now.q[1] - 0.1) ** 2))
 
     ends = [co.initial(q=(0, 0), qd=0), co.final(q=(1, 0), qd=0)]
@@ -188,7 +188,7 @@ def refined(monkeypatch: pytest.MonkeyPatch, *, strays: int) -> tuple[co.Solutio
     """The motion by way of the cheaper valley on a coarse curve, and refined by solves that stray."""
     coarse = co.solve(valleys(), co.BSpline(8, 4, continuity=1), guess=over(-0.5), violation_tolerance=1.0)
     monkeypatch.setattr(Straying, "strays", strays)
-    run = Straying(NONE, {}, co.Hessian.EXACT, False, 1e-4)
+    run = Straying(NONE, {}, co.solver.Hessian.EXACT, False, 1e-4)
     finer = running.refined(replace(coarse, outcome=replace(coarse.outcome, tolerance=1e-4)), run)
     assert isinstance(finer, co.Solution)
     return coarse, finer
@@ -196,7 +196,7 @@ def refined(monkeypatch: pytest.MonkeyPatch, *, strays: int) -> tuple[co.Solutio
 
 def test_a_round_that_ends_in_a_dearer_valley_is_gone_back_on(monkeypatch: pytest.MonkeyPatch):
     coarse, finer = refined(monkeypatch, strays=1)
-    assert finer.status is co.Status.SOLVED
+    assert finer.status is co.solver.Status.SOLVED
     assert finer.at(0.5).q[1] < 0
     assert finer.cost == pytest.approx(coarse.cost, rel=0.1)
     assert all(rung.cost < 1.1 * coarse.cost for rung in finer.ladder)
@@ -204,7 +204,7 @@ def test_a_round_that_ends_in_a_dearer_valley_is_gone_back_on(monkeypatch: pytes
 
 def test_where_every_finer_grid_ends_in_a_dearer_valley_nothing_is_solved(monkeypatch: pytest.MonkeyPatch):
     coarse, finer = refined(monkeypatch, strays=100)
-    assert finer.status is co.Status.COARSE
+    assert finer.status is co.solver.Status.COARSE
     assert finer.cost == coarse.cost
     assert len(finer.ladder) == 1
 
@@ -226,29 +226,31 @@ def test_an_absurd_first_round_is_forgotten(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(
         co.Solution, "cost", property(lambda own: absurd if own.x is spun.x else sum(own.terms.values()))
     )
-    run = running.Run(NONE, {}, co.Hessian.EXACT, False, 1e-3)
+    run = running.Run(NONE, {}, co.solver.Hessian.EXACT, False, 1e-3)
     finer = running.refined(
         replace(spun, outcome=replace(spun.outcome, tolerance=1e-3)), run, co.line((0, -2), (1, -1))
     )
-    assert finer.status is co.Status.SOLVED
+    assert finer.status is co.solver.Status.SOLVED
     assert finer.cost == pytest.approx(7.50386, rel=1e-4)
     assert max(rung.cost for rung in finer.ladder) < 10
 
 
 def test_a_limit_in_seconds_holds_for_the_whole_call_and_keeps_the_best_motion():
-    def slowly(now: co.Iteration) -> None:
+    def slowly(now: co.refinement.Iteration) -> None:
         time.sleep(0.1 if now.round > 1 else 0.0)
 
     begin = time.perf_counter()
-    with pytest.warns(co.SolutionWarning, match=r"seconds=2 ran out; the motion of round 1 is returned: its error is"):
+    with pytest.warns(
+        co.refinement.SolutionWarning, match=r"seconds=2 ran out; the motion of round 1 is returned: its error is"
+    ):
         solution = co.solve(time_optimal(), tol=1e-7, seconds=2, progress=slowly, compile=False)
     assert time.perf_counter() - begin < 10
-    assert solution.status is co.Status.TIME_LIMIT
+    assert solution.status is co.solver.Status.TIME_LIMIT
     assert solution.duration == pytest.approx(0.3919, abs=1e-3)
     assert len(solution.ladder) == 1
-    with pytest.warns(co.SolutionWarning, match=r"seconds=1e-06 ran out before an optimum was found"):
+    with pytest.warns(co.refinement.SolutionWarning, match=r"seconds=1e-06 ran out before an optimum was found"):
         first = co.solve(time_optimal(), co.BSpline(20), seconds=1e-6)
-    assert first.status is co.Status.TIME_LIMIT
+    assert first.status is co.solver.Status.TIME_LIMIT
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert co.solve(time_optimal(), co.BSpline(20), seconds=600).success
@@ -263,9 +265,9 @@ def test_a_limit_of_ipopts_own_still_is_a_failure():
 
 def test_a_refinement_within_seconds_returns_what_it_refines():
     coarse = co.solve(time_optimal(), co.BSpline(8))
-    with pytest.warns(co.SolutionWarning, match="the motion of round 1 is returned"):
+    with pytest.warns(co.refinement.SolutionWarning, match="the motion of round 1 is returned"):
         same = co.refine(coarse, 1e-6, seconds=1e-6)
-    assert same.status is co.Status.TIME_LIMIT
+    assert same.status is co.solver.Status.TIME_LIMIT
     np.testing.assert_array_equal(same.x, coarse.x)
 
 
@@ -282,7 +284,7 @@ def test_progress_says_the_round(capsys):
 def test_starts_that_are_given_as_they_are_stay_as_they_are():
     nlp = co.transcribe(reaching(), co.BSpline(8))
     x = np.zeros(nlp.n_x)
-    run = running.Run(NONE, {"max_iter": 0}, co.Hessian.EXACT, False, 1e-2)
+    run = running.Run(NONE, {"max_iter": 0}, co.solver.Hessian.EXACT, False, 1e-2)
     _, start = run(nlp, Start(x), 0.0)
     assert start is x
 

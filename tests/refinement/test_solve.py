@@ -22,7 +22,7 @@ CURVES = [co.BSpline(20), co.HermiteSimpson(20), co.Radau(20)]
 def quiet(problem: co.Problem, curve, **options) -> co.Solution:
     """Solve without the warning about overshoot between nodes."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)
         return co.solve(problem, curve, **options)
 
 
@@ -43,11 +43,11 @@ def test_torque_limits_below_gravity_end_in_an_error_that_names_them(curve):
     with pytest.raises(co.SolveError, match=r"(?s)infeasible after \d+ iterations.*tau\[shoulder\] at t = ") as caught:
         co.solve(problem, curve)
     last = caught.value.solution
-    assert last.status is co.Status.INFEASIBLE
+    assert last.status is co.solver.Status.INFEASIBLE
     assert not last.success
     assert last.q.shape[1] == 2
     assert last.violation > 0.05
-    assert co.solve(problem, curve, raise_on_failure=False).status is co.Status.INFEASIBLE
+    assert co.solve(problem, curve, raise_on_failure=False).status is co.solver.Status.INFEASIBLE
 
 
 def test_a_fact_stated_twice_is_named_when_the_solve_fails():
@@ -66,13 +66,13 @@ def test_a_fact_stated_twice_is_named_when_the_solve_fails():
 
 def test_sparse_nodes_are_not_called_solved():
     """A quintic with as many torque nodes as control points oscillates in between, whatever IPOPT reports."""
-    with pytest.warns(co.SolutionWarning) as said:
+    with pytest.warns(co.refinement.SolutionWarning) as said:
         solution = co.solve(time_optimal(), co.BSpline(19, degree=5, nodes=21), between="nodes")
     # So much more than a bound is no switch.
     assert any(re.search(r"tau\[.*\] is violated .*, \d+ times its natural size", str(one.message)) for one in said)
     assert any("the duration ended at its lower bound, 0.1 s" in str(one.message) for one in said)
     assert solution.message == "Solve_Succeeded"
-    assert solution.status is co.Status.VIOLATED
+    assert solution.status is co.solver.Status.VIOLATED
     assert solution.violations[0].amount > 10
 
 
@@ -107,14 +107,14 @@ def test_acceptable_is_not_success():
     options = {"tol": 1e-30, "acceptable_tol": 1e-6, "acceptable_iter": 1, "max_iter": 200}
     solution = co.solve(smooth(), co.BSpline(8), ipopt=options, raise_on_failure=False)
     assert solution.message == "Solved_To_Acceptable_Level"
-    assert solution.status is co.Status.ACCEPTABLE
+    assert solution.status is co.solver.Status.ACCEPTABLE
     assert not solution.success
 
 
 def test_the_iteration_limit_is_a_status_with_the_last_iterate():
     with pytest.raises(co.SolveError, match="iteration limit after 3 iterations") as caught:
         co.solve(time_optimal(), co.BSpline(10), ipopt={"max_iter": 3})
-    assert caught.value.solution.status is co.Status.ITERATION_LIMIT
+    assert caught.value.solution.status is co.solver.Status.ITERATION_LIMIT
     assert len(caught.value.solution.history["infeasibility"]) == 4
 
 
@@ -132,7 +132,7 @@ def test_bad_ipopt_options_are_refused(options, message, capfd):
 
 
 def test_ipopt_options_reach_ipopt():
-    limited = co.solve(smooth(), co.BSpline(8), hessian=co.Hessian.LIMITED_MEMORY)
+    limited = co.solve(smooth(), co.BSpline(8), hessian=co.solver.Hessian.LIMITED_MEMORY)
     exact = co.solve(smooth(), co.BSpline(8))
     assert limited.iterations > exact.iterations
     assert limited.cost == pytest.approx(exact.cost, rel=1e-6)
@@ -290,7 +290,7 @@ def test_ctrl_c_returns_the_best_iterate(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(Monitor, "eval_buffer", interrupted)
     before = signal.getsignal(signal.SIGINT)
     solution = co.solve(time_optimal(), co.BSpline(20))
-    assert solution.status is co.Status.INTERRUPTED
+    assert solution.status is co.solver.Status.INTERRUPTED
     assert solution.iterations < 10
     scaled = solution.x / solution.nlp.scale_x
     assert any(np.allclose(scaled, iterate, atol=1e-12) for iterate in seen)

@@ -13,7 +13,7 @@ TORQUES = np.array([20.0, 20.0, 20.0])
 EFFORT = co.integral(effort)
 
 
-def chain(minimize: co.Cost | None = None, duration: co.Free | float | None = None) -> co.Problem:
+def chain(minimize: co.problem.Cost | None = None, duration: co.Free | float | None = None) -> co.Problem:
     """Three links in a plane, of which the first is slow and decides the time."""
     ends = [co.initial(q=[-1.5, 0.0, 0.0], qd=0.0), co.final(q=[0.2, 0.1, 0.0], qd=0.0)]
     limits = co.bounds(tau=(-TORQUES, TORQUES), qd={"link1": (-4.0, 4.0)})
@@ -29,8 +29,8 @@ def squares(solution: co.Solution) -> np.ndarray:
 @pytest.mark.parametrize("curve", CURVES, ids=str)
 def test_the_time_stays_and_the_torques_fall(curve):
     fastest = co.solve(chain(), curve, violation_tolerance=10.0)
-    calm = co.tie_break(fastest, EFFORT)
-    assert calm.outcome.status is co.Status.SOLVED
+    calm = co.refinement.tie_break(fastest, EFFORT)
+    assert calm.outcome.status is co.solver.Status.SOLVED
     assert calm.duration == fastest.duration
     assert squares(calm).sum() < 0.98 * squares(fastest).sum()
     assert squares(calm)[2] < 0.9 * squares(fastest)[2]
@@ -53,7 +53,7 @@ def test_a_free_slide_beside_one_that_decides_moves_as_if_alone():
     curve = co.BSpline(10, degree=3, continuity=1)  # a breakpoint is where the heavy one's force switches
     fastest = co.solve(problem, curve)
     assert fastest.duration == pytest.approx(np.sqrt(2.0), rel=1e-6)
-    calm = co.tie_break(fastest, co.integral(lambda now: now.tau[1] ** 2))
+    calm = co.refinement.tie_break(fastest, co.integral(lambda now: now.tau[1] ** 2))
     T = fastest.duration
     assert calm.duration == T
     assert calm.cost == pytest.approx(12.0 / T**3, rel=1e-6)
@@ -70,7 +70,7 @@ def test_dynamics_nodes_and_parameters_are_kept():
     fastest = co.solve(
         problem, co.BSpline(12), dynamics=co.dynamics.lie, parameters={"push": 3.0}, violation_tolerance=10.0
     )
-    calm = co.tie_break(fastest, EFFORT)
+    calm = co.refinement.tie_break(fastest, EFFORT)
     assert calm.nlp.grid.torques.names == fastest.nlp.grid.torques.names
     assert calm.parameters == pytest.approx([3.0])
     if fastest.nlp.grid.extra is not None:
@@ -80,13 +80,13 @@ def test_dynamics_nodes_and_parameters_are_kept():
 def test_what_is_no_time_optimum_is_refused():
     mixed = co.solve(chain(0.9 * co.duration() + 0.1 * EFFORT), co.BSpline(6), violation_tolerance=10.0)
     with pytest.raises(co.InputError, match=r"free duration that alone has a cost, got costs duration, effort"):
-        co.tie_break(mixed, EFFORT)
-    with pytest.warns(co.SolutionWarning, match="the cost contains the duration, which is given"):
+        co.refinement.tie_break(mixed, EFFORT)
+    with pytest.warns(co.refinement.SolutionWarning, match="the cost contains the duration, which is given"):
         given = co.solve(chain(co.duration(), 1.0), co.BSpline(6), violation_tolerance=10.0)
     with pytest.raises(co.InputError, match="free duration that alone has a cost"):
-        co.tie_break(given, EFFORT)
+        co.refinement.tie_break(given, EFFORT)
     early = co.solve(time_optimal(), co.BSpline(6), ipopt={"max_iter": 3}, raise_on_failure=False)
     with pytest.raises(co.InputError, match="must be an optimum, got one that ended iteration limit"):
-        co.tie_break(early, EFFORT)
+        co.refinement.tie_break(early, EFFORT)
     with pytest.raises(co.InputError, match="cost must be a Cost"):
-        co.tie_break(early, lambda now: ca.sumsqr(now.tau))  # pyright: ignore[reportArgumentType]
+        co.refinement.tie_break(early, lambda now: ca.sumsqr(now.tau))  # pyright: ignore[reportArgumentType]

@@ -26,7 +26,9 @@ def test_functions_of_points_equal_kinematics_of_the_sample(solution: co.Solutio
     model, t = solution.problem.model, np.linspace(0, solution.duration, 5)
     found = solution.evaluate(lambda now: now.point("arm", (0.1, 0, 0)), t)
     q, qd, qdd = (ca.SX.sym(name, model.n) for name in ("q", "qd", "qdd"))
-    motion = ca.Function("arm", [q, qd, qdd], list(co.point_motion(model, "arm", (0.1, 0, 0), q=q, qd=qd, qdd=qdd)))
+    motion = ca.Function(
+        "arm", [q, qd, qdd], list(co.model.point_motion(model, "arm", (0.1, 0, 0), q=q, qd=qd, qdd=qdd))
+    )
     sample = solution.at(t)
     for k in range(5):
         expected = motion(sample.q[k], sample.qd[k], sample.qdd[k])

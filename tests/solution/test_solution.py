@@ -85,7 +85,7 @@ def test_actuation_is_the_axis_component_of_the_reaction(solution: co.Solution):
 
 
 def test_violations_are_measured_between_nodes():
-    with pytest.warns(co.SolutionWarning):
+    with pytest.warns(co.refinement.SolutionWarning):
         solution = co.solve(time_optimal(), co.BSpline(12, nodes=13), between="nodes")
     worst = solution.violations[0]
     assert worst.constraint == "tau bounds"
@@ -107,7 +107,7 @@ def test_the_text_says_what_a_violation_is_relative_to():
     )
     found = co.solve(problem, co.Radau(20))
     worst = found.violations[0]
-    assert (found.status, worst.row, worst.unit, worst.size) == (co.Status.SOLVED, "tau[pole]", "N m", 1.0)
+    assert (found.status, worst.row, worst.unit, worst.size) == (co.solver.Status.SOLVED, "tau[pole]", "N m", 1.0)
     assert worst.relative == worst.amount > 1e-4
     text = repr(found).splitlines()
     assert text[-3].split() == ["violation", "0,", "between", "nodes", "included"]

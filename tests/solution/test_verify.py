@@ -75,7 +75,7 @@ def test_an_unstable_motion_raises_no_alarm():
         assert fly(solution, torques, expected[k], k, k + 1)[0] == pytest.approx(expected[k + 1], abs=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::colloc.SolutionWarning")
+@pytest.mark.filterwarnings("ignore::colloc.refinement.SolutionWarning")
 def test_errors_of_a_coarse_motion_are_those_that_scipy_and_pinocchio_find():
     """An elbow that nothing drives obeys its equation at a few points only: a free elbow goes elsewhere."""
     solution = swing(planar_chain(2), 1.5, co.HermiteSimpson(8), tau={"link2": (0, 0)})
@@ -115,7 +115,7 @@ def test_growth_of_a_free_mass_and_of_a_pendulum_held_upright():
     assert growth(upright) == pytest.approx(np.cosh(w * T) + np.sinh(w * T) / (w * T), rel=1e-3)
 
 
-def pushed(load: Callable[[co.Instant], ca.SX], acceleration: float) -> co.Solution:
+def pushed(load: Callable[[co.problem.Instant], ca.SX], acceleration: float) -> co.Solution:
     """A mass that nothing drives on a curve q = 1 + a t^2 / 2 that it does not follow by itself."""
     mass = co.Model([co.Body("mass", co.prismatic((1, 0, 0)), mass=2.0)], gravity=(0, 0, 0))
     problem = co.Problem(

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 CURVES = [co.BSpline(10), co.Radau(10), co.HermiteSimpson(10)]
 
 
-def swing(*more, cost: co.Cost | None = None) -> co.Problem:
+def swing(*more, cost: co.problem.Cost | None = None) -> co.Problem:
     """From rest to rest in a second."""
     ends = [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0)]
     return co.Problem(two_link(), 1.0, cost or co.integral(effort), [*ends, *more])
@@ -114,7 +114,7 @@ def test_unknowns_are_among_what_conflicts():
 )
 def test_what_no_variable_moves_fails_without_a_solve(curve, constraint, words):
     said, solution = reason(swing(constraint), curve)
-    assert solution.status is co.Status.INFEASIBLE
+    assert solution.status is co.solver.Status.INFEASIBLE
     assert solution.iterations == 0
     assert f"{words}, and no variable moves it" in said
 
@@ -136,7 +136,7 @@ def test_constant_rows_that_hold_do_no_harm():
     problem = swing(co.path(lambda now: now.t, upper=1.0))
     nlp = co.transcribe(problem, co.Radau(5))
     assert constant_rows(nlp).any()
-    assert co.solve(nlp, between="nodes").outcome.status is co.Status.SOLVED
+    assert co.solve(nlp, between="nodes").outcome.status is co.solver.Status.SOLVED
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_options_are_not_read_from_the_working_directory(tmp_path, monkeypatch, 
     (tmp_path / "ipopt.opt").write_text("max_iter 1\noutput_file written.txt\nfile_print_level 5\n")
     monkeypatch.chdir(tmp_path)
     solution = co.solve(time_optimal(), co.BSpline(10), between="nodes")
-    assert solution.outcome.status is co.Status.SOLVED
+    assert solution.outcome.status is co.solver.Status.SOLVED
     assert not (tmp_path / "written.txt").exists()
     assert capfd.readouterr() == ("", "")
     problem = time_optimal()

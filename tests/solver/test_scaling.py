@@ -90,7 +90,7 @@ def test_a_strategy_that_stalls_is_followed_by_another(monkeypatch: pytest.Monke
     assert len(both.history["cost"]) == both.iterations + 2
     limited = co.solve(problem, curve, ipopt={"max_iter": 8}, raise_on_failure=False)
     assert limited.iterations == 8
-    assert limited.status is co.Status.ITERATION_LIMIT
+    assert limited.status is co.solver.Status.ITERATION_LIMIT
 
 
 def test_a_users_strategy_is_the_only_one(monkeypatch: pytest.MonkeyPatch):
@@ -107,7 +107,7 @@ def test_a_solver_that_cannot_begin_has_made_no_iterations():
     nlp = co.transcribe(
         co.Problem(two_link(), 1.0, co.integral(effort), [co.initial(q=0.0), co.final(q=1.0), straight]), co.BSpline(10)
     )
-    solver = colloc.solver.ipopt.Ipopt(nlp, {}, co.Hessian.EXACT)
+    solver = colloc.solver.ipopt.Ipopt(nlp, {}, co.solver.Hessian.EXACT)
     start = np.zeros(nlp.n_x)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -129,7 +129,7 @@ def test_a_duration_guessed_badly_costs_iterations_but_no_hundreds(guess):
     assert found.iterations < 150
 
 
-def loosely(cost: co.Cost, *, position: float, unknown: float, longest: float) -> co.Problem:
+def loosely(cost: co.problem.Cost, *, position: float, unknown: float, longest: float) -> co.Problem:
     """A short motion between bounds none of which it comes near to, beside a constant that is best at 2."""
     limits = co.Limits(position=(-position, position), torque=(-10, 10))
     arm = two_link()
@@ -144,7 +144,7 @@ def loosely(cost: co.Cost, *, position: float, unknown: float, longest: float) -
     )
 
 
-@pytest.mark.filterwarnings("ignore:position limit is:colloc.InputWarning")
+@pytest.mark.filterwarnings("ignore:position limit is:colloc.support.InputWarning")
 @pytest.mark.parametrize("curve", CURVES, ids=str)
 @pytest.mark.parametrize("weight", [0.0, 1e-2])
 def test_bounds_that_are_meant_as_none_do_not_move_an_optimum(curve, weight):

@@ -98,7 +98,7 @@ def test_a_failed_write_leaves_the_old_file(solution: co.Solution, tmp_path: Pat
 
 
 def test_csv_has_units_and_every_sample(solution: co.Solution, tmp_path: Path):
-    co.to_csv(solution, tmp_path / "motion.csv")
+    co.storage.to_csv(solution, tmp_path / "motion.csv")
     with open(tmp_path / "motion.csv", newline="") as file:
         header, *rows = list(csv.reader(file))
     assert header[:4] == ["t [s]", "q[base] [rad]", "q[arm] [rad]", "q[slide] [m]"]

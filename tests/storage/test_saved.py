@@ -28,7 +28,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("name", ["bspline", "hermite_simpson", "radau", "extra_nodes"])
 def test_files_of_schema_1_load_and_say_that_they_have_no_fingerprint(name: str):
-    with pytest.warns(co.SolutionWarning, match="has no fingerprint"):
+    with pytest.warns(co.refinement.SolutionWarning, match="has no fingerprint"):
         solution = co.load(SAVED / f"schema1_{name}.npz", time_optimal())
     assert solution.status == "solved"
     assert (solution.nlp.grid.extra is not None) == (name == "extra_nodes")
@@ -45,7 +45,7 @@ def test_files_of_schema_2_load():
 @pytest.mark.parametrize("name", ["first_bspline", "first_hermite_simpson", "first_radau", "second_radau"])
 def test_files_of_curves_that_are_no_more_are_fitted_and_not_called_solved(name: str):
     path = SAVED / f"{name}.npz"
-    with pytest.warns(co.SolutionWarning, match="has no fingerprint"):
+    with pytest.warns(co.refinement.SolutionWarning, match="has no fingerprint"):
         solution = co.load(path, time_optimal())
     assert solution.status == "failed"
     assert "fitted to a motion of an early version, not solved; there it was solved" in solution.message
@@ -59,7 +59,7 @@ def test_a_file_of_schema_1_with_weaker_torques_is_violated():
     weak = co.Problem(
         original.model, original.duration, original.minimize, [*original.subject_to[:2], co.bounds(tau=(-5.0, 5.0))]
     )
-    with pytest.warns(co.SolutionWarning, match="has no fingerprint"):
+    with pytest.warns(co.refinement.SolutionWarning, match="has no fingerprint"):
         solution = co.load(SAVED / "schema1_bspline.npz", weak)
     assert not solution.success
     assert solution.status == "violated between nodes"
@@ -216,7 +216,7 @@ def test_flipped_bits_are_noticed_or_harmless(saved: Path, tmp_path: Path):
 
 @pytest.mark.parametrize("argument", [None, 3, "solution", [1]])
 def test_what_is_no_solution_is_not_saved(tmp_path: Path, argument: Any):
-    for write, name in ((co.save, "a.npz"), (co.to_csv, "a.csv")):
+    for write, name in ((co.save, "a.npz"), (co.storage.to_csv, "a.csv")):
         with pytest.raises(co.InputError, match="solution must be a Solution"):
             write(argument, tmp_path / name)
     with pytest.raises(co.InputError, match="problem must be a Problem"):
@@ -228,7 +228,9 @@ def test_a_motion_that_is_not_finite_is_not_saved(tmp_path: Path):
     from dataclasses import replace
 
     solution = co.solve(time_optimal(), co.BSpline(8))
-    broken = replace(solution, outcome=replace(solution.outcome, x=solution.x * np.nan, status=co.Status.DIVERGED))
+    broken = replace(
+        solution, outcome=replace(solution.outcome, x=solution.x * np.nan, status=co.solver.Status.DIVERGED)
+    )
     with pytest.raises(co.InputError, match="nothing worth keeping: it is not finite, status diverged"):
         co.save(broken, tmp_path / "a.npz")
 
@@ -244,7 +246,7 @@ def test_everything_that_a_problem_holds_is_in_its_fingerprint(tmp_path: Path):
     assert {f"constraint {name!r}" for name in everything().rows} <= set(parts)
 
 
-def first_joint(now: co.Instant) -> Any:
+def first_joint(now: co.problem.Instant) -> Any:
     return now.q[0]
 
 

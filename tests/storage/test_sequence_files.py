@@ -51,18 +51,18 @@ CURVES = {"fall": co.Radau(6, degree=4), "rise": co.BSpline(8, degree=5)}
 
 
 @pytest.fixture(scope="module")
-def solution() -> co.SequenceSolution:
+def solution() -> co.solution.SequenceSolution:
     return co.solve(bounce(), CURVES, guess=GUESS, compile=False, progress=False)
 
 
 @pytest.fixture(scope="module")
-def saved(solution: co.SequenceSolution, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def saved(solution: co.solution.SequenceSolution, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("saved") / "bounce.npz"
     co.save(solution, path)
     return path
 
 
-def compare(back: co.SequenceSolution, solution: co.SequenceSolution) -> None:
+def compare(back: co.solution.SequenceSolution, solution: co.solution.SequenceSolution) -> None:
     """Everything to the last digit."""
     for name in ("x", "t", "q", "qd", "qdd", "tau", "parameters"):
         np.testing.assert_array_equal(getattr(back, name), getattr(solution, name), err_msg=name)
@@ -79,10 +79,10 @@ def compare(back: co.SequenceSolution, solution: co.SequenceSolution) -> None:
 # -- there and back ----------------------------------------------------------------------------------------------------
 
 
-def test_a_motion_with_an_impact_comes_back_to_the_last_digit(solution: co.SequenceSolution, saved: Path):
+def test_a_motion_with_an_impact_comes_back_to_the_last_digit(solution: co.solution.SequenceSolution, saved: Path):
     sequence = bounce()
     back = co.load(saved, sequence)
-    assert back.status is co.Status.SOLVED
+    assert back.status is co.solver.Status.SOLVED
     assert back.problem is sequence
     compare(back, solution)
     np.testing.assert_array_equal(back["rise"].constants["impulse"], solution["rise"].constants["impulse"])
@@ -90,7 +90,7 @@ def test_a_motion_with_an_impact_comes_back_to_the_last_digit(solution: co.Seque
     assert co.solve(sequence, CURVES, guess=back, compile=False, progress=False).iterations <= 1
 
 
-def test_phases_read_without_this_library(solution: co.SequenceSolution, saved: Path):
+def test_phases_read_without_this_library(solution: co.solution.SequenceSolution, saved: Path):
     with np.load(saved, allow_pickle=False) as file:
         meta = json.loads(str(file["meta"]))
         rise = np.load(io.BytesIO(file["phase_1"]), allow_pickle=False)
@@ -201,7 +201,9 @@ def test_phases_of_other_names_order_or_links_are_refused(saved: Path):
         co.load(saved, co.Sequence({"fall": fall, "rise": rise}, minimize=co.duration(), duration=co.Free(0.2, 3.0)))
 
 
-def test_single_motions_and_those_in_phases_are_told_apart(saved: Path, tmp_path: Path, solution: co.SequenceSolution):
+def test_single_motions_and_those_in_phases_are_told_apart(
+    saved: Path, tmp_path: Path, solution: co.solution.SequenceSolution
+):
     fall = bounce().phases["fall"]
     with pytest.raises(co.InputError, match=r"bounce\.npz' holds a motion in phases: problem must be a Sequence"):
         co.load(saved, fall)
@@ -352,8 +354,8 @@ def test_phases_together_unpack_to_no_more_than_a_file_may(
 # -- tables ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_table_has_the_phase_and_the_time_of_the_whole(solution: co.SequenceSolution, tmp_path: Path):
-    co.to_csv(solution, tmp_path / "bounce.csv")
+def test_a_table_has_the_phase_and_the_time_of_the_whole(solution: co.solution.SequenceSolution, tmp_path: Path):
+    co.storage.to_csv(solution, tmp_path / "bounce.csv")
     with open(tmp_path / "bounce.csv", newline="") as file:
         header, *rows = list(csv.reader(file))
     assert header[:5] == ["phase", "t [s]", "q[x] [m]", "q[y] [m]", "q[rod] [rad]"]
@@ -372,7 +374,7 @@ def test_a_table_has_no_number_where_a_phase_has_no_such_state(tmp_path: Path):
     found = co.solve(
         co.Sequence({"a, first": first, "b": second}), co.Radau(8, degree=5), compile=False, progress=False
     )
-    co.to_csv(found, tmp_path / "a.csv")
+    co.storage.to_csv(found, tmp_path / "a.csv")
     with open(tmp_path / "a.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert list(rows[0])[-4:] == ["level", "width", "depth", "age"]
@@ -392,9 +394,11 @@ def test_phases_of_different_joints_fit_no_table_but_a_file(tmp_path: Path, othe
     second = co.Problem(changed, 0.5, co.integral(effort), [co.final(q={one: -1.0}, qd=0)])
     stated = co.Sequence({"first": first, "second": second}, [co.link("first", "second", joints=joints)])
     found = co.solve(stated, co.Radau(12, degree=6), compile=False, progress=False)
-    with pytest.raises(co.InputError, match=r"first, second have different joints.*co.to_csv\(solution\['first'\]"):
-        co.to_csv(found, tmp_path / "a.csv")
-    co.to_csv(found["first"], tmp_path / "first.csv")
+    with pytest.raises(
+        co.InputError, match=r"first, second have different joints.*co.storage.to_csv\(solution\['first'\]"
+    ):
+        co.storage.to_csv(found, tmp_path / "a.csv")
+    co.storage.to_csv(found["first"], tmp_path / "first.csv")
     co.save(found, tmp_path / "a.npz")
     back = co.load(tmp_path / "a.npz", stated)
     np.testing.assert_array_equal(back.x, found.x)
@@ -402,7 +406,7 @@ def test_phases_of_different_joints_fit_no_table_but_a_file(tmp_path: Path, othe
 
 
 def test_what_could_not_be_loaded_is_not_saved(
-    solution: co.SequenceSolution, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    solution: co.solution.SequenceSolution, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("colloc.storage.storage.MOST_PHASES", 1)
     with pytest.raises(co.InputError, match="solution has 2 phases, and files hold no more than 1"):

@@ -28,7 +28,7 @@ def solutions(step) -> tuple[co.Solution, co.Solution]:
 
 def test_a_motion_is_found_from_zero_and_then_one_of_less_effort(step, solutions):
     for found in solutions:
-        assert found.outcome.status is co.Status.SOLVED
+        assert found.outcome.status is co.solver.Status.SOLVED
         assert max(violations(step, found, 1).values()) < 0.2 * TOLERANCE  # at the instants
     torque = solutions[0].evaluate(lambda now: now.tau, solutions[0].t)
     lower, upper = step.human.model.limits("torque")
@@ -61,8 +61,8 @@ def test_the_library_calls_so_few_control_points_too_coarse(step, solutions):
     """IPOPT is done with both stages, and the motion strays between the instants."""
     numbers = measured(step, *solutions)
     assert (numbers["converged"], numbers["solved"]) == (1.0, 0.0)
-    assert solutions[1].status is co.Status.COARSE
-    failed = replace(solutions[1], outcome=replace(solutions[1].outcome, status=co.Status.ITERATION_LIMIT))
+    assert solutions[1].status is co.solver.Status.COARSE
+    failed = replace(solutions[1], outcome=replace(solutions[1].outcome, status=co.solver.Status.ITERATION_LIMIT))
     assert measured(step, solutions[0], failed)["converged"] == 0.0
     assert 2 < numbers["beyond_ranges_deg"] < 5
 

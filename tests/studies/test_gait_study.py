@@ -35,7 +35,7 @@ def report() -> Report:
 
 def test_the_step_is_found(report):
     assert report.found
-    assert report.first.outcome.status is co.Status.SOLVED
+    assert report.first.outcome.status is co.solver.Status.SOLVED
     assert report.first.violation < 1e-2
     for kind, limit in PROMISED.items():  # between the nodes as well
         assert report.worst[kind][0] <= limit, report.worst[kind]
@@ -105,7 +105,7 @@ def _joint(report: Report, name: str) -> int:
 def test_arms_swing_beside_the_trunk(report):
     """Hands are as near to the hips as (5.7) allows; (5.6) may fall below zero by `Step.apart`, and does."""
 
-    def arms(now: co.Instant) -> tuple[ca.SX, ...]:
+    def arms(now: co.problem.Instant) -> tuple[ca.SX, ...]:
         swings = ca.vertcat(*(swing(report.step.stance, now, arm) for arm in "lr"))
         return wrist_gaps(report.step.stance, now), swings
 
@@ -207,7 +207,9 @@ def test_a_pack_is_carried():
     assert loaded(human, 0.0) is human
     stand = ca.SX(ca.DM(human.standing))
     pack = heavy.model.bodies[-1]
-    x, y, z = np.array(ca.DM(co.point_motion(heavy.model, "backpack", tuple(ca.DM(pack.com).full()[:, 0]), q=stand)[0]))
+    x, y, z = np.array(
+        ca.DM(co.model.point_motion(heavy.model, "backpack", tuple(ca.DM(pack.com).full()[:, 0]), q=stand)[0])
+    )
     assert float(x[0]) == pytest.approx(0, abs=1e-9)
     assert 1.1 < float(y[0]) < 1.5
     assert -0.4 < float(z[0]) < -0.1

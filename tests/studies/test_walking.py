@@ -17,10 +17,12 @@ from colloc.studies.walking.step import DOUBLE, FLAT_UNTIL, Sharing, Step
 OPTIONS = {"tol": 1e-3, "constr_viol_tol": 1e-4, "max_iter": 300}
 
 
-def walk(step: Step, curve: co.BSpline | co.Radau, hessian: co.Hessian = co.Hessian.GAUSS_NEWTON, **options):
+def walk(
+    step: Step, curve: co.BSpline | co.Radau, hessian: co.solver.Hessian = co.solver.Hessian.GAUSS_NEWTON, **options
+):
     stand = step.stance.standing
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)
         return co.solve(
             problem(step), curve, guess=co.line(stand, stand), hessian=hessian, compile=False, ipopt=OPTIONS | options
         )
@@ -30,7 +32,7 @@ def sampled(solution: co.Solution, step: Step, count: int = 61) -> dict[str, np.
     """Times, wrenches over body weight, torques and the foremost contact points along the motion."""
     feet, s = step.stance.feet, np.linspace(0, 1, count)[1:]
 
-    def wanted(now: co.Instant) -> tuple[ca.SX, ...]:
+    def wanted(now: co.problem.Instant) -> tuple[ca.SX, ...]:
         wrenches = (ca.vertcat(*wrench) / step.weight for wrench in (right(step, now), left(step, now), now.support))
         return (*wrenches, now.tau, now.point(*feet["r"].heel).position, now.point(*feet["r"].ball).position)
 
@@ -43,7 +45,9 @@ def sampled(solution: co.Solution, step: Step, count: int = 61) -> dict[str, np.
 def test_the_planar_walker_walks(curve, sharing: Sharing):
     step = Step(walker2d(), sharing=sharing)
     # On a mesh the exact Hessian needs fewer iterations; Gauss-Newton does not always get there.
-    solution = walk(step, curve, co.Hessian.GAUSS_NEWTON if isinstance(curve, co.BSpline) else co.Hessian.EXACT)
+    solution = walk(
+        step, curve, co.solver.Hessian.GAUSS_NEWTON if isinstance(curve, co.BSpline) else co.solver.Hessian.EXACT
+    )
     assert solution.message == "Solve_Succeeded"
     found = sampled(solution, step)
     nodes = solution.t[1:] / solution.duration
@@ -76,7 +80,8 @@ def test_the_end_is_the_mirror_image_of_the_start_a_step_further():
 def test_gauss_newton_and_exact_hessian_find_the_same_step():
     step = Step(walker2d())
     costs = [
-        walk(step, co.BSpline(10, nodes=21), h, tol=1e-6).cost for h in (co.Hessian.GAUSS_NEWTON, co.Hessian.EXACT)
+        walk(step, co.BSpline(10, nodes=21), h, tol=1e-6).cost
+        for h in (co.solver.Hessian.GAUSS_NEWTON, co.solver.Hessian.EXACT)
     ]
     assert costs[0] == pytest.approx(costs[1], rel=1e-4)
 

@@ -16,7 +16,7 @@ def time_optimal() -> co.Problem:
     )
 
 
-def effort(now: co.Instant) -> ca.SX:
+def effort(now: co.problem.Instant) -> ca.SX:
     """Squared actuation."""
     return ca.sumsqr(now.tau)
 

@@ -111,18 +111,18 @@ def random_unit(rng: np.random.Generator) -> np.ndarray:
     return vector / np.linalg.norm(vector)
 
 
-def _random_joint(rng: np.random.Generator, *, moving: bool, threads: bool) -> co.Joint:
+def _random_joint(rng: np.random.Generator, *, moving: bool, threads: bool) -> co.model.Joint:
     kind = rng.choice(["revolute", "prismatic"] if moving else ["revolute", "revolute", "prismatic", "fixed"])
     form = rng.choice(["dh", "placed", "two-sided"])
     if threads and kind == "revolute" and rng.random() < 0.3:
         if form == "two-sided":  # an axis that misses the joint frame's origin
-            return co.Joint(_placement(rng), (random_unit(rng), 0.3 * rng.normal(size=3)), _placement(rng))
+            return co.model.Joint(_placement(rng), (random_unit(rng), 0.3 * rng.normal(size=3)), _placement(rng))
         return co.helical(tuple(3 * random_unit(rng)), rng.normal(scale=0.2), _placement(rng))
     if form == "dh" and kind != "fixed":
         make = co.dh_prismatic if kind == "prismatic" else co.dh_revolute
         return make(_angle(rng), _length(rng), _length(rng), _angle(rng))
     if form == "two-sided":
-        return co.Joint(_placement(rng), random_screw(rng, kind), _placement(rng))
+        return co.model.Joint(_placement(rng), random_screw(rng, kind), _placement(rng))
     if kind == "fixed":
         return co.fixed(_placement(rng))
     make = co.prismatic if kind == "prismatic" else co.revolute
@@ -210,7 +210,7 @@ def pinocchio_tree(model: co.Model, *, lock_fixed: bool = False) -> PinocchioTre
     return PinocchioTree(other, joints, offsets, np.array(dofs))
 
 
-def pinocchio_joint(joint: co.Joint) -> Any:
+def pinocchio_joint(joint: co.model.Joint) -> Any:
     """The same joint in Pinocchio; a fixed one as a hinge."""
     angular, linear = joint.screw
     if not angular.any() and linear.any():

@@ -107,8 +107,8 @@ def test_a_misspelt_quantity_of_an_answer_is_named(solution):
 def test_a_dataframe_holds_what_a_csv_does(kind, request, tmp_path):
     pytest.importorskip("pandas")
     answer = request.getfixturevalue(kind)
-    table = co.to_dataframe(answer)
-    co.to_csv(answer, tmp_path / "motion.csv")
+    table = co.storage.to_dataframe(answer)
+    co.storage.to_csv(answer, tmp_path / "motion.csv")
     with Path(tmp_path / "motion.csv").open() as file:
         header, *rows = csv.reader(file)
     assert list(table.columns) == header
@@ -122,6 +122,6 @@ def test_a_dataframe_holds_what_a_csv_does(kind, request, tmp_path):
 def test_without_pandas_the_extra_is_named(solution, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"co\.to_dataframe needs pandas: pip install 'colloc\[formats\]'"):
-        co.to_dataframe(solution)
+        co.storage.to_dataframe(solution)
     with pytest.raises(co.InputError, match="solution must be a Solution or SequenceSolution"):
-        co.to_dataframe("solution")  # pyright: ignore[reportArgumentType]
+        co.storage.to_dataframe("solution")  # pyright: ignore[reportArgumentType]

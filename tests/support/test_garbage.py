@@ -30,7 +30,7 @@ def evaluator() -> co.Evaluator:
     return co.Evaluator(two_link())
 
 
-def effort(now: co.Instant) -> ca.SX:
+def effort(now: co.problem.Instant) -> ca.SX:
     return ca.sumsqr(now.tau)
 
 
@@ -38,14 +38,14 @@ def turning() -> co.loops.IndependentJoints:
     return co.loops.IndependentJoints(four_bar())
 
 
-def turning_instant() -> co.Instant:
+def turning_instant() -> co.problem.Instant:
     model = four_bar().model
     return co.Problem(model, 1.0, co.integral(effort)).instant
 
 
 MADE = {
     "a load's body": lambda: co.Load(None),
-    "a joint's screw": lambda: co.Joint(np.eye(4), "prismatc", np.eye(4)),
+    "a joint's screw": lambda: co.model.Joint(np.eye(4), "prismatc", np.eye(4)),
     "limits of a wrong type": lambda: co.revolute(limits=np.ones(2)),
     "limits that are zero": lambda: co.revolute(limits=0),
     "limits that are empty": lambda: co.prismatic(limits=[]),
@@ -101,10 +101,10 @@ MADE = {
     "an instant of another mechanism": lambda: turning().multipliers(time_optimal().instant),
     "the rate of a list": lambda: time_optimal().instant.rate([[1, 2], [3]]),
     "postures of text": lambda: turning().postures("text"),
-    "a point at no posture": lambda: co.point_motion(two_link(), "upper", q=None),
+    "a point at no posture": lambda: co.model.point_motion(two_link(), "upper", q=None),
     "no mechanism in control": lambda: control.discretise(co.Model.empty(), 0.05),
     "a huge step": lambda: control.state_cost(np.ones(4), 1.0, steps=[HUGE]),
-    "a compiler of half a letter": lambda: co.Compile(compiler="\ud800"),
+    "a compiler of half a letter": lambda: co.kernels.Compile(compiler="\ud800"),
     "torques by what returns nothing": lambda: turning().torques(turning_instant(), (), print),
     "a stopping rule": lambda: descent.bfgs(descent.Objective(lambda x: (x @ x, 2 * x)), np.ones(2), 3),
 }
@@ -205,8 +205,14 @@ def test_messages_quote_no_more_than_a_reader_takes_in():
 
 def test_every_public_name_is_a_door_of_the_campaign():
     names = {door.name for door in garbage.doors()}
-    assert {"co.Model.empty", "co.State", "co.State.equation", "co.Instant.rate", "co.loops.IndependentJoints"} <= names
-    assert {"co.solve", "co.plot.animate", "co.ground.applied", "co.Solution.at", "co.dynamics.lie"} <= names
+    assert {
+        "co.Model.empty",
+        "co.State",
+        "co.State.equation",
+        "co.problem.Instant.rate",
+        "co.loops.IndependentJoints",
+    } <= names
+    assert {"co.solve", "co.plot.animate", "co.problem.ground.applied", "co.Solution.at", "co.dynamics.lie"} <= names
     assert len(names) > 200
 
 

@@ -33,8 +33,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptio
 DOORS = [
     "co.Evaluator.point", "co.Load.at", "co.dh_revolute", "co.placement",
     "co.dynamics.inverse_dynamics", "co.dynamics.newton_euler_sensitivities", "co.loops.assemble",
-    "co.loops.loop_residual", "co.NLP.violation", "co.Solution.evaluate", "co.SequenceSolution.evaluate", "co.track",
-    "co.Sweep.to_pandas", "co.descent.SplineMotion.objective",
+    "co.loops.loop_residual", "co.transcription.NLP.violation", "co.Solution.evaluate",
+    "co.solution.SequenceSolution.evaluate", "co.track", "co.sweeps.Sweep.to_pandas",
+    "co.descent.SplineMotion.objective",
 ]  # fmt: skip
 
 
@@ -132,7 +133,7 @@ def test_ignored_ctrl_c_stays_ignored():
     try:
         with Heeded():
             press()
-        assert co.solve(time_optimal(), co.BSpline(5), between="nodes").outcome.status is co.Status.SOLVED
+        assert co.solve(time_optimal(), co.BSpline(5), between="nodes").outcome.status is co.solver.Status.SOLVED
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)
@@ -189,7 +190,7 @@ def test_ctrl_c_after_the_last_iteration_counts(monkeypatch: pytest.MonkeyPatch)
     optimum = co.solve(time_optimal(), co.BSpline(10), between="nodes")
     pressing(monkeypatch, 1, optimum.iterations)
     solution = co.solve(time_optimal(), co.BSpline(10), between="nodes")
-    assert solution.status is co.Status.INTERRUPTED
+    assert solution.status is co.solver.Status.INTERRUPTED
     np.testing.assert_array_equal(solution.x, optimum.x)
 
 
@@ -197,16 +198,16 @@ def test_ctrl_c_after_the_last_iteration_counts(monkeypatch: pytest.MonkeyPatch)
 def test_ctrl_c_in_a_round_of_refinement_counts(monkeypatch: pytest.MonkeyPatch, rounds: int):
     pressing(monkeypatch, rounds, 1)
     solution = co.solve(swing(), co.Radau(3), tol=1e-6)
-    assert solution.status is co.Status.INTERRUPTED
+    assert solution.status is co.solver.Status.INTERRUPTED
     assert len(solution.ladder) == rounds - 1  # the best of them, not what the interrupted round had
 
 
 def test_ctrl_c_while_nodes_are_added_counts(monkeypatch: pytest.MonkeyPatch):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)
-        assert co.solve(time_optimal(), co.Radau(8), between="nodes").status is co.Status.VIOLATED
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)
+        assert co.solve(time_optimal(), co.Radau(8), between="nodes").status is co.solver.Status.VIOLATED
     pressing(monkeypatch, 2, 1)
-    assert co.solve(time_optimal(), co.Radau(8)).status is co.Status.INTERRUPTED
+    assert co.solve(time_optimal(), co.Radau(8)).status is co.solver.Status.INTERRUPTED
 
 
 def test_ctrl_c_between_two_rounds_is_a_keyboard_interrupt(monkeypatch: pytest.MonkeyPatch):

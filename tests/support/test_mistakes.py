@@ -245,16 +245,17 @@ def test_a_mistake_is_refused(mistake):
 @pytest.mark.parametrize("mistake", DOUBTED)
 def test_a_mistake_is_doubted_where_it_was_made(mistake):
     call, words = DOUBTED[mistake]
-    with pytest.warns(co.InputWarning, match=words) as caught:
+    with pytest.warns(co.support.InputWarning, match=words) as caught:
         call()
-    assert all(own.category is co.InputWarning for own in caught)
+    assert all(own.category is co.support.InputWarning for own in caught)
     assert {own.filename for own in caught} == {__file__}
     assert not any("\n" in str(own.message) for own in caught)
 
 
 def test_no_bound_on_torque_is_told_once_time_has_run_out_of_reasons():
     with pytest.warns(
-        co.SolutionWarning, match=r"lower bound, 0\.1 s, and no torque, .* as in co\.bounds\(tau=\(-10, 10\)\)"
+        co.refinement.SolutionWarning,
+        match=r"lower bound, 0\.1 s, and no torque, .* as in co\.bounds\(tau=\(-10, 10\)\)",
     ):
         co.solve(arm(), co.BSpline(8))  # fmt: skip
 
@@ -262,11 +263,13 @@ def test_no_bound_on_torque_is_told_once_time_has_run_out_of_reasons():
 def test_many_solves_warn_once_for_all_that_are_alike():
     weighed = arm(parameters=[co.Parameter("weight", 1.0)])
     words = r"lower bound, 0\.1 s, and no torque"
-    with pytest.warns(co.SolutionWarning, match=rf"^case 0, and 1 more like it: the duration ended at its {words}"):
+    with pytest.warns(
+        co.refinement.SolutionWarning, match=rf"^case 0, and 1 more like it: the duration ended at its {words}"
+    ):
         table = co.sweep(weighed, {"weight": [1.0, 2.0]}, co.BSpline(8))
     assert table["warning"][1].startswith("the duration ended at its lower bound, 0.1 s, and no torque")
     assert "the duration ended at its lower bound, 0 ..." in repr(table)
-    with pytest.warns(co.SolutionWarning, match=rf"^optimum 0.*: the duration ended at its {words}"):
+    with pytest.warns(co.refinement.SolutionWarning, match=rf"^optimum 0.*: the duration ended at its {words}"):
         found = co.multistart(arm(), co.BSpline(20), starts=2, keep=1)
     assert f"optimum 0: {found.optima[0].warnings[0]}" in repr(found)
 
@@ -295,7 +298,7 @@ def test_iterations_that_run_out_are_no_riddle():
 
 
 def test_a_fact_stated_twice_is_named_as_a_pair():
-    def hand(now: co.Instant) -> ca.SX:
+    def hand(now: co.problem.Instant) -> ca.SX:
         return now.point("elbow").position[0]
 
     rows = [co.at(0.5, hand, equals=0.3, name=name) for name in ("hand", "hand again")]
@@ -306,7 +309,7 @@ def test_a_fact_stated_twice_is_named_as_a_pair():
 
 
 def test_a_fact_that_follows_from_others_is_named_with_them():
-    def place(*axes: int) -> Callable[[co.Instant], ca.SX]:
+    def place(*axes: int) -> Callable[[co.problem.Instant], ca.SX]:
         return lambda now: ca.sum1(now.point("elbow").position[list(axes)])
 
     rows = [co.at(0.5, place(*k), equals=9.0, name=name) for name, k in [("x", (0,)), ("y", (1,)), ("both", (0, 1))]]
@@ -379,7 +382,7 @@ def test_what_only_looks_like_a_mistake_passes(call):
 
 
 def test_other_warnings_of_a_users_function_pass():
-    def noisy(now: co.Instant) -> Any:
+    def noisy(now: co.problem.Instant) -> Any:
         warnings.warn("mine", DeprecationWarning, stacklevel=1)
         return now.t
 

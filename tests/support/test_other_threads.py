@@ -36,7 +36,7 @@ class Work:
         return self._action(lambda *_: self.begun.set())
 
 
-def endless(told: Callable[..., None]) -> co.Solution | co.SequenceSolution:
+def endless(told: Callable[..., None]) -> co.Solution | co.solution.SequenceSolution:
     """Iterations until somebody stops them, or for 30 s."""
     power = co.integral(lambda now: ca.sum1(ca.fabs(now.tau * now.qd)))
     problem = co.Problem(two_link(), 1.0, power, [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0)])
@@ -96,7 +96,7 @@ def interrupted_while(*works: Work) -> list[Future[Any]]:
 
 def test_ctrl_c_interrupts_the_solves_that_the_main_thread_waits_for():
     for future in interrupted_while(Work(endless), Work(endless)):
-        assert future.result().status is co.Status.INTERRUPTED
+        assert future.result().status is co.solver.Status.INTERRUPTED
 
 
 @pytest.mark.parametrize(
@@ -111,17 +111,17 @@ def test_ctrl_c_is_a_keyboard_interrupt_of_what_has_no_interrupted_answer(action
 
 def test_ctrl_c_before_the_first_iteration_of_what_has_begun_counts():
     @heeded
-    def solved(told: Callable[..., None]) -> co.Solution | co.SequenceSolution:
+    def solved(told: Callable[..., None]) -> co.Solution | co.solution.SequenceSolution:
         late(told)
         return endless(told)
 
     (future,) = interrupted_while(Work(solved))
-    assert future.result().status is co.Status.INTERRUPTED
+    assert future.result().status is co.solver.Status.INTERRUPTED
     assert future.result().iterations == 0
 
 
 def test_ctrl_c_before_the_first_case_of_a_sweep_counts():
-    def table(told: Callable[..., None]) -> co.Sweep:
+    def table(told: Callable[..., None]) -> co.sweeps.Sweep:
         return co.sweep(weighed(), {"w": [1.0, 2.0]}, co.BSpline(5), parameters=lambda w: {"w": w * late(told)})
 
     (future,) = interrupted_while(Work(table))
@@ -129,7 +129,7 @@ def test_ctrl_c_before_the_first_case_of_a_sweep_counts():
 
 
 def test_ctrl_c_before_the_first_start_of_a_search_counts(monkeypatch: pytest.MonkeyPatch):
-    def optima(told: Callable[..., None]) -> co.Optima:
+    def optima(told: Callable[..., None]) -> co.sweeps.Optima:
         monkeypatch.setattr(search, "coarser", lambda curve: coarser(curve) if late(told) else None)
         return co.multistart(weighed(), co.BSpline(5), starts=2)
 
@@ -152,7 +152,7 @@ def test_ctrl_c_while_the_monitor_asks_for_other_threads_counts(monkeypatch: pyt
         return False
 
     monkeypatch.setattr(monitor, "must_end", pressed)
-    assert co.solve(time_optimal(), co.BSpline(5), compile=False).status is co.Status.INTERRUPTED
+    assert co.solve(time_optimal(), co.BSpline(5), compile=False).status is co.solver.Status.INTERRUPTED
 
 
 def test_a_solve_that_begins_after_a_ctrl_c_is_none_of_its():
@@ -161,7 +161,7 @@ def test_a_solve_that_begins_after_a_ctrl_c_is_none_of_its():
     except KeyboardInterrupt:
         with ThreadPoolExecutor(1) as pool:
             solution = pool.submit(co.solve, time_optimal(), co.BSpline(5), between="nodes", compile=False).result()
-        assert solution.outcome.status is co.Status.SOLVED
+        assert solution.outcome.status is co.solver.Status.SOLVED
 
 
 def test_a_ctrl_c_that_brings_the_main_thread_to_its_prompt_interrupts(monkeypatch: pytest.MonkeyPatch):
@@ -173,7 +173,7 @@ def test_a_ctrl_c_that_brings_the_main_thread_to_its_prompt_interrupts(monkeypat
         assert work.begun.wait(30.0)
         assert not future.done()
         monkeypatch.setattr(sys, name, KeyboardInterrupt(), raising=False)
-    assert future.result().status is co.Status.INTERRUPTED
+    assert future.result().status is co.solver.Status.INTERRUPTED
 
 
 _EXIT = """

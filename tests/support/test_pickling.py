@@ -57,7 +57,7 @@ def same(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
     return one.keys() == other.keys() and all(np.array_equal(one[k], other[k], equal_nan=True) for k in one)
 
 
-@pytest.mark.filterwarnings("ignore:joint.* no mass:colloc.InputWarning")  # bodies at the tips may have none
+@pytest.mark.filterwarnings("ignore:joint.* no mass:colloc.support.InputWarning")  # bodies at the tips may have none
 @pytest.mark.parametrize("seed", range(12))
 def test_random_models_and_loads_come_back_as_they_were(seed: int):
     rng = np.random.default_rng([18, seed])

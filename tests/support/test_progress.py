@@ -17,7 +17,7 @@ CURVE = co.BSpline(8)
 
 
 def test_a_function_is_told_every_iteration_in_the_users_terms():
-    seen: list[co.Iteration] = []
+    seen: list[co.refinement.Iteration] = []
     solution = co.solve(time_optimal(), CURVE, between="nodes", progress=seen.append)
     assert [now.number for now in seen] == list(range(solution.iterations + 1))
     assert seen[-1].cost == pytest.approx(solution.cost, rel=1e-9)
@@ -33,7 +33,7 @@ def test_a_function_is_told_every_iteration_in_the_users_terms():
 def test_a_function_may_look_at_the_motion_as_the_solve_runs():
     heights: list[float] = []
 
-    def watch(now: co.Iteration) -> None:
+    def watch(now: co.refinement.Iteration) -> None:
         assert isinstance(now.solution, co.Solution)
         heights.append(now.solution.evaluate(lambda at: at.point("elbow").position[1], 0.0))
 
@@ -63,7 +63,7 @@ def test_long_steps_are_announced_before_they_begin(
     co.solve(problem, CURVE, compile=True, progress=False)
     assert capsys.readouterr().err == ""
     for _ in range(2):
-        co.solve(problem, CURVE, compile=co.Compile(threads=1, cache=tmp_path / "own"))
+        co.solve(problem, CURVE, compile=co.kernels.Compile(threads=1, cache=tmp_path / "own"))
         said = capsys.readouterr().err.splitlines()
         assert re.fullmatch(r"colloc: building the program of two-link arm, 2 joints, about \d+ s", said[0])
         kernels = [
@@ -74,7 +74,7 @@ def test_long_steps_are_announced_before_they_begin(
 
 
 def test_what_a_function_raises_ends_the_solve():
-    def enough(now: co.Iteration) -> None:
+    def enough(now: co.refinement.Iteration) -> None:
         if now.number == 3:
             raise RuntimeError(f"enough of {now.number}")
 

@@ -34,12 +34,14 @@ def folded_arm() -> co.Problem:
 
 
 @pytest.fixture(scope="module")
-def found() -> co.Optima:
-    with pytest.warns(co.SolutionWarning, match=r"^optimum 0, and 3 more like it: the cost is off"):  # 20 intervals
+def found() -> co.sweeps.Optima:
+    with pytest.warns(
+        co.refinement.SolutionWarning, match=r"^optimum 0, and 3 more like it: the cost is off"
+    ):  # 20 intervals
         return co.multistart(folded_arm(), CURVE, starts=12, compile=False, progress=False)
 
 
-def test_the_best_of_some_starts_is_better_than_that_of_the_usual_guess(found: co.Optima):
+def test_the_best_of_some_starts_is_better_than_that_of_the_usual_guess(found: co.sweeps.Optima):
     usual = next(optimum for optimum in found.optima if optimum.usual)
     assert usual.solution.cost == pytest.approx(0.75480172, rel=1e-5)
     assert found.best.cost == pytest.approx(0.64025047, rel=1e-5)
@@ -48,19 +50,21 @@ def test_the_best_of_some_starts_is_better_than_that_of_the_usual_guess(found: c
     assert max(co.verify(found.best).violations, key=lambda v: v.relative).relative < 0.02
 
 
-def test_optima_are_optima_of_the_problem_that_was_asked(found: co.Optima):
+def test_optima_are_optima_of_the_problem_that_was_asked(found: co.sweeps.Optima):
     problem = found.best.problem
     for optimum in found.optima:
         assert optimum.solution.problem is problem
         nlp: Any = optimum.solution.nlp
-        with pytest.warns(co.SolutionWarning, match="the cost is off"):  # 20 intervals are few for these motions
+        with pytest.warns(
+            co.refinement.SolutionWarning, match="the cost is off"
+        ):  # 20 intervals are few for these motions
             again = co.solve(nlp, guess=optimum.solution)
         assert again.cost == pytest.approx(optimum.solution.cost, rel=1e-6)
 
 
-def test_the_first_start_is_the_guess(found: co.Optima):
+def test_the_first_start_is_the_guess(found: co.sweeps.Optima):
     """From the best optimum the first of few starts ends there, which without it none of them does."""
-    with pytest.warns(co.SolutionWarning, match="the cost is off"):
+    with pytest.warns(co.refinement.SolutionWarning, match="the cost is off"):
         again = co.multistart(folded_arm(), CURVE, guess=found.best, starts=2, keep=1, compile=False)
     assert again.best.cost == pytest.approx(found.best.cost, rel=1e-5)
     assert again.optima[0].usual
@@ -69,7 +73,7 @@ def test_the_first_start_is_the_guess(found: co.Optima):
         co.multistart(folded_arm(), CURVE, guess=co.line((0.0, 0.0), (1.0, 1.0)))
 
 
-def test_every_start_is_accounted_for(found: co.Optima):
+def test_every_start_is_accounted_for(found: co.sweeps.Optima):
     assert [start.number for start in found.starts] == list(range(12))
     counted = [n for optimum in found.optima for n in optimum.starts]
     assert len(counted) == len(set(counted))
@@ -80,11 +84,14 @@ def test_every_start_is_accounted_for(found: co.Optima):
 
 
 @pytest.mark.parametrize("kind", ["threads", "spawned processes"])
-def test_the_answer_does_not_depend_on_the_executor(found: co.Optima, kind: str):
+def test_the_answer_does_not_depend_on_the_executor(found: co.sweeps.Optima, kind: str):
     pytest.importorskip("cloudpickle")
     context = multiprocessing.get_context("spawn")
     pool = ThreadPoolExecutor(2) if kind == "threads" else ProcessPoolExecutor(2, mp_context=context)
-    with pool as executor, pytest.warns(co.SolutionWarning, match=r"^optimum 0, and 3 more like it: the cost is off"):
+    with (
+        pool as executor,
+        pytest.warns(co.refinement.SolutionWarning, match=r"^optimum 0, and 3 more like it: the cost is off"),
+    ):
         other = co.multistart(folded_arm(), CURVE, starts=12, executor=executor, compile=False, progress=False)
     assert len(other.optima) == len(found.optima)
     for one, two in zip(other.optima, found.optima, strict=True):
@@ -122,7 +129,7 @@ def test_random_motions_stay_within_the_ranges_and_begin_and_end_where_they_must
 
 def test_motions_in_phases_have_starts_as_well():
     found = co.multistart(bounce(), CURVES, starts=4, compile=False, progress=False)
-    assert isinstance(found.best, co.SequenceSolution)
+    assert isinstance(found.best, co.solution.SequenceSolution)
     assert found.best.success
     usual = [o for o in found.optima if o.usual]
     assert not usual or found.best.cost <= usual[0].solution.cost
@@ -133,7 +140,7 @@ def test_closed_chains_and_problems_without_a_mechanism_have_starts_as_well():
     ends = [co.initial(qd=0.0), co.final(qd=0.0), co.final(q={"waist": 0.5})]
     closed = co.Problem(chain.model, 1.0, co.integral(effort), ends, coordinates=co.loops.IndependentJoints(chain))
     best = co.multistart(closed, co.BSpline(5), starts=3, compile=False, progress=False).best
-    assert best.outcome.status is co.Status.SOLVED
+    assert best.outcome.status is co.solver.Status.SOLVED
     assert np.abs(chain.closures.at(best.q[3])[0]).max() < 1e-9
     push = co.Unknown("push", lower=-1.0, upper=1.0)
     place, speed = co.State("place", rate=lambda now: now.speed), co.State("speed", rate=lambda now: now.push)
@@ -193,7 +200,7 @@ def test_ctrl_c_returns_what_has_been_found(monkeypatch: pytest.MonkeyPatch):
     assert found.interrupted
     assert len(found.starts) == 2
     assert "interrupted" in repr(found)
-    assert found.best.outcome.status is co.Status.SOLVED
+    assert found.best.outcome.status is co.solver.Status.SOLVED
 
 
 def test_ctrl_c_before_anything_is_found_is_one(monkeypatch: pytest.MonkeyPatch):
@@ -202,7 +209,7 @@ def test_ctrl_c_before_anything_is_found_is_one(monkeypatch: pytest.MonkeyPatch)
         co.multistart(time_optimal(), co.BSpline(20), starts=9, compile=False)
 
 
-def test_the_chance_of_an_unseen_optimum_is_right_on_the_average(found: co.Optima):
+def test_the_chance_of_an_unseen_optimum_is_right_on_the_average(found: co.sweeps.Optima):
     """Against draws from a known distribution, whose unseen share is known as well (seeded: 4,000 samples of 15)."""
     rng, shares = np.random.default_rng(7), np.array([0.4, 0.2, 0.15, 0.1, 0.08, 0.04, 0.02, 0.01])
     estimates, truths = [], []
@@ -218,13 +225,13 @@ def test_the_chance_of_an_unseen_optimum_is_right_on_the_average(found: co.Optim
     assert np.mean(truths) == pytest.approx(after_one_less, rel=0.1)
 
 
-def test_what_the_chance_rests_on_is_said(found: co.Optima):
+def test_what_the_chance_rests_on_is_said(found: co.sweeps.Optima):
     usual, one = Found(0, None, 1.0, 0, "", 0.0), Found(1, None, 1.0, 1, "", 0.0)
     assert "another optimum: 100%, by 1 random start\n" in f"{Optima(found.optima, (usual, one))}\n"
     assert "chance" not in repr(Optima(found.optima, (usual,)))
 
 
-def test_the_ladder_is_drawn(found: co.Optima):
+def test_the_ladder_is_drawn(found: co.sweeps.Optima):
     figure = co.plot.optima(found)
     (ax,) = figure.axes
     assert ax.get_title(loc="left") == "12 starts, 0 without an optimum"

@@ -63,7 +63,7 @@ def stated(gain: float, reach: float) -> co.Problem:
     return co.Problem(own.model, co.Free(0.1, 2.0), co.duration(), ends)
 
 
-def same(one: co.Sweep, other: co.Sweep) -> bool:
+def same(one: co.sweeps.Sweep, other: co.sweeps.Sweep) -> bool:
     """Whether two tables are the same to the bit, and the solutions behind them."""
     if one.table.dtype != other.table.dtype or len(one) != len(other):
         return False
@@ -74,17 +74,17 @@ def same(one: co.Sweep, other: co.Sweep) -> bool:
     return equal and all((one[name] == other[name]).all() for name in texts)
 
 
-def run(**given: Any) -> co.Sweep:
+def run(**given: Any) -> co.sweeps.Sweep:
     settings = {"record": {"peak": peak}, "compile": False, "progress": False} | given
     return co.sweep(problem(), GRID, CURVE, **settings)
 
 
 @pytest.fixture(scope="module")
-def table() -> co.Sweep:
+def table() -> co.sweeps.Sweep:
     return run()
 
 
-def test_the_table_holds_what_single_solves_find(table: co.Sweep):
+def test_the_table_holds_what_single_solves_find(table: co.sweeps.Sweep):
     nlp = co.transcribe(problem(), CURVE, compile=False)
     assert len(table) == 12
     assert table.failed.size == 0
@@ -100,7 +100,7 @@ def test_the_table_holds_what_single_solves_find(table: co.Sweep):
         assert co.verify(solution).kkt.stationarity < 1e-4
 
 
-def test_neighbours_save_iterations(table: co.Sweep):
+def test_neighbours_save_iterations(table: co.sweeps.Sweep):
     cold = run(warm=False)
     assert cold["cost"] == pytest.approx(table["cost"], rel=1e-6)
     assert table["iterations"].sum() < 0.9 * cold["iterations"].sum()
@@ -108,7 +108,7 @@ def test_neighbours_save_iterations(table: co.Sweep):
 
 @pytest.mark.parametrize("warm", [True, False])
 @pytest.mark.parametrize("kind", ["own", "threads", "spawned"])
-def test_the_table_is_the_same_to_the_bit_on_any_executor(kind: str, warm: bool, table: co.Sweep):
+def test_the_table_is_the_same_to_the_bit_on_any_executor(kind: str, warm: bool, table: co.sweeps.Sweep):
     reference = table if warm else run(warm=False)
     if kind == "own":
         other = run(executor=2, warm=warm)
@@ -137,7 +137,7 @@ def test_what_fails_is_a_row_with_its_reason():
     assert "2 of them without an answer" in repr(found)
 
 
-def test_a_sweep_that_was_stopped_goes_on_where_it_was(tmp_path: Path, table: co.Sweep):
+def test_a_sweep_that_was_stopped_goes_on_where_it_was(tmp_path: Path, table: co.sweeps.Sweep):
     whole = run(folder=tmp_path)
     assert same(whole, table)
     files = sorted(tmp_path.glob("case_*.npz"))
@@ -173,7 +173,7 @@ def test_motions_in_phases_are_swept_as_well(tmp_path: Path):
         assert found.failed.size == 0
     solution = found.solution(1)
     assert solution.cost == found["cost"][1]
-    assert isinstance(solution, co.SequenceSolution)
+    assert isinstance(solution, co.solution.SequenceSolution)
 
 
 def falling(mass: float) -> co.Sequence:
@@ -257,7 +257,7 @@ def test_wrong_calls_say_what_is_wrong(wrong: Mapping[str, Any], told: str):
         co.sweep(**given)
 
 
-def test_wrong_columns_and_maps_say_what_is_wrong(table: co.Sweep):
+def test_wrong_columns_and_maps_say_what_is_wrong(table: co.sweeps.Sweep):
     with pytest.raises(co.InputError, match="no column named 'costs'; did you mean 'cost'"):
         _ = table["costs"]
     with pytest.raises(co.InputError, match="no name that varies named 'cost'"):

@@ -53,7 +53,7 @@ def test_operations_are_counted_where_products_are_made_in_numbers(monkeypatch):
     assert 0.3 * symbols < cost.operations("hessian") < 3 * symbols
 
 
-@pytest.mark.filterwarnings("ignore::colloc.SolutionWarning")
+@pytest.mark.filterwarnings("ignore::colloc.refinement.SolutionWarning")
 def test_a_problem_keeps_nothing_of_its_solves():
     problem = chain(2)
     co.solve(problem, co.BSpline(4), between="nodes")
@@ -62,7 +62,7 @@ def test_a_problem_keeps_nothing_of_its_solves():
         co.solve(problem, co.BSpline(intervals), between="nodes")
     gc.collect()
     assert set(vars(problem)) == known
-    assert not [one for one in gc.get_referrers(problem) if isinstance(one, co.NLP)]
+    assert not [one for one in gc.get_referrers(problem) if isinstance(one, co.transcription.NLP)]
 
 
 @pytest.mark.slow

@@ -182,7 +182,7 @@ def test_bounds_hold_during_their_part_of_the_motion(curve):
     ends = [co.initial(q=(0, 0), qd=0), co.final(q=(0, 0), qd=0)]
     problem = co.Problem(time_optimal().model, 1.0, co.integral(effort), [*ends, window])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", co.SolutionWarning)  # torques keep to their bounds at nodes
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # torques keep to their bounds at nodes
         solution = co.solve(problem, curve, compile=False)
     nodes = solution.t[(solution.t >= 0.2) & (solution.t <= 0.6)]
     inside, outside = solution.at(nodes), solution.at(np.array([0.05, 0.95]))

@@ -33,7 +33,7 @@ def line_of(problem: co.Problem, start, end) -> TimedLine:
 
 def test_a_point_to_point_problem_states_rest_to_rest_in_bounds_of_the_lines_time():
     start, end = (0.0, 0.5), (1.0, -0.5)
-    problem = co.point_to_point(arm(), start, end)
+    problem = co.transcription.point_to_point(arm(), start, end)
     time = line_of(problem, start, end).duration
     assert problem.horizon.upper == pytest.approx(1.2 * time)
     assert problem.horizon.lower == pytest.approx(0.99 * 0.5)  # 1 rad at 2 rad/s
@@ -47,7 +47,7 @@ def test_a_point_to_point_problem_states_rest_to_rest_in_bounds_of_the_lines_tim
 
 def test_the_tie_break_is_a_fixed_small_share_of_the_lines_time():
     start, end = np.array([0.0, 0.5]), np.array([1.0, -0.5])
-    problem = co.point_to_point(arm(), start, end)
+    problem = co.transcription.point_to_point(arm(), start, end)
     line, (weight, integrand) = line_of(problem, start, end), problem.integrands["smoothness"]
     *_, qdd = line.at((line.t[1:] + line.t[:-1]) / 2)
     slots = [np.zeros(symbol.shape) for symbol in problem.instant.slots]
@@ -68,10 +68,10 @@ def test_the_tie_break_is_a_fixed_small_share_of_the_lines_time():
     ids=["force", "speed", "acceleration"],
 )
 def test_one_joint_takes_the_time_of_the_textbook(limits, exact):
-    problem = co.point_to_point(slide(limits), [0.0], [1.0])
+    problem = co.transcription.point_to_point(slide(limits), [0.0], [1.0])
     mesh = line_of(problem, [0.0], [1.0]).breakpoints()
     solution = co.solve(problem, co.BSpline(breakpoints=mesh, continuity=1))
-    assert solution.status is co.Status.SOLVED
+    assert solution.status is co.solver.Status.SOLVED
     assert solution.duration == pytest.approx(exact, rel=1e-4)
 
 
@@ -79,7 +79,7 @@ def test_one_joint_takes_the_time_of_the_textbook(limits, exact):
 def test_an_arm_is_not_slower_than_its_straight_line(seed):
     puma = puma560(motors=True)
     start, end = np.random.default_rng(seed).uniform(*puma.limits("position"), (2, 6))
-    problem = co.point_to_point(puma, start, end)
+    problem = co.transcription.point_to_point(puma, start, end)
     line = line_of(problem, start, end)
     solution = co.solve(problem, co.BSpline(breakpoints=line.breakpoints(), continuity=1), violation_tolerance=0.05)
     assert solution.success
@@ -89,7 +89,7 @@ def test_an_arm_is_not_slower_than_its_straight_line(seed):
 def test_the_tie_break_settles_idle_joints_and_costs_no_time():
     """The elbow has far to go, the shoulder has time to spare."""
     start, end = (-1.5, -1.0), (-1.4, 1.5)
-    problem = co.point_to_point(arm(), start, end)
+    problem = co.transcription.point_to_point(arm(), start, end)
     curve = co.BSpline(breakpoints=line_of(problem, start, end).breakpoints(), continuity=1)
     plain = co.Problem(problem.model, problem.duration, co.duration(), problem.subject_to)
     quick, settled = (co.solve(p, curve, violation_tolerance=0.05) for p in (plain, problem))
@@ -105,7 +105,7 @@ def test_the_tie_break_settles_idle_joints_and_costs_no_time():
 
 def test_in_a_given_duration_squared_accelerations_are_least():
     """The cubic q = s^2 (3 - 2 s), whose acceleration is 6 (1 - 2 s) d / T^2."""
-    problem = co.point_to_point(slide(co.Limits()), [0.0], [2.0], duration=1.5)
+    problem = co.transcription.point_to_point(slide(co.Limits()), [0.0], [2.0], duration=1.5)
     solution = co.solve(problem, co.BSpline(4))
     s = np.linspace(0, 1, 11)
     np.testing.assert_allclose(solution.at(1.5 * s).q[:, 0], 2 * s**2 * (3 - 2 * s), atol=1e-6)
@@ -113,7 +113,7 @@ def test_in_a_given_duration_squared_accelerations_are_least():
 
 def test_a_cost_of_ones_own_goes_with_a_duration():
     effort = co.integral(lambda now: ca.sumsqr(now.tau))
-    problem = co.point_to_point(arm(), (0, 0), (1, 0), duration=co.Free(0.5, 2.0), minimize=effort)
+    problem = co.transcription.point_to_point(arm(), (0, 0), (1, 0), duration=co.Free(0.5, 2.0), minimize=effort)
     assert problem.minimize is effort
     assert problem.horizon == co.Free(0.5, 2.0)
 
@@ -124,14 +124,29 @@ WEAK = co.Limits(torque=(-5.0, 5.0))
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (lambda: co.point_to_point("arm", 0, 1), "model must be a Model, got 'arm'"),  # pyright: ignore
-        (lambda: co.point_to_point(arm(), (0, 0, 0), (1, 1)), r"start must have shape \(2,\), got shape \(3,\)"),
-        (lambda: co.point_to_point(arm(), (0, 0), (1, np.nan)), r"end must be finite"),
-        (lambda: co.point_to_point(arm(), (0, 4), (1, 1)), r"initial q\[elbow\] = 4 lies outside its bounds \[-3, 3\]"),
-        (lambda: co.point_to_point(arm(), (0, 1), (0, 1)), r"same posture: \(0, 1\)"),
-        (lambda: co.point_to_point(arm(co.Limits()), (0, 0), (1, 1)), "no duration: nothing limits the speed; give"),
-        (lambda: co.point_to_point(arm(WEAK), (0, 0), (1, 1)), r"shoulder needs 19.6\d* N m to be held at 0%"),
-        (lambda: co.point_to_point(arm(), (0, 0), (1, 1), minimize=co.duration()), "your own needs a duration"),
+        (lambda: co.transcription.point_to_point("arm", 0, 1), "model must be a Model, got 'arm'"),  # pyright: ignore
+        (
+            lambda: co.transcription.point_to_point(arm(), (0, 0, 0), (1, 1)),
+            r"start must have shape \(2,\), got shape \(3,\)",
+        ),
+        (lambda: co.transcription.point_to_point(arm(), (0, 0), (1, np.nan)), r"end must be finite"),
+        (
+            lambda: co.transcription.point_to_point(arm(), (0, 4), (1, 1)),
+            r"initial q\[elbow\] = 4 lies outside its bounds \[-3, 3\]",
+        ),
+        (lambda: co.transcription.point_to_point(arm(), (0, 1), (0, 1)), r"same posture: \(0, 1\)"),
+        (
+            lambda: co.transcription.point_to_point(arm(co.Limits()), (0, 0), (1, 1)),
+            "no duration: nothing limits the speed; give",
+        ),
+        (
+            lambda: co.transcription.point_to_point(arm(WEAK), (0, 0), (1, 1)),
+            r"shoulder needs 19.6\d* N m to be held at 0%",
+        ),
+        (
+            lambda: co.transcription.point_to_point(arm(), (0, 0), (1, 1), minimize=co.duration()),
+            "your own needs a duration",
+        ),
     ],
 )
 def test_what_no_motion_follows_from_is_refused(given, message):
@@ -141,5 +156,5 @@ def test_what_no_motion_follows_from_is_refused(given, message):
 
 def test_with_a_duration_the_line_may_be_impossible():
     """A swing-up has no straight line, but a problem."""
-    problem = co.point_to_point(arm(WEAK), (-np.pi / 2, 0), (np.pi / 2, 0), duration=co.Free(0.5, 10.0))
+    problem = co.transcription.point_to_point(arm(WEAK), (-np.pi / 2, 0), (np.pi / 2, 0), duration=co.Free(0.5, 10.0))
     assert problem.horizon.upper == 10.0

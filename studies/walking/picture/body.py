@@ -131,7 +131,7 @@ def strides(step: Step, solution: co.Solution, count: int, frames: int) -> Film:
 
 
 def _landmarks(human: Human, solution: co.Solution, s: np.ndarray) -> dict[str, np.ndarray]:
-    def places(now: co.Instant) -> tuple[ca.SX, ...]:
+    def places(now: co.problem.Instant) -> tuple[ca.SX, ...]:
         return tuple(now.point(*point).position for point in human.landmarks.values())
 
     return dict(zip(human.landmarks, solution.evaluate(places, s * solution.duration), strict=True))

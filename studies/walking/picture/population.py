@@ -19,7 +19,7 @@ from colloc.studies.walking.report.stride import COMPARED, Stride
 
 @styled
 def population_figure(
-    found: co.Sweep, walks: Mapping[float, Sequence[Stride]], transport: Mapping[float, np.ndarray]
+    found: co.sweeps.Sweep, walks: Mapping[float, Sequence[Stride]], transport: Mapping[float, np.ndarray]
 ) -> Figure:
     """Bands of people over a stride before the measured ones, and cost of transport over stature.
 

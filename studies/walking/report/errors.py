@@ -84,7 +84,7 @@ def straying(step: Step, solution: co.Solution, s: np.ndarray) -> Stray:
     return worst
 
 
-def _motion(point: Point, now: co.Instant) -> co.PointMotion:
+def _motion(point: Point, now: co.problem.Instant) -> co.model.PointMotion:
     return now.point(*point)
 
 

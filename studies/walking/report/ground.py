@@ -46,7 +46,7 @@ class Ground:
 def ground_reactions(step: Step, solution: co.Solution, s: np.ndarray) -> Ground:
     """Wrenches of both feet and of the whole at normalised times."""
 
-    def wrenches(now: co.Instant) -> tuple[ca.SX, ...]:
+    def wrenches(now: co.problem.Instant) -> tuple[ca.SX, ...]:
         return tuple(ca.vertcat(*wrench) / step.weight for wrench in (right(step, now), left(step, now), now.support))
 
     return Ground(s, *solution.evaluate(wrenches, s * solution.duration))
@@ -56,19 +56,19 @@ def pelvis_torques(step: Step, solution: co.Solution, s: np.ndarray) -> dict[str
     """Torques of the human on its pelvis at normalised times, by joint, each shape (N,) [N m, N]."""
     model = step.human.model
 
-    def torques(now: co.Instant) -> ca.SX:
+    def torques(now: co.problem.Instant) -> ca.SX:
         q, qd, qdd = pelvis_coordinates(step, now)
         loads = []
         for side, wrench in (("r", right(step, now)), ("l", left(step, now))):
             body = step.human.feet[side].ball.body
-            place = co.point_motion(model, body, q=q).position
+            place = co.model.point_motion(model, body, q=q).position
             loads.append(co.Load(body, wrench.force, wrench.about(place)))
         return co.dynamics.newton_euler(model, q, qd, qdd, loads)
 
     return dict(zip(model.joint_names, solution.evaluate(torques, s * solution.duration).T, strict=True))
 
 
-def pelvis_coordinates(step: Step, now: co.Instant) -> tuple[ca.SX, ca.SX, ca.SX]:
+def pelvis_coordinates(step: Step, now: co.problem.Instant) -> tuple[ca.SX, ca.SX, ca.SX]:
     """Coordinates of the human on its pelvis and their rates, SX, each shape (n,), as functions of an instant."""
     place = now.point(*step.stance.landmarks["pelvis"]).position
     angles = pelvis_angles(step, now)

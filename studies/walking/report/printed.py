@@ -18,7 +18,7 @@ def stride(step: Step, solution: co.Solution) -> Stride:
     """Angles and ground reactions of the right side over a stride, as in `Report.curves`."""
     names = step.human.model.joint_names
 
-    def seen(now: co.Instant) -> tuple[ca.SX, ...]:
+    def seen(now: co.problem.Instant) -> tuple[ca.SX, ...]:
         return (now.q, *(wrench.force / step.weight for wrench in (right(step, now), left(step, now))))
 
     q, leading, trailing = solution.evaluate(seen, np.linspace(0, solution.duration, SAMPLES))
@@ -65,7 +65,7 @@ def _standing(human: Human, solution: co.Solution, what: str) -> tuple[np.ndarra
     s = np.linspace(0, 1, SAMPLES)
     points = {key: getattr(human.feet[key[0]], key[1]) for key in TOUCHES if key[1] != "toe"}
 
-    def seen(now: co.Instant) -> tuple[ca.SX, ...]:
+    def seen(now: co.problem.Instant) -> tuple[ca.SX, ...]:
         return tuple(getattr(now.point(*point), what) for point in points.values())
 
     found = []

@@ -42,7 +42,7 @@ class Report:
     def found(self) -> bool:
         """Whether the step is an optimum that keeps to its bounds, simulated or not."""
         outcome = self.solution.outcome
-        return outcome.status is co.Status.SOLVED and self.solution.violation <= outcome.tolerance
+        return outcome.status is co.solver.Status.SOLVED and self.solution.violation <= outcome.tolerance
 
     @cached_property
     def percent(self) -> np.ndarray:
@@ -50,7 +50,7 @@ class Report:
         return np.linspace(0, 100, 2 * SAMPLES - 1)
 
     @cached_property
-    def sample(self) -> co.Sample:
+    def sample(self) -> co.solution.Sample:
         """Motion of the step at `SAMPLES` times."""
         return self.solution.at(self.ground.s * self.solution.duration)
 
