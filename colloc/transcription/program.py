@@ -14,7 +14,7 @@ from colloc.blocks.block import Block
 from colloc.blocks.evaluation import Evaluation
 from colloc.kernels import Compile
 from colloc.problem import Problem
-from colloc.support.arguments import integer, taking
+from colloc.support.arguments import integer, validated
 from colloc.support.checks import count, float_array
 from colloc.support.display import short
 from colloc.support.lazy import cached_property
@@ -252,7 +252,7 @@ class Program(ABC):
         largest = float(np.max([excess.max(initial=0) for excess in excesses]))
         return largest if largest >= 0 else np.inf
 
-    @taking(directions=integer(1), seed=integer())
+    @validated(directions=integer(1), seed=integer())
     def check_derivatives(
         self, x: np.ndarray, p: np.ndarray | Sequence[float] = (), *, directions: int = 3, seed: int = 0
     ) -> dict[str, float]:
