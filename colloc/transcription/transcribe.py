@@ -23,7 +23,7 @@ from colloc.kernels import Compile, check_compile
 from colloc.problem import ConstraintRows, Problem, Slots, Window, summed
 from colloc.problem import Sequence as Phases
 from colloc.support.checks import InputError, instance, quoted, spelt, unknown_name
-from colloc.support.interrupts import heeded
+from colloc.support.interrupts import reraise_interrupt
 from colloc.support.progress import announce
 from colloc.transcription.fixed_ends import fix_ends
 from colloc.transcription.free_knots import FreeKnotsGrid
@@ -61,7 +61,7 @@ def transcribe(
 
 
 @spelt
-@heeded
+@reraise_interrupt
 def transcribe(
     problem: Problem | Phases,
     curve: Transcription | Mapping[str, Transcription],

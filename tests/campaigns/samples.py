@@ -209,6 +209,7 @@ BY_NAME = {
 }  # fmt: skip
 OWN = {
     "co.sweep": {"cases": "{'weight': [1.0]}", "curve": "co.BSpline(3)"},
+    "co.multistart": {"curve": "co.BSpline(3)", "starts": "2"}, "co.tie_break": {"cost": "co.integral(lambda now: ca.sumsqr(now.qd))"},
     "co.plot.map": {"table": "swept()", "x": "'weight'", "y": "'weight'"}, "co.Sweep.solution": {"row": "0"},
     "co.Instant.distance": {"a": "co.Capsule('shoulder', (0, 0, 0), (0.1, 0, 0), 0.05)", "b": "co.Capsule(None, (0, 0, 0), (0, 0, 1), 0.1)"},
     "co.track": {"times": "np.linspace(0, 1, 9)", "values": "np.zeros(9)", "of": "lambda now: now.q[0]",
