@@ -30,7 +30,7 @@ from colloc.support.checks import (
     relative_tolerance,
     spelt,
 )
-from colloc.support.interrupts import heeded
+from colloc.support.interrupts import reraise_interrupt
 from colloc.support.progress import silent_if_told
 from colloc.transcription import NLP, BaseNLP, SequenceNLP, default_curves, transcribe
 
@@ -60,7 +60,7 @@ def solve(
 
 
 @spelt
-@heeded
+@reraise_interrupt
 @silent_if_told
 def solve(
     problem: Problem | Sequence | NLP | SequenceNLP,
@@ -197,7 +197,7 @@ def solve(
 
 
 @spelt
-@heeded
+@reraise_interrupt
 @silent_if_told
 def refine(
     solution: A,

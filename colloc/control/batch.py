@@ -15,11 +15,11 @@ import numpy as np
 
 from colloc.control.residuals import Residuals
 from colloc.control.riccati import Policy
-from colloc.support.arguments import a, array, number, taking
+from colloc.support.arguments import array, instance_of, number, validated
 from colloc.support.checks import InputError
 
 
-@taking(A=array("K", "n_x", "n_x"), B=array("K", "n_x", "n_u"))
+@validated(A=array("K", "n_x", "n_x"), B=array("K", "n_x", "n_u"))
 def response_matrices(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """S_x and S_u, each block row from the one above.
 
@@ -53,7 +53,7 @@ def response_matrices(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndar
     return S_x.reshape(-1, n_x), S_u.reshape(-1, steps * n_u)
 
 
-@taking(A=array("K", "n_x", "n_x"), B=array("K", "n_x", "n_u"), du=array("K", "n_u"))
+@validated(A=array("K", "n_x", "n_x"), B=array("K", "n_x", "n_u"), du=array("K", "n_u"))
 def response(A: np.ndarray, B: np.ndarray, du: np.ndarray) -> np.ndarray:
     """S_u du: changes of the states that changes of the controls make.
 
@@ -82,7 +82,7 @@ def response(A: np.ndarray, B: np.ndarray, du: np.ndarray) -> np.ndarray:
     return dx
 
 
-@taking(A=array("K", "n_x", "n_x"), B=array("K", "n_x", "n_u"), y=array("K+1", "n_x"))
+@validated(A=array("K", "n_x", "n_x"), B=array("K", "n_x", "n_u"), y=array("K+1", "n_x"))
 def response_transposed(A: np.ndarray, B: np.ndarray, y: np.ndarray) -> np.ndarray:
     """S_u' y, by the adjoint recursion: with y the gradient of a cost by the states, that by the controls.
 
@@ -113,10 +113,10 @@ def response_transposed(A: np.ndarray, B: np.ndarray, y: np.ndarray) -> np.ndarr
     return result
 
 
-@taking(
+@validated(
     A=array("K", "n_x", "n_x"),
     B=array("K", "n_x", "n_u"),
-    residuals=a(Residuals),
+    residuals=instance_of(Residuals),
     x=array("K+1", "n_x"),
     u=array("K", "n_u"),
     damping=number(),

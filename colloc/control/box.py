@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.support.arguments import array, taking
+from colloc.support.arguments import array, validated
 from colloc.support.checks import InputError, interval
 
 _ITERATIONS = 100
@@ -27,7 +27,7 @@ class BoxMinimum(NamedTuple):
     free: np.ndarray
 
 
-@taking(H=array("n", "n"), g=array("n"))
+@validated(H=array("n", "n"), g=array("n"))
 def box_minimum(H: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> BoxMinimum:
     """Minimise x' H x / 2 + g' x subject to lower <= x <= upper.
 

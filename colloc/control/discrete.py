@@ -13,7 +13,7 @@ from colloc.dynamics import composite_sensitivities, forward_dynamics, total_sen
 from colloc.kernels.batch import Batch
 from colloc.model import Load, Model, check_forward, check_loads
 from colloc.problem import Instant
-from colloc.support.arguments import a, array, taking
+from colloc.support.arguments import array, instance_of, validated
 from colloc.support.checks import InputError, count, finite_number, function, interval, pair, quoted
 
 Step = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
@@ -202,8 +202,8 @@ def _slopes(batch: Batch, t: np.ndarray, x: np.ndarray, u: np.ndarray) -> tuple[
     return np.concatenate([x[:, n:], qdd], axis=1), F_x, F_u
 
 
-@taking(
-    system=a(System),
+@validated(
+    system=instance_of(System),
     x0=array("n_x"),
     u=array("K", "n_u"),
     reference=array("rows", "n_x"),

@@ -17,8 +17,8 @@ from colloc.control.residuals import Expansion, Residuals, fitted
 from colloc.control.riccati import Policy, backward
 from colloc.control.trajectory import Status, Trajectory
 from colloc.support.checks import InputError, count, finite_array, finite_number, interval, pair, quoted
-from colloc.support.interrupts import heeded
-from colloc.support.threads import end_if_told
+from colloc.support.interrupts import reraise_interrupt
+from colloc.support.threads import raise_if_stopped
 
 # Of the expected decrease that a step must bring. A small share admits steps far beyond where the linearisation holds,
 # and with them whirling local minima: with 0.1 it took a third more iterations over 16 reaches of 2 to 10 links.
@@ -51,7 +51,7 @@ class Form(Enum):
     BATCH = "batch"
 
 
-@heeded
+@reraise_interrupt
 def ilqr(
     system: System,
     objective: Objective,
@@ -114,7 +114,7 @@ def ilqr(
         gains = np.zeros((*u0.shape, system.n_x))
         status = None if np.isfinite(now.cost) else Status.UNDEFINED if np.isfinite(now.x).all() else Status.DIVERGED
         while status is None and len(history["cost"]) < max_iterations:
-            end_if_told()
+            raise_if_stopped()
             local = _expanded(task, now)
             if local is None:
                 status = Status.UNDEFINED

@@ -11,7 +11,7 @@ import numpy as np
 
 from colloc.model import Model
 from colloc.problem import Instant
-from colloc.support.arguments import a, callback, taking
+from colloc.support.arguments import callback, instance_of, validated
 from colloc.support.checks import InputError, as_tuple, finite_array, function, quoted
 
 Rows = Callable[[np.ndarray], np.ndarray]
@@ -100,7 +100,7 @@ def state_cost(targets: Any, weights: Any, steps: Sequence[int] | None = None) -
     return Objective(states=(Term(_numbers("targets", targets), _weights(weights), _steps(steps)),))
 
 
-@taking(model=a(Model), fn=callback("a function of the instant"))
+@validated(model=instance_of(Model), fn=callback("a function of the instant"))
 def output_cost(
     model: Model, fn: Callable[[Instant], ca.SX], targets: Any, weights: Any, steps: Sequence[int] | None = (-1,)
 ) -> Objective:

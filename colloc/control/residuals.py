@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from colloc.control.objective import Objective, Output, Term
-from colloc.support.arguments import a, integer, taking
+from colloc.support.arguments import instance_of, integer, validated
 from colloc.support.checks import InputError, float_array, quoted
 
 
@@ -121,7 +121,7 @@ def _expanded(parts: tuple[Residual, ...], z: np.ndarray) -> tuple[np.ndarray, n
     return gradient, hessian
 
 
-@taking(objective=a(Objective), steps=integer(1), n_x=integer(1), n_u=integer(1))
+@validated(objective=instance_of(Objective), steps=integer(1), n_x=integer(1), n_u=integer(1))
 def fitted(objective: Objective, steps: int, n_x: int, n_u: int) -> Residuals:
     """The objective for trajectories of a number of steps.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from colloc.control.box import projected_newton
 from colloc.control.residuals import Expansion
-from colloc.support.arguments import a, array, each, number, taking
+from colloc.support.arguments import array, instance_of, list_of, number, validated
 from colloc.support.checks import InputError
 
 
@@ -38,18 +38,18 @@ class Policy(NamedTuple):
     slope: float
     curvature: float
 
-    @taking(step=number())
+    @validated(step=number())
     def decrease(self, step: float) -> float:
         """How much the objective is expected to fall."""
         return -step * (self.slope + 0.5 * step * self.curvature)
 
 
-@taking(
+@validated(
     A=array("K", "n_x", "n_x"),
     B=array("K", "n_x", "n_u"),
-    objective=a(Expansion),
+    objective=instance_of(Expansion),
     damping=number(),
-    room=each(array("K", "n_u")),
+    room=list_of(array("K", "n_u")),
 )
 def backward(
     A: np.ndarray,

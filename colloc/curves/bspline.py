@@ -20,7 +20,7 @@ from colloc.curves.mesh import (
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
 from colloc.support.checks import InputError, choice, count, finite_array, finite_number, pair, quoted, spelt
-from colloc.support.display import stated
+from colloc.support.display import as_call
 
 
 @spelt
@@ -132,7 +132,7 @@ class BSpline:
         return collocation_points(self.basis, lambda count: gauss(count)[0])
 
     def __repr__(self) -> str:
-        return stated(self)
+        return as_call(self)
 
 
 def _spacing(given: Any, widths: np.ndarray) -> tuple[float, float]:

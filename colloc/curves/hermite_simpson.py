@@ -11,7 +11,7 @@ from colloc.curves.mesh import Points, check_mesh, collocation_points, equal_nod
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import radau
 from colloc.support.checks import spelt
-from colloc.support.display import stated
+from colloc.support.display import as_call
 
 
 @spelt
@@ -53,7 +53,7 @@ class HermiteSimpson:
         object.__setattr__(self, "breakpoints", breakpoints)
 
     def __repr__(self) -> str:
-        return stated(self)
+        return as_call(self)
 
     @property
     def basis(self) -> SplineBasis:

@@ -8,8 +8,10 @@ from colloc.descent.line_search import Point
 from colloc.descent.objective import Descent, DescentStatus, Objective, Stop
 from colloc.descent.record import Record
 from colloc.solver.unconstrained import minimise
+from colloc.support.interrupts import reraise_interrupt
 
 
+@reraise_interrupt
 def ipopt(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Descent:
     """Descent by IPOPT under the same stopping rule.
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.support.arguments import a, array, callback, number, taking
+from colloc.support.arguments import array, callback, instance_of, number, validated
 from colloc.support.checks import InputError, instance
 
 _DECREASE = 1e-4  # of what the slope at the start promises
@@ -87,9 +87,9 @@ def lowers(start: Point, point: Point, promised: float) -> bool:
     return point.finite and point.value <= start.value + _DECREASE * promised + slack
 
 
-@taking(
+@validated(
     evaluate=callback("a function of x that returns a Point"),
-    start=a(Point),
+    start=instance_of(Point),
     direction=array("n", finite=False),
     first=number(positive=True),
     curvature=number(positive=True),

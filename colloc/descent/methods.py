@@ -18,7 +18,7 @@ from colloc.descent.line_search import Point, wolfe_step
 from colloc.descent.objective import Descent, DescentStatus, Objective, Stop, check_objective
 from colloc.descent.record import Record
 from colloc.support.checks import InputError
-from colloc.support.interrupts import heeded
+from colloc.support.interrupts import reraise_interrupt
 
 
 class _Direction(NamedTuple):
@@ -39,7 +39,7 @@ _Choice = Callable[[Point, _Move | None, np.ndarray], _Direction]  # of the last
 _FLAT = 1e-12  # cosine between a step and the change of the gradient: below it there is no curvature to learn
 
 
-@heeded
+@reraise_interrupt
 def steepest_descent(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Descent:
     """Go against the gradient.
 
@@ -82,7 +82,7 @@ def steepest_descent(objective: Objective, x0: np.ndarray, stop: Stop | None = N
     return _descend("steepest descent", objective, x0, stop, direction, curvature=0.1)
 
 
-@heeded
+@reraise_interrupt
 def bfgs(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Descent:
     """Quasi-Newton directions from an inverse Hessian that the gradients build up.
 
@@ -120,7 +120,7 @@ def bfgs(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Desc
     return _descend("BFGS", objective, x0, stop, direction, curvature=0.9)
 
 
-@heeded
+@reraise_interrupt
 def modified_newton(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Descent:
     """Newton directions, from a Hessian that is made positive definite where it is not.
 

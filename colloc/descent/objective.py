@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from colloc.numerics.differences import central_difference
-from colloc.support.arguments import array, integer, taking
+from colloc.support.arguments import array, integer, validated
 from colloc.support.checks import InputError, count, finite_number, float_array, function, quoted
 from colloc.support.display import Table, short
 
@@ -50,7 +50,7 @@ class Objective:
         for name, bound in (("lower", self.lower), ("upper", self.upper)):
             float_array(f"{name} bounds of an objective", bound)
 
-    @taking(x=array("n"), directions=integer(1), seed=integer())
+    @validated(x=array("n"), directions=integer(1), seed=integer())
     def check_derivatives(self, x: np.ndarray, *, directions: int = 3, seed: int = 0) -> dict[str, float]:
         """Largest relative error of the derivatives against central differences along random directions.
 

@@ -10,7 +10,7 @@ from colloc.descent.box import box_of
 from colloc.descent.line_search import Point
 from colloc.descent.objective import Descent, DescentStatus, History, Objective, Stop, check_objective
 from colloc.support.checks import InputError, finite_array, instance
-from colloc.support.threads import end_if_told
+from colloc.support.threads import raise_if_stopped
 
 
 class Record:
@@ -47,7 +47,7 @@ class Record:
 
     def append(self, point: Point) -> None:
         """One more iterate."""
-        end_if_told()
+        raise_if_stopped()
         norm, step = float(np.linalg.norm(self.box.residual(point))), float(np.linalg.norm(point.x - self.now.x))
         self._rows.append((point.value, norm, step, self._evaluations, time.perf_counter() - self._begin))
         self.now = point

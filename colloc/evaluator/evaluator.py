@@ -36,7 +36,7 @@ from colloc.model import Load, Model, check_forward, check_loads
 from colloc.numerics.bspline import SplineBasis
 from colloc.problem import Instant
 from colloc.support.checks import InputError, as_tuple, finite_array, function, instance, quoted, spelt
-from colloc.support.interrupts import heeded
+from colloc.support.interrupts import reraise_interrupt
 from colloc.support.lazy import cached_property
 
 INPUTS = ("t", "q", "qd", "qdd", "tau")
@@ -74,7 +74,7 @@ class Evaluator:
            [0.16, 0.12]])
     """
 
-    @heeded
+    @reraise_interrupt
     def __init__(
         self,
         model: Model,
@@ -211,7 +211,7 @@ class Evaluator:
         """
         return self._evaluate(self._forward_dynamics, [(self.model.n,)], q=q, qd=qd, tau=tau, t=t)[0]
 
-    @heeded
+    @reraise_interrupt
     def point(self, body: str, point: Any = (0, 0, 0), *, q: Any, qd: Any = 0.0, qdd: Any = 0.0) -> PointSamples:
         """Motion of a point fixed in a link, in the world frame.
 
@@ -277,7 +277,7 @@ class Evaluator:
         ]
         return [array[0] for array in arrays] if single else arrays
 
-    @heeded
+    @reraise_interrupt
     def _values(self, batch: Batch, memory: Sequence[np.ndarray] | None, **given: Any) -> tuple[list[np.ndarray], bool]:
         """The one place where numbers go in and come out: nonzeros of results, and whether samples lack an axis."""
         given = {name: finite_array(name, value) for name, value in given.items()}

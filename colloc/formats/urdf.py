@@ -17,7 +17,7 @@ from colloc.model.kinds import fixed, prismatic, revolute
 from colloc.model.limits import Limits
 from colloc.model.transforms import placement
 from colloc.model.tree import Model
-from colloc.support.checks import InputError, doubt, finite_number, quoted, spelt, unknown_name
+from colloc.support.checks import InputError, finite_number, quoted, spelt, unknown_name, warn
 from colloc.support.files import check_path
 
 _KINDS = ("revolute", "continuous", "prismatic", "fixed")
@@ -165,7 +165,7 @@ def _joint(joint: ElementTree.Element, friction_velocity: float) -> Joint:
     friction = Friction(level, friction_velocity) if level else None
     made = make(direction.tolist(), place, _limits(joint, kind, what), name=name, damping=damping, friction=friction)
     if axis is None:
-        doubt(f"{what} has no <axis>: it is taken to be x, (1, 0, 0), by the rules of the format")
+        warn(f"{what} has no <axis>: it is taken to be x, (1, 0, 0), by the rules of the format")
     return made
 
 
@@ -182,9 +182,9 @@ def _limits(joint: ElementTree.Element, kind: str, what: str) -> Limits:
             size = _number(limit, key, f"limit of {what}")
             symmetric[quantity] = (-size, size)
     if symmetric.get("velocity") == (0.0, 0.0):
-        doubt(f"{what} cannot move: its velocity limit is 0")
+        warn(f"{what} cannot move: its velocity limit is 0")
     if symmetric.get("torque") == (0.0, 0.0):
-        doubt(f"{what} has no motor: its effort limit is 0, which holds its torque at zero; state one, or leave it out")
+        warn(f"{what} has no motor: its effort limit is 0, which holds its torque at zero; state one, or leave it out")
     return Limits(position, **symmetric)
 
 

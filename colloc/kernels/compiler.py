@@ -15,9 +15,9 @@ from typing import IO
 
 from colloc.kernels.kernel import CompileError
 from colloc.kernels.options import CompileWarning
-from colloc.support.checks import doubt
+from colloc.support.checks import warn
 from colloc.support.interrupts import uninterrupted
-from colloc.support.threads import end_if_told
+from colloc.support.threads import raise_if_stopped
 
 PATIENCE = 30.0  # s, after which a run that has not ended is spoken of
 TIMEOUT = 900.0  # s, of one run
@@ -140,9 +140,9 @@ class _Run:
             if waited > patience and not spoken:
                 hint = "Ctrl-C ends it, compile=False does without"
                 words = f"the C compiler {self.words[0]} has been running for {patience:.0f} s: {hint}"
-                doubt(words, CompileWarning)
+                warn(words, CompileWarning)
                 spoken = True
-            end_if_told()
+            raise_if_stopped()
             with suppress(subprocess.TimeoutExpired):
                 output, _ = self.process.communicate(timeout=_GLANCE)
                 return self.process.returncode, output

@@ -29,7 +29,7 @@ from colloc.kernels.options import (
     thread_count,
 )
 from colloc.kernels.source import sources
-from colloc.support.checks import InputError, count, doubt, unknown_name
+from colloc.support.checks import InputError, count, unknown_name, warn
 from colloc.support.progress import announce
 
 
@@ -191,7 +191,7 @@ def build_or_warn(kernels: Mapping[str, Kernel], options: Compile) -> Library | 
     try:
         return build(kernels, options)
     except CompileError as error:
-        doubt(f"{error}; CasADi's virtual machine is used instead", CompileWarning)
+        warn(f"{error}; CasADi's virtual machine is used instead", CompileWarning)
         return None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.support.checks import doubt
+from colloc.support.checks import warn
 from colloc.support.display import short
 
 _HEAVY = 100.0  # m/s2, of the gravity on no planet
@@ -20,7 +20,7 @@ def check_units(model: Any) -> None:
     for body in model.bodies:
         length, what = max(_lengths(body))
         if length > _LONG:
-            doubt(
+            warn(
                 f"body {body.name!r} has {what} {short(length)} m: millimetres? lengths are in m, masses in kg, "
                 "inertias in kg m2"
             )
@@ -30,12 +30,12 @@ def check_units(model: Any) -> None:
 def _check_gravity(gravity: np.ndarray) -> None:
     words = f"gravity ({', '.join(map(short, gravity))})"
     if (size := float(np.linalg.norm(gravity))) > _HEAVY:
-        doubt(f"{words} is {short(size)} m/s2, more than on any planet: cm/s2? on Earth it is 9.81 m/s2")
+        warn(f"{words} is {short(size)} m/s2, more than on any planet: cm/s2? on Earth it is 9.81 m/s2")
     for axis, pull in zip("yz", gravity[1:].tolist(), strict=True):
         if pull > 0 and np.count_nonzero(gravity) == 1:
             down = tuple(-np.abs(gravity).round(6))
             down = ", ".join(short(value + 0.0) for value in down)
-            doubt(
+            warn(
                 f"{words} pulls along +{axis}: upwards? it is the acceleration of falling bodies, ({down}) where "
                 f"{axis} points up"
             )

@@ -9,7 +9,7 @@ import matplotlib as mpl
 from matplotlib.backends.registry import BackendFilter, backend_registry
 from matplotlib.figure import Figure
 
-from colloc.support.checks import InputError, doubt, instance
+from colloc.support.checks import InputError, instance, warn
 
 
 def show(*figures: Figure) -> None:
@@ -48,7 +48,7 @@ def show(*figures: Figure) -> None:
     if backend.lower() in backend_registry.list_builtin(BackendFilter.NON_INTERACTIVE):
         chosen = os.environ.get("MPLBACKEND") or not mpl.rcParams["backend_fallback"]
         if not chosen:
-            doubt(
+            warn(
                 f"no window can be opened: matplotlib draws with {backend!r} here; write the figure to a file, as in "
                 'co.plot.save_figure(figure, "figure.png")'
             )

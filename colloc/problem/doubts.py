@@ -10,7 +10,7 @@ from colloc.problem.instant import Slots
 from colloc.problem.joint_constraints import Bounds, EndState
 from colloc.problem.track import Tracked
 from colloc.problem.unknowns import Free
-from colloc.support.checks import angles, doubt
+from colloc.support.checks import angles, warn
 from colloc.support.display import short, shown
 
 _LOOSE = 3  # turns that a bound may be away from zero
@@ -34,7 +34,7 @@ def check_idle(problem: Any) -> None:
     found = [j for j in idle if any(j in fn.jac_sparsity(0, tau).get_col() for fn in asked)]
     if found:
         some, one = shown([model.joint_names[j] for j in found]), len(found) == 1
-        doubt(
+        warn(
             f"joint{'' if one else 's'} {some} move{'s' if one else ''} no mass, so that torques there are zero "
             "whatever they do: give mass, centre of mass and inertia to the bodies they carry"
         )
@@ -67,12 +67,12 @@ def _check_times(name: str, t: np.ndarray, horizon: Free) -> None:
     covered = min(t[-1], shortest) - max(t[0], 0.0)
     motion = f"a motion of {short(longest)} s" if shortest == longest else f"one of at most {short(longest)} s"
     if t[-1] > longest and (within < _FEW or t[-1] > _LONG * longest):
-        doubt(
+        warn(
             f"times of {name!r} run from {short(t[0])} to {short(t[-1])}, {within} of {t.size} samples in {motion}: "
             "milliseconds, or a clock that does not start with the motion? times are in seconds from its start"
         )
     elif covered < _MOST * shortest:
-        doubt(
+        warn(
             f"samples of {name!r} cover {max(covered, 0.0) / shortest:.0%} of the motion, {short(t[0])} to "
             f"{short(t[-1])} s of {short(shortest)} s, and nothing holds the rest of it: give more samples, a shorter "
             "duration, or co.initial and co.final"

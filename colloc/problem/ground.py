@@ -16,7 +16,7 @@ import casadi as ca
 from colloc.dynamics import Wrench
 from colloc.model import Load
 from colloc.problem.instant import Instant
-from colloc.support.arguments import a, array, callback, each, number, symbols, taking, word
+from colloc.support.arguments import array, callback, instance_of, list_of, number, string, symbols, validated
 from colloc.support.checks import InputError
 
 
@@ -43,7 +43,7 @@ class Contact(NamedTuple):
     free: ca.SX
 
 
-@taking(wrench=a(Wrench))
+@validated(wrench=instance_of(Wrench))
 def zero_moment_point(wrench: Wrench) -> Contact:
     """Where a wrench meets the ground; not a number where it has no vertical force.
 
@@ -59,7 +59,7 @@ def zero_moment_point(wrench: Wrench) -> Contact:
     return Contact(x, z, my - fx * z + fz * x)
 
 
-@taking(wrench=a(Wrench), points=each(symbols(3)))
+@validated(wrench=instance_of(Wrench), points=list_of(symbols(3)))
 def by_distance(wrench: Wrench, points: Sequence[ca.SX]) -> list[Wrench]:
     """Shares of two feet by the distance of the zero moment point: the nearer foot carries more.
 
@@ -90,7 +90,7 @@ def by_distance(wrench: Wrench, points: Sequence[ca.SX]) -> list[Wrench]:
     return [wrench.scaled(1 - ratio), wrench.scaled(ratio)]
 
 
-@taking(wrench=a(Wrench), points=each(symbols(3)), shares=symbols(None))
+@validated(wrench=instance_of(Wrench), points=list_of(symbols(3)), shares=symbols(None))
 def by_partition(wrench: Wrench, points: Sequence[ca.SX], shares: ca.SX) -> list[Wrench]:
     """Shares of contact points by a partition of unity (Xiang 2019, J. Biomech. Engng 141).
 
@@ -120,7 +120,7 @@ def by_partition(wrench: Wrench, points: Sequence[ca.SX], shares: ca.SX) -> list
     ]
 
 
-@taking(wrench=a(Wrench), points=each(symbols(3)), shares=symbols(None))
+@validated(wrench=instance_of(Wrench), points=list_of(symbols(3)), shares=symbols(None))
 def partition_rows(wrench: Wrench, points: Sequence[ca.SX], shares: ca.SX) -> ca.SX:
     """What must vanish for `by_partition` to add up: shape (3,) [1, m, m].
 
@@ -144,7 +144,7 @@ def _check_shares(points: Sequence[ca.SX], shares: ca.SX) -> None:
         raise InputError(f"every point needs a share, got {len(points)} points and {shares.shape[0]} shares")
 
 
-@taking(body=word(), at=array(3), wrench=callback("a function of the instant"))
+@validated(body=string(), at=array(3), wrench=callback("a function of the instant"))
 def applied(body: str, at: Sequence[float], wrench: Callable[[Instant], Wrench]) -> Load:
     """A wrench on a body as a load.
 
@@ -173,7 +173,7 @@ def _moment(wrench: Callable[[Instant], Wrench], body: str, at: Sequence[float],
     return wrench(now).about(now.point(body, at).position)
 
 
-@taking(wrench=a(Wrench), friction=number(positive=True))
+@validated(wrench=instance_of(Wrench), friction=number(positive=True))
 def friction_rows(wrench: Wrench, friction: float) -> ca.SX:
     """What must not be negative for a foot not to slip: the four sides of a pyramid inside the friction cone [N].
 
@@ -194,7 +194,7 @@ def friction_rows(wrench: Wrench, friction: float) -> ca.SX:
     return ca.vertcat(limit - x, limit + x, limit - z, limit + z)
 
 
-@taking(wrench=a(Wrench), corners=each(symbols(2)))
+@validated(wrench=instance_of(Wrench), corners=list_of(symbols(2)))
 def pressure_rows(wrench: Wrench, corners: Sequence[tuple[Any, Any]]) -> ca.SX:
     """What must not be negative for the centre of pressure to lie in a convex polygon, one row a side [N m].
 

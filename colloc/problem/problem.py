@@ -26,7 +26,7 @@ from colloc.problem.user_functions import Stated, blamed, check_loops, check_num
 from colloc.problem.where import Ends, Window
 from colloc.support.checks import InputError, finite_array, instance, mapping, shortened, spelt, text, unknown_name
 from colloc.support.display import short
-from colloc.support.interrupts import heeded
+from colloc.support.interrupts import reraise_interrupt
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 
@@ -81,7 +81,7 @@ class Problem(Portable):
     loads: Sequence[Load] = ()
     coordinates: Coordinates | None = None
 
-    @heeded
+    @reraise_interrupt
     def __post_init__(self):
         kinds = {"subject_to": Constraint, "unknowns": Unknown | State, "parameters": Parameter, "loads": Load}
         given: dict[str, object] = {"model": given_model(self.model), "duration": given_duration(self.duration)}
@@ -240,7 +240,7 @@ class Problem(Portable):
         """Bounds during a part of the motion: when, and lower and upper bounds, each shape (n,)."""
         return windows(self.model, self.subject_to, quantity)
 
-    @heeded
+    @reraise_interrupt
     def function(self, what: str, expression: ca.SX, end: Instant | None = None) -> ca.Function:
         """Function of the instant's slots, or of those of both ends.
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.support.checks import InputError, doubt
+from colloc.support.checks import InputError, warn
 
 _FUNCTIONS = "ca.sin, ca.sqrt, ca.fabs, ca.sumsqr, ca.dot, ca.norm_2"
 _NAN = f"contains nan: functions of math and float() take no symbols; use CasADi's, {_FUNCTIONS}"
@@ -85,7 +85,7 @@ def _in_one_line(what: str) -> Iterator[None]:
             if own not in numpy:
                 warnings.warn_explicit(own.message, own.category, own.filename, own.lineno, source=own.source)
         if numpy:
-            doubt(f"the function of {what} calls NumPy on symbols: use CasADi's functions, {_FUNCTIONS}")
+            warn(f"the function of {what} calls NumPy on symbols: use CasADi's functions, {_FUNCTIONS}")
 
 
 def returned(what: str, value: Any) -> Any:
@@ -156,7 +156,7 @@ def check_loops(what: str, stated: Sequence[Stated]) -> None:
         others = seen.setdefault((code, item.where), [])
         for other in others if code is not None else []:
             if item.fn is not other.fn and _same(item.expression, other.expression):
-                doubt(
+                warn(
                     f"{what}s {other.name!r} and {item.name!r} say the same: a function made in a loop sees the last "
                     "value of the loop's variable; hand it over by default, as in lambda now, k=k: now.q[k]"
                 )

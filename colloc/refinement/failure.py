@@ -9,7 +9,7 @@ import numpy as np
 
 from colloc.solution import SequenceSolution, Solution
 from colloc.solver import Status
-from colloc.support.checks import doubt
+from colloc.support.checks import warn
 
 
 class SolutionWarning(UserWarning):
@@ -75,13 +75,13 @@ def judge(
 ) -> None:
     """Warn of a violated answer or one cut short by a limit in seconds, raise for a failed one."""
     if seconds is not None and solution.status is Status.TIME_LIMIT:
-        doubt(_out_of_time(solution, seconds), SolutionWarning)
+        warn(_out_of_time(solution, seconds), SolutionWarning)
         return
     if solution.outcome.status is Status.SOLVED:
         from colloc.refinement.warnings import reservations  # most answers have none
 
         for sentence in reservations(solution):
-            doubt(sentence, SolutionWarning)
+            warn(sentence, SolutionWarning)
     if raise_on_failure and solution.status not in (Status.SOLVED, Status.COARSE, Status.VIOLATED, Status.INTERRUPTED):
         from colloc.solver.diagnosis import explain  # few solves fail
 

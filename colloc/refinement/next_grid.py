@@ -64,8 +64,7 @@ def _with_curves(
     """The same problem on other curves, by phase, or on its own where there is none; None without any."""
     if not any(curves.values()):
         return None
-    nlp: NLP | SequenceNLP = solution.nlp
-    return on_curves(nlp, {name: curves[name] or curve for name, curve in nlp.curves.items()})
+    return on_curves(solution.nlp, {name: curves[name] or curve for name, curve in solution.nlp.curves.items()})
 
 
 def halved(solution: Solution | SequenceSolution) -> NLP | SequenceNLP | None:
@@ -81,8 +80,7 @@ def with_nodes(solution: Solution | SequenceSolution, tolerance: float) -> NLP |
         held = own.nlp.grid.extra
         added = exceeded(own.nlp, own.x, own.parameters, tolerance) if own.error.bounds.max() > tolerance else None
         extra[name] = held if added is None else added if held is None else held.merged(added)
-    nlp: NLP | SequenceNLP = solution.nlp
-    return on_curves(nlp, nlp.curves, extra)
+    return on_curves(solution.nlp, solution.nlp.curves, extra)
 
 
 def next_curve(solution: Solution, tol: float, change: float, *, settled: bool) -> Transcription | None:

@@ -17,7 +17,7 @@ from colloc.refinement.warm_start import Given, start_from
 from colloc.solution.sequence import SequenceSolution, solution_of
 from colloc.solution.solution import BaseSolution, Solution
 from colloc.solver import Hessian, Ipopt, Start, Status, check_hessian, hopeless
-from colloc.support.checks import InputError, doubt
+from colloc.support.checks import InputError, warn
 from colloc.transcription import NLP, FreeKnotsGrid, SequenceNLP, check_freedoms
 
 A = TypeVar("A", bound=Solution | SequenceSolution)
@@ -92,7 +92,7 @@ class Run:
         if found.status in CUT_SHORT:
             return _cut_short(first, found.status), start
         if found.status is not Status.SOLVED:
-            doubt("better knots may exist: the search for them has not settled", SolutionWarning)
+            warn("better knots may exist: the search for them has not settled", SolutionWarning)
         begin, x = time.perf_counter(), grid.without_knots(found.x)
         solution, start = self(nlp.on_curve(grid.curve_at(found.x)), Start(x, near=True), begin)
         return _after(solution, first, found), start

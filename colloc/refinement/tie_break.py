@@ -17,11 +17,11 @@ from colloc.solution import Solution
 from colloc.solver import Hessian, Start, Status, check_options
 from colloc.solver.progress import check_progress
 from colloc.support.checks import InputError, flag, instance, spelt
-from colloc.support.interrupts import heeded
+from colloc.support.interrupts import reraise_interrupt
 
 
 @spelt
-@heeded
+@reraise_interrupt
 def tie_break(
     solution: Solution,
     cost: Cost,

@@ -13,7 +13,7 @@ from colloc.solution.simulation import growth, simulate
 from colloc.solution.solution import Solution
 from colloc.support.checks import finite_number, instance, spelt
 from colloc.support.display import Table, short
-from colloc.support.interrupts import heeded
+from colloc.support.interrupts import reraise_interrupt
 from colloc.transcription import BaseNLP
 
 NEAR_LOCK = np.radians(5.0)  # angle between the outer axes of three that counts as near gimbal lock
@@ -122,7 +122,7 @@ class Verification:
 
 
 @spelt
-@heeded
+@reraise_interrupt
 def verify(solution: Solution | SequenceSolution, *, tolerance: float = 1e-12) -> Verification:
     """Check a solution by means it was not made with.
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from colloc.solver.progress import Asked, Step, shown
 from colloc.support.interrupts import Handler, handler
-from colloc.support.threads import must_end
+from colloc.support.threads import stop_requested
 
 
 class IterationCallback(ca.Callback):
@@ -88,7 +88,7 @@ class Monitor(IterationCallback):
             except BaseException as error:  # CasADi would print it and go on
                 self._error, self.stop = error, True
         self.count += 1
-        if must_end():  # not `stop = stop or must_end()`: Ctrl-C may set it meanwhile
+        if stop_requested():  # not `stop = stop or stop_requested()`: Ctrl-C may set it meanwhile
             self.stop = True
         np.frombuffer(res[0])[0] = self.stop
         return 0

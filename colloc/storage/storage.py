@@ -18,16 +18,16 @@ from colloc.solution.solution import Solution
 from colloc.storage.archive import MOST_PHASES, read_archive
 from colloc.storage.stored_motion import motion_archive, motion_from
 from colloc.storage.stored_phases import phases_archive, phases_from
-from colloc.support.checks import InputError, doubt, instance, quoted, spelt
+from colloc.support.checks import InputError, instance, quoted, spelt, warn
 from colloc.support.files import check_path, check_writable, write_atomically
-from colloc.support.interrupts import heeded
+from colloc.support.interrupts import reraise_interrupt
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # pyright: ignore[reportMissingImports]
 
 
 @spelt
-@heeded
+@reraise_interrupt
 def save(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) -> None:
     """Write a solution to one .npz file, atomically: the file is complete or absent.
 
@@ -80,7 +80,7 @@ def load(path: str | os.PathLike[str], problem: Sequence) -> SequenceSolution: .
 
 
 @spelt
-@heeded
+@reraise_interrupt
 def load(path: str | os.PathLike[str], problem: Problem | Sequence) -> Solution | SequenceSolution:
     """Read a solution back and attach it to its problem.
 
@@ -127,7 +127,7 @@ def load(path: str | os.PathLike[str], problem: Problem | Sequence) -> Solution 
     elif isinstance(problem, Problem):
         solution = motion_from(name, archive.arrays, archive.meta, problem)
         if archive.meta["schema"] == 1:
-            doubt(
+            warn(
                 f"{name!r} has no fingerprint: whether it was solved for this problem is told by joints, sizes, cost "
                 "and violations alone",
                 SolutionWarning,
@@ -138,7 +138,7 @@ def load(path: str | os.PathLike[str], problem: Problem | Sequence) -> Solution 
 
 
 @spelt
-@heeded
+@reraise_interrupt
 def to_csv(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) -> None:
     """Write the motion at the nodes as CSV: time, then q, qd, qdd and tau of every joint, units in the header.
 
@@ -183,7 +183,7 @@ def to_csv(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) 
 
 
 @spelt
-@heeded
+@reraise_interrupt
 def to_dataframe(solution: Solution | SequenceSolution) -> DataFrame:
     """The motion at the nodes as a table of pandas, with the columns of `to_csv`.
 

@@ -1,6 +1,6 @@
 """Arguments of functions looked at before they run: what each has to be, stated once above the function.
 
-@taking(A=array("K", "n", "n"), B=array("K", "n", "m"), damping=number())
+@validated(A=array("K", "n", "n"), B=array("K", "n", "m"), damping=number())
 def backward(A, B, damping=0.0): ...
 """
 
@@ -22,7 +22,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def taking(**wanted: Check) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def validated(**wanted: Check) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A function that checks its arguments, by their names, before it runs.
 
     Sizes that have a name are the same in all its arguments. What is left at its default is not looked at.
@@ -90,12 +90,12 @@ def integer(at_least: int = 0) -> Check:
     return lambda name, value, _: checks.count(name, value, at_least=at_least)
 
 
-def a(kind: type, how: str = "") -> Check:
+def instance_of(kind: type, how: str = "") -> Check:
     """Something of a type."""
     return lambda name, value, _: checks.instance(name, value, kind, how)
 
 
-def each(check: Check) -> Check:
+def list_of(check: Check) -> Check:
     """A list whose items are what is wanted."""
 
     def every(name: str, value: Any, sizes: dict[str, int]) -> tuple[Any, ...]:
@@ -109,11 +109,6 @@ def callback(what: str) -> Check:
     return lambda name, value, _: checks.function(name, value, what)
 
 
-def word() -> Check:
+def string() -> Check:
     """A string with something in it."""
     return lambda name, value, _: checks.text(name, value)
-
-
-def yes_or_no() -> Check:
-    """True or False."""
-    return lambda name, value, _: checks.flag(name, value)

@@ -74,7 +74,7 @@ class InputWarning(UserWarning):
     """
 
 
-def doubt(message: str, kind: type[Warning] = InputWarning) -> None:
+def warn(message: str, kind: type[Warning] = InputWarning) -> None:
     """A warning that points at the first line outside this package."""
     frame, level = sys._getframe(), 1
     while frame is not None and _inside(frame.f_globals.get("__name__", "")):
@@ -286,7 +286,7 @@ def angles(name: str, value: Any, turns: int = 1) -> None:
     found = np.abs(np.array(ca.DM(value) if isinstance(value, ca.SX) else value, dtype=float))
     if (largest := found[np.isfinite(found)].max(initial=0.0)) > turns * _TURN:
         many = "a turn" if turns == 1 else f"{turns} turns"
-        doubt(f"{name} is {largest:.6g} rad, more than {many}: degrees? angles are in radians, see math.radians")
+        warn(f"{name} is {largest:.6g} rad, more than {many}: degrees? angles are in radians, see math.radians")
 
 
 def _is_real(value: Any) -> bool:

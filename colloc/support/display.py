@@ -48,7 +48,7 @@ class Table:
         return f"<div><b>{escape(self.title)}</b><table>{head}{body}</table>{notes}</div>"
 
 
-def stated(thing: Any) -> str:
+def as_call(thing: Any) -> str:
     """A dataclass as the call that makes it, arguments at their defaults left out."""
     own = [(f.name, getattr(thing, f.name), f.default) for f in fields(thing)]
     return (

@@ -2,7 +2,8 @@
 
 Python raises KeyboardInterrupt wherever it happens to be: also in code that CasADi has called, to see how an argument
 could be converted, and whose exceptions it clears or takes for an argument of the wrong type. A computation would go
-on, or end in a TypeError that tells nothing. At the end of what is `heeded` the exception is raised again.
+on, or end in a TypeError that tells nothing. At the end of a function that is decorated by
+`reraise_interrupt`, as those are that last, the exception is raised again.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from functools import wraps
 from types import FrameType, TracebackType
 from typing import ParamSpec, TypeVar
 
-from colloc.support.threads import computing
+from colloc.support.threads import tracked
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -23,18 +24,18 @@ Handler = Callable[[int, FrameType | None], object]
 
 
 def handler() -> Handler | None:
-    """What handles Ctrl-C here; None where it is not for us to change.
+    """The handler of Ctrl-C; None where it is not for us to change.
 
     Python delivers signals to the main thread alone. A process may ignore Ctrl-C, and a handler that is not Python's
     could not be put back.
     """
     if threading.current_thread() is not threading.main_thread():
         return None
-    found = signal.getsignal(signal.SIGINT)
-    return found if callable(found) else None
+    current = signal.getsignal(signal.SIGINT)
+    return current if callable(current) else None
 
 
-class Heeded:
+class InterruptGuard:
     """A context at whose end an exception is raised that the handler of Ctrl-C has raised in it, if it got lost."""
 
     def __enter__(self) -> None:
@@ -60,15 +61,16 @@ class Heeded:
             raise
 
 
-def heeded(function: Callable[P, T]) -> Callable[P, T]:
-    """A function during which Ctrl-C is not lost."""
+def reraise_interrupt(function: Callable[P, T]) -> Callable[P, T]:
+    """Raise a KeyboardInterrupt that got lost in a function at its end; in other threads, end it with the main one."""
 
+    @tracked
     @wraps(function)
-    def heeding(*args: P.args, **kwargs: P.kwargs) -> T:
-        with Heeded(), computing():
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
+        with InterruptGuard():
             return function(*args, **kwargs)
 
-    return heeding
+    return guarded
 
 
 @contextmanager
@@ -78,11 +80,11 @@ def uninterrupted() -> Iterator[None]:
     if before is None:
         yield
         return
-    asked: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, frame: asked.append(number))
+    presses: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, frame: presses.append(number))
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-        if asked:
+        if presses:
             signal.raise_signal(signal.SIGINT)

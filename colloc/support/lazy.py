@@ -6,12 +6,12 @@ import threading
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, overload
 
-from colloc.support.interrupts import Heeded
+from colloc.support.interrupts import InterruptGuard
 
 T = TypeVar("T")
 
 _table = threading.RLock()
-_making: dict[tuple[int, str], _Alone] = {}  # what is being made, by object and name
+_making: dict[tuple[int, str], _Lock] = {}  # what is being made, by object and name
 
 
 class cached_property(Generic[T]):
@@ -45,12 +45,12 @@ class cached_property(Generic[T]):
             return self
         key, values = (id(instance), self._name), vars(instance)
         with _table:
-            alone = _making.setdefault(key, _Alone())
+            alone = _making.setdefault(key, _Lock())
             alone.threads += 1
         try:
             with alone.lock:
                 if self._name not in values:
-                    with Heeded():
+                    with InterruptGuard():
                         made = self.func(instance)
                     values[self._name] = made
                 return values[self._name]
@@ -61,7 +61,7 @@ class cached_property(Generic[T]):
                     _making.pop(key, None)
 
 
-class _Alone:
+class _Lock:
     """A lock, and how many threads have or want it."""
 
     def __init__(self) -> None:

@@ -11,23 +11,30 @@ import atexit
 import os
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _PATIENCE = 60.0  # s, that the exit waits: a user's function may never return
 
 
-class _Began(threading.local):
-    """The exceptions that the main thread had when this one began what it computes; None while it computes nothing."""
+class _Start(threading.local):
+    """The exceptions of the main thread when this thread began to compute; None while it computes nothing."""
 
-    known: tuple[object, ...] | None = None
+    exceptions: tuple[object, ...] | None = None
 
 
 class _Computations:
-    """Those that run in other threads: no process exits before their end."""
+    """The computations of other threads than the main one: no process exits before their end."""
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, as a forked process does, which has no thread of its parent's but the one that forked."""
         self._changed = threading.Condition()
         self._count, self.leaving = 0, False
 
@@ -43,28 +50,20 @@ class _Computations:
             self._changed.notify_all()
 
     def wait(self) -> None:
-        """Tell them to end, and let no more begin."""
+        """Ask all of them to end, and let no more begin."""
         with self._changed:
             self.leaving = True
-            self._changed.wait_for(lambda: self._count == 0, _PATIENCE)
+            self._changed.wait_for(lambda: self._count <= 0, _PATIENCE)
 
 
-_began, _computations = _Began(), _Computations()
-atexit.register(lambda: _computations.wait())  # those of this process, as below
-
-
-def _alone() -> None:
-    """A forked process has none of the threads."""
-    global _computations
-    _computations = _Computations()
-
-
+_start, _computations = _Start(), _Computations()
+atexit.register(_computations.wait)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_alone)
+    os.register_at_fork(after_in_child=_computations.forget)
 
 
-def _in_main_thread() -> tuple[object, ...]:
-    """The exception that the main thread handles, if any, and the last one that it did not."""
+def _exceptions_of_main() -> tuple[object, ...]:
+    """The exception that the main thread handles, if any, and the last one that it did not handle."""
     handled: Any = sys._current_exceptions().get(threading.main_thread().ident or 0)
     if isinstance(handled, tuple):  # before Python 3.12: type, value, traceback
         handled = handled[1]
@@ -75,39 +74,45 @@ def _is_main() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
-@contextmanager
-def computing() -> Iterator[None]:
-    """A context that the exit of Python waits for, and whose long work asks `must_end`.
+def tracked(function: Callable[P, T]) -> Callable[P, T]:
+    """Let the exit of Python wait for a function, whose long work asks `stop_requested`.
 
-    A KeyboardInterrupt of the main thread counts from its beginning, or from that of the one around it.
+    A KeyboardInterrupt of the main thread counts from the beginning of the outermost tracked function of the thread.
+    The attribute `tracked` of the function is True.
     """
-    if _is_main() or _began.known is not None:
-        yield
-        return
-    computations = _computations
-    computations.begin()
-    _began.known = _in_main_thread()
-    try:
-        yield
-    finally:
-        _began.known = None
-        computations.end()
+
+    @wraps(function)
+    def tracking(*args: P.args, **kwargs: P.kwargs) -> T:
+        if _is_main() or _start.exceptions is not None:
+            return function(*args, **kwargs)
+        _computations.begin()
+        _start.exceptions = _exceptions_of_main()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _start.exceptions = None
+            _computations.end()
+
+    tracking.tracked = True  # pyright: ignore[reportAttributeAccessIssue]
+    return tracking
 
 
-def must_end() -> bool:
+def stop_requested() -> bool:
     """Whether this is another thread than the main one, and the main one has ended or has been interrupted.
 
     A KeyboardInterrupt counts while the main thread handles it, as where it leaves a `with ThreadPoolExecutor()`, and
-    once it has brought it back to its prompt or to its end.
+    once it has brought it back to its prompt or to its end. Outside `tracked` functions the end alone counts: which
+    interrupts are earlier is not known there.
     """
     if _is_main():
         return False
-    known = _began.known or ()
-    new = (one for one in _in_main_thread() if all(one is not other for other in known))
-    return _computations.leaving or any(isinstance(one, KeyboardInterrupt) for one in new)
+    if (earlier := _start.exceptions) is None:
+        return _computations.leaving
+    later = (error for error in _exceptions_of_main() if all(error is not before for before in earlier))
+    return _computations.leaving or any(isinstance(error, KeyboardInterrupt) for error in later)
 
 
-def end_if_told() -> None:
-    """KeyboardInterrupt where this thread must end."""
-    if must_end():
+def raise_if_stopped() -> None:
+    """Raise a KeyboardInterrupt where this thread must end."""
+    if stop_requested():
         raise KeyboardInterrupt

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from colloc.support.checks import InputError, count, quoted
-from colloc.support.interrupts import heeded
+from colloc.support.interrupts import reraise_interrupt
 from colloc.sweeps.processes import Processes
 
 Task = Callable[[Any], Any]
@@ -79,7 +79,7 @@ def results(task: Task, items: Sequence[Any], executor: Executor | None) -> Iter
             future.cancel()
 
 
-@heeded
+@reraise_interrupt
 def done(task: Task | bytes, item: Any) -> Any:
     """The result for an item, in a worker or here."""
     return (_opened(task) if isinstance(task, bytes) else task)(item)

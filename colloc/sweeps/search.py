@@ -15,9 +15,9 @@ from colloc.refinement.failure import SolveError
 from colloc.solution import SequenceSolution, Solution
 from colloc.solver import Status, check_options
 from colloc.support.checks import count, flag, instance, relative_tolerance, spelt
-from colloc.support.interrupts import Heeded
+from colloc.support.interrupts import InterruptGuard
 from colloc.support.progress import Progress, silent_if_told
-from colloc.support.threads import computing
+from colloc.support.threads import tracked
 from colloc.sweeps.executors import check_executor, results, working
 from colloc.sweeps.given_guess import check_guess
 from colloc.sweeps.optima import Found, Optima, Optimum, alike, grouped
@@ -33,7 +33,7 @@ _USUAL = -1  # the first guess on the curve asked for, among numbers of starts
 
 
 @spelt
-@computing()
+@tracked
 @silent_if_told
 def multistart(
     problem: Problem | Sequence,
@@ -120,7 +120,7 @@ def multistart(
         tol = 1e-3 if tol is None else tol
     if tol is not None:
         relative_tolerance("tol", tol)
-    with Heeded():
+    with InterruptGuard():
         if guess is not None:
             check_guess(problem, guess)
         values = problem.parameter_values(parameters)
@@ -132,7 +132,7 @@ def multistart(
         search = _Search(pool, starts)
         search.screen(screening, bar)
         search.refine(refining, keep, bar)
-    with Heeded():
+    with InterruptGuard():
         found = search.answer(screening)
         say_once("optimum", {k: own.warnings for k, own in enumerate(found.optima)})
         return found

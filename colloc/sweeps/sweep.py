@@ -18,7 +18,7 @@ from colloc.storage.fingerprint import differences, fingerprint, links_fingerpri
 from colloc.support.checks import InputError, finite_number, flag, function, quoted, relative_tolerance, spelt
 from colloc.support.files import check_path, write_atomically
 from colloc.support.progress import Progress, silent_if_told
-from colloc.support.threads import computing
+from colloc.support.threads import tracked
 from colloc.sweeps.case import CaseSolver, Item, row_of, unpacked
 from colloc.sweeps.cases import checked_record, forerunners, listed
 from colloc.sweeps.executors import check_executor, done, sent, working
@@ -32,7 +32,7 @@ _ABOUT = "sweep.json"
 
 
 @spelt
-@computing()
+@tracked
 @silent_if_told
 def sweep(
     problem: Problem | Sequence | Callable[..., Problem | Sequence],

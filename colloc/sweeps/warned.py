@@ -9,7 +9,7 @@ from colloc.refinement.failure import SolutionWarning
 from colloc.refinement.warnings import reservations
 from colloc.solution import SequenceSolution, Solution
 from colloc.solver import Status
-from colloc.support.checks import doubt
+from colloc.support.checks import warn
 
 _NUMBER = r"-?\d[\d.]*(e[-+]\d+)?"
 
@@ -35,4 +35,4 @@ def say_once(what: str, warnings: Mapping[int, Sequence[str]]) -> None:
     for alike in kinds.values():
         number, sentence = alike[0]
         others = f", and {len(alike) - 1} more like it" if len(alike) > 1 else ""
-        doubt(f"{what} {number}{others}: {sentence}", SolutionWarning)
+        warn(f"{what} {number}{others}: {sentence}", SolutionWarning)

@@ -20,7 +20,7 @@ from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.kernels import Compile
 from colloc.numerics.differences import central_difference
 from colloc.problem import Problem, natural_size
-from colloc.support.arguments import integer, taking
+from colloc.support.arguments import integer, validated
 from colloc.support.checks import count, finite_array, float_array, instance
 from colloc.support.display import Table, short
 from colloc.support.lazy import cached_property
@@ -287,7 +287,7 @@ class BaseNLP(ABC):
         largest = float(np.max([excess.max(initial=0) for excess in excesses]))
         return largest if largest >= 0 else np.inf
 
-    @taking(directions=integer(1), seed=integer())
+    @validated(directions=integer(1), seed=integer())
     def check_derivatives(
         self, x: np.ndarray, p: np.ndarray | Sequence[float] = (), *, directions: int = 3, seed: int = 0
     ) -> dict[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar, overload
+from typing import overload
 
 from colloc.curves.bspline import BSpline
 from colloc.curves.curve import Transcription
@@ -15,11 +15,9 @@ from colloc.kernels import Compile, check_compile
 from colloc.problem import Problem
 from colloc.problem import Sequence as Phases
 from colloc.support.checks import InputError, instance, quoted, spelt, unknown_name
-from colloc.support.interrupts import heeded
+from colloc.support.interrupts import reraise_interrupt
 from colloc.transcription.nlp import NLP, Recipe
 from colloc.transcription.sequence import SequenceNLP
-
-N = TypeVar("N", NLP, SequenceNLP)
 
 # The transcriptions that there are, and that files may name.
 TRANSCRIPTIONS = {curve.__name__: curve for curve in (BSpline, HermiteSimpson, Radau)}
@@ -59,7 +57,7 @@ def transcribe(
 
 
 @spelt
-@heeded
+@reraise_interrupt
 def transcribe(
     problem: Problem | Phases,
     curve: Transcription | Mapping[str, Transcription],
@@ -133,7 +131,11 @@ def _checked(curve: object) -> Transcription:
     return curve
 
 
-def on_curves(nlp: N, curves: Mapping[str, Transcription], extra: Mapping[str, Points | None] | None = None) -> N:
+def on_curves(
+    nlp: NLP | SequenceNLP,
+    curves: Mapping[str, Transcription],
+    extra: Mapping[str, Points | None] | None = None,
+) -> NLP | SequenceNLP:
     """The same motion on other curves, or with more nodes; phases for which neither changes keep their programs.
 
     Parameters

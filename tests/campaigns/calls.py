@@ -1,7 +1,7 @@
-"""Ctrl-C at a certain call: what a public function calls in Python is counted, and interrupted at one of these calls.
+"""Ctrl-C at a certain call: what a function that lasts calls in Python is counted, and interrupted at one of these.
 
 CasADi calls Python back, to see how an argument could be converted, and clears what is raised there: a Ctrl-C that
-comes just then is lost, unless the function heeds it. No clock would hit these moments as often.
+comes just then is lost, unless the function raises it again. No clock would hit these moments as often.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from tests.campaigns.attempt import Attempt, Outcome
-from tests.campaigns.garbage import HEAD, Door, arguments, doors, expression, parameters
+from tests.campaigns.garbage import HEAD, Door, arguments, doors, expression, lasts, parameters
 from tests.campaigns.worker import Worker
 
 Call = Callable[[], Any]
@@ -27,8 +27,8 @@ WORKER = Worker("tests.campaigns.calls", seconds=120.0)
 
 
 def attempt(rng: np.random.Generator) -> Attempt:
-    """One public function or method, interrupted at a random one of the calls it makes."""
-    names = [door.name for door in doors()]
+    """One public function or method that lasts, interrupted at a random one of the calls it makes."""
+    names = [door.name for door in doors() if lasts(door)]
     name, share = names[rng.integers(len(names))], round(float(rng.random()), 5)
     room = name.split(".")[1]
     kind = room if name.count(".") > 1 and room.islower() else "co"

@@ -76,6 +76,12 @@ def doors() -> tuple[Door, ...]:
     return tuple(everything)
 
 
+def lasts(door: Door) -> bool:
+    """Whether a door is one of those that Ctrl-C ends: the functions, and the classes to be made, that take a while."""
+    made = [getattr(door.call, name, None) for name in ("__init__", "__post_init__")]
+    return any(hasattr(function, "tracked") for function in (door.call, *made))
+
+
 def _doors_of(prefix: str, module: ModuleType, names: Iterable[str] = ()) -> Iterator[Door]:
     defined = [n for n, v in vars(module).items() if n[0] != "_" and getattr(v, "__module__", "") == module.__name__]
     for name in names or getattr(module, "__all__", defined):

@@ -23,9 +23,7 @@ _ACTIONS = {
     "verify": "co.verify(solution)",
     "errors": "float(replace(solution).error) + replace(solution).violation",
     "evaluator": "co.Evaluator(two_link(), compile=co.kernels.Compile(cache=fresh())).sensitivities(q, q, q)",
-    "control": "co.control.track(solution)",
     "save and load": "saved(solution)",
-    "picture": "drawn(solution)",
     "descent by IPOPT": "descended(co.descent.ipopt)",
     "descent by Newton": "descended(co.descent.modified_newton)",
     "descent by BFGS": "descended(co.descent.bfgs)",
@@ -61,9 +59,6 @@ def fresh():
 def saved(solution):
     co.save(solution, folder / "motion.npz")
     return co.load(folder / "motion.npz", solution.problem).cost
-
-def drawn(solution):
-    co.plot.save_figure(co.plot.summary(solution), folder / "summary.png")
 
 def descended(method):
     sizes = np.arange(1.0, 41.0)

@@ -17,7 +17,7 @@ import pytest
 from colloc.kernels import Compile, CompileError, CompileWarning, Kernel, build, cached, compiler
 from colloc.kernels.options import cache_directory, compiler_command
 from colloc.support.checks import InputError
-from colloc.support.interrupts import heeded, uninterrupted
+from colloc.support.interrupts import reraise_interrupt, uninterrupted
 
 ROOT = Path(__file__).parents[2]
 
@@ -123,7 +123,7 @@ def test_compiler_that_hangs_is_spoken_of(cache, tmp_path, monkeypatch):
 def test_ctrl_c_ends_a_compiler_that_another_thread_waits_for(cache, tmp_path):
     begun, futures = tmp_path / "begun", []
 
-    @heeded
+    @reraise_interrupt
     def work() -> None:
         build(kernels(), fake(tmp_path, f"touch {begun}; sleep 100"))
 

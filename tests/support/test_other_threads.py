@@ -18,7 +18,7 @@ import pytest
 import colloc as co
 from colloc.models.two_link import two_link
 from colloc.solver import monitor
-from colloc.support.interrupts import heeded
+from colloc.support.interrupts import reraise_interrupt
 from colloc.sweeps import search
 from tests.support.problems import time_optimal
 
@@ -110,7 +110,7 @@ def test_ctrl_c_is_a_keyboard_interrupt_of_what_has_no_interrupted_answer(action
 
 
 def test_ctrl_c_before_the_first_iteration_of_what_has_begun_counts():
-    @heeded
+    @reraise_interrupt
     def solved(told: Callable[..., None]) -> co.Solution | co.solution.SequenceSolution:
         late(told)
         return endless(told)
@@ -148,10 +148,10 @@ def weighed() -> co.Problem:
 def test_ctrl_c_while_the_monitor_asks_for_other_threads_counts(monkeypatch: pytest.MonkeyPatch):
     def pressed() -> bool:
         signal.raise_signal(signal.SIGINT)
-        monkeypatch.setattr(monitor, "must_end", lambda: False)
+        monkeypatch.setattr(monitor, "stop_requested", lambda: False)
         return False
 
-    monkeypatch.setattr(monitor, "must_end", pressed)
+    monkeypatch.setattr(monitor, "stop_requested", pressed)
     assert co.solve(time_optimal(), co.BSpline(5), compile=False).status is co.solver.Status.INTERRUPTED
 
 
