@@ -82,7 +82,7 @@ class Run:
         self, nlp: NLP, grid: FreeKnotsGrid, guess: Given | Start, begin: float
     ) -> tuple[Solution | SequenceSolution, np.ndarray]:
         """The optimum with breakpoints free, then from there the one on the breakpoints found."""
-        held = on_curve(nlp, grid.curve.held(grid.breakpoints))
+        held = on_curve(nlp, grid.curve.with_breakpoints(grid.breakpoints))
         first, start = self._once(held, guess, begin)
         if first.outcome.status is not Status.SOLVED:
             return first, start

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from colloc.curves.curve import stored_curve
 from colloc.curves.mesh import Points
 from colloc.dynamics import newton_euler
 from colloc.kernels import Compile
@@ -19,7 +20,7 @@ from colloc.refinement.next_grid import phases_of
 from colloc.refinement.rounds import Run, refined
 from colloc.solution import SequenceSolution, Solution
 from colloc.solver import Hessian, Status
-from colloc.storage.schema import curve_from, stored_curve
+from colloc.storage.schema import curve_from
 from colloc.storage.stored_motion import stored_history, stored_outcome
 from colloc.support.checks import InputError, quoted
 from colloc.support.lazy import cached_property

@@ -11,7 +11,6 @@ from colloc.transcription.recipe import for_own_problem
 from colloc.transcription.sequence import SequenceNLP
 from colloc.transcription.trajectory import Trajectory
 from colloc.transcription.transcribe import (
-    TRANSCRIPTIONS,
     checked_curves,
     constraint_block,
     for_problem,
@@ -21,7 +20,7 @@ from colloc.transcription.transcribe import (
 )
 
 __all__ = [
-    "NLP", "TRANSCRIPTIONS", "FreeKnotsGrid", "Grid", "Guess", "Keyframes", "Program",
+    "NLP", "FreeKnotsGrid", "Grid", "Guess", "Keyframes", "Program",
     "SequenceNLP", "TimedLine", "Trajectory", "Untimed", "check_freedoms",
     "checked_curves", "constraint_block", "default_curves", "for_own_problem", "for_problem", "keyframes",
     "line", "on_curve", "on_curves", "phase_guesses", "timed_line", "trajectory_from", "transcribe",

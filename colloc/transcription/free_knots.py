@@ -17,7 +17,7 @@ import numpy as np
 from colloc.blocks.block import Block
 from colloc.blocks.evaluation_points import Local, Quadrature, Sites
 from colloc.blocks.slices import Slices
-from colloc.curves.bspline import BSpline
+from colloc.curves.curve import Transcription
 from colloc.curves.mesh import Points, points_inside
 from colloc.numerics.bspline import cox_de_boor
 from colloc.numerics.quadrature import gauss
@@ -38,8 +38,6 @@ class FreeKnotsGrid(Grid):
 
     Times are given as they are at the start, and mean the same place within an interval.
     """
-
-    curve: BSpline
 
     @cached_property
     def _fixed(self) -> Grid:
@@ -71,9 +69,9 @@ class FreeKnotsGrid(Grid):
             times |= set(own)
         return np.abs(self.breakpoints[:, None] - np.array(sorted(times))).min(axis=1) <= 1e-9
 
-    def curve_at(self, x: np.ndarray) -> BSpline:
-        """The spline with the breakpoints of a decision vector, fixed."""
-        return self.curve.held(x[self.layout["knots"][:, 0]])
+    def curve_at(self, x: np.ndarray) -> Transcription:
+        """The curve with the breakpoints of a decision vector, fixed."""
+        return self.curve.with_breakpoints(x[self.layout["knots"][:, 0]])
 
     def without_knots(self, x: np.ndarray) -> np.ndarray:
         """The part of a decision vector that a `Grid` of the breakpoints in it has."""

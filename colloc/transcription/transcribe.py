@@ -13,16 +13,13 @@ from colloc.blocks.block import Block
 from colloc.blocks.evaluation_points import Quadrature, Sites
 from colloc.blocks.squares import split_squares
 from colloc.blocks.torques import Torques
-from colloc.curves.bspline import BSpline
-from colloc.curves.curve import Transcription
-from colloc.curves.hermite_simpson import HermiteSimpson
+from colloc.curves.curve import Transcription, check_curve
 from colloc.curves.mesh import Points
-from colloc.curves.radau import Radau
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.kernels import Compile, check_compile
 from colloc.problem import ConstraintRows, Problem, Slots, Window, summed
 from colloc.problem import Sequence as Phases
-from colloc.support.checks import InputError, instance, quoted, spelt, unknown_name
+from colloc.support.checks import InputError, instance, spelt, unknown_name
 from colloc.support.interrupts import heeded
 from colloc.support.progress import announce
 from colloc.transcription.fixed_ends import fix_ends
@@ -33,9 +30,6 @@ from colloc.transcription.places import AtNodes, Collocated, EquationEnds
 from colloc.transcription.sequence import SequenceNLP, side_by_side
 
 _SECONDS = 8e-3  # that building takes for every pair of a joint and one that moves it, entries of the mass matrix
-
-# The transcriptions that there are, and that files may name.
-TRANSCRIPTIONS = {curve.__name__: curve for curve in (BSpline, HermiteSimpson, Radau)}
 
 
 @overload
@@ -109,7 +103,7 @@ def transcribe(
             for name, own in problem.phases.items()
         }
         return side_by_side(problem, phases, compile)
-    curve = _checked(curve)
+    curve = check_curve(curve)
     return built(problem, curve, dynamics, sensitivities, None, compile)
 
 
@@ -133,26 +127,19 @@ def built(
 
 def checked_curves(problem: Problem | Phases, curve: object) -> Transcription | dict[str, Transcription]:
     """A curve, or one for every phase; InputError for anything else."""
-    return _by_phase(problem, curve) if isinstance(problem, Phases) else _checked(curve)
-
-
-def _checked(curve: object) -> Transcription:
-    if not isinstance(curve, tuple(TRANSCRIPTIONS.values())):
-        *names, last = TRANSCRIPTIONS
-        raise InputError(f"transcription must be {', '.join(names)} or {last}, got {quoted(curve)}")
-    return curve
+    return _by_phase(problem, curve) if isinstance(problem, Phases) else check_curve(curve)
 
 
 def _by_phase(problem: Phases, curve: object) -> dict[str, Transcription]:
     """A curve for every phase, from one for all or one for each."""
     if not isinstance(curve, Mapping):
-        return dict.fromkeys(problem.phases, _checked(curve))
+        return dict.fromkeys(problem.phases, check_curve(curve))
     for name in curve:
         if name not in problem.phases:
             raise unknown_name("phase", name, problem.phases)
     if missing := [name for name in problem.phases if name not in curve]:
         raise InputError(f"every phase needs a curve, and {', '.join(missing)} has none")
-    return {name: _checked(curve[name]) for name in problem.phases}
+    return {name: check_curve(curve[name]) for name in problem.phases}
 
 
 def on_curve(nlp: NLP, curve: Transcription, extra: Points | None = None) -> NLP:
@@ -180,9 +167,8 @@ def on_curves(
 
 
 def _grid(curve: Transcription, problem: Problem, torques: Torques, extra: Points | None = None) -> Grid:
-    if isinstance(curve, BSpline) and curve.free:
-        return FreeKnotsGrid(curve, problem, torques, extra)
-    return Grid(curve, problem, torques, extra)
+    grid = FreeKnotsGrid if curve.free else Grid
+    return grid(curve, problem, torques, extra)
 
 
 def _nlp(grid: Grid, compile: bool | Compile | None) -> NLP:
