@@ -15,7 +15,7 @@ _OFF = 1e-3  # of the range of the motion
 _ROUNDING = 1e-10  # of a position: what goes no further keeps still
 
 
-def cost_size(nlp: NLP, x: np.ndarray, p: np.ndarray) -> float:
+def cost_scale(nlp: NLP, x: np.ndarray, p: np.ndarray) -> float:
     """Size of the cost at x: the sum of its terms' sizes there, or beside x if that is more.
 
     Parameters

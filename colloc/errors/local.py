@@ -15,7 +15,7 @@ can be too coarse for is
     bounds      inequalities, imposed at nodes
 
 All are relative: positions to 1 + the largest of the joint (Betts 2010, section 4.7), the cost to the sum of its terms'
-sizes (`cost_size`), rows to their natural size.
+sizes (`cost_scale`), rows to their natural size.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.curves.mesh import points_inside
-from colloc.errors.cost_scale import cost_size
+from colloc.errors.cost_scale import cost_scale
 from colloc.errors.equations import drift, equation_error
 from colloc.errors.states import state_error
 from colloc.errors.violations import excesses
@@ -280,7 +280,7 @@ def _cost_error(nlp: NLP, x: np.ndarray, p: np.ndarray, unresolved: np.ndarray, 
     if problem.minimize.is_duration or not problem.integrands:
         return np.zeros(widths.size)
     values = [abs(value) for value in nlp.terms(x, p).values()]
-    total = max(cost_size(nlp, x, p), size)
+    total = max(cost_scale(nlp, x, p), size)
     kinds = [term.fn is not None and not term.terminal for term in problem.minimize.terms]
     on_motion = sum(value for value, integrated in zip(values, kinds, strict=True) if integrated)
     sums = []

@@ -42,7 +42,7 @@ def has_settled(solution: Solution | SequenceSolution, tol: float) -> bool:
     if solution.cost_change > tol:
         return False
     costs = [rung.cost for rung in solution.ladder]
-    twice = len(costs) > 2 and abs(costs[-2] - costs[-3]) <= tol * solution.cost_size
+    twice = len(costs) > 2 and abs(costs[-2] - costs[-3]) <= tol * solution.cost_scale
     # What controls of states might gain is not known.
     if twice or any(own.problem.states for own in phases_of(solution).values()):
         return twice

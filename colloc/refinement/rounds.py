@@ -168,13 +168,13 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: Given = None
         if finer.outcome.status in CUT_SHORT:
             return _cut_short(solution, finer.outcome.status)
         failed = finer.outcome.status is not Status.SOLVED
-        allowed = (tol if right else max(float(solution.error), _UNSURE)) * solution.cost_size
+        allowed = (tol if right else max(float(solution.error), _UNSURE)) * solution.cost_scale
         if failed or finer.cost - solution.cost > allowed:
             if failed or dearer:
                 break
             dearer = True
             continue
-        if solution.cost - finer.cost > _ABSURD * finer.cost_size:
+        if solution.cost - finer.cost > _ABSURD * finer.cost_scale:
             again, _ = run(nlp, guess, begin)
             if again.outcome.status is Status.SOLVED and again.cost < finer.cost:
                 finer = again

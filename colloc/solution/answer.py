@@ -61,7 +61,7 @@ class Answer(ABC):
 
     @property
     @abstractmethod
-    def cost_size(self) -> float:
+    def cost_scale(self) -> float:
         """What changes and errors of the cost are relative to: its terms' sizes, here or at a motion slightly off."""
 
     @property
@@ -148,7 +148,7 @@ class Answer(ABC):
         """
         if len(self.ladder) < 2:
             return float("inf") if self.ladder else 0.0
-        return abs(self.ladder[-1].cost - self.ladder[-2].cost) / self.cost_size
+        return abs(self.ladder[-1].cost - self.ladder[-2].cost) / self.cost_scale
 
     @property
     def success(self) -> bool:

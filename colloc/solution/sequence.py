@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from colloc.curves import Transcription
-from colloc.errors.cost_scale import cost_size
+from colloc.errors.cost_scale import cost_scale
 from colloc.errors.local import SOURCES, LocalError
 from colloc.errors.violations import Violation
 from colloc.problem import Instant, Sequence
@@ -80,7 +80,7 @@ class SequenceSolution(Answer):
             rows[held] = self.multipliers["g"][row : row + held.sum()]
             multipliers = {"g": rows, "x": self.multipliers["x"][part]}
             outcome = replace(self.outcome, x=self.x[part], multipliers=multipliers)
-            found[name] = Solution(nlp, outcome, self.parameters, whole=self.cost_size)
+            found[name] = Solution(nlp, outcome, self.parameters, total_cost_scale=self.cost_scale)
             row += held.sum()
         return found
 
@@ -110,9 +110,10 @@ class SequenceSolution(Answer):
         return sum(own.duration for own in self.phases.values())
 
     @cached_property
-    def cost_size(self) -> float:
+    def cost_scale(self) -> float:
         """What changes and errors of the cost are relative to: the sizes of all terms, of the phases and across."""
-        parts = (cost_size(nlp, self.x[self.nlp.parts[name]], self.parameters) for name, nlp in self.nlp.phases.items())
+        phases = self.nlp.phases.items()
+        parts = (cost_scale(nlp, self.x[self.nlp.parts[name]], self.parameters) for name, nlp in phases)
         across = (abs(self.terms[name]) for name in self.problem.costs)
         return sum(parts) + sum(across)
 

@@ -114,7 +114,7 @@ class Screening(Portable):
         seconds = time.perf_counter() - begin
         if best is None or reason:
             return Coarse(item.number, np.inf, 1.0, None, np.zeros(0), reason, seconds)
-        return Coarse(item.number, best.cost, best.cost_size, best.outcome, signature(best), "", seconds)
+        return Coarse(item.number, best.cost, best.cost_scale, best.outcome, signature(best), "", seconds)
 
     def _search(self, item: Item, rng: np.random.Generator) -> tuple[str, Solution | SequenceSolution | None]:
         """Why there is no optimum, empty where there is one, and where a local search has ended."""
