@@ -105,10 +105,10 @@ def next_curve(solution: Solution, tol: float, change: float, *, settled: bool) 
     """
     error = solution.error
     pieces = np.ones(_widths(solution).size, dtype=int)
-    for name, total in error.totals.items():
-        if total > tol:
+    for source in error.sources:
+        if source.total > tol:
             # What adds up must be small everywhere, and what does not below the tolerance.
-            values = getattr(error, name)
+            values = source.per_interval
             pieces[values > (tol if values.max() > tol else tol / values.size)] = 3
     switching = np.zeros(pieces.size, dtype=bool)
     if not settled:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from colloc.curves.mesh import Points, points_inside
-from colloc.errors.local import SOURCES
 from colloc.errors.violations import FINE, Violation
 from colloc.problem import Cost, Free
 from colloc.solution.sequence import SequenceSolution
@@ -35,8 +34,9 @@ def reservations(solution: Solution | SequenceSolution) -> list[str]:
     advice = f"refine, as in co.solve(..., tol={min(tolerance, 1e-3):.1g})"
     if solution.status is Status.COARSE and solution.error.coarse > tolerance:
         error = solution.error
-        worse = [name for name in SOURCES if name != "bounds" and error.totals[name] > tolerance]
-        found.append(f"{'; '.join(map(error.sentence, worse))}, tolerance {tolerance:.1g}: {advice}")
+        worse = [source for source in error.sources if source.name != "bounds" and source.total > tolerance]
+        sentences = "; ".join(source.described(error.t) for source in worse)
+        found.append(f"{sentences}, tolerance {tolerance:.1g}: {advice}")
     elif solution.status is Status.COARSE:
         found.append(_change(solution))
     if solution.status is Status.VIOLATED:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from colloc.curves import Transcription
-from colloc.errors.cost_scale import cost_scale
-from colloc.errors.local import SOURCES, LocalError
+from colloc.errors.cost import cost_scale
+from colloc.errors.local import LocalError
 from colloc.errors.violations import Violation
 from colloc.problem import Instant, Sequence
 from colloc.solution.answer import Answer
@@ -134,18 +134,7 @@ class SequenceSolution(Answer):
 
         The parts of the cost's error add up; of all else the worst phase counts.
         """
-        own = {name: solution.error for name, solution in self.phases.items()}
-        joints = tuple(dict.fromkeys(joint for error in own.values() for joint in error.joints))
-        position, torque = (
-            np.concatenate([_spread(getattr(error, what), error.joints, joints) for error in own.values()])
-            for what in ("position", "torque")
-        )
-        dynamics, cost, equations, bounds = (
-            np.concatenate([getattr(error, source) for error in own.values()]) for source in SOURCES
-        )
-        totals = {source: max(error.totals[source] for error in own.values()) for source in SOURCES}
-        totals["cost"] = sum(error.totals["cost"] for error in own.values())
-        return LocalError(self.edges, joints, position, torque, dynamics, cost, equations, bounds, totals)
+        return LocalError.joined(self.edges, [phase.error for phase in self.phases.values()])
 
     @cached_property
     def violations(self) -> list[Violation]:
@@ -325,13 +314,6 @@ class SequenceSolution(Answer):
 
     def _details(self) -> list[tuple[str, str]]:
         return [("phase", f"{name}: {own.duration:.8g} s") for name, own in self.phases.items()]
-
-
-def _spread(values: np.ndarray, joints: tuple[str, ...], every: tuple[str, ...]) -> np.ndarray:
-    """Columns of some joints among those of all."""
-    found = np.zeros((len(values), len(every)))
-    found[:, [every.index(joint) for joint in joints]] = values
-    return found
 
 
 def _by_body(values: np.ndarray, bodies: tuple[str, ...], every: tuple[str, ...]) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 
 from colloc.curves import Transcription, brief
 from colloc.dynamics import joint_reactions
-from colloc.errors.cost_scale import cost_scale
+from colloc.errors.cost import cost_scale
 from colloc.errors.local import LocalError, local_error
 from colloc.errors.violations import Violation, measure_violations
 from colloc.problem import Instant, Problem
