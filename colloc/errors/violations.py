@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.blocks.evaluation_points import Sites
+from colloc.blocks.evaluation_points import EvaluationPoints
 from colloc.curves.mesh import Points, points_inside
 from colloc.errors.motion import Motion
 from colloc.errors.source import Source
@@ -112,7 +112,9 @@ class _Beyond(NamedTuple):
     values: np.ndarray
 
     @classmethod
-    def at(cls, nlp: NLP, x: np.ndarray, p: np.ndarray, name: str, stated: ConstraintRows, sites: Sites) -> _Beyond:
+    def at(
+        cls, nlp: NLP, x: np.ndarray, p: np.ndarray, name: str, stated: ConstraintRows, sites: EvaluationPoints
+    ) -> _Beyond:
         block = constraint_block(name, stated, sites)
         values, lower, upper = block.evaluate(x, p), block.rows.lower[:, None], block.rows.upper[:, None]
         beyond = np.maximum(lower - values, values - upper)

@@ -10,8 +10,8 @@ import casadi as ca
 import numpy as np
 
 from colloc.blocks.block import Block
-from colloc.blocks.evaluation_points import Quadrature, Sites
-from colloc.blocks.squares import split_squares
+from colloc.blocks.evaluation_points import EvaluationPoints, Quadrature
+from colloc.blocks.sum_of_squares import split_sum_of_squares
 from colloc.blocks.torques import Torques
 from colloc.curves.curve import Transcription, check_curve
 from colloc.curves.mesh import Points
@@ -222,7 +222,7 @@ def _equations(
         ends = _blocks(name, stated, EquationEnds(grid), rows)
         if order == 0:
             ends += _blocks(name, stated.rate, EquationEnds(grid, rates=True), rows)
-        left = [(block, block.unsettled(*known)) for block in ends]
+        left = [(block, block.undetermined_rows(*known)) for block in ends]
         blocks += [replace(block, rows=block.rows.take(some)) for block, some in left if some]
     return blocks
 
@@ -230,10 +230,12 @@ def _equations(
 def _blocks(name: str, stated: ConstraintRows, where: AtNodes, rows: Sequence[int]) -> list[Block]:
     """Some rows of a constraint wherever they hold."""
     blocks = [constraint_block(name, stated, s, rows) for s in (stated.constraint.places(where) if rows else ())]
-    return [block.folded() if block.n_slices == 1 else block for block in blocks if block.n_slices]
+    return [block.with_constant_data() if block.n_slices == 1 else block for block in blocks if block.n_slices]
 
 
-def constraint_block(name: str, stated: ConstraintRows, sites: Sites, chosen: Sequence[int] | None = None) -> Block:
+def constraint_block(
+    name: str, stated: ConstraintRows, sites: EvaluationPoints, chosen: Sequence[int] | None = None
+) -> Block:
     """Rows of a constraint, all or some, at given sites."""
     rows = stated.of(sites.local.arguments)
     return Block(name, sites, rows if chosen is None else rows.take(chosen))
@@ -259,7 +261,7 @@ def _summed(rule: Quadrature, measure: ca.SX, terms: Mapping[str, tuple[float, c
     varying = sites.local.w if torques is None else ca.vertcat(sites.local.w, torques.symbols)
     residuals, weights, squared, rest, remaining = [], [], [], [], []
     for name, (factor, fn) in terms.items():
-        found = split_squares(fn(*slots), varying)
+        found = split_sum_of_squares(fn(*slots), varying)
         residuals += [ca.sqrt(measure) * residual for residual in found.residuals]
         weights += [factor * share * weight for weight in found.weights]
         squared += [name] * len(found.residuals)
