@@ -102,7 +102,6 @@ class BSpline(Transcription):
     @property
     def basis(self) -> SplineBasis:
         """The splines of the joints over the normalised time."""
-        assert self.intervals is not None
         continuity = self.degree - 1 if self.continuity is None else np.asarray(self.continuity)
         return SplineBasis.of(mesh_ends(self.intervals, self.breakpoints), self.degree, continuity)
 
@@ -111,7 +110,7 @@ class BSpline(Transcription):
         """Whether the breakpoints are unknowns."""
         return self.knots == "free"
 
-    def with_breakpoints(self, breakpoints: Sequence[float] | np.ndarray) -> BSpline:
+    def with_breakpoints(self, breakpoints: np.ndarray) -> BSpline:
         """A spline of the same degree and continuity with these breakpoints, fixed."""
         ends = finite_array("breakpoints", breakpoints, (None,))
         return replace(self, intervals=None, breakpoints=tuple(ends.tolist()), knots="fixed")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from inspect import getattr_static, signature
-from typing import Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -34,9 +34,11 @@ class Transcription(Protocol):
     (True, True)
     """
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        register(cls)
+    if not TYPE_CHECKING:  # no part of what type checkers ask of a class that is not derived
+
+        def __init_subclass__(cls, **options: Any) -> None:
+            super().__init_subclass__(**options)
+            register(cls)
 
     @property
     @abstractmethod
@@ -68,7 +70,7 @@ class Transcription(Protocol):
         """Least and largest width of an interval between free breakpoints, as fractions of the duration."""
         return 0.0, 1.0
 
-    def with_breakpoints(self, breakpoints: Sequence[float] | np.ndarray) -> Self:
+    def with_breakpoints(self, breakpoints: np.ndarray) -> Self:
         """A curve of the same kind on these intervals, whose ends are fixed, shape (intervals + 1,)."""
         ends = finite_array("breakpoints", breakpoints, (None,))
         return _changed(self, intervals=None, breakpoints=tuple(ends.tolist()))
