@@ -4,7 +4,7 @@ slices             which entries of the decision vector a point sees
 evaluation_points  points of a motion, with their slices and what is known there
 torques            the torques at a point, and their derivatives
 block              a function at many points, with its derivatives
-squares            costs as sums of squares
+sum_of_squares     costs as sums of squares
 kernel             a block as a compiled kernel
 evaluation         where a block's functions run: CasADi's virtual machine, or compiled
 assembly           sparse matrices from the values at all points

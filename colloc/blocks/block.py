@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
-from colloc.blocks.evaluation_points import Local, Sites
+from colloc.blocks.evaluation_points import EvaluationPoints, LocalView
 from colloc.blocks.torques import Intermediate
 from colloc.problem import Rows
 from colloc.support.lazy import cached_property
@@ -28,7 +28,7 @@ class Block:
     ----------
     name : str
         The constraint or cost to which the rows belong.
-    sites : Sites
+    sites : EvaluationPoints
         The slices, and what stands in them for an instant.
     rows : Rows
         Expressions in the local variables, data, parameters and torques of the sites.
@@ -37,20 +37,20 @@ class Block:
     """
 
     name: str
-    sites: Sites
+    sites: EvaluationPoints
     rows: Rows
     weights: ca.SX | None = None
 
-    def folded(self) -> Block:
+    def with_constant_data(self) -> Block:
         """The same block with its data as numbers in the rows, for a single slice: what is zero drops out."""
         sites, local = self.sites, self.sites.local
         (rows,) = local.resolved([self.expression])
         rows = ca.substitute(rows, local.d, ca.DM(sites.data[:, 0]))
-        alone = Local(local.w, ca.SX(0, 1), local.p)
+        alone = LocalView(local.w, ca.SX(0, 1), local.p)
         sites = replace(sites, local=alone, slices=sites.slices.pruned(), data=np.zeros((0, 1)))
         return replace(self, sites=sites, rows=self.rows._replace(expression=rows))
 
-    def unsettled(self, lower: np.ndarray, upper: np.ndarray, p: np.ndarray) -> list[int]:
+    def undetermined_rows(self, lower: np.ndarray, upper: np.ndarray, p: np.ndarray) -> list[int]:
         """Equalities of a single slice, by number, but those that variables with equal bounds meet by themselves."""
         rows, local, free = self.rows, self.sites.local, lower < upper
         varies, values = self.sites.slices.known(np.where(free, 0.0, lower), free)

@@ -1,4 +1,4 @@
-"""Sites: places along the motion where functions of the instant are taken, as slices of the decision vector."""
+"""Points along the motion where functions of the instant are evaluated, as slices of the decision vector."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from colloc.problem import Window
 
 
 @dataclass(frozen=True, eq=False)
-class Local:
+class LocalView:
     """An instant, or both ends of a motion, seen from a slice of the decision vector.
 
     Parameters
@@ -40,12 +40,12 @@ class Local:
 
 
 @dataclass(frozen=True, eq=False)
-class Sites:
+class EvaluationPoints:
     """A local view at N places.
 
     Parameters
     ----------
-    local : Local
+    local : LocalView
     slices : Slices
     data : ndarray, shape (len(local.d), N)
     s : ndarray, shape (N,)
@@ -54,7 +54,7 @@ class Sites:
         The interval whose polynomial each site sees, where it sees one.
     """
 
-    local: Local
+    local: LocalView
     slices: Slices
     data: np.ndarray
     s: np.ndarray
@@ -65,20 +65,20 @@ class Sites:
         """N, the number of sites."""
         return self.s.size
 
-    def take(self, chosen: np.ndarray) -> Sites:
+    def take(self, chosen: np.ndarray) -> EvaluationPoints:
         """Some of the sites."""
         interval = None if self.interval is None else self.interval[chosen]
-        return Sites(self.local, self.slices.take(chosen), self.data[:, chosen], self.s[chosen], interval)
+        return EvaluationPoints(self.local, self.slices.take(chosen), self.data[:, chosen], self.s[chosen], interval)
 
-    def moved(self, offset: int) -> Sites:
+    def moved(self, offset: int) -> EvaluationPoints:
         """The same sites of a motion whose variables begin further on in a longer vector."""
         return replace(self, slices=self.slices.moved(offset))
 
-    def during(self, window: Window) -> Sites:
+    def during(self, window: Window) -> EvaluationPoints:
         """The sites within a part of the motion."""
         return self.take(self.within(window))
 
-    def outside(self, window: Window) -> Sites:
+    def outside(self, window: Window) -> EvaluationPoints:
         """The sites that are not within a part of the motion."""
         return self.take(~self.within(window))
 
@@ -86,17 +86,17 @@ class Sites:
         """Which sites lie within a part of the motion, ndarray of bool, shape (N,)."""
         return (self.s >= window.start - 1e-9) & (self.s <= window.end + 1e-9)
 
-    def beside(self, other: Sites) -> Sites:
-        """Sites that see the instants of both."""
+    def beside(self, other: EvaluationPoints) -> EvaluationPoints:
+        """Points that see the instants of both."""
         near, far = self.local, other.local
         w, d = ca.SX.sym("w end", far.w.shape[0]), ca.SX.sym("d end", far.d.shape[0])
         arguments = ca.substitute(far.resolved(far.arguments), [far.w, far.d], [w, d])
-        local = Local(
+        local = LocalView(
             ca.vertcat(near.w, w), ca.vertcat(near.d, d), near.p, (*near.resolved(near.arguments), *arguments)
         )
-        return Sites(local, self.slices.beside(other.slices), np.vstack([self.data, other.data]), other.s)
+        return EvaluationPoints(local, self.slices.beside(other.slices), np.vstack([self.data, other.data]), other.s)
 
-    def with_data(self, symbol: ca.SX, values: np.ndarray) -> Sites:
+    def with_data(self, symbol: ca.SX, values: np.ndarray) -> EvaluationPoints:
         """The same sites with one more constant, ndarray, shape (N,)."""
         local = replace(self.local, d=ca.vertcat(self.local.d, symbol))
         return replace(self, local=local, data=np.vstack([self.data, values]))
@@ -116,19 +116,19 @@ class Quadrature(NamedTuple):
 
     Parameters
     ----------
-    sites : Sites
+    sites : EvaluationPoints
     share : SX
         Constant data of the sites.
     width : SX
         Positive, in the local variables; 1 where no width varies.
     """
 
-    sites: Sites
+    sites: EvaluationPoints
     share: ca.SX
     width: ca.SX
 
     @classmethod
-    def of(cls, sites: Sites, shares: np.ndarray, width: ca.SX | None = None) -> Quadrature:
+    def of(cls, sites: EvaluationPoints, shares: np.ndarray, width: ca.SX | None = None) -> Quadrature:
         """A rule of given shares, ndarray, shape (N,)."""
         share = ca.SX.sym("share")
         return cls(sites.with_data(share, shares), share, ca.SX(1) if width is None else width)

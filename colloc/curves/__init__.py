@@ -1,16 +1,19 @@
 """The polynomials that a motion consists of, and where its cost and constraints are evaluated.
 
 mesh             intervals, and points inside them
-curve            what a transcription tells a grid
+curve            the questions that a curve answers, and the names by which files know curves
 bspline          B-splines
 hermite_simpson  cubics with midpoints
 radau            polynomials through Radau points
 """
 
 from colloc.curves.bspline import BSpline
-from colloc.curves.curve import Transcription, brief
+from colloc.curves.curve import CURVES, Transcription, brief, check_curve, register
 from colloc.curves.hermite_simpson import HermiteSimpson
-from colloc.curves.mesh import graded
+from colloc.curves.mesh import Points, check_mesh, collocation_points, graded, mesh_ends, per_interval
 from colloc.curves.radau import Radau
 
-__all__ = ["BSpline", "HermiteSimpson", "Radau", "Transcription", "brief", "graded"]
+__all__ = [
+    "CURVES", "BSpline", "HermiteSimpson", "Points", "Radau", "Transcription", "brief", "check_curve", "check_mesh",
+    "collocation_points", "graded", "mesh_ends", "per_interval", "register",
+]  # fmt: skip

@@ -8,24 +8,25 @@ from typing import Any
 
 import numpy as np
 
+from colloc.curves.curve import Transcription
 from colloc.curves.mesh import (
     NARROWEST,
     Points,
     check_mesh,
     collocation_points,
     equal_nodes,
-    mesh,
+    mesh_ends,
     per_interval,
+    split,
 )
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
 from colloc.support.checks import InputError, choice, count, finite_array, finite_number, pair, quoted, spelt
-from colloc.support.display import as_call
 
 
 @spelt
 @dataclass(frozen=True, repr=False)
-class BSpline:
+class BSpline(Transcription):
     """Clamped B-splines; torques follow by inverse dynamics.
 
     There are no dynamic equations to satisfy: any spline is a motion. Path constraints, torque bounds among them,
@@ -101,24 +102,36 @@ class BSpline:
     @property
     def basis(self) -> SplineBasis:
         """The splines of the joints over the normalised time."""
-        assert self.intervals is not None
         continuity = self.degree - 1 if self.continuity is None else np.asarray(self.continuity)
-        return SplineBasis.of(mesh(self.intervals, self.breakpoints), self.degree, continuity)
+        return SplineBasis.of(mesh_ends(self.intervals, self.breakpoints), self.degree, continuity)
 
     @property
     def free(self) -> bool:
         """Whether the breakpoints are unknowns."""
         return self.knots == "free"
 
-    def held(self, breakpoints: np.ndarray) -> BSpline:
-        """The same with the breakpoints fixed where they were found."""
+    def with_breakpoints(self, breakpoints: np.ndarray) -> BSpline:
+        """A spline of the same degree and continuity with these breakpoints, fixed."""
         ends = finite_array("breakpoints", breakpoints, (None,))
         return replace(self, intervals=None, breakpoints=tuple(ends.tolist()), knots="fixed")
 
-    @property
-    def signals(self) -> SplineBasis:
-        """The splines of unknown signals: those of accelerations, as equations determine both at the same points."""
-        return self.basis.derivative().derivative()
+    def finer(self, pieces: np.ndarray, smooth: np.ndarray, switching: np.ndarray) -> BSpline:
+        """A spline with intervals split, whose accelerations may jump at new breakpoints where torques switch."""
+        smoothest = self.continuity if isinstance(self.continuity, int) else self.degree - 1
+        inside = np.repeat(np.where(switching, 1, smoothest), pieces)[:-1]
+        inside[np.cumsum(pieces)[:-1] - 1] = self.basis.continuity
+        continuity: int | tuple[int, ...] | None = tuple(inside.tolist())
+        if (inside == smoothest).all():
+            continuity = self.continuity if isinstance(self.continuity, int) else None
+        ends = split(self.basis.breakpoints, pieces)
+        return replace(self, intervals=None, nodes=None, breakpoints=ends, continuity=continuity)
+
+    def coarser(self, intervals: int) -> BSpline:
+        """A spline with that many fixed intervals of equal width, as smooth as this one is anywhere."""
+        continuity = self.continuity
+        if continuity is not None and not isinstance(continuity, int):
+            continuity = int(np.max(np.asarray(continuity)))
+        return BSpline(intervals, degree=self.degree, continuity=continuity)
 
     def node_points(self) -> Points:
         """Where inequalities are imposed."""
@@ -130,9 +143,6 @@ class BSpline:
     def collocation_points(self) -> Points:
         """Where equalities are imposed."""
         return collocation_points(self.basis, lambda count: gauss(count)[0])
-
-    def __repr__(self) -> str:
-        return as_call(self)
 
 
 def _spacing(given: Any, widths: np.ndarray) -> tuple[float, float]:

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from colloc.curves.mesh import Points, check_mesh, collocation_points, equal_nodes, mesh
+from colloc.curves.curve import Transcription
+from colloc.curves.mesh import Points, check_mesh, collocation_points, mesh_ends
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import radau
 from colloc.support.checks import spelt
-from colloc.support.display import as_call
 
 
 @spelt
 @dataclass(frozen=True, repr=False)
-class HermiteSimpson:
+class HermiteSimpson(Transcription):
     """Hermite-Simpson collocation: continuous accelerations, quadratic on every interval.
 
     After Hargraves and Paris (1987), for equations of second order: velocities are cubic and positions their integrals,
@@ -52,23 +52,10 @@ class HermiteSimpson:
         object.__setattr__(self, "intervals", intervals)
         object.__setattr__(self, "breakpoints", breakpoints)
 
-    def __repr__(self) -> str:
-        return as_call(self)
-
     @property
     def basis(self) -> SplineBasis:
         """The splines of the joints over the normalised time."""
-        assert self.intervals is not None
-        return SplineBasis.of(mesh(self.intervals, self.breakpoints), 4, 2)
-
-    @property
-    def signals(self) -> SplineBasis:
-        """The splines of unknown signals: those of accelerations."""
-        return self.basis.derivative().derivative()
-
-    def node_points(self) -> Points:
-        """Where inequalities are imposed."""
-        return equal_nodes(self.basis)
+        return SplineBasis.of(mesh_ends(self.intervals, self.breakpoints), 4, 2)
 
     def collocation_points(self) -> Points:
         """Where equalities are imposed: the ends and the middle of every interval."""

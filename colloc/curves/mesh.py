@@ -9,7 +9,7 @@ import numpy as np
 
 from colloc.numerics.bspline import SplineBasis
 from colloc.problem import Window
-from colloc.support.checks import InputError, as_tuple, count, finite_array, finite_number, quoted, spelt
+from colloc.support.checks import InputError, as_tuple, count, finite_number, quoted, spelt
 
 # A narrower interval is a breakpoint written twice; times on either side of it cannot be told apart.
 NARROWEST = 1e-9
@@ -54,11 +54,10 @@ def per_interval(name: str, value: Any, size: int, *, at_least: int, at_most: in
     return tuple(count(name, one, at_least=at_least, at_most=at_most) for one in value)
 
 
-def mesh(intervals: int, breakpoints: Sequence[float] | np.ndarray | None) -> np.ndarray:
-    """Ends of all intervals in normalised time, shape (intervals + 1,)."""
-    if breakpoints is None:
-        return np.linspace(0, 1, intervals + 1)
-    return finite_array("breakpoints", breakpoints, (intervals + 1,))
+def mesh_ends(intervals: int | None, breakpoints: Sequence[float] | np.ndarray | None) -> np.ndarray:
+    """Ends of all intervals in normalised time, shape (intervals + 1,); InputError as of `check_mesh`."""
+    number, ends = check_mesh("the curve", intervals, breakpoints)
+    return np.linspace(0, 1, number + 1) if ends is None else np.array(ends)
 
 
 class Points(NamedTuple):
@@ -146,6 +145,12 @@ def graded(intervals: int, narrowest: float = 1e-3, ratio: float = 3.0) -> tuple
         low, high = (low, widest) if np.minimum(widths, widest).sum() > 1 else (widest, high)
     ends = np.append(0.0, np.cumsum(np.minimum(widths, high)))
     return tuple(np.append(ends[:-1] / ends[-1], 1.0).tolist())
+
+
+def split(breakpoints: np.ndarray, pieces: np.ndarray) -> np.ndarray:
+    """Ends of the intervals that remain when each is split into so many equal ones, pieces, shape (intervals,)."""
+    ends = [np.linspace(a, b, k + 1)[:-1] for a, b, k in zip(breakpoints, breakpoints[1:], pieces, strict=False)]
+    return np.append(np.concatenate(ends), 1.0)
 
 
 def points_inside(breakpoints: np.ndarray, points: np.ndarray) -> Points:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from colloc.curves.mesh import Points, check_mesh, collocation_points, equal_nodes, mesh, per_interval
+from colloc.curves.curve import Transcription
+from colloc.curves.mesh import Points, check_mesh, collocation_points, mesh_ends, per_interval, split
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import radau
 from colloc.support.checks import spelt
-from colloc.support.display import as_call
+
+_HIGHEST = 7  # degree of an interval, beyond which splitting is the better bargain
 
 
 @spelt
 @dataclass(frozen=True, repr=False)
-class Radau:
+class Radau(Transcription):
     """Radau collocation: accelerations of degree `degree` - 1 that may jump between intervals.
 
     Positions are polynomials of degree `degree` + 1 with continuous velocity, and torques follow by inverse dynamics at
@@ -56,24 +58,25 @@ class Radau:
         for name, value in (("intervals", intervals), ("degree", degree), ("breakpoints", breakpoints)):
             object.__setattr__(self, name, value)
 
-    def __repr__(self) -> str:
-        return as_call(self)
-
     @property
     def basis(self) -> SplineBasis:
         """The splines of the joints over the normalised time."""
-        assert self.intervals is not None
-        return SplineBasis.of(mesh(self.intervals, self.breakpoints), np.add(self.degree, 1), 1)
-
-    @property
-    def signals(self) -> SplineBasis:
-        """The splines of unknown signals: those of accelerations."""
-        return self.basis.derivative().derivative()
-
-    def node_points(self) -> Points:
-        """Where inequalities are imposed."""
-        return equal_nodes(self.basis)
+        return SplineBasis.of(mesh_ends(self.intervals, self.breakpoints), np.add(self.degree, 1), 1)
 
     def collocation_points(self) -> Points:
-        """Where equalities are imposed."""
+        """Where equalities are imposed: the Radau points of every interval."""
         return collocation_points(self.basis, radau)
+
+    def finer(self, pieces: np.ndarray, smooth: np.ndarray, switching: np.ndarray) -> Radau:
+        """A curve with intervals split, or of a degree higher by two where the motion is smooth."""
+        degrees = np.broadcast_to(np.asarray(self.degree), pieces.shape)
+        # Where the motion is smooth, two degrees more do more than three intervals.
+        raised = (pieces == 3) & ~switching & smooth & (degrees + 2 <= _HIGHEST)
+        pieces = np.where(raised, 1, pieces)
+        degrees = tuple(np.repeat(degrees + 2 * raised, pieces).tolist())
+        degree = degrees[0] if len(set(degrees)) == 1 else degrees
+        return replace(self, intervals=None, degree=degree, breakpoints=split(self.basis.breakpoints, pieces))
+
+    def coarser(self, intervals: int) -> Radau:
+        """A curve with that many intervals of equal width, of the lowest degree that there is."""
+        return Radau(intervals, degree=int(np.min(np.asarray(self.degree))))

@@ -1,10 +1,13 @@
 """How far a motion can be trusted: its error between the nodes, and what it violates.
 
-cost_scale  the size of a cost, which its errors are relative to
-equations   equations along the path, between the points where they are collocated
-states      states with equations of their own
-violations  bounds and constraints, at the nodes and between them
-local       the error on every interval, by source
+local       the error on every interval, by source: where sources are listed
+source      what a source of error says of itself
+motion      how far a motion strays under torques that are handed over as few numbers
+dynamics    a source: that, within intervals
+cost        a source: the cost and its quadrature; and the scale that errors of a cost are relative to
+equations   a source: equations along the path, between the points where they are collocated
+states      states with equations of their own, which are among these
+violations  a source: bounds and constraints, at the nodes and between them
 """
 
 from colloc.errors.violations import Violation, measure_violations

@@ -14,8 +14,8 @@ from colloc.transcription import NLP
 def state_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, float]:
     """Relative error of the states on every interval, shape (intervals,), and of the whole motion.
 
-    What a residual r of the equations f(y, y', t) = 0 makes of the states within an interval: dy with
-    f_y' dy' + f_y dy = -r, collocated at Gauss points, all else held. Relative to `state_sizes`.
+    A residual r of the equations f(y, y', t) = 0 changes the states within an interval by dy with
+    f_y' dy' + f_y dy = -r, collocated at Gauss points, while all else stays. Relative to `state_sizes`.
 
     Parameters
     ----------

@@ -7,14 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.blocks.evaluation_points import Sites
+from colloc.blocks.evaluation_points import EvaluationPoints
 from colloc.curves.mesh import Points, points_inside
+from colloc.errors.motion import Motion
+from colloc.errors.source import Source
 from colloc.problem import ConstraintRows, Window
 from colloc.support.display import short
 from colloc.transcription import NLP, Grid, constraint_block
 from colloc.transcription.places import AtTimes
 
 FINE = 20  # steps on every interval
+_BEYOND = 1.1  # times an excess: the most that a grid finer than that of the excesses finds
 _BESIDE = 3  # points on either side of an added node, or of a peak
 _PASSES = 2  # in which peaks are looked at more closely
 _GAIN = 1e-6  # of a row's size by which a peak may be higher than seen, to be looked at
@@ -109,7 +112,9 @@ class _Beyond(NamedTuple):
     values: np.ndarray
 
     @classmethod
-    def at(cls, nlp: NLP, x: np.ndarray, p: np.ndarray, name: str, stated: ConstraintRows, sites: Sites) -> _Beyond:
+    def at(
+        cls, nlp: NLP, x: np.ndarray, p: np.ndarray, name: str, stated: ConstraintRows, sites: EvaluationPoints
+    ) -> _Beyond:
         block = constraint_block(name, stated, sites)
         values, lower, upper = block.evaluate(x, p), block.rows.lower[:, None], block.rows.upper[:, None]
         beyond = np.maximum(lower - values, values - upper)
@@ -183,6 +188,21 @@ def exceeded(nlp: NLP, x: np.ndarray, p: np.ndarray, tolerance: float) -> Points
         peak = (inner >= relative[:, :-2]) & (inner >= relative[:, 2:]) & (inner > tolerance / 4)
         found.append(Points(excess.s, excess.interval).take(np.any(peak, axis=0).ravel()))
     return Points(np.concatenate([k.s for k in found]), np.concatenate([k.interval for k in found]))
+
+
+def bound_error(motion: Motion) -> Source:
+    """How far inequalities along the path are off, relative to the natural sizes of their rows."""
+    nlp = motion.nlp
+    per_interval = np.zeros(nlp.grid.basis.intervals)
+    # A constraint at a single time holds there, and cannot be violated between nodes.
+    along = [name for name, rows in nlp.problem.rows.items() if isinstance(rows.constraint.where, Window)]
+    for excess in excesses(nlp, motion.x, motion.p, names=along):
+        rows = excess.stated.rows
+        if (unequal := rows.lower < rows.upper).any():
+            relative = _BEYOND * (excess.amount / rows.scale[:, None])[unequal].max(axis=0)
+            np.maximum.at(per_interval, np.minimum(excess.interval, per_interval.size - 1), relative)
+    sentence = "between nodes a bound is off by {total} of its natural size"
+    return Source("bounds", per_interval, float(per_interval.max()), adds_up=False, sentence=sentence)
 
 
 def even_grid(grid: Grid) -> Points:

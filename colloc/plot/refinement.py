@@ -10,14 +10,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
-from colloc.errors.local import SOURCES
 from colloc.plot.panels import panels
 from colloc.plot.sampling import checked
-from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, VERMILLION, dress, styled
+from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, VERMILLION, dress, styled
 from colloc.solution import SequenceSolution, Solution
 from colloc.support.checks import InputError
 
-_COLORS = dict(zip(SOURCES, (BLUE, ORANGE, GREEN, VERMILLION), strict=True))
+_COLORS = {"dynamics": BLUE, "cost": ORANGE, "equations": GREEN, "bounds": VERMILLION}  # others are PURPLE
 _LOWEST = 1e-12  # errors below it are rounding
 
 
@@ -127,19 +126,19 @@ def error(
     --------
     >>> figure = co.plot.error(solution)
     """
-    found = checked(solution).error
+    error = checked(solution).error
     page = panels((1, 1), (8.0, 3.6), ax, width, figsize)
-    own = page.axes[0, 0]
+    axes = page.axes[0, 0]
     handles = []
-    for name in SOURCES:
-        values = getattr(found, name)
+    for source in error.sources:
+        values, color = source.per_interval, _COLORS.get(source.name, PURPLE)
         if values.max() > _LOWEST:
-            drawn = own.stairs(np.maximum(values, _LOWEST), found.t, baseline=None, color=_COLORS[name], linewidth=1.6)
-            drawn.set_label(name)
-            handles.append(Line2D([], [], color=_COLORS[name], linewidth=1.6, label=name))
-    own.set_yscale("log")
-    limit = own.axhline(solution.outcome.tolerance, color=MUTED, linestyle="--", linewidth=1.0, label="tolerance")
-    own.set_xlim(0, solution.duration)
-    dress(own, "time [s]", "relative error")
+            steps = axes.stairs(np.maximum(values, _LOWEST), error.t, baseline=None, color=color, linewidth=1.6)
+            steps.set_label(source.name)
+            handles.append(Line2D([], [], color=color, linewidth=1.6, label=source.name))
+    axes.set_yscale("log")
+    limit = axes.axhline(solution.outcome.tolerance, color=MUTED, linestyle="--", linewidth=1.0, label="tolerance")
+    axes.set_xlim(0, solution.duration)
+    dress(axes, "time [s]", "relative error")
     page.legend([*handles, limit])
     return page.figure

@@ -56,7 +56,7 @@ def optima(
     solved = sorted((s for s in found.starts if s.group is not None), key=lambda s: s.cost)
     page = panels((1, 1), (8.0, 3.8), ax, width, figsize)
     rungs = page.axes[0, 0]
-    size = found.best.cost_size
+    size = found.best.cost_scale
     above = {s.number: 100 * (s.cost - solved[0].cost) / size for s in solved}
     groups = dict.fromkeys(s.group for s in solved)
     if len(groups) == 1:

@@ -36,7 +36,7 @@ def unused(solution: Solution) -> np.ndarray:
         found += _of_unknowns(solution, "signals", signals, solution.curve.signals)
     if states:
         found += _of_unknowns(solution, "states", states, solution.nlp.grid.states)
-    return found / max(abs(solution.cost), solution.whole, 1e-300)
+    return found / max(abs(solution.cost), solution.total_cost_scale, 1e-300)
 
 
 def _worth(solution: Solution, name: str, stated: ConstraintRows) -> np.ndarray:

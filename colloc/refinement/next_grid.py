@@ -15,11 +15,10 @@ variables and no time, and of degrees 3, 4, 5 and 7 the default, 4, takes the fe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
-from colloc.curves import BSpline, Radau, Transcription
+from colloc.curves import Transcription
 from colloc.errors.violations import exceeded
 from colloc.refinement.inactive_bounds import unused
 from colloc.solution.ladder import Rung
@@ -30,7 +29,6 @@ from colloc.transcription import NLP, SequenceNLP, on_curves
 NARROWEST = 1e-4  # of the duration: below, switches cannot be told from rounding of the optimum
 _LITTLE = 50.0  # what bounds might gain is estimated up to so many times too high
 _SHARE = 0.9  # of the gain that is looked for in a round
-_HIGHEST = 7  # degree of a Radau interval, beyond which splitting is the better bargain
 
 
 def rung(solution: Solution | SequenceSolution) -> Rung:
@@ -44,7 +42,7 @@ def has_settled(solution: Solution | SequenceSolution, tol: float) -> bool:
     if solution.cost_change > tol:
         return False
     costs = [rung.cost for rung in solution.ladder]
-    twice = len(costs) > 2 and abs(costs[-2] - costs[-3]) <= tol * solution.cost_size
+    twice = len(costs) > 2 and abs(costs[-2] - costs[-3]) <= tol * solution.cost_scale
     # What controls of states might gain is not known.
     if twice or any(own.problem.states for own in solution.phases.values()):
         return twice
@@ -98,10 +96,10 @@ def next_curve(solution: Solution, tol: float, change: float, *, settled: bool) 
     """
     error = solution.error
     pieces = np.ones(_widths(solution).size, dtype=int)
-    for name, total in error.totals.items():
-        if total > tol:
+    for source in error.sources:
+        if source.total > tol:
             # What adds up must be small everywhere, and what does not below the tolerance.
-            values = getattr(error, name)
+            values = source.per_interval
             pieces[values > (tol if values.max() > tol else tol / values.size)] = 3
     switching = np.zeros(pieces.size, dtype=bool)
     if not settled:
@@ -135,40 +133,9 @@ def _finer(
         Where accelerations may jump at new breakpoints, and where more degrees may take the place of more intervals;
         nowhere by default.
     """
-    curve, ends = solution.curve, solution.nlp.grid.breakpoints
     pieces = np.where(_widths(solution) / pieces < NARROWEST, 1, pieces)
-    switching = np.zeros(pieces.size, dtype=bool) if switching is None else switching
     if (pieces == 1).all():
         return None
-    if isinstance(curve, Radau):
-        degrees = np.broadcast_to(np.asarray(curve.degree), pieces.shape).copy()
-        if smooth is not None:
-            # Where the motion is smooth, two degrees more do more than three intervals.
-            raised = (pieces == 3) & ~switching & smooth & (degrees + 2 <= _HIGHEST)
-            degrees[raised] += 2
-            pieces[raised] = 1
-        finer = tuple(np.repeat(degrees, pieces).tolist())
-        degree = finer[0] if len(set(finer)) == 1 else finer
-        return replace(curve, intervals=None, degree=degree, breakpoints=_split(ends, pieces))
-    if isinstance(curve, BSpline):
-        inside = _continuity(solution, curve, pieces, switching)
-        return replace(curve, intervals=None, nodes=None, breakpoints=_split(ends, pieces), continuity=inside)
-    return replace(curve, intervals=None, breakpoints=_split(ends, pieces))  # pyright: ignore[reportArgumentType]
-
-
-def _continuity(
-    solution: Solution, curve: BSpline, pieces: np.ndarray, switching: np.ndarray
-) -> int | tuple[int, ...] | None:
-    """Continuity of a split B-spline: 1 at new breakpoints where a bound is not used throughout."""
-    own = solution.nlp.grid.basis.continuity
-    smooth = curve.continuity if isinstance(curve.continuity, int) else curve.degree - 1
-    inside = np.repeat(np.where(switching & (not solution.problem.needs_rates), 1, smooth), pieces)[:-1]
-    inside[np.cumsum(pieces)[:-1] - 1] = own
-    if (inside == smooth).all():
-        return curve.continuity if isinstance(curve.continuity, int) else None
-    return tuple(inside.tolist())
-
-
-def _split(ends: np.ndarray, pieces: np.ndarray) -> tuple[float, ...]:
-    found = [np.linspace(a, b, k + 1)[:-1] for a, b, k in zip(ends, ends[1:], pieces, strict=False)]
-    return tuple(np.append(np.concatenate(found), 1.0).tolist())
+    nowhere = np.zeros(pieces.size, dtype=bool)
+    jumps = nowhere if switching is None or solution.problem.needs_rates else switching
+    return solution.curve.finer(pieces, nowhere if smooth is None else smooth, jumps)

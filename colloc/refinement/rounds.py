@@ -81,7 +81,7 @@ class Run:
         self, nlp: NLP, grid: FreeKnotsGrid, guess: Given | Start, begin: float
     ) -> tuple[Solution | SequenceSolution, np.ndarray]:
         """The optimum with breakpoints free, then from there the one on the breakpoints found."""
-        first, start = self._once(nlp.on_curve(grid.curve.held(grid.breakpoints)), guess, begin)
+        first, start = self._once(nlp.on_curve(grid.curve.with_breakpoints(grid.breakpoints)), guess, begin)
         if first.outcome.status is not Status.SOLVED:
             return first, start
         options = {"mu_strategy": "adaptive", "max_iter": knots.PATIENCE} | dict(self.options)
@@ -164,13 +164,13 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: Given = None
         if finer.outcome.status in CUT_SHORT:
             return _cut_short(solution, finer.outcome.status)
         failed = finer.outcome.status is not Status.SOLVED
-        allowed = (tol if right else max(float(solution.error), _UNSURE)) * solution.cost_size
+        allowed = (tol if right else max(float(solution.error), _UNSURE)) * solution.cost_scale
         if failed or finer.cost - solution.cost > allowed:
             if failed or dearer:
                 break
             dearer = True
             continue
-        if solution.cost - finer.cost > _ABSURD * finer.cost_size:
+        if solution.cost - finer.cost > _ABSURD * finer.cost_scale:
             again, _ = run(nlp, guess, begin)
             if again.outcome.status is Status.SOLVED and again.cost < finer.cost:
                 finer = again

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from colloc.curves.mesh import Points, points_inside
-from colloc.errors.local import SOURCES
 from colloc.errors.violations import FINE, Violation
 from colloc.problem import Cost, Free
 from colloc.solution.sequence import SequenceSolution
@@ -43,9 +42,10 @@ def _of_phase(phase: Solution) -> list[str]:
     sentences, tolerance = [], phase.outcome.tolerance
     advice = f"refine, as in co.solve(..., tol={min(tolerance, 1e-3):.1g})"
     if _coarse(phase):
-        totals = phase.error.totals
-        worse = [name for name in SOURCES if name != "bounds" and totals[name] > tolerance]
-        sentences.append(f"{'; '.join(map(phase.error.sentence, worse))}, tolerance {tolerance:.1g}: {advice}")
+        error = phase.error
+        worse = [source for source in error.sources if source.name != "bounds" and source.total > tolerance]
+        causes = "; ".join(source.described(error.t) for source in worse)
+        sentences.append(f"{causes}, tolerance {tolerance:.1g}: {advice}")
     if phase.status is Status.VIOLATED:
         worst = next(v for v in phase.violations if _is_bound(phase, v))
         sentences.append(f"{_violated(phase, worst)} (tolerance {tolerance:.1%}): {advice}")

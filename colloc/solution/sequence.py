@@ -10,8 +10,8 @@ from typing import Any, cast
 import numpy as np
 
 from colloc.curves import Transcription
-from colloc.errors.cost_scale import cost_size
-from colloc.errors.local import SOURCES, LocalError
+from colloc.errors.cost import cost_scale
+from colloc.errors.local import LocalError
 from colloc.errors.violations import Violation
 from colloc.problem import Instant, Sequence
 from colloc.solution.by_joint import ByJoint
@@ -84,7 +84,7 @@ class SequenceSolution(BaseSolution):
             rows[held] = self.multipliers["g"][row : row + held.sum()]
             multipliers = {"g": rows, "x": self.multipliers["x"][part]}
             outcome = replace(self.outcome, x=self.x[part], multipliers=multipliers)
-            found[name] = Solution(nlp, outcome, self.parameters, whole=self.cost_size)
+            found[name] = Solution(nlp, outcome, self.parameters, total_cost_scale=self.cost_scale)
             row += held.sum()
         return found
 
@@ -114,9 +114,10 @@ class SequenceSolution(BaseSolution):
         return sum(own.duration for own in self.phases.values())
 
     @cached_property
-    def cost_size(self) -> float:
+    def cost_scale(self) -> float:
         """What changes and errors of the cost are relative to: the sizes of all terms, of the phases and across."""
-        parts = (cost_size(nlp, self.x[self.nlp.parts[name]], self.parameters) for name, nlp in self.nlp.phases.items())
+        phases = self.nlp.phases.items()
+        parts = (cost_scale(nlp, self.x[self.nlp.parts[name]], self.parameters) for name, nlp in phases)
         across = (abs(self.terms[name]) for name in self.problem.costs)
         return sum(parts) + sum(across)
 
@@ -137,18 +138,7 @@ class SequenceSolution(BaseSolution):
 
         The parts of the cost's error add up; of all else the worst phase counts.
         """
-        own = {name: solution.error for name, solution in self.phases.items()}
-        joints = tuple(dict.fromkeys(joint for error in own.values() for joint in error.joints))
-        position, torque = (
-            np.concatenate([_spread(getattr(error, what), error.joints, joints) for error in own.values()])
-            for what in ("position", "torque")
-        )
-        dynamics, cost, equations, bounds = (
-            np.concatenate([getattr(error, source) for error in own.values()]) for source in SOURCES
-        )
-        totals = {source: max(error.totals[source] for error in own.values()) for source in SOURCES}
-        totals["cost"] = sum(error.totals["cost"] for error in own.values())
-        return LocalError(self.edges, joints, position, torque, dynamics, cost, equations, bounds, totals)
+        return LocalError.joined(self.edges, [phase.error for phase in self.phases.values()])
 
     @cached_property
     def violations(self) -> list[Violation]:
@@ -336,13 +326,6 @@ def solution_of(
     """What a solver left of a program as a solution, of one motion or of one in phases."""
     kind: Any = Solution if "" in program.curves else SequenceSolution
     return kind(program, outcome, parameters)
-
-
-def _spread(values: np.ndarray, joints: tuple[str, ...], every: tuple[str, ...]) -> np.ndarray:
-    """Columns of some joints among those of all."""
-    found = np.zeros((len(values), len(every)))
-    found[:, [every.index(joint) for joint in joints]] = values
-    return found
 
 
 def _by_body(values: np.ndarray, bodies: tuple[str, ...], every: tuple[str, ...]) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy as np
 
 from colloc.curves import Transcription, brief
 from colloc.dynamics import joint_reactions
-from colloc.errors.cost_scale import cost_size
+from colloc.errors.cost import cost_scale
 from colloc.errors.local import LocalError, local_error
 from colloc.errors.violations import Violation, measure_violations
 from colloc.problem import Instant, Problem, Sequence
@@ -95,7 +95,7 @@ class BaseSolution(ABC):
 
     @property
     @abstractmethod
-    def cost_size(self) -> float:
+    def cost_scale(self) -> float:
         """What changes and errors of the cost are relative to: its terms' sizes, here or at a motion slightly off."""
 
     @property
@@ -182,7 +182,7 @@ class BaseSolution(ABC):
         """
         if len(self.ladder) < 2:
             return float("inf") if self.ladder else 0.0
-        return abs(self.ladder[-1].cost - self.ladder[-2].cost) / self.cost_size
+        return abs(self.ladder[-1].cost - self.ladder[-2].cost) / self.cost_scale
 
     @property
     def success(self) -> bool:
@@ -298,7 +298,7 @@ class Solution(BaseSolution):
         Values of the problem's parameters.
     ladder : tuple of Rung
         The rounds of the refinement that led here, this one the last; empty without one.
-    whole : float
+    total_cost_scale : float
         Size of the cost of the motion of which this is a phase: what errors of its cost are measured by, at least.
 
     Examples
@@ -315,7 +315,7 @@ class Solution(BaseSolution):
     outcome: Outcome
     parameters: np.ndarray
     ladder: tuple[Rung, ...] = ()
-    whole: float = 0.0
+    total_cost_scale: float = 0.0
 
     def __getitem__(self, joint: str) -> JointMotion:
         """One joint at the nodes: `solution["elbow"].tau`, shape (N,)."""
@@ -350,14 +350,14 @@ class Solution(BaseSolution):
         return self.program.curves[""]
 
     @cached_property
-    def cost_size(self) -> float:
+    def cost_scale(self) -> float:
         """What changes and errors of the cost are relative to: its terms' sizes, here or at a motion slightly off."""
-        return max(cost_size(self.nlp, self.x, self.parameters), self.whole)
+        return max(cost_scale(self.nlp, self.x, self.parameters), self.total_cost_scale)
 
     @cached_property
     def error(self) -> LocalError:
         """The error of the motion between the nodes, on every interval, by source; `float(error)` is the largest."""
-        return local_error(self.nlp, self.x, self.parameters, self.whole)
+        return local_error(self.nlp, self.x, self.parameters, self.total_cost_scale)
 
     @cached_property
     def violations(self) -> list[Violation]:

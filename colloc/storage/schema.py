@@ -14,13 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from colloc.curves import Transcription
-from colloc.curves.bspline import BSpline
+from colloc.curves.curve import Transcription, check_curve, stored_class, stored_curve
 from colloc.problem import Problem
 from colloc.solution.ladder import Rung
 from colloc.solver import Status
 from colloc.support.checks import InputError
-from colloc.transcription import TRANSCRIPTIONS
 from colloc.transcription.layout import lay_out
 
 SCHEMA = 2
@@ -177,12 +175,6 @@ def checksum(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> str:
     return found.hexdigest()
 
 
-def stored_curve(curve: Transcription) -> dict[str, Any]:
-    """A curve as its type and fields, for JSON."""
-    own = {field.name: getattr(curve, field.name) for field in fields(curve)}  # pyright: ignore[reportArgumentType]
-    return {"type": type(curve).__name__, **own}
-
-
 def _stored_curves(curve: Transcription | Mapping[str, Transcription]) -> dict[str, Any]:
     """One curve, or those of all phases by name."""
     if isinstance(curve, Mapping):
@@ -201,21 +193,15 @@ def curve_from(name: str, stored: Mapping[str, Any], largest: int) -> Transcript
     largest : int
         Numbers that the file holds for what has at least one for each interval, degree or node.
     """
-    kind = stored.get("type")
-    if not isinstance(kind, str) or kind not in TRANSCRIPTIONS:
-        raise InputError(f"{name!r}: the curve's type must be one of {', '.join(TRANSCRIPTIONS)}, got {kind!r:.100}")
-    given: dict[str, Any] = {
-        field: tuple(value) if isinstance(value, list) else value for field, value in stored.items()
-    }
-    del given["type"]
-    if extra := set(given) - {field.name for field in fields(TRANSCRIPTIONS[kind])}:
-        raise InputError(f"{name!r}: a {kind} curve has no {', '.join(map(repr, extra))}")
-    for field, value in given.items():
-        entries = value if isinstance(value, tuple) else (value,)
-        if len(entries) > largest + 1 or any(type(entry) is int and entry > largest for entry in entries):
-            raise InputError(f"{name!r}: {field} of its {kind} is too large for the {largest} numbers it holds")
     try:
-        return TRANSCRIPTIONS[kind](**given)
+        kind, arguments = stored_class(stored)
+        for argument, value in arguments.items():
+            entries = value if isinstance(value, tuple) else (value,)
+            if len(entries) > largest + 1 or any(type(entry) is int and entry > largest for entry in entries):
+                raise InputError(
+                    f"{argument} of its {kind.__name__} is too large for the {largest} numbers that it holds"
+                )
+        return check_curve(kind(**arguments))
     except InputError as error:
         raise InputError(f"{name!r}: {error}") from None
 
@@ -237,7 +223,7 @@ def check_variables(name: str, curve: Transcription, problem: Problem, arrays: M
 def variables_of(curve: Transcription, problem: Problem) -> int:
     """Number of variables of a problem on a curve."""
     variables = lay_out(problem, curve.basis.size, curve.signals.size).size
-    if isinstance(curve, BSpline) and curve.free:
+    if curve.free:
         variables += curve.basis.intervals - 1
     return variables
 

@@ -11,6 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from colloc.curves.curve import stored_curve
 from colloc.curves.mesh import Points
 from colloc.problem import Problem
 from colloc.solution.early import fitted
@@ -27,7 +28,6 @@ from colloc.storage.schema import (
     checksum,
     curve_from,
     ladder_from,
-    stored_curve,
     stored_ladder,
 )
 from colloc.support.checks import InputError

@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from colloc.curves.curve import stored_curve
 from colloc.curves.mesh import Points
 from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
 from colloc.refinement.rounds import Run, refined
 from colloc.solution import SequenceSolution, Solution, solution_of
 from colloc.solver import Hessian, Status
-from colloc.storage.schema import curve_from, stored_curve
+from colloc.storage.schema import curve_from
 from colloc.storage.stored_motion import stored_history, stored_outcome
 from colloc.support.checks import InputError, quoted
 from colloc.support.lazy import cached_property

@@ -129,7 +129,7 @@ class Optima:
     def _table(self) -> Table:
         rows, best = [], self.best
         for k, (solution, starts, usual) in enumerate(self.optima):
-            worse = (solution.cost - best.cost) / best.cost_size
+            worse = (solution.cost - best.cost) / best.cost_scale
             more = f"{worse:.2%} dearer" if k else "the best"
             words = (f"{solution.cost:.8g}", f"{short(solution.duration)} s", str(solution.status))
             rows.append((*words, more, f"{len(starts)} starts", "solve finds it" if usual else ""))

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from colloc.curves import BSpline, HermiteSimpson, Radau, Transcription
+from colloc.curves import Transcription
 from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
 from colloc.refinement.rounds import Run, refined
@@ -113,7 +113,7 @@ class Screening(Portable):
         seconds = time.perf_counter() - begin
         if best is None or reason:
             return Coarse(item.number, np.inf, 1.0, None, np.zeros(0), reason, seconds)
-        return Coarse(item.number, best.cost, best.cost_size, best.outcome, signature(best), "", seconds)
+        return Coarse(item.number, best.cost, best.cost_scale, best.outcome, signature(best), "", seconds)
 
     def _search(self, item: Item, rng: np.random.Generator) -> tuple[str, Solution | SequenceSolution | None]:
         """Why there is no optimum, empty where there is one, and where a local search has ended."""
@@ -184,20 +184,9 @@ def coarser(curve: Curves) -> Curves:
 
 def _coarser(curve: Transcription) -> Transcription:
     intervals = curve.basis.intervals
-    if isinstance(curve, BSpline) and curve.free:
-        curve = curve.held(curve.basis.breakpoints)
-    if intervals <= _FEW:
-        return curve
-    few = max(_FEW - 2, intervals // 3)
-    if isinstance(curve, BSpline):
-        smooth = curve.continuity
-        if smooth is not None and not isinstance(smooth, int):
-            smooth = int(np.max(np.asarray(smooth)))
-        return BSpline(few, degree=curve.degree, continuity=smooth)
-    if isinstance(curve, Radau):
-        return Radau(few, degree=int(np.min(np.asarray(curve.degree))))
-    assert isinstance(curve, HermiteSimpson)
-    return replace(curve, intervals=few, breakpoints=None)
+    if intervals > _FEW:
+        return curve.coarser(max(_FEW - 2, intervals // 3))
+    return curve.with_breakpoints(curve.basis.breakpoints) if curve.free else curve
 
 
 def signature(solution: Solution | SequenceSolution) -> np.ndarray:

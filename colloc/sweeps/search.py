@@ -207,7 +207,7 @@ class _Search:
             self._none_fine(screening, [group[0] for group in groups])
         optima: list[tuple[Coarse, Solution | SequenceSolution, set[int]]] = []
         for source, solution in sorted(self._fine, key=lambda pair: pair[1].cost):
-            own = Coarse(0, solution.cost, solution.cost_size, None, signature(solution), "", 0.0)
+            own = Coarse(0, solution.cost, solution.cost_scale, None, signature(solution), "", 0.0)
             numbers = {_USUAL} if source is None else {one.number for one in groups[of[source.number]]}
             known = next((entry for entry in optima if alike(entry[0], own)), None)
             if known is None:

@@ -11,10 +11,10 @@ from colloc.transcription.point_to_point import point_to_point
 from colloc.transcription.problem_blocks import constraint_block
 from colloc.transcription.sequence import SequenceNLP
 from colloc.transcription.trajectory import Trajectory
-from colloc.transcription.transcribe import TRANSCRIPTIONS, checked_curves, on_curves, transcribe
+from colloc.transcription.transcribe import checked_curves, on_curves, transcribe
 
 __all__ = [
-    "NLP", "TRANSCRIPTIONS", "BaseNLP", "DeferredNLP", "FreeKnotsGrid", "Grid", "Guess", "Keyframes", "Program",
+    "NLP", "BaseNLP", "DeferredNLP", "FreeKnotsGrid", "Grid", "Guess", "Keyframes", "Program",
     "SequenceNLP", "TimedLine", "Trajectory", "Untimed", "check_freedoms", "checked_curves", "constraint_block",
     "default_curves", "keyframes", "line", "on_curves", "phase_guesses", "point_to_point", "timed_line",
     "trajectory_from", "transcribe",

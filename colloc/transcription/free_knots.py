@@ -16,10 +16,9 @@ import casadi as ca
 import numpy as np
 
 from colloc.blocks.block import Block
-from colloc.blocks.evaluation_points import Local, Quadrature, Sites
+from colloc.blocks.evaluation_points import EvaluationPoints, LocalView, Quadrature
 from colloc.blocks.slices import Slices
 from colloc.blocks.torques import Torques
-from colloc.curves.bspline import BSpline
 from colloc.curves.curve import Transcription
 from colloc.curves.mesh import Points, points_inside
 from colloc.numerics.bspline import cox_de_boor
@@ -41,8 +40,6 @@ class FreeKnotsGrid(Grid):
 
     Times are given as they are at the start, and mean the same place within an interval.
     """
-
-    curve: BSpline
 
     @cached_property
     def _fixed(self) -> Grid:
@@ -74,9 +71,9 @@ class FreeKnotsGrid(Grid):
             times |= set(own)
         return np.abs(self.breakpoints[:, None] - np.array(sorted(times))).min(axis=1) <= 1e-9
 
-    def curve_at(self, x: np.ndarray) -> BSpline:
-        """The spline with the breakpoints of a decision vector, fixed."""
-        return self.curve.held(x[self.layout["knots"][:, 0]])
+    def curve_at(self, x: np.ndarray) -> Transcription:
+        """The curve with the breakpoints of a decision vector, fixed."""
+        return self.curve.with_breakpoints(x[self.layout["knots"][:, 0]])
 
     def without_knots(self, x: np.ndarray) -> np.ndarray:
         """The part of a decision vector that a `Grid` of the breakpoints in it has."""
@@ -85,9 +82,11 @@ class FreeKnotsGrid(Grid):
     def spacing(self) -> Block:
         """Bounds on the widths of the intervals."""
         before, after = ca.SX.sym("before"), ca.SX.sym("after")
-        local = Local(ca.vertcat(before, after), ca.SX(0, 1), parameter_symbols(self.problem))
+        local = LocalView(ca.vertcat(before, after), ca.SX(0, 1), parameter_symbols(self.problem))
         index, s = self.layout["knots"][:, 0], self.breakpoints
-        sites = Sites(local, Slices.of(np.vstack([index[:-1], index[1:]])), np.zeros((0, s.size - 1)), s[:-1])
+        sites = EvaluationPoints(
+            local, Slices.of(np.vstack([index[:-1], index[1:]])), np.zeros((0, s.size - 1)), s[:-1]
+        )
         least, most = self.curve.spacing
         size = 1 / (s.size - 1)
         return Block(
@@ -106,7 +105,7 @@ class FreeKnotsGrid(Grid):
         return knots[len(knots) // 2] - knots[len(knots) // 2 - 1]
 
     @cached_property
-    def _local(self) -> Local:
+    def _local(self) -> LocalView:
         """Local variables: control points, the knots around, and what is shared; data: the place in the interval."""
         n, degree, place = self.problem.model.n, self.basis.degree, ca.SX.sym("place")
         points = ca.SX.sym("points", n, degree + 1)
@@ -120,7 +119,7 @@ class FreeKnotsGrid(Grid):
         w = ca.vertcat(ca.vec(points), ca.vec(signals), ca.vec(states), self._around.symbols, self._shared.symbols)
         return self._instant(w, place, s, (q, u, x))
 
-    def on(self, points: Points) -> Sites:
+    def on(self, points: Points) -> EvaluationPoints:
         """The splines at places given by times at the start, by the polynomials of given intervals."""
         s, interval = points
         own = [self._points("q", self.basis.first[interval], self.basis.degree + 1)]
@@ -132,14 +131,14 @@ class FreeKnotsGrid(Grid):
         own.append(np.tile(self._shared.index, (s.size, 1)).T)
         start = self.breakpoints[interval]
         place = (s - start) / (self.breakpoints[interval + 1] - start)
-        return Sites(self._local, Slices.of(np.vstack(own)), place[None], s, interval)
+        return EvaluationPoints(self._local, Slices.of(np.vstack(own)), place[None], s, interval)
 
     def _points(self, quantity: str, first: np.ndarray, count: int) -> np.ndarray:
         """Entries of some control points from a first one on, shape (count times size, N)."""
         index = self.layout[quantity][first[:, None] + np.arange(count)]
         return index.reshape(first.size, -1).T
 
-    def hull(self, quantity: str, window: Window) -> Sites | None:
+    def hull(self, quantity: str, window: Window) -> EvaluationPoints | None:
         """Control points of velocities, accelerations or jerk; positions have theirs among the variables."""
         if not (order := ORDERS[quantity]):
             return None
@@ -161,7 +160,7 @@ class FreeKnotsGrid(Grid):
         w = ca.vertcat(ca.vec(points), around.symbols, shared.symbols)
         own = self._points("q", k, order + 1), self.layout["knots"][around.index, 0].T
         index = np.vstack([*own, np.tile(shared.index, (k.size, 1)).T])
-        return Sites(self._control_point(w, s, quantity, columns[0]), Slices.of(index), at[None], at)
+        return EvaluationPoints(self._control_point(w, s, quantity, columns[0]), Slices.of(index), at[None], at)
 
     def end(self, s: float) -> End:
         """The three control points next to the start (s = 0) or end (s = 1); their weights change with the knots."""

@@ -15,7 +15,7 @@ from functools import reduce
 import casadi as ca
 import numpy as np
 
-from colloc.blocks.evaluation_points import Local, Quadrature, Sites
+from colloc.blocks.evaluation_points import EvaluationPoints, LocalView, Quadrature
 from colloc.blocks.slices import Slices
 from colloc.blocks.torques import Torques
 from colloc.curves.curve import Transcription
@@ -98,7 +98,7 @@ class Grid:
         return shared_unknowns(self.problem, self.layout)
 
     @cached_property
-    def _local(self) -> Local:
+    def _local(self) -> LocalView:
         """Local variables: the joints and their derivatives in s, the signals, and what is shared."""
         n, extra, s = self.problem.model.n, self.layout["signals"].shape[1], ca.SX.sym("s")
         q = [ca.SX.sym(name, n) for name in ("q", "q1", "q2", "q3")[: self._orders]]
@@ -111,7 +111,7 @@ class Grid:
         """How many derivatives of positions a place on the motion knows, positions themselves counted."""
         return 4 if self.rates else 3
 
-    def _instant(self, w: ca.SX, d: ca.SX, s: ca.SX, splines: Sequence[Sequence[ca.SX]]) -> Local:
+    def _instant(self, w: ca.SX, d: ca.SX, s: ca.SX, splines: Sequence[Sequence[ca.SX]]) -> LocalView:
         """An instant of joints, signals and states, which are given with their derivatives in s."""
         T, nan, parameters = self._shared.T, ca.SX.nan(self.problem.model.n, 1), parameter_symbols(self.problem)
         rates, u, x = ([derivative / T**order for order, derivative in enumerate(own)] for own in splines)
@@ -119,14 +119,14 @@ class Grid:
         shared = self._shared.constants, parameters
         slots = Slots(s * T, T, rates[0], rates[1], rates[2], nan, nan, nan, u[0], changes, x[0], x[1], *shared)
         if self.plain:
-            return Local(w, d, parameters, slots)
+            return LocalView(w, d, parameters, slots)
         if self.problem.coordinates is not None:
             slots = slots._replace(**self.problem.coordinates.motion(slots.q, slots.qd, slots.qdd)._asdict())
         slots, torques = self.torques.put(slots, w)
         if self.rates:
             slots = slots._replace(jerk=self._jerk(slots, rates))
             slots = slots._replace(tau_rate=self.torques.rate(slots))
-        return Local(w, d, parameters, slots, torques)
+        return LocalView(w, d, parameters, slots, torques)
 
     def _jerk(self, slots: Slots, rates: Sequence[ca.SX]) -> ca.SX:
         """Third derivatives of the joints, given those of the splines."""
@@ -141,20 +141,20 @@ class Grid:
             slots.q, slots.qd, slots.qdd, slots.qd, slots.qdd, rates[3]
         )
 
-    def anywhere(self, s: np.ndarray) -> Sites:
+    def anywhere(self, s: np.ndarray) -> EvaluationPoints:
         """The splines at any normalised times; where accelerations jump, after the jump."""
         return self.on(Points(s, self.basis.interval(s)))
 
-    def unvarying(self) -> Sites:
+    def unvarying(self) -> EvaluationPoints:
         """One site that knows of nothing but the duration and the constants."""
         shared, s = self._shared, ca.SX.sym("s")
         index, symbols = shared.index, shared.symbols
         if not index.size:  # a site sees one variable at least
             index, symbols = self.layout.duration, ca.SX.sym("T")
         local, at = self._control_point(symbols, s, "q", ca.SX.nan(self.problem.model.n, 1)), np.zeros(1)
-        return Sites(local, Slices.of(index[:, None]), at[None], at)
+        return EvaluationPoints(local, Slices.of(index[:, None]), at[None], at)
 
-    def on(self, points: Points) -> Sites:
+    def on(self, points: Points) -> EvaluationPoints:
         """The splines at normalised times, by the polynomials of given intervals."""
         seen, (s, interval) = self._shared.index, points
         splines = (("q", self.basis, self._orders), ("signals", self.curve.signals, self._orders - 2))
@@ -166,16 +166,16 @@ class Grid:
         ]
         if seen.size or not own:
             own.append(Slices.of(np.tile(seen, (s.size, 1)).T))
-        return Sites(self._local, reduce(Slices.beside, own), s[None], s, interval)
+        return EvaluationPoints(self._local, reduce(Slices.beside, own), s[None], s, interval)
 
-    def nodes(self, window: Window = WHOLE) -> Sites:
+    def nodes(self, window: Window = WHOLE) -> EvaluationPoints:
         """Nodes within a part of the motion, and its ends, where inequalities are imposed."""
         points = self.curve.node_points()
         points = points if self.extra is None else points.merged(self.extra)
         inside = np.array([s for s in window if np.abs(self.breakpoints - s).min() > 1e-9])
         return self._chosen(points.merged(Points(inside, self.basis.interval(inside))), window)
 
-    def collocated(self, window: Window, order: int = 2) -> Sites:
+    def collocated(self, window: Window, order: int = 2) -> EvaluationPoints:
         """Collocation points within a part of the motion, where equalities are imposed.
 
         Equations in positions (order 0) or velocities (1) have theirs inside of its whole intervals.
@@ -187,7 +187,7 @@ class Grid:
         s, interval = equation_points(self.basis.part(inside), order)
         return self.on(Points(s, interval + inside.start))
 
-    def _chosen(self, points: Points, window: Window) -> Sites:
+    def _chosen(self, points: Points, window: Window) -> EvaluationPoints:
         if window.start < window.end:
             return self.on(points.within(window, self.breakpoints))
         return self.on(points.take(np.abs(points.s - window.start) < 1e-9))
@@ -202,7 +202,7 @@ class Grid:
             return None
         return Window(float(self.breakpoints[inside.start]), float(self.breakpoints[inside.stop]))
 
-    def hull(self, quantity: str, window: Window) -> Sites | None:
+    def hull(self, quantity: str, window: Window) -> EvaluationPoints | None:
         """Control points of velocities, accelerations or jerk; positions have theirs among the variables."""
         if not (order := ORDERS[quantity]):
             return None
@@ -222,14 +222,14 @@ class Grid:
         column = np.append(column, (order + 1) * n + np.arange(len(seen)))
         at = basis.greville()[k]
         slices = Slices(index, row, column, np.vstack([np.tile(weight[:, k], (n, 1)), np.ones(seen.shape)]))
-        return Sites(local, slices, at[None], at)
+        return EvaluationPoints(local, slices, at[None], at)
 
-    def _control_point(self, w: ca.SX, s: ca.SX, quantity: str, x: ca.SX) -> Local:
+    def _control_point(self, w: ca.SX, s: ca.SX, quantity: str, x: ca.SX) -> LocalView:
         """An instant that knows nothing of the joints but a derivative in s, for one of their quantities."""
         shared, parameters, nan = self._shared, parameter_symbols(self.problem), ca.SX.nan(self.problem.model.n, 1)
         u, y = (ca.SX.nan(self.layout[name].shape[1], 1) for name in ("signals", "states"))
         slots = Slots(s * shared.T, shared.T, nan, nan, nan, nan, nan, nan, u, u, y, y, shared.constants, parameters)
-        return Local(w, s, parameters, slots._replace(**{quantity: x / shared.T ** ORDERS[quantity]}))
+        return LocalView(w, s, parameters, slots._replace(**{quantity: x / shared.T ** ORDERS[quantity]}))
 
     def end(self, s: float) -> End:
         """The three control points next to the start (s = 0) or end (s = 1)."""

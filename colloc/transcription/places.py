@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from colloc.blocks.evaluation_points import Sites
+from colloc.blocks.evaluation_points import EvaluationPoints
 from colloc.curves.mesh import Points
 from colloc.problem import Window
 from colloc.transcription.grid import Grid
@@ -23,19 +23,19 @@ class AtNodes:
 
     grid: Grid
 
-    def during(self, window: Window) -> list[Sites]:
+    def during(self, window: Window) -> list[EvaluationPoints]:
         """The nodes within a part of the motion, and its ends."""
         return [self.grid.nodes(window)]
 
-    def moment(self, s: float) -> Sites:
+    def moment(self, s: float) -> EvaluationPoints:
         """The curve at s."""
         return self.grid.anywhere(np.array([s]))
 
-    def ends(self) -> Sites:
+    def ends(self) -> EvaluationPoints:
         """Both ends at once."""
         return self.grid.anywhere(np.array([0.0])).beside(self.grid.anywhere(np.array([1.0])))
 
-    def bounds(self, quantity: str, window: Window) -> list[Sites]:
+    def bounds(self, quantity: str, window: Window) -> list[EvaluationPoints]:
         """Control points of the quantity, and nodes in intervals cut by the window."""
         held = self.grid.held(quantity, window)
         if held is None:
@@ -54,17 +54,17 @@ class Collocated(AtNodes):
     grid : Grid
     order : int
         Highest time derivative of the coordinates in the equations: 0, 1, or 2 for whatever has accelerations, torques
-        or signals. Sites that are spread as those for accelerations let positions ring about what they meet at each.
+        or signals. Points that are spread as those for accelerations let positions ring about what they meet at each.
     """
 
     order: int = 2
 
-    def during(self, window: Window) -> list[Sites]:
+    def during(self, window: Window) -> list[EvaluationPoints]:
         """The collocation points within a part of the motion, or inside of it beside `EquationEnds`."""
         sites = self.grid.collocated(window, self.order)
         return [_some(sites, self.grid, window)] if self.order == 2 else [sites]
 
-    def bounds(self, quantity: str, window: Window) -> list[Sites]:
+    def bounds(self, quantity: str, window: Window) -> list[EvaluationPoints]:
         """Bounds that are equal: nothing for what equal bounds on the variables fix."""
         held = self.grid.held(quantity, window) if quantity == "q" else None
         if held is None:
@@ -85,7 +85,7 @@ class EquationEnds(AtNodes):
 
     rates: bool = False
 
-    def during(self, window: Window) -> list[Sites]:
+    def during(self, window: Window) -> list[EvaluationPoints]:
         """The ends of a part of the motion and of the whole intervals in it, each alone."""
         ends = np.array([] if self.rates else window)
         if (whole := intervals_within(window, self.grid.basis)) is not None:
@@ -93,7 +93,7 @@ class EquationEnds(AtNodes):
         ends = np.sort(ends)
         return [self.grid.anywhere(ends[[k]]) for k in np.flatnonzero(np.diff(ends, prepend=-1) > 1e-9)]
 
-    def bounds(self, quantity: str, window: Window) -> list[Sites]:
+    def bounds(self, quantity: str, window: Window) -> list[EvaluationPoints]:
         """None for what equal bounds on the variables fix."""
         return [] if quantity == "q" else self.during(window)
 
@@ -104,21 +104,21 @@ class AtTimes(AtNodes):
 
     points: Points
 
-    def during(self, window: Window) -> list[Sites]:
+    def during(self, window: Window) -> list[EvaluationPoints]:
         """Those of the times that lie within a part of the motion."""
         inside = self.points.within(window, self.grid.breakpoints)
         return [_some(self.grid.on(inside), self.grid, window)]
 
-    def bounds(self, quantity: str, window: Window) -> list[Sites]:
+    def bounds(self, quantity: str, window: Window) -> list[EvaluationPoints]:
         """The quantity itself, whatever holds it."""
         return self.during(window)
 
 
-def _some(sites: Sites, grid: Grid, window: Window) -> Sites:
+def _some(sites: EvaluationPoints, grid: Grid, window: Window) -> EvaluationPoints:
     return sites if sites.size else grid.anywhere(np.unique(np.linspace(*window, 3)))
 
 
-def _beside(sites: Sites, grid: Grid, held: Window, window: Window) -> list[Sites]:
+def _beside(sites: EvaluationPoints, grid: Grid, held: Window, window: Window) -> list[EvaluationPoints]:
     """The sites of a window outside of its whole intervals; its ends where there are none."""
     found, rest = [], sites.outside(held)
     for end, part in ((window.start, Window(window.start, held.start)), (window.end, Window(held.end, window.end))):

@@ -9,8 +9,8 @@ import casadi as ca
 import numpy as np
 
 from colloc.blocks.block import Block
-from colloc.blocks.evaluation_points import Quadrature, Sites
-from colloc.blocks.squares import split_squares
+from colloc.blocks.evaluation_points import EvaluationPoints, Quadrature
+from colloc.blocks.sum_of_squares import split_sum_of_squares
 from colloc.problem import ConstraintRows, Slots, Window, summed
 from colloc.transcription.fixed_ends import FixedEnds
 from colloc.transcription.free_knots import FreeKnotsGrid
@@ -72,7 +72,7 @@ def _equations(
         ends = _blocks(name, entry, EquationEnds(grid), rows)
         if order == 0:
             ends += _blocks(name, entry.rate, EquationEnds(grid, rates=True), rows)
-        left = [(block, block.unsettled(*known)) for block in ends]
+        left = [(block, block.undetermined_rows(*known)) for block in ends]
         blocks += [replace(block, rows=block.rows.take(some)) for block, some in left if some]
     return blocks
 
@@ -80,10 +80,12 @@ def _equations(
 def _blocks(name: str, entry: ConstraintRows, where: AtNodes, rows: Sequence[int]) -> list[Block]:
     """Some rows of a constraint wherever they hold."""
     blocks = [constraint_block(name, entry, s, rows) for s in (entry.constraint.places(where) if rows else ())]
-    return [block.folded() if block.n_slices == 1 else block for block in blocks if block.n_slices]
+    return [block.with_constant_data() if block.n_slices == 1 else block for block in blocks if block.n_slices]
 
 
-def constraint_block(name: str, entry: ConstraintRows, sites: Sites, chosen: Sequence[int] | None = None) -> Block:
+def constraint_block(
+    name: str, entry: ConstraintRows, sites: EvaluationPoints, chosen: Sequence[int] | None = None
+) -> Block:
     """Rows of a constraint, all or some, at given sites."""
     rows = entry.of(sites.local.arguments)
     return Block(name, sites, rows if chosen is None else rows.take(chosen))
@@ -109,7 +111,7 @@ def _summed(rule: Quadrature, measure: ca.SX, terms: Mapping[str, tuple[float, c
     varying = sites.local.w if torques is None else ca.vertcat(sites.local.w, torques.symbols)
     residuals, weights, squared, rest, remaining = [], [], [], [], []
     for name, (factor, fn) in terms.items():
-        split = split_squares(fn(*slots), varying)
+        split = split_sum_of_squares(fn(*slots), varying)
         residuals += [ca.sqrt(measure) * residual for residual in split.residuals]
         weights += [factor * share * weight for weight in split.weights]
         squared += [name] * len(split.residuals)

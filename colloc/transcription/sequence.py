@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colloc.blocks.block import Block
-from colloc.blocks.evaluation_points import Sites
+from colloc.blocks.evaluation_points import EvaluationPoints
 from colloc.curves.curve import Transcription
 from colloc.kernels import Compile
 from colloc.problem import Across, Link, Place
@@ -111,7 +111,7 @@ class SequenceNLP(BaseNLP):
         for name, across in self.problem.rows.items():
             block = _block(name, across, self.phases, self.parts)
             # What end conditions on both sides say already would stand there twice.
-            if rows := block.unsettled(self.lower, self.upper, self.problem.parameter_values()):
+            if rows := block.undetermined_rows(self.lower, self.upper, self.problem.parameter_values()):
                 constraints.append(replace(block, rows=block.rows.take(rows)))
         costs = [_block(name, across, self.phases, self.parts) for name, (_, across) in self.problem.costs.items()]
         return _Blocks(costs, constraints, {})
@@ -240,12 +240,12 @@ def _parts(phases: Mapping[str, NLP]) -> dict[str, slice]:
 
 def _block(name: str, across: Across, phases: Mapping[str, NLP], parts: Mapping[str, slice]) -> Block:
     """Rows that see several phases at once."""
-    sites = reduce(Sites.beside, (_site(place, phases[place.phase], parts) for place in across.places))
+    sites = reduce(EvaluationPoints.beside, (_site(place, phases[place.phase], parts) for place in across.places))
     rows = across.rows._replace(expression=across.function(*sites.local.arguments))
-    return Block(name, sites, rows).folded()
+    return Block(name, sites, rows).with_constant_data()
 
 
-def _site(place: Place, nlp: NLP, parts: Mapping[str, slice]) -> Sites:
+def _site(place: Place, nlp: NLP, parts: Mapping[str, slice]) -> EvaluationPoints:
     """One place in the variables of the sequence."""
     moments = {"start": 0.0, "end": 1.0}
     varies = place.moment in moments

@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import overload
 
-from colloc.curves.bspline import BSpline
-from colloc.curves.curve import Transcription
-from colloc.curves.hermite_simpson import HermiteSimpson
+from colloc.curves.curve import Transcription, check_curve
 from colloc.curves.mesh import Points
-from colloc.curves.radau import Radau
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.kernels import Compile, check_compile
 from colloc.problem import Problem
 from colloc.problem import Sequence as Phases
-from colloc.support.checks import InputError, instance, quoted, spelt, unknown_name
+from colloc.support.checks import InputError, instance, spelt, unknown_name
 from colloc.support.interrupts import reraise_interrupt
 from colloc.transcription.nlp import NLP, Recipe
 from colloc.transcription.sequence import SequenceNLP
-
-# The transcriptions that there are, and that files may name.
-TRANSCRIPTIONS = {curve.__name__: curve for curve in (BSpline, HermiteSimpson, Radau)}
 
 
 @overload
@@ -115,20 +109,13 @@ def build(
 def checked_curves(problem: Problem | Phases, curve: object) -> dict[str, Transcription]:
     """A curve for every phase, from one for all or one for each; InputError for anything else."""
     if not isinstance(curve, Mapping) or ("" in problem.phases and "" not in curve):
-        return dict.fromkeys(problem.phases, _checked(curve))
+        return dict.fromkeys(problem.phases, check_curve(curve))
     for name in curve:
         if name not in problem.phases:
             raise unknown_name("phase", name, problem.phases)
     if missing := [name for name in problem.phases if name not in curve]:
         raise InputError(f"every phase needs a curve, and {', '.join(missing)} has none")
-    return {name: _checked(curve[name]) for name in problem.phases}
-
-
-def _checked(curve: object) -> Transcription:
-    if not isinstance(curve, tuple(TRANSCRIPTIONS.values())):
-        *names, last = TRANSCRIPTIONS
-        raise InputError(f"transcription must be {', '.join(names)} or {last}, got {quoted(curve)}")
-    return curve
+    return {name: check_curve(curve[name]) for name in problem.phases}
 
 
 def on_curves(

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from colloc.blocks.slices import Slices, scatter
-from colloc.blocks.squares import split_squares
+from colloc.blocks.sum_of_squares import split_sum_of_squares
 
 N_X, M, N = 9, 5, 4
 
@@ -111,7 +111,7 @@ def test_squares_are_taken_out_of_a_sum():
     x, p = ca.SX.sym("x", 3), ca.SX.sym("p")
     expression = 3 * ca.sumsqr(x) / p - 2 * (x[0] - x[1]) ** 2 + p * x[2] - (x[0] * ca.sin(x[1])) ** 2 + 1
     expression += ca.if_else(p > -9, x[1] ** 2, 0)  # switched by what does not vary
-    found = split_squares(expression, x)
+    found = split_sum_of_squares(expression, x)
     assert len(found.residuals) == 6
     assert not any(ca.depends_on(weight, x) for weight in found.weights)
     again = sum(w * r**2 for w, r in zip(found.weights, found.residuals, strict=True)) + found.rest
@@ -124,17 +124,17 @@ def test_squares_are_taken_out_of_a_sum():
 
 def test_what_is_no_square_stays():
     x = ca.SX.sym("x", 2)
-    found = split_squares(x[0] * x[1] + ca.fabs(x[0]), x)
+    found = split_sum_of_squares(x[0] * x[1] + ca.fabs(x[0]), x)
     assert found.residuals == []
     assert ca.depends_on(found.rest, x[1])
-    assert split_squares(ca.SX(0), x).rest.is_zero()
+    assert split_sum_of_squares(ca.SX(0), x).rest.is_zero()
 
 
 def test_squares_behind_a_condition_that_varies_are_squares():
     x, t, T = (ca.SX.sym(name) for name in ("x", "t", "T"))
     inner = ca.if_else(t <= 0.5 * T, 3 * (x - 1) ** 2 + x * T, 0)
     expression = ca.if_else(t > 0.1 * T, inner, 0) + 2 * x**2
-    found = split_squares(expression, ca.vertcat(x, t, T))
+    found = split_sum_of_squares(expression, ca.vertcat(x, t, T))
     assert len(found.residuals) == 2
     whole = sum((w * r**2 for w, r in zip(found.weights, found.residuals, strict=True)), found.rest)
     compared = ca.Function("compared", [x, t, T], [expression, whole, found.rest])

@@ -324,7 +324,7 @@ def test_starts_that_end_in_one_optimum_are_drawn_apart():
     assert ax.get_yscale() == "log"
     assert texts(figure)[-1] == "counts as the same"
     best = min(start.cost for start in found.starts)
-    above = [100 * (start.cost - best) / found.best.cost_size for start in found.starts]
+    above = [100 * (start.cost - best) / found.best.cost_scale for start in found.starts]
     heights = sorted(float(line.get_ydata()[0]) for line in ax.get_lines() if line.get_marker() == "o")
     np.testing.assert_allclose(heights, np.maximum(sorted(above), heights[0]))
     assert 0 < heights[0] < 100 * 1e-3

@@ -95,8 +95,8 @@ def test_a_motion_a_thousandth_off_counts_for_little_beside_a_cost_of_natural_si
     """What stands in for a cost of nothing must not hide errors of one that is something."""
     for curve in (co.BSpline(10), co.BSpline(80), co.Radau(30)):
         solution = co.solve(problem(co.integral(effort), START, END), curve)
-        assert solution.cost_size == pytest.approx(solution.cost, rel=0.02)
-        assert solution.cost_size >= solution.cost
+        assert solution.cost_scale == pytest.approx(solution.cost, rel=0.02)
+        assert solution.cost_scale >= solution.cost
 
 
 def test_a_failure_that_no_option_caused_is_not_blamed_on_options(monkeypatch):
@@ -119,4 +119,4 @@ def test_the_cost_of_a_small_motion_is_judged_like_that_of_a_large_one(size):
     ends = [co.initial(q=0.0, qd=0.0), co.final(q=size, qd=0.0)]
     solution = co.solve(co.Problem(slide, 1.0, co.integral(effort), ends), co.BSpline(5))
     assert solution.cost == pytest.approx(48.0 * size**2, rel=1e-6)
-    assert solution.cost_size == pytest.approx(solution.cost, rel=1e-2)
+    assert solution.cost_scale == pytest.approx(solution.cost, rel=1e-2)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import casadi as ca
 
 
-class Squares(NamedTuple):
+class SumOfSquares(NamedTuple):
     """An expression as weights' residuals squared plus the rest.
 
     Parameters
@@ -23,7 +23,7 @@ class Squares(NamedTuple):
     rest: ca.SX
 
 
-def split_squares(expression: ca.SX, varying: ca.SX) -> Squares:
+def split_sum_of_squares(expression: ca.SX, varying: ca.SX) -> SumOfSquares:
     """Take the squares out of a sum.
 
     What is added, subtracted, multiplied or divided by something constant, or switched by a condition is followed to
@@ -35,7 +35,7 @@ def split_squares(expression: ca.SX, varying: ca.SX) -> Squares:
     varying : SX symbols
         What may not stand in a weight.
     """
-    found, rest = Squares([], [], ca.SX(0)), ca.SX(0)
+    found, rest = SumOfSquares([], [], ca.SX(0)), ca.SX(0)
     waiting: list[tuple[ca.SX, ca.SX, ca.SX | None]] = [(expression, ca.SX(1), None)]
     while waiting:
         term, weight, switch = waiting.pop()

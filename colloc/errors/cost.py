@@ -1,0 +1,91 @@
+"""The scale of a cost, which errors and changes of it are relative to, and how far its integral is off.
+
+The scale is the sum of the terms' sizes, or what a small movement of the motion costs where they vanish. An optimum may
+cost nothing, as where a course is tracked exactly. What is left of such a cost are digits of no meaning, which no finer
+grid confirms: they are compared with the cost of a motion that is off by a thousandth of its own range.
+
+The error is that of the problem's quadrature against one of twice as many points; and, if torques cost anything, how
+much too high the cost may be: the squared torque beyond polynomials, about what a finer grid would save.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from colloc.curves.mesh import points_inside
+from colloc.errors.motion import Motion
+from colloc.errors.source import Source
+from colloc.numerics.quadrature import gauss
+from colloc.problem import natural_size
+from colloc.transcription import NLP
+
+_OFF = 1e-3  # of the range of the motion
+_ROUNDING = 1e-10  # of a position: what goes no further keeps still
+
+
+def cost_error(motion: Motion) -> Source:
+    """How far the cost is off, or higher than it need be, relative to its scale."""
+    per_interval = _per_interval(motion)
+    sentence = "the cost is off, or higher than it need be, by about {share}"
+    return Source("cost", per_interval, float(per_interval.sum()), adds_up=True, sentence=sentence)
+
+
+def _per_interval(motion: Motion) -> np.ndarray:
+    nlp, x, p = motion.nlp, motion.x, motion.p
+    grid, problem, T = nlp.grid, nlp.problem, nlp.duration(x)
+    widths = np.diff(grid.breakpoints)
+    if problem.minimize.is_duration or not problem.integrands:
+        return np.zeros(widths.size)
+    values = [abs(value) for value in nlp.terms(x, p).values()]
+    scale = max(cost_scale(nlp, x, p), motion.total_cost_scale)
+    kinds = [term.fn is not None and not term.terminal for term in problem.minimize.terms]
+    on_motion = sum(value for value, integrated in zip(values, kinds, strict=True) if integrated)
+    sums = []
+    for count in (grid.basis.degree + 1, 2 * grid.basis.degree + 2):
+        points, weights = gauss(count)
+        sites = grid.on(points_inside(grid.breakpoints, points))
+        terms = [factor * function(*sites.local.arguments) for factor, function in problem.integrands.values()]
+        (costs,) = sites.evaluate([ca.vertcat(*terms)], x, p)
+        shares = (costs.reshape(widths.size, count, -1) * weights[:, None]).sum(axis=1) * widths[:, None] * T
+        sums.append(shares.sum(axis=1))
+        scale = max(scale, float(np.abs(shares).sum()))
+    return np.abs(sums[0] - sums[1]) / scale + motion.torques.unresolved * on_motion / scale
+
+
+def cost_scale(nlp: NLP, x: np.ndarray, p: np.ndarray) -> float:
+    """Scale of the cost at x: the sum of its terms' sizes there, or beside x if that is more.
+
+    Parameters
+    ----------
+    nlp : NLP
+    x, p : ndarray
+        Decision vector and parameters.
+    """
+    step = _movement(nlp, x) * nlp.free
+    places = (x, *(np.clip(x + sign * _OFF * step, nlp.lower, nlp.upper) for sign in (1, -1)))
+    sizes = np.array([sum(abs(value) for value in nlp.terms(place, p).values()) for place in places])
+    return max(float(sizes[np.isfinite(sizes)].max(initial=0.0)), 1e-300)
+
+
+def _movement(nlp: NLP, x: np.ndarray) -> np.ndarray:
+    """A movement of every variable by about its own size, smooth in time and still where an end is fixed, shape (n_x,).
+
+    The size of a joint, signal or state is how far it goes, so that small motions in large spaces are judged like large
+    ones; of what keeps still it is the natural one.
+    """
+    rng, layout = np.random.default_rng(0), nlp.grid.layout
+    movement = rng.uniform(0.5, 1.0, nlp.n_x) * rng.choice((-1.0, 1.0), nlp.n_x)
+    natural = np.minimum(natural_size(nlp.lower, nlp.upper), 1.0)
+    sizes = np.where(x != 0, np.abs(x), natural)
+    splines = {"q": nlp.grid.basis, "signals": nlp.curve.signals, "states": nlp.grid.states}
+    for name, spline in splines.items():
+        index = layout[name] - layout.offset
+        if not index.size:
+            continue
+        s, free = spline.greville()[:, None], nlp.free[index]
+        shape = 16 * s**2 * (1 - s) ** 2 + free[0] * (1 - s) ** 2 * (1 + 2 * s) + free[-1] * s**2 * (3 - 2 * s)
+        movement[index] = shape / 2 * movement[index[0]]
+        way, still = np.ptp(x[index], axis=0), _ROUNDING * (1 + np.abs(x[index]).max(axis=0))
+        sizes[index] = np.where(way > still, way, natural[index].min(axis=0))
+    return movement * sizes

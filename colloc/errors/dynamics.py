@@ -1,0 +1,70 @@
+"""How far a motion strays within its intervals, if it is given torques as few numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from colloc.errors.motion import Motion
+from colloc.errors.source import Source
+from colloc.support.display import short
+
+
+@dataclass(frozen=True, eq=False)
+class DynamicsError(Source):
+    """The error of the dynamics, with what each joint has of it.
+
+    Parameters
+    ----------
+    joints : tuple of str
+    position : ndarray, shape (intervals, n) [rad, m]
+        How far each joint strays within an interval, under the torques handed over there.
+    torque : ndarray, shape (intervals, n)
+        Torque needed less torque handed over, relative to the largest torque of the joint (of any joint, if it is
+        passive).
+    """
+
+    joints: tuple[str, ...]
+    position: np.ndarray
+    torque: np.ndarray
+
+    def described(self, t: np.ndarray) -> str:
+        """A sentence on the worst joint in the worst interval; t has the ends of the intervals [s]."""
+        k = self.worst
+        j = int(self.torque[k].argmax())
+        more, strays = f"{self.torque[k, j]:.0%}", short(self.position[k, j])
+        return f"{self.sentence.format(joint=self.joints[j], more=more, strays=strays)} ({self.place(t)})"
+
+    def joined(self, later: Sequence[Self]) -> Self:
+        """This error in one phase and in those that follow, which may have other joints."""
+        phases = (self, *later)
+        joints = tuple(dict.fromkeys(joint for phase in phases for joint in phase.joints))
+        position, torque = (np.zeros((sum(len(phase.position) for phase in phases), len(joints))) for _ in range(2))
+        first = 0
+        for phase in phases:
+            columns, end = [joints.index(joint) for joint in phase.joints], first + len(phase.position)
+            position[first:end, columns], torque[first:end, columns] = phase.position, phase.torque
+            first = end
+        return replace(super().joined(later), joints=joints, position=position, torque=torque)
+
+
+def dynamics_error(motion: Motion) -> DynamicsError:
+    """How far a motion strays, relative to 1 + the largest position of a joint (Betts 2010, section 4.7).
+
+    What joints whose torque is fixed stray by adds up, interval after interval; of others the worst interval counts.
+    """
+    position, torque, _, size, total = motion.torques
+    relative = position / (1 + size)
+    return DynamicsError(
+        "dynamics",
+        relative.max(axis=1, initial=0.0),
+        max(float(relative.max(initial=0.0)), float((total / (1 + size)).max(initial=0.0))),
+        adds_up=False,
+        sentence="between nodes {joint} needs {more} more torque than it is given and strays by {strays}",
+        joints=motion.nlp.problem.model.joint_names,
+        position=position,
+        torque=torque,
+    )

@@ -1,0 +1,214 @@
+"""How far a motion strays under torques that are handed over as few numbers: what several sources of error start from.
+
+On an interval of degree p the torque of a joint becomes the polynomial through its p - 1 Gauss points, or the value
+that an equation fixes, such as the zero torque of a passive joint. What the motion needs beyond that is integrated over
+the interval, with the equations of motion linearised about the motion: the one-interval error of Haman and Rao (2024),
+to first order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from colloc.curves.mesh import points_inside
+from colloc.numerics.quadrature import gauss, lagrange_integrals, lagrange_values
+from colloc.support.lazy import cached_property
+from colloc.transcription import NLP
+
+_SINGULAR = 1e-10  # of the largest eigenvalue: an eigenvalue below is zero
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """A motion whose errors are measured.
+
+    Parameters
+    ----------
+    nlp : NLP
+    x, p : ndarray
+        Decision vector and parameters.
+    total_cost_scale : float
+        Scale of the cost of the motion of which this is a phase: errors of the cost are relative to no less.
+    """
+
+    nlp: NLP
+    x: np.ndarray
+    p: np.ndarray
+    total_cost_scale: float = 0.0
+
+    @cached_property
+    def widths(self) -> np.ndarray:
+        """Widths of the intervals, shape (intervals,) [s]."""
+        return np.diff(self.nlp.grid.breakpoints) * self.nlp.duration(self.x)
+
+    @cached_property
+    def torques(self) -> TorqueError:
+        """What torques handed over as few numbers miss."""
+        return _torque_error(self)
+
+
+class TorqueError(NamedTuple):
+    """What torques handed over as few numbers miss, and how far the motion strays.
+
+    Parameters
+    ----------
+    position : ndarray, shape (intervals, n) [rad, m]
+        Largest change of position within every interval.
+    torque : ndarray, shape (intervals, n)
+        Torque needed less torque handed over, relative to the largest of the joint (of any joint, if it is passive).
+    unresolved : ndarray, shape (intervals,)
+        Squared torque beyond the polynomials, relative to that of the motion.
+    size : ndarray, shape (n,) [rad, m]
+        Largest position of every joint.
+    total : ndarray, shape (n,) [rad, m]
+        Largest change of position over the whole motion, by joints whose torque is fixed.
+    """
+
+    position: np.ndarray
+    torque: np.ndarray
+    unresolved: np.ndarray
+    size: np.ndarray
+    total: np.ndarray
+
+
+class Deviation(NamedTuple):
+    """What wrong accelerations do to a motion, to first order.
+
+    Parameters
+    ----------
+    local : ndarray, shape (intervals, n)
+        Largest change of position within every interval, counted from its start.
+    total : ndarray, shape (n,)
+        Largest change of position over the whole motion, since what an interval does to the velocity goes on.
+    """
+
+    local: np.ndarray
+    total: np.ndarray
+
+
+def deviation(acceleration: np.ndarray, moves: np.ndarray, widths: np.ndarray) -> Deviation:
+    """Accelerations at Gauss points of every interval integrated twice.
+
+    Parameters
+    ----------
+    acceleration : ndarray, shape (intervals, points, m)
+        Of the joints that move by themselves.
+    moves : ndarray, shape (intervals, points, n, m)
+        What all joints move by with these; the last point's is taken for the end.
+    widths : ndarray, shape (intervals,) [s]
+    """
+    fine = gauss(acceleration.shape[1])[0]
+    once = lagrange_integrals(fine, np.append(fine, 1.0))
+    h = widths[:, None, None]
+    position = np.einsum("ef,ifn->ien", once @ once[:-1], acceleration) * h**2
+    velocity = np.einsum("f,ifn->in", once[-1], acceleration) * widths[:, None]
+    before = np.vstack([np.zeros(velocity.shape[1]), np.cumsum(velocity, axis=0)[:-1]])
+    end = np.cumsum(position[:, -1] + before * widths[:, None], axis=0)
+    local = (np.concatenate([moves, moves[:, -1:]], axis=1) @ position[..., None])[..., 0]
+    return Deviation(np.abs(local).max(axis=1), np.abs(moves[:, -1] @ end[..., None])[..., 0].max(axis=0))
+
+
+def _torque_error(motion: Motion) -> TorqueError:
+    """All intervals, those of equal degree together."""
+    grid, problem, widths = motion.nlp.grid, motion.nlp.problem, motion.widths
+    n, intervals = problem.model.n, grid.basis.intervals
+    position, torque = np.zeros((2, intervals, n))
+    if not n:
+        return TorqueError(position, torque, np.zeros(intervals), np.zeros(0), np.zeros(0))
+    lower, upper = problem.limits("tau")
+    fixed = np.flatnonzero(lower == upper).tolist()
+    free = [j for j in range(n) if j not in fixed]
+    size, largest, total = np.zeros((3, n))
+    squares = 0.0
+    for degree in np.unique(grid.basis.degrees).tolist():
+        chosen = np.flatnonzero(grid.basis.degrees == degree)
+        coarse, fine = gauss(max(degree - 1, 1))[0], gauss(degree + 3)[0]
+        q, tau, N, by_state = _along(motion, chosen, np.append(coarse, fine), coarse.size)
+        needed = tau[:, coarse.size :]
+        missing = np.einsum("fk,ikn->ifn", lagrange_values(coarse, fine), tau[:, : coarse.size]) - needed
+        for j in fixed:
+            missing[:, :, j] = lower[j] - needed[:, :, j]
+        transposed = N.swapaxes(-1, -2)
+        strays = _accelerations(by_state, _times(transposed, missing), fine, widths[chosen])
+        position[chosen] = deviation(strays, N, widths[chosen]).local
+        torque[chosen] = np.abs(missing).max(axis=1)
+        if fixed:
+            missing[:, :, free] = 0.0
+            strays = _times(_inverse(by_state[2]), _times(transposed, missing))
+            total += deviation(strays, N, widths[chosen]).total
+        squares += float(widths[chosen] @ (tau**2).mean(axis=1).sum(axis=1))
+        size = np.maximum(size, np.abs(q).max(axis=(0, 1)))
+        largest = np.maximum(largest, np.abs(tau).max(axis=(0, 1)))
+    largest[fixed] = largest.max()
+    unresolved = widths * (torque[:, free] ** 2).sum(axis=1) / max(squares, 1e-300)
+    return TorqueError(position, torque / np.where(largest > 0, largest, 1.0), unresolved, size, total)
+
+
+def _along(
+    motion: Motion, chosen: np.ndarray, u: np.ndarray, first: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The motion at the same points u of some intervals, and its equations of motion linearised from point `first` on.
+
+    Positions and torques, each shape (intervals, points, n); what all joints move by with the m that move by
+    themselves, (intervals, points, n, m); stiffness, damping and mass matrix of these, (3, intervals, points, m, m).
+    """
+    grid, problem = motion.nlp.grid, motion.nlp.problem
+    n, now = problem.model.n, problem.instant
+    function = problem.function("model", ca.vertcat(now.q, now.tau))
+    points = points_inside(grid.breakpoints, u).take((chosen[:, None] * u.size + np.arange(u.size)).ravel())
+    sites = grid.on(points)
+    arguments = sites.local.arguments
+    moves, _, slopes = grid.torques.slopes(arguments)
+    values, moves, slopes = sites.evaluate([function(*arguments), moves, slopes], motion.x, motion.p)
+    values, m = values.reshape(chosen.size, u.size, 2 * n), moves.shape[1] // n
+    # Matrices were evaluated column by column.
+    N = moves.reshape(chosen.size, u.size, m, n)[:, first:].swapaxes(-1, -2)
+    by_state = np.moveaxis(slopes.reshape(chosen.size, u.size, 3, m, m)[:, first:], 2, 0).swapaxes(-1, -2)
+    return values[:, :, :n], values[:, :, n:], N, by_state
+
+
+def _accelerations(by_state: np.ndarray, missing: np.ndarray, fine: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    """Accelerations away from the motion, shape (intervals, points, n), under torques that miss what it needs.
+
+    To first order M a + C v + K x = missing, with v and x the integrals of a: collocated at the Gauss points, by which
+    a light joint that is damped or held by a spring does not stray further than it can.
+
+    Parameters
+    ----------
+    by_state : ndarray, shape (3, intervals, points, n, n)
+        K, C and M, at the Gauss points, of the n joints that move by themselves.
+    missing : ndarray, shape (intervals, points, n)
+        Generalised forces.
+    fine : ndarray, shape (points,)
+    widths : ndarray, shape (intervals,) [s]
+    """
+    K, C, M = by_state
+    _, count, n = missing.shape
+    once, inverse = lagrange_integrals(fine, fine), _inverse(M)
+    twice, free = once @ once, _times(inverse, missing)
+    accelerations = np.zeros_like(missing)
+    for k, h in enumerate(widths.tolist()):
+        damped, stiff = inverse[k] @ C[k], inverse[k] @ K[k]
+        pull = h * np.einsum("ef,eij->eifj", once, damped) + h**2 * np.einsum("ef,eij->eifj", twice, stiff)
+        matrix = np.eye(count * n) + pull.reshape(count * n, -1)
+        accelerations[k] = np.linalg.solve(matrix, free[k].ravel()).reshape(count, n)
+    return accelerations
+
+
+def _times(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    return (matrices @ vectors[..., None])[..., 0]
+
+
+def _inverse(M: np.ndarray) -> np.ndarray:
+    """Accelerations that torques cause; none where the mass matrix is singular: such joints follow no torque.
+
+    Judged after scaling to a diagonal of ones, as joints are in radians and metres, fingers and trunks.
+    """
+    d = np.diagonal(M, axis1=-2, axis2=-1)
+    d = np.sqrt(np.where(d > 0, d, 1.0))
+    sizes = d[..., :, None] * d[..., None, :]
+    return np.linalg.pinv(M / sizes, rcond=_SINGULAR, hermitian=True) / sizes

@@ -1,0 +1,64 @@
+"""Sources of error, and the error of a motion by source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from colloc.support.display import short
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """One way in which a grid can be too coarse for a motion, and by how much it is.
+
+    Parameters
+    ----------
+    name : str
+    per_interval : ndarray, shape (intervals,)
+        Relative error on every interval.
+    total : float
+        Relative error of the whole motion.
+    adds_up : bool
+        Whether the totals of phases add up to that of a motion in phases; else the largest counts.
+    sentence : str
+        What this error does, for messages; {total} stands for the error of the whole motion, {share} for the same as a
+        percentage.
+
+    Examples
+    --------
+    >>> cost = solution.error["cost"]
+    >>> cost.adds_up, cost.per_interval.shape == (solution.curve.basis.intervals,)
+    (True, True)
+    """
+
+    name: str
+    per_interval: np.ndarray
+    total: float
+    adds_up: bool
+    sentence: str
+
+    @property
+    def worst(self) -> int:
+        """The interval with the largest error."""
+        return int(self.per_interval.argmax())
+
+    def described(self, t: np.ndarray) -> str:
+        """The sentence with its numbers, and where the error is largest; t has the ends of the intervals [s]."""
+        share = f"{self.total:.1%}" if self.total >= 1e-3 else f"{short(self.total)} of its size"
+        return f"{self.sentence.format(total=short(self.total), share=share)} (most in {self.place(t)})"
+
+    def place(self, t: np.ndarray) -> str:
+        """The interval with the largest error, in words."""
+        k = self.worst
+        return f"interval {k}, t = {short(t[k])} .. {short(t[k + 1])} s"
+
+    def joined(self, later: Sequence[Self]) -> Self:
+        """This error in one phase and in those that follow, as that of a motion in phases."""
+        phases = (self, *later)
+        totals = [phase.total for phase in phases]
+        per_interval = np.concatenate([phase.per_interval for phase in phases])
+        return replace(self, per_interval=per_interval, total=sum(totals) if self.adds_up else max(totals))
