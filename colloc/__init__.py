@@ -53,6 +53,7 @@ from colloc.model import (
     Limits,
     Load,
     Model,
+    Passive,
     dh_prismatic,
     dh_revolute,
     fixed,
@@ -114,7 +115,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NLP", "BSpline", "Body", "Capsule", "Compile", "CompileWarning", "Cost", "Evaluator", "Free", "Friction",
     "HermiteSimpson", "Hessian", "InputError", "InputWarning", "Instant", "Iteration", "Joint", "Limits", "Load",
-    "Model", "Optima", "Parameter", "Parametrised", "PointMotion", "Problem", "Radau", "Sample", "Sequence",
+    "Model", "Optima", "Parameter", "Parametrised", "Passive", "PointMotion", "Problem", "Radau", "Sample", "Sequence",
     "SequenceNLP", "SequenceSolution", "Solution", "SolutionWarning", "SolveError", "State", "Status", "Sweep",
     "TorqueSensitivities", "Unknown", "Verification", "apart", "at", "boundary", "bounds", "control", "descent",
     "dh_prismatic", "dh_revolute", "duration", "dynamics", "final", "fixed", "floating", "from_urdf", "graded",

@@ -3,15 +3,16 @@
 from colloc.model.body import Body, Load, check_forward
 from colloc.model.capsule import Capsule
 from colloc.model.floating import floating, spherical
-from colloc.model.joint import Friction, Joint, Screw
+from colloc.model.joint import Joint, Screw
 from colloc.model.kinds import dh_prismatic, dh_revolute, fixed, helical, prismatic, revolute
 from colloc.model.limits import Limits
+from colloc.model.passive import Friction, Passive
 from colloc.model.topology import Topology, find_topology
 from colloc.model.transforms import placement
 from colloc.model.tree import Model, check_loads
 
 __all__ = [
-    "Body", "Capsule", "Friction", "Joint", "Limits", "Load", "Model", "Screw", "Topology", "check_forward",
+    "Body", "Capsule", "Friction", "Joint", "Limits", "Load", "Model", "Passive", "Screw", "Topology", "check_forward",
     "check_loads", "dh_prismatic", "dh_revolute", "find_topology", "fixed", "floating", "helical", "placement",
     "prismatic", "revolute", "spherical",
 ]  # fmt: skip

@@ -19,7 +19,8 @@ from tests.support.problems import effort
 
 def slide(gravity=(0.0, 0.0, 0.0), **passive) -> Model:
     """A mass of 2 kg on a slide along x."""
-    return co.Model([co.Body("slide", co.prismatic((1, 0, 0), **passive), None, 2.0)], gravity=gravity)
+    joint = co.prismatic((1, 0, 0), passive=co.Passive(**passive))
+    return co.Model([co.Body("slide", joint, None, 2.0)], gravity=gravity)
 
 
 def problem(model: Model, *limits, **more) -> co.Problem:
