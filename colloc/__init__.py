@@ -59,7 +59,7 @@ if TYPE_CHECKING:  # for type checkers and editors, the table below once more
     from colloc.curves import BSpline as BSpline, HermiteSimpson as HermiteSimpson, Radau as Radau
     from colloc.evaluator import Evaluator as Evaluator
     from colloc.model import (
-        Body as Body, Capsule as Capsule, Friction as Friction, Limits as Limits, Load as Load, Model as Model,
+        Body as Body, Capsule as Capsule, Limits as Limits, Load as Load, Model as Model, Passive as Passive,
         dh_prismatic as dh_prismatic, dh_revolute as dh_revolute, fixed as fixed, floating as floating,
         helical as helical, placement as placement, prismatic as prismatic, revolute as revolute,
         spherical as spherical,
@@ -83,7 +83,7 @@ _TOP = {
     "curves": "BSpline HermiteSimpson Radau",
     "evaluator": "Evaluator",
     "model": (
-        "Body Capsule Friction Limits Load Model dh_prismatic dh_revolute fixed floating helical placement "
+        "Body Capsule Limits Load Model Passive dh_prismatic dh_revolute fixed floating helical placement "
         "prismatic revolute spherical"
     ),
     "problem": (
@@ -109,7 +109,7 @@ _PACKAGES = {
     "formats": "from_urdf",
     "kernels": "Compile CompileWarning",
     "loops": "",
-    "model": "Joint PointMotion point_motion reach",
+    "model": "Friction Joint PointMotion point_motion reach",
     "plot": "",
     "problem": "Cost Instant Parametrised ground parametrised",
     "refinement": "Iteration SolutionWarning tie_break",

@@ -56,7 +56,8 @@ class Motor:
     def on(self, joint: co.model.Joint) -> co.model.Joint:
         """A joint with the inertia and friction of the rotor."""
         turns = self.gear**2
-        return replace(joint, armature=turns * self.rotor, damping=turns * self.friction)
+        passive = replace(joint.passive, armature=turns * self.rotor, damping=turns * self.friction)
+        return replace(joint, passive=passive)
 
 
 def driven(model: co.Model, motors: Sequence[Motor]) -> co.Model:

@@ -49,7 +49,7 @@ def hopper(stiffness: float = STIFFNESS, gravity: float = 9.8) -> co.Model:
             co.Body("hip", co.revolute(z), "pitch"),
             co.Body(
                 "leg",
-                co.prismatic((0, -1, 0), stiffness=stiffness, rest=LENGTH),
+                co.prismatic((0, -1, 0), passive=co.Passive(stiffness=stiffness, rest=LENGTH)),
                 "hip",
                 LEG_MASS,
                 (0, LEG_CENTRE, 0),

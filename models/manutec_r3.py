@@ -43,9 +43,10 @@ def manutec_r3(*, torque_only: bool = False) -> co.Model:
         co.Limits(torque=torque) if torque_only else co.Limits((-angle, angle), (-rate, rate), torque)
         for angle, rate, torque in zip(ANGLES, RATES, torques, strict=True)
     ]
-    base = co.revolute((0, 0, 1), None, limits[0], armature=rotors[0])
-    shoulder = co.revolute((1, 0, 0), None, limits[1], armature=rotors[1] - flywheel)
-    elbow = co.revolute((1, 0, 0), co.placement((0, 0, 0.5)), limits[2], armature=rotors[2] - flywheel)
+    motors = [co.Passive(armature=inertia) for inertia in (rotors[0], rotors[1] - flywheel, rotors[2] - flywheel)]
+    base = co.revolute((0, 0, 1), None, limits[0], passive=motors[0])
+    shoulder = co.revolute((1, 0, 0), None, limits[1], passive=motors[1])
+    elbow = co.revolute((1, 0, 0), co.placement((0, 0, 0.5)), limits[2], passive=motors[2])
     # The column turns about z alone: its other moments play no part, and its mass, which is not published, none either.
     column = {"mass": 1.0, "inertia": (1.16, 1.16, 1.16)}
     upper = {"mass": 56.5, "com": (0.172, 0, 0.205), "inertia": _tensor(2.58, 2.73, 0.64, -0.46)}

@@ -73,7 +73,7 @@ def puma560(gravity: Sequence[float] = (0.0, 0.0, -9.81), *, motors: bool = Fals
         if motors:
             velocity, torque, armature = _VELOCITIES[k], _TORQUES[k], _ROTORS[k] * _GEARS[k] ** 2
             limits = replace(limits, velocity=(-velocity, velocity), torque=(-torque, torque))
-        joint = co.dh_revolute(d=d, a=a, alpha=alpha, limits=limits, armature=armature)
+        joint = co.dh_revolute(d=d, a=a, alpha=alpha, limits=limits, passive=co.Passive(armature=armature))
         bodies.append(co.Body(name, joint, bodies[-1].name if bodies else None, mass, com, inertia))
     bodies[-1] = replace(bodies[-1], tip=_FLANGE)
     return co.Model(bodies, gravity=gravity, name="Puma 560")

@@ -101,11 +101,12 @@ def spring_energy(model: Model, q: ca.SX) -> ca.SX:
 
 
 def _parts(model: Model) -> _Parts:
-    none = (ca.SX(0), ca.SX(1))  # no level, at any velocity
+    frictionless = (ca.SX(0), ca.SX(1))  # no level, at any velocity
     rows = []
-    for joint in model.joints:
-        friction = none if joint.friction is None else (joint.friction.level, joint.friction.velocity)
-        rows.append((joint.damping, joint.stiffness, joint.rest, joint.armature, *friction))
+    for passive in (joint.passive for joint in model.joints):
+        friction = passive.friction
+        smoothed = frictionless if friction is None else (friction.level, friction.velocity)
+        rows.append((passive.damping, passive.stiffness, passive.rest, passive.armature, *smoothed))
     return _Parts(*(ca.vertcat(*column) for column in zip(*rows, strict=True)))
 
 

@@ -12,9 +12,10 @@ import casadi as ca
 import numpy as np
 
 from colloc.model.body import Body
-from colloc.model.joint import Friction, Joint
+from colloc.model.joint import Joint
 from colloc.model.kinds import fixed, prismatic, revolute
 from colloc.model.limits import Limits
+from colloc.model.passive import Friction, Passive
 from colloc.model.transforms import placement
 from colloc.model.tree import Model
 from colloc.support.checks import InputError, finite_number, quoted, spelt, unknown_name, warn
@@ -162,8 +163,8 @@ def _joint(joint: ElementTree.Element, friction_velocity: float) -> Joint:
     dynamics = _one(joint, "dynamics", what, optional=True)
     damping, level = (0.0 if dynamics is None else _number(dynamics, key, what, 0.0) for key in ("damping", "friction"))
     make = prismatic if kind == "prismatic" else revolute
-    friction = Friction(level, friction_velocity) if level else None
-    made = make(direction.tolist(), place, _limits(joint, kind, what), name=name, damping=damping, friction=friction)
+    passive = Passive(damping, friction=Friction(level, friction_velocity) if level else None)
+    made = make(direction.tolist(), place, _limits(joint, kind, what), name=name, passive=passive)
     if axis is None:
         warn(f"{what} has no <axis>: it is taken to be x, (1, 0, 0), by the rules of the format")
     return made

@@ -70,16 +70,12 @@ def _sequences(model: Model) -> list[tuple[int, int, int]]:
     found = []
     for third, second in enumerate(model.parents):
         first = model.parents[second] if second >= 0 else -1
-        if first < 0 or not all(_hinge(model.bodies[k].joint) for k in (first, second, third)):
+        if first < 0 or not all(model.bodies[k].joint.hinge for k in (first, second, third)):
             continue
         bare = all(model.bodies[k].mass.is_zero() and children[k] == 1 for k in (first, second))
         if bare and _meet(model, first, second) and _meet(model, second, third):
             found.append((first, second, third))
     return found
-
-
-def _hinge(joint: Joint) -> bool:
-    return joint.turns and not joint.slides
 
 
 def _meet(model: Model, above: int, below: int) -> bool:

@@ -9,48 +9,13 @@ import casadi as ca
 import numpy as np
 
 from colloc.model.limits import Limits
+from colloc.model.passive import Passive
 from colloc.model.transforms import axis_rotation, homogeneous, inverse, placement, rigid
 from colloc.support.checks import InputError, angles, as_tuple, instance, quoted, spelt, symbolic, text, vector
 from colloc.support.display import entries, short
 from colloc.support.pickling import Portable
 
 _ROUNDING = 1e-9  # by how much the length of a unit vector, or a line through a point, may be off
-
-
-@spelt
-@dataclass(frozen=True, eq=False)
-class Friction(Portable):
-    """Coulomb friction, smoothed so that it has derivatives: level * tanh(rate / velocity).
-
-    Parameters
-    ----------
-    level : number or SX [N m] or [N]
-        Torque of a joint that moves fast against `velocity`.
-    velocity : number or SX [rad/s] or [m/s]
-        Rate at which 76 % of the level are reached. Far below it friction is that of a damper, so that a joint under
-        load creeps instead of sticking.
-
-    Raises
-    ------
-    InputError
-        For a negative level or a velocity that is not positive.
-
-    Examples
-    --------
-    >>> joint = co.revolute(friction=co.Friction(level=0.5, velocity=0.01))  # N m, rad/s
-    >>> arm = co.Model([co.Body("link", joint, mass=1.0)], gravity=(0, 0, 0))
-    >>> co.Evaluator(arm).torque(q=[0.0], qd=[1.0], qdd=[0.0])
-    array([0.5])
-    """
-
-    level: Any
-    velocity: Any
-
-    def __post_init__(self):
-        object.__setattr__(self, "level", _not_negative("friction level", self.level))
-        object.__setattr__(self, "velocity", _not_negative("friction velocity", self.velocity))
-        if self.velocity.is_zero():
-            raise InputError("friction velocity must be positive, got 0")
 
 
 class Screw(NamedTuple):
@@ -84,9 +49,6 @@ class Joint(Portable):
     transforms are shifted so that it does, which leaves the joint's transform as it was: the linear part kept here is
     along the axis, and the recursions need not know of others.
 
-    Beside what the rigid bodies need, the actuator has to provide armature qdd + damping qd + stiffness (q - rest) +
-    friction(qd), see `colloc.dynamics.passive`.
-
     Parameters
     ----------
     before : shape (4, 4)
@@ -99,29 +61,21 @@ class Joint(Portable):
     limits : Limits, optional
     name : str, optional
         Name of the joint where it is not that of the body it carries, see `Model.joint_names`.
-    damping : number or SX [N m s/rad] or [N s/m]
-        Viscous damping.
-    stiffness : number or SX [N m/rad] or [N/m]
-        Stiffness of a linear spring.
-    rest : number or SX [rad] or [m]
-        Coordinate at which the spring is at rest.
-    armature : number or SX [kg m2] or [kg]
-        Inertia of the motor's rotor as the joint feels it: that of the rotor times the gear ratio squared.
-    friction : Friction, optional
+    passive : Passive, optional
+        Damper, spring, rotor and friction.
 
     Raises
     ------
     InputError
         For transforms that are not rigid, an angular part that is neither zero nor of unit length, a slide that is not
-        of unit length, whose coordinate would not be in metres, numbers that are not finite, a negative damping,
-        stiffness or armature, and any of them on a joint that does not move.
+        of unit length, whose coordinate would not be in metres, numbers that are not finite, and passive parts of a
+        joint that does not move.
 
     Examples
     --------
-    >>> joint = co.revolute(axis=(0, 1, 0), damping=0.2, stiffness=5.0, rest=0.1)
-    >>> hanging = co.Model([co.Body("rod", joint, mass=1.0)])
-    >>> co.Evaluator(hanging).torque(q=[0.3], qd=[1.0], qdd=[0.0]).round(3)  # 0.2 * 1 + 5 * (0.3 - 0.1)
-    array([1.2])
+    >>> screw = co.Joint(before=np.eye(4), screw=([0, 0, 1], [0, 0, 0.01]), after=np.eye(4))
+    >>> screw.kind
+    'helical'
     """
 
     before: Any
@@ -129,11 +83,7 @@ class Joint(Portable):
     after: Any
     limits: Limits = field(default_factory=Limits)
     name: str | None = None
-    damping: Any = 0.0
-    stiffness: Any = 0.0
-    rest: Any = 0.0
-    armature: Any = 0.0
-    friction: Friction | None = None
+    passive: Passive = field(default_factory=Passive)
 
     def __post_init__(self):
         before, after = rigid("before", self.before), rigid("after", self.after)
@@ -145,16 +95,12 @@ class Joint(Portable):
             before, after = before @ placement(shift), placement(-shift) @ after
         for name, value in (("before", before), ("screw", screw), ("after", after)):
             object.__setattr__(self, name, value)
-        for name in ("damping", "stiffness", "armature"):
-            object.__setattr__(self, name, _not_negative(name, getattr(self, name)))
-        object.__setattr__(self, "rest", symbolic("rest", self.rest, (1, 1)))
-        if self.friction is not None:
-            instance("friction", self.friction, Friction)
-        if self.kind == "revolute":  # a thread turns as often as it needs
+        parts = instance("passive", self.passive, Passive).parts
+        if self.hinge:
             angles("position limit", self.limits.position)
-            angles("rest", self.rest)
-        if self.passive and not self.moves:
-            raise InputError(f"a fixed joint has no {' and no '.join(self.passive)}")
+            angles("rest", self.passive.rest)
+        if parts and not self.moves:
+            raise InputError(f"a fixed joint has no {' and no '.join(parts)}")
 
     def __repr__(self) -> str:
         parts = [repr(self.name)] if self.name else []
@@ -164,23 +110,14 @@ class Joint(Portable):
         unit = "rad" if self.turns else "m"
         low, high = self.limits.position
         parts += [f"q in [{short(low)}, {short(high)}] {unit}"] if np.isfinite([low, high]).any() else []
-        parts += [f"{name} {entries(getattr(self, name))}" for name in self.passive if name != "friction"]
-        parts += ["friction"] if self.friction is not None else []
+        parts += [f"{name} {entries(getattr(self.passive, name))}" for name in self.passive.parts if name != "friction"]
+        parts += ["friction"] if self.passive.friction is not None else []
         return f"Joint({', '.join(parts)})"
 
     @property
-    def passive(self) -> tuple[str, ...]:
-        """What acts along the coordinate beside the actuator, of "damping", "stiffness", "armature" and "friction"."""
-        found = [name for name in ("damping", "stiffness", "armature") if not getattr(self, name).is_zero()]
-        return (*found, *(["friction"] if self.friction is not None else []))
-
-    @property
     def symbols(self) -> list[ca.SX]:
-        """The symbols in transforms, damping, spring, armature and friction."""
-        parts = [ca.vec(self.before), ca.vec(self.after), self.damping, self.stiffness, self.rest, self.armature]
-        if self.friction is not None:
-            parts += [self.friction.level, self.friction.velocity]
-        return ca.symvar(ca.vertcat(*parts))
+        """The symbols in transforms and passive parts."""
+        return ca.symvar(ca.vertcat(ca.vec(self.before), ca.vec(self.after), self.passive.values))
 
     @property
     def turns(self) -> bool:
@@ -196,6 +133,15 @@ class Joint(Portable):
     def moves(self) -> bool:
         """Whether the joint has a degree of freedom."""
         return self.turns or self.slides
+
+    @property
+    def hinge(self) -> bool:
+        """Whether its coordinate is an angle of one turn: it turns and does not slide, as a thread does."""
+        return self.turns and not self.slides
+
+    def alike(self, other: Joint) -> bool:
+        """Whether another joint is of the same kind and has friction if this one has."""
+        return self.kind == other.kind and (self.passive.friction is None) == (other.passive.friction is None)
 
     @property
     def axis(self) -> np.ndarray:
@@ -251,14 +197,6 @@ def _vector(axis: np.ndarray) -> str:
 def sparse(vector: np.ndarray) -> ca.SX:
     """Numbers (3,) as a column that does not store its zeros, so that terms which vanish cost nothing."""
     return ca.sparsify(ca.SX(vector))
-
-
-def _not_negative(name: str, value: Any) -> ca.SX:
-    """A number or an expression; InputError for a negative number."""
-    scalar = symbolic(name, value, (1, 1))
-    if scalar.is_constant() and float(scalar) < 0:
-        raise InputError(f"{name} must not be negative, got {float(scalar)}")
-    return scalar
 
 
 def _checked_screw(given: Any) -> Screw:

@@ -8,8 +8,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.model.joint import Friction, Joint, Screw
+from colloc.model.joint import Joint, Screw
 from colloc.model.limits import Limits
+from colloc.model.passive import Passive
 from colloc.model.transforms import homogeneous, rigid, rotation_about, unit_vector
 from colloc.support.checks import angles, finite_number, flag, spelt, symbolic
 
@@ -23,11 +24,7 @@ def revolute(
     limits: Limits | None = None,
     *,
     name: str | None = None,
-    damping: Any = 0.0,
-    stiffness: Any = 0.0,
-    rest: Any = 0.0,
-    armature: Any = 0.0,
-    friction: Friction | None = None,
+    passive: Passive | None = None,
 ) -> Joint:
     """Hinge about `axis` through the origin of `placement`.
 
@@ -40,9 +37,8 @@ def revolute(
     limits : Limits, optional
     name : str, optional
         Name of the joint; that of its body by default.
-    damping, stiffness, rest, armature : number or SX, optional
-        Passive parts, see `Joint`.
-    friction : Friction, optional
+    passive : Passive, optional
+        Damper, spring, rotor and friction.
 
     See Also
     --------
@@ -53,10 +49,10 @@ def revolute(
 
     Examples
     --------
-    >>> hip = co.revolute(axis=(0, 0, 1), placement=co.placement((0, 0.1, 0)), damping=0.5)
+    >>> hip = co.revolute(axis=(0, 0, 1), placement=co.placement((0, 0.1, 0)), passive=co.Passive(damping=0.5))
     """
     screw, before = Screw(unit_vector("axis", axis), _NONE), _placed(placement)
-    return Joint(before, screw, _here(), _limits(limits), name, damping, stiffness, rest, armature, friction)
+    return _joint(before, screw, _identity(), limits, name, passive)
 
 
 @spelt
@@ -66,11 +62,7 @@ def prismatic(
     limits: Limits | None = None,
     *,
     name: str | None = None,
-    damping: Any = 0.0,
-    stiffness: Any = 0.0,
-    rest: Any = 0.0,
-    armature: Any = 0.0,
-    friction: Friction | None = None,
+    passive: Passive | None = None,
 ) -> Joint:
     """Slide along `axis` of `placement`; parameters as in `revolute`.
 
@@ -85,7 +77,7 @@ def prismatic(
     >>> cart = co.Body("cart", co.prismatic(axis=(1, 0, 0), limits=co.Limits(position=(-2.0, 2.0))), mass=1.0)
     """
     screw, before = Screw(_NONE, unit_vector("axis", axis)), _placed(placement)
-    return Joint(before, screw, _here(), _limits(limits), name, damping, stiffness, rest, armature, friction)
+    return _joint(before, screw, _identity(), limits, name, passive)
 
 
 @spelt
@@ -96,11 +88,7 @@ def helical(
     limits: Limits | None = None,
     *,
     name: str | None = None,
-    damping: Any = 0.0,
-    stiffness: Any = 0.0,
-    rest: Any = 0.0,
-    armature: Any = 0.0,
-    friction: Friction | None = None,
+    passive: Passive | None = None,
 ) -> Joint:
     """Thread: turns about `axis` through the origin of `placement` and advances along it; parameters as in `revolute`.
 
@@ -120,7 +108,7 @@ def helical(
     """
     along = unit_vector("axis", axis)
     screw, before = Screw(along, finite_number("pitch", pitch) * along), _placed(placement)
-    return Joint(before, screw, _here(), _limits(limits), name, damping, stiffness, rest, armature, friction)
+    return _joint(before, screw, _identity(), limits, name, passive)
 
 
 @spelt
@@ -137,7 +125,7 @@ def fixed(placement: Any = None, *, name: str | None = None) -> Joint:
     >>> co.Model([*problem.model.bodies, tool]).n
     2
     """
-    return Joint(_placed(placement), Screw(_NONE, _NONE), _here(), name=name)
+    return Joint(_placed(placement), Screw(_NONE, _NONE), _identity(), name=name)
 
 
 @spelt
@@ -150,11 +138,7 @@ def dh_revolute(
     *,
     modified: bool = False,
     name: str | None = None,
-    damping: Any = 0.0,
-    stiffness: Any = 0.0,
-    rest: Any = 0.0,
-    armature: Any = 0.0,
-    friction: Friction | None = None,
+    passive: Passive | None = None,
 ) -> Joint:
     """Revolute joint from a row of a Denavit-Hartenberg table, standard (distal) or modified (proximal).
 
@@ -169,7 +153,7 @@ def dh_revolute(
     d, a : number or SX [m]
     modified : bool
         Whether the row is of a modified table.
-    limits, name, damping, stiffness, rest, armature, friction : optional
+    limits, name, passive : optional
         As in `revolute`.
 
     See Also
@@ -186,7 +170,7 @@ def dh_revolute(
     >>> first = co.dh_revolute(d=0.333, modified=True)  # of a Panda, as its maker prints the table
     """
     before, after = _dh(theta, d, a, alpha, modified)
-    return Joint(before, Screw(_Z, _NONE), after, _limits(limits), name, damping, stiffness, rest, armature, friction)
+    return _joint(before, Screw(_Z, _NONE), after, limits, name, passive)
 
 
 @spelt
@@ -199,11 +183,7 @@ def dh_prismatic(
     *,
     modified: bool = False,
     name: str | None = None,
-    damping: Any = 0.0,
-    stiffness: Any = 0.0,
-    rest: Any = 0.0,
-    armature: Any = 0.0,
-    friction: Friction | None = None,
+    passive: Passive | None = None,
 ) -> Joint:
     """Prismatic joint from a Denavit-Hartenberg row, Rz(theta) Tz(q + d) Tx(a) Rx(alpha); as in `dh_revolute`.
 
@@ -219,19 +199,23 @@ def dh_prismatic(
     >>> column = co.dh_prismatic(alpha=np.pi, limits=co.Limits(position=(0.0, 0.2)))  # m
     """
     before, after = _dh(theta, d, a, alpha, modified)
-    return Joint(before, Screw(_NONE, _Z), after, _limits(limits), name, damping, stiffness, rest, armature, friction)
+    return _joint(before, Screw(_NONE, _Z), after, limits, name, passive)
 
 
-def _limits(given: Limits | None) -> Limits:
-    return Limits() if given is None else given
+def _joint(
+    before: ca.SX, screw: Screw, after: ca.SX, limits: Limits | None, name: str | None, passive: Passive | None
+) -> Joint:
+    """A joint without limits and passive parts where these are None."""
+    limits, passive = Limits() if limits is None else limits, Passive() if passive is None else passive
+    return Joint(before, screw, after, limits, name, passive)
 
 
-def _here() -> ca.SX:
+def _identity() -> ca.SX:
     return ca.SX.eye(4)
 
 
 def _placed(placement: Any) -> ca.SX:
-    return _here() if placement is None else rigid("placement", placement)
+    return _identity() if placement is None else rigid("placement", placement)
 
 
 def _dh(theta: Any, d: Any, a: Any, alpha: Any, modified: bool) -> tuple[ca.SX, ca.SX]:
@@ -243,4 +227,4 @@ def _dh(theta: Any, d: Any, a: Any, alpha: Any, modified: bool) -> tuple[ca.SX, 
     angles("DH alpha", alpha)
     about_z = homogeneous(rotation_about(2, theta), ca.vertcat(0, 0, d))
     about_x = homogeneous(rotation_about(0, alpha), ca.vertcat(a, 0, 0))
-    return (about_x, about_z) if flag("modified", modified) else (_here(), about_z @ about_x)
+    return (about_x, about_z) if flag("modified", modified) else (_identity(), about_z @ about_x)

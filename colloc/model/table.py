@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.model.body import Body
-from colloc.model.joint import Joint
+from colloc.model.passive import Passive
 from colloc.support.display import Table, short
 
 _HEADER = ("body", "parent", "joint", "theta [rad]", "d [m]", "a [m]", "alpha [rad]", "mass [kg]", "q", "tau")
@@ -22,7 +22,7 @@ def bodies_table(title: str, bodies: Sequence[Body], markers: Mapping[str, tuple
         limits = body.joint.limits
         cells = (body.name, body.parent or "world", _joint_cell(body), *_dh_cells(body), _cell(body.mass))
         rows.append((*cells, _range(limits.position), _range(limits.torque)))
-    notes = [f"{b.joint_name}: {', '.join(_passive_parts(b.joint))}" for b in bodies if b.joint.passive]
+    notes = [f"{b.joint_name}: {', '.join(_passive_parts(b.joint.passive))}" for b in bodies if b.joint.passive.parts]
     notes += [f"tip of {b.name}: at {_place(b.tip)} m" for b in bodies if b.tip is not None]
     notes += [f"marker {name}: on {body} at {_place(point)} m" for name, (body, point) in markers.items()]
     return Table(title, _HEADER, rows, tuple(notes))
@@ -58,14 +58,14 @@ def _plus(symbol: str, offset: float) -> str:
     return symbol if abs(offset) < 1e-12 else f"{symbol} {'+' if offset > 0 else '-'} {short(abs(offset))}"
 
 
-def _passive_parts(joint: Joint) -> list[str]:
-    """What acts along a joint's coordinate, with its numbers."""
-    parts = [f"{name} {_cell(getattr(joint, name))}" for name in joint.passive if name != "friction"]
-    if "stiffness" in joint.passive:
-        parts[joint.passive.index("stiffness")] += f" about {_cell(joint.rest)}"
-    if joint.friction is not None:
-        parts.append(f"friction {_cell(joint.friction.level)} from {_cell(joint.friction.velocity)} on")
-    return parts
+def _passive_parts(passive: Passive) -> list[str]:
+    """Names and numbers of the passive parts that a joint has."""
+    parts = {name: f"{name} {_cell(getattr(passive, name))}" for name in passive.parts if name != "friction"}
+    if "stiffness" in parts:
+        parts["stiffness"] += f" about {_cell(passive.rest)}"
+    if (friction := passive.friction) is not None:
+        parts["friction"] = f"friction {_cell(friction.level)} from {_cell(friction.velocity)} on"
+    return list(parts.values())
 
 
 def _place(point: ca.SX) -> str:

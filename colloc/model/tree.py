@@ -230,7 +230,7 @@ class Model(Portable):
     @cached_property
     def passive(self) -> bool:
         """Whether any joint has damping, a spring, armature or friction."""
-        return any(joint.passive for joint in self.joints)
+        return any(joint.passive.parts for joint in self.joints)
 
     @cached_property
     def idle(self) -> tuple[int, ...]:
@@ -240,7 +240,7 @@ class Model(Portable):
             loaded[k] = loaded[k] or _resists(self.bodies[k])
             if (parent := self.parents[k]) >= 0 and (loaded[k] or not self.bodies[k].mass.is_zero()):
                 loaded[parent] = True
-        return tuple(j for j, k in enumerate(self.moving) if not loaded[k] and not self.bodies[k].joint.passive)
+        return tuple(j for j, k in enumerate(self.moving) if not loaded[k] and not self.bodies[k].joint.passive.parts)
 
     def __repr__(self) -> str:
         return self._table().text()

@@ -42,7 +42,7 @@ def check_idle(problem: Any) -> None:
 
 def check_angles(problem: Any) -> None:
     """InputWarning for end states and bounds that may be in degrees; threads turn as often as they need."""
-    turning = [joint.kind == "revolute" for joint in problem.model.joints]
+    turning = [joint.hinge for joint in problem.model.joints]
     for stated in problem.subject_to:
         if isinstance(stated, Bounds):
             angles("bounds q", np.array(stated.limits_of("q", problem.model))[:, turning], _LOOSE)
@@ -82,7 +82,7 @@ def _check_times(name: str, t: np.ndarray, horizon: Free) -> None:
 def _check_values(name: str, tracked: Tracked, problem: Any) -> None:
     """Joint angles that may be in degrees."""
     now, joints = problem.instant, problem.model.joints
-    turning = {now.q[j].element_hash() for j, joint in enumerate(joints) if joint.kind == "revolute"}
+    turning = {now.q[j].element_hash() for j, joint in enumerate(joints) if joint.hinge}
     measured = tracked.measured(now)
     values = [v for k, v in enumerate(tracked.record.largest) if measured[k].element_hash() in turning]
     if values:

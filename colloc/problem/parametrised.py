@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.model import Body, Friction, Joint, Model
+from colloc.model import Body, Friction, Joint, Model, Passive
 from colloc.problem.unknowns import Parameter
 from colloc.support.checks import InputError, instance, quoted, spelt
 from colloc.support.pickling import Portable
@@ -156,9 +156,9 @@ def _numbers(model: Model) -> Iterator[tuple[str, ca.SX]]:
         yield f"place of the joint {of} in its parent", joint.before[:3, 3]
         yield f"place of the link frame {of} in its joint", joint.after[:3, 3]
         for name in _PASSIVE:
-            yield f"{name} of joint {body.joint_name!r}", getattr(joint, name)
-        if joint.friction is not None:
-            yield f"friction of joint {body.joint_name!r}", ca.vertcat(joint.friction.level, joint.friction.velocity)
+            yield f"{name} of joint {body.joint_name!r}", getattr(joint.passive, name)
+        if (friction := joint.passive.friction) is not None:
+            yield f"friction of joint {body.joint_name!r}", ca.vertcat(friction.level, friction.velocity)
         if body.tip is not None:
             yield f"tip {of}", body.tip
     for name, (_, point) in model.markers.items():
@@ -179,9 +179,10 @@ def _body(body: Body, parts: Iterator[ca.SX]) -> Body:
 def _joint(joint: Joint, parts: Iterator[ca.SX]) -> Joint:
     before, after = ca.SX(joint.before), ca.SX(joint.after)
     before[:3, 3], after[:3, 3] = next(parts), next(parts)
-    passive = {name: next(parts) for name in _PASSIVE}
-    friction = None if joint.friction is None else Friction(*ca.vertsplit(next(parts)))
-    return replace(joint, before=ca.sparsify(before), after=ca.sparsify(after), friction=friction, **passive)
+    numbers = {name: next(parts) for name in _PASSIVE}
+    friction = None if joint.passive.friction is None else Friction(*ca.vertsplit(next(parts)))
+    passive = Passive(**numbers, friction=friction)
+    return replace(joint, before=ca.sparsify(before), after=ca.sparsify(after), passive=passive)
 
 
 def _check_alike(own: Model, other: Model) -> None:
@@ -190,7 +191,7 @@ def _check_alike(own: Model, other: Model) -> None:
         if of(own) != of(other):
             raise InputError(f"{what} must be {', '.join(of(own)) or 'none'}, got {', '.join(of(other)) or 'none'}")
     for one, two in zip(own.bodies, other.bodies, strict=True):
-        if one.joint.kind != two.joint.kind or (one.joint.friction is None) != (two.joint.friction is None):
+        if not one.joint.alike(two.joint):
             raise InputError(
                 f"joint of body {one.name!r} must be of the same kind, {one.joint!r}, got {quoted(two.joint)}"
             )

@@ -51,7 +51,9 @@ def swing(
     arm = two_link()
     first, second = arm.bodies
     heavier = co.Body(first.name, first.joint, None, mass * first.mass, first.com, mass * first.inertia)
-    elbow = co.model.Joint(second.joint.before, second.joint.screw, second.joint.after, stiffness=spring)
+    elbow = co.model.Joint(
+        second.joint.before, second.joint.screw, second.joint.after, passive=co.Passive(stiffness=spring)
+    )
     moved = co.Body(second.name, elbow, second.parent, second.mass, second.com, second.inertia)
     return co.Problem(
         co.Model([heavier, moved], (0, gravity, 0), arm.name),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import casadi as ca
 import mujoco
@@ -65,12 +65,12 @@ def passive(rng: np.random.Generator, model: co.Model, *, friction: bool = True)
         if body.joint.moves:
             damping, stiffness, rest, armature = rng.uniform(0.1, 2, 4) * (rng.random(4) < 0.75)
             rubbing = (
-                co.Friction(rng.uniform(0.5, 3), rng.uniform(0.3, 1)) if friction and rng.random() < 0.75 else None
+                co.model.Friction(rng.uniform(0.5, 3), rng.uniform(0.3, 1))
+                if friction and rng.random() < 0.75
+                else None
             )
-            joint = replace(
-                body.joint, damping=damping, stiffness=stiffness, rest=rest, armature=armature, friction=rubbing
-            )
-            body = replace(body, joint=joint)
+            parts = co.Passive(damping, stiffness, rest, armature, rubbing)
+            body = replace(body, joint=replace(body.joint, passive=parts))
         bodies.append(body)
     return replace(model, bodies=bodies)
 
@@ -101,10 +101,10 @@ def test_the_torque_of_passive_joints_is_what_the_docstring_says(formulation, se
     symbols = coordinates(model)
     expected = evaluate([formulation(model, *symbols, loads)], symbols, state)[0]
     for k, (joint, q, qd, qdd) in enumerate(zip(model.joints, *state, strict=True)):
-        expected[k] += float(joint.armature) * qdd + float(joint.damping) * qd
-        expected[k] += float(joint.stiffness) * (q - float(joint.rest))
-        if joint.friction is not None:
-            expected[k] += float(joint.friction.level) * np.tanh(qd / float(joint.friction.velocity))
+        expected[k] += float(joint.passive.armature) * qdd + float(joint.passive.damping) * qd
+        expected[k] += float(joint.passive.stiffness) * (q - float(joint.passive.rest))
+        if joint.passive.friction is not None:
+            expected[k] += float(joint.passive.friction.level) * np.tanh(qd / float(joint.passive.friction.velocity))
     assert relative_error(torque(formulation, model, state, loads), expected) < 1e-13
 
 
@@ -116,8 +116,8 @@ def test_torque_and_acceleration_agree_with_mujoco(formulation, seed):
     other = mj.MjModel.from_xml_string(mujoco_xml(model))
     dofs = [model.joint_names.index(other.joint(k).name) for k in range(other.njnt)]
     for k, joint in enumerate(model.joints[dof] for dof in dofs):
-        other.dof_damping[k], other.dof_armature[k] = float(joint.damping), float(joint.armature)
-        other.jnt_stiffness[k], other.qpos_spring[k] = float(joint.stiffness), float(joint.rest)
+        other.dof_damping[k], other.dof_armature[k] = float(joint.passive.damping), float(joint.passive.armature)
+        other.jnt_stiffness[k], other.qpos_spring[k] = float(joint.passive.stiffness), float(joint.passive.rest)
     data = mj.MjData(other)
     for target, values in zip((data.qpos, data.qvel, data.qacc), state, strict=True):
         target[:] = values[dofs]
@@ -132,10 +132,13 @@ def test_torque_and_acceleration_agree_with_mujoco(formulation, seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_armature_agrees_with_pinocchio(seed):
     model, _, state = case(seed, friction=False, loads=0, virtual=False)
-    rotors = [replace(b, joint=replace(b.joint, damping=0, stiffness=0)) for b in model.bodies]
+    rotors = [
+        replace(b, joint=replace(b.joint, passive=replace(b.joint.passive, damping=0, stiffness=0)))
+        for b in model.bodies
+    ]
     model = replace(model, bodies=rotors)
     tree = pinocchio_tree(model)
-    tree.model.armature = tree.into(np.array([float(joint.armature) for joint in model.joints]))
+    tree.model.armature = tree.into(np.array([float(joint.passive.armature) for joint in model.joints]))
     data, (q, qd, qdd) = tree.model.createData(), map(tree.into, state)
     expected = tree.back(pin.rnea(tree.model, data, q, qd, qdd))
     assert relative_error(torque(co.dynamics.newton_euler, model, state), expected) < 1e-10
@@ -216,7 +219,9 @@ def test_energy_is_lost_at_the_power_of_dampers_and_friction(seed):
 
 def oscillator(**parts: Any) -> co.Model:
     """A mass of 2 kg on a horizontal slide."""
-    return co.Model([co.Body("mass", co.prismatic((1, 0, 0), **parts), mass=2.0)], name="oscillator")
+    return co.Model(
+        [co.Body("mass", co.prismatic((1, 0, 0), passive=co.Passive(**parts)), mass=2.0)], name="oscillator"
+    )
 
 
 def test_a_damped_oscillator_has_its_closed_form():
@@ -236,7 +241,7 @@ def test_a_damped_oscillator_has_its_closed_form():
 
 def test_friction_brings_a_mass_to_rest_as_coulomb_says():
     """Fast against the smoothing velocity it decelerates by level / mass."""
-    evaluator = co.Evaluator(oscillator(friction=co.Friction(3.0, 1e-3)))
+    evaluator = co.Evaluator(oscillator(friction=co.model.Friction(3.0, 1e-3)))
     assert evaluator.forward_dynamics([0.0], [2.0], [0.0]) == pytest.approx([-1.5], rel=1e-12)
     assert evaluator.forward_dynamics([0.0], [-2.0], [0.0]) == pytest.approx([1.5], rel=1e-12)
 
@@ -357,9 +362,9 @@ def braking(model: co.Model, qd: np.ndarray) -> float:
     """Power that dampers and friction take."""
     power = 0.0
     for joint, v in zip(model.joints, qd, strict=True):
-        power += float(joint.damping) * v**2
-        if joint.friction is not None:
-            power += float(joint.friction.level) * np.tanh(v / float(joint.friction.velocity)) * v
+        power += float(joint.passive.damping) * v**2
+        if joint.passive.friction is not None:
+            power += float(joint.passive.friction.level) * np.tanh(v / float(joint.passive.friction.velocity)) * v
     return power
 
 
@@ -377,14 +382,15 @@ def test_symbols_of_passive_parts_may_be_parameters_and_unknowns():
 
 
 def test_a_rotor_makes_a_joint_without_links_fit_for_simulation():
-    model = co.Model([co.Body("motor", co.revolute(armature=0.5))])
+    model = co.Model([co.Body("motor", co.revolute(passive=co.Passive(armature=0.5)))])
     assert co.Evaluator(model).forward_dynamics([0.0], [0.0], [2.0]) == pytest.approx([4.0])
+    damped = co.Model([co.Body("motor", co.revolute(passive=co.Passive(damping=0.5)))])
     with pytest.raises(co.InputError, match="no inertia resists joint 'motor'"):
-        co.Evaluator(co.Model([co.Body("motor", co.revolute(damping=0.5))])).forward_dynamics([0.0], [0.0], [2.0])
+        co.Evaluator(damped).forward_dynamics([0.0], [0.0], [2.0])
 
 
 def test_the_table_lists_passive_parts_below():
-    model = oscillator(damping=0.1, stiffness=3, rest=0.2, armature=1, friction=co.Friction(2, 0.01))
+    model = oscillator(damping=0.1, stiffness=3, rest=0.2, armature=1, friction=co.model.Friction(2, 0.01))
     assert (
         repr(model).splitlines()[-1] == "mass: damping 0.1, stiffness 3 about 0.2, armature 1, friction 2 from 0.01 on"
     )
@@ -393,11 +399,12 @@ def test_the_table_lists_passive_parts_below():
 @pytest.mark.parametrize("name", ["damping", "stiffness", "armature"])
 @pytest.mark.parametrize("make", [co.revolute, co.prismatic, co.helical, co.dh_revolute, co.dh_prismatic])
 def test_negative_parts_are_refused(make, name):
+    negative, pair, positive = ({name: value} for value in cast(list[Any], [-1, (1, 2), 2.0]))
     with pytest.raises(co.InputError, match=rf"{name} must not be negative, got -1\.0"):
-        make(**{name: -1})
+        make(passive=co.Passive(**negative))
     with pytest.raises(co.InputError, match=rf"{name} must be a scalar, got \(1, 2\)"):
-        make(**{name: (1, 2)})
-    assert make(**{name: 2.0}).passive == (name,)
+        make(passive=co.Passive(**pair))
+    assert make(passive=co.Passive(**positive)).passive.parts == (name,)
 
 
 @pytest.mark.parametrize(
@@ -411,18 +418,19 @@ def test_negative_parts_are_refused(make, name):
 )
 def test_impossible_friction_is_refused(arguments, message):
     with pytest.raises(co.InputError, match=message):
-        co.Friction(*arguments)
+        co.model.Friction(*arguments)
 
 
 def test_friction_of_another_type_and_dampers_of_fixed_joints_are_refused():
     level: Any = (2.0, 0.1)
     with pytest.raises(co.InputError, match=r"friction must be a Friction, got \(2\.0, 0\.1\)"):
-        co.revolute(friction=level)
+        co.revolute(passive=co.Passive(friction=level))
     with pytest.raises(co.InputError, match="a fixed joint has no damping and no armature"):
-        replace(co.fixed(), damping=1.0, armature=2.0)
+        replace(co.fixed(), passive=co.Passive(damping=1.0, armature=2.0))
 
 
 def test_a_joint_that_is_held_has_no_passive_parts():
-    model = co.Model([co.Body("one", co.revolute(stiffness=3.0)), co.Body("two", co.revolute(damping=1.0), "one")])
-    assert not model.frozen({"two": 0.5}).bodies[1].joint.passive
-    assert model.frozen({"one": 0.5}).joints[0].passive == ("damping",)
+    sprung, damped = (co.revolute(passive=part) for part in (co.Passive(stiffness=3.0), co.Passive(damping=1.0)))
+    model = co.Model([co.Body("one", sprung), co.Body("two", damped, "one")])
+    assert not model.frozen({"two": 0.5}).bodies[1].joint.passive.parts
+    assert model.frozen({"one": 0.5}).joints[0].passive.parts == ("damping",)

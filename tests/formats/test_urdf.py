@@ -100,10 +100,10 @@ def test_limits_damping_and_friction_are_those_of_pinocchio(tmp_path, seed):
         own = theirs.joints[theirs.getJointId(joint.name)]
         assert joint.limits.torque == pytest.approx((-theirs.effortLimit[own.idx_v], theirs.effortLimit[own.idx_v]))
         assert joint.limits.velocity[1] == pytest.approx(theirs.velocityLimit[own.idx_v])
-        assert float(joint.damping) == pytest.approx(theirs.damping[own.idx_v])
-        assert joint.friction is not None
-        assert float(joint.friction.level) == pytest.approx(theirs.friction[own.idx_v])
-        assert float(joint.friction.velocity) == 0.02
+        assert float(joint.passive.damping) == pytest.approx(theirs.damping[own.idx_v])
+        assert joint.passive.friction is not None
+        assert float(joint.passive.friction.level) == pytest.approx(theirs.friction[own.idx_v])
+        assert float(joint.passive.friction.velocity) == 0.02
         range_ = (-math.inf, math.inf)
         if own.nq == 1:
             range_ = (theirs.lowerPositionLimit[own.idx_q], theirs.upperPositionLimit[own.idx_q])

@@ -33,9 +33,9 @@ def varied(model: co.Model, rng: np.random.Generator) -> co.Model:
         before, after = ca.SX(joint.before), ca.SX(joint.after)
         before[:3, 3] *= size
         after[:3, 3] *= size
-        joint = replace(
-            joint, before=before, after=after, damping=joint.damping * heavy, armature=joint.armature * heavy
-        )
+        damping, armature = joint.passive.damping * heavy, joint.passive.armature * heavy
+        passive = replace(joint.passive, damping=damping, armature=armature)
+        joint = replace(joint, before=before, after=after, passive=passive)
         inertia = one.inertia * heavy * size**2
         return replace(one, joint=joint, mass=one.mass * heavy, com=one.com * size, inertia=inertia)
 
@@ -105,6 +105,7 @@ def test_sweeps_find_parameters_from_cases():
 def test_models_of_another_build_are_refused():
     rod = co.Body("rod", co.revolute(), mass=1.0, com=(0.5, 0, 0))
     arm = co.problem.parametrised(co.Model([rod]))
+    rubbing = co.Passive(friction=co.model.Friction(1.0, 0.1))
 
     def build(body: co.Body) -> co.Model:
         return co.Model([body])
@@ -116,7 +117,7 @@ def test_models_of_another_build_are_refused():
         (build(replace(rod, joint=co.revolute((0, 0, 1), co.placement(rpy=(0.3, 0, 0))))), "rotation of body 'rod'"),
         (build(replace(rod, com=(0.5, 0.1, 0))), "com of body 'rod' is .*zeros stay zero"),
         (build(replace(rod, mass=ca.SX.sym("m"))), "mass of body 'rod' must be numbers"),
-        (build(replace(rod, joint=co.revolute(friction=co.Friction(1.0, 0.1)))), "of the same kind"),
+        (build(replace(rod, joint=co.revolute(passive=rubbing))), "of the same kind"),
     ):
         with pytest.raises(co.InputError, match=message):
             arm.values(other)

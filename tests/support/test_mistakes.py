@@ -201,7 +201,7 @@ DOUBTED: dict[str, tuple[Callable[[], Any], str]] = {
     "limits in degrees": (lambda: co.revolute(limits=co.Limits((-170, 170))), f"position limit is 170 {DEGREES}"),
     "a Denavit-Hartenberg row in degrees": (lambda: co.dh_revolute(alpha=90), f"DH alpha is 90 {DEGREES}"),
     "a placement in degrees": (lambda: co.placement(rpy=(0, 0, 180)), f"rpy is 180 {DEGREES}"),
-    "a spring's rest in degrees": (lambda: co.revolute(stiffness=1.0, rest=-45.0), f"rest is 45 {DEGREES}"),
+    "a spring's rest in degrees": (lambda: co.revolute(passive=co.Passive(rest=-45.0)), f"rest is 45 {DEGREES}"),
     "a state in degrees": (lambda: arm(subject_to=[co.initial(q=(0, -90))]), rf"initial q\[elbow\] is 90 {DEGREES}"),
     "bounds in degrees": (lambda: arm(co.bounds(q=(-170, 170))), r"bounds q is 170 rad, more than 3 turns: degrees\?"),
     "a body without mass": (massless, r"joints upper, lower move no mass, so that torques there are zero whatever"),

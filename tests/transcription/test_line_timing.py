@@ -19,7 +19,8 @@ from tests.support.problems import effort
 
 def slide(gravity=(0.0, 0.0, 0.0), **passive) -> Model:
     """A mass of 2 kg on a slide along x."""
-    return co.Model([co.Body("slide", co.prismatic((1, 0, 0), **passive), None, 2.0)], gravity=gravity)
+    joint = co.prismatic((1, 0, 0), passive=co.Passive(**passive))
+    return co.Model([co.Body("slide", joint, None, 2.0)], gravity=gravity)
 
 
 def problem(model: Model, *limits, **more) -> co.Problem:
@@ -50,7 +51,7 @@ FORCE = co.bounds(tau=(-50.0, 50.0))
         pytest.param(slide(), [FORCE, co.bounds(qd=(-9.0, 3.0))], 1 / 3 + 3 / 25, id="speed"),
         pytest.param(slide(), [co.bounds(qdd=(-5.0, 20.0))], (2 / 5 + 2 / 20) ** 0.5, id="acceleration"),
         pytest.param(slide((-5.0, 0.0, 0.0)), [FORCE], (2 / 20 + 2 / 30) ** 0.5, id="uphill"),
-        pytest.param(slide(friction=co.Friction(10.0, 1e-4)), [FORCE], (2 / 20 + 2 / 30) ** 0.5, id="friction"),
+        pytest.param(slide(friction=co.model.Friction(10.0, 1e-4)), [FORCE], (2 / 20 + 2 / 30) ** 0.5, id="friction"),
         pytest.param(slide(armature=2.0), [FORCE], 2 / 12.5**0.5, id="armature"),
     ],
 )

@@ -67,7 +67,7 @@ def forward_dynamics(model: Model, q: ca.SX, qd: ca.SX, tau: ca.SX, loads: Seque
         screw = links[k].screw.value
         if body.joint.moves:
             resisted = symmetric(articulated[k]) @ screw
-            inverse = 1 / (ca.dot(screw, resisted) + body.joint.armature)
+            inverse = 1 / (ca.dot(screw, resisted) + body.joint.passive.armature)
             net = torque - ca.dot(screw, wrench[k])
             drive[k], drag[k] = inverse * net, inverse * resisted
             articulated[k] -= ca.tril(resisted @ drag[k].T)
@@ -130,7 +130,7 @@ def _generic_numbers(model: Model) -> tuple[list[np.ndarray], list[np.ndarray], 
     links = outward(model, q, rest, rest)
     screws = [link.screw.value for link in links]
     inertias = [symmetric(_spatial(integrals)) for integrals in own_integrals(model, links)]
-    rotors = ca.vertcat(*(body.joint.armature for body in model.bodies))
+    rotors = ca.vertcat(*(body.joint.passive.armature for body in model.bodies))
     numbers = ca.Function("generic", [symbols], [ca.horzcat(*screws), ca.horzcat(*inertias), rotors])
     columns, blocks, armatures = (np.array(value) for value in numbers(rng.uniform(0.5, 1.5, symbols.shape[0])))
     return list(columns.T), np.hsplit(blocks, len(links)), armatures.ravel()
