@@ -73,7 +73,7 @@ class Joint(Portable):
 
     Examples
     --------
-    >>> screw = co.Joint(before=np.eye(4), screw=([0, 0, 1], [0, 0, 0.01]), after=np.eye(4))
+    >>> screw = co.model.Joint(before=np.eye(4), screw=([0, 0, 1], [0, 0, 0.01]), after=np.eye(4))
     >>> screw.kind
     'helical'
     """

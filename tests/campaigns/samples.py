@@ -211,7 +211,7 @@ OWN = {
     "co.sweep": {"cases": "{'weight': [1.0]}", "curve": "co.BSpline(3)"},
     "co.plot.map": {"table": "swept()", "x": "'weight'", "y": "'weight'"}, "co.sweeps.Sweep.solution": {"row": "0"},
     "co.problem.Instant.distance": {"a": "co.Capsule('shoulder', (0, 0, 0), (0.1, 0, 0), 0.05)", "b": "co.Capsule(None, (0, 0, 0), (0, 0, 1), 0.1)"},
-    "co.multistart": {"curve": "co.BSpline(3)", "starts": "2"}, "co.tie_break": {"cost": "co.integral(lambda now: ca.sumsqr(now.qd))"},
+    "co.multistart": {"curve": "co.BSpline(3)", "starts": "2"}, "co.refinement.tie_break": {"cost": "co.integral(lambda now: ca.sumsqr(now.qd))"},
     "co.track": {"times": "np.linspace(0, 1, 9)", "values": "np.zeros(9)", "of": "lambda now: now.q[0]",
         "weight": "1.0", "deviation": "0.1", "degree": "3", "pieces": "None"},
     "co.model.Joint": {"limits": "co.Limits()"}, "co.Model": {"name": "'name'", "markers": "{'wrist': ('shoulder', (0, 0, 0))}"}, "co.storage.to_csv": {"path": "FOLDER / 'a.csv'"},
