@@ -19,8 +19,7 @@ from colloc.refinement.next_grid import phases_of
 from colloc.refinement.rounds import Run, refined
 from colloc.solution import SequenceSolution, Solution
 from colloc.solver import Hessian, Status
-from colloc.storage.schema import curve_from, stored_curve
-from colloc.storage.stored_motion import stored_history, stored_outcome
+from colloc.storage.record import curve_from, outcome_from, stored_curve, stored_history
 from colloc.support.checks import InputError, quoted
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
@@ -178,7 +177,7 @@ class CaseSolver(Portable):
 
     def _as_answer(self, nlp: NLP | SequenceNLP, values: Values, kept: Kept) -> Answer:
         p = self._run(nlp.problem, values).parameters
-        outcome = stored_outcome(kept.arrays, kept.row["answer"])
+        outcome = outcome_from(kept.arrays, kept.row["answer"])
         return SequenceSolution(nlp, outcome, p) if isinstance(nlp, SequenceNLP) else Solution(nlp, outcome, p)
 
     def _recipes(self, problem: Problem | Sequence, kept: Kept) -> Recipe | dict[str, Recipe]:
