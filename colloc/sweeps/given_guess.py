@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from colloc.problem import Problem, Sequence
@@ -13,7 +13,7 @@ from colloc.transcription import phase_guesses, trajectory_from
 from colloc.transcription.guess import Keyframes
 
 
-def check_guess(problem: Any, guess: Any) -> None:
+def check_guess(problem: Problem | Sequence | Callable[..., Problem | Sequence], guess: Any) -> None:
     """InputError for a guess that no program of the problem, or of any where it is a function, could take."""
     if not isinstance(problem, Problem | Sequence):
         if not (callable(guess) or isinstance(guess, Keyframes | Mapping | Solution | SequenceSolution)):

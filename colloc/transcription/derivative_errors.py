@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Protocol
 
 import casadi as ca
 import numpy as np
@@ -10,7 +10,30 @@ import numpy as np
 from colloc.numerics.differences import central_difference
 
 
-def derivative_errors(program: Any, x: np.ndarray, p: np.ndarray, directions: int, seed: int) -> dict[str, float]:
+class Differentiated(Protocol):
+    """Cost f and rows g of (x, p), and their derivatives, as `colloc.transcription.Program` has them."""
+
+    @property
+    def n_x(self) -> int: ...
+    @property
+    def n_g(self) -> int: ...
+    @property
+    def free(self) -> np.ndarray: ...
+    @property
+    def f(self) -> ca.Function: ...
+    @property
+    def g(self) -> ca.Function: ...
+    @property
+    def grad_f(self) -> ca.Function: ...
+    @property
+    def jac_g(self) -> ca.Function: ...
+    @property
+    def hess_lag(self) -> ca.Function: ...
+
+
+def derivative_errors(
+    program: Differentiated, x: np.ndarray, p: np.ndarray, directions: int, seed: int
+) -> dict[str, float]:
     """Largest relative errors along random directions; parameters as of `Program.check_derivatives`."""
     rng = np.random.default_rng(seed)
     lam = rng.standard_normal(program.n_g)
