@@ -41,6 +41,10 @@ def chosen(word: str, known: Mapping[str, str]) -> str:
         return same[0]
     if same:
         raise ValueError(f"more than one study is called {word}: {', '.join(same)}")
+    if word.startswith("benchmarks.") and not any(name.startswith("benchmarks.") for name in known):
+        raise ValueError(
+            f"the study {word} is not installed with the package: run it from a checkout of the repository"
+        )
     close = get_close_matches(word, [*known, *(name.rpartition(".")[2] for name in known)], n=3)
     hint = f"; did you mean {' or '.join(close)}?" if close else ""
     raise ValueError(f"there is no study {word!r}{hint} (python -m colloc lists all)")

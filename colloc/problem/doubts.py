@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from colloc.problem.instant import Slots
 from colloc.problem.joint_constraints import Bounds, EndState
+from colloc.problem.statement import Statement
 from colloc.problem.track import Tracked
 from colloc.problem.unknowns import Free
 from colloc.support.checks import angles, warn
@@ -19,7 +18,7 @@ _LONG = 100.0  # times the duration of a motion: longer records are hardly of th
 _MOST = 0.5  # share of a motion that samples should cover
 
 
-def check_idle(problem: Any) -> None:
+def check_idle(problem: Statement) -> None:
     """InputWarning for torques of joints that move no mass and carry no load: none is needed, whatever they do."""
     model = problem.model
     if problem.coordinates is not None or not model.idle:
@@ -40,7 +39,7 @@ def check_idle(problem: Any) -> None:
         )
 
 
-def check_angles(problem: Any) -> None:
+def check_angles(problem: Statement) -> None:
     """InputWarning for end states and bounds that may be in degrees; threads turn as often as they need."""
     turning = [joint.hinge for joint in problem.model.joints]
     for stated in problem.subject_to:
@@ -52,7 +51,7 @@ def check_angles(problem: Any) -> None:
                     angles(f"{stated.name} q[{problem.model.joint_names[j]}]", value)
 
 
-def check_tracks(problem: Any) -> None:
+def check_tracks(problem: Statement) -> None:
     """InputWarning for measured samples whose times or values seem to be in other units than the motion's."""
     for name, (term, _) in problem.costs.items():
         if isinstance(term.fn, Tracked):
@@ -79,7 +78,7 @@ def _check_times(name: str, t: np.ndarray, horizon: Free) -> None:
         )
 
 
-def _check_values(name: str, tracked: Tracked, problem: Any) -> None:
+def _check_values(name: str, tracked: Tracked, problem: Statement) -> None:
     """Joint angles that may be in degrees."""
     now, joints = problem.instant, problem.model.joints
     turning = {now.q[j].element_hash() for j, joint in enumerate(joints) if joint.hinge}

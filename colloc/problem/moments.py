@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import casadi as ca
 
 from colloc.model import Load
 from colloc.problem.instant import Instant
+from colloc.problem.statement import Statement
 from colloc.problem.user_functions import blamed
 from colloc.support.checks import InputError
 
 
-def moment(problem: Any, suffix: str = "", duration: ca.SX | None = None) -> Instant:
+def moment(problem: Statement, suffix: str = "", duration: ca.SX | None = None) -> Instant:
     """An instant in fresh symbols, named with a suffix, as loads see it, which do not know each other.
 
     Parameters
@@ -45,7 +44,7 @@ def moment(problem: Any, suffix: str = "", duration: ca.SX | None = None) -> Ins
     )
 
 
-def loads_at(problem: Any, now: Instant) -> tuple[Load, ...]:
+def loads_at(problem: Statement, now: Instant) -> tuple[Load, ...]:
     """The loads that a problem states, at one of its moments.
 
     Raises

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from colloc.problem.constraint_rows import ConstraintRows
+from colloc.problem.statement import Statement
 from colloc.problem.unknowns import State
 from colloc.support.display import Table, short, shown
 
 
-def problem_table(problem: Any) -> Table:
+def problem_table(problem: Statement) -> Table:
     """Model, duration, costs, constraints and unknowns, one line each."""
     model = problem.model
     lines = [("model", f"{model.name}, {model.n} DOF: {shown(model.joint_names)}" if model.n else model.name)]

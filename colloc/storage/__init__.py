@@ -1,10 +1,10 @@
 """Solutions as files: saved, loaded, and given to other programs as tables.
 
-fingerprint    what of a problem a file remembers, to say in what another one differs
-schema         the records of a file, and what may stand in them
-archive        records and arrays in an .npz file
-stored_motion  one motion
-stored_phases  a motion in phases
+A file becomes a solution in three steps: bytes, a checked record, the solution of a problem.
+
+archive        arrays and metadata as the bytes of an .npz file, and back without trust in them
+record         what a file says of a solution: fields, types, shapes and ranges
+fingerprint    a problem in numbers, by which a file knows it again
 storage        save, load, tables for other programs
 """
 

@@ -1,15 +1,19 @@
-"""Reading .npz files of unknown origin: nothing is executed, and no more is unpacked than a solution may hold."""
+"""Arrays and metadata as .npz files.
+
+They are read as files of unknown origin: nothing is executed, and no more is unpacked than a solution may hold.
+"""
 
 from __future__ import annotations
 
 import ast
+import hashlib
 import io
 import json
+import os
 import zipfile
 from collections.abc import Mapping
 from math import prod
-from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,31 +22,44 @@ from colloc.support.files import check_path
 
 LARGEST = 2**30  # bytes, unpacked: a hundred times what the longest motion of the studies takes
 _LARGEST_META = 2**26  # bytes of the metadata: text takes four for a letter
-MOST_PHASES = 10_000  # of a motion
-_MOST = MOST_PHASES + 100  # arrays, of which every phase is one
+MOST_ARRAYS = 100_000
 _HEADER = 10_000  # bytes of an array's header
 _PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 class Archive(NamedTuple):
-    """What a file holds.
+    """The content of a file.
 
     Parameters
     ----------
-    arrays : dict of str to ndarray
-    meta : dict
+    arrays : mapping of str to ndarray
+    meta : mapping
         The JSON object in the array "meta".
-    size, meta_size : int
-        Bytes of all arrays and of the metadata, unpacked.
     """
 
-    arrays: dict[str, np.ndarray]
-    meta: dict[str, Any]
-    size: int
-    meta_size: int
+    arrays: Mapping[str, np.ndarray]
+    meta: Mapping[str, Any]
 
 
-def read_archive(path: Path) -> Archive:
+def to_bytes(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> bytes:
+    """An archive as bytes, with a checksum in its metadata."""
+    text = json.loads(json.dumps(meta))
+    text["sha256"] = checksum(arrays, text)
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **arrays, meta=np.array(json.dumps(text)))
+    return buffer.getvalue()
+
+
+def checksum(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> str:
+    """SHA-256 of all arrays and of the metadata but for the checksum itself."""
+    digest = hashlib.sha256(json.dumps({k: v for k, v in meta.items() if k != "sha256"}, sort_keys=True).encode())
+    for name in sorted(arrays):
+        digest.update(f"{name} {arrays[name].dtype.str} {arrays[name].shape} ".encode())
+        digest.update(np.ascontiguousarray(arrays[name]).tobytes())
+    return digest.hexdigest()
+
+
+def read_archive(path: str | os.PathLike[str]) -> Archive:
     """The arrays of a file by name, and its metadata.
 
     Raises
@@ -50,63 +67,39 @@ def read_archive(path: Path) -> Archive:
     InputError
         Naming the file, and the array where it is one.
     """
-    name = str(check_path(path))
-    if not Path(path).is_file():
-        raise InputError(f"no file {name!r}")
-    return _unpacked(name, path, 0, 0)
-
-
-def read_inner(outer: Archive, contents: Mapping[str, bytes]) -> list[Archive]:
-    """Archives that stand as arrays in another, by name for messages.
-
-    All of them and the outer one together may unpack to no more than one alone.
-
-    Raises
-    ------
-    InputError
-        As for files.
-    """
-    size, meta_size, found = outer.size, outer.meta_size, []
-    for name, content in contents.items():
-        found.append(_unpacked(name, io.BytesIO(content), size, meta_size))
-        size, meta_size = size + found[-1].size, meta_size + found[-1].meta_size
-    return found
-
-
-def _unpacked(name: str, file: Path | BinaryIO, size: int, meta_size: int) -> Archive:
-    """The content of a file, beside so many bytes that are unpacked already."""
+    file = check_path(path)
+    if not file.is_file():
+        raise InputError(f"no file {str(file)!r}")
     try:
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
-            own, own_meta = _sizes(members)
-            if size + own > LARGEST or meta_size + own_meta > _LARGEST_META:
-                beside = f" beside {size:,} bytes" if size else ""
-                raise ValueError(f"it would unpack to {own:,} bytes, {own_meta:,} of them metadata{beside}")
-            arrays = {member.filename.removesuffix(".npy"): _read(archive, member) for member in members}
+            _check_members(members)
+            arrays = {member.filename.removesuffix(".npy"): _array(archive, member) for member in members}
         meta = json.loads(str(arrays.pop("meta")))
     except Exception as error:  # whatever zipfile, zlib and json make of bytes that anyone may have written
         reason = f"no array {error}" if isinstance(error, KeyError) else error
-        raise InputError(f"{name!r} is not a saved solution: {reason}") from error
+        raise InputError(f"{str(file)!r} is not a saved solution: {reason}") from error
     if not isinstance(meta, dict):
-        raise InputError(f"{name!r} is not a saved solution: its metadata are no JSON object but {meta!r:.100}")
-    return Archive(arrays, meta, own, own_meta)
+        raise InputError(f"{str(file)!r} is not a saved solution: its metadata are no JSON object but {meta!r:.100}")
+    return Archive(arrays, meta)
 
 
-def _sizes(members: list[zipfile.ZipInfo]) -> tuple[int, int]:
-    """Bytes that arrays would unpack to, and metadata alone; ValueError for what NumPy has not packed."""
-    names = [member.filename for member in members]
-    if len(names) > _MOST or len(set(names)) < len(names):
-        raise ValueError(f"{len(names)} arrays, of which {len(set(names))} have names of their own")
+def _check_members(members: list[zipfile.ZipInfo]) -> None:
+    """ValueError for what NumPy has not packed, or what would unpack to more than a solution may hold."""
+    names = {member.filename for member in members}
+    if len(members) > MOST_ARRAYS or len(names) < len(members):
+        raise ValueError(f"{len(members)} arrays, with {len(names)} different names")
     for member in members:
         if not member.filename.endswith(".npy") or member.compress_type not in _PACKING or member.flag_bits & 1:
             raise ValueError(f"{member.filename!r} is no array packed by NumPy")
     size = sum(member.file_size for member in members)
-    meta = next((member.file_size for member in members if member.filename == "meta.npy"), 0)
-    return size, meta
+    meta = sum(member.file_size for member in members if member.filename == "meta.npy")
+    if size > LARGEST or meta > _LARGEST_META:
+        raise ValueError(f"it would unpack to {size:,} bytes, {meta:,} of them metadata")
 
 
-def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
-    """One array, its header compared with its size before there is any memory for it."""
+def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
+    """An array, its header compared with its size before there is any memory for it."""
     try:
         with archive.open(member) as stream:
             content = stream.read()

@@ -1,4 +1,4 @@
-"""What a problem is in numbers: enough to tell whether a stored solution belongs to it.
+"""A problem in numbers: enough to tell whether a stored solution belongs to it.
 
 A problem holds Python functions, which cannot be compared; their values can. Torques, costs and constraints are
 evaluated at made-up instants, always the same ones, which rounding and a rewritten library leave as they are.
@@ -7,6 +7,7 @@ evaluated at made-up instants, always the same ones, which rounding and a rewrit
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import cast
 
 import casadi as ca
 import numpy as np
@@ -24,16 +25,34 @@ _MOMENTS = ("start", "end", "all along")
 _POSITIVE = ("t", "duration", "constants", "parameters")  # masses and lengths may be among them
 
 
-def fingerprint(problem: Problem) -> dict[str, np.ndarray]:
-    """Numbers that say what a problem is, by part: the model with its loads, the duration, every cost and constraint.
+def fingerprint(problem: Problem | Sequence) -> dict[str, np.ndarray]:
+    """Numbers that say what a problem is, by part.
+
+    The parts are the model with its loads, the duration, every cost and constraint. A motion in phases has those of
+    every phase, and what holds across them.
 
     Returns
     -------
     dict of str to ndarray, shape (N,)
         Not a number where a function is none at a made-up instant.
     """
+    if (alone := problem.phases.get("")) is not None:
+        return _phase_parts(alone)
+    sequence, names, parts = cast(Sequence, problem), list(problem.phases), {}
+    across = {f"constraint {name!r}": rows for name, rows in sequence.rows.items()}
+    across |= {f"cost {name!r}": rows for name, (_, rows) in sequence.costs.items()}
+    for name, (rows, places, function) in across.items():
+        where = [(names.index(place.phase), _MOMENTS.index(place.moment)) for place in places]
+        parts[name] = np.concatenate([np.ravel(where), rows.lower, rows.upper, _values(function)])
+    for name, phase in sequence.phases.items():
+        parts |= {f"{part} of phase {name!r}": numbers for part, numbers in _phase_parts(phase).items()}
+    return parts
+
+
+def _phase_parts(problem: Problem) -> dict[str, np.ndarray]:
+    """The parts of a phase, or of a single motion."""
     horizon = problem.horizon
-    found = {
+    parts = {
         "masses, lengths, gravity, passive parts or loads": _values(
             problem.function("model", inverse_dynamics_of(problem, newton_euler))
         ),
@@ -42,51 +61,37 @@ def fingerprint(problem: Problem) -> dict[str, np.ndarray]:
     for unknown in problem.unknowns:
         limits = np.concatenate([unknown.lower, unknown.upper])
         kind = 2.0 if isinstance(unknown, State) else float(unknown.constant)
-        found[f"unknown {unknown.name!r}"] = np.append(kind, limits)
+        parts[f"unknown {unknown.name!r}"] = np.append(kind, limits)
     for parameter in problem.parameters:  # its value is the solve's
-        found[f"parameter {parameter.name!r}"] = np.array([parameter.value.size])
+        parts[f"parameter {parameter.name!r}"] = np.array([parameter.value.size])
     for name, (term, function) in problem.costs.items():
-        found[f"cost {name!r}"] = np.append([term.weight, float(term.terminal)], _values(function))
-    for name, stated in problem.rows.items():
-        where, rows = stated.constraint.where, stated.rows
+        parts[f"cost {name!r}"] = np.append([term.weight, float(term.terminal)], _values(function))
+    for name, rows in problem.rows.items():
+        where = rows.constraint.where
         place = where if isinstance(where, Window | Moment) else ()
-        found[f"constraint {name!r}"] = np.concatenate([place, rows.lower, rows.upper, _values(stated.function)])
+        parts[f"constraint {name!r}"] = np.concatenate(
+            [place, rows.rows.lower, rows.rows.upper, _values(rows.function)]
+        )
     if problem.closure is not None:
-        found["loops"] = _values(problem.closure.function)
-    return found
+        parts["loops"] = _values(problem.closure.function)
+    return parts
 
 
-def links_fingerprint(sequence: Sequence) -> dict[str, np.ndarray]:
-    """The same of what holds across the phases of a sequence: links and other constraints, and costs of the whole.
-
-    Returns
-    -------
-    dict of str to ndarray, shape (N,)
-    """
-    phases, found = list(sequence.phases), {}
-    across = {f"constraint {name!r}": own for name, own in sequence.rows.items()}
-    across |= {f"cost {name!r}": own for name, (_, own) in sequence.costs.items()}
-    for name, (rows, places, function) in across.items():
-        where = [(phases.index(place.phase), _MOMENTS.index(place.moment)) for place in places]
-        found[name] = np.concatenate([np.ravel(where), rows.lower, rows.upper, _values(function)])
-    return found
-
-
-def differences(one: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray]) -> list[str]:
+def differences(first: Mapping[str, np.ndarray], second: Mapping[str, np.ndarray]) -> list[str]:
     """Parts in which two problems differ."""
-    return [part for part in {**one, **other} if not same(one.get(part), other.get(part))]
+    return [part for part in {**first, **second} if not same(first.get(part), second.get(part))]
 
 
-def same(one: np.ndarray | None, other: np.ndarray | None) -> bool:
+def same(first: np.ndarray | None, second: np.ndarray | None) -> bool:
     """Whether two arrays hold the same numbers but for rounding."""
-    if one is None or other is None or one.shape != other.shape:
+    if first is None or second is None or first.shape != second.shape:
         return False
-    size = max((float(np.abs(a[np.isfinite(a)]).max(initial=0)) for a in (one, other)), default=0.0)
-    return np.allclose(one, other, rtol=_SAME, atol=_NOTHING * size, equal_nan=True)
+    size = max(float(np.abs(a[np.isfinite(a)]).max(initial=0)) for a in (first, second))
+    return np.allclose(first, second, rtol=_SAME, atol=_NOTHING * size, equal_nan=True)
 
 
 def _values(function: ca.Function) -> np.ndarray:
-    """A function of the slots of one or several instants, at the made-up ones."""
+    """Values at the made-up instants of a function of the slots of an instant, or of several."""
     names = Slots._fields
     values = []
     for k in range(_INSTANTS):

@@ -1,26 +1,31 @@
-"""Keeping solutions: one .npz with JSON metadata, and CSV for other programs."""
+"""Solutions kept in a file, an .npz with JSON metadata, and as tables for other programs."""
 
 from __future__ import annotations
 
 import csv
 import io
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from colloc.curves import Transcription
 from colloc.model import Model
 from colloc.problem import Problem, Sequence
-from colloc.refinement.failure import SolutionWarning
 from colloc.solution.sample import Sample
-from colloc.solution.sequence import SequenceSolution
+from colloc.solution.sequence import SequenceSolution, solution_of
 from colloc.solution.solution import Solution
-from colloc.storage.archive import MOST_PHASES, read_archive
-from colloc.storage.stored_motion import motion_archive, motion_from
-from colloc.storage.stored_phases import phases_archive, phases_from
-from colloc.support.checks import InputError, instance, quoted, spelt, warn
-from colloc.support.files import check_path, check_writable, write_atomically
+from colloc.solver import Status
+from colloc.storage.archive import read_archive
+from colloc.storage.fingerprint import differences, fingerprint, same
+from colloc.storage.record import MOST_PHASES, TABLES, Record, checked_record, packed
+from colloc.support.checks import InputError, instance, quoted, spelt
+from colloc.support.files import check_writable, write_atomically
 from colloc.support.interrupts import reraise_interrupt
+from colloc.transcription.layout import lay_out
+from colloc.transcription.nlp import Recipe
+from colloc.transcription.transcribe import build
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # pyright: ignore[reportMissingImports]
@@ -34,7 +39,7 @@ def save(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) ->
     Beside the decision vector and multipliers it holds the sampled motion (t, q, qd, qdd, tau) as plain arrays that
     any NumPy can read, and JSON metadata under "meta": schema version, library versions, status, cost by term,
     transcription and joints, a checksum, and a fingerprint of the problem, by which `load` knows it again. Of a motion
-    in phases it holds such a file for every phase, as the bytes "phase_0", "phase_1", ..., and what holds across them:
+    in phases it holds the samples of every phase, as "phase_0_q", "phase_1_q" and so on.
 
     Parameters
     ----------
@@ -65,10 +70,9 @@ def save(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) ->
     target = check_writable(path, (".npz",))
     if not np.isfinite(solution.x).all() or not np.isfinite(solution.cost):
         raise InputError(f"solution has nothing worth keeping: it is not finite, status {solution.status}")
-    in_phases = isinstance(solution, SequenceSolution)
-    if in_phases and len(solution.phases) > MOST_PHASES:
+    if len(solution.phases) > MOST_PHASES:
         raise InputError(f"solution has {len(solution.phases)} phases, and files hold no more than {MOST_PHASES}")
-    write_atomically(target, phases_archive(solution) if in_phases else motion_archive(solution))
+    write_atomically(target, packed(solution))
 
 
 @overload
@@ -97,9 +101,7 @@ def load(path: str | os.PathLike[str], problem: Problem | Sequence) -> Solution 
     Returns
     -------
     Solution, or SequenceSolution of a Sequence
-        Its status judged anew. With a SolutionWarning for a file of schema 1, which has no fingerprint: of that only
-        joints, sizes, cost and motion are compared. Where such a file is of an early version whose curves had other
-        variables, the answer is a fit of its samples and says that nobody has solved it.
+        Its status judged anew.
 
     Raises
     ------
@@ -120,21 +122,79 @@ def load(path: str | os.PathLike[str], problem: Problem | Sequence) -> Solution 
     True
     """
     instance("problem", problem, Problem | Sequence)
-    archive, name = read_archive(check_path(path)), str(path)
-    if in_phases := "phases" in archive.meta:
-        if isinstance(problem, Sequence):
-            return phases_from(name, archive, problem)
-    elif isinstance(problem, Problem):
-        solution = motion_from(name, archive.arrays, archive.meta, problem)
-        if archive.meta["schema"] == 1:
-            warn(
-                f"{name!r} has no fingerprint: whether it was solved for this problem is told by joints, sizes, cost "
-                "and violations alone",
-                SolutionWarning,
+    record = checked_record(str(path), read_archive(path))
+    _check_phases(record, problem)
+    if parts := differences(record.fingerprint, fingerprint(problem)):
+        raise InputError(f"{record.name!r} is of another problem, which differs in {'; '.join(parts)}")
+    _check_sizes(record, problem)
+    nlp = build(problem, {name: Recipe(phase.curve, extra=phase.extra) for name, phase in record.phases.items()})
+    _check_size(record, "rows", record.outcome.multipliers["g"].size, nlp.n_g)
+    outcome, p = record.outcome, record.parameters
+    if outcome.status is Status.SOLVED and not nlp.violation(outcome.x, p) <= outcome.tolerance:
+        outcome = replace(outcome, status=Status.VIOLATED)
+    solution = replace(solution_of(nlp, outcome, p), ladder=record.ladder)
+    _check_motion(record, solution)
+    return solution
+
+
+def _check_phases(record: Record, problem: Problem | Sequence) -> None:
+    """InputError unless a record and a problem have the same phases, with the same joints."""
+    names, wanted = list(record.phases), list(problem.phases)
+    if (names == [""]) != (wanted == [""]):
+        saved, kind = ("a single motion", "Problem") if names == [""] else ("a motion in phases", "Sequence")
+        raise InputError(f"{record.name!r} holds {saved}: problem must be a {kind}, got {quoted(problem)}")
+    if names != wanted:
+        raise InputError(f"{record.name!r} was saved for phases {names}, the sequence has {wanted}")
+    for name, phase in record.phases.items():
+        joints = list(problem.phases[name].model.joint_names)
+        if phase.joints != joints:
+            raise InputError(f"{phase.title!r} was saved for joints {phase.joints}, the problem has {joints}")
+
+
+def _check_sizes(record: Record, problem: Problem | Sequence) -> None:
+    """InputError unless a record has as many variables and parameters as a problem has on its curves.
+
+    Before anything is built, which takes time and memory in proportion to what the curves say.
+    """
+    size, variables = record.outcome.x.size, 0
+    for name, phase in record.phases.items():
+        if variables <= size:
+            variables += _variables(phase.curve, problem.phases[name])
+    _check_size(record, "variables", size, variables)
+    _check_size(record, "multipliers", record.outcome.multipliers["x"].size, variables)
+    _check_size(record, "parameters", record.parameters.size, problem.parameter_values().size)
+
+
+def _check_size(record: Record, what: str, size: int, wanted: int) -> None:
+    if size != wanted:
+        raise InputError(f"{record.name!r} is of another problem: it has {size} {what}, not {wanted}")
+
+
+def _variables(curve: Transcription, problem: Problem) -> int:
+    """Number of variables of a problem on a curve."""
+    knots = curve.basis.intervals - 1 if curve.free else 0
+    return lay_out(problem, curve.basis.size, curve.signals.size).size + knots
+
+
+def _check_motion(record: Record, solution: Solution | SequenceSolution) -> None:
+    """InputError unless duration, cost and motion are those in the file."""
+    for total, saved in record.totals.items():
+        value = getattr(solution, total)
+        if not abs(value - saved) <= 1e-6 * max(1.0, abs(saved)):
+            raise InputError(
+                f"{record.name!r} is of another problem: its {total} was {saved:.8g}, here it is {value:.8g}"
             )
-        return solution
-    saved, wanted = ("a motion in phases", "Sequence") if in_phases else ("a single motion", "Problem")
-    raise InputError(f"{name!r} holds {saved}: problem must be a {wanted}, got {quoted(problem)}")
+    for name, phase in record.phases.items():
+        t, T = phase.t, solution.phases[name].duration
+        if not ((t >= 0) & (t <= T * (1 + 1e-6))).all():
+            times = f"{t.min():.8g} to {t.max():.8g}"
+            raise InputError(f"{phase.title!r}: its times must lie within its duration, {T:.8g} s, got {times}")
+        sample = solution.phases[name].at(np.minimum(t, T))
+        for table, values in {"t": t, **phase.tables}.items():
+            if not same(values, getattr(sample, table)):
+                raise InputError(
+                    f"{phase.title!r} is of another problem: its {table} is not that of its variables here"
+                )
 
 
 @spelt
@@ -224,29 +284,27 @@ def to_dataframe(solution: Solution | SequenceSolution) -> DataFrame:
 
 def _table(solution: Solution | SequenceSolution) -> tuple[list[str], list[Any]]:
     """Names with units, and columns, the phase first if there are any."""
-    phases = solution.phases if isinstance(solution, SequenceSolution) else {"": solution}
-    models = [own.problem.model for own in phases.values()]
+    phases = solution.phases
+    models = [phase.problem.model for phase in phases.values()]
     if len({(model.joint_names, model.position_units, model.torque_units) for model in models}) > 1:
         raise InputError(
             f"phases {', '.join(phases)} have different joints, which no table fits: take each by itself, as in "
             f"co.storage.to_csv(solution[{next(iter(phases))!r}], ...)"
         )
     header, columns = _columns(models[0], solution.nodes)
-    if isinstance(solution, SequenceSolution):
-        return ["phase", *header], [[name for name, own in phases.items() for _ in own.t], *columns]
-    return header, columns
+    if "" in phases:
+        return header, columns
+    return ["phase", *header], [[name for name, phase in phases.items() for _ in phase.t], *columns]
 
 
 def _columns(model: Model, sample: Sample) -> tuple[list[str], list[np.ndarray]]:
-    """Names with units, and numbers, of what a table of a motion has beside the phase."""
+    """Names with units, and numbers, of the columns beside the phase."""
     header, columns = ["t [s]"], [sample.t]
-    units = {"q": "{}", "qd": "{}/s", "qdd": "{}/s2"}
-    for name, unit in units.items():
-        joints = zip(model.joint_names, model.position_units, strict=True)
-        header += [f"{name}[{joint}] [{unit.format(own)}]" for joint, own in joints]
+    units = {"q": model.position_units, "tau": model.torque_units}
+    units |= {"qd": [f"{unit}/s" for unit in units["q"]], "qdd": [f"{unit}/s2" for unit in units["q"]]}
+    for name in TABLES:
+        header += [f"{name}[{joint}] [{unit}]" for joint, unit in zip(model.joint_names, units[name], strict=True)]
         columns += list(getattr(sample, name).T)
-    header += [f"tau[{j}] [{u}]" for j, u in zip(model.joint_names, model.torque_units, strict=True)]
-    columns += list(sample.tau.T)
     for name, values in sample.signals.items():
         header += [name] if values.shape[1] == 1 else [f"{name}[{k}]" for k in range(values.shape[1])]
         columns += list(values.T)

@@ -1,4 +1,4 @@
-"""Arguments of functions looked at before they run: what each has to be, stated once above the function.
+"""Arguments of functions validated before these run: what each must be is written above the function.
 
 @validated(A=array("K", "n", "n"), B=array("K", "n", "m"), damping=number())
 def backward(A, B, damping=0.0): ...
@@ -14,16 +14,26 @@ from typing import Any, ParamSpec, TypeVar
 import casadi as ca
 import numpy as np
 
-from colloc.support import checks
-from colloc.support.checks import InputError, symbolic
+from colloc.support.checks import (
+    InputError,
+    as_tuple,
+    count,
+    finite_array,
+    finite_number,
+    float_array,
+    function,
+    instance,
+    symbolic,
+    text,
+)
 
 Check = Callable[[str, Any, dict[str, int]], Any]
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def validated(**wanted: Check) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A function that checks its arguments, by their names, before it runs.
+def validated(**checks: Check) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a function check its arguments, by their names, before it runs.
 
     Sizes that have a name are the same in all its arguments. What is left at its default is not looked at.
 
@@ -33,33 +43,32 @@ def validated(**wanted: Check) -> Callable[[Callable[P, R]], Callable[P, R]]:
         From the function, for an argument that is not what is wanted.
     """
 
-    def door(fn: Callable[P, R]) -> Callable[P, R]:
-        own = signature(fn)
+    def decorated(fn: Callable[P, R]) -> Callable[P, R]:
+        form = signature(fn)
 
         @wraps(fn)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-            given, sizes = own.bind(*args, **kwargs), {}
-            for name, check in wanted.items():
-                if name in given.arguments and given.arguments[name] is not own.parameters[name].default:
-                    given.arguments[name] = check(name, given.arguments[name], sizes)
-            return fn(*given.args, **given.kwargs)
+            call, sizes = form.bind(*args, **kwargs), {}
+            for name, check in checks.items():
+                if name in call.arguments and call.arguments[name] is not form.parameters[name].default:
+                    call.arguments[name] = check(name, call.arguments[name], sizes)
+            return fn(*call.args, **call.kwargs)
 
         return checked
 
-    return door
+    return decorated
 
 
 def array(*shape: str | int, finite: bool = True) -> Check:
     """Floats, finite if not said otherwise; a size is a number, or a name for what other arguments have as well."""
 
     def check(name: str, value: Any, sizes: dict[str, int]) -> np.ndarray:
-        found = (checks.finite_array if finite else checks.float_array)(name, value, (None,) * len(shape))
-        for axis, size in zip(shape, found.shape, strict=True):
-            known = axis if isinstance(axis, int) else sizes.setdefault(axis, size)
-            if known != size:
+        numbers = (finite_array if finite else float_array)(name, value, (None,) * len(shape))
+        for axis, size in zip(shape, numbers.shape, strict=True):
+            if size != (axis if isinstance(axis, int) else sizes.setdefault(axis, size)):
                 listed = ", ".join(str(axis if isinstance(axis, int) else sizes.get(axis, axis)) for axis in shape)
-                raise InputError(f"{name} must have shape ({listed}), got shape {found.shape}")
-        return found
+                raise InputError(f"{name} must have shape ({listed}), got shape {numbers.shape}")
+        return numbers
 
     return check
 
@@ -70,45 +79,43 @@ def symbols(*shape: int | None) -> Check:
     def check(name: str, value: Any, _: dict[str, int]) -> ca.SX:
         rows, columns = (*shape, 1)[:2]
         if isinstance(value, ca.SX | ca.DM):
-            own = value.shape
-        elif isinstance(value, list | tuple):
-            own = (len(value), 1)
+            height, width = value.shape
         else:
-            own = (checks.finite_array(name, value).size, 1)
-        return symbolic(name, value, (own[0] if rows is None else rows, own[1] if columns is None else columns))
+            height, width = len(value) if isinstance(value, list | tuple) else finite_array(name, value).size, 1
+        return symbolic(name, value, (height if rows is None else rows, width if columns is None else columns))
 
     return check
 
 
 def number(*, positive: bool = False) -> Check:
     """A finite float."""
-    return lambda name, value, _: checks.finite_number(name, value, positive=positive)
+    return lambda name, value, _: finite_number(name, value, positive=positive)
 
 
 def integer(at_least: int = 0) -> Check:
     """An integer within a range."""
-    return lambda name, value, _: checks.count(name, value, at_least=at_least)
+    return lambda name, value, _: count(name, value, at_least=at_least)
 
 
 def instance_of(kind: type, how: str = "") -> Check:
-    """Something of a type."""
-    return lambda name, value, _: checks.instance(name, value, kind, how)
+    """A value of a type."""
+    return lambda name, value, _: instance(name, value, kind, how)
 
 
 def list_of(check: Check) -> Check:
-    """A list whose items are what is wanted."""
+    """A list each of whose items passes a check."""
 
-    def every(name: str, value: Any, sizes: dict[str, int]) -> tuple[Any, ...]:
-        return tuple(check(f"{name}[{k}]", item, sizes) for k, item in enumerate(checks.as_tuple(name, value)))
+    def check_items(name: str, value: Any, sizes: dict[str, int]) -> tuple[Any, ...]:
+        return tuple(check(f"{name}[{k}]", item, sizes) for k, item in enumerate(as_tuple(name, value)))
 
-    return every
+    return check_items
 
 
 def callback(what: str) -> Check:
-    """Something to be called; what it should be, in words."""
-    return lambda name, value, _: checks.function(name, value, what)
+    """A callable; what it should be, in words."""
+    return lambda name, value, _: function(name, value, what)
 
 
 def string() -> Check:
     """A string with something in it."""
-    return lambda name, value, _: checks.text(name, value)
+    return lambda name, value, _: text(name, value)

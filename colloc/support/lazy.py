@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any
 
 from colloc.support.interrupts import InterruptGuard
-
-T = TypeVar("T")
 
 _table = threading.RLock()
 _making: dict[tuple[int, str], _Lock] = {}  # what is being made, by object and name
 
 
-class cached_property(Generic[T]):
+class _CachedProperty:
     """An attribute that is computed when it is first asked for, by one thread, while others that ask wait.
 
     As in functools, whose own since Python 3.12 lets several threads compute the same attribute: each would get symbols
@@ -27,28 +25,22 @@ class cached_property(Generic[T]):
             def area(self): return np.pi * self.radius**2
     """
 
-    def __init__(self, make: Callable[[Any], T]):
+    def __init__(self, make: Callable[[Any], Any]):
         self.func, self.__doc__ = make, make.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    @overload
-    def __get__(self, instance: None, owner: type) -> cached_property[T]: ...
-
-    @overload
-    def __get__(self, instance: object, owner: type | None = None) -> T: ...
-
-    def __get__(self, instance: object | None, owner: type | None = None) -> cached_property[T] | T:
+    def __get__(self, instance: object | None, owner: type | None = None) -> Any:
         # Python comes here only as long as the instance has no entry of this name.
         if instance is None:
             return self
         key, values = (id(instance), self._name), vars(instance)
         with _table:
-            alone = _making.setdefault(key, _Lock())
-            alone.threads += 1
+            making = _making.setdefault(key, _Lock())
+            making.threads += 1
         try:
-            with alone.lock:
+            with making.lock:
                 if self._name not in values:
                     with InterruptGuard():
                         made = self.func(instance)
@@ -56,8 +48,8 @@ class cached_property(Generic[T]):
                 return values[self._name]
         finally:
             with _table:
-                alone.threads -= 1
-                if not alone.threads:
+                making.threads -= 1
+                if not making.threads:
                     _making.pop(key, None)
 
 
@@ -66,3 +58,9 @@ class _Lock:
 
     def __init__(self) -> None:
         self.lock, self.threads = threading.RLock(), 0
+
+
+if TYPE_CHECKING:  # checkers compare properties with those of a Protocol, other descriptors they do not
+    cached_property = property
+else:
+    cached_property = _CachedProperty

@@ -8,7 +8,6 @@ inside functions go by value, symbols in their closures included, where cloudpic
 
 from __future__ import annotations
 
-import copyreg
 import io
 import pickle
 import sys
@@ -22,14 +21,16 @@ import casadi as ca
 from colloc.support.checks import InputError
 from colloc.support.lazy import cached_property
 
+_PROTOCOL = 4  # of pickle's descriptions of objects
+
 
 class Portable:
-    """What is made of symbols and functions and never changes: pickled with all its symbols, and its own copy.
+    """A thing made of symbols and functions that never changes: it is pickled with all its symbols, and its own copy.
 
     Attributes that are computed on first use stay behind.
     """
 
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return _unpacked, _packed(self)
 
     def __copy__(self) -> Self:
@@ -91,10 +92,10 @@ def _pickler() -> Callable[[io.BytesIO, list[ca.SX]], pickle.Pickler]:
             if isinstance(obj, MappingProxyType):
                 return _read_only, (dict(obj),)
             if (fields := _fields(obj)) is not None:
-                return copyreg.__newobj__, (type(obj),), fields  # pyright: ignore[reportAttributeAccessIssue]
+                return *object.__reduce_ex__(obj, _PROTOCOL)[:2], fields
             if cloudpickle is not None:
                 return super().reducer_override(obj)
-            if isinstance(obj, FunctionType) and not _found_by_name(obj):
+            if isinstance(obj, FunctionType) and not _has_name(obj):
                 where = f"{obj.__code__.co_filename}, line {obj.__code__.co_firstlineno}"
                 raise InputError(
                     f"{obj.__qualname__} ({where}) cannot be sent to another process: a lambda or a function inside a "
@@ -111,19 +112,18 @@ def _read_only(values: dict[str, Any]) -> MappingProxyType[str, Any]:
 
 
 def _fields(obj: Any) -> dict[str, Any] | None:
-    """What a thing is made of, without what has been computed from it; None for things of other kinds."""
+    """The attributes of a thing without those computed on first use; None for things of other kinds."""
     kind = type(obj)
-    if isinstance(obj, type | ModuleType) or kind.__reduce__ not in (object.__reduce__, Portable.__reduce__):
+    if isinstance(obj, type | ModuleType) or kind.__reduce__ is not object.__reduce__:
         return None
     values = getattr(obj, "__dict__", {})
-    kept = {k: v for k, v in values.items() if not isinstance(getattr(kind, k, None), cached_property)}
-    return kept if isinstance(obj, Portable) or len(kept) < len(values) else None
+    fields = {k: v for k, v in values.items() if not isinstance(getattr(kind, k, None), cached_property)}
+    return fields if isinstance(obj, Portable) or len(fields) < len(values) else None
 
 
-def _found_by_name(function: FunctionType) -> bool:
+def _has_name(function: FunctionType) -> bool:
     """Whether a module has a function under its name."""
     try:
-        found = reduce(getattr, function.__qualname__.split("."), sys.modules[function.__module__])
+        return reduce(getattr, function.__qualname__.split("."), sys.modules[function.__module__]) is function
     except (KeyError, AttributeError):
         return False
-    return found is function

@@ -18,8 +18,7 @@ from colloc.problem import Problem, Sequence
 from colloc.refinement.rounds import Run, refined
 from colloc.solution import SequenceSolution, Solution, solution_of
 from colloc.solver import Hessian, Status
-from colloc.storage.schema import curve_from
-from colloc.storage.stored_motion import stored_history, stored_outcome
+from colloc.storage.record import curve_from, outcome_from, stored_history
 from colloc.support.checks import InputError, quoted
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
@@ -165,7 +164,7 @@ class CaseSolver(Portable):
         deferred = DeferredNLP(problem, self._recipes(stored), self.compile)
         if program is None or program.curves != deferred.curves or deferred.has_extra_nodes:
             program = deferred
-        outcome = stored_outcome(stored.arrays, stored.row["answer"])
+        outcome = outcome_from(stored.arrays, stored.row["answer"])
         return solution_of(program, outcome, self._run(problem, values).parameters)
 
     def _recipes(self, stored: Kept) -> dict[str, Recipe]:

@@ -13,7 +13,7 @@ from colloc.transcription import phase_guesses, trajectory_from
 from colloc.transcription.guess import Keyframes
 
 
-def check_guess(problem: Problem | Sequence | Callable[..., Any], guess: Any) -> None:
+def check_guess(problem: Problem | Sequence | Callable[..., Problem | Sequence], guess: Any) -> None:
     """InputError for a guess that no program of the problem, or of any where it is a function, could take."""
     if callable(problem):
         if not (callable(guess) or isinstance(guess, Keyframes | Mapping | BaseSolution)):

@@ -14,7 +14,7 @@ import numpy as np
 from colloc.kernels import Compile, check_compile
 from colloc.problem import Problem, Sequence
 from colloc.solver import check_options
-from colloc.storage.fingerprint import differences, fingerprint, links_fingerprint
+from colloc.storage.fingerprint import differences, fingerprint
 from colloc.support.checks import InputError, finite_number, flag, function, quoted, relative_tolerance, spelt
 from colloc.support.files import check_path, write_atomically
 from colloc.support.progress import Progress, silent_if_told
@@ -260,13 +260,7 @@ def _folder(path: str | os.PathLike[str]) -> Path:
 def _about(solver: CaseSolver, names: tuple[str, ...], values: np.ndarray, warm: bool) -> dict[str, Any]:
     """What a sweep is, as far as it can be told: what two of them are compared by."""
     first = solver.problem_of(dict(zip(names, values[0].tolist(), strict=True)))
-    parts = {
-        f"{name}{part}": values.tolist()
-        for name, phase in first.phases.items()
-        for part, values in fingerprint(phase).items()
-    }
-    if isinstance(first, Sequence):
-        parts |= {part: values.tolist() for part, values in links_fingerprint(first).items()}
+    parts = {part: numbers.tolist() for part, numbers in fingerprint(first).items()}
     return {
         "names": list(names), "values": values.tolist(), "warm": warm, "record": list(solver.record),
         "curve": repr(solver.curve), "tol": solver.tol, "guess": described(solver.guess), "problem": parts,

@@ -98,7 +98,7 @@ def transcribe(
 
 
 def build(
-    problem: Problem | Phases, recipes: Mapping[str, Recipe], compile: bool | Compile | None
+    problem: Problem | Phases, recipes: Mapping[str, Recipe], compile: bool | Compile | None = None
 ) -> NLP | SequenceNLP:
     """The program of a problem, its phases each by a recipe of its own."""
     if isinstance(problem, Phases):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.storage.schema import checksum
+from colloc.storage.archive import checksum
 
 Arrays = dict[str, Any]
 Change = Callable[[Arrays, dict[str, Any]], None]

@@ -33,9 +33,9 @@ def test_the_file_reads_without_this_library(solution: co.Solution, tmp_path: Pa
     with np.load(tmp_path / "motion.npz", allow_pickle=False) as file:
         meta = json.loads(str(file["meta"]))
         assert file["q"].shape == (solution.t.size, 3)
-    assert meta["schema"] == 2
+    assert meta["schema"] == 1
     assert meta["status"] == "solved"
-    assert meta["curve"] == {"type": "Radau", "intervals": 6, "degree": 3, "breakpoints": None}
+    assert meta["phases"][""]["curve"] == {"type": "Radau", "intervals": 6, "degree": 3, "breakpoints": None}
     assert set(meta["versions"]) == {"colloc", "casadi", "numpy"}
 
 

@@ -1,4 +1,4 @@
-"""Saved solutions: those of earlier versions, damaged ones, and ones that belong to other problems."""
+"""Saved solutions: a kept one, damaged ones, and ones that belong to other problems."""
 
 import json
 import pickle
@@ -26,43 +26,10 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", ["bspline", "hermite_simpson", "radau", "extra_nodes"])
-def test_files_of_schema_1_load_and_say_that_they_have_no_fingerprint(name: str):
-    with pytest.warns(co.refinement.SolutionWarning, match="has no fingerprint"):
-        solution = co.load(SAVED / f"schema1_{name}.npz", time_optimal())
-    assert solution.status == "solved"
-    assert (solution.nlp.grid.extra is not None) == (name == "extra_nodes")
-    if solution.nlp.grid.extra is None:
-        assert co.solve(solution.problem, solution.curve, guess=solution).iterations <= 20
-
-
-def test_files_of_schema_2_load():
-    solution = co.load(SAVED / "schema2_extra_nodes.npz", time_optimal())
+def test_files_of_the_present_schema_stay_readable():
+    solution = co.load(SAVED / "extra_nodes.npz", time_optimal())
     assert solution.status == "solved"
     assert solution.nlp.grid.extra is not None
-
-
-@pytest.mark.parametrize("name", ["first_bspline", "first_hermite_simpson", "first_radau", "second_radau"])
-def test_files_of_curves_that_are_no_more_are_fitted_and_not_called_solved(name: str):
-    path = SAVED / f"{name}.npz"
-    with pytest.warns(co.refinement.SolutionWarning, match="has no fingerprint"):
-        solution = co.load(path, time_optimal())
-    assert solution.status == "failed"
-    assert "fitted to a motion of an early version, not solved; there it was solved" in solution.message
-    with np.load(path) as file:
-        np.testing.assert_allclose(solution.at(file["t"]).q, file["q"], atol=5e-3)
-    assert co.solve(solution.problem, solution.curve, guess=solution).success
-
-
-def test_a_file_of_schema_1_with_weaker_torques_is_violated():
-    original = time_optimal()
-    weak = co.Problem(
-        original.model, original.duration, original.minimize, [*original.subject_to[:2], co.bounds(tau=(-5.0, 5.0))]
-    )
-    with pytest.warns(co.refinement.SolutionWarning, match="has no fingerprint"):
-        solution = co.load(SAVED / "schema1_bspline.npz", weak)
-    assert not solution.success
-    assert solution.status == "violated between nodes"
 
 
 def swing(
@@ -120,7 +87,7 @@ def test_the_rounds_of_a_refinement_come_back(tmp_path: Path):
 
 def change_of(field: str, value: Any) -> Any:
     def change(arrays: dict[str, Any], meta: dict[str, Any]) -> None:
-        place = arrays if field in arrays else meta
+        place = next((fields for fields in (arrays, meta["phases"][""]) if field in fields), meta)
         if value is None:
             del place[field]
         elif callable(value):
@@ -142,10 +109,12 @@ WRONG = [
     ("curve", lambda c: {**c, "colour": "red"}), ("curve", lambda c: {**c, "intervals": 10**7}),
     ("curve", lambda c: {**c, "intervals": "8"}), ("curve", lambda c: {**c, "degree": 10**9}),
     ("curve", lambda c: {**c, "nodes": 10**9}), ("curve", lambda c: {**c, "intervals": 9}),
-    ("joints", None), ("joints", ["a"]), ("joints", 3), ("seconds", None), ("seconds", {"build": 1}),
+    ("joints", None), ("joints", ["a"]), ("joints", 3), ("model", None), ("model", 3), ("phases", {}), ("phases", []),
+    ("phases", lambda p: {**p, "second": p[""]}), ("phases", lambda p: {"first": p[""]}),
+    ("seconds", None), ("seconds", {"build": 1}),
     ("iterations", None), ("iterations", -5), ("iterations", "many"), ("iterations", 1.5), ("message", None),
     ("message", 4), ("tolerance", float("nan")), ("tolerance", -1), ("tolerance", 10**400), ("duration", 2.0),
-    ("schema", 99), ("schema", "2"), ("schema", True), ("terms", 3), ("ladder", [{}]), ("ladder", 3), ("versions", 3),
+    ("schema", 99), ("schema", "1"), ("schema", True), ("terms", 3), ("ladder", [{}]), ("ladder", 3), ("versions", 3),
     ("fingerprint", {"a": 1}), ("extra", 1),
 ]  # fmt: skip
 
@@ -220,7 +189,7 @@ def test_what_is_no_solution_is_not_saved(tmp_path: Path, argument: Any):
         with pytest.raises(co.InputError, match="solution must be a Solution"):
             write(argument, tmp_path / name)
     with pytest.raises(co.InputError, match="problem must be a Problem"):
-        co.load(SAVED / "schema1_radau.npz", argument)
+        co.load(SAVED / "extra_nodes.npz", argument)
     assert not list(tmp_path.iterdir())
 
 

@@ -18,7 +18,7 @@ import colloc as co
 from colloc.models.closed.five_bar import five_bar
 from colloc.models.human.human55 import human55
 from colloc.problem import Instant
-from colloc.storage.fingerprint import fingerprint, links_fingerprint
+from colloc.storage.fingerprint import fingerprint
 from colloc.studies.benchmarks.random_motions import colloc_problem, random_case
 from colloc.support import pickling
 from tests.storage.test_sequence_files import CURVES, GUESS, bounce
@@ -111,7 +111,7 @@ def test_a_warm_start_elsewhere_is_the_same_to_the_bit(elsewhere: Executor):
 
 def test_a_motion_in_phases_comes_back(elsewhere: Executor):
     sequence = bounce()
-    assert same(links_fingerprint(there_and_back(sequence)), links_fingerprint(sequence))
+    assert same(fingerprint(there_and_back(sequence)), fingerprint(sequence))
     here, there = solved(sequence, CURVES, GUESS), elsewhere.submit(solved, sequence, CURVES, GUESS).result()
     assert np.array_equal(here.x, there.x)
     assert here.status is there.status

@@ -1,0 +1,355 @@
+"""The record of a solution in a file: names, types, shapes and ranges of its fields, and what they stand for.
+
+A motion in phases has the arrays of its samples for every phase, "phase_0_q" and so on; those of a single motion are
+called "q" alone. Decision vector, multipliers and history are those of the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from math import isfinite
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from colloc.curves.curve import Transcription, check_curve, stored_class, stored_curve
+from colloc.curves.mesh import Points
+from colloc.solution.ladder import Rung
+from colloc.solution.sequence import SequenceSolution
+from colloc.solution.solution import Solution
+from colloc.solver import Outcome, Status
+from colloc.storage.archive import Archive, checksum, to_bytes
+from colloc.storage.fingerprint import fingerprint
+from colloc.support.checks import InputError, quoted
+from colloc.support.version import __version__
+
+SCHEMA = 1
+MOST_PHASES = 10_000  # each of which has up to seven arrays
+TABLES = ("q", "qd", "qdd", "tau")  # at the times t
+_VECTORS = ("x", "lam_g", "lam_x", "parameters", "fingerprint")
+_ADDED = ("extra_s", "extra_interval")  # nodes beside the curve's own
+_HISTORY = "history_"
+_MOST = 10**9  # iterations
+_OPTIMAL = (Status.SOLVED, Status.COARSE, Status.VIOLATED, Status.ACCEPTABLE)
+_SECONDS = {"build", "solve"}
+_PHASE = {"model", "joints", "curve"}
+
+
+class PhaseRecord(NamedTuple):
+    """What a file says of a phase, or of a single motion.
+
+    Parameters
+    ----------
+    title : str
+        The file and the phase, for messages.
+    joints : list of str
+    curve : Transcription
+    t : ndarray, shape (N,) [s]
+    tables : dict of str to ndarray, shape (N, n)
+        Positions, velocities, accelerations and torques at the times t.
+    extra : Points, optional
+        Nodes beside the curve's own.
+    """
+
+    title: str
+    joints: list[str]
+    curve: Transcription
+    t: np.ndarray
+    tables: dict[str, np.ndarray]
+    extra: Points | None
+
+
+class Record(NamedTuple):
+    """What a file says of a solution.
+
+    Parameters
+    ----------
+    name : str
+        The file's, for messages.
+    phases : dict of str to PhaseRecord
+        One of name "" for a single motion.
+    outcome : Outcome
+        Its status as the solver saw it: what happens between the nodes is judged anew.
+    parameters : ndarray
+    fingerprint : dict of str to ndarray
+    ladder : tuple of Rung
+    totals : dict of str to float
+        Duration [s] and cost.
+    """
+
+    name: str
+    phases: dict[str, PhaseRecord]
+    outcome: Outcome
+    parameters: np.ndarray
+    fingerprint: dict[str, np.ndarray]
+    ladder: tuple[Rung, ...]
+    totals: dict[str, float]
+
+
+# -- from a solution to bytes ------------------------------------------------------------------------------------------
+
+
+def packed(solution: Solution | SequenceSolution) -> bytes:
+    """A solution as the bytes of a file."""
+    parts = fingerprint(solution.problem)
+    arrays = {
+        "x": solution.x,
+        "lam_g": solution.multipliers["g"],
+        "lam_x": solution.multipliers["x"],
+        "parameters": solution.parameters,
+        "fingerprint": np.concatenate([np.zeros(0), *parts.values()]),
+        **stored_history(solution),
+    }
+    phases: dict[str, dict[str, Any]] = {}
+    for prefix, (name, phase) in zip(_prefixes(solution.phases), solution.phases.items(), strict=True):
+        arrays |= {prefix + field: getattr(phase, field) for field in ("t", *TABLES)}
+        if (extra := phase.nlp.grid.extra) is not None:
+            arrays |= {f"{prefix}extra_s": extra.s, f"{prefix}extra_interval": extra.interval}
+        model = phase.problem.model
+        phases[name] = {"model": model.name, "joints": list(model.joint_names), "curve": stored_curve(phase.curve)}
+    meta = {
+        "schema": SCHEMA,
+        "versions": {"colloc": __version__, "casadi": ca.CasadiMeta.version(), "numpy": np.__version__},
+        "status": str(solution.status),
+        "message": solution.message,
+        "tolerance": solution.outcome.tolerance,
+        "cost": solution.cost,
+        "terms": solution.terms,
+        "duration": solution.duration,
+        "iterations": solution.iterations,
+        "seconds": solution.seconds,
+        "violations": [violation._asdict() for violation in solution.violations],
+        "phases": phases,
+        "ladder": [_stored_rung(rung) for rung in solution.ladder],
+        "fingerprint": {part: numbers.size for part, numbers in parts.items()},
+    }
+    return to_bytes(arrays, meta)
+
+
+def stored_history(solution: Solution | SequenceSolution) -> dict[str, np.ndarray]:
+    """The solver's record of its iterations as arrays."""
+    return {f"{_HISTORY}{name}": np.array(values) for name, values in solution.history.items()}
+
+
+def _stored_rung(rung: Rung) -> dict[str, Any]:
+    """A round of a refinement, for JSON, its curves by phase."""
+    curves = rung.curve if isinstance(rung.curve, Mapping) else {"": rung.curve}
+    return {**vars(rung), "curve": {name: stored_curve(curve) for name, curve in curves.items()}}
+
+
+def _prefixes(phases: Iterable[str]) -> list[str]:
+    """What names of the arrays of every phase begin with."""
+    return [f"phase_{k}_" if name else "" for k, name in enumerate(phases)]
+
+
+# -- from an archive to a checked record -------------------------------------------------------------------------------
+
+
+def checked_record(name: str, archive: Archive) -> Record:
+    """The record in an archive, each field of which is what it must be.
+
+    Parameters
+    ----------
+    name : str
+        The file's, for messages.
+    archive : Archive
+
+    Raises
+    ------
+    InputError
+        Naming the file and the field, of a motion in phases the phase as well.
+    """
+    arrays, meta = archive
+    _check_meta(name, arrays, meta)
+    _check_arrays(name, arrays, meta)
+    phases: dict[str, PhaseRecord] = {}
+    for prefix, (phase, about) in zip(_prefixes(meta["phases"]), meta["phases"].items(), strict=True):
+        title = f"{name} (phase {phase})" if phase else name
+        t, tables = arrays[f"{prefix}t"], {field: arrays[prefix + field] for field in TABLES}
+        curve, extra = curve_from(title, about["curve"], max(arrays["x"].size, t.size)), None
+        if f"{prefix}extra_s" in arrays:
+            extra = Points(*(arrays[prefix + field] for field in _ADDED))
+            _check_nodes(title, extra, curve.basis.breakpoints)
+        phases[phase] = PhaseRecord(title, about["joints"], curve, t, tables, extra)
+    sizes: dict[str, int] = meta["fingerprint"]
+    parts = np.split(arrays["fingerprint"], np.cumsum(list(sizes.values()))[:-1])
+    largest = 10 * max(arrays["x"].size, *(phase.t.size for phase in phases.values()))
+    return Record(
+        name,
+        phases,
+        outcome_from(arrays, meta),
+        arrays["parameters"],
+        dict(zip(sizes, parts, strict=False)),
+        tuple(_rung_from(name, rung, largest, list(phases)) for rung in meta["ladder"]),
+        {total: meta[total] for total in ("duration", "cost")},
+    )
+
+
+def outcome_from(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> Outcome:
+    """What the solver left, its status as it saw it."""
+    status = Status(meta["status"])
+    if status in (Status.VIOLATED, Status.COARSE):
+        status = Status.SOLVED
+    history = {name.removeprefix(_HISTORY): v.tolist() for name, v in arrays.items() if name.startswith(_HISTORY)}
+    multipliers = {"g": arrays["lam_g"], "x": arrays["lam_x"]}
+    return Outcome(
+        arrays["x"], multipliers, status, meta["message"], history, meta["iterations"], meta["seconds"],
+        meta["tolerance"],
+    )  # fmt: skip
+
+
+def curve_from(name: str, stored: Mapping[str, Any], largest: int) -> Transcription:
+    """The curve of a file; InputError for one that cannot be, or none of whose numbers may be that large.
+
+    Parameters
+    ----------
+    name : str
+        The file's, for messages.
+    stored : mapping
+    largest : int
+        Numbers that the file holds for what has at least one for each interval, degree or node.
+    """
+    try:
+        kind, arguments = stored_class(stored)
+        for argument, value in arguments.items():
+            entries = value if isinstance(value, tuple) else (value,)
+            if len(entries) > largest + 1 or any(type(entry) is int and entry > largest for entry in entries):
+                raise InputError(
+                    f"{argument} of its {kind.__name__} is too large for the {largest} numbers that it holds"
+                )
+        return check_curve(kind(**arguments))
+    except InputError as error:
+        raise InputError(f"{name!r}: {error}") from None
+
+
+def _rung_from(name: str, stored: Any, largest: int, phases: list[str]) -> Rung:
+    """A round of a refinement."""
+    wanted = {field.name for field in fields(Rung)}
+    if not isinstance(stored, dict) or set(stored) != wanted:
+        raise InputError(f"{name!r}: a round of the ladder must have {', '.join(wanted)}, got {stored!r:.200}")
+    curves = stored["curve"]
+    if not _numbers({field: value for field, value in stored.items() if field != "curve"}):
+        raise InputError(f"{name!r}: a round of the ladder must hold finite numbers, got {stored!r:.200}")
+    if not (isinstance(curves, dict) and set(curves) == set(phases) and all(map(_object, curves.values()))):
+        raise InputError(f"{name!r}: a round of the ladder must have a curve for every phase, got {curves!r:.200}")
+    by_phase = {phase: curve_from(name, curves[phase], largest) for phase in phases}
+    return Rung(**{**stored, "curve": by_phase.get("", by_phase)})
+
+
+# -- checks of the fields ----------------------------------------------------------------------------------------------
+
+
+def _number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) < 1e300 and isfinite(value)
+
+
+def _numbers(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_number, value.values()))
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_text, value))
+
+
+def _object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _phase(value: Any) -> bool:
+    right = _object(value) and set(value) == _PHASE
+    return right and _text(value["model"]) and _texts(value["joints"]) and _object(value["curve"])
+
+
+# Metadata: what each must be, in code and in words.
+_META: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "schema": (lambda v: type(v) is int, "an integer"),
+    "versions": (lambda v: _object(v) and _texts(list(v.values())), "an object of texts"),
+    "status": (lambda v: _text(v) and v in list(Status), f"one of {', '.join(Status)}"),
+    "message": (_text, "a text"),
+    "tolerance": (lambda v: _number(v) and v > 0, "a positive number"),
+    "cost": (_number, "a finite number"),
+    "terms": (_numbers, "an object of finite numbers"),
+    "duration": (lambda v: _number(v) and v > 0, "a positive number"),
+    "iterations": (lambda v: type(v) is int and 0 <= v < _MOST, "a number of iterations"),
+    "seconds": (
+        lambda v: _numbers(v) and _SECONDS <= set(v) <= _SECONDS | {"callbacks"} and min(v.values()) >= 0,
+        "the seconds of build, solve and callbacks",
+    ),
+    "violations": (lambda v: isinstance(v, list), "a list"),
+    "phases": (
+        lambda v: _object(v) and len(v) > 0 and all(map(_phase, v.values())) and (all(v) or len(v) == 1),
+        "an object of phases with model, joints and curve",
+    ),
+    "ladder": (lambda v: isinstance(v, list), "a list"),
+    "fingerprint": (
+        lambda v: _object(v) and all(type(size) is int and size >= 0 for size in v.values()),
+        "an object of sizes",
+    ),
+    "sha256": (_text, "a text"),
+}
+
+
+def _check_meta(name: str, arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> None:
+    """InputError unless all metadata are there and legal, and the checksum fits."""
+    schema = meta.get("schema")
+    if schema != SCHEMA or type(schema) is not int:
+        raise InputError(f"{name!r} has schema version {schema!r:.50}, this library reads {SCHEMA}")
+    _check_names(name, "metadata", _META, meta)
+    for field, value in meta.items():
+        legal, words = _META[field]
+        if not legal(value):
+            raise InputError(f"{name!r}: {field} must be {words}, got {value!r:.200}")
+    if meta["sha256"] != checksum(arrays, meta):
+        raise InputError(f"{name!r} is damaged: its checksum does not fit its content")
+
+
+def _check_names(name: str, what: str, needed: Iterable[str], fields: Iterable[str]) -> None:
+    """InputError for fields that are missing or unknown."""
+    needed, fields = dict.fromkeys(needed), dict.fromkeys(fields)
+    missing, unknown = [f for f in needed if f not in fields], [f for f in fields if f not in needed]
+    if missing or unknown:
+        raise InputError(
+            f"{name!r} is not a saved solution: {what} missing {quoted(missing)}, unknown {quoted(unknown)}"
+        )
+
+
+def _check_arrays(name: str, arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> None:
+    """InputError unless all arrays are there, of the shapes and types that they must have, and finite."""
+    prefixes = _prefixes(meta["phases"])
+    tables = [prefix + field for prefix in prefixes for field in ("t", *TABLES)]
+    added = [prefix + field for prefix in prefixes if f"{prefix}extra_s" in arrays for field in _ADDED]
+    history = [field for field in arrays if field.startswith(_HISTORY)]
+    _check_names(name, "arrays", [*_VECTORS, *tables, *added, *history], arrays)
+    shapes = {}
+    for prefix, phase in zip(prefixes, meta["phases"].values(), strict=True):
+        shape = (arrays[f"{prefix}t"].size, len(phase["joints"]))
+        shapes |= {prefix + field: shape for field in TABLES}
+    for field, array in arrays.items():
+        shape, kind = shapes.get(field, (array.size,)), "i" if field.endswith("extra_interval") else "f"
+        if array.shape != shape or array.dtype.kind != kind or array.dtype.itemsize != 8:
+            raise InputError(
+                f"{name!r}: {field} must be 64-bit numbers of shape {shape}, got {array.dtype} of {array.shape}"
+            )
+    # A failed solve may not know its multipliers.
+    finite = ["x", "parameters", *tables, *(("lam_g", "lam_x") if Status(meta["status"]) in _OPTIMAL else ())]
+    for field in finite:
+        if not np.isfinite(arrays[field]).all():
+            raise InputError(f"{name!r}: {field} must be finite, got {quoted(arrays[field])}")
+    if len(lengths := {arrays[field].size for field in history}) > 1:
+        raise InputError(f"{name!r}: the histories must be of one length, got {sorted(lengths)}")
+    if arrays["fingerprint"].size != sum(meta["fingerprint"].values()):
+        raise InputError(f"{name!r}: the fingerprint must have as many numbers as its parts")
+
+
+def _check_nodes(title: str, nodes: Points, ends: np.ndarray) -> None:
+    """InputError unless nodes lie in the intervals that they name."""
+    s, interval = nodes.s, nodes.interval
+    right = s.size == interval.size and bool(((interval >= 0) & (interval < ends.size - 1)).all())
+    if not (right and ((s >= ends[interval] - 1e-9) & (s <= ends[interval + 1] + 1e-9)).all()):
+        raise InputError(f"{title!r}: extra_interval must name the intervals in which extra_s lie, got {quoted(nodes)}")
