@@ -46,9 +46,9 @@ def lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load
     a, _, c = frames(model, q, qd, qdd)
     gravity = ca.SX(ca.vertcat(model.gravity, 0))
     d, e, f, g = _own_terms(model, c, loads)
-    for i, body, parent, coordinate in reversed(model.walk(q)):
+    for i, body, parent, (position, _, _) in reversed(model.joint_motions(q)):
         if parent >= 0:
-            t = body.joint.transform(coordinate)
+            t = body.joint.transform(position)
             d[parent] += t @ d[i]
             e[parent] += t @ e[i]
             f[parent] += t @ f[i]
