@@ -267,6 +267,15 @@ class Model(Portable):
         """Unit of every position: rad where the joint turns, m for a slide."""
         return tuple("rad" if joint.turns else "m" for joint in self.joints for _ in range(joint.positions))
 
+    @cached_property
+    def screw_units(self) -> tuple[str, ...]:
+        """Unit of every joint's displacement along its screw, of which velocities are so much per second."""
+        return tuple("rad" if joint.turns else "m" for joint in self.joints)
+
+    def names(self, quantity: str) -> tuple[str, ...]:
+        """Names of the entries of a quantity: of positions for "q", of joints for all others, such as "qd" or "tau"."""
+        return self.position_names if quantity == "q" else self.joint_names
+
     def limits(self, quantity: str) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper joint limits, each shape (n,), of "position", "velocity", "torque" or "acceleration".
 
