@@ -182,8 +182,15 @@ class Joint(Portable):
         """How far the screw has gone at the joint's positions, SX, scalar [rad] or [m]; a structural zero if fixed."""
         return symbolic("q", q, (1, 1)) if self.moves else ca.SX(1, 1)
 
+    def frame(self, q: ca.SX) -> ca.SX:
+        """Transform from the frame in which the screw is constant to the parent frame, SX, shape (4, 4): `before`.
+
+        A joint whose screws start anew at every posture turns it by where the joint is.
+        """
+        return self.before
+
     def rotation(self, q: ca.SX) -> ca.SX:
-        """Rotation by the joint's motion alone, without `before` and `after`, SX, shape (3, 3)."""
+        """Rotation by the screw alone, SX, shape (3, 3)."""
         if not self.turns:
             return ca.SX.eye(3)
         angle = self.coordinate(q)
@@ -203,7 +210,8 @@ class Joint(Portable):
         """
         if not self.moves:
             return self.before @ self.after
-        return self.before @ homogeneous(self.rotation(q), sparse(self.screw.linear) * self.coordinate(q)) @ self.after
+        moved = homogeneous(self.rotation(q), sparse(self.screw.linear) * self.coordinate(q))
+        return self.frame(q) @ moved @ self.after
 
     @property
     def twist(self) -> ca.SX:

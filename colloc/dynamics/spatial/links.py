@@ -106,7 +106,7 @@ def _carry(body: Body, above: WorldLink, root: Jet, motion: JointMotion) -> Worl
     joint, zero, (position, qd, qdd) = body.joint, ca.SX(3, 1), motion
     screw = _AT_REST
     omega, alpha = above.omega, above.alpha
-    rotation = above.rotation @ joint.before[:3, :3]
+    rotation = above.rotation @ joint.frame(position)[:3, :3]
     if joint.slides:
         slide = _turning(rotation @ sparse(joint.screw.linear), omega, alpha)
         screw = Jet(*(ca.vertcat(zero, part) for part in slide))
