@@ -263,6 +263,11 @@ class Model(Portable):
         return tuple("N m" if joint.turns else "N" for joint in self.joints)
 
     @cached_property
+    def hinge_angles(self) -> tuple[bool, ...]:
+        """Of every position whether it is the angle of a hinge, in radians and seldom beyond a turn."""
+        return tuple(joint.hinge for joint in self.joints for _ in range(joint.positions))
+
+    @cached_property
     def position_units(self) -> tuple[str, ...]:
         """Unit of every position: rad where the joint turns, m for a slide."""
         return tuple("rad" if joint.turns else "m" for joint in self.joints for _ in range(joint.positions))
