@@ -115,7 +115,7 @@ class Torques:
         return self._problem.function("model", coordinates.tangent(self._problem.instant))
 
     def _sensitivities(self, slots: Sequence[ca.SX]) -> ca.SX:
-        """Change of torques with displacements, velocities and accelerations of joints, side by side, SX, shape (n, 3n)."""
+        """What torques change by with displacements, velocities and accelerations, side by side, SX, shape (n, 3n)."""
         model, now = self._problem.model, self._problem.instant
         before = now.t.shape[0] + now.duration.shape[0]
         slopes = self._slope(*slots)[:, before : before + model.n_q + 2 * model.n]

@@ -182,7 +182,7 @@ def _strayed(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, ...]:
     now = problem.instant
     if not n:
         return position, torque, np.zeros(intervals), np.zeros(0), np.zeros(0)
-    function = problem.function("model", ca.vertcat(now.q, now.tau))
+    function = problem.function("model", ca.vertcat(problem.model.screw_coordinates(now.q), now.tau))
     fixed, value = _fixed_torques(nlp)
     free = [j for j in range(n) if j not in fixed]
     size, largest, whole = np.zeros((3, n))
