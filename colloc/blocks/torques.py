@@ -71,7 +71,7 @@ class Torques:
         check_formulation(dynamics, sensitivities)
         if problem.coordinates is not None and not isinstance(sensitivities, Differentiation | None):
             raise InputError("torques of closed chains are differentiated by CasADi: leave out sensitivities")
-        plain = problem.coordinates is None and problem.model.n_q == problem.model.n
+        plain = problem.coordinates is None and problem.model.has_plain_velocities
         many = problem.model.n >= RECURSIVE_FROM and plain
         recursion = sensitivities
         if recursion is None:

@@ -209,6 +209,11 @@ class Model(Portable):
         """
         return rates
 
+    @property
+    def has_plain_velocities(self) -> bool:
+        """Whether velocities are the time derivatives of positions, entry by entry."""
+        return self.n_q == self.n
+
     def position_rates(self, q: ca.SX, qd: ca.SX) -> ca.SX:
         """Time derivatives of the positions, SX, shape (n_q,), from the joints' velocities: `velocities` undone."""
         return qd

@@ -197,7 +197,8 @@ class Grid:
         Joints that follow from others have rates that are no splines, and next to those positions have that are.
         """
         inside = intervals_within(window, self.basis)
-        if quantity not in ORDERS or inside is None or (quantity != "q" and self.problem.coordinates is not None):
+        splines = self.problem.coordinates is None and self.problem.model.has_plain_velocities
+        if quantity not in ORDERS or inside is None or not (quantity == "q" or splines):
             return None
         return Window(float(self.breakpoints[inside.start]), float(self.breakpoints[inside.stop]))
 
