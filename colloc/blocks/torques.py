@@ -71,7 +71,8 @@ class Torques:
         check_formulation(dynamics, sensitivities)
         if problem.coordinates is not None and not isinstance(sensitivities, Differentiation | None):
             raise InputError("torques of closed chains are differentiated by CasADi: leave out sensitivities")
-        many = problem.model.n >= RECURSIVE_FROM and problem.coordinates is None
+        plain = problem.coordinates is None and problem.model.has_plain_velocities
+        many = problem.model.n >= RECURSIVE_FROM and plain
         recursion = sensitivities
         if recursion is None:
             recursion = composite_sensitivities if many else by_differentiation(dynamics)
@@ -114,10 +115,13 @@ class Torques:
         return self._problem.function("model", coordinates.tangent(self._problem.instant))
 
     def _sensitivities(self, slots: Sequence[ca.SX]) -> ca.SX:
-        """What torques change by with positions, velocities and accelerations, side by side, SX, shape (n, 3n)."""
-        n, now = self._problem.model.n, self._problem.instant
+        """What torques change by with displacements, velocities and accelerations, side by side, SX, shape (n, 3n)."""
+        model, now = self._problem.model, self._problem.instant
         before = now.t.shape[0] + now.duration.shape[0]
-        return self._slope(*slots)[:, before : before + 3 * n]
+        slopes = self._slope(*slots)[:, before : before + model.n_q + 2 * model.n]
+        moved = ca.jacobian(model.position_rates(now.q, now.qd), now.qd)  # positions, per displacement of the joints
+        moved = ca.substitute(moved, now.q, Slots(*slots).q)
+        return ca.horzcat(slopes[:, : model.n_q] @ moved, slopes[:, model.n_q :])
 
     def put(self, slots: Slots, w: ca.SX) -> tuple[Slots, Intermediate]:
         """Torque symbols put into the slots of an instant, which are expressions in the local variables w."""
@@ -147,7 +151,9 @@ class Torques:
         now = self._problem.instant
         own = now.slots
         symbols = ca.vertcat(own.t, own.q, own.qd, own.qdd, own.signals, own.states)
-        rates = ca.vertcat(1, own.qd, own.qdd, own.jerk, own.signal_rates, own.state_rates)
+        rates = ca.vertcat(
+            1, now.model.position_rates(own.q, own.qd), own.qdd, own.jerk, own.signal_rates, own.state_rates
+        )
         rate = ca.jtimes(self._value(*own), symbols, rates)
         return ca.Function("rate", [*own], [rate])
 

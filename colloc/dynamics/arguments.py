@@ -39,7 +39,7 @@ def of_state(fn: Callable[P, R]) -> Callable[P, R]:
             raise InputError("model must have bodies, got no mechanism at all")
         for name, value in given.arguments.items():
             if name in _VECTORS:
-                given.arguments[name] = checked_vector(name, value, model.n)
+                given.arguments[name] = checked_vector(name, value, model.n_q if name == "q" else model.n)
             elif name == "loads":
                 given.arguments[name] = checked_loads(model, value)
             elif name in _RECURSIONS:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import casadi as ca
+import numpy as np
 
 from colloc.model import Load, Model
 from colloc.support.checks import function
@@ -71,7 +72,8 @@ class Differentiation:
     def __call__(self, model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Sensitivities:
         tau = self.formulation(model, q, qd, qdd, loads)
         # One Jacobian shares more between its columns than three would.
-        return Sensitivities(tau, *ca.horzsplit(ca.jacobian(tau, ca.vertcat(q, qd, qdd)), model.n))
+        slopes = ca.jacobian(tau, ca.vertcat(q, qd, qdd))
+        return Sensitivities(tau, *ca.horzsplit(slopes, [0, *np.cumsum([model.n_q, model.n, model.n]).tolist()]))
 
 
 def by_differentiation(formulation: InverseDynamics) -> Differentiation:

@@ -45,7 +45,12 @@ def passive_torque(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> ca.SX:
     SX, shape (n,) [N m, N]
     """
     p = _parts(model)
-    return p.armature * qdd + p.damping * qd + p.stiffness * (q - p.rest) + p.level * ca.tanh(qd / p.velocity)
+    return (
+        p.armature * qdd
+        + p.damping * qd
+        + p.stiffness * (model.screw_coordinates(q) - p.rest)
+        + p.level * ca.tanh(qd / p.velocity)
+    )
 
 
 def passive_slopes(model: Model, qd: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
@@ -97,7 +102,8 @@ def rotor_energy(model: Model, qd: ca.SX) -> ca.SX:
 def spring_energy(model: Model, q: ca.SX) -> ca.SX:
     """Potential energy of the springs, zero at rest, SX, scalar [J], at the coordinates q, SX, shape (n,)."""
     p = _parts(model)
-    return ca.dot(p.stiffness * (q - p.rest), q - p.rest) / 2
+    stretch = model.screw_coordinates(q) - p.rest
+    return ca.dot(p.stiffness * stretch, stretch) / 2
 
 
 def _parts(model: Model) -> _Parts:

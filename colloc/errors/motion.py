@@ -158,7 +158,7 @@ def _along(
     """
     grid, problem = motion.nlp.grid, motion.nlp.problem
     n, now = problem.model.n, problem.instant
-    function = problem.function("model", ca.vertcat(now.q, now.tau))
+    function = problem.function("model", ca.vertcat(problem.model.screw_coordinates(now.q), now.tau))
     points = points_inside(grid.breakpoints, u).take((chosen[:, None] * u.size + np.arange(u.size)).ravel())
     sites = grid.on(points)
     arguments = sites.local.arguments

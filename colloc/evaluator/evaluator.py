@@ -95,7 +95,7 @@ class Evaluator:
         self.model = model
         self._dynamics, self._recursion = dynamics, sensitivities
         self._options = Compile() if compile is True else compile or None
-        q, qd, qdd, tau = (ca.SX.sym(name, model.n) for name in ("q", "qd", "qdd", "tau"))
+        q, qd, qdd, tau = (ca.SX.sym(name, len(model.names(name))) for name in ("q", "qd", "qdd", "tau"))
         self._now = Instant(model, ca.SX.sym("t"), ca.SX.nan(), q, qd, qdd, tau)
         self._loads = [load.at(self._now) for load in loads]
 
@@ -282,7 +282,7 @@ class Evaluator:
         """The one place where numbers go in and come out: nonzeros of results, and whether samples lack an axis."""
         given = {name: finite_array(name, value) for name, value in given.items()}
         count = max((value.shape[0] for name, value in given.items() if name != "t" and value.ndim == 2), default=None)
-        shapes = {name: () if name == "t" else (self.model.n,) for name in INPUTS}
+        shapes = {name: () if name == "t" else (len(self.model.names(name)),) for name in INPUTS}
         samples = 1 if count is None else count
         inputs = {name: sample_rows(name, given.get(name, 0.0), samples, shapes[name]) for name in INPUTS}
         if memory is None:

@@ -84,19 +84,19 @@ def path(model: Model, loop: Loop, q: ca.SX) -> JointPath:
         For a body that does not exist.
     """
     up, down = _branches(model, loop)
-    steps = model.walk(q)
+    steps = model.joint_motions(q)
     x = inverse(loop.first.placement)
     dofs: list[int] = []
     screws: list[ca.SX] = []
     for k in up:
-        (_, body, _, coordinate), dof = steps[k], model.dofs[k]
+        (_, body, _, motion), dof = steps[k], model.dofs[k]
         if dof is not None:
             dofs.append(dof)
             screws.append(-Ad(x) @ link_screw(body.joint))
-        x = x @ inverse(body.joint.transform(coordinate))
+        x = x @ inverse(body.joint.transform(motion.position))
     for k in down:
-        (_, body, _, coordinate), dof = steps[k], model.dofs[k]
-        x = x @ body.joint.transform(coordinate)
+        (_, body, _, motion), dof = steps[k], model.dofs[k]
+        x = x @ body.joint.transform(motion.position)
         if dof is not None:
             dofs.append(dof)
             screws.append(Ad(x) @ link_screw(body.joint))

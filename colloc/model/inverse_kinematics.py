@@ -90,12 +90,12 @@ def reach(
     if model.symbols:
         raise InputError(f"reach needs a model of numbers, got one with {', '.join(map(str, model.symbols))}")
     lower, upper = model.limits("position")
-    rest = np.clip(0.0, lower, upper) if start is None else finite_array("start", start, (model.n,))
+    rest = np.clip(model.neutral, lower, upper) if start is None else finite_array("start", start, (model.n_q,))
     if (rest < lower - 1e-9).any() or (rest > upper + 1e-9).any():
         raise InputError(f"start must lie within the joint limits, {lower} to {upper}, got {quoted(start)}")
     tolerance = finite_number("tol", tol, positive=True)
     count("tries", tries, at_least=1)
-    q = ca.SX.sym("q", model.n)
+    q = ca.SX.sym("q", model.n_q)
     miss = _miss(model, index, q, vector("target", target, 3), point, _checked(rotation))
     function = ca.Function("miss", [q], [miss, ca.jacobian(miss, q)])
     rng = np.random.default_rng(count("seed", seed, at_least=0))

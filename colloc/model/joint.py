@@ -38,6 +38,24 @@ class Screw(NamedTuple):
         return Screw(-self.angular, -self.linear)
 
 
+class JointMotion(NamedTuple):
+    """Where a joint is and how its screw moves, as recursions see it; all a recursion knows of q, qd and qdd.
+
+    Parameters
+    ----------
+    position : SX, shape (positions,) [rad, m]
+        As `Joint.transform` takes it.
+    rate : SX, scalar [rad/s] or [m/s]
+        Speed along the screw; a structural zero for a fixed joint.
+    change : SX, scalar [rad/s2] or [m/s2]
+        Its time derivative, likewise.
+    """
+
+    position: ca.SX
+    rate: ca.SX
+    change: ca.SX
+
+
 @spelt
 @dataclass(frozen=True, eq=False)
 class Joint(Portable):
@@ -155,26 +173,45 @@ class Joint(Portable):
             return "helical" if self.slides else "revolute"
         return "prismatic" if self.slides else "fixed"
 
+    @property
+    def positions(self) -> int:
+        """How many entries of q say where the joint is."""
+        return int(self.moves)
+
+    def coordinate(self, q: ca.SX) -> ca.SX:
+        """How far the screw has gone at the joint's positions, SX, scalar [rad] or [m]; a structural zero if fixed."""
+        return symbolic("q", q, (1, 1)) if self.moves else ca.SX(1, 1)
+
+    def frame(self, q: ca.SX) -> ca.SX:
+        """Transform from the frame in which the screw is constant to the parent frame, SX, shape (4, 4): `before`.
+
+        A joint whose screws start anew at every posture turns it by where the joint is.
+        """
+        return self.before
+
     def rotation(self, q: ca.SX) -> ca.SX:
         """Rotation by the screw alone, SX, shape (3, 3)."""
-        q = symbolic("q", q, (1, 1))
-        return axis_rotation(self.screw.angular, ca.cos(q), ca.sin(q)) if self.turns else ca.SX.eye(3)
+        if not self.turns:
+            return ca.SX.eye(3)
+        angle = self.coordinate(q)
+        return axis_rotation(self.screw.angular, ca.cos(angle), ca.sin(angle))
 
     def transform(self, q: ca.SX) -> ca.SX:
         """Homogeneous transform from the link frame to the parent frame.
 
         Parameters
         ----------
-        q : SX, scalar [rad] or [m]
+        q : SX, shape (positions,) [rad] or [m]
+            Of this joint; those of a fixed one are not looked at.
 
         Returns
         -------
         SX, shape (4, 4)
         """
-        q = symbolic("q", q, (1, 1))
         if not self.moves:
             return self.before @ self.after
-        return self.before @ homogeneous(self.rotation(q), sparse(self.screw.linear) * q) @ self.after
+        moved = homogeneous(self.rotation(q), sparse(self.screw.linear) * self.coordinate(q))
+        return self.frame(q) @ moved @ self.after
 
     @property
     def twist(self) -> ca.SX:

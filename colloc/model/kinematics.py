@@ -53,11 +53,11 @@ def frames(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> Frames:
     q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
     """
     world = (ca.SX.eye(4), ca.SX(4, 4), ca.SX(4, 4))
-    found: list[tuple[ca.SX, ca.SX, ca.SX]] = []
-    for _, body, parent, coordinate, rate, change in model.walk(q, qd, qdd):
-        above = world if parent < 0 else found[parent]
-        found.append(carry(above, body.joint.transform(coordinate), body.joint.twist, rate, change))
-    return Frames(*map(list, zip(*found, strict=True)))
+    links: list[tuple[ca.SX, ca.SX, ca.SX]] = []
+    for _, body, parent, (position, rate, change) in model.joint_motions(q, qd, qdd):
+        parent_motion = world if parent < 0 else links[parent]
+        links.append(carry(parent_motion, body.joint.transform(position), body.joint.twist, rate, change))
+    return Frames(*map(list, zip(*links, strict=True)))
 
 
 def carry(
@@ -110,8 +110,7 @@ def point_motion(
     index = instance("model", model, Model).index(body)
     size, zero = (model.n, 1), ca.SX(model.n, 1)
     qd, qdd = (zero if v is None else symbolic(k, v, size) for k, v in (("qd", qd), ("qdd", qdd)))
-    moving = frames(model, symbolic("q", q, size), qd, qdd)
-    return point_in(moving, index, point)
+    return point_in(frames(model, symbolic("q", q, (model.n_q, 1)), qd, qdd), index, point)
 
 
 def point_in(moving: Frames, index: int, point: Any) -> PointMotion:

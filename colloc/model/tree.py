@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from colloc.model.body import Body, Load
 from colloc.model.doubts import check_units
-from colloc.model.joint import Joint
+from colloc.model.joint import Joint, JointMotion
 from colloc.model.kinds import fixed
 from colloc.model.table import bodies_table
 from colloc.model.topology import Topology, find_topology
@@ -126,10 +127,10 @@ class Model(Portable):
         return tuple(k for k, body in enumerate(self.bodies) if body.joint.moves)
 
     def walk(self, *vectors: ca.SX) -> list[tuple[int, Body, int, *tuple[ca.SX, ...]]]:
-        """The bodies from the base to the tips, each with what its joint has of some vectors in the order of q.
+        """The bodies from the base to the tips, each with the entry of its joint in some vectors of the joints' motion.
 
-            for k, body, parent, q_k in model.walk(q): ...
-            for k, body, parent, q_k, qd_k in reversed(model.walk(q, qd)): ...
+            for k, body, parent, qd_k in model.walk(qd): ...
+            for k, body, parent, tau_k in reversed(model.walk(tau)): ...
 
         Parameters
         ----------
@@ -141,20 +142,110 @@ class Model(Portable):
             Index of the body, the body, index of its parent (-1 is the world), and one SX scalar per vector: a
             structural zero where the joint is fixed, so that the terms it enters vanish.
         """
-        none = ca.SX(1, 1)
-        for given in vectors:
-            if not isinstance(given, ca.SX) or given.shape != (self.n, 1):
-                raise InputError(f"walk takes SX of shape ({self.n},), got {quoted(given)}")
+        zero = ca.SX(1, 1)
+        for column in vectors:
+            if not isinstance(column, ca.SX) or column.shape != (self.n, 1):
+                raise InputError(f"walk takes SX of shape ({self.n},), got {quoted(column)}")
         rows = zip(self.bodies, self.parents, self.dofs, strict=True)
         return [
-            (k, body, parent, *(none if dof is None else vector[dof] for vector in vectors))
+            (k, body, parent, *(zero if dof is None else column[dof] for column in vectors))
             for k, (body, parent, dof) in enumerate(rows)
         ]
 
+    def joint_motions(
+        self, q: ca.SX, qd: ca.SX | None = None, qdd: ca.SX | None = None
+    ) -> list[tuple[int, Body, int, JointMotion]]:
+        """The bodies from the base to the tips, each with the motion of its joint: what recursions know of q, qd, qdd.
+
+            for k, body, parent, (position, rate, change) in model.joint_motions(q, qd, qdd): ...
+
+        Parameters
+        ----------
+        q : SX, shape (n_q,) [rad, m]
+        qd, qdd : SX, shape (n,), optional [rad/s, m/s] and per s
+            At rest where they are left out.
+
+        Returns
+        -------
+        list of (k, body, parent, JointMotion)
+            Index of the body, the body, index of its parent (-1 is the world), and how its joint moves.
+        """
+        if not isinstance(q, ca.SX) or q.shape != (self.n_q, 1):
+            raise InputError(f"joint_motions takes q as SX of shape ({self.n_q},), got {quoted(q)}")
+        rest = ca.SX(self.n, 1)
+        qd, qdd = rest if qd is None else qd, rest if qdd is None else qdd
+        steps = self.walk(qd, self.screw_accelerations(qd, qdd))
+        return [
+            (k, body, parent, JointMotion(q[place], rate, change))
+            for (k, body, parent, rate, change), place in zip(steps, self.places, strict=True)
+        ]
+
+    @cached_property
+    def places(self) -> tuple[slice, ...]:
+        """Where the positions of every body's joint stand in q."""
+        ends = np.cumsum([0, *(body.joint.positions for body in self.bodies)]).tolist()
+        return tuple(slice(start, end) for start, end in pairwise(ends))
+
+    @property
+    def n_q(self) -> int:
+        """Number of positions, the entries of q; joints of one degree of freedom have one each, as many as `n`."""
+        return sum(joint.positions for joint in self.joints)
+
+    def velocities(self, q: ca.SX, *rates: ca.SX) -> tuple[ca.SX, ...]:
+        """Velocities of the joints, their time derivatives and so on, from time derivatives of their positions.
+
+        Those of a joint of one degree of freedom are dq/dt, d2q/dt2 and so on themselves.
+
+        Parameters
+        ----------
+        q : SX, shape (n_q,) [rad, m]
+        *rates : SX, shape (n_q,)
+            First, second, ... time derivatives of q.
+
+        Returns
+        -------
+        tuple of SX, each shape (n,)
+            As many as there are rates.
+        """
+        return rates
+
+    @property
+    def has_plain_velocities(self) -> bool:
+        """Whether velocities are the time derivatives of positions, entry by entry."""
+        return self.n_q == self.n
+
+    def position_rates(self, q: ca.SX, qd: ca.SX) -> ca.SX:
+        """Time derivatives of the positions, SX, shape (n_q,), from the joints' velocities: `velocities` undone."""
+        return qd
+
+    @cached_property
+    def neutral(self) -> np.ndarray:
+        """Positions of joints that have not moved from where they are placed, ndarray, shape (n_q,)."""
+        return np.zeros(self.n_q)
+
+    def screw_coordinates(self, q: ca.SX) -> ca.SX:
+        """How far the joints' screws have gone, SX, shape (n,) [rad, m], at positions q, SX, shape (n_q,)."""
+        steps = zip(self.bodies, self.places, strict=True)
+        return ca.vertcat(*(body.joint.coordinate(q[place]) for body, place in steps if body.joint.moves))
+
+    def screw_accelerations(self, qd: ca.SX, qdd: ca.SX) -> ca.SX:
+        """Rates at which the joints' screws gain speed, SX, shape (n,): what the recursions take for accelerations.
+
+        They are qdd itself where a joint is one screw. A joint of several degrees of freedom is to the recursions a
+        chain of screws on massless links that starts anew, at zero, wherever the joint is; of such a chain the rates
+        are the joint's velocities, and their changes differ from its accelerations by products of velocities.
+        """
+        return qdd
+
     @cached_property
     def joint_names(self) -> tuple[str, ...]:
-        """Names of the joints that move, in the order of q; a joint without one goes by its body's."""
+        """Names of the joints that move, in the order of qd; a joint without one goes by its body's."""
         return tuple(self.bodies[k].joint_name for k in self.moving)
+
+    @cached_property
+    def position_names(self) -> tuple[str, ...]:
+        """Names of the positions, in the order of q: those of their joints."""
+        return tuple(self.bodies[k].joint_name for k in self.moving for _ in range(self.bodies[k].joint.positions))
 
     @cached_property
     def joints(self) -> tuple[Joint, ...]:
@@ -163,7 +254,7 @@ class Model(Portable):
 
     @property
     def n(self) -> int:
-        """Number of degrees of freedom."""
+        """Number of degrees of freedom, the entries of qd, qdd and tau."""
         return len(self.joint_names)
 
     @cached_property
@@ -177,15 +268,34 @@ class Model(Portable):
         return tuple("N m" if joint.turns else "N" for joint in self.joints)
 
     @cached_property
+    def hinge_angles(self) -> tuple[bool, ...]:
+        """Of every position whether it is the angle of a hinge, in radians and seldom beyond a turn."""
+        return tuple(joint.hinge for joint in self.joints for _ in range(joint.positions))
+
+    @cached_property
     def position_units(self) -> tuple[str, ...]:
-        """Unit of every joint coordinate: rad where it turns, m for a slide."""
+        """Unit of every position: rad where the joint turns, m for a slide."""
+        return tuple("rad" if joint.turns else "m" for joint in self.joints for _ in range(joint.positions))
+
+    @cached_property
+    def screw_units(self) -> tuple[str, ...]:
+        """Unit of every joint's displacement along its screw, of which velocities are so much per second."""
         return tuple("rad" if joint.turns else "m" for joint in self.joints)
 
+    def names(self, quantity: str) -> tuple[str, ...]:
+        """Names of the entries of a quantity: of positions for "q", of joints for all others, such as "qd" or "tau"."""
+        return self.position_names if quantity == "q" else self.joint_names
+
     def limits(self, quantity: str) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper joint limits, each shape (n,), of "position", "velocity", "torque" or "acceleration"."""
+        """Lower and upper joint limits, each shape (n,), of "position", "velocity", "torque" or "acceleration".
+
+        Those of positions are of shape (n_q,).
+        """
         choice("quantity", quantity, ("position", "velocity", "torque", "acceleration"))
-        rows = [getattr(joint.limits, quantity) for joint in self.joints]
-        return np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+        repeats = [joint.positions if quantity == "position" else 1 for joint in self.joints]
+        sides = np.array([getattr(joint.limits, quantity) for joint in self.joints]).reshape(-1, 2)
+        rows = np.repeat(sides, repeats, axis=0)
+        return rows[:, 0], rows[:, 1]
 
     def index(self, body: str) -> int:
         """Position of a body in `bodies`; InputError for a name that does not exist."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from colloc.model import Model
 from colloc.problem.conditions import Condition
 from colloc.problem.instant import Slots
 from colloc.problem.joint_constraints import EndState, JointBounds
@@ -30,11 +31,14 @@ class ConstraintRows:
         In the symbols of the problem's instant.
     function : Function
         Of the `Slots` of an instant -> the rows; between the ends of those of the first and then the last instant.
+    model : Model
+        Whose positions change as its velocities say.
     """
 
     constraint: EndState | JointBounds | Condition
     rows: Rows
     function: ca.Function
+    model: Model
 
     def of(self, arguments: Sequence[ca.SX]) -> Rows:
         """The rows as expressions in what stands for the slots."""
@@ -57,9 +61,10 @@ class ConstraintRows:
         """The time derivative, to be zero, of rows of order 0."""
         slots = Slots(*self.function.sx_in())
         moved = ca.vertcat(slots.t, slots.q)
-        rate = ca.jtimes(self.function(*slots), moved, ca.vertcat(1, slots.qd))
+        rates = ca.vertcat(1, self.model.position_rates(slots.q, slots.qd))
+        rate = ca.jtimes(self.function(*slots), moved, rates)
         zero, rows = np.zeros(self.orders.size), self.rows
         labels = tuple(f"rate of {label}" for label in rows.labels)
         units = tuple(f"{unit}/s" if unit else "" for unit in rows.units)
         stated = Rows(rate, zero, zero, labels, units, rows.scale)
-        return ConstraintRows(self.constraint, stated, ca.Function("rate", [*slots], [rate]))
+        return ConstraintRows(self.constraint, stated, ca.Function("rate", [*slots], [rate]), self.model)

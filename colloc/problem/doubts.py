@@ -41,14 +41,14 @@ def check_idle(problem: Statement) -> None:
 
 def check_angles(problem: Statement) -> None:
     """InputWarning for end states and bounds that may be in degrees; threads turn as often as they need."""
-    turning = [joint.hinge for joint in problem.model.joints]
+    turning = np.array(problem.model.hinge_angles, dtype=bool)
     for stated in problem.subject_to:
         if isinstance(stated, Bounds):
             angles("bounds q", np.array(stated.limits_of("q", problem.model))[:, turning], _LOOSE)
         elif isinstance(stated, EndState):
             for quantity, j, value in stated.stated(problem.model):
                 if quantity == "q" and turning[j]:
-                    angles(f"{stated.name} q[{problem.model.joint_names[j]}]", value)
+                    angles(f"{stated.name} q[{problem.model.position_names[j]}]", value)
 
 
 def check_tracks(problem: Statement) -> None:
@@ -80,8 +80,8 @@ def _check_times(name: str, t: np.ndarray, horizon: Free) -> None:
 
 def _check_values(name: str, tracked: Tracked, problem: Statement) -> None:
     """Joint angles that may be in degrees."""
-    now, joints = problem.instant, problem.model.joints
-    turning = {now.q[j].element_hash() for j, joint in enumerate(joints) if joint.hinge}
+    now, hinges = problem.instant, problem.model.hinge_angles
+    turning = {now.q[j].element_hash() for j, hinge in enumerate(hinges) if hinge}
     measured = tracked.measured(now)
     values = [v for k, v in enumerate(tracked.record.largest) if measured[k].element_hash() in turning]
     if values:

@@ -42,7 +42,7 @@ class EndState:
         """Quantity, joint and value of every row."""
         found = []
         for quantity, value in self.values.items():
-            joints, numbers = per_joint(f"{self.name} {quantity}", value, model)
+            joints, numbers = per_joint(f"{self.name} {quantity}", value, model, quantity)
             found += [(quantity, j, float(number)) for j, number in zip(joints, numbers, strict=True)]
         return found
 
@@ -82,17 +82,18 @@ class Bounds:
     where: Window = WHOLE
 
     def limits_of(self, quantity: str, model: Model) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper bounds, each shape (n,), infinite where this states none."""
-        lower, upper = np.full(model.n, -np.inf), np.full(model.n, np.inf)
+        """Lower and upper bounds, each shape (n,), of positions (n_q,), infinite where this states none."""
+        size = len(model.names(quantity))
+        lower, upper = np.full(size, -np.inf), np.full(size, np.inf)
         if quantity not in self.limits:
             return lower, upper
         value, name = self.limits[quantity], f"bounds {quantity}"
         if isinstance(value, Mapping):
             for joint, own in value.items():
-                j = _joint(model, joint)
+                j = _joint(model, joint, quantity)
                 lower[j], upper[j] = interval(f"{name}[{joint}]", *_sides(name, own))
             return lower, upper
-        return interval(name, *_sides(name, value), (model.n,))
+        return interval(name, *_sides(name, value), (size,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,11 +232,13 @@ def _sides(name: str, value: Any) -> tuple[Any, Any]:
     return lower, upper
 
 
-def per_joint(name: str, value: Any, model: Model) -> tuple[list[int], np.ndarray]:
-    """Joint numbers and their values, from a scalar, an array or a mapping by joint name."""
+def per_joint(name: str, value: Any, model: Model, quantity: str) -> tuple[list[int], np.ndarray]:
+    """Numbers of joints (of positions, if these are meant) and values, from a scalar, an array or a mapping by name."""
     if isinstance(value, Mapping):
-        return [_joint(model, joint) for joint in value], finite_array(name, list(value.values()), (len(value),))
-    return list(range(model.n)), finite_array(name, value, (model.n,))
+        joints = [_joint(model, joint, quantity) for joint in value]
+        return joints, finite_array(name, list(value.values()), (len(value),))
+    size = len(model.names(quantity))
+    return list(range(size)), finite_array(name, value, (size,))
 
 
 def _end_state(name: str, s: float, states: Any, *values: Any) -> EndState:
@@ -263,15 +266,22 @@ def _given(name: str, quantities: tuple[str, ...], *values: Any) -> dict[str, An
 def _rows(now: Instant, chosen: list[tuple[str, int]], lower: np.ndarray, upper: np.ndarray, prefix: str = "") -> Rows:
     """Rows of joint quantities, each given as (quantity, joint)."""
     model = now.model
-    own = {name: model.torque_units if name.startswith("tau") else model.position_units for name in QUANTITIES}
     rate = {"qd": "/s", "qdd": "/s2", "jerk": "/s3", "tau_rate": "/s"}
-    labels = tuple(f"{prefix}{name}[{model.joint_names[j]}]" for name, j in chosen)
-    units = tuple(own[name][j] + rate.get(name, "") for name, j in chosen)
+    labels = tuple(f"{prefix}{name}[{model.names(name)[j]}]" for name, j in chosen)
+    units = tuple(_units(model, name)[j] + rate.get(name, "") for name, j in chosen)
     expression = ca.vertcat(*(getattr(now, name)[j] for name, j in chosen))
     return Rows(expression, lower, upper, labels, units, natural_size(lower, upper))
 
 
-def _joint(model: Model, name: str) -> int:
-    if text("name of a joint", name) not in model.joint_names:
-        raise unknown_name("joint", name, model.joint_names)
-    return model.joint_names.index(name)
+def _units(model: Model, quantity: str) -> tuple[str, ...]:
+    """Units of a joint quantity, those of its rates without the "per second"."""
+    if quantity.startswith("tau"):
+        return model.torque_units
+    return model.position_units if quantity == "q" else model.screw_units
+
+
+def _joint(model: Model, name: str, quantity: str) -> int:
+    names = model.names(quantity)
+    if text("name of a joint", name) not in names:
+        raise unknown_name("joint", name, names)
+    return names.index(name)

@@ -28,12 +28,13 @@ def limits(model: Model, stated: Sequence[Constraint], quantity: str) -> Sides:
         Naming the joint whose bounds contradict each other.
     """
     choice("quantity", quantity, QUANTITIES)
-    sides = [(np.full(model.n, -np.inf), np.full(model.n, np.inf))]
+    names = model.names(quantity)
+    sides = [(np.full(len(names), -np.inf), np.full(len(names), np.inf))]
     sides += [own.limits_of(quantity, model) for own in stated if isinstance(own, Bounds) and own.where == WHOLE]
     if quantity in _LIMITED:
         sides.append(model.limits(_LIMITED[quantity]))
     lower, upper = np.max([low for low, _ in sides], axis=0), np.min([high for _, high in sides], axis=0)
-    for joint, low, high in zip(model.joint_names, lower, upper, strict=True):
+    for joint, low, high in zip(names, lower, upper, strict=True):
         if low > high:
             raise InputError(f"bounds on {quantity}[{joint}] contradict each other: lower {low} > upper {high}")
     return lower, upper
@@ -52,7 +53,7 @@ def joint_bounds(model: Model, stated: Sequence[Constraint]) -> list[JointBounds
     for quantity in QUANTITIES:
         whole = (WHOLE, *limits(model, stated, quantity))
         for where, lower, upper in [whole, *windows(model, stated, quantity)]:
-            joints = [j for j in range(model.n) if np.isfinite([lower[j], upper[j]]).any()]
+            joints = [j for j in range(lower.size) if np.isfinite([lower[j], upper[j]]).any()]
             if joints:
                 found.append(JointBounds(quantity, joints, lower[joints], upper[joints], where))
     return found
@@ -71,7 +72,7 @@ def check_ends(
             _check_within(f"{end.name} {name}", value, known[name].lower[k], known[name].upper[k])
         for quantity, j, value in end.stated(model):
             lower, upper = (side[j] for side in limits(model, stated, quantity))
-            _check_within(f"{end.name} {quantity}[{model.joint_names[j]}]", value, lower, upper)
+            _check_within(f"{end.name} {quantity}[{model.names(quantity)[j]}]", value, lower, upper)
 
 
 def _check_within(what: str, value: float, lower: float, upper: float) -> None:

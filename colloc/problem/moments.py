@@ -24,7 +24,8 @@ def moment(problem: Statement, suffix: str = "", duration: ca.SX | None = None) 
         A fresh symbol by default.
     """
     n = problem.model.n
-    vectors = [ca.SX.sym(name + suffix, n) for name in ("q", "qd", "qdd", "tau")]
+    vectors = [ca.SX.sym("q" + suffix, problem.model.n_q)]
+    vectors += [ca.SX.sym(name + suffix, n) for name in ("qd", "qdd", "tau")]
     signals, states = (
         {u.name: ca.SX.sym(u.name + suffix, u.size) if suffix else u.symbol for u in group}
         for group in (problem.signals, problem.states)

@@ -170,7 +170,7 @@ class Problem(Portable):
         if self.coordinates is None:
             return None
         rows = self.coordinates.closure.rows(self._bare)
-        return ConstraintRows(self.coordinates.closure, rows, self.function("closure", rows.expression))
+        return ConstraintRows(self.coordinates.closure, rows, self.function("closure", rows.expression), self.model)
 
     @property
     def integrands(self) -> dict[str, tuple[float, ca.Function]]:
@@ -216,7 +216,7 @@ class Problem(Portable):
             with blamed(f"constraint {name!r}", self.model.joint_names):
                 rows = constraint.rows(*instants)
             function = self.function(f"constraint {name!r}", rows.expression, *instants[1:])
-            found[name] = ConstraintRows(constraint, rows, function)
+            found[name] = ConstraintRows(constraint, rows, function, self.model)
         own = ((name, item.constraint, item.rows) for name, item in found.items())
         check_loops(
             "constraint", [Stated(name, c.fn, r.expression, c.where) for name, c, r in own if isinstance(c, Condition)]

@@ -417,7 +417,10 @@ class Solution(BaseSolution):
         t = finite_array("t", t)
         arrays = self._evaluated([now.q, now.qd, now.qdd, now.tau, *varying.values()], t)
         values = [array[0] if t.ndim == 0 else array for array in arrays]
-        moving = [ByJoint(value, self.problem.model.joint_names) for value in values[:4]]
+        moving = [
+            ByJoint(value, self.problem.model.names(quantity))
+            for quantity, value in zip(("q", "qd", "qdd", "tau"), values, strict=False)
+        ]
         return Sample(t, *moving, signals=dict(zip(varying, values[4:], strict=True)))
 
     def evaluate(self, fn: Callable[[Instant], Any], t: Any = None) -> Any:

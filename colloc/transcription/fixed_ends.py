@@ -79,6 +79,8 @@ def _fix(problem: Problem, grid: Grid, found: FixedEnds, s: float, quantity: str
     end, order = grid.end(s), _order(quantity)
     if order >= len(end.index):
         return False
+    if order > 0 and not problem.model.has_plain_velocities:
+        return False  # it takes all of a joint's positions to say how fast it is
     coordinates = problem.coordinates
     if order == 2 and coordinates is not None and joint not in coordinates.independent:
         return False  # its spline is where the joint is, but only next to how it accelerates

@@ -107,7 +107,7 @@ class FreeKnotsGrid(Grid):
     @cached_property
     def _local(self) -> LocalView:
         """Local variables: control points, the knots around, and what is shared; data: the place in the interval."""
-        n, degree, place = self.problem.model.n, self.basis.degree, ca.SX.sym("place")
+        n, degree, place = self.problem.model.n_q, self.basis.degree, ca.SX.sym("place")
         points = ca.SX.sym("points", n, degree + 1)
         signals = ca.SX.sym("signals", self.layout["signals"].shape[1], degree - 1)
         states = ca.SX.sym("states", self.layout["states"].shape[1], degree)

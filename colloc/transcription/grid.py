@@ -100,7 +100,7 @@ class Grid:
     @cached_property
     def _local(self) -> LocalView:
         """Local variables: the joints and their derivatives in s, the signals, and what is shared."""
-        n, extra, s = self.problem.model.n, self.layout["signals"].shape[1], ca.SX.sym("s")
+        n, extra, s = self.problem.model.n_q, self.layout["signals"].shape[1], ca.SX.sym("s")
         q = [ca.SX.sym(name, n) for name in ("q", "q1", "q2", "q3")[: self._orders]]
         u = [ca.SX.sym(name, extra) for name in ("u", "u1")[: self._orders - 2]]
         x = [ca.SX.sym(name, self.layout["states"].shape[1]) for name in ("x", "x1")]
@@ -117,29 +117,28 @@ class Grid:
         rates, u, x = ([derivative / T**order for order, derivative in enumerate(own)] for own in splines)
         changes = u[1] if self.rates else ca.SX.nan(u[0].shape[0], 1)
         shared = self._shared.constants, parameters
-        slots = Slots(s * T, T, rates[0], rates[1], rates[2], nan, nan, nan, u[0], changes, x[0], x[1], *shared)
+        qd, qdd, *jerk = self.problem.model.velocities(*rates)
+        slots = Slots(s * T, T, rates[0], qd, qdd, nan, nan, nan, u[0], changes, x[0], x[1], *shared)
         if self.plain:
             return LocalView(w, d, parameters, slots)
         if self.problem.coordinates is not None:
             slots = slots._replace(**self.problem.coordinates.motion(slots.q, slots.qd, slots.qdd)._asdict())
         slots, torques = self.torques.put(slots, w)
         if self.rates:
-            slots = slots._replace(jerk=self._jerk(slots, rates))
+            slots = slots._replace(jerk=self._jerk(slots, *jerk))
             slots = slots._replace(tau_rate=self.torques.rate(slots))
         return LocalView(w, d, parameters, slots, torques)
 
-    def _jerk(self, slots: Slots, rates: Sequence[ca.SX]) -> ca.SX:
+    def _jerk(self, slots: Slots, jerk: ca.SX) -> ca.SX:
         """Third derivatives of the joints, given those of the splines."""
         if self.problem.coordinates is None:
-            return rates[3]
+            return jerk
         n = self.problem.model.n
         state = [ca.SX.sym(name, n) for name in ("q", "qd", "qdd")]
         changes = [ca.SX.sym(f"{name}'", n) for name in ("q", "qd", "qdd")]
         qdd = self.problem.coordinates.motion(*state).qdd
         jerk = ca.jtimes(qdd, ca.vertcat(*state), ca.vertcat(*changes))
-        return ca.Function("jerk", [*state, *changes], [jerk])(
-            slots.q, slots.qd, slots.qdd, slots.qd, slots.qdd, rates[3]
-        )
+        return ca.Function("jerk", [*state, *changes], [jerk])(slots.q, slots.qd, slots.qdd, slots.qd, slots.qdd, jerk)
 
     def anywhere(self, s: np.ndarray) -> EvaluationPoints:
         """The splines at any normalised times; where accelerations jump, after the jump."""
@@ -198,7 +197,8 @@ class Grid:
         Joints that follow from others have rates that are no splines, and next to those positions have that are.
         """
         inside = intervals_within(window, self.basis)
-        if quantity not in ORDERS or inside is None or (quantity != "q" and self.problem.coordinates is not None):
+        splines = self.problem.coordinates is None and self.problem.model.has_plain_velocities
+        if quantity not in ORDERS or inside is None or not (quantity == "q" or splines):
             return None
         return Window(float(self.breakpoints[inside.start]), float(self.breakpoints[inside.stop]))
 

@@ -145,7 +145,7 @@ def _closed(
 
     def closed(s: np.ndarray) -> np.ndarray:
         order = np.argsort(s)
-        found = np.empty((s.size, coordinates.model.n))
+        found = np.empty((s.size, coordinates.model.n_q))
         postures = q(s[order])
         found[order] = coordinates.postures(postures, None if default else postures[0])
         return found
@@ -154,14 +154,14 @@ def _closed(
 
 
 def _through(problem: Problem, frames: Keyframes) -> Callable[[np.ndarray], np.ndarray]:
-    n = problem.model.n
+    n = problem.model.n_q
     if frames.q.shape[1] != n:
         raise InputError(f"guess postures must have shape ({n},), got shape ({frames.q.shape[1]},)")
     return lambda s: np.column_stack([np.zeros((s.size, 0)), *(np.interp(s, frames.s, q) for q in frames.q.T)])
 
 
 def _function_of_time(problem: Problem, guess: Guess, T: float) -> Callable[[np.ndarray], np.ndarray]:
-    n = problem.model.n
+    n = problem.model.n_q
     return lambda s: np.array([finite_array(f"guess at t = {t:g} s", guess(float(t)), (n,)) for t in s * T])
 
 
@@ -243,13 +243,13 @@ def _lines(phases: Mapping[str, Problem], ends: np.ndarray) -> dict[str, Keyfram
     known: dict[str, dict[float, float]] = {}
     for problem, *times in zip(phases.values(), ends, ends[1:], strict=False):
         for t, posture in zip(times, stated_postures(problem), strict=True):
-            for joint, value in zip(problem.model.joint_names, posture.tolist(), strict=True):
+            for joint, value in zip(problem.model.position_names, posture.tolist(), strict=True):
                 if not np.isnan(value):
                     known.setdefault(joint, {}).setdefault(float(t), value)
     found = {}
     for (name, problem), *times in zip(phases.items(), ends, ends[1:], strict=False):
         postures = np.tile(resting_posture(problem), (2, 1))
-        for j, joint in enumerate(problem.model.joint_names):
+        for j, joint in enumerate(problem.model.position_names):
             if joint in known:
                 when, where = np.array(sorted(known[joint].items())).T
                 postures[:, j] = np.interp(times, when, where)
@@ -268,13 +268,13 @@ def _end_postures(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
 def resting_posture(problem: Problem) -> np.ndarray:
     """Where joints are of which nothing is said, shape (n,): zero, or what is nearest to it within their bounds; of a
     closed chain where it is assembled."""
-    rest = np.zeros(problem.model.n) if problem.coordinates is None else problem.coordinates.posture
+    rest = problem.model.neutral if problem.coordinates is None else problem.coordinates.posture
     return np.clip(rest, *problem.limits("q"))
 
 
 def stated_postures(problem: Problem) -> np.ndarray:
     """Postures stated at the ends, shape (2, n); NaN where none is."""
-    n = problem.model.n
+    n = problem.model.n_q
     known = np.full((2, n), np.nan)
     for constraint in problem.subject_to:
         if isinstance(constraint, EndState):

@@ -86,7 +86,7 @@ class Layout:
         lower[index - self.offset] = np.maximum(lower[index - self.offset], low)
         upper[index - self.offset] = np.minimum(upper[index - self.offset], high)
         for k in np.flatnonzero((lower > upper)[index - self.offset].any(axis=0)):
-            joint = problem.model.joint_names[k]
+            joint = problem.model.position_names[k]
             raise InputError(f"bounds on q[{joint}] during {window.start:g} .. {window.end:g} contradict others")
         return replace(self, lower=lower, upper=upper)
 

@@ -490,7 +490,7 @@ class NLP(BaseNLP):
         """What a variable is; of a control point its joint or signal, and the time in whose neighbourhood it counts."""
         count("k", k, at_least=0, at_most=self.n_x - 1)
         layout, problem, T = self.grid.layout, self.problem, self.duration(x)
-        columns = {"q": [f"q[{joint}]" for joint in problem.model.joint_names]}
+        columns = {"q": [f"q[{joint}]" for joint in problem.model.position_names]}
         columns["signals"] = [
             f"{u.name}[{i}]" if u.size > 1 else u.name for u in problem.signals for i in range(u.size)
         ]

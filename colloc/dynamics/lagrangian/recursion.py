@@ -46,19 +46,20 @@ def lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load
     a, _, c = frames(model, q, qd, qdd)
     gravity = ca.SX(ca.vertcat(model.gravity, 0))
     d, e, f, g = _own_terms(model, c, loads)
-    for i, body, parent, coordinate in reversed(model.walk(q)):
+    for i, body, parent, (position, _, _) in reversed(model.joint_motions(q)):
         if parent >= 0:
-            t = body.joint.transform(coordinate)
+            t = body.joint.transform(position)
             d[parent] += t @ d[i]
             e[parent] += t @ e[i]
             f[parent] += t @ f[i]
             g[parent] += g[i]
     tau = []
-    for i in model.moving:
-        joint, parent = model.bodies[i].joint, model.parents[i]
-        da = a[i] @ joint.twist
-        above = joint.before if parent < 0 else a[parent] @ joint.before
-        turning = ca.dot(g[i], above[:3, :3] @ sparse(joint.screw.angular))
+    for i, body, parent, (position, _, _) in model.joint_motions(q):
+        if not body.joint.moves:
+            continue
+        da, frame = a[i] @ body.joint.twist, body.joint.frame(position)
+        placed = frame if parent < 0 else a[parent] @ frame
+        turning = ca.dot(g[i], placed[:3, :3] @ sparse(body.joint.screw.angular))
         # tr(dA D) without forming the product; an element-wise product of dA with D'.
         tau.append(_trace(da, d[i]) - gravity.T @ da @ e[i] - _trace(da, f[i]) - turning)
     return ca.vertcat(*tau)

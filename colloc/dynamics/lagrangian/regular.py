@@ -54,7 +54,7 @@ def regular_lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Seque
     DM([3.924, 0.981])
     """
     mass, velocity, static = regular_terms(model, q, qd, loads)
-    return mass @ qdd + velocity + static
+    return mass @ model.screw_accelerations(qd, qdd) + velocity + static
 
 
 def regular_terms(model: Model, q: ca.SX, qd: ca.SX, loads: Sequence[Load] = ()) -> tuple[ca.SX, ca.SX, ca.SX]:
@@ -103,7 +103,7 @@ def regular_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: 
     [[0.4, 0.16],
      [0.16, 0.12]])
     """
-    links = _links(model, q, 3)
+    links, qdd = _links(model, q, 3), model.screw_accelerations(qd, qdd)
     mass, velocity, static = _mass(model, links), _velocity(model, links, qd), _static(model, links, loads)
     by_q, by_qd = ca.SX(model.n, model.n), ca.SX(model.n, model.n)
     for body, link in zip(model.bodies, links, strict=True):
@@ -176,7 +176,7 @@ def _static_slopes(model: Model, links: list[_Partials], loads: Sequence[Load]) 
 def _links(model: Model, q: ca.SX, order: int = 2) -> list[_Partials]:
     """Every link with its partial derivatives, up to an order, by the coordinates that move it."""
     dofs = model.dofs
-    transforms = [body.joint.transform(coordinate) for _, body, _, coordinate in model.walk(q)]
+    transforms = [body.joint.transform(motion.position) for _, body, _, motion in model.joint_motions(q)]
     twists = [body.joint.twist for body in model.bodies]
 
     def partial(path: list[int], by: Sequence[int]) -> ca.SX:

@@ -105,9 +105,9 @@ def _outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[_LinkTransfo
     """Every link with its A, B, C (equations 12 to 14)."""
     world = (ca.SX.eye(4), ca.SX(4, 4), ca.SX(4, 4))
     links: list[_LinkTransforms] = []
-    for _, body, parent, coordinate, rate, change in model.walk(q, qd, qdd):
+    for _, body, parent, (position, rate, change) in model.joint_motions(q, qd, qdd):
         joint = body.joint
-        transform, twist = joint.transform(coordinate), joint.twist
+        transform, twist = joint.transform(position), joint.twist
         axis = joint.after[:3, :3].T @ sparse(joint.screw.angular)
         motion = carry(world if parent < 0 else links[parent].motion, transform, twist, rate, change)
         tangent = motion[0] @ twist

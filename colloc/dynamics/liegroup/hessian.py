@@ -134,9 +134,10 @@ def _in_world(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, multipliers: ca.SX)
     links: list[_WorldTwists] = []
     axes: list[tuple[ca.SX, ...]] = []
     world = _WorldTwists(ca.SX.eye(4), ca.SX(6, 1), upward(model), ca.SX(6, 1))
-    for _, body, parent, coordinate, rate, change, multiplier in model.walk(q, qd, qdd, multipliers):
+    steps = zip(model.joint_motions(q, qd, qdd), model.walk(multipliers), strict=True)
+    for (_, body, parent, (position, rate, change)), (*_, multiplier) in steps:
         above, v, a, w = world if parent < 0 else links[parent]
-        transform = above @ body.joint.transform(coordinate)
+        transform = above @ body.joint.transform(position)
         if body.joint.moves:
             s = Ad(transform) @ link_screw(body.joint)
             p, r = coordinate_twists(s, v, a)

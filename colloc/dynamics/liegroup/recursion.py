@@ -63,8 +63,8 @@ def lie(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = (
 def outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[LinkTwists]:
     """Every link and its motion (equations 21 to 23); gravity is an upward acceleration of the world."""
     links: list[LinkTwists] = []
-    for _, body, parent, coordinate, rate, change in model.walk(q, qd, qdd):
-        x = Ad(inverse(body.joint.transform(coordinate)))
+    for _, body, parent, (position, rate, change) in model.joint_motions(q, qd, qdd):
+        x = Ad(inverse(body.joint.transform(position)))
         v, a = (ca.SX(6, 1), upward(model)) if parent < 0 else (links[parent].velocity, links[parent].acceleration)
         above = v, a = x @ v, x @ a
         s = link_screw(body.joint)

@@ -119,9 +119,9 @@ def outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[LinkMotion]:
     zero = ca.SX(3, 1)
     world = LinkMotion(ca.SX.eye(3), zero, zero, zero, zero, zero, zero, ca.SX(-model.gravity))
     links: list[LinkMotion] = []
-    for _, body, parent, coordinate, rate, change in model.walk(q, qd, qdd):
+    for _, body, parent, (position, rate, change) in model.joint_motions(q, qd, qdd):
         p = world if parent < 0 else links[parent]
-        rotation, root, arm, axis, slide = _geometry(body, coordinate)
+        rotation, root, arm, axis, slide = _geometry(body, position)
         omega, alpha = rotation.T @ p.omega, rotation.T @ p.alpha
         at_root = p.acceleration + ca.cross(p.alpha, root) + ca.cross(p.omega, ca.cross(p.omega, root))
         acceleration = rotation.T @ at_root
@@ -139,7 +139,7 @@ def _geometry(body: Body, q: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:
     joint = body.joint
     to_link = joint.after[:3, :3].T
     axis, slide = (to_link @ sparse(part) for part in joint.screw)
-    arm = to_link @ joint.after[:3, 3] + slide * q
+    arm = to_link @ joint.after[:3, 3] + slide * joint.coordinate(q)
     return joint.transform(q)[:3, :3], joint.before[:3, 3], arm, axis, slide
 
 

@@ -69,9 +69,9 @@ def support_wrench(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequenc
     """
     found = joint_reactions(model, q, qd, qdd, loads)
     total = Wrench(ca.SX(3, 1), ca.SX(3, 1))
-    for k, body, parent, coordinate in model.walk(q):
+    for k, body, parent, (position, _, _) in model.joint_motions(q):
         if parent < 0:
-            rotation = body.joint.transform(coordinate)[:3, :3]
+            rotation = body.joint.transform(position)[:3, :3]
             force = rotation @ found.force[:, k]
             root = body.joint.before[:3, 3]
             total += Wrench(force, rotation @ found.moment[:, k] + ca.cross(root, force))

@@ -125,7 +125,7 @@ def _check_inertia(model: Model) -> None:
 def _generic_numbers(model: Model) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]:
     """Screw and armature of every joint and spatial inertia of every link at an arbitrary configuration."""
     rng = np.random.default_rng(0)
-    q, rest = ca.SX.sym("q", model.n), ca.SX(model.n, 1)
+    q, rest = ca.SX.sym("q", model.n_q), ca.SX(model.n, 1)
     symbols = ca.vertcat(q, *model.symbols)
     links = outward(model, q, rest, rest)
     screws = [link.screw.value for link in links]

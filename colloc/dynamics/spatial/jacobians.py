@@ -86,9 +86,10 @@ def _jacobians(model: Model, body: str, point: Any, q: ca.SX, qd: ca.SX) -> tupl
     while k >= 0:
         joint, dof, parent = model.bodies[k].joint, model.dofs[k], model.parents[k]
         if dof is not None:
-            # The joint's frame before it moves, and its time derivative.
-            placed = joint.before if parent < 0 else moving.position[parent] @ joint.before
-            placed_rate = ca.SX(4, 4) if parent < 0 else moving.velocity[parent] @ joint.before
+            # The frame of the joint's screw, and its time derivative.
+            frame = joint.frame(q[model.places[k]])
+            placed = frame if parent < 0 else moving.position[parent] @ frame
+            placed_rate = ca.SX(4, 4) if parent < 0 else moving.velocity[parent] @ frame
             axis, slide = (placed[:3, :3] @ sparse(part) for part in joint.screw)
             axis_rate, slide_rate = (placed_rate[:3, :3] @ sparse(part) for part in joint.screw)
             arm, arm_rate = at.position - placed[:3, 3], at.velocity - placed_rate[:3, 3]

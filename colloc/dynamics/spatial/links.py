@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.model import Body, Model
-from colloc.model.joint import sparse
+from colloc.model.joint import JointMotion, sparse
 from colloc.model.kinematics import Jet
 
 _AT_REST = Jet(ca.SX(6, 1), ca.SX(6, 1), ca.SX(6, 1))
@@ -50,7 +50,7 @@ def outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[WorldLink]:
     children = np.bincount([p for p in model.parents if p >= 0], minlength=len(model.bodies))
     resting: set[int] = set()
     links: list[WorldLink] = []
-    for k, body, parent, *coordinates in model.walk(q, qd, qdd):
+    for k, body, parent, motion in model.joint_motions(q, qd, qdd):
         if parent < 0:
             above = _link(ca.SX.eye(3), zero, zero, Jet(zero, zero, ca.SX(-model.gravity)), _AT_REST)
         else:
@@ -62,7 +62,7 @@ def outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[WorldLink]:
                 root = Jet(zero, zero, root.second)
             else:
                 resting.add(k)
-        links.append(_carry(body, above, root, *coordinates))
+        links.append(_carry(body, above, root, motion))
         if k in resting and children[k] != 1:
             _refer(links, model.parents, k, links[k].origin)
     return links
@@ -101,21 +101,21 @@ def _refer(links: list[WorldLink], parents: Sequence[int], k: int, reference: Je
         k = parents[k]
 
 
-def _carry(body: Body, above: WorldLink, root: Jet, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> WorldLink:
+def _carry(body: Body, above: WorldLink, root: Jet, motion: JointMotion) -> WorldLink:
     """A link from the link above it and the point from which its joint's axis starts."""
-    joint, zero = body.joint, ca.SX(3, 1)
+    joint, zero, (position, qd, qdd) = body.joint, ca.SX(3, 1), motion
     screw = _AT_REST
     omega, alpha = above.omega, above.alpha
-    rotation = above.rotation @ joint.before[:3, :3]
+    rotation = above.rotation @ joint.frame(position)[:3, :3]
     if joint.slides:
         slide = _turning(rotation @ sparse(joint.screw.linear), omega, alpha)
         screw = Jet(*(ca.vertcat(zero, part) for part in slide))
-        value, rate, second = slide
+        q, (value, rate, second) = joint.coordinate(position), slide
         root = added(root, Jet(q * value, q * rate + qd * value, q * second + 2 * qd * rate + qdd * value))
     if joint.turns:
         axis = _turning(rotation @ sparse(joint.screw.angular), omega, alpha)
         screw = added(screw, _hinge(root, axis))
-        rotation = rotation @ joint.rotation(q)
+        rotation = rotation @ joint.rotation(position)
         alpha = alpha + qdd * axis.value + qd * axis.rate
         omega = omega + qd * axis.value
     link = _link(rotation @ joint.after[:3, :3], omega, alpha, root, screw)
