@@ -27,7 +27,7 @@ The layers, lowest first; each imports only from those listed before it:
     blocks          functions of a few variables evaluated at many points, their sparse derivatives, compiled or not
     transcription   control points as variables, the NLP made of blocks; guesses; from rest to rest in one line
     errors          how far a motion can be trusted between its nodes; what it violates
-    solver          IPOPT: options, statuses, progress, and the diagnosis of a failed solve
+    solver          what a solver is, and those there are; progress; the diagnosis of a failed solve
     solution        the answer: motion at any time, verification
     refinement      solving in rounds: where one starts, and which grid comes next; what a failed one says
     storage         solutions as files
@@ -95,7 +95,7 @@ from colloc.refinement.iteration import Iteration
 from colloc.refinement.tie_break import tie_break
 from colloc.solution import Sample, SequenceSolution, Solution
 from colloc.solve import refine, solve
-from colloc.solver import Hessian, Status
+from colloc.solver import Hessian, Ipopt, Status
 from colloc.support.checks import InputError, InputWarning, unknown_name
 from colloc.support.version import __version__ as __version__
 from colloc.sweeps import Optima, Sweep, multistart, sweep
@@ -103,7 +103,7 @@ from colloc.transcription import NLP, SequenceNLP, keyframes, line, transcribe
 from colloc.transcription.point_to_point import point_to_point
 
 if TYPE_CHECKING:
-    from colloc import control, descent, dynamics, loops, plot
+    from colloc import control, descent, dynamics, loops, plot, solver
     from colloc.evaluator import Evaluator, TorqueSensitivities
     from colloc.formats.urdf import from_urdf
     from colloc.model.inverse_kinematics import reach
@@ -113,15 +113,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NLP", "BSpline", "Body", "Capsule", "Compile", "CompileWarning", "Cost", "Evaluator", "Free", "Friction",
-    "HermiteSimpson", "Hessian", "InputError", "InputWarning", "Instant", "Iteration", "Joint", "Limits", "Load",
-    "Model", "Optima", "Parameter", "Parametrised", "PointMotion", "Problem", "Radau", "Sample", "Sequence",
+    "HermiteSimpson", "Hessian", "InputError", "InputWarning", "Instant", "Ipopt", "Iteration", "Joint", "Limits",
+    "Load", "Model", "Optima", "Parameter", "Parametrised", "PointMotion", "Problem", "Radau", "Sample", "Sequence",
     "SequenceNLP", "SequenceSolution", "Solution", "SolutionWarning", "SolveError", "State", "Status", "Sweep",
     "TorqueSensitivities", "Unknown", "Verification", "apart", "at", "boundary", "bounds", "control", "descent",
     "dh_prismatic", "dh_revolute", "duration", "dynamics", "final", "fixed", "floating", "from_urdf", "graded",
     "ground", "helical", "impact", "initial", "integral", "keyframes", "line", "link", "load", "loops", "multistart",
     "parametrised", "path", "penalty", "placement", "plot", "point_motion", "point_to_point", "prismatic", "reach",
-    "refine", "revolute", "save", "solve", "spherical", "sweep", "terminal", "tie_break", "to_csv", "to_dataframe",
-    "track", "transcribe", "verify",
+    "refine", "revolute", "save", "solve", "solver", "spherical", "sweep", "terminal", "tie_break", "to_csv",
+    "to_dataframe", "track", "transcribe", "verify",
 ]  # fmt: skip
 
 # Loaded on first use: importing matplotlib takes longer than solving a small problem, and ground is for walkers.
