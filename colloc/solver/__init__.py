@@ -14,10 +14,12 @@
 A solver of another make is a class in one file with the methods of `Solver`.
 """
 
-from colloc.solver.ipopt import Ipopt
+from colloc.solver.ipopt import Ipopt as Ipopt
 from colloc.solver.nlpsol import Nlpsol
 from colloc.solver.progress import Iterate
-from colloc.solver.scaling import Hessian, ScaledNLP
-from colloc.solver.solver import Outcome, Solver, Start, Status
+from colloc.solver.scaling import Hessian as Hessian
+from colloc.solver.scaling import ScaledNLP
+from colloc.solver.solver import Outcome, Solver, Start
+from colloc.solver.solver import Status as Status
 
-__all__ = ["Hessian", "Ipopt", "Iterate", "Nlpsol", "Outcome", "ScaledNLP", "Solver", "Start", "Status"]
+__all__ = ["Iterate", "Nlpsol", "Outcome", "ScaledNLP", "Solver", "Start"]

@@ -228,7 +228,9 @@ class Ipopt:
         history = _history(solver.stats.get("iterations", {}))
         if "cost" in history:
             history["cost"] = scaled.unscaled_costs(history["cost"], parameters)
-        return replace(outcome, history=history, strategy=f"{strategy} barrier")
+        # IPOPT's own count means nothing where it made no iteration at all.
+        iterations = outcome.iterations if history.get("cost") else 0
+        return replace(outcome, history=history, iterations=iterations, strategy=f"{strategy} barrier")
 
 
 def _left(options: Mapping[str, Any], run: Outcome) -> dict[str, Any]:

@@ -114,7 +114,6 @@ class Nlpsol:
             Status.INTERRUPTED if monitor.stop else status,
             message,
             monitor.history | {"cost": scaled.unscaled_costs(monitor.history["cost"], parameters)},
-            # A solver's own count may mean nothing where it made no iteration at all.
-            max(0, monitor.count - 1) if monitor.count or not self.stats["success"] else self.stats["iter_count"],
+            monitor.count - 1 if monitor.count else int(self.stats["iter_count"]),
             {"build": self._build, "solve": time.perf_counter() - begin, "callbacks": callbacks},
         )

@@ -50,6 +50,12 @@ class Start(NamedTuple):
         Whether x is an optimum of the same problem on another grid.
     bounds : (ndarray, ndarray), optional
         Narrower lower and upper bounds of the variables, none of which they fix: a trust region around an optimum.
+
+    Examples
+    --------
+    >>> again = co.solver.Start(solution.x, solution.multipliers)
+    >>> co.Ipopt()(solution.nlp, again, solution.parameters).status
+    <Status.SOLVED: 'solved'>
     """
 
     x: np.ndarray
@@ -83,7 +89,12 @@ class Outcome:
     tolerance : float
         Largest error between nodes, relative, of an answer that counts as solved.
     strategy : str
-        How the solver found this end, where it may try several ways: "monotone barrier", say.
+        How the solver came to this end, where it may try several ways: "monotone barrier", say.
+
+    Examples
+    --------
+    >>> solution.outcome.message
+    'Solve_Succeeded'
     """
 
     x: np.ndarray
