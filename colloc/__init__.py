@@ -27,7 +27,7 @@ The layers, lowest first; each imports only from those listed before it:
     blocks          functions of a few variables evaluated at many points, their sparse derivatives, compiled or not
     transcription   control points as variables, the NLP made of blocks; guesses; from rest to rest in one line
     errors          how far a motion can be trusted between its nodes; what it violates
-    solver          IPOPT: options, statuses, progress, and the diagnosis of a failed solve
+    solver          what a solver is, and those there are; progress; the diagnosis of a failed solve
     solution        the answer: motion at any time, verification
     refinement      solving in rounds: where one starts, and which grid comes next; what a failed one says
     storage         solutions as files
@@ -73,6 +73,7 @@ if TYPE_CHECKING:  # for type checkers and editors, the table below once more
     from colloc.refinement import SolveError as SolveError
     from colloc.solution import Solution as Solution, verify as verify
     from colloc.solve import refine as refine
+    from colloc.solver import Ipopt as Ipopt
     from colloc.storage import load as load, save as save
     from colloc.support import InputError as InputError
     from colloc.sweeps import multistart as multistart, sweep as sweep
@@ -93,6 +94,7 @@ _TOP = {
     "refinement": "SolveError",
     "solution": "Solution verify",
     "solve": "refine solve",
+    "solver": "Ipopt",
     "storage": "load save",
     "support": "InputError",
     "sweeps": "multistart sweep",
@@ -114,7 +116,7 @@ _PACKAGES = {
     "problem": "Cost Instant Parametrised ground parametrised",
     "refinement": "Iteration SolutionWarning tie_break",
     "solution": "Sample SequenceSolution Verification",
-    "solver": "Hessian Status",
+    "solver": "Hessian Iterate Nlpsol Outcome ScaledNLP Solver Start Status",
     "storage": "to_csv to_dataframe",
     "support": "InputWarning",
     "sweeps": "Optima Sweep",

@@ -14,11 +14,12 @@ from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
 from colloc.refinement.failure import judge
-from colloc.refinement.iteration import Watch
+from colloc.refinement.iteration import ProgressRequest
 from colloc.refinement.rounds import Run, refined
 from colloc.refinement.warm_start import Given, Own
 from colloc.solution import SequenceSolution, Solution
-from colloc.solver import Hessian, check_options
+from colloc.solver import Hessian, Solver
+from colloc.solver.ipopt import chosen_solver
 from colloc.solver.progress import check_progress
 from colloc.support.checks import (
     InputError,
@@ -42,8 +43,9 @@ def solve(
     problem: Problem | NLP, curve: Transcription | None = None, *,
     tol: float | None = None, guess: Own = None, parameters: Mapping[str, Any] | None = None,
     dynamics: InverseDynamics | None = None, sensitivities: DerivativeRecursion | None = None,
-    hessian: Hessian = Hessian.EXACT, compile: bool | Compile | None = None, ipopt: Mapping[str, Any] | None = None,
-    progress: Watch = None, violation_tolerance: float = 1e-2, between: str = "always",
+    solver: Solver | None = None, hessian: Hessian | None = None, ipopt: Mapping[str, Any] | None = None,
+    compile: bool | Compile | None = None, progress: ProgressRequest = None,
+    violation_tolerance: float = 1e-2, between: str = "always",
     seconds: float | None = None, raise_on_failure: bool = True,
 ) -> Solution: ...  # fmt: skip
 
@@ -53,8 +55,9 @@ def solve(
     problem: Sequence | SequenceNLP, curve: Transcription | Mapping[str, Transcription] | None = None, *,
     tol: float | None = None, guess: Given = None, parameters: Mapping[str, Any] | None = None,
     dynamics: InverseDynamics | None = None, sensitivities: DerivativeRecursion | None = None,
-    hessian: Hessian = Hessian.EXACT, compile: bool | Compile | None = None, ipopt: Mapping[str, Any] | None = None,
-    progress: Watch = None, violation_tolerance: float = 1e-2, between: str = "always",
+    solver: Solver | None = None, hessian: Hessian | None = None, ipopt: Mapping[str, Any] | None = None,
+    compile: bool | Compile | None = None, progress: ProgressRequest = None,
+    violation_tolerance: float = 1e-2, between: str = "always",
     seconds: float | None = None, raise_on_failure: bool = True,
 ) -> SequenceSolution: ...  # fmt: skip
 
@@ -71,16 +74,17 @@ def solve(
     parameters: Mapping[str, Any] | None = None,
     dynamics: InverseDynamics | None = None,
     sensitivities: DerivativeRecursion | None = None,
-    hessian: Hessian = Hessian.EXACT,
-    compile: bool | Compile | None = None,
+    solver: Solver | None = None,
+    hessian: Hessian | None = None,
     ipopt: Mapping[str, Any] | None = None,
-    progress: Watch = None,
+    compile: bool | Compile | None = None,
+    progress: ProgressRequest = None,
     violation_tolerance: float = 1e-2,
     between: str = "always",
     seconds: float | None = None,
     raise_on_failure: bool = True,
 ) -> Solution | SequenceSolution:
-    """The motion that minimises the cost, by IPOPT with exact sparse derivatives.
+    """The motion that minimises the cost, from exact sparse derivatives.
 
     Without a curve one is chosen and refined: `co.solve(problem)` is right to 1e-3, or says that it is not.
 
@@ -103,7 +107,7 @@ def solve(
         relative, are below; `Solution.ladder` lists the rounds. 1e-3 without a curve, none with one.
     guess : optional
         `line`, `keyframes`, a function of time (t [s] -> shape (n,)), or an earlier Solution on any grid or
-        transcription; on the same one its multipliers warm-start IPOPT. By default the straight line between the
+        transcription; on the same one its multipliers warm-start the solver. By default the straight line between the
         stated end postures, as fast as the limits allow where the duration is free and has no guess of its own. Where
         a guess misses what is fixed at the ends, or at single moments on the way, all of it is bent smoothly to meet
         it. For a Sequence any of these for the whole motion, or a mapping of phase to guess.
@@ -114,15 +118,15 @@ def solve(
     sensitivities : optional
         Recursion for the derivatives of the torques, as in `transcribe`. By default `composite_sensitivities` from
         eight joints on, `by_differentiation(dynamics)` below.
-    hessian : Hessian
-        EXACT, GAUSS_NEWTON or LIMITED_MEMORY.
+    solver : Solver, optional
+        ``co.Ipopt(hessian=..., max_iter=...)``, which is the default with no options, or any other `Solver`.
+    hessian, ipopt : Hessian and mapping, optional
+        In place of a solver, ``hessian=h, ipopt={"max_iter": 500}`` is short for ``co.Ipopt(hessian=h, max_iter=500)``.
     compile : bool or Compile, optional
         Whether values and derivatives run as machine code, which a C compiler (GCC or Clang) makes once and a cache
         keeps; Compile chooses threads, compiler and cache. Without a compiler CasADi's virtual machine does the same
         work, after a CompileWarning. By default compiled code is used if the cache has it or if making it is expected
         to take less time than a hundred iterations without it, and not at all if those would take less than a second.
-    ipopt : mapping, optional
-        IPOPT's own options.
     progress : bool or callable, optional
         One updating line on standard error, in notebooks a bar of tqdm's where that is installed. By default only in a
         terminal or notebook, after the first second. A function is called with every `Iteration` instead; what it
@@ -179,7 +183,7 @@ def solve(
     choice("between", between, ("always", "nodes"))
     flag("raise_on_failure", raise_on_failure)
     check_progress(progress)
-    options = check_options(ipopt)
+    chosen = chosen_solver(solver, ipopt, hessian)
     begin = time.perf_counter()
     deadline = begin + (np.inf if seconds is None else finite_number("seconds", seconds, positive=True))
     if isinstance(problem, BaseNLP):
@@ -188,7 +192,7 @@ def solve(
         assert curve is not None
         nlp = transcribe(problem, curve, newton_euler if dynamics is None else dynamics, sensitivities, compile=compile)
     values = nlp.problem.parameter_values(parameters)
-    run = Run(values, options, hessian, progress, tolerance, between == "always", deadline)
+    run = Run(values, chosen, progress, tolerance, between == "always", deadline)
     solution, start = run(nlp, guess, begin)
     if tol is not None:
         solution = refined(solution, run, guess)
@@ -203,9 +207,10 @@ def refine(
     solution: A,
     tol: float = 1e-3,
     *,
-    hessian: Hessian = Hessian.EXACT,
+    solver: Solver | None = None,
+    hessian: Hessian | None = None,
     ipopt: Mapping[str, Any] | None = None,
-    progress: Watch = None,
+    progress: ProgressRequest = None,
     seconds: float | None = None,
 ) -> A:
     """The same motion on finer grids, until its error between the nodes and the change of its cost are below `tol`.
@@ -216,7 +221,7 @@ def refine(
         Of any status; its curve is the first.
     tol : float
         Relative, see `Solution.error`.
-    hessian, ipopt, progress, seconds :
+    solver, hessian, ipopt, progress, seconds :
         As in `solve`.
 
     Returns
@@ -240,7 +245,7 @@ def refine(
     check_progress(progress)
     deadline = time.perf_counter() + (np.inf if seconds is None else finite_number("seconds", seconds, positive=True))
     tolerance = relative_tolerance("tol", tol)
-    run = Run(solution.parameters, check_options(ipopt), hessian, progress, tolerance, deadline=deadline)
+    run = Run(solution.parameters, chosen_solver(solver, ipopt, hessian), progress, tolerance, deadline=deadline)
     judged = replace(solution, outcome=replace(solution.outcome, tolerance=run.tolerance))
     finer = refined(judged, run)
     judge(finer, finer.x, raise_on_failure=False, seconds=seconds)

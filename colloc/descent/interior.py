@@ -7,7 +7,7 @@ import numpy as np
 from colloc.descent.line_search import Point
 from colloc.descent.objective import Descent, DescentStatus, Objective, Stop
 from colloc.descent.record import Record
-from colloc.solver.unconstrained import minimise
+from colloc.solver.ipopt import minimise
 from colloc.support.interrupts import reraise_interrupt
 
 
@@ -16,7 +16,7 @@ def ipopt(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Des
     """Descent by IPOPT under the same stopping rule.
 
     A Newton method with a filter, or limited-memory quasi-Newton where the objective has no Hessian; see
-    `colloc.solver.unconstrained.minimise`. The gradient norm is that of the objective as it is: nothing is scaled.
+    `colloc.solver.ipopt.minimise`. The gradient norm is that of the objective as it is: nothing is scaled.
 
     Parameters, returned values and errors as of `steepest_descent`.
 

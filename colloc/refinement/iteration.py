@@ -10,7 +10,7 @@ import numpy as np
 from colloc.solution.sequence import SequenceSolution, solution_of
 from colloc.solution.solution import Solution
 from colloc.solver import Outcome, Status
-from colloc.solver.progress import Asked, Step
+from colloc.solver.progress import Iterate, Tell
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, SequenceNLP
 
@@ -65,15 +65,17 @@ class Iteration:
         return solution_of(self.nlp, outcome, self.parameters)
 
 
-Watch = bool | Callable[[Iteration], object] | None  # as users ask for progress
+ProgressRequest = bool | Callable[[Iteration], object] | None  # as users ask for progress
 
 
-def told(progress: Watch, nlp: NLP | SequenceNLP, parameters: np.ndarray, round: int) -> Asked:
-    """What a solver is asked for: a user's function is told iterations of this NLP, in this round."""
+def progress_adapter(
+    progress: ProgressRequest, nlp: NLP | SequenceNLP, parameters: np.ndarray, round: int
+) -> bool | Tell | None:
+    """What a solver is asked for: a user's function is called with iterations of this NLP, in this round."""
     if not callable(progress):
         return progress
 
-    def tell(step: Step) -> object:
-        return progress(Iteration(*step[:4], nlp, step.x, parameters, round))
+    def tell(iterate: Iterate) -> object:
+        return progress(Iteration(*iterate[:4], nlp, iterate.x, parameters, round))
 
     return tell

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from colloc.refinement import knot_search as knots
 from colloc.refinement.failure import SolutionWarning
-from colloc.refinement.iteration import Watch, told
+from colloc.refinement.iteration import ProgressRequest, progress_adapter
 from colloc.refinement.next_grid import halved, has_settled, next_nlp, rung, with_nodes
 from colloc.refinement.warm_start import Given, start_from
 from colloc.solution.sequence import SequenceSolution, solution_of
 from colloc.solution.solution import BaseSolution, Solution
-from colloc.solver import Hessian, Ipopt, Start, Status, check_hessian, hopeless
+from colloc.solver import Outcome, Solver, Start, Status
+from colloc.solver.degenerate import violated_constants
+from colloc.solver.progress import shown
 from colloc.support.checks import InputError, warn
 from colloc.transcription import NLP, FreeKnotsGrid, SequenceNLP, check_freedoms
 
@@ -37,7 +38,7 @@ class Run:
     ----------
     parameters : ndarray
         Values of the problem's parameters.
-    options, hessian, progress :
+    solver, progress :
         As in `solve`.
     tolerance : float
         Largest error between nodes of an answer that counts as solved.
@@ -50,9 +51,8 @@ class Run:
     """
 
     parameters: np.ndarray
-    options: Mapping[str, Any]
-    hessian: Hessian
-    progress: Watch
+    solver: Solver
+    progress: ProgressRequest
     tolerance: float
     always: bool = True
     deadline: float = float("inf")
@@ -84,11 +84,9 @@ class Run:
         first, start = self._once(nlp.on_curve(grid.curve.with_breakpoints(grid.breakpoints)), guess, begin)
         if first.outcome.status is not Status.SOLVED:
             return first, start
-        options = {"mu_strategy": "adaptive", "max_iter": knots.PATIENCE} | dict(self.options)
-        ipopt = Ipopt(nlp, self._limited(options), self.hessian, self.round)
-        x = np.append(first.x, grid.breakpoints)
-        quiet = False if callable(self.progress) else self.progress
-        found = knots.seek(nlp, x, self.parameters, lambda start: ipopt(start, self.parameters, quiet))
+        quiet = replace(self, progress=False if callable(self.progress) else self.progress)
+        solver, x = self.solver.limited(iterations=knots.PATIENCE), np.append(first.x, grid.breakpoints)
+        found = knots.seek(nlp, x, self.parameters, lambda start: quiet._end(solver, nlp, start))
         if found.status in CUT_SHORT:
             return _cut_short(first, found.status), start
         if found.status is not Status.SOLVED:
@@ -105,23 +103,18 @@ class Run:
         if undefined := nlp.first_undefined(start.x, self.parameters):
             raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")
         check_freedoms(nlp)
-        check_hessian(self.hessian, nlp)
         built = time.perf_counter() - begin
-        outcome = hopeless(nlp, start.x, self.parameters)
-        if outcome is None:
-            ipopt = Ipopt(nlp, self._limited(self.options), self.hessian, self.round)
-            outcome = ipopt(start, self.parameters, told(self.progress, nlp, self.parameters, self.round))
+        outcome = violated_constants(nlp, start.x, self.parameters) or self._end(self.solver, nlp, start)
         seconds = outcome.seconds | {"build": built + outcome.seconds["build"]}
         outcome = replace(outcome, seconds=seconds, tolerance=self.tolerance)
         return solution_of(nlp, outcome, self.parameters), start.x
 
-    def _limited(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """IPOPT's options with the time that is left."""
-        if not np.isfinite(self.deadline):
-            return dict(options)
-        left = max(self.deadline - time.perf_counter(), 1e-3)  # IPOPT wants a positive number
-        limit = options.get("max_wall_time", left)
-        return {**options, "max_wall_time": min(limit, left) if isinstance(limit, int | float) else limit}
+    def _end(self, solver: Solver, nlp: NLP | SequenceNLP, start: Start) -> Outcome:
+        """The end of one run of a solver, in the time that is left."""
+        if np.isfinite(self.deadline):
+            solver = solver.limited(seconds=max(self.deadline - time.perf_counter(), 1e-3))
+        with shown(progress_adapter(self.progress, nlp, self.parameters, self.round), self.round) as tell:
+            return solver(nlp, start, self.parameters, tell)
 
 
 def _cut_short(solution: A, status: Status) -> A:

@@ -11,10 +11,11 @@ import numpy as np
 
 from colloc.problem import Cost
 from colloc.refinement.failure import judge
-from colloc.refinement.iteration import Watch
+from colloc.refinement.iteration import ProgressRequest
 from colloc.refinement.rounds import Run
 from colloc.solution import Solution
-from colloc.solver import Hessian, Start, Status, check_options
+from colloc.solver import Hessian, Solver, Start, Status
+from colloc.solver.ipopt import chosen_solver
 from colloc.solver.progress import check_progress
 from colloc.support.checks import InputError, flag, instance, spelt
 from colloc.support.interrupts import reraise_interrupt
@@ -26,9 +27,10 @@ def tie_break(
     solution: Solution,
     cost: Cost,
     *,
-    hessian: Hessian = Hessian.EXACT,
+    solver: Solver | None = None,
+    hessian: Hessian | None = None,
     ipopt: Mapping[str, Any] | None = None,
-    progress: Watch = None,
+    progress: ProgressRequest = None,
     raise_on_failure: bool = True,
 ) -> Solution:
     """The cheapest of all motions that take as long as a time optimum, by a second cost.
@@ -44,7 +46,7 @@ def tie_break(
         With the duration as its only cost, and found to be an optimum; of any curve, which is kept, with its nodes.
     cost : Cost
         What the joints that are free save, such as squared torques or accelerations.
-    hessian, ipopt, progress, raise_on_failure :
+    solver, hessian, ipopt, progress, raise_on_failure :
         As in `solve`.
 
     Returns
@@ -75,6 +77,7 @@ def tie_break(
     instance("cost", cost, Cost, "see co.integral")
     flag("raise_on_failure", raise_on_failure)
     check_progress(progress)
+    chosen = chosen_solver(solver, ipopt, hessian)
     problem = solution.problem
     if not problem.minimize.is_duration or problem.horizon.lower == problem.horizon.upper:
         costs = ", ".join(problem.costs)
@@ -84,7 +87,7 @@ def tie_break(
     begin = time.perf_counter()
     nlp = solution.nlp.for_problem(replace(problem, duration=solution.duration, minimize=cost))
     start = Start(np.clip(solution.x, nlp.lower, nlp.upper), near=True)
-    run = Run(solution.parameters, check_options(ipopt), hessian, progress, solution.outcome.tolerance)
+    run = Run(solution.parameters, chosen, progress, solution.outcome.tolerance)
     settled, _ = run(nlp, start, begin)
     assert isinstance(settled, Solution)
     judge(settled, start.x, raise_on_failure)

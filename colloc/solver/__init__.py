@@ -1,9 +1,23 @@
-"""Handing an NLP to a solver, watching it, and reading what came back."""
+"""Handing a nonlinear program to a solver, watching it, and reading what came back.
 
-from colloc.solver.constant_rows import hopeless
-from colloc.solver.ipopt import Ipopt, check_options
-from colloc.solver.outcome import Outcome, Status
-from colloc.solver.scaled import Hessian, check_hessian
-from colloc.solver.start import Start
+    solver          what a solver is: from a start to an outcome with a status
+    progress        what a user sees of a solve while it runs
+    degenerate      what solvers cannot make sense of: rows and costs that no variable changes, infinite values, kinks
+    scaling         the program in units of natural size one, with its derivatives
+    monitor         the best iterate, progress, Ctrl-C and the time, at every iteration
+    nlpsol          any solver that CasADi knows, on a scaled program
+    linear_solvers  the linear algebra below IPOPT
+    ipopt           IPOPT: its options, statuses and strategies (ipopt_options.txt: the names of all options)
+    conflicts       which bounds and conditions stand in the way of violated rows
+    diagnosis       why a solve failed, in a few lines
 
-__all__ = ["Hessian", "Ipopt", "Outcome", "Start", "Status", "check_hessian", "check_options", "hopeless"]
+A solver of another make is a class in one file with the methods of `Solver`.
+"""
+
+from colloc.solver.ipopt import Ipopt
+from colloc.solver.nlpsol import Nlpsol
+from colloc.solver.progress import Iterate
+from colloc.solver.scaling import Hessian, ScaledNLP
+from colloc.solver.solver import Outcome, Solver, Start, Status
+
+__all__ = ["Hessian", "Ipopt", "Iterate", "Nlpsol", "Outcome", "ScaledNLP", "Solver", "Start", "Status"]

@@ -8,9 +8,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.solver.conflicts import conflicts
-from colloc.solver.constant_rows import constant_rows
-from colloc.solver.kinks import kink
-from colloc.solver.undefined import undefined, undefined_beside
+from colloc.solver.degenerate import constant_rows, kink, nonfinite, nonfinite_nearby
 from colloc.support.checks import shortened
 from colloc.transcription import Program
 
@@ -98,7 +96,7 @@ def fallen_terms(nlp: Program, start: np.ndarray, x: np.ndarray, p: np.ndarray) 
 def explain(nlp: Program, start: np.ndarray, x: np.ndarray, p: np.ndarray, *, limited: bool = False) -> str:
     """Why no optimum was found, in a few lines; `limited` is whether iterations have run out."""
     lines: list[str] = []
-    if line := undefined(nlp, x, p):
+    if line := nonfinite(nlp, x, p):
         return line
     if fallen := fallen_terms(nlp, start, x, p):
         lines += ["the cost seems to have no lower bound; bound what it rewards:", *_indented(fallen)]
@@ -115,7 +113,7 @@ def explain(nlp: Program, start: np.ndarray, x: np.ndarray, p: np.ndarray, *, li
             "equality constraints linearly dependent at the guess (a fact stated twice, or a singular posture):",
             *_indented(dependent),
         ]
-    if not lines and (line := undefined_beside(nlp, x, p)):
+    if not lines and (line := nonfinite_nearby(nlp, x, p)):
         lines.append(line)
     return "\n".join(lines)
 

@@ -1,9 +1,8 @@
-"""The border to IPOPT: its options, statuses and histories."""
+"""The border to IPOPT: its options, statuses and histories, of motions and of smooth functions without constraints."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -12,25 +11,26 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.solver.linear_algebra import on_one_thread
-from colloc.solver.linear_solvers import check_linear_solver
-from colloc.solver.monitor import Interruptible, Monitor
-from colloc.solver.nearest import is_moved
-from colloc.solver.outcome import Outcome, Status
-from colloc.solver.progress import Asked
-from colloc.solver.scaled import Hessian, ScaledNLP
-from colloc.solver.sizes import sizes_at
-from colloc.solver.start import Start
-from colloc.support.checks import InputError, finite_number, mapping, text, unknown_name
+from colloc.solver.linear_solvers import check_linear_solver, on_one_thread
+from colloc.solver.monitor import Interruptible, IterationCallback
+from colloc.solver.nlpsol import Nlpsol
+from colloc.solver.progress import Tell
+from colloc.solver.scaling import Hessian, ScaledNLP, check_hessian
+from colloc.solver.solver import Outcome, Solver, Start, Status, check_solver
+from colloc.support.checks import InputError, finite_number, mapping, quoted, spelt, text, unknown_name
 from colloc.transcription import Program
+
+Evaluate = Callable[[np.ndarray], Any]
 
 # MUMPS is quickest, by a quarter on splines and up to twofold on long meshes, if it neither permutes nor scales what is
 # scaled already, orders by QAMD, and keeps to twice the memory it estimates: `python -m colloc benchmarks.kkt`.
-_DEFAULTS = {
+_QUIET = {
     "print_level": 0,
     "sb": "yes",
     "option_file_name": "",  # by default ipopt.opt of the working directory, which may name libraries to be loaded
     "linear_solver": "mumps",
+}
+_DEFAULTS = _QUIET | {
     "mumps_mem_percent": 100,
     "mumps_permuting_scaling": 0,
     "mumps_pivot_order": 6,
@@ -72,6 +72,10 @@ _NEAR = {
 # L-BFGS converges by fits and starts: fifteen iterations of acceptable accuracy in a row mean no standstill.
 _LIMITED_MEMORY = {"hessian_approximation": "limited-memory", "acceptable_iter": 0}
 
+# Functions of the first and of second derivatives, as it asks for them.
+_FIRST = {"nlp_grad_f": ("f", "grad_f_x"), "nlp_jac_g": ("g", "jac_g_x")}
+_SECOND = {"nlp_hess_l": ("triu_hess_gamma_x_x",)}
+
 _STATUS = {
     "Solve_Succeeded": Status.SOLVED,
     "Feasible_Point_Found": Status.SOLVED,
@@ -100,7 +104,8 @@ def check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
 
     InputError names close matches of an unknown key, and the linear solvers that can be loaded where another is named.
     """
-    for key, value in mapping("ipopt", options).items():
+    checked = dict(mapping("ipopt", options))
+    for key, value in checked.items():
         text("name of an IPOPT option", key)
         if not isinstance(value, str):
             finite_number(f"IPOPT option {key}", value)
@@ -110,118 +115,132 @@ def check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
             )
         if key not in option_names():
             raise unknown_name("IPOPT option", key, sorted(option_names()))
-    check_linear_solver(options or {})
-    return dict(options or {})
+    check_linear_solver(checked)
+    return checked
 
 
-@dataclass(frozen=True, eq=False)
+def chosen_solver(
+    solver: Solver | None, ipopt: Mapping[str, Any] | None = None, hessian: Hessian | None = None
+) -> Solver:
+    """The solver that a user asks for: an object or, for short, IPOPT with some options and a Hessian."""
+    if solver is None:
+        return Ipopt(hessian=Hessian.EXACT if hessian is None else hessian, **check_options(ipopt))
+    for name, value in (("ipopt", ipopt), ("hessian", hessian)):
+        if value is not None:
+            raise InputError(
+                f"solver and {name} are given, of which one is enough: {name}= is short for solver=co.Ipopt(...), "
+                f"got solver={quoted(solver)}, {name}={quoted(value)}"
+            )
+    return check_solver(solver)
+
+
+@spelt
+@dataclass(frozen=True, init=False)
 class Ipopt:
-    """IPOPT for one NLP and one set of options; solves any number of times.
+    """IPOPT, the interior-point method that solves unless another solver is asked for.
 
-    The barrier is monotone in a free duration or near an optimum, adaptive in a given one or from multipliers. A run
-    that finds no optimum within `PATIENCE` iterations is followed by one with the other barrier from the same start,
-    and the better end counts. L-BFGS, slow by nature, has one run and all iterations. Of a cost that no variable moves,
-    such as zero, the nearest motion to the start is sought that meets the constraints.
+    The barrier is monotone in a free duration or near an optimum, adaptive in a given one, within a trust region or
+    from multipliers. A run that ends without an optimum within `PATIENCE` iterations is followed by one with the other
+    barrier from the same start, and the better end counts. L-BFGS, slow by nature, has one run and all iterations, and
+    so has a start within a trust region. Of a cost that no variable moves, such as zero, the nearest motion to the
+    start is sought that meets the constraints.
 
     Parameters
     ----------
-    nlp : Program
-    options : mapping
-        IPOPT's own options, checked, on top of the defaults. With a mu_strategy of its own there is no second try.
     hessian : Hessian
-    round : int
-        Of a refinement, for the progress line.
+        EXACT, GAUSS_NEWTON or LIMITED_MEMORY.
+    **options
+        IPOPT's own options by name, on top of the library's defaults: ``max_iter=500``, ``tol=1e-10``,
+        ``linear_solver="ma57"``. With a ``mu_strategy`` of its own there is no second try.
+
+    Raises
+    ------
+    InputError
+        For options that IPOPT has not, or a linear solver that it cannot load.
+
+    Examples
+    --------
+    >>> patient = co.Ipopt(max_iter=10_000, tol=1e-10)
+    >>> co.solve(problem, co.BSpline(10), solver=patient).status
+    <Status.SOLVED: 'solved'>
     """
 
-    nlp: Program
-    options: Mapping[str, Any]
     hessian: Hessian
-    round: int = 1
+    options: Mapping[str, Any]
 
-    def __call__(self, start: Start, p: np.ndarray, progress: Asked) -> Outcome:
-        """Solve from a start."""
+    def __init__(self, *, hessian: Hessian = Hessian.EXACT, **options: Any):
+        object.__setattr__(self, "hessian", check_hessian(hessian))
+        object.__setattr__(self, "options", check_options(options))
+
+    def __repr__(self) -> str:
+        options = [f"{name}={value!r}" for name, value in self.options.items()]
+        return f"Ipopt({', '.join([f'hessian={self.hessian}', *options])})"
+
+    def limited(self, *, iterations: int | None = None, seconds: float | None = None) -> Ipopt:
+        """IPOPT for one run of many, with fewer iterations and seconds: see `Solver`."""
+        options = dict(self.options)
+        if iterations is not None:
+            options.setdefault("max_iter", iterations)
+        if seconds is not None:
+            limit = options.get("max_wall_time", seconds)
+            options["max_wall_time"] = min(limit, seconds) if isinstance(limit, int | float) else limit
+        return Ipopt(hessian=self.hessian, **options)
+
+    def __call__(self, nlp: Program, start: Start, parameters: np.ndarray, tell: Tell | None = None, /) -> Outcome:
+        """The end of one run, or of two with different barriers."""
         on_one_thread()
-        anchor = None if is_moved(self.nlp, start.x, p) else start.x
-        scaled = ScaledNLP(self.nlp, sizes_at(self.nlp, start.x, p), anchor)
-        given = scaled.start(start, p)
-        limited, warm = self.hessian is Hessian.LIMITED_MEMORY, start.multipliers is not None
-        usual = _DEFAULTS | (_LIMITED_MEMORY if limited else {})
-        special = _WARM if warm else _NEAR if start.near and not limited else {}
-        own = usual | special | dict(self.options)
-        adaptive = warm or not (self.nlp.free_duration or start.near)
+        scaled = ScaledNLP.at(nlp, start.x, parameters)
+        limited_memory, warm = self.hessian is Hessian.LIMITED_MEMORY, start.multipliers is not None
+        defaults = _DEFAULTS | (_LIMITED_MEMORY if limited_memory else {})
+        special = _WARM if warm else _NEAR if start.near and not limited_memory else {}
+        options = defaults | special | dict(self.options)
+        trusted = start.bounds is not None
+
+        def run(options: dict[str, Any], strategy: str) -> Outcome:
+            return self._run(scaled, options | {"mu_strategy": strategy}, start, parameters, tell)
+
+        adaptive = warm or trusted or not (nlp.free_duration or start.near)
         first, second = STRATEGIES[::-1] if adaptive else STRATEGIES
-        if "mu_strategy" in own or limited:
-            return self._run(scaled, given, own, own.get("mu_strategy", first), progress)
-        limit = own.get("max_iter", _MAX_ITER)
+        if "mu_strategy" in options or limited_memory or trusted:
+            return run(options, options.get("mu_strategy", first))
+        limit = options.get("max_iter", _MAX_ITER)
         # What is no number IPOPT refuses.
         patience = min(PATIENCE, limit) if isinstance(limit, int) else limit
-        run = self._run(scaled, given, own | {"max_iter": patience}, first, progress)
-        left = _left(own, run)
-        if run.status in (Status.SOLVED, Status.INTERRUPTED) or run.iterations == 0 or min(left.values()) <= 0:
-            return run
-        return _better(run, self._run(scaled, given, usual | dict(self.options) | left, second, progress))
+        outcome = run(options | {"max_iter": patience}, first)
+        left = _left(options, outcome)
+        if outcome.status in (Status.SOLVED, Status.INTERRUPTED) or outcome.iterations == 0 or min(left.values()) <= 0:
+            return outcome
+        return _better(outcome, run(defaults | dict(self.options) | left, second))
 
     def _run(
-        self,
-        scaled: ScaledNLP,
-        start: Mapping[str, np.ndarray],
-        own: Mapping[str, Any],
-        strategy: str,
-        progress: Asked,
+        self, scaled: ScaledNLP, options: dict[str, Any], start: Start, parameters: np.ndarray, tell: Tell | None
     ) -> Outcome:
         """One run of IPOPT with one barrier strategy."""
-        own = dict(own) | {"mu_strategy": strategy}
-        if strategy == "monotone" and isinstance(tol := own.get("tol", _TOL), float):
-            own = {"compl_inf_tol": _GAP * tol} | own
-        begin = time.perf_counter()
-        monitor = Monitor(self.nlp.n_x, self.nlp.n_g, self.nlp.f.size1_in(1))
-        settings = {
-            "no_nlp_grad": True,
-            "calc_lam_p": False,
-            "print_time": False,
-            "show_eval_warnings": False,
-            "iteration_callback": monitor,
-            "ipopt": own,
-            **scaled.derivatives(self.hessian),
-        }
+        strategy = options["mu_strategy"]
+        if strategy == "monotone" and isinstance(tol := options.get("tol", _TOL), float):
+            options = {"compl_inf_tol": _GAP * tol} | options
+        functions = _FIRST if self.hessian is Hessian.LIMITED_MEMORY else _FIRST | _SECOND
         try:
-            solver = ca.nlpsol("ipopt", "ipopt", scaled.problem(), settings)
+            solver = Nlpsol("ipopt", scaled, functions, {"ipopt": options}, self.hessian)
         except RuntimeError as error:
             if not self.options:
                 raise
             raise InputError(f"IPOPT refuses these options: {dict(self.options)!r}") from error
-        built = time.perf_counter()
-        monitor.begin(start["lbg"], start["ubg"], scaled.sizes.cost, scaled.own, progress, self.round)
-        with Interruptible(monitor):
-            result = solver(**start)
-        monitor.end()
-        stats = solver.stats()
-        status = _STATUS.get(stats["return_status"], Status.FAILED)
-        # Ctrl-C may come when IPOPT no longer asks: the optimum is then the best iterate, and the interruption counts.
-        stopped = monitor.stop or status is Status.TIME_LIMIT
-        best = monitor.best if stopped and status is not Status.SOLVED else None
-        history = _history(stats.get("iterations", {}), scaled.sizes.cost)
-        if scaled.anchor is not None:
-            value = float(self.nlp.f(scaled.anchor, start["p"]))  # wherever the motion is
-            history["cost"] = [value] * len(history.get("cost", []))
-        spent = sum(float(seconds) for key, seconds in stats.items() if key.startswith("t_wall_nlp_"))
-        return Outcome(
-            scaled.own(np.array(result["x"]).ravel() if best is None else best),
-            scaled.own_multipliers(*(np.array(result[name]).ravel() for name in ("lam_g", "lam_x"))),
-            Status.INTERRUPTED if monitor.stop else status,
-            stats["return_status"],
-            history,
-            # IPOPT's own count means nothing where it made no iteration at all.
-            max(0, monitor.count - 1),
-            {"build": built - begin, "solve": time.perf_counter() - built, "callbacks": spent},
-            strategy=f"{strategy} barrier",
-        )
+        outcome = solver(start, parameters, tell, statuses=_STATUS)
+        history = _history(solver.stats.get("iterations", {}))
+        if "cost" in history:
+            history["cost"] = scaled.unscaled_costs(history["cost"], parameters)
+        # IPOPT's own count means nothing where it made no iteration at all.
+        iterations = outcome.iterations if history.get("cost") else 0
+        return replace(outcome, history=history, iterations=iterations, strategy=f"{strategy} barrier")
 
 
-def _left(own: Mapping[str, Any], run: Outcome) -> dict[str, Any]:
+def _left(options: Mapping[str, Any], run: Outcome) -> dict[str, Any]:
     """Limits on iterations and time that are left after a run."""
-    left = {"max_iter": own.get("max_iter", _MAX_ITER) - run.iterations}
-    return left | {name: own[name] - run.seconds["solve"] for name in ("max_cpu_time", "max_wall_time") if name in own}
+    left = {"max_iter": options.get("max_iter", _MAX_ITER) - run.iterations}
+    return left | {
+        name: options[name] - run.seconds["solve"] for name in ("max_cpu_time", "max_wall_time") if name in options
+    }
 
 
 def _better(first: Outcome, second: Outcome) -> Outcome:
@@ -237,7 +256,119 @@ def _better(first: Outcome, second: Outcome) -> Outcome:
     )
 
 
-def _history(recorded: Mapping[str, Sequence[float]], cost: float) -> dict[str, list[float]]:
-    """IPOPT's record by names of ours, the cost in its own unit."""
-    found = {_HISTORY.get(str(key), str(key)): list(map(float, values)) for key, values in recorded.items()}
-    return found | {"cost": [cost * value for value in found["cost"]]} if "cost" in found else found
+def _history(recorded: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
+    """IPOPT's record by names of ours."""
+    return {_HISTORY.get(str(key), str(key)): list(map(float, values)) for key, values in recorded.items()}
+
+
+def minimise(
+    value: Evaluate,
+    gradient: Evaluate,
+    hessian: Evaluate | None,
+    x0: np.ndarray,
+    bounds: tuple[np.ndarray, np.ndarray],
+    *,
+    done: Callable[[np.ndarray], bool],
+    tolerance: float,
+    iterations: int,
+) -> None:
+    """Descend from x0 by IPOPT until it is asked to stop; the caller keeps what it sees.
+
+    Without constraints IPOPT is a Newton method: its directions come from a sparse factorisation with a multiple of the
+    identity added until the inertia is right, its steps from a filter. Without a Hessian it uses a limited-memory
+    quasi-Newton approximation. Nothing is scaled. Bounds are kept to the digit.
+
+    Parameters
+    ----------
+    value, gradient, hessian : callables
+        ndarray, shape (n,) -> float; shape (n,); shape (n, n). What they raise is raised again.
+    x0 : ndarray, shape (n,)
+    bounds : (lower, upper), each shape (n,)
+        Infinite where there is none.
+    done : callable
+        Called at every iterate; True ends the run.
+    tolerance : float
+        Of the largest entry of the gradient.
+    iterations : int
+        Limit.
+    """
+    n, errors = x0.size, []
+    monitor = _Stopper(n, done, errors)
+    f, grad = _External("f", n, (1, 1), value, errors), _External("grad", n, (n, 1), gradient, errors)
+    x, p, lam_f, lam_g = (ca.MX.sym(name, size) for name, size in (("x", n), ("p", 0), ("lam_f", 1), ("lam_g", 0)))
+    options: dict[str, Any] = {
+        "no_nlp_grad": True,
+        "calc_lam_p": False,
+        "print_time": False,
+        "show_eval_warnings": False,
+        "iteration_callback": monitor,
+        "grad_f": ca.Function("grad_f", [x, p], [f(x), grad(x)], ["x", "p"], ["f", "grad_f_x"]),
+        "ipopt": _QUIET
+        | {
+            "nlp_scaling_method": "none",
+            "bound_relax_factor": 0.0,
+            "tol": tolerance,
+            "max_iter": iterations,
+        },
+    }
+    if hessian is None:
+        options["ipopt"]["hessian_approximation"] = "limited-memory"
+    else:
+        curvature = _External("hessian", n, (n, n), hessian, errors)
+        names = ["x", "p", "lam_f", "lam_g"]
+        upper = ca.triu(lam_f * curvature(x))
+        options["hess_lag"] = ca.Function("hess_lag", [x, p, lam_f, lam_g], [upper], names, ["triu_hess_gamma_x_x"])
+    on_one_thread()
+    solver = ca.nlpsol("ipopt", "ipopt", {"x": x, "f": f(x)}, options)
+    with Interruptible(monitor):
+        solver(x0=x0, lbx=bounds[0], ubx=bounds[1])
+    if errors:
+        raise errors[0]
+    if monitor.stop:
+        raise KeyboardInterrupt
+
+
+class _External(ca.Callback):
+    """A NumPy function in a CasADi graph, which would swallow exceptions: they are kept, NaN is returned."""
+
+    def __init__(self, name: str, n: int, shape: tuple[int, int], function: Evaluate, errors: list[BaseException]):
+        ca.Callback.__init__(self)
+        self._n, self._shape, self._function, self._errors = n, shape, function, errors
+        self.construct(name, {})
+
+    def get_n_in(self) -> int:
+        return 1
+
+    def get_n_out(self) -> int:
+        return 1
+
+    def get_sparsity_in(self, i: int) -> ca.Sparsity:
+        return ca.Sparsity.dense(self._n)
+
+    def get_sparsity_out(self, i: int) -> ca.Sparsity:
+        return ca.Sparsity.dense(*self._shape)
+
+    def eval(self, arg: Any) -> list[ca.DM]:
+        if not self._errors:
+            try:
+                return [ca.DM(self._function(np.array(arg[0]).ravel()))]
+            except BaseException as error:
+                self._errors.append(error)
+        return [ca.DM.nan(*self._shape)]
+
+
+class _Stopper(IterationCallback):
+    """Hands every iterate over, and ends the run when asked to."""
+
+    def __init__(self, n: int, done: Callable[[np.ndarray], bool], errors: list[BaseException]):
+        self._done, self._errors, self.stop = done, errors, False
+        super().__init__(n)
+
+    def eval(self, arg: Any) -> list[int]:
+        x = np.array(arg[ca.nlpsol_out().index("x")]).ravel()
+        try:
+            done = self._done(x)
+        except BaseException as error:
+            done = True
+            self._errors.append(error)
+        return [int(done or self.stop or bool(self._errors))]

@@ -1,11 +1,17 @@
-"""Which linear solvers this IPOPT can load: some are compiled into it, others are libraries found when they run."""
+"""The linear algebra below IPOPT: which linear solvers it can load, and how many threads their BLAS has.
+
+Some linear solvers are compiled into IPOPT, others are libraries found when they run.
+"""
 
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import casadi as ca
@@ -50,3 +56,20 @@ def _has_ma97(libraries: tuple[tuple[str, str], ...]) -> bool:
         return hasattr(ctypes.CDLL(dict(libraries).get("hsllib", f"libhsl.{suffix}")), "ma97_default_control_d")
     except OSError:
         return _loads("ma27", libraries)  # then HSL is compiled into IPOPT
+
+
+@cache
+def on_one_thread() -> None:
+    """Have CasADi's own OpenBLAS compute on one thread from now on, unless $OPENBLAS_NUM_THREADS says otherwise.
+
+    The dense blocks of these systems are too small for more: a step of the 55-DOF human takes 1.6 times the processor
+    time on two threads, for 2 % of the wall time. And sums in another order are other sums, in their last digits: a
+    search of a hundred iterations ends elsewhere, or not at all.
+    """
+    if os.environ.get("OPENBLAS_NUM_THREADS"):
+        return
+    ca.has_nlpsol("ipopt")  # loads it
+    loaded = getattr(os, "RTLD_NOLOAD", 0)  # of several copies the one in use
+    for path in Path(ca.__file__).parent.glob("*casadi-tp-openblas*"):  # none where another BLAS is linked
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(str(path), mode=loaded).openblas_set_num_threads(1)

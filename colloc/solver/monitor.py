@@ -1,4 +1,4 @@
-"""Watching IPOPT from inside: the best iterate so far, a progress line, Ctrl-C."""
+"""Watching a solver of CasADi's from inside: the best iterate so far, progress, Ctrl-C, the time that is left."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import casadi as ca
 import numpy as np
 
-from colloc.solver.progress import Asked, Step, shown
+from colloc.solver.progress import Iterate, Tell
 from colloc.support.interrupts import Handler, handler
 from colloc.support.threads import stop_requested
 
@@ -44,27 +44,39 @@ class IterationCallback(ca.Callback):
 
 
 class Monitor(IterationCallback):
-    """Keeps the best iterate, shows progress, and stops when asked to."""
+    """Keeps the best iterate and a record, tells of every iteration, and stops the solver when asked to.
+
+    Attributes
+    ----------
+    stop : bool
+        Set from outside, or where what is told of the iterations has raised: the solver ends at its next one.
+    late : bool
+        Whether the solver was stopped because its seconds were over.
+    best : ndarray or None
+        The best iterate, in the solver's variables.
+    count : int
+        Iterates seen.
+    history : dict of str to list of float
+        The solver's cost and the infeasibility of every iterate.
+    """
 
     def begin(
         self,
-        lower: np.ndarray,
-        upper: np.ndarray,
+        bounds: tuple[np.ndarray, np.ndarray],
         cost: float,
-        own: Callable[[np.ndarray], np.ndarray],
-        progress: Asked,
-        round: int = 1,
+        unscaled: Callable[[np.ndarray], np.ndarray],
+        tell: Tell | None = None,
+        seconds: float = np.inf,
     ) -> None:
-        """Prepare for a solve with these bounds on g, this size of the cost and `own` units of the variables."""
-        self._lower, self._upper, self._cost, self._own = lower, upper, cost, own
-        self._shown, self._error = shown(progress, round), None
-        self._start, self.count = time.perf_counter(), 0
-        self.stop, self.best, self._merit = False, None, (np.inf, np.inf)
+        """Prepare for a solve with these bounds on g, this scale of the cost, and a function to undo that of x."""
+        self._bounds, self._cost, self._unscaled, self._tell = bounds, cost, unscaled, tell
+        self._error: BaseException | None = None
+        self._start, self._seconds, self.count = time.perf_counter(), seconds, 0
+        self.stop, self.late, self.best, self._merit = False, False, None, (np.inf, np.inf)
+        self.history: dict[str, list[float]] = {"cost": [], "infeasibility": []}
 
     def end(self) -> None:
-        """Finish the progress line; raise what a user's function has raised."""
-        if self._shown is not None:
-            self._shown.close()
+        """Raise what a user's function has raised."""
         if self._error is not None:
             raise self._error
 
@@ -74,23 +86,25 @@ class Monitor(IterationCallback):
     def eval_buffer(self, arg: Any, res: Any) -> int:
         # Buffers, since converting CasADi's matrices takes longer than the callbacks of a small problem.
         x, f, g = (np.frombuffer(arg[k]) for k in range(3))
-        outside = np.maximum(self._lower - g, g - self._upper)
-        infeasibility = max(0.0, float(outside.max(initial=0.0)))
+        outside = np.maximum(self._bounds[0] - g, g - self._bounds[1])
+        infeasibility, cost = max(0.0, float(outside.max(initial=0.0))), self._cost * float(f[0])
         # Feasible iterates are compared by cost, others by their infeasibility.
-        merit = (0.0, float(f[0])) if infeasibility < 1e-6 else (infeasibility, 0.0)
+        merit = (0.0, cost) if infeasibility < 1e-6 else (infeasibility, 0.0)
         if merit <= self._merit:
             self.best, self._merit = x.copy(), merit
-        if self._shown is not None and self._error is None:
-            seconds = time.perf_counter() - self._start
-            step = Step(self.count, self._cost * float(f[0]), infeasibility, seconds, self._own(x))
+        seconds = time.perf_counter() - self._start
+        self.history["cost"].append(float(f[0]))
+        self.history["infeasibility"].append(infeasibility)
+        if self._tell is not None and self._error is None:
             try:
-                self._shown.tell(step)
+                self._tell(Iterate(self.count, cost, infeasibility, seconds, self._unscaled(x)))
             except BaseException as error:  # CasADi would print it and go on
                 self._error, self.stop = error, True
         self.count += 1
+        self.late = seconds > self._seconds
         if stop_requested():  # not `stop = stop or stop_requested()`: Ctrl-C may set it meanwhile
             self.stop = True
-        np.frombuffer(res[0])[0] = self.stop
+        np.frombuffer(res[0])[0] = self.stop or self.late
         return 0
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,20 +16,25 @@ _PATIENCE = 1.0  # s; a quicker solve shows nothing unless asked to
 _PAUSE = 0.1  # s between two looks
 
 
-class Step(NamedTuple):
+class Iterate(NamedTuple):
     """One iteration of a solver.
 
     Parameters
     ----------
     number : int
-        Counted from 0.
+        Counted from 0, anew in every run of a solver that tries several ways.
     cost : float
     infeasibility : float
         Largest violation of a constraint, relative to its natural size.
     seconds : float
         Since the run began.
-    x : ndarray
+    x : ndarray, shape (n_x,)
         Decision vector of the NLP.
+
+    Examples
+    --------
+    >>> print(co.solver.Iterate(3, 0.5, 1e-4, 0.1, np.zeros(2)))
+    cost 0.5   infeasibility 1.0e-04   0.1 s
     """
 
     number: int
@@ -41,8 +47,7 @@ class Step(NamedTuple):
         return f"cost {self.cost:.8g}   infeasibility {self.infeasibility:.1e}   {self.seconds:.1f} s"
 
 
-Told = Callable[[Step], object]
-Asked = bool | Told | None  # as users ask for progress
+Tell = Callable[[Iterate], object]
 
 
 def check_progress(progress: Any) -> None:
@@ -54,77 +59,73 @@ def check_progress(progress: Any) -> None:
     function("progress", progress, "a function of the iteration", "now")
 
 
-class Shown(Protocol):
-    """Who is told of every iteration."""
+@contextmanager
+def shown(progress: bool | Tell | None, round: int = 1) -> Iterator[Tell | None]:
+    """A context with what is called at every iteration of a solver; with None where nobody looks.
 
-    def tell(self, step: Step) -> None: ...
-
-    def close(self) -> None: ...
-
-
-def shown(progress: Asked, round: int = 1) -> Shown | None:
-    """Who is told; nobody where that is not asked for, and where there is neither a terminal nor a notebook.
-
-    From its second round on a refinement says which one it is.
+    That is a user's function, or a bar or line: by default there is none where there is neither a terminal nor a
+    notebook. From its second round on a refinement says which one it is.
     """
     if callable(progress):
-        return _Own(progress)
-    patience = _PATIENCE if progress is None else 0.0
+        yield progress
+        return
+    view, patience = None, _PATIENCE if progress is None else 0.0
     if progress is not False and in_notebook() and (bar := tqdm_class()) is not None:
-        return _Bar(bar, patience, round)
-    return _Line(patience, round) if (sys.stderr.isatty() if progress is None else progress) else None
+        view = _Bar(bar, patience, round)
+    elif sys.stderr.isatty() if progress is None else progress:
+        view = _Line(patience, round)
+    if view is None:
+        yield None
+        return
+    try:
+        yield view.tell
+    finally:
+        view.close()
 
 
 def _label(what: str, round: int) -> str:
     return what if round == 1 else f"round {round}, {what}"
 
 
-class _Own:
-    """A user's function."""
-
-    def __init__(self, fn: Told):
-        self._fn = fn
-
-    def tell(self, step: Step) -> None:
-        self._fn(step)
-
-    def close(self) -> None:
-        pass
-
-
 class _Line:
-    """One updating line on standard error."""
+    """One updating line on standard error for every run."""
 
     def __init__(self, patience: float, round: int):
         self._patience, self._last, self._label = patience, -np.inf, _label("iteration", round)
 
-    def tell(self, step: Step) -> None:
-        if step.seconds > self._patience and step.seconds - self._last > _PAUSE:
-            self._last = step.seconds
-            sys.stderr.write(f"\r{f'{self._label} {step.number:5d}   {step}':<78}")
+    def tell(self, iterate: Iterate) -> None:
+        if iterate.number == 0:
+            self.close()
+        if iterate.seconds > self._patience and iterate.seconds - self._last > _PAUSE:
+            self._last = iterate.seconds
+            sys.stderr.write(f"\r{f'{self._label} {iterate.number:5d}   {iterate}':<78}")
             sys.stderr.flush()
 
     def close(self) -> None:
         if self._last > 0:
             sys.stderr.write("\n")
+        self._last = -np.inf
 
 
 class _Bar:
-    """A counter of tqdm's, which notebooks draw themselves."""
+    """A counter of tqdm's for every run, which notebooks draw themselves."""
 
     def __init__(self, bar: Any, patience: float, round: int):
         self._label = _label("iterations", round)
         self._make, self._patience, self._last, self._bar = bar, patience, -np.inf, None
 
-    def tell(self, step: Step) -> None:
-        if step.seconds <= self._patience or step.seconds - self._last <= _PAUSE:
+    def tell(self, iterate: Iterate) -> None:
+        if iterate.number == 0:
+            self.close()
+        if iterate.seconds <= self._patience or iterate.seconds - self._last <= _PAUSE:
             return
-        self._last = step.seconds
+        self._last = iterate.seconds
         if self._bar is None:
             self._bar = self._make(desc=self._label, leave=False)
-        self._bar.set_postfix_str(f"cost {step.cost:.6g}, infeasibility {step.infeasibility:.1e}", refresh=False)
-        self._bar.update(step.number - self._bar.n)
+        self._bar.set_postfix_str(f"cost {iterate.cost:.6g}, infeasibility {iterate.infeasibility:.1e}", refresh=False)
+        self._bar.update(iterate.number - self._bar.n)
 
     def close(self) -> None:
         if self._bar is not None:
             self._bar.close()
+        self._bar, self._last = None, -np.inf

@@ -17,7 +17,7 @@ from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
 from colloc.refinement.rounds import Run, refined
 from colloc.solution import SequenceSolution, Solution, solution_of
-from colloc.solver import Hessian, Status
+from colloc.solver import Solver, Status
 from colloc.storage.record import curve_from, outcome_from, stored_history
 from colloc.support.checks import InputError, quoted
 from colloc.support.lazy import cached_property
@@ -61,8 +61,7 @@ class CaseSolver(Portable):
     tol : float, optional
     record : mapping of str to callable
         Solution -> number, columns of the table beside the usual ones.
-    options : mapping
-        IPOPT's.
+    solver : Solver
     compile : bool, Compile or None
     parameters : callable, optional
         Values -> the problem's parameters, where they are not the values themselves.
@@ -74,7 +73,7 @@ class CaseSolver(Portable):
     curve: Curves | None
     tol: float | None
     record: Mapping[str, Callable[[Any], float]]
-    options: Mapping[str, Any]
+    solver: Solver
     compile: bool | Compile | None
     parameters: Callable[..., Values] | None = None
     guess: Any = None
@@ -114,7 +113,7 @@ class CaseSolver(Portable):
     def _run(self, problem: Problem | Sequence, values: Values) -> Run:
         given = self.given(values)
         tolerance = 1e-2 if self._tolerance is None else self._tolerance
-        return Run(problem.parameter_values(given), self.options, Hessian.EXACT, False, tolerance)
+        return Run(problem.parameter_values(given), self.solver, False, tolerance)
 
     def given(self, values: Values) -> Values | None:
         """The parameters of a case, as `colloc.solve` takes them."""

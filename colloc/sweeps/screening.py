@@ -17,7 +17,7 @@ from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
 from colloc.refinement.rounds import Run, refined
 from colloc.solution import SequenceSolution, Solution, solution_of
-from colloc.solver import Hessian, Outcome, Start, Status
+from colloc.solver import Outcome, Solver, Start, Status
 from colloc.support.checks import InputError
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
@@ -75,8 +75,7 @@ class Screening(Portable):
         The coarse one.
     parameters : ndarray
     seed : int
-    options : mapping
-        IPOPT's.
+    solver : Solver
     compile : bool, Compile or None
     guess : optional
         As in `solve`: start 0.
@@ -86,7 +85,7 @@ class Screening(Portable):
     curve: Curves
     parameters: np.ndarray
     seed: int
-    options: Mapping[str, Any]
+    solver: Solver
     compile: bool | Compile | None
     guess: Any = None
 
@@ -117,8 +116,8 @@ class Screening(Portable):
 
     def _search(self, item: Item, rng: np.random.Generator) -> tuple[str, Solution | SequenceSolution | None]:
         """Why there is no optimum, empty where there is one, and where a local search has ended."""
-        nlp, options = self.nlp, {"max_iter": _ITERATIONS} | dict(self.options)
-        run = Run(self.parameters, options, Hessian.EXACT, False, 1e-2, False)
+        nlp = self.nlp
+        run = Run(self.parameters, self.solver.limited(iterations=_ITERATIONS), False, 1e-2, False)
         try:
             if item.number == 0:
                 guess = self.guess
@@ -161,7 +160,7 @@ class Refining(Portable):
         """The optimum; without its problem, which the asker has. Where there is none, the reason."""
         own, begin = self.coarse, time.perf_counter()
         tolerance = 1e-2 if self.tol is None else self.tol
-        run = Run(own.parameters, own.options, Hessian.EXACT, False, tolerance)
+        run = Run(own.parameters, own.solver, False, tolerance)
         guess: Any = own.guess if found is None else own.solution(found)
         try:
             solution, _ = run(self.nlp, guess, begin)

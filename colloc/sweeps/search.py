@@ -13,7 +13,8 @@ from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
 from colloc.refinement.failure import SolveError
 from colloc.solution import SequenceSolution, Solution
-from colloc.solver import Status, check_options
+from colloc.solver import Solver, Status
+from colloc.solver.ipopt import chosen_solver
 from colloc.support.checks import count, flag, instance, relative_tolerance, spelt
 from colloc.support.interrupts import InterruptGuard
 from colloc.support.progress import Progress, silent_if_told
@@ -47,6 +48,7 @@ def multistart(
     tol: float | None = None,
     parameters: Mapping[str, Any] | None = None,
     compile: bool | Compile | None = None,
+    solver: Solver | None = None,
     ipopt: Mapping[str, Any] | None = None,
     progress: bool | None = None,
 ) -> Optima:
@@ -75,7 +77,7 @@ def multistart(
     executor : int or Executor, optional
         That many processes, or any executor of concurrent.futures. By default one start after another, here; see
         `sweep`.
-    tol, parameters, compile, ipopt :
+    tol, parameters, compile, solver, ipopt :
         As in `solve`.
     progress : bool, optional
         A bar on standard error; by default in terminals and notebooks.
@@ -125,7 +127,7 @@ def multistart(
             check_guess(problem, guess)
         values = problem.parameter_values(parameters)
         curve = checked_curves(problem, curve)
-        screening = Screening(problem, coarser(curve), values, seed, check_options(ipopt), compile, guess)
+        screening = Screening(problem, coarser(curve), values, seed, chosen_solver(solver, ipopt), compile, guess)
         refining = Refining(screening, curve, tol)
         _ = screening.nlp  # what does not fit the problem is said here, once
     with working(chosen) as pool, Progress(starts + keep + 1, "starts", progress) as bar:

@@ -13,7 +13,8 @@ import numpy as np
 
 from colloc.kernels import Compile, check_compile
 from colloc.problem import Problem, Sequence
-from colloc.solver import check_options
+from colloc.solver import Solver
+from colloc.solver.ipopt import chosen_solver
 from colloc.storage.fingerprint import differences, fingerprint
 from colloc.support.checks import InputError, finite_number, flag, function, quoted, relative_tolerance, spelt
 from colloc.support.files import check_path, write_atomically
@@ -48,6 +49,7 @@ def sweep(
     seconds: float | None = None,
     tol: float | None = None,
     compile: bool | Compile | None = None,
+    solver: Solver | None = None,
     ipopt: Mapping[str, Any] | None = None,
     progress: bool | None = None,
 ) -> Sweep:
@@ -84,7 +86,7 @@ def sweep(
         Whether cases start from solved neighbours; else all from the usual guess.
     seconds : float, optional
         Time that a case may take in processes of its own, before it counts as failed.
-    tol, compile, ipopt :
+    tol, compile, solver, ipopt :
         As in `solve`.
     progress : bool, optional
         A bar on standard error; by default in terminals and notebooks.
@@ -138,14 +140,14 @@ def sweep(
     check_compile(compile)
     if guess is not None:
         check_guess(problem, guess)
-    solver = CaseSolver(problem, curve, tol, chosen, check_options(ipopt), compile, parameters, guess)
+    worker = CaseSolver(problem, curve, tol, chosen, chosen_solver(solver, ipopt), compile, parameters, guess)
     parents: list[int | None] = forerunners(values, grid=isinstance(cases, Mapping)) if warm else [None] * len(values)
-    study = _Study(solver, names, values, parents)
+    study = _Study(worker, names, values, parents)
     if folder is not None:
-        study.resume(_folder(folder), _about(solver, names, values, warm))
+        study.resume(_folder(folder), _about(worker, names, values, warm))
     with working(check_executor(executor), seconds) as pool, Progress(len(values), "cases", progress) as bar:
         study.run(pool, bar)
-    table = Sweep(solver, names, values, tuple(study.contents), tuple(study.reasons), study.interrupted)
+    table = Sweep(worker, names, values, tuple(study.contents), tuple(study.reasons), study.interrupted)
     say_once("case", table.warnings)
     return table
 

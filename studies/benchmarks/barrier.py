@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 import colloc as co
-from colloc.solver import Ipopt, Outcome, Start, Status
+from colloc.solver import Outcome, Start, Status
 from colloc.studies.benchmarks.random_arms import peaks, random_arm, random_problem
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.support.display import Table
@@ -84,9 +84,9 @@ def measure(cases: Iterator[tuple[NLP, np.ndarray]]) -> dict[str, list[Run]]:
     found: dict[str, list[Run]] = {name: [] for name in CHOICES}
     for nlp, start in cases:
         for name, options in CHOICES.items():
-            solver = Ipopt(nlp, {"max_cpu_time": LONGEST} | options, co.solver.Hessian.EXACT)
+            solver = co.Ipopt(max_cpu_time=LONGEST, **options)
             begin = time.process_time()
-            outcome = solver(Start(start), nlp.problem.parameter_values(), False)
+            outcome = solver(nlp, Start(start), nlp.problem.parameter_values())
             found[name].append(Run(outcome, time.process_time() - begin))
     return found
 

@@ -13,7 +13,6 @@ from statistics import median
 
 import colloc as co
 from colloc.refinement.warm_start import start_from
-from colloc.solver import Ipopt
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.studies.two_link import lifting, prismatic_revolute, time_optimal
 from colloc.support.display import Table
@@ -30,7 +29,7 @@ OPTIONS = (Option("rounds", 9, "pairs of solves", least=1),)
 def unjudged(problem: co.Problem, curve: co.BSpline | co.Radau | co.HermiteSimpson) -> None:
     """Transcribed and handed to IPOPT, as `solve` does, and whatever comes back believed."""
     nlp, values = co.transcribe(problem, curve, compile=False), problem.parameter_values()
-    Ipopt(nlp, {}, co.solver.Hessian.EXACT)(start_from(nlp, None, values), values, False)
+    co.Ipopt()(nlp, start_from(nlp, None, values), values)
 
 
 def judged(problem: co.Problem, curve: co.BSpline | co.Radau | co.HermiteSimpson) -> co.Solution:

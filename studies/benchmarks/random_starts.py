@@ -16,7 +16,7 @@ import numpy as np
 import colloc as co
 from colloc.models.cart_pole import cart_pole
 from colloc.models.panda import panda
-from colloc.solver import Ipopt, Outcome, Start, Status
+from colloc.solver import Outcome, Start, Status
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.studies.two_link import time_optimal
 from colloc.support.display import Table
@@ -61,10 +61,10 @@ def random_start(nlp: NLP, rng: np.random.Generator) -> np.ndarray:
 def runs(nlp: NLP, count: int, options: dict[str, Any]) -> list[tuple[Outcome, float]]:
     """Outcomes from random starts, with seconds of the processor, on which what else the machine does has no effect."""
     rng, found = np.random.default_rng(0), []
-    solver = Ipopt(nlp, {"max_cpu_time": LONGEST} | options, co.solver.Hessian.EXACT)
+    solver = co.Ipopt(max_cpu_time=LONGEST, **options)
     for _ in range(count):
         start, begin = random_start(nlp, rng), time.process_time()
-        found.append((solver(Start(start), nlp.problem.parameter_values(), False), time.process_time() - begin))
+        found.append((solver(nlp, Start(start), nlp.problem.parameter_values()), time.process_time() - begin))
     return found
 
 

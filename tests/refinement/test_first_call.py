@@ -188,7 +188,7 @@ def refined(monkeypatch: pytest.MonkeyPatch, *, strays: int) -> tuple[co.Solutio
     """The motion by way of the cheaper valley on a coarse curve, and refined by solves that stray."""
     coarse = co.solve(valleys(), co.BSpline(8, 4, continuity=1), guess=over(-0.5), violation_tolerance=1.0)
     monkeypatch.setattr(Straying, "strays", strays)
-    run = Straying(NONE, {}, co.solver.Hessian.EXACT, False, 1e-4)
+    run = Straying(NONE, co.Ipopt(), False, 1e-4)
     finer = running.refined(replace(coarse, outcome=replace(coarse.outcome, tolerance=1e-4)), run)
     assert isinstance(finer, co.Solution)
     return coarse, finer
@@ -226,7 +226,7 @@ def test_an_absurd_first_round_is_forgotten(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(
         co.Solution, "cost", property(lambda own: absurd if own.x is spun.x else sum(own.terms.values()))
     )
-    run = running.Run(NONE, {}, co.solver.Hessian.EXACT, False, 1e-3)
+    run = running.Run(NONE, co.Ipopt(), False, 1e-3)
     finer = running.refined(
         replace(spun, outcome=replace(spun.outcome, tolerance=1e-3)), run, co.line((0, -2), (1, -1))
     )
@@ -284,7 +284,7 @@ def test_progress_says_the_round(capsys):
 def test_starts_that_are_given_as_they_are_stay_as_they_are():
     nlp = co.transcribe(reaching(), co.BSpline(8))
     x = np.zeros(nlp.n_x)
-    run = running.Run(NONE, {"max_iter": 0}, co.solver.Hessian.EXACT, False, 1e-2)
+    run = running.Run(NONE, co.Ipopt(max_iter=0), False, 1e-2)
     _, start = run(nlp, Start(x), 0.0)
     assert start is x
 

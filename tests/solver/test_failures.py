@@ -10,7 +10,7 @@ import pytest
 
 import colloc as co
 from colloc.models.two_link import two_link
-from colloc.solver.constant_rows import constant_rows
+from colloc.solver.degenerate import constant_rows
 from tests.support.problems import effort, time_optimal
 
 ROOT = Path(__file__).parents[2]

@@ -107,11 +107,10 @@ def test_a_solver_that_cannot_begin_has_made_no_iterations():
     nlp = co.transcribe(
         co.Problem(two_link(), 1.0, co.integral(effort), [co.initial(q=0.0), co.final(q=1.0), straight]), co.BSpline(10)
     )
-    solver = colloc.solver.ipopt.Ipopt(nlp, {}, co.solver.Hessian.EXACT)
     start = np.zeros(nlp.n_x)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        outcome = solver(Start(start), np.zeros(0), False)
+        outcome = co.Ipopt()(nlp, Start(start), np.zeros(0))
     assert outcome.message == "Not_Enough_Degrees_Of_Freedom"
     assert outcome.iterations == 0
     assert outcome.history.get("cost", []) == []

@@ -18,7 +18,7 @@ import pytest
 import colloc as co
 from colloc.models.cart_pole import cart_pole
 from colloc.models.two_link import two_link
-from colloc.solver.kinks import kink
+from colloc.solver.degenerate import kink
 
 ARM = two_link()
 ROD = {"mass": 0.5, "com": (-0.2, 0, 0), "inertia": (0, 0.1, 0.1)}

@@ -10,10 +10,20 @@ import pytest
 
 import colloc as co
 from colloc.models.two_link import two_link
-from colloc.solver.progress import Step, shown
+from colloc.solver.progress import Iterate, shown
 from tests.support.problems import time_optimal
 
 CURVE = co.BSpline(8)
+
+
+def told(progress: bool | None, *iterates: tuple[int, float]) -> bool:
+    """Whether anything is shown of a solve, which makes iterations of these numbers after so many seconds."""
+    with shown(progress) as tell:
+        if tell is None:
+            return False
+        for number, seconds in iterates:
+            tell(Iterate(number, 0.5, 1e-3, seconds, np.zeros(1)))
+        return True
 
 
 def test_a_function_is_told_every_iteration_in_the_users_terms():
@@ -93,15 +103,17 @@ def test_progress_is_a_flag_or_a_function():
 def test_a_terminal_gets_one_line(capsys):
     co.solve(time_optimal(), CURVE, progress=True)
     assert capsys.readouterr().err.startswith("\riteration     0   cost ")
-    line = shown(True)
-    assert line is not None
-    for number, seconds in ((0, 0.05), (1, 0.2), (2, 0.25), (3, 0.5)):
-        line.tell(Step(number, 0.5, 1e-3, seconds, np.zeros(1)))
-    line.close()
+    told(True, (0, 0.05), (1, 0.2), (2, 0.25), (3, 0.5))
     lines = capsys.readouterr().err.split("\r")
-    assert [own.split()[:2] for own in lines[1:]] == [["iteration", "0"], ["iteration", "1"], ["iteration", "3"]]
+    assert [line.split()[:2] for line in lines[1:]] == [["iteration", "0"], ["iteration", "1"], ["iteration", "3"]]
     assert lines[-1].endswith("\n")
-    assert shown(False) is shown(None) is None  # standard error is no terminal here
+    assert not told(False)
+    assert not told(None)  # standard error is no terminal here
+
+
+def test_every_run_of_a_solver_that_tries_again_has_a_line(capsys):
+    told(True, (0, 0.5), (1, 3.0), (0, 0.1), (1, 0.4))
+    assert [line.count("\r") for line in capsys.readouterr().err.split("\n")] == [2, 2, 0]
 
 
 class Bar:
@@ -134,19 +146,13 @@ def test_a_notebook_gets_a_bar_where_tqdm_is_installed(monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "tqdm", SimpleNamespace(auto=tqdm))
     monkeypatch.setitem(sys.modules, "tqdm.auto", tqdm)
     Bar.made.clear()
-    quick = shown(None)
-    assert quick is not None
-    for seconds in (0.3, 0.8):
-        quick.tell(Step(1, 0.5, 1e-3, seconds, np.zeros(1)))
-    quick.close()
+    assert told(None, (1, 0.3), (2, 0.8))
     assert not Bar.made  # nothing in the first second
-    quick.tell(Step(20, 0.5, 1e-3, 1.2, np.zeros(1)))
-    quick.tell(Step(30, 0.4, 1e-4, 1.4, np.zeros(1)))
-    quick.close()
+    told(None, (20, 1.2), (30, 1.4))
     (bar,) = Bar.made
-    assert (bar.n, bar.postfix, bar.closed) == (30, "cost 0.4, infeasibility 1.0e-04", True)
+    assert (bar.n, bar.postfix, bar.closed) == (30, "cost 0.5, infeasibility 1.0e-03", True)
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    assert shown(None) is None  # without tqdm, and without a terminal
+    assert not told(None)  # without tqdm, and without a terminal
 
 
 def test_a_search_that_finds_one_optimum_ends_at_the_end_of_its_bar(capsys):

@@ -1,0 +1,257 @@
+"""The program that a solver sees: variables, rows and cost divided by their scales, with derivatives of our own.
+
+The NLP knows the scales of its variables and of most rows. That of the cost, and of rows that must be zero, only the
+start of a run tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from colloc.blocks.slices import triplet
+from colloc.solver.degenerate import cost_depends_on_variables
+from colloc.solver.solver import Start
+from colloc.support.checks import InputError, quoted
+from colloc.transcription import Program
+
+_UNBOUNDED = 1e19  # IPOPT's nlp_upper_bound_inf
+_NEARBY = 1e-3  # distance of the point beside the start, in natural sizes of the variables
+_STEEP = 100.0  # slopes up to this are harmless: IPOPT by itself scales a cost down to it
+
+
+class Hessian(Enum):
+    """What a solver takes for the second derivatives of the Lagrangian.
+
+    EXACT
+        All of them.
+    GAUSS_NEWTON
+        J'J of the costs that are sums of squares (sums, differences and constant multiples of squares in the integrand,
+        such as ``ca.sumsqr(now.tau)``); the curvature of residuals and constraints is left out. Never indefinite, and
+        first derivatives are all it takes; converges linearly where residuals or multipliers are large.
+    LIMITED_MEMORY
+        The solver's own quasi-Newton approximation (of IPOPT L-BFGS), from gradients alone.
+
+    Examples
+    --------
+    >>> effort = co.integral(lambda now: ca.sumsqr(now.tau))
+    >>> slow = co.Problem(problem.model, 1.0, effort, problem.subject_to)
+    >>> co.solve(slow, co.BSpline(20), hessian=co.solver.Hessian.GAUSS_NEWTON).status
+    <Status.SOLVED: 'solved'>
+    """
+
+    EXACT = "exact"
+    GAUSS_NEWTON = "Gauss-Newton"
+    LIMITED_MEMORY = "limited memory"
+
+
+def check_hessian(hessian: object) -> Hessian:
+    """A Hessian; InputError for anything else."""
+    if not isinstance(hessian, Hessian):
+        raise InputError(f"hessian must be one of {', '.join(map(str, Hessian))}, got {quoted(hessian)}")
+    return hessian
+
+
+class Scale(NamedTuple):
+    """What a run divides the cost and the rows by.
+
+    Parameters
+    ----------
+    cost : float
+        In the cost's own unit.
+    rows : ndarray, shape (n_g,)
+        Of every constraint row, in its own unit.
+    """
+
+    cost: float
+    rows: np.ndarray
+
+
+def scale_at(nlp: Program, x: np.ndarray, p: np.ndarray) -> Scale:
+    """Scales for a run from x, by values and by slopes in variables of natural size one.
+
+    The scale of the cost is its value, or a hundredth of its largest slope if that is more. Tolerances of solvers being
+    absolute, an optimum would depend on the cost's unit otherwise. A row has the scale that its bounds tell; where they
+    tell none, as in tau = 0, it is the largest slope of that row at all times. Value and slopes may vanish at the
+    start by its symmetry, so that they are taken at a point beside it as well.
+
+    Parameters
+    ----------
+    nlp : Program
+    x : ndarray, shape (n_x,)
+        Start of the run.
+    p : ndarray
+        Parameter values.
+    """
+    step = _NEARBY * np.random.default_rng(0).uniform(-1, 1, nlp.n_x) * nlp.scale_x * nlp.free
+    points = (x, np.clip(x + step, nlp.lower, nlp.upper))
+    cost = max(_cost_size(nlp, point, p) for point in points)
+    rows, unscaled = nlp.scale_g.copy(), unscaled_rows(nlp)
+    if unscaled.any():
+        slopes = np.max([_row_slopes(nlp, point, p) for point in points], axis=0)
+        for block, first, end in zip(nlp.constraints, nlp.offsets, nlp.offsets[1:], strict=False):
+            largest = np.tile(slopes[first:end].reshape(block.n_slices, block.n_rows).max(axis=0), block.n_slices)
+            rows[first:end] = np.where(unscaled[first:end] & (largest > 0), largest, rows[first:end])
+    return Scale(cost if cost > 0 else 1.0, rows)
+
+
+def unscaled_rows(nlp: Program) -> np.ndarray:
+    """Which rows have bounds that tell no scale, because they are zero: ndarray of bool, shape (n_g,)."""
+    lower, upper = nlp.bounds_g
+    return np.isin(lower, (0.0, -np.inf)) & np.isin(upper, (0.0, np.inf)) & (nlp.scale_g == 1)
+
+
+def _cost_size(nlp: Program, x: np.ndarray, p: np.ndarray) -> float:
+    value, gradient = (np.array(part).ravel() for part in nlp.grad_f(x, p))
+    size = max(abs(float(value[0])), float(np.abs(gradient * nlp.scale_x).max(initial=0.0)) / _STEEP)
+    return size if np.isfinite(size) else 0.0
+
+
+def _row_slopes(nlp: Program, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Largest derivative of every row by variables of natural size one, shape (n_g,)."""
+    jacobian = nlp.jac_g(x, p)[1]
+    row, column = triplet(jacobian.sparsity())
+    entries = np.abs(np.array(jacobian.nonzeros())) * nlp.scale_x[column]
+    slopes = np.zeros(nlp.n_g)
+    np.maximum.at(slopes, row, np.where(np.isfinite(entries), entries, 0.0))
+    return slopes
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledNLP:
+    """An NLP in variables, rows and cost of natural size one, for a solver of CasADi's interface `nlpsol`.
+
+    Parameters
+    ----------
+    nlp : NLP or SequenceNLP
+    scale : Scale
+        Of the cost and the rows; that of the variables is the NLP's own.
+    anchor : ndarray, shape (n_x,), optional
+        Point the squared distance to which, in variables of natural size, is added to the cost.
+
+    Examples
+    --------
+    >>> scaled = co.solver.ScaledNLP.at(solution.nlp, solution.x, solution.parameters)
+    >>> sorted(scaled.problem())
+    ['f', 'g', 'p', 'x']
+    """
+
+    nlp: Program
+    scale: Scale
+    anchor: np.ndarray | None = None
+
+    @classmethod
+    def at(cls, nlp: Program, x: np.ndarray, p: np.ndarray) -> ScaledNLP:
+        """An NLP scaled for a run from x, with these parameters.
+
+        Where no variable changes the cost, as where it is zero, every motion that meets the constraints is an optimum.
+        A solver that has nothing to go by ends far away, or nowhere: it gets the distance to x.
+        """
+        return cls(nlp, scale_at(nlp, x, p), None if cost_depends_on_variables(nlp, x, p) else x)
+
+    def problem(self) -> dict[str, ca.MX]:
+        """Variables, parameters, cost and rows as `nlpsol` takes them."""
+        x, p = ca.MX.sym("x", self.nlp.n_x), ca.MX.sym("p", self.nlp.f.size1_in(1))
+        # What nothing moves may have no entries, which `nlpsol` does not take.
+        f, g = (ca.densify(function(x * self.nlp.scale_x, p)) for function in (self.nlp.f, self.nlp.g))
+        return {"x": x, "p": p, "f": f / self.scale.cost + self._distance(x), "g": g / self.scale.rows}
+
+    def function(self, name: str, outputs: Sequence[str], hessian: Hessian = Hessian.EXACT) -> ca.Function:
+        """A function of (x, p), or of (x, p, lam_f, lam_g) with the Lagrangian, as CasADi would name it.
+
+        InputError for a Gauss-Newton Hessian of a cost without squares.
+
+        Parameters
+        ----------
+        name : str
+        outputs : sequence of str
+            Of f, g, grad_f_x, jac_g_x, grad_gamma_x, grad_gamma_p (zero), hess_gamma_x_x and its upper half
+            triu_hess_gamma_x_x, where gamma = lam_f f + lam_g' g.
+        hessian : Hessian
+            EXACT or GAUSS_NEWTON.
+        """
+        x, p = ca.MX.sym("x", self.nlp.n_x), ca.MX.sym("p", self.nlp.f.size1_in(1))
+        lam_f, lam_g = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.nlp.n_g)
+        (f, gradient), (g, jacobian) = self._gradient(x, p), self._jacobian(x, p)
+        values = {"f": f, "g": g, "grad_f_x": gradient, "jac_g_x": jacobian, "grad_gamma_p": ca.MX.zeros(p.numel())}
+        values["grad_gamma_x"] = lam_f * gradient + jacobian.T @ lam_g
+        if any("hess" in output for output in outputs):
+            values["triu_hess_gamma_x_x"] = upper = self._hessian(x, p, lam_f, lam_g, hessian)
+            values["hess_gamma_x_x"] = ca.triu2symm(upper)
+        inputs = {"x": x, "p": p}
+        if any("gamma" in output for output in outputs):
+            inputs |= {"lam_f": lam_f, "lam_g": lam_g}
+        return ca.Function(name, [*inputs.values()], [values[output] for output in outputs], [*inputs], [*outputs])
+
+    def start(self, start: Start, p: np.ndarray) -> dict[str, np.ndarray]:
+        """Arguments of a run, with bounds and, for a warm start, multipliers."""
+        nlp, sx, sg, sf = self.nlp, self.nlp.scale_x, self.scale.rows, self.scale.cost
+        lower, upper = _scaled_bounds(*((nlp.lower, nlp.upper) if start.bounds is None else start.bounds), sx)
+        lower_g, upper_g = _scaled_bounds(*nlp.bounds_g, sg)
+        arguments = {"x0": start.x / sx, "p": p, "lbx": lower, "ubx": upper, "lbg": lower_g, "ubg": upper_g}
+        if start.multipliers is not None:
+            arguments |= {"lam_g0": start.multipliers["g"] * sg / sf, "lam_x0": start.multipliers["x"] * sx / sf}
+        return arguments
+
+    def unscaled(self, x: np.ndarray) -> np.ndarray:
+        """A decision vector in the NLP's own units."""
+        return x * self.nlp.scale_x
+
+    def unscaled_multipliers(self, lam_g: np.ndarray, lam_x: np.ndarray) -> dict[str, np.ndarray]:
+        """Multipliers in the NLP's own units; where all that counts is the distance to a point, none are needed."""
+        if self.anchor is not None:
+            return {"g": np.zeros(lam_g.size), "x": np.zeros(lam_x.size)}
+        return {"g": lam_g / self.scale.rows * self.scale.cost, "x": lam_x / self.nlp.scale_x * self.scale.cost}
+
+    def unscaled_costs(self, costs: list[float], p: np.ndarray) -> list[float]:
+        """What a solver has recorded of the cost, in the cost's own unit; without the distance to a point."""
+        if self.anchor is not None:
+            return [float(self.nlp.f(self.anchor, p))] * len(costs)  # wherever the motion is
+        return [self.scale.cost * cost for cost in costs]
+
+    def _distance(self, x: ca.MX) -> ca.MX:
+        """Half the squared distance to the anchor; zero without one."""
+        return ca.MX(0) if self.anchor is None else ca.sumsqr(x - self.anchor / self.nlp.scale_x) / 2
+
+    def _gradient(self, x: ca.MX, p: ca.MX) -> tuple[ca.MX, ca.MX]:
+        """The cost and its gradient."""
+        f, gradient = self.nlp.grad_f(x * self.nlp.scale_x, p)
+        distance = self._distance(x)
+        scaled = gradient * (self.nlp.scale_x / self.scale.cost) + ca.gradient(distance, x)
+        return ca.densify(f) / self.scale.cost + distance, scaled
+
+    def _jacobian(self, x: ca.MX, p: ca.MX) -> tuple[ca.MX, ca.MX]:
+        """The rows and their Jacobian."""
+        g, jacobian = self.nlp.jac_g(x * self.nlp.scale_x, p)
+        factors = _entry_scale(jacobian.sparsity(), 1 / self.scale.rows, self.nlp.scale_x)
+        return g / self.scale.rows, jacobian * ca.DM(jacobian.sparsity(), factors)
+
+    def _hessian(self, x: ca.MX, p: ca.MX, lam_f: ca.MX, lam_g: ca.MX, hessian: Hessian) -> ca.MX:
+        """The upper half of the Lagrangian's Hessian."""
+        if hessian is Hessian.GAUSS_NEWTON and all(block.weights is None for block in self.nlp.costs):
+            terms = ", ".join(label for block in self.nlp.costs for label in block.rows.labels)
+            raise InputError(
+                f"Gauss-Newton needs a cost that contains squares, such as ca.sumsqr(now.tau); got {terms}"
+            )
+        function = self.nlp.gauss_newton if hessian is Hessian.GAUSS_NEWTON else self.nlp.hess_lag
+        upper = function(x * self.nlp.scale_x, p, lam_f / self.scale.cost, lam_g / self.scale.rows)
+        factors = _entry_scale(upper.sparsity(), self.nlp.scale_x, self.nlp.scale_x)
+        scaled = upper * ca.DM(upper.sparsity(), factors)
+        return scaled if self.anchor is None else scaled + lam_f * ca.DM.eye(self.nlp.n_x)
+
+
+def _scaled_bounds(lower: np.ndarray, upper: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds in natural sizes; what IPOPT takes for none it would no longer know once it is scaled."""
+    wide = lower < upper
+    lower = np.where(wide & (lower <= -_UNBOUNDED), -np.inf, lower)
+    return lower / scale, np.where(wide & (upper >= _UNBOUNDED), np.inf, upper) / scale
+
+
+def _entry_scale(sparsity: ca.Sparsity, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    row, column = triplet(sparsity)
+    return rows[row] * columns[column]

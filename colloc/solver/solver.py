@@ -1,0 +1,157 @@
+"""What a solver is: it goes from a start to an outcome with a status, whichever solver it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from colloc.solver.progress import Tell
+from colloc.support.checks import InputError, quoted
+from colloc.transcription import Program
+
+
+class Status(StrEnum):
+    """How a solve ended. Only `SOLVED` is success.
+
+    Examples
+    --------
+    >>> solution.status
+    <Status.SOLVED: 'solved'>
+    >>> solution.status is co.solver.Status.SOLVED
+    True
+    """
+
+    SOLVED = "solved"
+    VIOLATED = "violated between nodes"
+    COARSE = "too coarse a grid"
+    ACCEPTABLE = "solved to acceptable level only"
+    INFEASIBLE = "infeasible"
+    ITERATION_LIMIT = "iteration limit"
+    TIME_LIMIT = "time limit"
+    INTERRUPTED = "interrupted"
+    DIVERGED = "diverged"
+    FAILED = "failed"
+
+
+class Start(NamedTuple):
+    """A decision vector to start from, and what is known of it.
+
+    Parameters
+    ----------
+    x : ndarray, shape (n_x,)
+        Within the bounds of the variables.
+    multipliers : mapping of str to ndarray, optional
+        "g" of the constraint rows and "x" of the variable bounds, of an optimum close by.
+    near : bool
+        Whether x is an optimum of the same problem on another grid.
+    bounds : (ndarray, ndarray), optional
+        Narrower lower and upper bounds of the variables, none of which they fix: a trust region around an optimum.
+
+    Examples
+    --------
+    >>> again = co.solver.Start(solution.x, solution.multipliers)
+    >>> co.Ipopt()(solution.nlp, again, solution.parameters).status
+    <Status.SOLVED: 'solved'>
+    """
+
+    x: np.ndarray
+    multipliers: Mapping[str, np.ndarray] | None = None
+    near: bool = False
+    bounds: tuple[np.ndarray, np.ndarray] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The end of a run, in the NLP's own (unscaled) units.
+
+    Parameters
+    ----------
+    x : ndarray, shape (n_x,)
+        Decision vector.
+    multipliers : dict of str to ndarray
+        "g" of the constraint rows and "x" of the variable bounds; CasADi's signs (positive at an upper bound).
+    status : Status
+        What the solver says; it knows nothing of what happens between the nodes.
+    message : str
+        The solver's own words.
+    history : dict of str to list of float
+        Its record of every iteration: cost, infeasibility (primal) and stationarity (dual infeasibility) in its own
+        scaled variables, and what else it has.
+        Runs of several strategies stand one after the other.
+    iterations : int
+        Those of all runs; 0 where the solver could not begin.
+    seconds : dict of str to float
+        Wall time: "solve", of which "callbacks" in functions and derivatives; "build" before.
+    tolerance : float
+        Largest error between nodes, relative, of an answer that counts as solved.
+    strategy : str
+        How the solver came to this end, where it may try several ways: "monotone barrier", say.
+
+    Examples
+    --------
+    >>> solution.outcome.message
+    'Solve_Succeeded'
+    """
+
+    x: np.ndarray
+    multipliers: dict[str, np.ndarray]
+    status: Status
+    message: str
+    history: dict[str, list[float]]
+    iterations: int
+    seconds: dict[str, float]
+    tolerance: float = 1e-2
+    strategy: str = ""
+
+
+@runtime_checkable
+class Solver(Protocol):
+    """What solves nonlinear programs, as `solve` and its relatives take it: an object with these two methods.
+
+    `Nlpsol` runs any solver that CasADi knows, scaled and watched, so that a class of some twenty lines is a solver.
+    A sweep on several processes pickles it.
+
+    Examples
+    --------
+    >>> isinstance(co.Ipopt(max_iter=500), co.solver.Solver)
+    True
+    """
+
+    def __call__(self, nlp: Program, start: Start, parameters: np.ndarray, tell: Tell | None = None, /) -> Outcome:
+        """The end of a run.
+
+        Parameters
+        ----------
+        nlp : NLP or SequenceNLP
+            Minimise its f over x, lower <= x <= upper and bounds_g of its g, all functions of (x, parameters).
+        start : Start
+        parameters : ndarray
+        tell : callable, optional
+            To be called with an `Iterate` at every iteration; what it raises ends the run and is raised.
+        """
+        ...
+
+    def limited(self, *, iterations: int | None = None, seconds: float | None = None) -> Solver:
+        """The solver for one run of many.
+
+        Parameters
+        ----------
+        iterations : int, optional
+            Where the run gives up, with `Status.ITERATION_LIMIT`, unless its user has set a limit.
+        seconds : float, optional
+            What the run may take, before it ends with its best iterate and `Status.TIME_LIMIT`; positive.
+        """
+        ...
+
+
+def check_solver(solver: object) -> Solver:
+    """A solver as users give it; InputError for anything else."""
+    if isinstance(solver, type) or not isinstance(solver, Solver):
+        raise InputError(
+            f"solver must be a solver, such as co.Ipopt(max_iter=500) or what has its methods, got {quoted(solver)}"
+        )
+    return solver
