@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Unpack
 
 import matplotlib as mpl
 import numpy as np
@@ -11,15 +12,15 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
-from colloc.plot.panels import panels
-from colloc.plot.style import FADE, INK, MUTED, dress, plain, styled
+from colloc.plot.figure import Canvas, figure, panels
+from colloc.plot.style import FADE, INK, MUTED, dress, plain
 from colloc.support.checks import InputError, flag, instance, mapping, quoted, text, unknown_name
 from colloc.sweeps import Sweep
 
 _TICKS = 8  # at most, along an axis
 
 
-@styled
+@figure
 def map(
     table: Sweep,
     x: str,
@@ -28,9 +29,7 @@ def map(
     *,
     log: bool = False,
     units: Mapping[str, str] | None = None,
-    ax: Axes | None = None,
-    width: str | float | None = None,
-    figsize: tuple[float, float] | None = None,
+    **canvas: Unpack[Canvas],
 ) -> Figure:
     """A column of a sweep over two of the values that vary; cases without an answer are gaps, marked by crosses.
 
@@ -50,13 +49,6 @@ def map(
         Units of what is drawn, by name, for the labels: ``{"load": "kg", "duration": "s"}``.
     ax : Axes, optional
         By default those of a new figure.
-    width : "column", "page" or float, optional [inch]
-    figsize : (float, float), optional [inch]
-        As in `joints`.
-
-    Returns
-    -------
-    Figure
 
     Raises
     ------
@@ -94,7 +86,7 @@ def map(
         raise InputError(f"several cases have the same {x} and {y}: they differ in {others or 'nothing'}")
     cells = np.full((up.size, across.size), np.nan)
     cells[place] = column
-    page = panels((1, 1), (6.4, 4.6), ax, width, figsize)
+    page = panels(1, 1, (6.4, 4.6), **canvas)
     own: Axes = page.axes[0, 0]
     mesh = own.pcolormesh(np.ma.masked_invalid(cells), cmap=FADE, norm="log" if log and known.size else "linear")
     bar = page.figure.colorbar(mesh, ax=own, label=names[value])

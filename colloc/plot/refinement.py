@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Unpack
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from colloc.errors.local import SOURCES
-from colloc.plot.panels import panels
+from colloc.plot.figure import Canvas, figure, panels
 from colloc.plot.sampling import checked
-from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, VERMILLION, dress, styled
+from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, VERMILLION, dress
 from colloc.solution import SequenceSolution, Solution
 from colloc.support.checks import InputError
 
@@ -21,13 +21,10 @@ _COLORS = dict(zip(SOURCES, (BLUE, ORANGE, GREEN, VERMILLION), strict=True))
 _LOWEST = 1e-12  # errors below it are rounding
 
 
-@styled
+@figure
 def ladder(
     solution: Solution | SequenceSolution,
-    *,
-    ax: Axes | Sequence[Axes] | None = None,
-    width: str | float | None = None,
-    figsize: tuple[float, float] | None = None,
+    **canvas: Unpack[Canvas],
 ) -> Figure:
     """The rounds of a refinement: error and change of the cost, and where the breakpoints of every round lie.
 
@@ -39,13 +36,6 @@ def ladder(
         With a `ladder`, from `solve` with `tol` or from `refine`.
     ax : sequence of two Axes, optional
         For the errors and for the breakpoints; by default a new figure.
-    width : "column", "page" or float, optional [inch]
-    figsize : (float, float), optional [inch]
-        As in `joints`.
-
-    Returns
-    -------
-    Figure
 
     Raises
     ------
@@ -59,7 +49,7 @@ def ladder(
     rounds = checked(solution).ladder
     if not rounds:
         raise InputError("solution was not refined: give tol= to co.solve, or use co.refine")
-    page = panels((2, 1), (8.0, 5.6), ax, width, figsize, heights=(2, 3))
+    page = panels(2, 1, (8.0, 5.6), heights=(2, 3), **canvas)
     above, below = page.axes[:, 0]
     costs = np.array([rung.cost for rung in rounds])
     change = np.append(np.nan, np.abs(np.diff(costs)) / np.abs(costs[1:]))
@@ -95,13 +85,10 @@ def ladder(
     return page.figure
 
 
-@styled
+@figure
 def error(
     solution: Solution | SequenceSolution,
-    *,
-    ax: Axes | None = None,
-    width: str | float | None = None,
-    figsize: tuple[float, float] | None = None,
+    **canvas: Unpack[Canvas],
 ) -> Figure:
     """The error between the nodes on every interval, by source, against the tolerance.
 
@@ -110,13 +97,6 @@ def error(
     solution : Solution or SequenceSolution
     ax : Axes, optional
         Where to draw; by default a new figure.
-    width : "column", "page" or float, optional [inch]
-    figsize : (float, float), optional [inch]
-        As in `joints`.
-
-    Returns
-    -------
-    Figure
 
     Raises
     ------
@@ -128,7 +108,7 @@ def error(
     >>> figure = co.plot.error(solution)
     """
     found = checked(solution).error
-    page = panels((1, 1), (8.0, 3.6), ax, width, figsize)
+    page = panels(1, 1, (8.0, 3.6), **canvas)
     own = page.axes[0, 0]
     handles = []
     for name in SOURCES:

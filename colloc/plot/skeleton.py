@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -20,6 +21,31 @@ _ROOM = 0.3  # of the mechanism's extent: how much is seen of large capsules
 
 
 Ties = tuple[tuple[int, int, bool], ...]
+
+
+class Snapshot(NamedTuple):
+    """A stick figure at one time: places in the world frame, each an ndarray of shape (places, 3) [m].
+
+    Parameters
+    ----------
+    links, rails : ndarray
+        All links, and all slides, as one line with gaps.
+    carriages : ndarray
+        Ends of all slides.
+    pins : ndarray
+        Hinges.
+    tips : ndarray
+        Ends of the chains.
+    dots : ndarray
+        Markers, and tips of bodies within a chain.
+    """
+
+    links: np.ndarray
+    rails: np.ndarray
+    carriages: np.ndarray
+    pins: np.ndarray
+    tips: np.ndarray
+    dots: np.ndarray
 
 
 class StickFigure(ABC):
@@ -38,28 +64,8 @@ class StickFigure(ABC):
     solids: np.ndarray
 
     @abstractmethod
-    def links(self, frame: int) -> np.ndarray:
-        """All links at one time, as one line with gaps, shape (points, 3)."""
-
-    @abstractmethod
-    def rails(self, frame: int) -> np.ndarray:
-        """All slides at one time, as one line with gaps, shape (points, 3)."""
-
-    @abstractmethod
-    def carriages(self, frame: int) -> np.ndarray:
-        """Ends of all slides at one time, shape (slides, 3)."""
-
-    @abstractmethod
-    def pins(self, frame: int) -> np.ndarray:
-        """All hinges at one time, shape (hinges, 3)."""
-
-    @abstractmethod
-    def tip_places(self, frame: int) -> np.ndarray:
-        """Ends of the chains at one time, shape (tips, 3)."""
-
-    @abstractmethod
-    def dots(self, frame: int) -> np.ndarray:
-        """Markers, and tips of bodies within a chain, at one time, shape (dots, 3)."""
+    def snapshot(self, frame: int) -> Snapshot:
+        """The mechanism at one of the times."""
 
     @property
     @abstractmethod
@@ -266,9 +272,12 @@ class Skeleton(StickFigure):
         ways = (self.far_ends[k] for k in self.tips)
         return {name: way for name, way in ways if np.ptp(way, axis=0).max() > _FLAT}
 
-    def tip_places(self, frame: int) -> np.ndarray:
-        """Ends of the chains at one time."""
-        return self.end[frame, self.tips]
+    def snapshot(self, frame: int) -> Snapshot:
+        """The mechanism at one of the times."""
+        tips = self.end[frame, self.tips]
+        return Snapshot(
+            self.links(frame), self.rails(frame), self.carriages(frame), self.pins(frame), tips, self.dots(frame)
+        )
 
     def dots(self, frame: int) -> np.ndarray:
         """Markers, and tips of bodies within a chain, at one time."""

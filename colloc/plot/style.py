@@ -59,27 +59,19 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def styled(draw: Callable[P, R]) -> Callable[P, R]:
+def styled(draw: Callable[P, R], narrow: float = NARROW) -> Callable[P, R]:
     """A function that draws in our style, but for what the user has set in matplotlib's rcParams.
 
-    A keyword argument `width` or `figsize` of less than five inches makes letters and lines smaller.
+    A keyword argument `width` or `figsize` of less than `narrow` inches makes letters and lines smaller.
     """
-    return styled_below(NARROW)(draw)
 
+    @wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
+        small = is_narrow(kwargs.get("width"), kwargs.get("figsize"), narrow)
+        with mpl.rc_context(_style(narrow=small)):
+            return draw(*args, **kwargs)
 
-def styled_below(narrow: float) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """The same, with smaller letters and lines in figures less wide than that [inch]."""
-
-    def decorated(draw: Callable[P, R]) -> Callable[P, R]:
-        @wraps(draw)
-        def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
-            small = is_narrow(kwargs.get("width"), kwargs.get("figsize"), narrow)
-            with mpl.rc_context(_style(narrow=small)):
-                return draw(*args, **kwargs)
-
-        return spelt(drawn)
-
-    return decorated
+    return spelt(drawn)
 
 
 def is_narrow(width: Any, figsize: Any, narrow: float) -> bool:

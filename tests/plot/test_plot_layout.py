@@ -17,7 +17,7 @@ from mpl_toolkits.mplot3d.axes3d import Axes3D
 
 import colloc as co
 from colloc.models.two_link import two_link
-from colloc.plot.curves import torque_groups
+from colloc.plot.over_time import torque_groups
 
 SINGLE = {
     "joints": co.plot.joints,
