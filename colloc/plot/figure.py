@@ -96,17 +96,17 @@ class Panels(NamedTuple):
     ----------
     figure : Figure
     axes : ndarray of Axes, shape (rows, columns)
-    given : bool
+    borrowed : bool
         Whether they are the user's own.
     """
 
     figure: Figure
     axes: np.ndarray
-    given: bool
+    borrowed: bool
 
     def legend(self, handles: Sequence[Line2D]) -> None:
         """A legend beside or below our own figure, in the first of the user's axes."""
-        if self.given:
+        if self.borrowed:
             self.axes.flat[0].legend(handles=list(handles), **LEGEND)
         else:
             legend_beside(self.figure, handles)
@@ -141,18 +141,18 @@ def panels(
     if ax is None:
         figure = new_figure(size, width, figsize)
         axes = figure.subplots(rows, columns, squeeze=False, sharex=True, height_ratios=heights)
-        return Panels(figure, axes, given=False)
+        return Panels(figure, axes, borrowed=False)
     if width is not None or figsize is not None:
         raise InputError("axes have their size: give ax, or width or figsize, not both")
     axes, count = _listed(ax), rows * columns
     if len(axes) != count or not all(isinstance(item, Axes) for item in axes):
         what = "must be Axes" if count == 1 else f"must be a list of {count} Axes ({rows} rows, {columns} columns)"
         raise InputError(f"ax {what}, got {quoted(ax)}")
-    return Panels(cast(Figure, axes[0].figure), np.array(axes, dtype=object).reshape(rows, columns), given=True)
+    return Panels(cast(Figure, axes[0].figure), np.array(axes, dtype=object).reshape(rows, columns), borrowed=True)
 
 
 def _listed(axes: Any) -> list[Any]:
-    """What may be a list of Axes, lists of them, or an array, in a list."""
+    """Axes in one list, from an array, a list, or lists of lists."""
     if isinstance(axes, np.ndarray):
         return axes.ravel().tolist()
     if isinstance(axes, list | tuple):

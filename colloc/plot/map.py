@@ -72,9 +72,9 @@ def map(
     column = table[value]
     if column.dtype.kind != "f":
         raise InputError(f"value must be a column of numbers, got {quoted(value)}, which holds text")
-    known = column[np.isfinite(column)]
-    if flag("log", log) and not (known > 0).all():
-        raise InputError(f"log needs values above zero, got {quoted(value)} down to {known.min():g}")
+    finite = column[np.isfinite(column)]
+    if flag("log", log) and not (finite > 0).all():
+        raise InputError(f"log needs values above zero, got {quoted(value)} down to {finite.min():g}")
     names = {name: plain(name) for name in (x, y, value)}
     for name, unit in mapping("units", units).items():
         if name not in names:
@@ -87,25 +87,25 @@ def map(
     cells = np.full((up.size, across.size), np.nan)
     cells[place] = column
     page = panels(1, 1, (6.4, 4.6), **canvas)
-    own: Axes = page.axes[0, 0]
-    mesh = own.pcolormesh(np.ma.masked_invalid(cells), cmap=FADE, norm="log" if log and known.size else "linear")
-    bar = page.figure.colorbar(mesh, ax=own, label=names[value])
+    ax: Axes = page.axes[0, 0]
+    mesh = ax.pcolormesh(np.ma.masked_invalid(cells), cmap=FADE, norm="log" if log and finite.size else "linear")
+    bar = page.figure.colorbar(mesh, ax=ax, label=names[value])
     bar.outline.set_visible(False)  # pyright: ignore[reportCallIssue]
-    if log and known.size:
-        decades = np.log10(known.max() / known.min())
+    if log and finite.size:
+        decades = np.log10(finite.max() / finite.min())
         subs = range(1, 10) if decades < 1 else (1, 2, 5) if decades < 2 else (1,)
         bar.ax.yaxis.set_major_locator(LogLocator(subs=subs))
         bar.ax.yaxis.set_major_formatter("{x:g}")
         bar.ax.yaxis.set_minor_locator(NullLocator())
     gaps = np.isnan(column)
-    dress(own, names[x], names[y])
-    own.grid(False)
-    for axis, values in ((own.xaxis, across), (own.yaxis, up)):
+    dress(ax, names[x], names[y])
+    ax.grid(False)
+    for axis, values in ((ax.xaxis, across), (ax.yaxis, up)):
         some = np.arange(0, values.size, -(-values.size // _TICKS))
         axis.set_ticks(some + 0.5, [f"{number:.3g}" for number in values[some]])
     if gaps.any():
         look = {"marker": "x", "linestyle": "", "color": MUTED, "markersize": 5}
-        own.plot(place[1][gaps] + 0.5, place[0][gaps] + 0.5, **look)
+        ax.plot(place[1][gaps] + 0.5, place[0][gaps] + 0.5, **look)
         page.legend([Line2D([], [], label="no answer", **look)])
     bar.ax.tick_params(color=MUTED, labelcolor=INK, labelsize=0.9 * mpl.rcParams["font.size"], length=3)
     return page.figure

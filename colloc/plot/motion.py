@@ -126,7 +126,7 @@ def _start(problem: Problem, guess: Any) -> tuple[Callable[[np.ndarray], Skeleto
 def _page(pose: Pose, fine: np.ndarray, frames: int, canvas: Canvas) -> Figure:
     """The stick figure on a new figure, or in the place of some axes."""
     page = panels(1, 1, (7.0, 6.4), **canvas)
-    if not page.given:
+    if not page.borrowed:
         page.axes[0, 0].remove()
         legend_below(page.figure, draw_poses(page.figure, 111, pose, fine, frames))
         return page.figure
@@ -142,14 +142,14 @@ def _page(pose: Pose, fine: np.ndarray, frames: int, canvas: Canvas) -> Figure:
 def draw_motion(
     figure: Figure | SubFigure, place: SubplotSpec | int, solution: Solution | SequenceSolution, frames: int
 ) -> list[Line2D]:
-    """Snapshots and tip paths in a part of a figure; returns what a legend should name."""
+    """Snapshots and tip paths in a part of a figure; returns the entries of a legend."""
     return draw_poses(figure, place, partial(skeleton, solution), fine_times(solution), frames)
 
 
 def draw_poses(
     figure: Figure | SubFigure, place: SubplotSpec | int, pose: Pose, times: np.ndarray, frames: int
 ) -> list[Line2D]:
-    """The same for any stick figure, with paths through the times given."""
+    """Snapshots of any stick figure in a part of a figure, with paths through some times; the entries of a legend."""
     fine, shown = pose(times), pose(np.linspace(0, times[-1], frames))
     if (axis := time_axis(fine)) is not None:
         fine, shown = Spread(fine.t, *axis, fine), Spread(shown.t, *axis, shown)
@@ -182,26 +182,26 @@ def draw_paths(scene: Scene, figure_of: StickFigure) -> list[Line2D]:
 
 
 def obstacle_handles(figure_of: StickFigure) -> list[Line2D]:
-    """What a legend should say of capsules that stand in the world."""
+    """Entries of a legend for capsules that stand in the world."""
     count = len(figure_of.standing)
     look: dict[str, Any] = {"marker": "o", "markersize": 8, "markerfacecolor": OBSTACLE, "markeredgecolor": MUTED}
     return [Line2D([], [], linestyle="", label="obstacles" if count > 1 else "obstacle", **look)] if count else []
 
 
 class Stick:
-    """What draws a mechanism at one time: links, slides, joints, ends, capsules; `show` moves it to another."""
+    """Lines and solids that draw a mechanism at one time; `show` moves them to another."""
 
     def __init__(self, scene: Scene, figure_of: StickFigure, frame: int, *, color: object, width: float):
         self.scene = scene
         size = 3.0 + width
         look = {"linestyle": "", "markeredgecolor": color, "markeredgewidth": 0.6 * width}
-        none = np.full((1, 3), np.nan)
-        self.links = scene.line(none, "-", color=color, linewidth=width)
-        self.rails = scene.line(none, ":", color=color, linewidth=1.3)  # one width, so that dots of snapshots coincide
-        self.carriages = scene.line(none, marker="s", markersize=1.5 * size, markerfacecolor="white", **look)
-        self.dots = scene.line(none, marker="o", markersize=0.55 * size, markerfacecolor=color, **look)
-        self.joints = scene.line(none, marker="o", markersize=size, markerfacecolor="white", **look)
-        self.tips = scene.line(none, marker="o", markersize=0.8 * size, markerfacecolor=color, **look)
+        gap = np.full((1, 3), np.nan)
+        self.links = scene.line(gap, "-", color=color, linewidth=width)
+        self.rails = scene.line(gap, ":", color=color, linewidth=1.3)  # one width, so that dots of snapshots coincide
+        self.carriages = scene.line(gap, marker="s", markersize=1.5 * size, markerfacecolor="white", **look)
+        self.dots = scene.line(gap, marker="o", markersize=0.55 * size, markerfacecolor=color, **look)
+        self.joints = scene.line(gap, marker="o", markersize=size, markerfacecolor="white", **look)
+        self.tips = scene.line(gap, marker="o", markersize=0.8 * size, markerfacecolor=color, **look)
         nowhere = np.full(7, np.nan)
         self.solids = [scene.solid(nowhere, color=color, alpha=_FAINT, zorder=1.2) for _ in figure_of.moving]
         self.show(figure_of, frame)

@@ -1,4 +1,4 @@
-"""What many starts have found: the ladder of their costs."""
+"""The costs that many starts have led to, as a ladder."""
 
 from __future__ import annotations
 

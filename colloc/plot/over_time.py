@@ -117,7 +117,7 @@ def reactions(
     labels: Sequence[str] | None = None,
     **canvas: Unpack[Canvas],
 ) -> Figure:
-    """What the bearings of all joints carry over time: Euclidean norms of forces and moments across the axes.
+    """Loads of the bearings of all joints over time: Euclidean norms of forces and moments across the axes.
 
     Of the internal force and moment of a joint these leave out what acts along the axis of a slide and about that of a
     hinge, which is the actuation, drawn by `torques`; ``solution.reactions()`` has all of them. In a mechanism that
@@ -161,8 +161,8 @@ def _curves(solutions: Sequence[Solution | SequenceSolution], labels: Sequence[s
         raise InputError("give one or more solutions, see co.solve")
     for solution in solutions:
         checked(solution)
-    for other in solutions[1:]:
-        model, first = other.problem.model, solutions[0].problem.model
+    for solution in solutions[1:]:
+        model, first = solution.problem.model, solutions[0].problem.model
         if (model.joint_names, model.position_units) != (first.joint_names, first.position_units):
             raise InputError(
                 f"solutions in one figure must have the same joints, got {shown(first.joint_names)} and "
@@ -175,11 +175,11 @@ def _curves(solutions: Sequence[Solution | SequenceSolution], labels: Sequence[s
         text("label", name)
     if len(solutions) == 1 and labels is None:
         return [_Curve(solutions[0], None, None)]
-    found = []
+    curves = []
     for k, (solution, name) in enumerate(zip(solutions, names, strict=True)):
         line = DASHES[k % len(DASHES)]
-        found.append(_Curve(solution, line, Line2D([], [], color=INK, linestyle=line, label=plain(name))))
-    return found
+        curves.append(_Curve(solution, line, Line2D([], [], color=INK, linestyle=line, label=plain(name))))
+    return curves
 
 
 def _finish(page: Panels, curves: Sequence[_Curve], handles: Sequence[Line2D]) -> None:
@@ -191,7 +191,7 @@ def _finish(page: Panels, curves: Sequence[_Curve], handles: Sequence[Line2D]) -
             name_phases(ax, curves[0].solution)
     for ax in page.axes.flat if len(curves) > 1 else ():
         fit(ax, max((curve.solution for curve in curves), key=lambda solution: solution.duration))
-    if not page.given:
+    if not page.borrowed:
         page.figure.align_ylabels()
     page.legend([*handles, *(curve.handle for curve in curves if curve.handle is not None)])
 
@@ -255,7 +255,7 @@ def draw_reactions(
     loads: Mapping[str, Mapping[str, np.ndarray]],
     linestyle: Any = None,
 ) -> None:
-    """What bearings carry at the times of `fine_times`, as `bearing_loads` has it, each quantity into its axes."""
+    """Loads of the bearings at the times of `fine_times`, from `bearing_loads`, each quantity into its axes."""
     t = fine_times(solution)
     look = _with(body_looks(solution), linestyle)
     for ax, (label, norms) in zip(axes, loads.items(), strict=True):
@@ -274,17 +274,17 @@ def bearing_loads(solution: Solution | SequenceSolution) -> dict[str, dict[str, 
     t = fine_times(solution)
 
     def across(now: Instant) -> tuple[ca.SX, ca.SX]:
-        found = joint_reactions(now.model, now.q, now.qd, now.qdd, now.loads or ())
+        reactions = joint_reactions(now.model, now.q, now.qd, now.qdd, now.loads or ())
         force, moment = [], []
         for k, body in enumerate(now.model.bodies):
             axis = body.joint.after[:3, :3].T @ ca.SX(body.joint.axis)
             whole, off = ca.SX.eye(3), ca.SX.eye(3) - axis @ axis.T
             slides = body.joint.slides and not body.joint.turns  # the thread of a screw carries the force along it
-            force.append(ca.norm_2((off if slides else whole) @ found.force[:, k]))
-            moment.append(ca.norm_2((off if body.joint.turns else whole) @ found.moment[:, k]))
+            force.append(ca.norm_2((off if slides else whole) @ reactions.force[:, k]))
+            moment.append(ca.norm_2((off if body.joint.turns else whole) @ reactions.moment[:, k]))
         return ca.vertcat(*force), ca.vertcat(*moment)
 
-    parts = [(phase.problem.model, phase.evaluate(across, own)) for phase, own in by_phase(solution, t)]
+    parts = [(phase.problem.model, phase.evaluate(across, times)) for phase, times in by_phase(solution, t)]
     loads: dict[str, dict[str, np.ndarray]] = {}
     for which, label in enumerate(_BEARING):
         columns = {name: np.full(t.size, np.nan) for name in body_looks(solution)}
@@ -326,16 +326,16 @@ def prescribed(solution: Solution | SequenceSolution) -> np.ndarray:
 
 def joint_units(model: Model) -> dict[str, list[int]]:
     """Joints that share a unit: position unit to joint numbers."""
-    found: dict[str, list[int]] = {}
+    joints: dict[str, list[int]] = {}
     for j, unit in enumerate(model.position_units):
-        found.setdefault(unit, []).append(j)
-    return found
+        joints.setdefault(unit, []).append(j)
+    return joints
 
 
 def joint_handles(model: Model, *, many: bool = False) -> list[Line2D]:
     """Legend entries of the joints that move; by colour alone where lines tell many solutions apart."""
     look = _joint_looks(model, "-" if many else None)
-    return [_handle(name, own) for name, own in zip(model.joint_names, look, strict=True)]
+    return [_handle(name, line) for name, line in zip(model.joint_names, look, strict=True)]
 
 
 def body_looks(*solutions: Solution | SequenceSolution) -> dict[str, Look]:
@@ -351,7 +351,7 @@ def body_looks(*solutions: Solution | SequenceSolution) -> dict[str, Look]:
 def body_handles(*solutions: Solution | SequenceSolution) -> list[Line2D]:
     """Legend entries of the joints of all bodies, fixed ones included; as `joint_handles`."""
     look = _with(body_looks(*solutions), "-" if len(solutions) > 1 else None)
-    return [_handle(name, own) for name, own in look.items()]
+    return [_handle(name, line) for name, line in look.items()]
 
 
 def _draw_bounds(ax: Axes, solution: Solution | SequenceSolution, members: list[int]) -> bool:
@@ -393,7 +393,7 @@ def _joint_looks(model: Model, linestyle: Any = None) -> list[Look]:
 
 
 def _with(look: dict[Any, Look], linestyle: Any) -> dict[Any, Look]:
-    return look if linestyle is None else {name: own._replace(linestyle=linestyle) for name, own in look.items()}
+    return look if linestyle is None else {name: line._replace(linestyle=linestyle) for name, line in look.items()}
 
 
 def _handle(name: str, look: Look) -> Line2D:

@@ -1,4 +1,4 @@
-"""The stick figure of a solution: of one motion, or of one in phases, whose mechanisms may differ."""
+"""The stick figure of a solution, of a closed chain, of phases in turn, of a motion along a line over time."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def in_turn(poses: Sequence[Callable[[np.ndarray], Skeleton]], durations: Sequen
 
     def pose(t: np.ndarray) -> StickFigure:
         number = np.searchsorted(starts, t, side="right") - 1
-        own = [(k, (t - starts[k]).clip(0, durations[k])[number == k]) for k in np.unique(number)]
-        return Successive(t, tuple(poses[k](times) for k, times in own))
+        pieces = [(k, (t - starts[k]).clip(0, durations[k])[number == k]) for k in np.unique(number)]
+        return Successive(t, tuple(poses[k](times) for k, times in pieces))
 
     return pose
 
@@ -91,8 +91,8 @@ class Successive(StickFigure):
     def _joined(self, values: list[np.ndarray | None], shape: tuple[int, ...]) -> np.ndarray:
         """Values of the parts one after another, NaN where one has none."""
         return np.concatenate([
-            np.full((part.t.size, *shape), np.nan) if own is None else own
-            for part, own in zip(self.parts, values, strict=True)
+            np.full((part.t.size, *shape), np.nan) if rows is None else rows
+            for part, rows in zip(self.parts, values, strict=True)
         ])  # fmt: skip
 
     @cached_property

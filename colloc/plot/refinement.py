@@ -107,19 +107,19 @@ def error(
     --------
     >>> figure = co.plot.error(solution)
     """
-    found = checked(solution).error
+    error = checked(solution).error
     page = panels(1, 1, (8.0, 3.6), **canvas)
-    own = page.axes[0, 0]
+    ax = page.axes[0, 0]
     handles = []
     for name in SOURCES:
-        values = getattr(found, name)
+        values = getattr(error, name)
         if values.max() > _LOWEST:
-            drawn = own.stairs(np.maximum(values, _LOWEST), found.t, baseline=None, color=_COLORS[name], linewidth=1.6)
+            drawn = ax.stairs(np.maximum(values, _LOWEST), error.t, baseline=None, color=_COLORS[name], linewidth=1.6)
             drawn.set_label(name)
             handles.append(Line2D([], [], color=_COLORS[name], linewidth=1.6, label=name))
-    own.set_yscale("log")
-    limit = own.axhline(solution.outcome.tolerance, color=MUTED, linestyle="--", linewidth=1.0, label="tolerance")
-    own.set_xlim(0, solution.duration)
-    dress(own, "time [s]", "relative error")
+    ax.set_yscale("log")
+    limit = ax.axhline(solution.outcome.tolerance, color=MUTED, linestyle="--", linewidth=1.0, label="tolerance")
+    ax.set_xlim(0, solution.duration)
+    dress(ax, "time [s]", "relative error")
     page.legend([*handles, limit])
     return page.figure

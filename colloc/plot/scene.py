@@ -56,13 +56,13 @@ class Scene:
         """Draw a capsule: its start, end and radius, shape (7,) [m]."""
         if self.plane is None:
             look |= {"edgecolor": "none", "alpha": look.get("alpha", 1.0) * _TRANSPARENT}
-            own: Any = Poly3DCollection([], **look)
-            cast(Any, self.ax).add_collection3d(own)
+            solid: Any = Poly3DCollection([], **look)
+            cast(Any, self.ax).add_collection3d(solid)
         else:
-            own = Polygon(np.zeros((0, 2)), linewidth=0.8, **look)
-            self.ax.add_artist(own)
-        self.move_solid(own, row)
-        return own
+            solid = Polygon(np.zeros((0, 2)), linewidth=0.8, **look)
+            self.ax.add_artist(solid)
+        self.move_solid(solid, row)
+        return solid
 
     def move_solid(self, solid: Any, row: np.ndarray) -> None:
         """Put a capsule elsewhere; nowhere for NaN."""
@@ -90,7 +90,7 @@ class Scene:
         shown.set_label_text("time [s]")
 
     def shadow(self, points: np.ndarray, vertical: int) -> None:
-        """What a path in space would cast on the floor: it tells near from far."""
+        """The shadow of a path in space on the floor, which tells near from far."""
         if self.plane is None:
             floor = getattr(self.ax, f"get_{_NAMES[vertical]}lim")()[0]
             below = np.where(np.arange(3) == vertical, floor, points)

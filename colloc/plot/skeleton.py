@@ -49,7 +49,7 @@ class Snapshot(NamedTuple):
 
 
 class StickFigure(ABC):
-    """What is drawn of a mechanism at N times; all places are in the world frame [m].
+    """A mechanism as it is drawn at N times; all places are in the world frame [m].
 
     Attributes
     ----------
@@ -262,7 +262,7 @@ class Skeleton(StickFigure):
             for place in (end, *self._marked(k).values()):
                 share = ((place - first) * along).sum(axis=1, keepdims=True) / length
                 foot = first + share.clip(0, 1) * along
-                if all(_apart(place, known) > _FLAT for known in (foot, *self._joints_on(k))):
+                if all(_apart(place, joint) > _FLAT for joint in (foot, *self._joints_on(k))):
                     spurs.append(np.stack([foot, place, gap], axis=1))
         return np.concatenate(spurs, axis=1)
 
@@ -318,8 +318,8 @@ class Skeleton(StickFigure):
         """Corners of the box that holds the mechanism."""
         drawn = [k for k in range(len(self.model.bodies)) if k not in self.floats]
         places = [self.start, self.root, self.slid, self.origin, self.end]
-        every = np.concatenate([*(place[:, drawn].reshape(-1, 3) for place in places), self.markers.reshape(-1, 3)])
-        return every.min(axis=0), every.max(axis=0)
+        points = np.concatenate([*(place[:, drawn].reshape(-1, 3) for place in places), self.markers.reshape(-1, 3)])
+        return points.min(axis=0), points.max(axis=0)
 
     @property
     def vertical(self) -> int:
@@ -364,10 +364,10 @@ def places(model: Model, q: ca.SX, capsules: Sequence[Capsule] = ()) -> ca.SX:
         return (transforms[model.index(body)] @ ca.vertcat(point, 1))[:3]
 
     columns = []
-    for body, parent, own in zip(model.bodies, model.parents, transforms, strict=True):
+    for body, parent, link in zip(model.bodies, model.parents, transforms, strict=True):
         above = ca.SX.eye(4) if parent < 0 else transforms[parent]
         joint = above @ body.joint.before
-        root, origin = joint[:3, 3], own[:3, 3]
+        root, origin = joint[:3, 3], link[:3, 3]
         slid = root
         if body.joint.slides:
             axis = joint[:3, :3] @ sparse(body.joint.axis)

@@ -84,16 +84,16 @@ def is_narrow(width: Any, figsize: Any, narrow: float) -> bool:
 
 
 def _style(*, narrow: bool) -> dict[Any, Any]:
-    """What of ours the user has not set."""
+    """Our settings, but for those that the user has changed."""
     default = mpl.rcParamsDefault
-    own = {key: value for key, value in STYLE.items() if mpl.rcParams[key] == default[key]}
-    if narrow and "font.size" in own:
-        own["font.size"] = _SMALL
-    if narrow and "lines.linewidth" in own:
-        own["lines.linewidth"] = 1.2
-    if "legend.fontsize" in own:
-        own["legend.fontsize"] = 0.9 * own.get("font.size", mpl.rcParams["font.size"])
-    return own
+    settings = {key: value for key, value in STYLE.items() if mpl.rcParams[key] == default[key]}
+    if narrow and "font.size" in settings:
+        settings["font.size"] = _SMALL
+    if narrow and "lines.linewidth" in settings:
+        settings["lines.linewidth"] = 1.2
+    if "legend.fontsize" in settings:
+        settings["legend.fontsize"] = 0.9 * settings.get("font.size", mpl.rcParams["font.size"])
+    return settings
 
 
 class Look(NamedTuple):

@@ -69,13 +69,13 @@ def summary(
     draw_joints(curves[:2], solution)
     for ax in curves[0]:
         name_phases(ax, solution)
-    order = [(curves[2 + k, column], group) for column, own in enumerate(by_unit) for k, group in enumerate(own)]
+    order = [(curves[2 + k, column], group) for column, rows in enumerate(by_unit) for k, group in enumerate(rows)]
     torque_handles = draw_torques([ax for ax, _ in order], solution, [group for _, group in order])
-    for column, own in enumerate(by_unit):
-        for ax in curves[2 + len(own) :, column]:
+    for column, rows in enumerate(by_unit):
+        for ax in curves[2 + len(rows) :, column]:
             ax.set_visible(False)
     draw_reactions(forces, solution, loads)
-    for ax in (*(curves[1 + len(own), column] for column, own in enumerate(by_unit)), *forces):
+    for ax in (*(curves[1 + len(rows), column] for column, rows in enumerate(by_unit)), *forces):
         ax.set_xlabel(TIME)
         ax.tick_params(labelbottom=True)
     page.curves.align_ylabels()
@@ -118,8 +118,8 @@ def _in_line(part: SubFigure, count: int, *, column: bool) -> list[Axes]:
 
 
 def _of_weight(solution: Solution | SequenceSolution) -> dict[str, dict[str, np.ndarray]]:
-    """What bearings carry, without what is but rounding."""
+    """Loads of the bearings, without those that are but rounding."""
     loads = bearing_loads(solution)
-    largest = {label: max(float(np.nanmax(values)) for values in own.values()) for label, own in loads.items()}
+    largest = {label: max(float(np.nanmax(values)) for values in norms.values()) for label, norms in loads.items()}
     size = max(*largest.values(), float(np.abs(solution.tau).max()))
-    return {label: own for label, own in loads.items() if largest[label] > _NOTHING * size}
+    return {label: norms for label, norms in loads.items() if largest[label] > _NOTHING * size}
