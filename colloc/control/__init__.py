@@ -1,4 +1,15 @@
-"""Control of predicted motions: discrete-time systems, iterative LQR, feedback around a solution."""
+"""Control of predicted motions: discrete-time systems, iterative LQR, feedback around a solution.
+
+discrete    systems in discrete time, simulated and linearised
+objective   half a sum of weighted squares of states, outputs and controls
+residuals   an objective at a trajectory: its value and expansion
+riccati     the best change of the controls, with feedback, by recursion
+batch       the best change of the controls all at once, by least squares
+box         quadratic programs with bounds
+ilqr        iterations of either until the trajectory is optimal
+trajectory  the result
+track       feedback around a solution
+"""
 
 from colloc.control.batch import least_squares_step, response, response_matrices, response_transposed
 from colloc.control.box import box_minimum

@@ -152,9 +152,9 @@ def least_squares_step(
     """
     _check_steps(len(B), x)
     S_u = response_matrices(A, B)[1].reshape(len(x), x.shape[1], u.size)
-    one = np.eye(u.size).reshape(*u.shape, u.size)
+    identity = np.eye(u.size).reshape(*u.shape, u.size)
     values, rows = [np.zeros(u.size)], [np.sqrt(damping) * np.eye(u.size)]
-    for parts, z, by_u in ((residuals.states, x, S_u), (residuals.controls, u, one)):
+    for parts, z, by_u in ((residuals.states, x, S_u), (residuals.controls, u, identity)):
         values += [part.value(z).ravel() for part in parts]
         rows += [(part.jacobian(z) @ by_u[part.rows]).reshape(-1, u.size) for part in parts]
     value, slope = np.concatenate(values), np.concatenate(rows)

@@ -55,7 +55,7 @@ def box_minimum(H: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarr
 
 
 def projected_newton(H: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> BoxMinimum:
-    """The same for arguments that are known to be right."""
+    """`box_minimum` of arguments that are right, which are not checked."""
     x = np.clip(-np.linalg.solve(H, g), lower, upper)
     scale = np.abs(g).max() + np.abs(H @ x).max()
     free = np.ones(len(x), dtype=bool)

@@ -131,9 +131,9 @@ def system_at(
     qdd = forward_dynamics(now.model, now.q, now.qd, now.tau, loads)
     torque = total_sensitivities(composite_sensitivities, now.model, now.q, now.qd, now.qdd, loads)
     by_row = [ca.vec(ca.densify(block).T) for block in torque[1:]]
-    found = [qdd, *ca.substitute(by_row, [now.qdd], [qdd])]
-    given = [now.t, now.q, now.qd, now.tau]
-    slopes = ca.Function("slopes", given, ca.substitute(found, symbols, values) if symbols else found)
+    outputs = [qdd, *ca.substitute(by_row, [now.qdd], [qdd])]
+    inputs = [now.t, now.q, now.qd, now.tau]
+    slopes = ca.Function("slopes", inputs, ca.substitute(outputs, symbols, values) if symbols else outputs)
     places = [np.arange(slopes.nnz_out(k)) for k in range(slopes.n_out())]
     batch = Batch.of(slopes, ("t", "q", "qd", "tau"), places, None)
     return System(2 * n, n, _Step(_step_function(slopes, n, dt, scheme), dt), _lineariser(batch, dt, scheme))
@@ -155,16 +155,16 @@ class _Step:
 
     def __init__(self, function: ca.Function, dt: float):
         self._dt = dt
-        self._given = [np.zeros(function.nnz_in(k)) for k in range(3)]
+        self._arguments = [np.zeros(function.nnz_in(k)) for k in range(3)]
         self._after = np.zeros(function.nnz_out(0))
         self._buffer, self._trigger = function.buffer()
-        for k, given in enumerate(self._given):
-            self._buffer.set_arg(k, given.data)  # pyright: ignore[reportCallIssue]
+        for k, memory in enumerate(self._arguments):
+            self._buffer.set_arg(k, memory.data)  # pyright: ignore[reportCallIssue]
         self._buffer.set_res(0, self._after.data)  # pyright: ignore[reportCallIssue]
 
     def __call__(self, k: int, x: np.ndarray, u: np.ndarray) -> np.ndarray:
-        for given, value in zip(self._given, (k * self._dt, x, u), strict=True):
-            given[:] = value
+        for memory, value in zip(self._arguments, (k * self._dt, x, u), strict=True):
+            memory[:] = value
         self._trigger()
         return self._after.copy()
 
@@ -192,8 +192,8 @@ def _slopes(batch: Batch, t: np.ndarray, x: np.ndarray, u: np.ndarray) -> tuple[
     """d(q, qd)/dt and its derivatives by (q, qd) and tau, shapes (K, 2 n), (K, 2 n, 2 n), (K, 2 n, n)."""
     steps, n = u.shape
     inputs = {"t": t[:, None], "q": x[:, :n], "qd": x[:, n:], "tau": u}
-    given = {name: np.ascontiguousarray(array, dtype=float) for name, array in inputs.items()}
-    qdd, by_q, by_qd, mass = batch.evaluate(given, steps)
+    arrays = {name: np.ascontiguousarray(array, dtype=float) for name, array in inputs.items()}
+    qdd, by_q, by_qd, mass = batch.evaluate(arrays, steps)
     by_q, by_qd, mass = (block.reshape(steps, n, n) for block in (by_q, by_qd, mass))
     solved = np.linalg.solve(mass, np.concatenate([-by_q, -by_qd, np.broadcast_to(np.eye(n), mass.shape)], axis=2))
     F_x, F_u = np.zeros((steps, 2 * n, 2 * n)), np.zeros((steps, 2 * n, n))

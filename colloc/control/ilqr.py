@@ -101,8 +101,8 @@ def ilqr(
     >>> system = co.control.discretise(two_link(), dt=0.02)
     >>> there = co.control.state_cost((1.0, -1.0, 0.0, 0.0), 100.0, steps=[-1])
     >>> start, idle = (0.0, -2.0, 0.0, 0.0), np.zeros((50, 2))
-    >>> found = co.control.ilqr(system, there + co.control.control_cost(1e-3), start, idle, limits=(-10.0, 10.0))
-    >>> found.status, found.x[-1].round(2)
+    >>> swing = co.control.ilqr(system, there + co.control.control_cost(1e-3), start, idle, limits=(-10.0, 10.0))
+    >>> swing.status, swing.x[-1].round(2)
     (<Status.CONVERGED: 'converged'>, array([ 1., -1.,  0.,  0.]))
     """
     begin = time.perf_counter()
@@ -129,7 +129,7 @@ def ilqr(
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """What stays the same from one iteration to the next."""
+    """The problem, which stays the same from one iteration to the next."""
 
     system: System
     residuals: Residuals
@@ -161,7 +161,7 @@ class _Local(NamedTuple):
 
 
 class _Move(NamedTuple):
-    """What became of an iteration: where it got, by what step, and the status if it is the last."""
+    """The result of an iteration: where it got, by which step, and the status if it is the last."""
 
     reached: _Iterate
     gains: np.ndarray

@@ -1,4 +1,4 @@
-"""What a discrete trajectory is to minimise: half a sum of weighted squares, as the user states it."""
+"""Objectives of discrete trajectories: half a sum of weighted squares, as the user states it."""
 
 from __future__ import annotations
 
@@ -126,8 +126,8 @@ def output_cost(
     --------
     >>> reach = co.control.output_cost(two_link(), lambda now: now.point("elbow").position[:2], (0.3, 0.5), 1e3)
     >>> system = co.control.discretise(two_link(), 0.02)
-    >>> found = co.control.ilqr(system, reach + co.control.control_cost(1e-3), (0, 0.5, 0, 0), np.zeros((50, 2)))
-    >>> found.status
+    >>> swing = co.control.ilqr(system, reach + co.control.control_cost(1e-3), (0, 0.5, 0, 0), np.zeros((50, 2)))
+    >>> swing.status
     <Status.CONVERGED: 'converged'>
     """
     q, qd, qdd, tau = (ca.SX.sym(name, model.n) for name in ("q", "qd", "qdd", "tau"))

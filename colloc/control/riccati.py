@@ -104,10 +104,10 @@ def backward(
         Q_xx = objective.xx[k] + A[k].T @ hessian @ A[k]
         Q_ux = carried.T @ A[k]
         Q_uu = objective.uu[k] + B[k].T @ carried + extra
-        found = _control_step(Q_uu, Q_u, Q_ux, None if room is None else (room[0][k], room[1][k]))
-        if found is None:
+        step = _control_step(Q_uu, Q_u, Q_ux, None if room is None else (room[0][k], room[1][k]))
+        if step is None:
             return None
-        j, G = feedforward[k], gains[k] = found
+        j, G = feedforward[k], gains[k] = step
         slope, curvature = slope + float(j @ Q_u), curvature + float(j @ Q_uu @ j)
         # Also right where limits keep j and G from solving Q_uu j = -Q_u and Q_uu G = -Q_ux.
         gradient = Q_x + G.T @ (Q_uu @ j + Q_u) + j @ Q_ux

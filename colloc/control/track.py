@@ -82,12 +82,12 @@ class Tracking:
         u : ndarray, shape (K, n) [N m, N]
             Torques applied.
         """
-        own: System = self.system if system is None else instance("system", system, System)
+        plant: System = self.system if system is None else instance("system", system, System)
         flag("feedback", feedback)
         start = finite_array("x0", self.x[0] if x0 is None else x0, (self.x.shape[1],))
-        bounds = None if limits is None else interval("limits", *pair("limits", limits), shape=(own.n_u,))
+        bounds = None if limits is None else interval("limits", *pair("limits", limits), shape=(plant.n_u,))
         gains = self.gains if feedback else None
-        return simulate(own, start, self.u, reference=self.x, gains=gains, limits=bounds)
+        return simulate(plant, start, self.u, reference=self.x, gains=gains, limits=bounds)
 
 
 def track(

@@ -1,4 +1,4 @@
-"""What the iterations of iLQR end with: states, controls and gains, and how it went."""
+"""The result of iLQR: states, controls and gains, and how its iterations went."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
-    """What `ilqr` found: the last good iterate, and how it got there.
+    """The result of `ilqr`: the last good iterate, and how it got there.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ class Trajectory:
     --------
     >>> system = co.control.discretise(two_link(), dt=0.02)
     >>> there = co.control.state_cost((1.0, -1.0, 0.0, 0.0), 100.0, steps=[-1])
-    >>> found = co.control.ilqr(system, there + co.control.control_cost(1e-3), (0, -2, 0, 0), np.zeros((50, 2)))
-    >>> found.x.shape, found.u.shape, found.gains.shape
+    >>> swing = co.control.ilqr(system, there + co.control.control_cost(1e-3), (0, -2, 0, 0), np.zeros((50, 2)))
+    >>> swing.x.shape, swing.u.shape, swing.gains.shape
     ((51, 4), (50, 2), (50, 2, 4))
     """
 

@@ -7,6 +7,17 @@
 `Movement` makes the objective of an NLP without constraint rows, `ChainMovement` that of the torques of a closed chain,
 and `SplineMotion` that of any cost of a motion on clamped splines, given as NumPy functions. Bounds on positions are
 bounds on control points; a `co.penalty` stands in for other inequalities.
+
+objective    objectives, stopping rules, results
+methods      steepest descent, BFGS, modified Newton
+line_search  how far to go along a direction
+box          bounds on single variables
+cholesky     a positive definite matrix near an indefinite one
+record       iterates counted and timed
+interior     IPOPT on the same objectives
+movement     the cost of an NLP without constraints
+spline       any cost of a motion on clamped splines
+chain        torques of a closed chain
 """
 
 from colloc.descent.chain import ChainMovement, ChainSample

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.descent.line_search import Point, Step, lowers
+from colloc.descent.line_search import Point, Step, satisfies_armijo
 from colloc.support.checks import InputError, float_array, quoted
 
 _NEAR = 1e-4  # of a bound, in units of x: closer variables count as being there
@@ -44,7 +44,7 @@ class Box:
         return np.clip(x, self.lower, self.upper)
 
     def residual(self, point: Point) -> np.ndarray:
-        """What is left of the conditions of first order, shape (n,).
+        """The residual of the conditions of first order, shape (n,).
 
         The gradient; of variables held by a bound, their distance from it. Zero where, and only where, the gradient
         vanishes but for variables at a bound that it pushes them against.
@@ -102,15 +102,15 @@ def projected_step(
     Step or None
         None where nothing is lowered in 60 trials.
     """
-    held = box.held(start)
-    slope, length = float(start.gradient[~held] @ direction[~held]), first
+    bound = box.held(start)
+    slope, length = float(start.gradient[~bound] @ direction[~bound]), first
     for _ in range(_TRIALS):
         x = box.project(start.x + length * direction)
-        promised = length * slope + float(start.gradient[held] @ (x - start.x)[held])
+        promised = length * slope + float(start.gradient[bound] @ (x - start.x)[bound])
         if not promised < 0:
             return None
         point = evaluate(x)
-        if lowers(start, point, promised):
+        if satisfies_armijo(start, point, promised):
             return Step(length, point, slope)
         # The minimiser of the parabola through both values, within limits.
         above = point.value - start.value - promised

@@ -161,12 +161,12 @@ class ChainMovement:
         u, ud, udd = states
         try:
             q = assemble(self.chain, u)
-            found = self._dynamics.sensitivities(q, ud, udd)
+            derivatives = self._dynamics.sensitivities(q, ud, udd)
         except InputError:  # open, singular, or not driven: the line search is to take a shorter step
             return np.full(len(u), np.inf), np.zeros_like(states)
-        weighted = self._weights * found.tau
-        slopes = np.einsum("tn,tnc->tc", weighted, found.dtau)
-        costs, slopes = 0.5 * (weighted * found.tau).sum(axis=1), slopes.reshape(len(u), 3, -1).swapaxes(0, 1)
+        weighted = self._weights * derivatives.tau
+        slopes = np.einsum("tn,tnc->tc", weighted, derivatives.dtau)
+        costs, slopes = 0.5 * (weighted * derivatives.tau).sum(axis=1), slopes.reshape(len(u), 3, -1).swapaxes(0, 1)
         if self._posture is not None:
             value, gradient, _ = self._posture.evaluate({"q": q}, len(q))
             costs += value[:, 0]
@@ -176,9 +176,9 @@ class ChainMovement:
     def _curvature(self, states: np.ndarray) -> np.ndarray:
         u, ud, udd = states
         q = assemble(self.chain, u)
-        found = self._dynamics.sensitivities(q, ud, udd)
-        squares = np.einsum("tnc,n,tnd->tcd", found.dtau, self._weights, found.dtau, optimize=True)
-        bent = squares + self._dynamics.hessian(q, ud, udd, self._weights * found.tau)
+        derivatives = self._dynamics.sensitivities(q, ud, udd)
+        squares = np.einsum("tnc,n,tnd->tcd", derivatives.dtau, self._weights, derivatives.dtau, optimize=True)
+        bent = squares + self._dynamics.hessian(q, ud, udd, self._weights * derivatives.tau)
         bent = bent.reshape(len(u), 3, self.motion.n, 3, self.motion.n)
         if self._posture is not None:
             hessian = self._posture.evaluate({"q": q}, len(q))[2]

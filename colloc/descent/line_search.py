@@ -69,7 +69,7 @@ class Wolfe:
 
     def decreases(self, step: Step) -> bool:
         """Whether the value is low enough; never where it is not finite."""
-        return lowers(self.start.point, step.point, step.length * self.start.slope)
+        return satisfies_armijo(self.start.point, step.point, step.length * self.start.slope)
 
     def flat(self, step: Step) -> bool:
         """Whether the slope is small enough."""
@@ -81,7 +81,7 @@ class Wolfe:
         return _ROUNDING * abs(self.start.point.value)
 
 
-def lowers(start: Point, point: Point, promised: float) -> bool:
+def satisfies_armijo(start: Point, point: Point, promised: float) -> bool:
     """Whether a point keeps enough of a promised change of the value (Armijo's rule); never where it is not finite."""
     slack = _ROUNDING * abs(start.value)
     return point.finite and point.value <= start.value + _DECREASE * promised + slack

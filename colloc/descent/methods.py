@@ -72,11 +72,11 @@ def steepest_descent(objective: Objective, x0: np.ndarray, stop: Stop | None = N
 
     def direction(now: Point, move: _Move | None, free: np.ndarray) -> _Direction:
         if move is None:
-            return _Direction(-now.gradient, _cautious(now))
+            return _Direction(-now.gradient, _initial_length(now))
         # The same change to first order as last time: Nocedal and Wright (2006), equation 3.60.
         before, after = move.start.gradient[free], now.gradient[free]
         if not after.any():
-            return _Direction(-now.gradient, _cautious(now))
+            return _Direction(-now.gradient, _initial_length(now))
         return _Direction(-now.gradient, move.length * float(before @ before / (after @ after)))
 
     return _descend("steepest descent", objective, x0, stop, direction, curvature=0.1)
@@ -110,7 +110,7 @@ def bfgs(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Desc
                 bent, along = np.outer(scaled @ y, s) / sy, np.outer(s, s) / sy
                 inverse = scaled - bent - bent.T + (1 + float(y @ scaled @ y) / sy) * along
         if inverse is None:
-            return _Direction(-now.gradient, _cautious(now))
+            return _Direction(-now.gradient, _initial_length(now))
         if free.all():
             return _Direction(-inverse @ now.gradient, 1.0)
         vector = -now.gradient
@@ -150,7 +150,7 @@ def modified_newton(objective: Objective, x0: np.ndarray, stop: Stop | None = No
     return _descend("modified Newton", objective, x0, stop, direction, curvature=0.9)
 
 
-def _cautious(now: Point) -> float:
+def _initial_length(now: Point) -> float:
     """A first step no longer than one, in units of x, where nothing is known of the curvature."""
     return 1 / max(1.0, float(np.linalg.norm(now.gradient)))
 

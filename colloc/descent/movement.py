@@ -80,10 +80,10 @@ class Movement:
     def objective(self) -> Objective:
         """The cost as a function of the free variables, with their bounds."""
         nlp, free, p = self.nlp, self.nlp.free, self._p
-        n, own = int(free.sum()), np.cumsum(free) - 1
+        n, number = int(free.sum()), np.cumsum(free) - 1
         grad_f, hess_lag = nlp.grad_f, nlp.hess_lag
         row, column = triplet(hess_lag.sparsity_out(0))
-        i, j = own[row], own[column]
+        i, j = number[row], number[column]
 
         def first(x: np.ndarray) -> tuple[float, np.ndarray]:
             value, gradient = grad_f(self.whole(x), p)
@@ -117,7 +117,7 @@ class Movement:
         return self.nlp.grid.pack(trajectory)[self.nlp.free]
 
     def solution(self, run: Descent) -> Solution:
-        """What a descent found, as a motion that can be sampled, verified and drawn, with multipliers of its bounds."""
+        """A descent as a motion that can be sampled, verified and drawn, with multipliers of its bounds."""
         instance("run", run, Descent, "see co.descent.bfgs")
         multipliers = {"g": np.zeros(0), "x": np.zeros(self.nlp.n_x)}
         box = box_of(self.objective.lower, self.objective.upper, run.x.size)

@@ -1,4 +1,4 @@
-"""What is minimised, when to stop, and what came of it."""
+"""Objectives of a descent, rules for stopping it, and its result."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class History:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Descent:
-    """What a descent came to.
+    """The result of a descent.
 
     Parameters
     ----------

@@ -64,6 +64,6 @@ class Record:
         return None
 
     def result(self, status: DescentStatus) -> Descent:
-        """What it came to."""
+        """The descent, as it ended."""
         now, history = self.now, History(*map(np.array, zip(*self._rows, strict=True)))
         return Descent(self._method, now.x, now.value, now.gradient, status, self._stop, history)

@@ -66,8 +66,8 @@ class SplineMotion:
         finite_number("duration", self.duration, positive=True)
         count("intervals", self.intervals, at_least=1)
         count("degree", self.degree, at_least=3)
-        if (points := self.intervals + self.degree) <= (given := len(self.start) + len(self.end)):
-            raise InputError(f"the ends settle {given} of {points} control points, nothing is free; use more intervals")
+        if (points := self.intervals + self.degree) <= (fixed := len(self.start) + len(self.end)):
+            raise InputError(f"the ends settle {fixed} of {points} control points, nothing is free; use more intervals")
         for name, end in (("start", self.start), ("end", self.end)):
             if not np.array_equal(box_of(self.lower, self.upper, self.n).project(end[0]), end[0]):
                 raise InputError(f"{name} must be within bounds {self.lower!r} and {self.upper!r}, got {end[0]}")
@@ -98,11 +98,11 @@ class SplineMotion:
         """Basis functions and their two derivatives in time, shape (3, N, control points), at times t, shape (N,)."""
         s = finite_array("t", t, (None,)) / self.duration
         columns = self._spline.first[self._spline.interval(s)][:, None] + np.arange(self.degree + 1)
-        found = np.zeros((3, s.size, self._spline.size))
+        derivatives = np.zeros((3, s.size, self._spline.size))
         for order in range(3):
             values = self._spline.values(s, order) / self.duration**order
-            np.put_along_axis(found[order], columns, values, axis=1)
-        return found
+            np.put_along_axis(derivatives[order], columns, values, axis=1)
+        return derivatives
 
     @cached_property
     def _settled(self) -> np.ndarray:
@@ -177,8 +177,8 @@ class SplineMotion:
         def hessian(x: np.ndarray) -> np.ndarray:
             assert curvature is not None
             bent = curvature(self.states(x)) * weights[:, None, None, None, None]
-            found = np.einsum("ktf,tkjpl,pth->fjhl", basis, bent, basis, optimize=True)
-            return found.reshape(self.size, self.size)
+            matrix = np.einsum("ktf,tkjpl,pth->fjhl", basis, bent, basis, optimize=True)
+            return matrix.reshape(self.size, self.size)
 
         lower, upper = (np.tile(np.broadcast_to(b, self.n), self.size // self.n) for b in (self.lower, self.upper))
         return Objective(first, None if curvature is None else hessian, lower, upper)

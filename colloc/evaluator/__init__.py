@@ -1,4 +1,9 @@
-"""The numeric face of the dynamics: NumPy arrays in, NumPy arrays out."""
+"""The numeric face of the dynamics: NumPy arrays in, NumPy arrays out.
+
+evaluator  the functions, compiled on first use
+samples    their results
+spline     torques of a B-spline and their derivatives by its control points, breakpoints and duration
+"""
 
 from colloc.evaluator.evaluator import Evaluator
 from colloc.evaluator.samples import (

@@ -152,14 +152,14 @@ class Evaluator:
 
         Loads that depend on the state are differentiated with it. Barman (2020), equations 3.72 to 3.91.
 
-            found = evaluator.reaction_sensitivities(q, qd, qdd)
-            found.reactions.force, found.force.dq                    # (N, n_bodies, 3), (N, n_bodies, 3, n)
+            slopes = evaluator.reaction_sensitivities(q, qd, qdd)
+            slopes.reactions.force, slopes.force.dq                    # (N, n_bodies, 3), (N, n_bodies, 3, n)
         """
         bodies, n = len(self.model.bodies), self.model.n
         shapes = [(bodies, 3)] * 2 + [(bodies, 3, n)] * 6
-        found = self._evaluate(self._reaction_sensitivities, shapes, q=q, qd=qd, qdd=qdd, t=t)
+        slopes = self._evaluate(self._reaction_sensitivities, shapes, q=q, qd=qd, qdd=qdd, t=t)
         return ReactionSensitivitySamples(
-            ReactionSamples(*found[:2]), StateDerivatives(*found[2:5]), StateDerivatives(*found[5:])
+            ReactionSamples(*slopes[:2]), StateDerivatives(*slopes[2:5]), StateDerivatives(*slopes[5:])
         )
 
     def spline_sensitivities(self, basis: SplineBasis, points: Any, duration: float, s: Any) -> SplineSensitivities:
@@ -169,7 +169,7 @@ class Evaluator:
         are not divided by the duration.
 
             basis = co.BSpline(8, degree=4).basis
-            found = evaluator.spline_sensitivities(basis, points, 1.5, np.linspace(0, 1, 50))
+            slopes = evaluator.spline_sensitivities(basis, points, 1.5, np.linspace(0, 1, 50))
 
         Parameters
         ----------
@@ -239,14 +239,14 @@ class Evaluator:
     @cached_property
     def _reactions(self) -> Batch:
         now = self._now
-        found = joint_reactions(self.model, now.q, now.qd, now.qdd, self._loads)
-        return self._function([found.force.T, found.moment.T])
+        reactions = joint_reactions(self.model, now.q, now.qd, now.qdd, self._loads)
+        return self._function([reactions.force.T, reactions.moment.T])
 
     @cached_property
     def _reaction_sensitivities(self) -> Batch:
         now = self._now
-        found = total_reaction_sensitivities(self.model, now.q, now.qd, now.qdd, self._loads)
-        return self._function([found.reactions.force.T, found.reactions.moment.T, *found.force, *found.moment])
+        slopes = total_reaction_sensitivities(self.model, now.q, now.qd, now.qdd, self._loads)
+        return self._function([slopes.reactions.force.T, slopes.reactions.moment.T, *slopes.force, *slopes.moment])
 
     @cached_property
     def _mass_matrix(self) -> Batch:
@@ -268,9 +268,9 @@ class Evaluator:
         places = [row * width + column for (row, column), width in triplets]
         return Batch.of(function, tuple(inputs), places, self._options)
 
-    def _evaluate(self, batch: Batch, shapes: list[tuple[int, ...]], **given: Any) -> list[np.ndarray]:
+    def _evaluate(self, batch: Batch, shapes: list[tuple[int, ...]], **inputs: Any) -> list[np.ndarray]:
         """Dense results of a function at given samples."""
-        values, single = self._values(batch, None, **given)
+        values, single = self._values(batch, None, **inputs)
         arrays = [
             spread(array, places, int(np.prod(shape))).reshape(len(array), *shape)
             for array, places, shape in zip(values, batch.places, shapes, strict=True)
@@ -278,13 +278,15 @@ class Evaluator:
         return [array[0] for array in arrays] if single else arrays
 
     @reraise_interrupt
-    def _values(self, batch: Batch, memory: Sequence[np.ndarray] | None, **given: Any) -> tuple[list[np.ndarray], bool]:
+    def _values(
+        self, batch: Batch, memory: Sequence[np.ndarray] | None, **values: Any
+    ) -> tuple[list[np.ndarray], bool]:
         """The one place where numbers go in and come out: nonzeros of results, and whether samples lack an axis."""
-        given = {name: finite_array(name, value) for name, value in given.items()}
-        count = max((value.shape[0] for name, value in given.items() if name != "t" and value.ndim == 2), default=None)
+        values = {name: finite_array(name, value) for name, value in values.items()}
+        count = max((value.shape[0] for name, value in values.items() if name != "t" and value.ndim == 2), default=None)
         shapes = {name: () if name == "t" else (len(self.model.names(name)),) for name in INPUTS}
         samples = 1 if count is None else count
-        inputs = {name: sample_rows(name, given.get(name, 0.0), samples, shapes[name]) for name in INPUTS}
+        inputs = {name: sample_rows(name, values.get(name, 0.0), samples, shapes[name]) for name in INPUTS}
         if memory is None:
             return batch.evaluate(inputs, samples), count is None
         # The memory of all results but the first, which is small.

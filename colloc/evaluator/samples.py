@@ -1,4 +1,4 @@
-"""What an evaluator returns: arrays with a row for every sample."""
+"""Results of an evaluator: arrays with a row for every sample."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class TorqueSensitivities:
 
 
 class ReactionSamples(NamedTuple):
-    """What every body's joint transmits, ndarray, each shape (N, n_bodies, 3) [N], [N m]; see `joint_reactions`."""
+    """The wrench that every body's joint transmits, each shape (N, n_bodies, 3) [N], [N m]; see `joint_reactions`."""
 
     force: np.ndarray
     moment: np.ndarray
@@ -87,7 +87,7 @@ class StateDerivatives(NamedTuple):
 
 
 class ReactionSensitivitySamples(NamedTuple):
-    """What every body's joint transmits, and its derivatives.
+    """The wrench that every body's joint transmits, and its derivatives.
 
     Parameters
     ----------

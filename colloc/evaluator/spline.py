@@ -38,8 +38,8 @@ def spline_sensitivities(
     by_points = np.einsum("dkim,dkj->kijm", slopes, np.stack(matrices))
     by_breakpoints = np.zeros((s.size, n, basis.intervals - 1))
     for k in range(1, basis.intervals):
-        by_knot, own = basis.by_breakpoint(points, k)
-        changes = [_matrix(by_knot, s, order) @ own * per_second**order for order in range(3)]
+        by_knot, by_point = basis.by_breakpoint(points, k)
+        changes = [_matrix(by_knot, s, order) @ by_point * per_second**order for order in range(3)]
         by_breakpoints[:, :, k - 1] = np.einsum("dkim,dkm->ki", slopes, np.stack(changes))
     # Rates fall as 1/T, accelerations as 1/T^2.
     changes = [-order / T * values for order, values in enumerate(state)]
@@ -50,7 +50,7 @@ def spline_sensitivities(
 def _matrix(basis: SplineBasis, s: np.ndarray, order: int) -> np.ndarray:
     """A derivative of all basis functions, dense, shape (N, size)."""
     first = basis.first[basis.interval(s)]
-    found = np.zeros((s.size, basis.size))
+    matrix = np.zeros((s.size, basis.size))
     columns = np.minimum(first[:, None] + np.arange(basis.degree + 1), basis.size - 1)
-    np.put_along_axis(found, columns, basis.values(s, order), axis=1)
-    return found
+    np.put_along_axis(matrix, columns, basis.values(s, order), axis=1)
+    return matrix

@@ -36,10 +36,10 @@ class Batch(NamedTuple):
         return cls(function, inputs, places, build_or_warn({"f": Kernel(function)}, options))
 
     def evaluate(
-        self, given: Mapping[str, np.ndarray], samples: int, out: list[np.ndarray] | None = None
+        self, values: Mapping[str, np.ndarray], samples: int, out: list[np.ndarray] | None = None
     ) -> list[np.ndarray]:
         """Nonzeros of every result, each ndarray, shape (N, nonzeros), from inputs of shape (N, size)."""
-        inputs = [given[name] for name in self.inputs]
+        inputs = [values[name] for name in self.inputs]
         if not samples:
             return out or [np.zeros((0, places.size)) for places in self.places]
         if self.library is not None and inputs:

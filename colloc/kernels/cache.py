@@ -53,7 +53,7 @@ def find(directory: Path, key: str) -> Path | None:
 
 
 @contextmanager
-def workshop(directory: Path) -> Iterator[Path]:
+def build_directory(directory: Path) -> Iterator[Path]:
     """An empty directory inside the cache to compile in, removed at the end; those of the dead are removed before.
 
     Raises
@@ -128,10 +128,10 @@ def store(directory: Path, key: str, library: Path) -> Path:
     return path
 
 
-def evict(directory: Path, kept: Path) -> None:
+def evict(directory: Path, spared: Path) -> None:
     """Remove the libraries used longest ago beyond $COLLOC_CACHE_MB."""
-    room = _limit() * 1e6 - kept.stat().st_size
-    for path in sorted(set(directory.glob("*.so")) - {kept}, key=_age):
+    room = _limit() * 1e6 - spared.stat().st_size
+    for path in sorted(set(directory.glob("*.so")) - {spared}, key=_age):
         with suppress(OSError):
             room -= path.stat().st_size
             if room < 0 and _age(path) > RECENT:
@@ -151,11 +151,11 @@ def _name(key: str, library: Path) -> str:
 
 
 def _limit() -> float:
-    given = os.environ.get("COLLOC_CACHE_MB", "")
+    limit = os.environ.get("COLLOC_CACHE_MB", "")
     try:
-        return float(given) if given else LIMIT
+        return float(limit) if limit else LIMIT
     except ValueError:
-        raise CompileError(f"COLLOC_CACHE_MB must be a number of megabytes, got {given!r}") from None
+        raise CompileError(f"COLLOC_CACHE_MB must be a number of megabytes, got {limit!r}") from None
 
 
 def _check_owner(path: Path) -> None:

@@ -68,7 +68,7 @@ def inspect(command: tuple[str, ...]) -> Compiler:
         words = (*command, *cpu)
         status, complaint = _answer([*words, "-dM", "-E", "-x", "c", os.devnull])
         defined = [line.split(" ", 2) for line in complaint.splitlines() if line.startswith("#define ")]
-        macros = {found[1]: found[-1] for found in defined}
+        macros = {parts[1]: parts[-1] for parts in defined}
         if status == 0 and "__GNUC__" in macros:
             return Compiler(words, macros)
     raise CompileError(f"{' '.join(command)} is no GCC or Clang that works: {_excerpt(complaint)}")

@@ -1,4 +1,4 @@
-"""What is compiled: a function of one slice, and sums of products of what it reads and returns."""
+"""A kernel, which is compiled: a function of one slice, and sums of products of what it reads and returns."""
 
 from __future__ import annotations
 
@@ -79,9 +79,9 @@ class Kernel:
         if not self.shared <= set(range(len(self.inputs))):
             raise InputError(f"shared must be numbers of the {len(self.inputs)} inputs, got {sorted(self.shared)}")
         start = sum(self.inputs) + sum(self.outputs)
-        for number, one in enumerate(self.passes):
-            _check_pass(number, one, start)
-            start += one.targets
+        for number, stage in enumerate(self.passes):
+            _check_pass(number, stage, start)
+            start += stage.targets
 
     @cached_property
     def inputs(self) -> tuple[int, ...]:
@@ -101,24 +101,24 @@ class Kernel:
     @property
     def pool(self) -> int:
         """Values of one slice."""
-        return sum(self.inputs) + sum(self.outputs) + sum(one.targets for one in self.passes)
+        return sum(self.inputs) + sum(self.outputs) + sum(stage.targets for stage in self.passes)
 
     @cached_property
     def digest(self) -> bytes:
         """Hash of everything that the compiled code depends on."""
         import hashlib
 
-        found = hashlib.sha256(self.function.serialize().encode())
-        found.update(repr((self.extra, sorted(self.shared), len(self.passes))).encode())
-        for array in (array for one in self.passes for array in one):
+        hashed = hashlib.sha256(self.function.serialize().encode())
+        hashed.update(repr((self.extra, sorted(self.shared), len(self.passes))).encode())
+        for array in (array for stage in self.passes for array in stage):
             values = np.ascontiguousarray(array, dtype=np.int64)
-            found.update(repr(values.shape).encode() + values.tobytes())
-        return found.digest()
+            hashed.update(repr(values.shape).encode() + values.tobytes())
+        return hashed.digest()
 
 
-def _check_pass(number: int, one: Pass, start: int) -> None:
+def _check_pass(number: int, stage: Pass, start: int) -> None:
     """Check a pass whose first target has place `start` in the pool."""
-    starts, left, right = arrays = [np.asarray(array) for array in one]
+    starts, left, right = arrays = [np.asarray(array) for array in stage]
     terms = len(left)
     if any(array.ndim != 1 or not np.issubdtype(array.dtype, np.integer) for array in arrays) or terms != len(right):
         raise InputError(f"pass {number} must be vectors of integers, left as long as right")

@@ -14,7 +14,7 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 
-from colloc.kernels.cache import evict, find, store, workshop
+from colloc.kernels.cache import build_directory, evict, find, store
 from colloc.kernels.compiler import Compiler, compile_library, inspect
 from colloc.kernels.kernel import CompileError, Kernel
 from colloc.kernels.operations import vector_names
@@ -172,9 +172,9 @@ def build(kernels: Mapping[str, Kernel], options: Compile) -> Library:
     directory, key = cache_directory(options), _key(kernels, compiler, lanes)
     path = find(directory, key)
     if path is None:
-        work = sum(own.function.n_instructions() for own in kernels.values())
+        work = sum(kernel.function.n_instructions() for kernel in kernels.values())
         announce(f"compiling {len(kernels)} functions, once, as a cache keeps them", COMPILED * work)
-        with workshop(directory) as inside:
+        with build_directory(directory) as inside:
             texts = sources(list(kernels.values()), lanes, vector_names(lanes, compiler.macros))
             path = store(directory, key, compile_library(compiler, texts, inside, processors()))
         evict(directory, path)
@@ -214,19 +214,19 @@ def _target(options: Compile) -> tuple[Compiler, int]:
 def _key(kernels: Mapping[str, Kernel], compiler: Compiler, lanes: int) -> str:
     """Hash of all that a library depends on, from the kernels to this package."""
     parts = compiler.identity, lanes, sorted(vector_names(lanes, compiler.macros).items()), _own_code()
-    found = hashlib.sha256(repr(parts).encode())
+    hashed = hashlib.sha256(repr(parts).encode())
     for kernel in kernels.values():
-        found.update(kernel.digest)
-    return found.hexdigest()[:32]
+        hashed.update(kernel.digest)
+    return hashed.hexdigest()[:32]
 
 
 @cache
 def _own_code() -> str:
-    found = hashlib.sha256()
+    hashed = hashlib.sha256()
     for path in sorted(Path(__file__).parent.iterdir()):
         if path.suffix in (".py", ".c", ".h"):
-            found.update(path.read_bytes())
-    return found.hexdigest()
+            hashed.update(path.read_bytes())
+    return hashed.hexdigest()
 
 
 def _check_arrays(what: str, arrays: Sequence[np.ndarray], shapes: Sequence[tuple[int, ...]]) -> None:
@@ -235,8 +235,8 @@ def _check_arrays(what: str, arrays: Sequence[np.ndarray], shapes: Sequence[tupl
         and array.shape == shape for array, shape in zip(arrays, shapes, strict=True)
     )  # fmt: skip
     if not fits:
-        found = [f"{getattr(array, 'dtype', type(array))} {np.shape(array)}" for array in arrays]
-        raise InputError(f"{what} must be C-contiguous float64 of shapes {list(shapes)}, got {found}")
+        types = [f"{getattr(array, 'dtype', type(array))} {np.shape(array)}" for array in arrays]
+        raise InputError(f"{what} must be C-contiguous float64 of shapes {list(shapes)}, got {types}")
 
 
 def _pointers(arrays: Sequence[np.ndarray]) -> ctypes.Array[ctypes.c_void_p]:

@@ -120,9 +120,9 @@ def definitions(vectors: Mapping[str, str]) -> str:
     for name, arguments in sorted(set(FUNCTIONS.values())):
         if name not in vectors:
             letters = "xy"[:arguments]
-            given, lane = ", ".join(f"V {x}" for x in letters), ", ".join(f"{x}[l]" for x in letters)
+            parameters, lane = ", ".join(f"V {x}" for x in letters), ", ".join(f"{x}[l]" for x in letters)
             loop = f"for (int l = 0; l < LANES; l++) r[l] = {name}({lane});"
-            lines.append(f"V v_{name}({given}) {{ V r; {loop} return r; }}")
+            lines.append(f"V v_{name}({parameters}) {{ V r; {loop} return r; }}")
     return "\n".join(lines)
 
 

@@ -112,9 +112,9 @@ def compiler_command(options: Compile) -> tuple[str, ...]:
     wished = options.compiler or os.environ.get("CC")
     for command in [wished] if wished else ["gcc", "clang", "cc"]:
         words = _words(command)
-        found = shutil.which(words[0]) if words else None
-        if found:
-            return (os.path.abspath(found), *words[1:])
+        path = shutil.which(words[0]) if words else None
+        if path:
+            return (os.path.abspath(path), *words[1:])
     raise CompileError(f"no C compiler found: {wished or 'neither gcc, clang nor cc'}")
 
 

@@ -41,19 +41,19 @@ def _text(name: str) -> str:
 
 
 def _entry(name: str, kernel: Kernel, code: Code) -> list[str]:
-    """What the driver knows about a kernel, the function that evaluates it in the pool, and its faces."""
+    """Lines that tell the driver of a kernel, the function that evaluates it in the pool, and its faces."""
     lines = [f"void {chunk}(V *restrict p);" for chunk in code.names]
     steps = [f"{chunk}(p);" for chunk in code.names]
     target = sum(kernel.inputs) + sum(kernel.outputs)
-    bits = 16 if kernel.pool < 2**16 and all(_longest(one) < 2**16 > one.targets for one in kernel.passes) else 32
-    for k, one in enumerate(kernel.passes):
-        table = _table(one, target)
+    bits = 16 if kernel.pool < 2**16 and all(_longest(stage) < 2**16 > stage.targets for stage in kernel.passes) else 32
+    for k, stage in enumerate(kernel.passes):
+        table = _table(stage, target)
         lines.append(f"static const uint{bits}_t {name}_pass_{k}[] = {{{','.join(map(str, table))}}};")
         steps.append(f"pass{bits}(p, {name}_pass_{k}, {name}_pass_{k} + {len(table)});")
-        target += one.targets
+        target += stage.targets
     result = kernel.pool - sum(kernel.results)
     rows, shared = [*kernel.inputs, *kernel.results], [int(k in kernel.shared) for k in range(len(kernel.inputs))]
-    values = code.operations, code.calls, sum(len(one.left) for one in kernel.passes), sum(rows)
+    values = code.operations, code.calls, sum(len(stage.left) for stage in kernel.passes), sum(rows)
     cost = sum(number * each for number, each in zip(values, COSTS, strict=True))
     sizes = f"{len(kernel.inputs)}, {len(kernel.results)}, {name}_rows, {name}_shared, {result}"
     return [
@@ -66,20 +66,20 @@ def _entry(name: str, kernel: Kernel, code: Code) -> list[str]:
     ]
 
 
-def _longest(one: Pass) -> int:
-    return int(np.diff(one.starts).max(initial=0))
+def _longest(stage: Pass) -> int:
+    return int(np.diff(stage.starts).max(initial=0))
 
 
-def _table(one: Pass, first: int) -> list[int]:
+def _table(stage: Pass, first: int) -> list[int]:
     """Targets of a pass, sorted by their number of terms, in the order in which the driver reads them.
 
     Parameters
     ----------
-    one : Pass
+    stage : Pass
     first : int
         Place in the pool of the first target.
     """
-    starts, pairs = np.asarray(one.starts), np.column_stack([one.left, one.right])
+    starts, pairs = np.asarray(stage.starts), np.column_stack([stage.left, stage.right])
     lengths = np.diff(starts)
     table = []
     for terms in np.unique(lengths):

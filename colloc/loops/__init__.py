@@ -1,4 +1,19 @@
-"""Closed chains: loops, assembly, inverse dynamics and its derivatives."""
+"""Closed chains: loops, assembly, inverse dynamics and its derivatives.
+
+loop                a loop: two frames, and what closes it
+closure             residuals of loops, their Jacobians and Hessians
+posture             closed postures, and the rows and joints that count there
+mechanism           the closed chain: a tree with loops, independent joints and actuators
+arguments           arguments of functions of a chain validated
+assembly            closed postures for values of the independent joints
+reduction           motion of all joints from that of the independent ones
+inverse_dynamics    torques of actuators, wrenches of loops
+sensitivities       their derivatives
+loop_loads          loops as loads on the bodies of the tree
+evaluator           all of these as functions of NumPy arrays
+independent_joints  chains in problems, closed at every instant
+cut_joints          chains in problems, cut, with forces of the loops as unknowns
+"""
 
 from colloc.loops.assembly import assemble, closure_error
 from colloc.loops.cut_joints import CutJoints

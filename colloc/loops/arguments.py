@@ -30,16 +30,16 @@ def of_chain(fn: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(fn)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-        given = parameters.bind(*args, **kwargs)
-        chain = instance("chain", given.arguments["chain"], ClosedChain)
+        call = parameters.bind(*args, **kwargs)
+        chain = instance("chain", call.arguments["chain"], ClosedChain)
         n, rows = chain.model.n, chain.rows.size
         sizes = {"q": n, "qd": n, "qdd": n, "weights": n, "ud": n - rows, "udd": n - rows, "multipliers": rows}
-        for name, value in given.arguments.items():
+        for name, value in call.arguments.items():
             if name in sizes:
-                given.arguments[name] = checked_vector(name, value, sizes[name])
+                call.arguments[name] = checked_vector(name, value, sizes[name])
             elif name == "loads":
-                given.arguments[name] = checked_loads(chain.model, value)
-        return fn(*given.args, **given.kwargs)
+                call.arguments[name] = checked_loads(chain.model, value)
+        return fn(*call.args, **call.kwargs)
 
     return checked
 
@@ -57,19 +57,19 @@ def of_instant(method: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(method)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-        given = parameters.bind(*args, **kwargs)
-        model: Model = given.arguments["self"].chain.model
-        for name, value in given.arguments.items():
+        call = parameters.bind(*args, **kwargs)
+        model: Model = call.arguments["self"].chain.model
+        for name, value in call.arguments.items():
             if name == "now":
                 instance("now", value, Instant)
                 if value.model.joint_names != model.joint_names:
                     raise InputError(f"now must be an instant of {model.name!r}, got one of {value.model.name!r}")
             elif name in ("q", "qd", "qdd"):
-                given.arguments[name] = checked_vector(name, value, model.n)
+                call.arguments[name] = checked_vector(name, value, model.n)
             elif name == "loads":
-                given.arguments[name] = checked_loads(model, value)
+                call.arguments[name] = checked_loads(model, value)
             elif name == "dynamics":
                 function(name, value, "newton_euler or a function like it", "model", "q", "qd", "qdd", "loads")
-        return method(*given.args, **given.kwargs)
+        return method(*call.args, **call.kwargs)
 
     return checked

@@ -55,11 +55,11 @@ def assemble(chain: ClosedChain, u: Any, guess: Any = None) -> np.ndarray:
     q = chain.posture
     if guess is not None:
         q = assembled(chain.closures, finite_array("guess", guess, (chain.model.n,)))
-    found = np.empty((len(samples), chain.model.n))
+    postures = np.empty((len(samples), chain.model.n))
     for k, target in enumerate(samples):
-        q = found[k] = _follow(chain, q, target, "" if single else f" at sample {k}")
+        q = postures[k] = _follow(chain, q, target, "" if single else f" at sample {k}")
         check_closed(chain.closures, q, "" if single else f" at sample {k}")
-    return found[0] if single else found
+    return postures[0] if single else postures
 
 
 def closure_error(chain: ClosedChain, q: Any) -> np.ndarray:

@@ -139,7 +139,7 @@ def moving(still: JointPath, qd: ca.SX, qdd: ca.SX) -> MovingJointPath:
 
 
 def residual(loop: Loop, transform: ca.SX) -> ca.SX:
-    """What is left of a closure, SX, shape (rows,) [m, rad]; zero where the loop is closed.
+    """The residual of a closure, SX, shape (rows,) [m, rad]; zero where the loop is closed.
 
     Parameters
     ----------
@@ -166,12 +166,12 @@ def loop_jacobian(loop: Loop, n: int, moved: MovingJointPath) -> Jet:
     """
     forms = [ca.sparsify(ca.SX(form)) for form in loop.forms]
     wrenches = Jet(*(ca.horzcat(*(_wrench(g @ form) for form in forms)).T for g in moved.transform))
-    found = []
+    rows = []
     for part in _product(wrenches, moved.screws):
         full = ca.SX(loop.rows, n)
         full[:, list(moved.dofs)] = part
-        found.append(ca.sparsify(full))
-    return Jet(*found)
+        rows.append(ca.sparsify(full))
+    return Jet(*rows)
 
 
 def loop_hessian(loop: Loop, n: int, moved: MovingJointPath, multipliers: ca.SX) -> Jet:
@@ -187,18 +187,18 @@ def loop_hessian(loop: Loop, n: int, moved: MovingJointPath, multipliers: ca.SX)
     Jet, SX, each shape (n, n), sparse, symmetric
     """
     form = _weighted(loop, multipliers)
-    held = Jet(*(g @ form for g in moved.transform))
+    moments = Jet(*(g @ form for g in moved.transform))
     columns: list[Jet] = []
     for m in range(len(moved.dofs)):
         z = Jet(*(_matrix(part[:, m]) for part in moved.screws))
-        columns.append(Jet(*map(_wrench, _product(z, held))))
+        columns.append(Jet(*map(_wrench, _product(z, moments))))
     wrenches = Jet(*(ca.horzcat(ca.SX(6, 0), *part) for part in zip(*columns, strict=True)))
-    found = []
+    blocks = []
     for part in _product(Jet(*(z.T for z in moved.screws)), wrenches):
         full = ca.SX(n, n)
         full[list(moved.dofs), list(moved.dofs)] = ca.triu2symm(ca.triu(part))
-        found.append(ca.sparsify(full))
-    return Jet(*found)
+        blocks.append(ca.sparsify(full))
+    return Jet(*blocks)
 
 
 def loop_wrench(loop: Loop, transform: ca.SX, multipliers: ca.SX) -> ca.SX:
@@ -216,8 +216,8 @@ def loop_wrench(loop: Loop, transform: ca.SX, multipliers: ca.SX) -> ca.SX:
     SX, shape (6,)
         Moment [N m] about the origin of the second frame, then force [N]; both in the axes of the first frame.
     """
-    found = _wrench(transform @ _weighted(loop, multipliers))
-    moment, force = found[:3], found[3:]
+    wrench = _wrench(transform @ _weighted(loop, multipliers))
+    moment, force = wrench[:3], wrench[3:]
     return ca.vertcat(moment - ca.cross(transform[:3, 3], force), force)
 
 

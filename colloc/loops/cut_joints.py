@@ -37,7 +37,7 @@ from colloc.support.pickling import Portable
 
 @dataclass(frozen=True, eq=False)
 class CutJoints(Portable):
-    """What a closed chain adds to a problem of its tree.
+    """The unknowns, constraints and loads that a closed chain adds to a problem of its tree.
 
     States at the ends are given for the independent joints alone, since the others follow. The guess picks the branch.
     The loop forces are splines as accelerations are: on every interval of one degree less than `Radau` has, and free to
@@ -75,8 +75,8 @@ class CutJoints(Portable):
     ...     unknowns=[cut.multipliers],
     ...     loads=cut.loads,
     ... )
-    >>> found = co.solve(turn, co.Radau(20, degree=7), guess=lambda t: co.loops.assemble(chain, [0.5 + 2.0 * t]))
-    >>> found.at(0.3).cut_forces.shape, bool(co.loops.closure_error(chain, found.q).max() < 1e-6)
+    >>> swing = co.solve(turn, co.Radau(20, degree=7), guess=lambda t: co.loops.assemble(chain, [0.5 + 2.0 * t]))
+    >>> swing.at(0.3).cut_forces.shape, bool(co.loops.closure_error(chain, swing.q).max() < 1e-6)
     ((2,), True)
     """
 
@@ -91,7 +91,7 @@ class CutJoints(Portable):
 
     @property
     def loads(self) -> tuple[Load, ...]:
-        """What the loops exert: on the second body of each, and the opposite on the first."""
+        """The forces of the loops: on the second body of each, and the opposite on the first."""
         return loop_loads(self.chain, attrgetter(self.name))
 
     @property

@@ -35,7 +35,7 @@ class ChainMotion(NamedTuple):
 
 
 class ChainForces(NamedTuple):
-    """What drives a chain and what its loops transmit, at N samples.
+    """Torques of the actuators of a chain and wrenches of its loops, at N samples.
 
     Parameters
     ----------
@@ -180,9 +180,9 @@ class ChainEvaluator:
     @cached_property
     def _forces(self) -> Batch:
         motion = dependent_motion(self.chain, self._q, self._ud, self._udd)
-        found = inverse_dynamics(self.chain, self._q, *motion, self._loads)
-        wrenches = loop_wrenches(self.chain, self._q, found.multipliers)
-        return self._function([*found, ca.horzcat(*wrenches).T])
+        actuation = inverse_dynamics(self.chain, self._q, *motion, self._loads)
+        wrenches = loop_wrenches(self.chain, self._q, actuation.multipliers)
+        return self._function([*actuation, ca.horzcat(*wrenches).T])
 
     @cached_property
     def _sensitivities(self) -> Batch:
@@ -190,8 +190,8 @@ class ChainEvaluator:
 
     @cached_property
     def _hessian(self) -> Batch:
-        found = chain_hessian(self.chain, self._q, self._ud, self._udd, self._weights, self._loads)
-        return self._function([found], {**self._inputs, "weights": self._weights})
+        hessian = chain_hessian(self.chain, self._q, self._ud, self._udd, self._weights, self._loads)
+        return self._function([hessian], {**self._inputs, "weights": self._weights})
 
     @property
     def _inputs(self) -> dict[str, ca.SX]:
@@ -204,17 +204,17 @@ class ChainEvaluator:
         return Batch.of(function, tuple(inputs), [np.arange(row.shape[0]) for row in rows], self._options)
 
     def _evaluate(
-        self, batch: Batch, shapes: list[tuple[int, ...]], driven: bool = False, **given: Any
+        self, batch: Batch, shapes: list[tuple[int, ...]], driven: bool = False, **values: Any
     ) -> list[np.ndarray]:
         """Results at given samples, which are looked at first."""
-        given = {name: finite_array(name, value) for name, value in given.items()}
-        samples = max((len(value) for value in given.values() if value.ndim == 2), default=None)
+        values = {name: finite_array(name, value) for name, value in values.items()}
+        samples = max((len(value) for value in values.values() if value.ndim == 2), default=None)
         sizes = {"q": self._q, "ud": self._ud, "udd": self._udd, "weights": self._weights}
         count = 1 if samples is None else samples
-        inputs = {name: sample_rows(name, value, count, (sizes[name].shape[0],)) for name, value in given.items()}
+        inputs = {name: sample_rows(name, value, count, (sizes[name].shape[0],)) for name, value in values.items()}
         self._check(inputs["q"], driven)
-        found = batch.evaluate(inputs, count)
-        arrays = [values.reshape(count, *shape) for values, shape in zip(found, shapes, strict=True)]
+        results = batch.evaluate(inputs, count)
+        arrays = [rows.reshape(count, *shape) for rows, shape in zip(results, shapes, strict=True)]
         return [array[0] for array in arrays] if samples is None else arrays
 
     def _check(self, q: np.ndarray, driven: bool) -> None:
@@ -227,8 +227,8 @@ class ChainEvaluator:
             loop = chain.loops[int(chain.closures.row_loops[chain.rows[np.abs(phi[k]).argmax()]])]
             raise InputError(f"q at sample {k}: loop {loop.name!r} is open by {gaps[k]:.3g}; see colloc.loops.assemble")
         J = J.reshape(len(q), phi.shape[1], n)
-        held, moved = J[:, :, chain.dependent_dofs], J[:, :, chain.independent_dofs]
-        singular = np.linalg.cond(held) > 1 / RANK
+        dependent, independent = J[:, :, chain.dependent_dofs], J[:, :, chain.independent_dofs]
+        singular = np.linalg.cond(dependent) > 1 / RANK
         if singular.any():
             raise InputError(
                 f"q at sample {int(singular.argmax())} is singular: with {shown(chain.independent)} held, other joints "
@@ -237,6 +237,6 @@ class ChainEvaluator:
         if driven and chain.actuator_dofs != chain.independent_dofs:
             basis = np.zeros((len(q), n, chain.mobility))
             basis[:, chain.independent_dofs] = np.eye(chain.mobility)
-            basis[:, chain.dependent_dofs] = -np.linalg.solve(held, moved)
+            basis[:, chain.dependent_dofs] = -np.linalg.solve(dependent, independent)
             if stuck := chain.undriven(basis):
                 raise InputError(f"actuator singularity at sample {stuck[0]}: {stuck[1]}")

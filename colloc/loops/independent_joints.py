@@ -68,8 +68,8 @@ class IndependentJoints(Portable):
     ...     minimize=0.5 * co.integral(lambda now: ca.sumsqr(now.tau)),
     ...     subject_to=[co.initial(q={"crank": 0.5}, qd={"crank": 0.0}), co.final(q={"crank": 2.5}, qd={"crank": 0.0})],
     ... )
-    >>> found = co.solve(turn, co.BSpline(20))
-    >>> bool(co.loops.closure_error(chain, found.q).max() < 1e-9)
+    >>> swing = co.solve(turn, co.BSpline(20))
+    >>> bool(co.loops.closure_error(chain, swing.q).max() < 1e-9)
     True
     """
 
@@ -133,16 +133,16 @@ class IndependentJoints(Portable):
         """The state of all joints, given that of the independent ones, and positions near which the others are."""
         for _ in range(_CORRECTIONS):
             q = q - reduce(self.chain, q).dependent(loop_residual(self.chain, q))
-        found = reduced_motion(reduce(self.chain, q), qd[self.independent], qdd[self.independent])
-        return JointState(q, *found)
+        rates = reduced_motion(reduce(self.chain, q), qd[self.independent], qdd[self.independent])
+        return JointState(q, *rates)
 
     @of_instant
     def tangent(self, now: Instant) -> ca.SX:
         """How q, qd, qdd (one below the other) change with those of the independent joints, SX, shape (3n, 3m)."""
         chain, m = self.chain, self.chain.mobility
         N, rate, second = basis_motion(reduce(chain, now.q), constraint_jacobian(chain, now.q, now.qd, now.qdd))
-        none = ca.SX(chain.model.n, m)
-        rows = ca.horzcat(N, none, none), ca.horzcat(rate, N, none), ca.horzcat(second, 2 * rate, N)
+        zero = ca.SX(chain.model.n, m)
+        rows = ca.horzcat(N, zero, zero), ca.horzcat(rate, N, zero), ca.horzcat(second, 2 * rate, N)
         return ca.vertcat(*rows)
 
     @of_instant
@@ -158,17 +158,17 @@ class IndependentJoints(Portable):
         """Torques of the actuators, some of which are given: A tau = N' tau of the tree."""
         A = reduction.basis[self.chain.actuator_dofs, :].T
         needed = [k for k in range(A.shape[1]) if k not in self._surplus]
-        found = ca.SX(A.shape[1], 1)
-        found[self._surplus] = surplus
-        found[needed] = ca.solve(A[:, needed], reduction.basis.T @ tree - A[:, self._surplus] @ surplus)
-        return found
+        torques = ca.SX(A.shape[1], 1)
+        torques[self._surplus] = surplus
+        torques[needed] = ca.solve(A[:, needed], reduction.basis.T @ tree - A[:, self._surplus] @ surplus)
+        return torques
 
     @of_instant
     def acceleration(self, now: Instant, loads: Sequence[Load]) -> ca.SX:
         """Forward dynamics: accelerations of all joints under the instant's torques, SX, shape (n,)."""
         reduction = reduce(self.chain, now.q)
-        N, none = reduction.basis, ca.SX(self.chain.mobility, 1)
-        steady = reduced_motion(reduction, now.qd[self.independent], none).qdd
+        N, zero = reduction.basis, ca.SX(self.chain.mobility, 1)
+        steady = reduced_motion(reduction, now.qd[self.independent], zero).qdd
         left = now.tau - tree_torques(newton_euler, self.model, now.q, now.qd, steady, loads)
         return steady + N @ ca.solve(N.T @ mass_matrix(self.model, now.q) @ N, N.T @ left)
 

@@ -33,7 +33,7 @@ from colloc.support.checks import as_tuple
 
 
 class Actuation(NamedTuple):
-    """What drives a closed chain and what its loops transmit.
+    """Torques of the actuators of a closed chain and multipliers of its loops.
 
     Parameters
     ----------

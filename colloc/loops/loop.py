@@ -51,12 +51,12 @@ class Frame:
     def __post_init__(self):
         if self.body is not None:
             text("body of a frame", self.body)
-        given = ca.SX.eye(4) if self.placement is None else self.placement
-        shape = given.shape if isinstance(given, ca.SX | ca.DM) else _sizes(given)
-        transform = place(given) if shape in ((3,), (3, 1)) else rigid("placement", given)
+        placement = ca.SX.eye(4) if self.placement is None else self.placement
+        shape = placement.shape if isinstance(placement, ca.SX | ca.DM) else _sizes(placement)
+        transform = place(placement) if shape in ((3,), (3, 1)) else rigid("placement", placement)
         if not transform.is_constant():
             raise InputError(
-                f"placement of the frame on {self.body or 'the world'!r} must be numbers, got {quoted(given)}"
+                f"placement of the frame on {self.body or 'the world'!r} must be numbers, got {quoted(placement)}"
             )
         object.__setattr__(self, "placement", transform)
 
@@ -216,15 +216,15 @@ def on_plane(name: str, first: Any, second: Any = None, normal: Any = (0, 0, 1))
 
 
 def _loop(
-    kind: str, name: str, first: Any, second: Any, held: np.ndarray, turns: np.ndarray, upright: np.ndarray
+    kind: str, name: str, first: Any, second: Any, directions: np.ndarray, turns: np.ndarray, upright: np.ndarray
 ) -> Loop:
     text("loop name", name)
-    shifts = np.zeros((len(held), 4, 4))
-    shifts[:, 3, :3] = held  # tr(G M) = e . p
+    shifts = np.zeros((len(directions), 4, 4))
+    shifts[:, 3, :3] = directions  # tr(G M) = e . p
     frames = [_frame(name, which, value) for which, value in (("first", first), ("second", second))]
     if frames[0].body == frames[1].body:
         raise InputError(f"loop {name!r} ties {frames[0].body or 'the world'!r} to itself; give two bodies")
-    return Loop(kind, name, frames[0], frames[1], np.concatenate([shifts, turns]), len(held), upright)
+    return Loop(kind, name, frames[0], frames[1], np.concatenate([shifts, turns]), len(directions), upright)
 
 
 def _sizes(placement: Any) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ Multipliers = Callable[[Instant], ca.SX]
 
 
 def loop_loads(chain: ClosedChain, multipliers: Multipliers) -> tuple[Load, ...]:
-    """What the loops exert: on the second body of each, and the opposite on the first.
+    """The forces of the loops: on the second body of each, and the opposite on the first.
 
     Parameters
     ----------

@@ -84,8 +84,8 @@ class ClosedChain(Portable):
             raise InputError(f"model {self.model.name!r} contains symbols, a closed chain needs numbers")
         object.__setattr__(self, "loops", _checked_loops(self.model, self.loops))
         for name in ("independent", "actuators"):
-            if (given := getattr(self, name)) is not None:
-                object.__setattr__(self, name, _checked_joints(self.model, name, given))
+            if (joints := getattr(self, name)) is not None:
+                object.__setattr__(self, name, _checked_joints(self.model, name, joints))
         posture = assembled(self.closures, finite_array("guess", self.guess, (self.model.n,)))
         object.__setattr__(self, "posture", posture)
         object.__setattr__(self, "rows", independent_rows(self.closures, posture))
@@ -137,10 +137,10 @@ class ClosedChain(Portable):
     def basis(self, q: np.ndarray) -> np.ndarray:
         """All joint rates per rate of the independent joints, ndarray, shape (n, mobility), at a closed posture."""
         J = self.closures.at(finite_array("q", q, (self.model.n,)))[1][self.rows]
-        found = np.zeros((self.model.n, self.mobility))
-        found[self.independent_dofs] = np.eye(self.mobility)
-        found[self.dependent_dofs] = -np.linalg.lstsq(J[:, self.dependent_dofs], J[:, self.independent_dofs], None)[0]
-        return found
+        basis = np.zeros((self.model.n, self.mobility))
+        basis[self.independent_dofs] = np.eye(self.mobility)
+        basis[self.dependent_dofs] = -np.linalg.lstsq(J[:, self.dependent_dofs], J[:, self.independent_dofs], None)[0]
+        return basis
 
     def undriven(self, bases: np.ndarray) -> tuple[int, str] | None:
         """The first of several bases, (N, n, mobility), with a motion that moves no actuator, and what then moves."""
@@ -197,10 +197,10 @@ class ClosedChain(Portable):
         return self._table().html()
 
     def _table(self) -> Table:
-        kept = np.bincount(self.closures.row_loops[self.rows], minlength=len(self.loops))
+        counts = np.bincount(self.closures.row_loops[self.rows], minlength=len(self.loops))
         rows = [
             (loop.name, loop.kind, loop.first.body or "world", loop.second.body or "world", f"{count} of {loop.rows}")
-            for loop, count in zip(self.loops, kept, strict=True)
+            for loop, count in zip(self.loops, counts, strict=True)
         ]
         notes = (f"independent: {shown(self.independent)}", f"actuators: {shown(self.actuators)}")
         title = f"{self.model.name}: {self.model.n} joints, {len(self.loops)} loops, mobility {self.mobility}"
@@ -211,15 +211,15 @@ def _dofs(model: Model, names: Sequence[str]) -> list[int]:
     return [model.joint_names.index(name) for name in names]
 
 
-def _checked_loops(model: Model, given: Any) -> tuple[Loop, ...]:
-    loops = as_tuple("loops", given)
+def _checked_loops(model: Model, value: Any) -> tuple[Loop, ...]:
+    loops = as_tuple("loops", value)
     if not loops:
         raise InputError("a closed chain needs at least one loop")
     bodies = [body.name for body in model.bodies]
     for loop in loops:
         if not isinstance(loop, Loop):
             raise InputError(f"loops must be Loop objects (see colloc.loops.revolute), got {quoted(loop)}")
-        if sum(other.name == loop.name for other in loops if isinstance(other, Loop)) > 1:
+        if sum(item.name == loop.name for item in loops if isinstance(item, Loop)) > 1:
             raise InputError(f"two loops are named {loop.name!r}; names must be unique")
         for frame in (loop.first, loop.second):
             if frame.body is not None and frame.body not in bodies:
@@ -227,8 +227,8 @@ def _checked_loops(model: Model, given: Any) -> tuple[Loop, ...]:
     return loops
 
 
-def _checked_joints(model: Model, what: str, given: Any) -> tuple[str, ...]:
-    names = as_tuple(what, given)
+def _checked_joints(model: Model, what: str, value: Any) -> tuple[str, ...]:
+    names = as_tuple(what, value)
     for name in names:
         if text(f"joint in {what}", name) not in model.joint_names:
             raise unknown_name(f"joint that moves, in {what},", name, model.joint_names)

@@ -107,18 +107,18 @@ def pivots(matrix: np.ndarray, preferred: Sequence[int] = ()) -> list[int]:
     """
     rest = np.array(matrix, dtype=float)
     longest = np.linalg.norm(rest, axis=0).max(initial=0.0)
-    found: list[int] = []
+    pivots: list[int] = []
     for group, least in ((list(preferred), PREFER), (list(range(matrix.shape[1])), RANK)):
-        while group and len(found) < min(matrix.shape):
-            pivot = max(group, key=lambda k: 0.0 if k in found else float(np.linalg.norm(rest[:, k])))
+        while group and len(pivots) < min(matrix.shape):
+            pivot = max(group, key=lambda k: 0.0 if k in pivots else float(np.linalg.norm(rest[:, k])))
             length = np.linalg.norm(rest[:, pivot])
-            if pivot in found or length <= least * longest:
+            if pivot in pivots or length <= least * longest:
                 break
             direction = rest[:, pivot] / length
             rest -= np.outer(direction, direction @ rest)
             rest -= np.outer(direction, direction @ rest)  # what rounding left
-            found.append(pivot)
-    return found
+            pivots.append(pivot)
+    return pivots
 
 
 def assembled(closures: Closures, guess: np.ndarray) -> np.ndarray:
@@ -148,8 +148,8 @@ def described_gap(closures: Closures, q: np.ndarray) -> str:
     if np.abs(phi[k]) <= CLOSED:
         return ""
     loop = closures.loops[closures.row_loops[k]]
-    own = phi[closures.row_loops == closures.row_loops[k]]
-    parts = [(np.linalg.norm(own[: loop.translations]), "m"), (np.linalg.norm(own[loop.translations :]), "rad")]
+    rows = phi[closures.row_loops == closures.row_loops[k]]
+    parts = [(np.linalg.norm(rows[: loop.translations]), "m"), (np.linalg.norm(rows[loop.translations :]), "rad")]
     left = " and ".join(f"{short(float(size))} {unit}" for size, unit in parts if size > CLOSED)
     return f"loop {loop.name!r} stays open by {left}"
 

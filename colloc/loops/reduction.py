@@ -99,8 +99,8 @@ def loop_residual(chain: ClosedChain, q: ca.SX) -> ca.SX:
     >>> bool(abs(gap(chain.posture).full()).max() < 1e-9)
     True
     """
-    found = [residual(loop, path(chain.model, loop, q).transform) for loop in chain.loops]
-    return ca.vertcat(*found)[chain.rows.tolist(), :]
+    residuals = [residual(loop, path(chain.model, loop, q).transform) for loop in chain.loops]
+    return ca.vertcat(*residuals)[chain.rows.tolist(), :]
 
 
 @of_chain
@@ -241,8 +241,8 @@ def jacobians(chain: ClosedChain, paths: list[JointPath], qd: ca.SX, qdd: ca.SX)
     """`constraint_jacobian` of paths already computed."""
     pairs = zip(chain.loops, paths, strict=True)
     rows = chain.rows.tolist()
-    every = stacked([loop_jacobian(loop, chain.model.n, moving(p, qd, qdd)) for loop, p in pairs])
-    return Jet(*(part[rows, :] for part in every))
+    jacobian = stacked([loop_jacobian(loop, chain.model.n, moving(p, qd, qdd)) for loop, p in pairs])
+    return Jet(*(part[rows, :] for part in jacobian))
 
 
 def hessians(chain: ClosedChain, paths: list[JointPath], qd: ca.SX, qdd: ca.SX, multipliers: ca.SX) -> Jet:
@@ -250,8 +250,8 @@ def hessians(chain: ClosedChain, paths: list[JointPath], qd: ca.SX, qdd: ca.SX, 
     shares = all_multipliers(chain, multipliers)
     total = [ca.SX(chain.model.n, chain.model.n) for _ in range(3)]
     for loop, p, share in zip(chain.loops, paths, shares, strict=True):
-        found = loop_hessian(loop, chain.model.n, moving(p, qd, qdd), share)
-        total = [a + b for a, b in zip(total, found, strict=True)]
+        blocks = loop_hessian(loop, chain.model.n, moving(p, qd, qdd), share)
+        total = [a + b for a, b in zip(total, blocks, strict=True)]
     return Jet(*total)
 
 

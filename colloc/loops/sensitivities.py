@@ -200,8 +200,8 @@ def _state(chain: ClosedChain, q: ca.SX, ud: ca.SX, udd: ca.SX, loads: Sequence[
     qd, qdd = reduced_motion(reduction, ud, udd)
     J = jacobians(chain, reduction.paths, qd, qdd)
     N = basis_motion(reduction, J)
-    none = ca.SX(chain.model.n, m)
-    blocks = [[N.value, none, none], [N.rate, N.value, none], [N.second, 2 * N.rate, N.value]]
+    zero = ca.SX(chain.model.n, m)
+    blocks = [[N.value, zero, zero], [N.rate, N.value, zero], [N.second, 2 * N.rate, N.value]]
     tree = _tree(chain, q, qd, qdd, loads)
     return _State(reduction, qd, qdd, J, ca.blockcat(blocks), tree, *actuation(reduction, tree.tau))
 
@@ -209,19 +209,19 @@ def _state(chain: ClosedChain, q: ca.SX, ud: ca.SX, udd: ca.SX, loads: Sequence[
 def _tree(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load]) -> Sensitivities:
     """Torques of the tree and their derivatives as expressions of q, qd and qdd, which are expressions themselves."""
     rate, change = ca.SX.sym("qd", chain.model.n), ca.SX.sym("qdd", chain.model.n)
-    found = total_sensitivities(composite_sensitivities, chain.model, q, rate, change, loads)
-    return Sensitivities(*ca.substitute(list(found), [rate, change], [qd, qdd]))
+    tree = total_sensitivities(composite_sensitivities, chain.model, q, rate, change, loads)
+    return Sensitivities(*ca.substitute(list(tree), [rate, change], [qd, qdd]))
 
 
 def _changes(state: _State) -> _Changes:
     reduction, chain = state.reduction, state.reduction.chain
     n, m, N = chain.model.n, chain.mobility, state.reduction.basis
-    held, rates = ca.SX(n, 2 * m), ca.SX(n, 1)
+    zero, rates = ca.SX(n, 2 * m), ca.SX(n, 1)
     curvature = hessians(chain, reduction.paths, rates, rates, state.actuation.multipliers).value
     by_state = ca.horzcat(state.tree.dq, state.tree.dqd, state.tree.dqdd)
-    change = by_state @ state.change - ca.horzcat(curvature @ N, held)
+    change = by_state @ state.change - ca.horzcat(curvature @ N, zero)
     # How w changes with N while nu stays.
-    turned = ca.horzcat(-reduction.dependent(_bracket(reduction, N @ state.nu) @ N), held)
+    turned = ca.horzcat(-reduction.dependent(_bracket(reduction, N @ state.nu) @ N), zero)
     actuators = chain.actuator_dofs
     moved = inverse_weights(chain) @ turned[actuators, :]
     dnu = solve_actuators(reduction, N.T @ change - N[actuators, :].T @ moved)
@@ -243,5 +243,5 @@ def _state_curvature(state: _State, a_q: ca.SX, a_qd: ca.SX, a_qdd: ca.SX) -> ca
     H_0, H_1, H_2 = (
         hessians(reduction.chain, reduction.paths, state.qd, state.qdd, rho) for rho in (rho_0, rho_1, rho_2)
     )
-    q_q, q_qd, none = H_0.value + H_1.rate + H_2.second, H_1.value + 2 * H_2.rate, ca.SX(*H_2.value.shape)
-    return ca.blockcat([[q_q, q_qd, H_2.value], [q_qd, 2 * H_2.value, none], [H_2.value, none, none]])
+    q_q, q_qd, zero = H_0.value + H_1.rate + H_2.second, H_1.value + 2 * H_2.rate, ca.SX(*H_2.value.shape)
+    return ca.blockcat([[q_q, q_qd, H_2.value], [q_qd, 2 * H_2.value, zero], [H_2.value, zero, zero]])

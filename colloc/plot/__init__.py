@@ -1,15 +1,31 @@
-"""Figures and animations of a solution, and of the way to it."""
+"""Figures and animations of a solution, and of the way to it.
+
+style       colours, fonts, grid and legends
+figure      figures and the axes in them, their windows and files; what all functions that draw take
+sampling    a solution at times that are close enough to draw, phase by phase
+over_time   positions, velocities, torques and what bearings carry, over time
+skeleton    where joints, links and ends of a mechanism are
+posture     the stick figure of a solution, of a closed chain, of phases in turn, of a motion along a line over time
+scene       axes in which a mechanism moves, in its plane or in space
+motion      the stick figure over time, of a solution or of a guess
+summary     all of these on a page
+animation   the moving stick figure
+player      files that play images
+iterations  how a solver got to its answer
+refinement  how a grid was refined, and its errors
+optima      the costs that random starts lead to
+map         a sweep over two values
+"""
 
 from colloc.plot.animation import animate
+from colloc.plot.figure import save_figure, show
 from colloc.plot.iterations import convergence, descents
 from colloc.plot.map import map
 from colloc.plot.motion import guess, motion
+from colloc.plot.optima import optima
 from colloc.plot.over_time import joints, reactions, torques
-from colloc.plot.page import summary
-from colloc.plot.picture import save_figure
 from colloc.plot.refinement import error, ladder
-from colloc.plot.starts import optima
-from colloc.plot.window import show
+from colloc.plot.summary import summary
 from colloc.support.packages import present
 
 __all__ = [

@@ -86,7 +86,7 @@ def animate(
 def write_film(
     pose: Pose, fine: np.ndarray, name: str, path: str | os.PathLike[str], fps: float = 30, slow: float | None = None
 ) -> Path:
-    """The same of any stick figure, with paths through times `fine`, shape (N,) [s], from 0 to the end."""
+    """Write the film of any stick figure, with paths through times `fine`, shape (N,) [s], from 0 to the end."""
     file = check_writable(path, (".gif", ".html"))
     if file.suffix.lower() == ".html":
         return film(pose, fine, name, fps, slow).save(file)
@@ -99,7 +99,7 @@ def write_film(
 
 
 def film(pose: Pose, fine: np.ndarray, name: str, fps: float = 30, slow: float | None = None) -> Player:
-    """The same in a player."""
+    """A player of any stick figure, as `write_film`."""
     return player(*_film(pose, fine, name, fps, slow), name)
 
 
@@ -164,7 +164,7 @@ def _images(film: _Film) -> Iterator[Image.Image]:
 
 
 def remark(factor: float) -> str:
-    """What the frame says of the pace; nothing in real time."""
+    """Words of the frame on its pace; none in real time."""
     if factor == 1:
         return ""
     return f", {factor:.3g}× slower" if factor > 1 else f", {1 / factor:.3g}× faster"

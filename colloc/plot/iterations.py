@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from colloc.descent import Descent
-from colloc.plot.panels import new_figure, panels
+from colloc.plot.figure import Canvas, Size, figure, new_figure, panels
 from colloc.plot.sampling import checked
-from colloc.plot.style import BLUE, GREEN, INK, MUTED, PALETTE, VERMILLION, dress, legend_below, plain, styled
+from colloc.plot.style import BLUE, GREEN, INK, MUTED, PALETTE, VERMILLION, dress, legend_below, plain
 from colloc.solution import SequenceSolution, Solution
 from colloc.support.checks import InputError, as_tuple, quoted
 
@@ -30,13 +29,10 @@ _DASHES: tuple[Any, ...] = ("-", "-", "-", (0, (3.5, 1.5)))  # a method may go t
 _ITERATIONS = (0, 2, 4, 6, 8, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)  # ticks
 
 
-@styled
+@figure
 def convergence(
     solution: Solution | SequenceSolution,
-    *,
-    ax: Axes | Sequence[Axes] | None = None,
-    width: str | float | None = None,
-    figsize: tuple[float, float] | None = None,
+    **canvas: Unpack[Canvas],
 ) -> Figure:
     """Cost, primal and dual infeasibility and barrier parameter at every iteration.
 
@@ -48,13 +44,6 @@ def convergence(
     solution : Solution or SequenceSolution
     ax : sequence of two Axes, optional
         For the cost and for the rest; by default a new figure.
-    width : "column", "page" or float, optional [inch]
-    figsize : (float, float), optional [inch]
-        As in `joints`.
-
-    Returns
-    -------
-    Figure
 
     Raises
     ------
@@ -68,7 +57,7 @@ def convergence(
     history = checked(solution).history
     if not history.get("cost"):
         raise InputError("solution has no iterations on record, there is no convergence to draw")
-    page = panels((2, 1), (8.0, 5.6), ax, width, figsize, heights=(2, 3))
+    page = panels(2, 1, (8.0, 5.6), heights=(2, 3), **canvas)
     above, below = page.axes[:, 0]
     marker = {"marker": ".", "markersize": 5, "linewidth": 1.5}
     above.plot(range(len(history["cost"])), history["cost"], color=INK, **marker)
@@ -83,12 +72,10 @@ def convergence(
     return page.figure
 
 
-@styled
+@figure
 def descents(
     runs: Sequence[Descent],
-    *,
-    width: str | float | None = None,
-    figsize: tuple[float, float] | None = None,
+    **size: Unpack[Size],
 ) -> Figure:
     """Several methods on one objective: cost and gradient norm over iterations and over time.
 
@@ -98,13 +85,6 @@ def descents(
     Parameters
     ----------
     runs : sequence of Descent
-    width : "column", "page" or float, optional [inch]
-    figsize : (float, float), optional [inch]
-        As in `joints`.
-
-    Returns
-    -------
-    Figure
 
     Raises
     ------
@@ -117,12 +97,12 @@ def descents(
     >>> runs = [method(bowl, np.ones(3)) for method in (co.descent.bfgs, co.descent.modified_newton)]
     >>> figure = co.plot.descents(runs)
     """
-    found = as_tuple("runs", runs)
-    if not found or not all(isinstance(run, Descent) for run in found):
+    methods = as_tuple("runs", runs)
+    if not methods or not all(isinstance(run, Descent) for run in methods):
         raise InputError(f"descents needs one or more Descents, as co.descent.bfgs returns, got {quoted(runs)}")
-    figure = new_figure((9.0, 6.0), width, figsize)
+    figure = new_figure((9.0, 6.0), **size)
     axes = figure.subplots(2, 2, sharex="col", sharey="row")
-    legend_below(figure, draw_descents(axes, found))
+    legend_below(figure, draw_descents(axes, methods))
     return figure
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Unpack
 
 import matplotlib as mpl
 import numpy as np
@@ -11,15 +12,15 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
-from colloc.plot.panels import panels
-from colloc.plot.style import FADE, INK, MUTED, dress, plain, styled
+from colloc.plot.figure import Canvas, figure, panels
+from colloc.plot.style import FADE, INK, MUTED, dress, plain
 from colloc.support.checks import InputError, flag, instance, mapping, quoted, text, unknown_name
 from colloc.sweeps import Sweep
 
 _TICKS = 8  # at most, along an axis
 
 
-@styled
+@figure
 def map(
     table: Sweep,
     x: str,
@@ -28,9 +29,7 @@ def map(
     *,
     log: bool = False,
     units: Mapping[str, str] | None = None,
-    ax: Axes | None = None,
-    width: str | float | None = None,
-    figsize: tuple[float, float] | None = None,
+    **canvas: Unpack[Canvas],
 ) -> Figure:
     """A column of a sweep over two of the values that vary; cases without an answer are gaps, marked by crosses.
 
@@ -50,13 +49,6 @@ def map(
         Units of what is drawn, by name, for the labels: ``{"load": "kg", "duration": "s"}``.
     ax : Axes, optional
         By default those of a new figure.
-    width : "column", "page" or float, optional [inch]
-    figsize : (float, float), optional [inch]
-        As in `joints`.
-
-    Returns
-    -------
-    Figure
 
     Raises
     ------
@@ -80,9 +72,9 @@ def map(
     column = table[value]
     if column.dtype.kind != "f":
         raise InputError(f"value must be a column of numbers, got {quoted(value)}, which holds text")
-    known = column[np.isfinite(column)]
-    if flag("log", log) and not (known > 0).all():
-        raise InputError(f"log needs values above zero, got {quoted(value)} down to {known.min():g}")
+    finite = column[np.isfinite(column)]
+    if flag("log", log) and not (finite > 0).all():
+        raise InputError(f"log needs values above zero, got {quoted(value)} down to {finite.min():g}")
     names = {name: plain(name) for name in (x, y, value)}
     for name, unit in mapping("units", units).items():
         if name not in names:
@@ -94,26 +86,26 @@ def map(
         raise InputError(f"several cases have the same {x} and {y}: they differ in {others or 'nothing'}")
     cells = np.full((up.size, across.size), np.nan)
     cells[place] = column
-    page = panels((1, 1), (6.4, 4.6), ax, width, figsize)
-    own: Axes = page.axes[0, 0]
-    mesh = own.pcolormesh(np.ma.masked_invalid(cells), cmap=FADE, norm="log" if log and known.size else "linear")
-    bar = page.figure.colorbar(mesh, ax=own, label=names[value])
+    page = panels(1, 1, (6.4, 4.6), **canvas)
+    ax: Axes = page.axes[0, 0]
+    mesh = ax.pcolormesh(np.ma.masked_invalid(cells), cmap=FADE, norm="log" if log and finite.size else "linear")
+    bar = page.figure.colorbar(mesh, ax=ax, label=names[value])
     bar.outline.set_visible(False)  # pyright: ignore[reportCallIssue]
-    if log and known.size:
-        decades = np.log10(known.max() / known.min())
+    if log and finite.size:
+        decades = np.log10(finite.max() / finite.min())
         subs = range(1, 10) if decades < 1 else (1, 2, 5) if decades < 2 else (1,)
         bar.ax.yaxis.set_major_locator(LogLocator(subs=subs))
         bar.ax.yaxis.set_major_formatter("{x:g}")
         bar.ax.yaxis.set_minor_locator(NullLocator())
     gaps = np.isnan(column)
-    dress(own, names[x], names[y])
-    own.grid(False)
-    for axis, values in ((own.xaxis, across), (own.yaxis, up)):
+    dress(ax, names[x], names[y])
+    ax.grid(False)
+    for axis, values in ((ax.xaxis, across), (ax.yaxis, up)):
         some = np.arange(0, values.size, -(-values.size // _TICKS))
         axis.set_ticks(some + 0.5, [f"{number:.3g}" for number in values[some]])
     if gaps.any():
         look = {"marker": "x", "linestyle": "", "color": MUTED, "markersize": 5}
-        own.plot(place[1][gaps] + 0.5, place[0][gaps] + 0.5, **look)
+        ax.plot(place[1][gaps] + 0.5, place[0][gaps] + 0.5, **look)
         page.legend([Line2D([], [], label="no answer", **look)])
     bar.ax.tick_params(color=MUTED, labelcolor=INK, labelsize=0.9 * mpl.rcParams["font.size"], length=3)
     return page.figure

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Unpack, cast
 
 import casadi as ca
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.gridspec import SubplotSpec
 from matplotlib.lines import Line2D
 
-from colloc.plot.chains import drawn_model
-from colloc.plot.panels import new_figure, panels
-from colloc.plot.posture import in_turn, skeleton, skeleton_of
+from colloc.plot.figure import Canvas, figure, panels
+from colloc.plot.posture import Spread, drawn_model, in_turn, skeleton, skeleton_of, time_axis
 from colloc.plot.sampling import checked, fine_times
 from colloc.plot.scene import Scene, make_scene
 from colloc.plot.skeleton import Pose, Skeleton, StickFigure, assembled, places
-from colloc.plot.spread import Spread, over_time
-from colloc.plot.style import END, FADE, LEGEND, MUTED, OBSTACLE, START, TIPS, legend_below, plain, styled
+from colloc.plot.style import END, FADE, LEGEND, MUTED, OBSTACLE, START, TIPS, legend_below, plain
 from colloc.problem import Problem
 from colloc.problem import Sequence as Phases
 from colloc.refinement.warm_start import check_kind
@@ -32,14 +29,11 @@ _FINE = 401  # times of the path of a guess
 _FAINT = 0.18  # opacity of capsules on bodies, which lie on each other
 
 
-@styled
+@figure
 def motion(
     solution: Solution | SequenceSolution,
     frames: int = 9,
-    *,
-    ax: Axes | None = None,
-    width: str | float | None = None,
-    figsize: tuple[float, float] | None = None,
+    **canvas: Unpack[Canvas],
 ) -> Figure:
     """The stick figure over time, with the path of every tip.
 
@@ -56,13 +50,6 @@ def motion(
         Number of snapshots, start and end included.
     ax : Axes, optional
         Whose place in its figure is taken: axes of the right kind, in the plane or in space, replace it.
-    width : "column", "page" or float, optional [inch]
-    figsize : (float, float), optional [inch]
-        As in `joints`.
-
-    Returns
-    -------
-    Figure
 
     Raises
     ------
@@ -75,18 +62,15 @@ def motion(
     """
     checked(solution)
     count("frames", frames, at_least=2)
-    return _page(partial(skeleton, solution), fine_times(solution), frames, ax, width, figsize)
+    return _page(partial(skeleton, solution), fine_times(solution), frames, canvas)
 
 
-@styled
+@figure
 def guess(
     problem: Problem | Phases,
     guess: Any = None,
     frames: int = 9,
-    *,
-    ax: Axes | None = None,
-    width: str | float | None = None,
-    figsize: tuple[float, float] | None = None,
+    **canvas: Unpack[Canvas],
 ) -> Figure:
     """The stick figure of the motion from which a solve would start.
 
@@ -96,12 +80,8 @@ def guess(
         Its unknown lengths are at their guesses, its parameters at their values.
     guess : optional
         As in `solve`; by default what that takes by itself.
-    frames, ax, width, figsize :
+    frames, ax :
         As in `motion`.
-
-    Returns
-    -------
-    Figure
 
     Raises
     ------
@@ -113,17 +93,16 @@ def guess(
     >>> figure = co.plot.guess(problem, co.line((0.0, -2.0), (1.0, -1.0)))
     """
     instance("problem", problem, Problem | Phases)
-    phases = problem.phases if isinstance(problem, Phases) else {"": problem}
-    if not all(phase.model.n for phase in phases.values()):
+    if not all(phase.model.n for phase in problem.phases.values()):
         raise InputError("a problem of states alone has no stick figure")
     count("frames", frames, at_least=2)
     check_kind(problem, guess)
     if isinstance(guess, Solution | SequenceSolution):
-        return _page(partial(skeleton, guess), fine_times(guess), frames, ax, width, figsize)
-    pieces = phase_guesses(problem, guess) if isinstance(problem, Phases) else {"": guess}
-    starts = [_start(phase, pieces[name]) for name, phase in phases.items()]
+        return _page(partial(skeleton, guess), fine_times(guess), frames, canvas)
+    guesses = {"": guess} if "" in problem.phases else phase_guesses(cast(Phases, problem), guess)
+    starts = [_start(phase, guesses[name]) for name, phase in problem.phases.items()]
     poses, durations = zip(*starts, strict=True)
-    return _page(in_turn(poses, durations), np.linspace(0, sum(durations), _FINE), frames, ax, width, figsize)
+    return _page(in_turn(poses, durations), np.linspace(0, sum(durations), _FINE), frames, canvas)
 
 
 def _start(problem: Problem, guess: Any) -> tuple[Callable[[np.ndarray], Skeleton], float]:
@@ -135,22 +114,22 @@ def _start(problem: Problem, guess: Any) -> tuple[Callable[[np.ndarray], Skeleto
     unknown = ca.vertcat(ca.SX(0, 1), *now.constants.values(), *now.parameters.values())
     model, ties = drawn_model(problem)
     function = ca.Function("places", [now.q, unknown], [places(model, now.q, capsules)])
-    known = np.concatenate([*(start.constant(name) for name in now.constants), values])
+    numbers = np.concatenate([*(start.constant(name) for name in now.constants), values])
 
     def pose(t: np.ndarray) -> Skeleton:
-        found = function.map(t.size)(start.q(t / start.duration).T, np.tile(known[:, None], (1, t.size)))
-        return assembled(model, t, np.array(found), ties, capsules)
+        rows = function.map(t.size)(start.q(t / start.duration).T, np.tile(numbers[:, None], (1, t.size)))
+        return assembled(model, t, np.array(rows), ties, capsules)
 
     return pose, start.duration
 
 
-def _page(pose: Pose, fine: np.ndarray, frames: int, ax: Any, width: Any, figsize: Any) -> Figure:
+def _page(pose: Pose, fine: np.ndarray, frames: int, canvas: Canvas) -> Figure:
     """The stick figure on a new figure, or in the place of some axes."""
-    if ax is None:
-        figure = new_figure((7.0, 6.4), width, figsize)
-        legend_below(figure, draw_poses(figure, 111, pose, fine, frames))
-        return figure
-    page = panels((1, 1), (7.0, 6.4), ax, width, figsize)
+    page = panels(1, 1, (7.0, 6.4), **canvas)
+    if not page.borrowed:
+        page.axes[0, 0].remove()
+        legend_below(page.figure, draw_poses(page.figure, 111, pose, fine, frames))
+        return page.figure
     place = page.axes[0, 0].get_subplotspec()
     if place is None:
         raise InputError("ax must be made by subplots, so that it has a place among others")
@@ -163,16 +142,16 @@ def _page(pose: Pose, fine: np.ndarray, frames: int, ax: Any, width: Any, figsiz
 def draw_motion(
     figure: Figure | SubFigure, place: SubplotSpec | int, solution: Solution | SequenceSolution, frames: int
 ) -> list[Line2D]:
-    """Snapshots and tip paths in a part of a figure; returns what a legend should name."""
+    """Snapshots and tip paths in a part of a figure; returns the entries of a legend."""
     return draw_poses(figure, place, partial(skeleton, solution), fine_times(solution), frames)
 
 
 def draw_poses(
     figure: Figure | SubFigure, place: SubplotSpec | int, pose: Pose, times: np.ndarray, frames: int
 ) -> list[Line2D]:
-    """The same for any stick figure, with paths through the times given."""
+    """Snapshots of any stick figure in a part of a figure, with paths through some times; the entries of a legend."""
     fine, shown = pose(times), pose(np.linspace(0, times[-1], frames))
-    if (axis := over_time(fine)) is not None:
+    if (axis := time_axis(fine)) is not None:
         fine, shown = Spread(fine.t, *axis, fine), Spread(shown.t, *axis, shown)
     scene = make_scene(figure, place, fine)
     if axis is not None:
@@ -182,7 +161,8 @@ def draw_poses(
     start = Stick(scene, shown, 0, color=START, width=2.8)
     end = Stick(scene, shown, frames - 1, color=END, width=2.8)
     for frame in (0, frames - 1):
-        scene.shadow(np.concatenate([shown.links(frame), shown.rails(frame)]), shown.vertical)
+        snapshot = shown.snapshot(frame)
+        scene.shadow(np.concatenate([snapshot.links, snapshot.rails]), shown.vertical)
     start.links.set_label("start, t = 0")
     end.links.set_label(f"end, t = {times[-1]:.3g} s")
     middle = [stick.links for stick in between[len(between) // 2 :][:1]]  # stands for all in the legend
@@ -202,26 +182,26 @@ def draw_paths(scene: Scene, figure_of: StickFigure) -> list[Line2D]:
 
 
 def obstacle_handles(figure_of: StickFigure) -> list[Line2D]:
-    """What a legend should say of capsules that stand in the world."""
+    """Entries of a legend for capsules that stand in the world."""
     count = len(figure_of.standing)
     look: dict[str, Any] = {"marker": "o", "markersize": 8, "markerfacecolor": OBSTACLE, "markeredgecolor": MUTED}
     return [Line2D([], [], linestyle="", label="obstacles" if count > 1 else "obstacle", **look)] if count else []
 
 
 class Stick:
-    """What draws a mechanism at one time: links, slides, joints, ends, capsules; `show` moves it to another."""
+    """Lines and solids that draw a mechanism at one time; `show` moves them to another."""
 
     def __init__(self, scene: Scene, figure_of: StickFigure, frame: int, *, color: object, width: float):
         self.scene = scene
         size = 3.0 + width
         look = {"linestyle": "", "markeredgecolor": color, "markeredgewidth": 0.6 * width}
-        none = np.full((1, 3), np.nan)
-        self.links = scene.line(none, "-", color=color, linewidth=width)
-        self.rails = scene.line(none, ":", color=color, linewidth=1.3)  # one width, so that dots of snapshots coincide
-        self.carriages = scene.line(none, marker="s", markersize=1.5 * size, markerfacecolor="white", **look)
-        self.dots = scene.line(none, marker="o", markersize=0.55 * size, markerfacecolor=color, **look)
-        self.joints = scene.line(none, marker="o", markersize=size, markerfacecolor="white", **look)
-        self.tips = scene.line(none, marker="o", markersize=0.8 * size, markerfacecolor=color, **look)
+        gap = np.full((1, 3), np.nan)
+        self.links = scene.line(gap, "-", color=color, linewidth=width)
+        self.rails = scene.line(gap, ":", color=color, linewidth=1.3)  # one width, so that dots of snapshots coincide
+        self.carriages = scene.line(gap, marker="s", markersize=1.5 * size, markerfacecolor="white", **look)
+        self.dots = scene.line(gap, marker="o", markersize=0.55 * size, markerfacecolor=color, **look)
+        self.joints = scene.line(gap, marker="o", markersize=size, markerfacecolor="white", **look)
+        self.tips = scene.line(gap, marker="o", markersize=0.8 * size, markerfacecolor=color, **look)
         nowhere = np.full(7, np.nan)
         self.solids = [scene.solid(nowhere, color=color, alpha=_FAINT, zorder=1.2) for _ in figure_of.moving]
         self.show(figure_of, frame)
@@ -233,14 +213,8 @@ class Stick:
 
     def show(self, figure_of: StickFigure, frame: int) -> None:
         """Move to the posture at one time."""
-        places = (
-            figure_of.rails(frame),
-            figure_of.links(frame),
-            figure_of.dots(frame),
-            figure_of.carriages(frame),
-            figure_of.pins(frame),
-            figure_of.tip_places(frame),
-        )
+        now = figure_of.snapshot(frame)
+        places = (now.rails, now.links, now.dots, now.carriages, now.pins, now.tips)
         for line, points in zip(self.lines, places, strict=True):
             self.scene.move(line, points)
         for solid, number in zip(self.solids, figure_of.moving, strict=True):

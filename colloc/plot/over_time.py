@@ -2,41 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Unpack
 
+import casadi as ca
+import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from colloc.plot.curves import (
-    TIME,
-    bearing_loads,
-    body_handles,
-    draw_joints,
-    draw_reactions,
-    draw_torques,
-    fit,
-    joint_handles,
-    joint_units,
-    name_phases,
-    torque_groups,
-)
-from colloc.plot.panels import Panels, panels
-from colloc.plot.sampling import checked
-from colloc.plot.style import DASHES, INK, plain, styled
+from colloc.dynamics import joint_reactions
+from colloc.model import Model
+from colloc.plot.figure import Canvas, Panels, figure, panels
+from colloc.plot.sampling import by_phase, checked, fine_times, models
+from colloc.plot.style import DASHES, INK, MUTED, Look, dress, looks_by_dof, plain
+from colloc.problem import Instant
 from colloc.solution import SequenceSolution, Solution
 from colloc.support.checks import InputError, as_tuple, quoted, text
 from colloc.support.display import shown
 
+TIME = "time [s]"
+_BOUND: dict[str, Any] = {"linestyle": "--", "linewidth": 1.2, "zorder": 1.5}
+_RELEVANT = 5.0  # a bound further out than this many times the largest value is left out of view
+_NOTHING = 1e-9  # what varies less than this in its unit is constant
+_POSITIONS = "joint position [{}]", "joint velocity [{}/s]"
+_BEARING = "bearing force [N]", "bearing moment [N m]"
+_APART = 5.0  # times as small as the largest torque of a panel, and a torque has another panel
+_ROUNDING = 1e-6  # of the largest torque
+_MARKED = 200  # more nodes than this would hide the curve
 
-@styled
+
+@figure
 def joints(
     *solutions: Solution | SequenceSolution,
     labels: Sequence[str] | None = None,
-    ax: Axes | Sequence[Axes] | None = None,
-    width: str | float | None = None,
-    figsize: tuple[float, float] | None = None,
+    **canvas: Unpack[Canvas],
 ) -> Figure:
     """Joint positions and velocities over time, of one solution or of several on top of each other.
 
@@ -50,13 +51,6 @@ def joints(
         Names of the solutions.
     ax : Axes or sequence of Axes, optional
         Where to draw: positions of every unit, then velocities. By default a new figure.
-    width : "column", "page" or float, optional [inch]
-        Of the figure: as a column of a journal (3.5), as a page of it (7.16).
-    figsize : (float, float), optional [inch]
-
-    Returns
-    -------
-    Figure
 
     Raises
     ------
@@ -71,20 +65,18 @@ def joints(
     model = solutions[0].problem.model
     units = joint_units(model)
     size = (8.0 if len(units) == 1 else 10.5, 5.4)
-    page = panels((2, len(units)), size, ax, width, figsize)
+    page = panels(2, len(units), size, **canvas)
     for curve in curves:
         draw_joints(page.axes, curve.solution, curve.linestyle)
     _finish(page, curves, joint_handles(model, many=len(curves) > 1))
     return page.figure
 
 
-@styled
+@figure
 def torques(
     *solutions: Solution | SequenceSolution,
     labels: Sequence[str] | None = None,
-    ax: Axes | Sequence[Axes] | None = None,
-    width: str | float | None = None,
-    figsize: tuple[float, float] | None = None,
+    **canvas: Unpack[Canvas],
 ) -> Figure:
     """Actuation over time with the nodes marked, and its bounds as dashed lines.
 
@@ -94,14 +86,10 @@ def torques(
 
     Parameters
     ----------
-    *solutions, labels, width, figsize :
+    *solutions, labels :
         As in `joints`.
     ax : Axes or sequence of Axes, optional
         One for each panel, see there.
-
-    Returns
-    -------
-    Figure
 
     Raises
     ------
@@ -115,7 +103,7 @@ def torques(
     """
     curves = _curves(solutions, labels)
     model, groups = solutions[0].problem.model, torque_groups(*solutions)
-    page = panels((len(groups), 1), (8.0, 2.0 + 2.0 * len(groups)), ax, width, figsize)
+    page = panels(len(groups), 1, (8.0, 2.0 + 2.0 * len(groups)), **canvas)
     handles: list[Line2D] = []
     for curve in curves:
         handles = draw_torques(page.axes[:, 0], curve.solution, groups, curve.linestyle)
@@ -123,15 +111,13 @@ def torques(
     return page.figure
 
 
-@styled
+@figure
 def reactions(
     *solutions: Solution | SequenceSolution,
     labels: Sequence[str] | None = None,
-    ax: Axes | Sequence[Axes] | None = None,
-    width: str | float | None = None,
-    figsize: tuple[float, float] | None = None,
+    **canvas: Unpack[Canvas],
 ) -> Figure:
-    """What the bearings of all joints carry over time: Euclidean norms of forces and moments across the axes.
+    """Loads of the bearings of all joints over time: Euclidean norms of forces and moments across the axes.
 
     Of the internal force and moment of a joint these leave out what acts along the axis of a slide and about that of a
     hinge, which is the actuation, drawn by `torques`; ``solution.reactions()`` has all of them. In a mechanism that
@@ -139,14 +125,10 @@ def reactions(
 
     Parameters
     ----------
-    *solutions, labels, width, figsize :
+    *solutions, labels :
         As in `joints`.
     ax : sequence of two Axes, optional
         For forces and for moments.
-
-    Returns
-    -------
-    Figure
 
     Raises
     ------
@@ -158,7 +140,7 @@ def reactions(
     >>> figure = co.plot.reactions(solution)
     """
     curves = _curves(solutions, labels)
-    page = panels((2, 1), (8.0, 5.4), ax, width, figsize)
+    page = panels(2, 1, (8.0, 5.4), **canvas)
     for curve in curves:
         draw_reactions(page.axes[:, 0], curve.solution, bearing_loads(curve.solution), curve.linestyle)
     _finish(page, curves, body_handles(*solutions))
@@ -179,8 +161,8 @@ def _curves(solutions: Sequence[Solution | SequenceSolution], labels: Sequence[s
         raise InputError("give one or more solutions, see co.solve")
     for solution in solutions:
         checked(solution)
-    for other in solutions[1:]:
-        model, first = other.problem.model, solutions[0].problem.model
+    for solution in solutions[1:]:
+        model, first = solution.problem.model, solutions[0].problem.model
         if (model.joint_names, model.position_units) != (first.joint_names, first.position_units):
             raise InputError(
                 f"solutions in one figure must have the same joints, got {shown(first.joint_names)} and "
@@ -193,11 +175,11 @@ def _curves(solutions: Sequence[Solution | SequenceSolution], labels: Sequence[s
         text("label", name)
     if len(solutions) == 1 and labels is None:
         return [_Curve(solutions[0], None, None)]
-    found = []
+    curves = []
     for k, (solution, name) in enumerate(zip(solutions, names, strict=True)):
         line = DASHES[k % len(DASHES)]
-        found.append(_Curve(solution, line, Line2D([], [], color=INK, linestyle=line, label=plain(name))))
-    return found
+        curves.append(_Curve(solution, line, Line2D([], [], color=INK, linestyle=line, label=plain(name))))
+    return curves
 
 
 def _finish(page: Panels, curves: Sequence[_Curve], handles: Sequence[Line2D]) -> None:
@@ -209,6 +191,210 @@ def _finish(page: Panels, curves: Sequence[_Curve], handles: Sequence[Line2D]) -
             name_phases(ax, curves[0].solution)
     for ax in page.axes.flat if len(curves) > 1 else ():
         fit(ax, max((curve.solution for curve in curves), key=lambda solution: solution.duration))
-    if not page.given:
+    if not page.borrowed:
         page.figure.align_ylabels()
     page.legend([*handles, *(curve.handle for curve in curves if curve.handle is not None)])
+
+
+def draw_joints(axes: np.ndarray, solution: Solution | SequenceSolution, linestyle: Any = None) -> None:
+    """Positions and velocities into axes, shape (2, number of units); by a line of its own if one is given."""
+    model = solution.problem.model
+    sample = solution.at(fine_times(solution))
+    look = _joint_looks(model, linestyle)
+    for column, (unit, members) in zip(axes.T, joint_units(model).items(), strict=True):
+        for ax, values, label in zip(column, (sample.q, sample.qd), _POSITIONS, strict=True):
+            for j in members:
+                ax.plot(sample.t, values[:, j], **look[j]._asdict())
+            dress(ax, ylabel=label.format(unit))
+            fit(ax, solution)
+
+
+def name_phases(ax: Axes, solution: Solution | SequenceSolution) -> None:
+    """The names of the phases above the parts of the time axis that they take, if there are any."""
+    look: Any = {"ha": "center", "color": MUTED, "fontsize": 0.9 * mpl.rcParams["font.size"]}
+    for name, phase in solution.phases.items():
+        if name:
+            middle = solution.starts[name] + phase.duration / 2
+            ax.text(middle, 1.02, plain(name), transform=ax.get_xaxis_transform(), **look)
+
+
+def draw_torques(
+    axes: Sequence[Axes] | np.ndarray,
+    solution: Solution | SequenceSolution,
+    groups: Sequence[list[int]] | None = None,
+    linestyle: Any = None,
+) -> list[Line2D]:
+    """Actuation, one of the axes for each group of joints; returns what a legend should name beside the joints."""
+    model = solution.problem.model
+    groups = list(joint_units(model).values()) if groups is None else groups
+    sample = solution.at(fine_times(solution))
+    look = _joint_looks(model, linestyle)
+    bounded, few = False, solution.t.size <= _MARKED and linestyle is None
+    for ax, members in zip(axes, groups, strict=True):
+        for j in members:
+            ax.plot(sample.t, sample.tau[:, j], **look[j]._asdict())
+            if few:
+                ax.plot(
+                    solution.t,
+                    solution.tau[:, j],
+                    ".",
+                    color=look[j].color,
+                    markersize=2.8 * mpl.rcParams["lines.linewidth"],
+                )
+        unit = model.torque_units[members[0]]
+        dress(ax, ylabel=f"{'joint torque' if unit == 'N m' else 'joint force'} [{unit}]")
+        fit(ax, solution)
+        bounded |= linestyle is None and _draw_bounds(ax, solution, members)
+    nodes = [Line2D([], [], color=MUTED, marker=".", linestyle="", label="nodes")] if few else []
+    return [*nodes, Line2D([], [], color=MUTED, label="bounds", **_BOUND)] if bounded else nodes
+
+
+def draw_reactions(
+    axes: Sequence[Axes] | np.ndarray,
+    solution: Solution | SequenceSolution,
+    loads: Mapping[str, Mapping[str, np.ndarray]],
+    linestyle: Any = None,
+) -> None:
+    """Loads of the bearings at the times of `fine_times`, from `bearing_loads`, each quantity into its axes."""
+    t = fine_times(solution)
+    look = _with(body_looks(solution), linestyle)
+    for ax, (label, norms) in zip(axes, loads.items(), strict=True):
+        for name, values in norms.items():
+            ax.plot(t, values, **look[name]._asdict())
+        dress(ax, ylabel=label)
+        fit(ax, solution)
+        ax.set_ylim(bottom=0)
+
+
+def bearing_loads(solution: Solution | SequenceSolution) -> dict[str, dict[str, np.ndarray]]:
+    """Norms of the forces and of the moments that joints carry across their axes, by label and body, each shape (N,).
+
+    At the times of `fine_times`. Along the axis of a slide and about that of a hinge acts the actuator.
+    """
+    t = fine_times(solution)
+
+    def across(now: Instant) -> tuple[ca.SX, ca.SX]:
+        reactions = joint_reactions(now.model, now.q, now.qd, now.qdd, now.loads or ())
+        force, moment = [], []
+        for k, body in enumerate(now.model.bodies):
+            axis = body.joint.after[:3, :3].T @ ca.SX(body.joint.axis)
+            whole, off = ca.SX.eye(3), ca.SX.eye(3) - axis @ axis.T
+            slides = body.joint.slides and not body.joint.turns  # the thread of a screw carries the force along it
+            force.append(ca.norm_2((off if slides else whole) @ reactions.force[:, k]))
+            moment.append(ca.norm_2((off if body.joint.turns else whole) @ reactions.moment[:, k]))
+        return ca.vertcat(*force), ca.vertcat(*moment)
+
+    parts = [(phase.problem.model, phase.evaluate(across, times)) for phase, times in by_phase(solution, t)]
+    loads: dict[str, dict[str, np.ndarray]] = {}
+    for which, label in enumerate(_BEARING):
+        columns = {name: np.full(t.size, np.nan) for name in body_looks(solution)}
+        first = 0
+        for model, values in parts:
+            rows = values[which].reshape(-1, len(model.bodies))
+            for body, column in zip(model.bodies, rows.T, strict=True):
+                columns[body.name][first : first + len(rows)] = column
+            first += len(rows)
+        loads[label] = columns
+    return loads
+
+
+def torque_groups(*solutions: Solution | SequenceSolution) -> list[list[int]]:
+    """Joints that share a panel of torques: those of a unit, split by magnitude where they differ five times or more.
+
+    Torques that are zero, or that bounds prescribe, make no panel of their own beside others.
+    """
+    groups = []
+    largest = np.max([np.abs(solution.tau).max(axis=0) for solution in solutions], axis=0)
+    free = np.any([~prescribed(solution) for solution in solutions], axis=0)
+    for members in joint_units(solutions[0].problem.model).values():
+        sizes = largest[members]
+        counts = free[members] & (sizes > _ROUNDING * sizes.max())
+        left = [j for _, j in sorted(zip(-sizes[counts], np.array(members)[counts].tolist(), strict=True))]
+        others = np.array(members)[~counts].tolist()
+        while left or others:
+            group = [j for j in left if largest[j] * _APART > largest[left[0]]]
+            groups.append(sorted(group + others))
+            left, others = [j for j in left if j not in group], []
+    return groups
+
+
+def prescribed(solution: Solution | SequenceSolution) -> np.ndarray:
+    """Joints whose actuation bounds leave no choice, such as passive ones, shape (n,)."""
+    lower, upper = solution.problem.limits("tau")
+    return lower == upper
+
+
+def joint_units(model: Model) -> dict[str, list[int]]:
+    """Joints that share a unit: position unit to joint numbers."""
+    joints: dict[str, list[int]] = {}
+    for j, unit in enumerate(model.position_units):
+        joints.setdefault(unit, []).append(j)
+    return joints
+
+
+def joint_handles(model: Model, *, many: bool = False) -> list[Line2D]:
+    """Legend entries of the joints that move; by colour alone where lines tell many solutions apart."""
+    look = _joint_looks(model, "-" if many else None)
+    return [_handle(name, line) for name, line in zip(model.joint_names, look, strict=True)]
+
+
+def body_looks(*solutions: Solution | SequenceSolution) -> dict[str, Look]:
+    """The looks of the joints of all bodies by name, fixed ones included, and those of every phase."""
+    bodies: dict[str, int | None] = {}
+    for model in (model for solution in solutions for model in models(solution)):
+        for body, dof in zip(model.bodies, model.dofs, strict=True):
+            taken = dof in bodies.values()  # by another body, in a phase of other joints
+            bodies.setdefault(body.name, None if taken else dof)
+    return dict(zip(bodies, looks_by_dof(list(bodies.values())), strict=True))
+
+
+def body_handles(*solutions: Solution | SequenceSolution) -> list[Line2D]:
+    """Legend entries of the joints of all bodies, fixed ones included; as `joint_handles`."""
+    look = _with(body_looks(*solutions), "-" if len(solutions) > 1 else None)
+    return [_handle(name, line) for name, line in look.items()]
+
+
+def _draw_bounds(ax: Axes, solution: Solution | SequenceSolution, members: list[int]) -> bool:
+    """Dashed lines, grey if the joints share them; whether any is in view: far ones do not stretch the axis."""
+    pairs = np.transpose(solution.problem.limits("tau"))[members]
+    look = _joint_looks(solution.problem.model)
+    shared = len(members) > 1 and bool((pairs == pairs[0]).all())
+    colors, pairs = ([MUTED], pairs[:1]) if shared else ([look[j].color for j in members], pairs)
+    low, high = ax.get_ylim()
+    near = pairs[np.abs(pairs) <= _RELEVANT * max(abs(low), abs(high))]
+    low, high = min([low, *near]), max([high, *near])
+    if (pairs[:, 0] == pairs[:, 1]).all():  # actuation that is prescribed: its round-off is not to be magnified
+        low, high = min(low, pairs.min() - 1), max(high, pairs.max() + 1)
+    for color, pair in zip(colors, pairs, strict=True):
+        for bound in pair[np.isfinite(pair)]:
+            ax.axhline(bound, color=color, **_BOUND)
+    margin = 0.05 * (high - low)
+    ax.set_ylim(low - margin, high + margin)
+    return near.size > 0
+
+
+def fit(ax: Axes, solution: Solution | SequenceSolution) -> None:
+    """The whole motion, with room for the markers at both ends; a constant is drawn flat, not its round-off."""
+    margin = 0.01 * solution.duration
+    ax.set_xlim(-margin, solution.duration + margin)
+    for start in list(solution.starts.values())[1:]:
+        ax.axvline(start, color=MUTED, linewidth=0.8, zorder=1.2)
+    low, high = ax.get_ylim()
+    size = max(abs(low), abs(high))
+    if high - low < max(1e-6 * size, _NOTHING):
+        room = 0.1 * size if size > _NOTHING else 1.0
+        ax.set_ylim(low - room, high + room)
+
+
+def _joint_looks(model: Model, linestyle: Any = None) -> list[Look]:
+    """Looks in the order of q."""
+    look = _with(dict(enumerate(looks_by_dof(range(model.n)))), linestyle)
+    return list(look.values())
+
+
+def _with(look: dict[Any, Look], linestyle: Any) -> dict[Any, Look]:
+    return look if linestyle is None else {name: line._replace(linestyle=linestyle) for name, line in look.items()}
+
+
+def _handle(name: str, look: Look) -> Line2D:
+    return Line2D([], [], label=plain(name), **look._asdict())

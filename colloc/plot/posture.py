@@ -1,29 +1,30 @@
-"""The stick figure of a solution: of one motion, or of one in phases, whose mechanisms may differ."""
+"""The stick figure of a solution, of a closed chain, of phases in turn, of a motion along a line over time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
+import casadi as ca
 import numpy as np
 
-from colloc.model import Capsule
-from colloc.plot.chains import drawn_model
+from colloc.loops import ClosedChain, Frame
+from colloc.model import Body, Capsule, Model, fixed, placement
 from colloc.plot.sampling import by_phase
-from colloc.plot.skeleton import Pose, Skeleton, StickFigure, assembled, places
+from colloc.plot.skeleton import Pose, Skeleton, Snapshot, StickFigure, Ties, assembled, places
+from colloc.problem import Problem
 from colloc.solution import SequenceSolution, Solution
 from colloc.support.lazy import cached_property
 
 
 def skeleton(solution: Solution | SequenceSolution, t: np.ndarray) -> StickFigure:
     """The stick figure of a solution at times t that do not fall, shape (N,) [s]."""
-    if isinstance(solution, SequenceSolution):
-        return Successive(t, tuple(skeleton_of(phase, own) for phase, own in by_phase(solution, t)))
-    return skeleton_of(solution, t)
+    return Successive(t, tuple(skeleton_of(phase, times) for phase, times in by_phase(solution, t)))
 
 
 def skeleton_of(solution: Solution, t: np.ndarray) -> Skeleton:
-    """The same of one motion."""
+    """The stick figure of a motion that is not in phases, at times t, shape (N,) [s]."""
     capsules = solution.problem.capsules
     model, ties = drawn_model(solution.problem)
     values = solution.evaluate(lambda now: places(model, now.q, capsules), t)
@@ -36,8 +37,8 @@ def in_turn(poses: Sequence[Callable[[np.ndarray], Skeleton]], durations: Sequen
 
     def pose(t: np.ndarray) -> StickFigure:
         number = np.searchsorted(starts, t, side="right") - 1
-        own = [(k, (t - starts[k]).clip(0, durations[k])[number == k]) for k in np.unique(number)]
-        return Successive(t, tuple(poses[k](times) for k, times in own))
+        pieces = [(k, (t - starts[k]).clip(0, durations[k])[number == k]) for k in np.unique(number)]
+        return Successive(t, tuple(poses[k](times) for k, times in pieces))
 
     return pose
 
@@ -61,32 +62,10 @@ class Successive(StickFigure):
     def _frames(self) -> list[tuple[Skeleton, int]]:
         return [(part, frame) for part in self.parts for frame in range(part.t.size)]
 
-    def links(self, frame: int) -> np.ndarray:
-        """All links of the phase at one time."""
-        return self._at(frame, Skeleton.links)
-
-    def rails(self, frame: int) -> np.ndarray:
-        """All slides of the phase at one time."""
-        return self._at(frame, Skeleton.rails)
-
-    def carriages(self, frame: int) -> np.ndarray:
-        """Ends of all slides of the phase at one time."""
-        return self._at(frame, Skeleton.carriages)
-
-    def pins(self, frame: int) -> np.ndarray:
-        """All hinges of the phase at one time."""
-        return self._at(frame, Skeleton.pins)
-
-    def tip_places(self, frame: int) -> np.ndarray:
-        """Ends of the chains of the phase at one time."""
-        return self._at(frame, Skeleton.tip_places)
-
-    def dots(self, frame: int) -> np.ndarray:
-        """Markers, and tips within chains, of the phase at one time."""
-        return self._at(frame, Skeleton.dots)
-
-    def _at(self, frame: int, read: Callable[[Skeleton, int], np.ndarray]) -> np.ndarray:
-        return read(*self._frames[frame])
+    def snapshot(self, frame: int) -> Snapshot:
+        """The mechanism of the phase at one of the times."""
+        part, number = self._frames[frame]
+        return part.snapshot(number)
 
     @cached_property
     def paths(self) -> dict[str, np.ndarray]:
@@ -112,8 +91,8 @@ class Successive(StickFigure):
     def _joined(self, values: list[np.ndarray | None], shape: tuple[int, ...]) -> np.ndarray:
         """Values of the parts one after another, NaN where one has none."""
         return np.concatenate([
-            np.full((part.t.size, *shape), np.nan) if own is None else own
-            for part, own in zip(self.parts, values, strict=True)
+            np.full((part.t.size, *shape), np.nan) if rows is None else rows
+            for part, rows in zip(self.parts, values, strict=True)
         ])  # fmt: skip
 
     @cached_property
@@ -131,3 +110,129 @@ class Successive(StickFigure):
     def vertical(self) -> int:
         """The world axis closest to gravity, in the first phase."""
         return self.parts[0].vertical
+
+
+Postures = Callable[[np.ndarray], np.ndarray]
+
+
+def chain_pose(
+    chain: ClosedChain, postures: Postures, points: Mapping[str, tuple[str, Any]] | None = None
+) -> Callable[[np.ndarray], Skeleton]:
+    """A closed chain as a stick figure that `draw_poses` and `write_film` can draw.
+
+    Links run to where the loops are cut, which are drawn as hinges, or as slides.
+
+    Parameters
+    ----------
+    chain : ClosedChain
+    postures : callable
+        Times, shape (N,) [s] -> q of all joints, shape (N, n).
+    points : mapping of str to (str, shape (3,)), optional
+        Further ends of links by name: a body and the point [m] in its frame. They leave a path.
+    """
+    model, ties = _with_cuts(chain)
+    ends = [Body(name, fixed(placement(place)), body) for name, (body, place) in (points or {}).items()]
+    model = replace(model, bodies=[*model.bodies, *ends])
+    q = ca.SX.sym("q", model.n)
+    function = ca.Function("places", [q], [places(model, q)])
+
+    def pose(t: np.ndarray) -> Skeleton:
+        return assembled(model, t, np.array(function.map(t.size)(postures(t).T)), ties)
+
+    return pose
+
+
+def drawn_model(problem: Problem) -> tuple[Model, Ties]:
+    """The model of a problem, with the cuts of its loops and what they tie together, if it has any."""
+    chain = getattr(problem.coordinates, "chain", None)
+    return _with_cuts(chain) if isinstance(chain, ClosedChain) else (problem.model, ())
+
+
+def _with_cuts(chain: ClosedChain) -> tuple[Model, Ties]:
+    """The tree of a chain with a massless body on either side of every cut, and the pairs of these."""
+    bodies, ties = list(chain.model.bodies), []
+    for loop in chain.loops:
+        bodies += [_marked(loop.name, side, frame) for side, frame in (("first", loop.first), ("second", loop.second))]
+        ties.append((len(bodies) - 2, len(bodies) - 1, loop.translations < 3))
+    return replace(chain.model, bodies=bodies), tuple(ties)
+
+
+def _marked(loop: str, side: str, frame: Frame) -> Body:
+    """A massless body where a loop is cut."""
+    return Body(f"{loop}, {side}", fixed(frame.placement), frame.body)
+
+
+_WIDE = 1.5  # times as wide as the motion is long
+
+
+@dataclass(frozen=True, eq=False)
+class Spread(StickFigure):
+    """A stick figure whose snapshots stand beside each other: time runs along a world axis on which nothing moves.
+
+    Parameters
+    ----------
+    t : ndarray, shape (N,) [s]
+    along : int
+        World axis on which time is drawn.
+    speed : float [m/s]
+    whole : StickFigure
+        What is drawn so.
+    """
+
+    t: np.ndarray
+    along: int
+    speed: float
+    whole: StickFigure
+
+    def snapshot(self, frame: int) -> Snapshot:
+        """The mechanism at one of the times, beside where it was before."""
+        return Snapshot(*(places + self._shift[frame] for places in self.whole.snapshot(frame)))
+
+    @cached_property
+    def _shift(self) -> np.ndarray:
+        return self.speed * self.t[:, None] * np.eye(3)[self.along]
+
+    @property
+    def paths(self) -> dict[str, np.ndarray]:
+        """The way of the end of every chain over time."""
+        return {name: way + self._shift for name, way in self.whole.paths.items()}
+
+    @property
+    def capsules(self) -> tuple[Capsule, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Those of the mechanism and around it."""
+        return self.whole.capsules
+
+    @cached_property
+    def solids(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Capsules on bodies over time, others where they are."""
+        solids = self.whole.solids.copy()
+        moving = self.whole.moving
+        solids[:, moving] += np.concatenate([self._shift, self._shift, 0 * self._shift[:, :1]], axis=1)[:, None]
+        return solids
+
+    @property
+    def bases(self) -> np.ndarray:
+        """Where the mechanism is attached to the world, at the start."""
+        return self.whole.bases
+
+    @property
+    def extent(self) -> tuple[np.ndarray, np.ndarray]:
+        """Corners of the box that holds all snapshots."""
+        low, high = self.whole.extent
+        return low, high + self.speed * self.t[-1] * np.eye(3)[self.along]
+
+    @property
+    def vertical(self) -> int:
+        """The world axis closest to gravity."""
+        return self.whole.vertical
+
+
+def time_axis(figure_of: StickFigure) -> tuple[int, float] | None:
+    """World axis for time and its scale [m/s], of a motion along a line; None of any other."""
+    low, high = figure_of.extent
+    size = (high - low).max()
+    plane = figure_of.plane
+    if plane is None or size == 0 or min(high[k] - low[k] for k in plane) > 1e-9 * size:
+        return None
+    flat = min(plane, key=lambda axis: high[axis] - low[axis])
+    return flat, _WIDE * float(size) / float(figure_of.t[-1])

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Unpack
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
-from colloc.plot.panels import panels
+from colloc.plot.figure import Canvas, figure, panels
 from colloc.plot.sampling import checked
-from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, VERMILLION, dress, styled
+from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, VERMILLION, dress
 from colloc.solution import SequenceSolution, Solution
 from colloc.support.checks import InputError
 
@@ -20,13 +20,10 @@ _COLORS = {"dynamics": BLUE, "cost": ORANGE, "equations": GREEN, "bounds": VERMI
 _LOWEST = 1e-12  # errors below it are rounding
 
 
-@styled
+@figure
 def ladder(
     solution: Solution | SequenceSolution,
-    *,
-    ax: Axes | Sequence[Axes] | None = None,
-    width: str | float | None = None,
-    figsize: tuple[float, float] | None = None,
+    **canvas: Unpack[Canvas],
 ) -> Figure:
     """The rounds of a refinement: error and change of the cost, and where the breakpoints of every round lie.
 
@@ -38,13 +35,6 @@ def ladder(
         With a `ladder`, from `solve` with `tol` or from `refine`.
     ax : sequence of two Axes, optional
         For the errors and for the breakpoints; by default a new figure.
-    width : "column", "page" or float, optional [inch]
-    figsize : (float, float), optional [inch]
-        As in `joints`.
-
-    Returns
-    -------
-    Figure
 
     Raises
     ------
@@ -58,7 +48,7 @@ def ladder(
     rounds = checked(solution).ladder
     if not rounds:
         raise InputError("solution was not refined: give tol= to co.solve, or use co.refine")
-    page = panels((2, 1), (8.0, 5.6), ax, width, figsize, heights=(2, 3))
+    page = panels(2, 1, (8.0, 5.6), heights=(2, 3), **canvas)
     above, below = page.axes[:, 0]
     costs = np.array([rung.cost for rung in rounds])
     change = np.append(np.nan, np.abs(np.diff(costs)) / np.abs(costs[1:]))
@@ -94,13 +84,10 @@ def ladder(
     return page.figure
 
 
-@styled
+@figure
 def error(
     solution: Solution | SequenceSolution,
-    *,
-    ax: Axes | None = None,
-    width: str | float | None = None,
-    figsize: tuple[float, float] | None = None,
+    **canvas: Unpack[Canvas],
 ) -> Figure:
     """The error between the nodes on every interval, by source, against the tolerance.
 
@@ -109,13 +96,6 @@ def error(
     solution : Solution or SequenceSolution
     ax : Axes, optional
         Where to draw; by default a new figure.
-    width : "column", "page" or float, optional [inch]
-    figsize : (float, float), optional [inch]
-        As in `joints`.
-
-    Returns
-    -------
-    Figure
 
     Raises
     ------
@@ -127,18 +107,18 @@ def error(
     >>> figure = co.plot.error(solution)
     """
     error = checked(solution).error
-    page = panels((1, 1), (8.0, 3.6), ax, width, figsize)
-    axes = page.axes[0, 0]
+    page = panels(1, 1, (8.0, 3.6), **canvas)
+    ax = page.axes[0, 0]
     handles = []
     for source in error.sources:
         values, color = source.per_interval, _COLORS.get(source.name, PURPLE)
         if values.max() > _LOWEST:
-            steps = axes.stairs(np.maximum(values, _LOWEST), error.t, baseline=None, color=color, linewidth=1.6)
+            steps = ax.stairs(np.maximum(values, _LOWEST), error.t, baseline=None, color=color, linewidth=1.6)
             steps.set_label(source.name)
             handles.append(Line2D([], [], color=color, linewidth=1.6, label=source.name))
-    axes.set_yscale("log")
-    limit = axes.axhline(solution.outcome.tolerance, color=MUTED, linestyle="--", linewidth=1.0, label="tolerance")
-    axes.set_xlim(0, solution.duration)
-    dress(axes, "time [s]", "relative error")
+    ax.set_yscale("log")
+    limit = ax.axhline(solution.outcome.tolerance, color=MUTED, linestyle="--", linewidth=1.0, label="tolerance")
+    ax.set_xlim(0, solution.duration)
+    dress(ax, "time [s]", "relative error")
     page.legend([*handles, limit])
     return page.figure

@@ -19,16 +19,19 @@ def checked(solution: Any) -> Solution | SequenceSolution:
 
 
 def by_phase(solution: Solution | SequenceSolution, t: np.ndarray) -> list[tuple[Solution, np.ndarray]]:
-    """The solutions of the phases in which times lie, with their times; that of one motion is its own."""
-    if isinstance(solution, SequenceSolution):
-        return [(solution[name], own) for name, own in solution.by_phase(t)]
-    return [(solution, t)]
+    """The phases in which times lie, with the times since their own start; where two meet, of the later one."""
+    starts = list(solution.starts.values())
+    numbers = np.searchsorted(starts, t, side="right") - 1
+    pieces = [
+        (phase, (t[numbers == k] - start).clip(0.0, phase.duration))
+        for k, (phase, start) in enumerate(zip(solution.phases.values(), starts, strict=True))
+    ]
+    return [(phase, times) for phase, times in pieces if times.size]
 
 
 def models(solution: Solution | SequenceSolution) -> list[Model]:
     """The models of all phases, each once."""
-    phases = solution.phases.values() if isinstance(solution, SequenceSolution) else [solution]
-    return list(dict.fromkeys(phase.problem.model for phase in phases))
+    return list(dict.fromkeys(phase.problem.model for phase in solution.phases.values()))
 
 
 def title_of(solution: Solution | SequenceSolution) -> str:

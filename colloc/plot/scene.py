@@ -17,7 +17,6 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from mpl_toolkits.mplot3d.axes3d import Axes3D
 
 from colloc.plot.skeleton import StickFigure
-from colloc.plot.solids import capsule_outline, capsule_surface
 from colloc.plot.style import GRID, INK, MUTED, OBSTACLE, dress
 
 _NAMES = "xyz"
@@ -57,13 +56,13 @@ class Scene:
         """Draw a capsule: its start, end and radius, shape (7,) [m]."""
         if self.plane is None:
             look |= {"edgecolor": "none", "alpha": look.get("alpha", 1.0) * _TRANSPARENT}
-            own: Any = Poly3DCollection([], **look)
-            cast(Any, self.ax).add_collection3d(own)
+            solid: Any = Poly3DCollection([], **look)
+            cast(Any, self.ax).add_collection3d(solid)
         else:
-            own = Polygon(np.zeros((0, 2)), linewidth=0.8, **look)
-            self.ax.add_artist(own)
-        self.move_solid(own, row)
-        return own
+            solid = Polygon(np.zeros((0, 2)), linewidth=0.8, **look)
+            self.ax.add_artist(solid)
+        self.move_solid(solid, row)
+        return solid
 
     def move_solid(self, solid: Any, row: np.ndarray) -> None:
         """Put a capsule elsewhere; nowhere for NaN."""
@@ -91,7 +90,7 @@ class Scene:
         shown.set_label_text("time [s]")
 
     def shadow(self, points: np.ndarray, vertical: int) -> None:
-        """What a path in space would cast on the floor: it tells near from far."""
+        """The shadow of a path in space on the floor, which tells near from far."""
         if self.plane is None:
             floor = getattr(self.ax, f"get_{_NAMES[vertical]}lim")()[0]
             below = np.where(np.arange(3) == vertical, floor, points)
@@ -153,3 +152,43 @@ def _axes_in_space(
     zoom = 0.82 if figure.bbox.height > _HIGH * figure.get_dpi() else 0.75  # letters keep their size
     cast(Any, ax).set_box_aspect(side, zoom=zoom)  # after the view, which it depends on; the stubs want whole numbers
     return ax
+
+
+_AROUND, _ALONG = 32, 8  # corners around a capsule, and from the rim of a hemisphere to its pole
+
+
+def capsule_outline(start: np.ndarray, end: np.ndarray, radius: float) -> np.ndarray:
+    """Two half circles around the ends of an axis in the plane, shape (corners, 2).
+
+    Parameters
+    ----------
+    start, end : ndarray, shape (2,) [m]
+    radius : float [m]
+    """
+    way = end - start
+    turn = np.arctan2(way[1], way[0]) + np.linspace(-np.pi / 2, np.pi / 2, _AROUND // 2 + 1)
+    half = radius * np.column_stack([np.cos(turn), np.sin(turn)])
+    return np.concatenate([end + half, start - half])
+
+
+def capsule_surface(start: np.ndarray, end: np.ndarray, radius: float) -> np.ndarray:
+    """Quadrangles around an axis in space, shape (faces, 4, 3).
+
+    Parameters
+    ----------
+    start, end : ndarray, shape (3,) [m]
+    radius : float [m]
+    """
+    way = end - start
+    length = np.linalg.norm(way)
+    along = way / length if length > 0 else np.array([0.0, 0.0, 1.0])
+    first = np.cross(along, np.eye(3)[np.abs(along).argmin()])
+    first /= np.linalg.norm(first)
+    around = np.linspace(0, 2 * np.pi, _AROUND + 1)[:, None]
+    ring = np.cos(around) * first + np.sin(around) * np.cross(along, first)
+    tilt = np.linspace(0, np.pi / 2, _ALONG + 1)
+    rings = [start - radius * np.sin(angle) * along + radius * np.cos(angle) * ring for angle in tilt[::-1]]
+    rings += [end + radius * np.sin(angle) * along + radius * np.cos(angle) * ring for angle in tilt]
+    grid = np.array(rings)
+    corners = [grid[:-1, :-1], grid[1:, :-1], grid[1:, 1:], grid[:-1, 1:]]
+    return np.stack(corners, axis=2).reshape(-1, 4, 3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -22,8 +23,33 @@ _ROOM = 0.3  # of the mechanism's extent: how much is seen of large capsules
 Ties = tuple[tuple[int, int, bool], ...]
 
 
+class Snapshot(NamedTuple):
+    """A stick figure at one time: places in the world frame, each an ndarray of shape (places, 3) [m].
+
+    Parameters
+    ----------
+    links, rails : ndarray
+        All links, and all slides, as one line with gaps.
+    carriages : ndarray
+        Ends of all slides.
+    pins : ndarray
+        Hinges.
+    tips : ndarray
+        Ends of the chains.
+    dots : ndarray
+        Markers, and tips of bodies within a chain.
+    """
+
+    links: np.ndarray
+    rails: np.ndarray
+    carriages: np.ndarray
+    pins: np.ndarray
+    tips: np.ndarray
+    dots: np.ndarray
+
+
 class StickFigure(ABC):
-    """What is drawn of a mechanism at N times; all places are in the world frame [m].
+    """A mechanism as it is drawn at N times; all places are in the world frame [m].
 
     Attributes
     ----------
@@ -38,28 +64,8 @@ class StickFigure(ABC):
     solids: np.ndarray
 
     @abstractmethod
-    def links(self, frame: int) -> np.ndarray:
-        """All links at one time, as one line with gaps, shape (points, 3)."""
-
-    @abstractmethod
-    def rails(self, frame: int) -> np.ndarray:
-        """All slides at one time, as one line with gaps, shape (points, 3)."""
-
-    @abstractmethod
-    def carriages(self, frame: int) -> np.ndarray:
-        """Ends of all slides at one time, shape (slides, 3)."""
-
-    @abstractmethod
-    def pins(self, frame: int) -> np.ndarray:
-        """All hinges at one time, shape (hinges, 3)."""
-
-    @abstractmethod
-    def tip_places(self, frame: int) -> np.ndarray:
-        """Ends of the chains at one time, shape (tips, 3)."""
-
-    @abstractmethod
-    def dots(self, frame: int) -> np.ndarray:
-        """Markers, and tips of bodies within a chain, at one time, shape (dots, 3)."""
+    def snapshot(self, frame: int) -> Snapshot:
+        """The mechanism at one of the times."""
 
     @property
     @abstractmethod
@@ -256,7 +262,7 @@ class Skeleton(StickFigure):
             for place in (end, *self._marked(k).values()):
                 share = ((place - first) * along).sum(axis=1, keepdims=True) / length
                 foot = first + share.clip(0, 1) * along
-                if all(_apart(place, known) > _FLAT for known in (foot, *self._joints_on(k))):
+                if all(_apart(place, joint) > _FLAT for joint in (foot, *self._joints_on(k))):
                     spurs.append(np.stack([foot, place, gap], axis=1))
         return np.concatenate(spurs, axis=1)
 
@@ -266,9 +272,12 @@ class Skeleton(StickFigure):
         ways = (self.far_ends[k] for k in self.tips)
         return {name: way for name, way in ways if np.ptp(way, axis=0).max() > _FLAT}
 
-    def tip_places(self, frame: int) -> np.ndarray:
-        """Ends of the chains at one time."""
-        return self.end[frame, self.tips]
+    def snapshot(self, frame: int) -> Snapshot:
+        """The mechanism at one of the times."""
+        tips = self.end[frame, self.tips]
+        return Snapshot(
+            self.links(frame), self.rails(frame), self.carriages(frame), self.pins(frame), tips, self.dots(frame)
+        )
 
     def dots(self, frame: int) -> np.ndarray:
         """Markers, and tips of bodies within a chain, at one time."""
@@ -309,8 +318,8 @@ class Skeleton(StickFigure):
         """Corners of the box that holds the mechanism."""
         drawn = [k for k in range(len(self.model.bodies)) if k not in self.floats]
         places = [self.start, self.root, self.slid, self.origin, self.end]
-        every = np.concatenate([*(place[:, drawn].reshape(-1, 3) for place in places), self.markers.reshape(-1, 3)])
-        return every.min(axis=0), every.max(axis=0)
+        points = np.concatenate([*(place[:, drawn].reshape(-1, 3) for place in places), self.markers.reshape(-1, 3)])
+        return points.min(axis=0), points.max(axis=0)
 
     @property
     def vertical(self) -> int:
@@ -355,10 +364,10 @@ def places(model: Model, q: ca.SX, capsules: Sequence[Capsule] = ()) -> ca.SX:
         return (transforms[model.index(body)] @ ca.vertcat(point, 1))[:3]
 
     columns = []
-    for body, parent, own in zip(model.bodies, model.parents, transforms, strict=True):
+    for body, parent, link in zip(model.bodies, model.parents, transforms, strict=True):
         above = ca.SX.eye(4) if parent < 0 else transforms[parent]
         joint = above @ body.joint.before
-        root, origin = joint[:3, 3], own[:3, 3]
+        root, origin = joint[:3, 3], link[:3, 3]
         slid = root
         if body.joint.slides:
             axis = joint[:3, :3] @ sparse(body.joint.axis)

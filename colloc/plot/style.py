@@ -59,27 +59,19 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def styled(draw: Callable[P, R]) -> Callable[P, R]:
+def styled(draw: Callable[P, R], narrow: float = NARROW) -> Callable[P, R]:
     """A function that draws in our style, but for what the user has set in matplotlib's rcParams.
 
-    A keyword argument `width` or `figsize` of less than five inches makes letters and lines smaller.
+    A keyword argument `width` or `figsize` of less than `narrow` inches makes letters and lines smaller.
     """
-    return styled_below(NARROW)(draw)
 
+    @wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
+        small = is_narrow(kwargs.get("width"), kwargs.get("figsize"), narrow)
+        with mpl.rc_context(_style(narrow=small)):
+            return draw(*args, **kwargs)
 
-def styled_below(narrow: float) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """The same, with smaller letters and lines in figures less wide than that [inch]."""
-
-    def decorated(draw: Callable[P, R]) -> Callable[P, R]:
-        @wraps(draw)
-        def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
-            small = is_narrow(kwargs.get("width"), kwargs.get("figsize"), narrow)
-            with mpl.rc_context(_style(narrow=small)):
-                return draw(*args, **kwargs)
-
-        return spelt(drawn)
-
-    return decorated
+    return spelt(drawn)
 
 
 def is_narrow(width: Any, figsize: Any, narrow: float) -> bool:
@@ -92,16 +84,16 @@ def is_narrow(width: Any, figsize: Any, narrow: float) -> bool:
 
 
 def _style(*, narrow: bool) -> dict[Any, Any]:
-    """What of ours the user has not set."""
+    """Our settings, but for those that the user has changed."""
     default = mpl.rcParamsDefault
-    own = {key: value for key, value in STYLE.items() if mpl.rcParams[key] == default[key]}
-    if narrow and "font.size" in own:
-        own["font.size"] = _SMALL
-    if narrow and "lines.linewidth" in own:
-        own["lines.linewidth"] = 1.2
-    if "legend.fontsize" in own:
-        own["legend.fontsize"] = 0.9 * own.get("font.size", mpl.rcParams["font.size"])
-    return own
+    settings = {key: value for key, value in STYLE.items() if mpl.rcParams[key] == default[key]}
+    if narrow and "font.size" in settings:
+        settings["font.size"] = _SMALL
+    if narrow and "lines.linewidth" in settings:
+        settings["lines.linewidth"] = 1.2
+    if "legend.fontsize" in settings:
+        settings["legend.fontsize"] = 0.9 * settings.get("font.size", mpl.rcParams["font.size"])
+    return settings
 
 
 class Look(NamedTuple):

@@ -16,7 +16,7 @@ import numpy as np
 import colloc as co
 from colloc.models.dc_motor import Motor, driven, electrical
 from colloc.models.two_link import two_link
-from colloc.plot.panels import new_figure
+from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, ORANGE, dress, legend_below, looks, styled
 from colloc.studies.reporting import Row, arguments, finish, table
 

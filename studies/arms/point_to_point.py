@@ -23,7 +23,7 @@ from colloc.models.iiwa import iiwa
 from colloc.models.panda import panda
 from colloc.models.puma560 import puma560
 from colloc.models.ur5 import ur5
-from colloc.plot.panels import new_figure
+from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, MUTED, VERMILLION, dress, legend_below, styled
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.support.display import Table

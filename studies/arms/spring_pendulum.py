@@ -26,7 +26,7 @@ import numpy as np
 
 import colloc as co
 from colloc.models.spring_pendulum import LENGTH, Drive, spring_pendulum, sprung
-from colloc.plot.panels import new_figure
+from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, INK, ORANGE, dress, legend_below, styled
 from colloc.studies.reporting import Row, arguments, finish, table
 

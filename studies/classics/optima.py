@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 import colloc as co
-from colloc.plot.panels import new_figure
+from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, GREEN, MUTED, ORANGE, PURPLE, VERMILLION, dress, legend_below, styled
 from colloc.studies.classics.arms import ARMS
 from colloc.studies.classics.classic import Classic

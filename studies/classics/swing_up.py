@@ -30,8 +30,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
 import colloc as co
+from colloc.plot.figure import new_figure
 from colloc.plot.motion import draw_motion
-from colloc.plot.panels import new_figure
 from colloc.plot.style import BLUE, INK, MUTED, ORANGE, dress, legend_below, styled
 from colloc.studies.classics.arms import kelly, spong
 from colloc.studies.films import of_postures

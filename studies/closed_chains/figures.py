@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 import colloc as co
-from colloc.plot.chains import Postures
+from colloc.plot.posture import Postures
 from colloc.plot.skeleton import Skeleton
 from colloc.plot.style import INK, MUTED, PALETTE, dress
 

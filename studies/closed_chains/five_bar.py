@@ -33,9 +33,9 @@ from matplotlib.lines import Line2D
 import colloc as co
 from colloc.models.closed.five_bar import END, FOREARM, RAISED_END, RAISED_START, START, five_bar
 from colloc.plot.animation import write_film
-from colloc.plot.chains import Postures, chain_pose
+from colloc.plot.figure import new_figure
 from colloc.plot.iterations import draw_descents
-from colloc.plot.panels import new_figure
+from colloc.plot.posture import Postures, chain_pose
 from colloc.plot.skeleton import Pose, Skeleton
 from colloc.plot.style import BLUE, GREEN, ORANGE, VERMILLION, legend_below, styled
 from colloc.studies.closed_chains.figures import Limb, draw_loop_forces, draw_snapshots, draw_torques, postures

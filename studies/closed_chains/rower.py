@@ -26,9 +26,9 @@ import numpy as np
 import colloc as co
 from colloc.models.closed.rower import CATCH, FINISH, HAND, INDEPENDENT, RANGES, TRUNK, oar_load, rower
 from colloc.plot.animation import write_film
-from colloc.plot.chains import chain_pose
+from colloc.plot.figure import new_figure
 from colloc.plot.iterations import draw_descents
-from colloc.plot.panels import new_figure
+from colloc.plot.posture import chain_pose
 from colloc.plot.skeleton import Skeleton
 from colloc.plot.style import BLUE, GREEN, INK, VERMILLION, legend_below, styled
 from colloc.studies.closed_chains.figures import HANDLES, Limb, draw_loop_forces, draw_strip, draw_torques, postures

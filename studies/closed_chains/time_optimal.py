@@ -19,8 +19,8 @@ from matplotlib.lines import Line2D
 import colloc as co
 from colloc.models.closed.five_bar import END, START, five_bar
 from colloc.models.closed.four_bar import four_bar
-from colloc.plot.chains import chain_pose
-from colloc.plot.panels import new_figure
+from colloc.plot.figure import new_figure
+from colloc.plot.posture import chain_pose
 from colloc.plot.skeleton import Skeleton
 from colloc.plot.style import BLUE, GREEN, ORANGE, dress, legend_below, looks, styled
 from colloc.studies.closed_chains.figures import Limb, draw_snapshots

@@ -28,7 +28,7 @@ from matplotlib.ticker import MaxNLocator
 import colloc as co
 from colloc.models.chains import point_masses as pc
 from colloc.models.chains.point_masses import PointMassChain
-from colloc.plot.panels import new_figure
+from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, FADE, MUTED, START, VERMILLION, dress, legend_below, styled
 from colloc.studies.films import of_samples
 from colloc.studies.reporting import Row, arguments, finish, table

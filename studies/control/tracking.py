@@ -19,7 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 import colloc as co
-from colloc.plot.panels import new_figure
+from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, INK, VERMILLION, dress, legend_below, styled
 from colloc.studies.reporting import arguments, finish
 from colloc.studies.two_link import lifting, time_optimal

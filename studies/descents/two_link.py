@@ -20,9 +20,9 @@ import casadi as ca
 
 import colloc as co
 from colloc.models.chains.serial import planar_chain
+from colloc.plot.figure import new_figure
 from colloc.plot.iterations import draw_descents
 from colloc.plot.motion import draw_motion
-from colloc.plot.panels import new_figure
 from colloc.plot.style import legend_below, styled
 from colloc.studies.descents.comparison import Comparison, Published, compare
 from colloc.studies.reporting import arguments, finish

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 import colloc as co
 from colloc.models.human.planar import with_ends
 from colloc.models.human.stance import FORWARD, VERTICAL
-from colloc.plot.panels import new_figure
+from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, FADE, INK, MUTED, ORANGE, PURPLE, dress, legend_below, styled
 from colloc.studies.films import of_postures
 from colloc.studies.jumping.phases import Jump

@@ -34,7 +34,7 @@ from colloc.models.human.human55 import FROZEN, human55
 from colloc.models.human.planar import with_ends
 from colloc.models.human.runner2d import runner2d
 from colloc.plot.animation import write_film
-from colloc.plot.panels import new_figure
+from colloc.plot.figure import new_figure
 from colloc.plot.skeleton import Skeleton, assembled, places
 from colloc.plot.style import BLUE, FADE, INK, MUTED, ORANGE, dress, legend_below, styled
 from colloc.studies.reporting import Option, Row, arguments, finish, table

@@ -12,7 +12,7 @@ import numpy as np
 
 import colloc as co
 from colloc.models.two_link import INERTIA, LENGTH, MASS
-from colloc.plot.panels import new_figure
+from colloc.plot.figure import new_figure
 from colloc.plot.style import PALETTE, dress, legend_below, styled
 from colloc.studies.reporting import Row, arguments, finish, table
 from colloc.studies.two_link.lifting import GRAVITY, LOAD, problem

@@ -20,7 +20,7 @@ import colloc as co
 from colloc.kernels.batch import arithmetic
 from colloc.models.chains.serial import spatial_chain
 from colloc.models.human43 import human43
-from colloc.plot.panels import new_figure
+from colloc.plot.figure import new_figure
 from colloc.plot.style import MUTED, PALETTE, dress, styled
 from colloc.studies.reporting import arguments, finish
 

@@ -20,7 +20,7 @@ from matplotlib.axes import Axes
 
 import colloc as co
 from colloc.models.human43 import human43
-from colloc.plot.panels import new_figure
+from colloc.plot.figure import new_figure
 from colloc.plot.style import MUTED, PALETTE, dress, styled
 from colloc.studies.films import of_samples
 from colloc.studies.reporting import Row, arguments, finish, table

@@ -25,7 +25,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 import colloc as co
-from colloc.plot.panels import new_figure
+from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, SKY, VERMILLION, dress, legend_below, styled
 from colloc.studies.reporting import Row, arguments, finish, table
 from colloc.studies.tracking.person import (

@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
 import colloc as co
-from colloc.plot.panels import new_figure
+from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, INK, MUTED, VERMILLION, dress, looks, styled
 from colloc.studies.reporting import Row, arguments, finish, table
 from colloc.studies.two_link import lifting, prismatic_revolute, time_optimal

@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc.plot.panels import new_figure
+from colloc.plot.figure import new_figure
 from colloc.plot.style import INK, MUTED, dress, looks, styled
 from colloc.studies.reporting import Row, arguments, finish, table
 from colloc.studies.two_link.time_optimal import EXACT, problem

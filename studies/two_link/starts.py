@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 
 import colloc as co
 from colloc.curves import Transcription
-from colloc.plot.panels import new_figure
+from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, INK, VERMILLION, dress, styled
 from colloc.problem import EndState
 from colloc.studies.reporting import Option, Row, arguments, finish, table

@@ -17,7 +17,7 @@ import numpy as np
 
 import colloc as co
 from colloc.curves import Transcription
-from colloc.plot.panels import new_figure
+from colloc.plot.figure import new_figure
 from colloc.plot.style import MUTED, dress, legend_below, looks, styled
 from colloc.studies.reporting import Row, arguments, finish, table
 from colloc.studies.two_link.time_optimal import EXACT, problem

@@ -30,7 +30,7 @@ from matplotlib.lines import Line2D
 import colloc as co
 from colloc.models.human.human55 import human55, walking
 from colloc.models.human.walker2d import walker2d
-from colloc.plot.panels import new_figure
+from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, FADE, INK, MUTED, ORANGE, PURPLE, dress, legend_below, styled
 from colloc.studies.reporting import Option, Row, arguments, finish, table
 from colloc.studies.walking.forces import right, share

@@ -19,7 +19,7 @@ from matplotlib.lines import Line2D
 
 import colloc as co
 from colloc.models.human.human55 import human55, walking
-from colloc.plot.panels import new_figure
+from colloc.plot.figure import new_figure
 from colloc.plot.style import FADE, INK, MUTED, ORANGE, dress, legend_below, styled
 from colloc.studies.reporting import arguments, finish
 from colloc.studies.walking.picture.animation import write_animation

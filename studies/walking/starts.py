@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 import colloc as co
 from colloc.models.human.human55 import human55, walking
-from colloc.plot.panels import new_figure
+from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, INK, MUTED, dress, styled
 from colloc.studies.reporting import arguments, finish
 from colloc.studies.walking.picture.animation import write_animation

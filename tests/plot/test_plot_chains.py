@@ -10,9 +10,8 @@ from colloc.descent import ChainMovement
 from colloc.models.closed.four_bar import COUPLER, CRANK, GROUND, ROCKER, four_bar
 from colloc.models.closed.rower import OAR_PIVOT, SEAT_HEIGHT, rower
 from colloc.plot.animation import write_film
-from colloc.plot.chains import chain_pose
 from colloc.plot.motion import draw_poses
-from colloc.plot.posture import skeleton_of
+from colloc.plot.posture import chain_pose, skeleton_of
 from tests.descent.test_chain_movement import rest
 
 

@@ -3,7 +3,9 @@
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 
 import gc
+import inspect
 import io
+import re
 import subprocess
 import sys
 import weakref
@@ -17,7 +19,7 @@ from mpl_toolkits.mplot3d.axes3d import Axes3D
 
 import colloc as co
 from colloc.models.two_link import two_link
-from colloc.plot.curves import torque_groups
+from colloc.plot.over_time import torque_groups
 
 SINGLE = {
     "joints": co.plot.joints,
@@ -106,6 +108,18 @@ def test_what_is_written_lies_within_the_figure_and_apart(arm, draw, width):
             assert frame.fully_contains(*box.min)
             assert frame.fully_contains(*box.max)
             assert not any(box.overlaps(other) for other in boxes[:k])
+
+
+@pytest.mark.parametrize("draw", [*SINGLE.values(), co.plot.guess, co.plot.descents, co.plot.map, co.plot.optima])
+def test_size_and_axes_are_arguments_that_users_see_and_read_of(draw):
+    parameters, text = inspect.signature(draw).parameters, inspect.getdoc(draw)
+    assert "**" not in str(inspect.signature(draw))
+    for name in ("ax", "width", "figsize"):
+        assert (name in parameters) == bool(re.search(rf"^(\w+, )?{name} :", text, re.MULTILINE))
+    assert {"width", "figsize"} <= set(parameters)
+    assert (
+        text.index("Parameters\n---") < text.index("figsize :") < text.index("Returns\n---") < text.index("Raises\n---")
+    )
 
 
 def test_sizes_are_checked(arm):

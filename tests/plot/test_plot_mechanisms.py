@@ -14,7 +14,7 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 import colloc as co
 from colloc.models.two_link import two_link
-from colloc.plot.curves import torque_groups
+from colloc.plot.over_time import torque_groups
 from colloc.plot.posture import skeleton_of
 
 UPPER, FORE, LOAD = 0.4, 0.35, 1.2  # m, m, kg
@@ -155,7 +155,7 @@ def test_links_reach_to_tips_and_markers():
     for place in ([UPPER + FORE, 0, 0], [UPPER + 0.3, 0.05, 0], [0, 0.1, 0], [UPPER, 0, 0]):
         assert place in lines
     np.testing.assert_allclose(figure_of.dots(0), [[UPPER + 0.3, 0.05, 0], [0, 0.1, 0]], atol=1e-12)
-    np.testing.assert_allclose(figure_of.tip_places(0), [[UPPER + FORE, 0, 0]], atol=1e-12)
+    np.testing.assert_allclose(figure_of.snapshot(0).tips, [[UPPER + FORE, 0, 0]], atol=1e-12)
 
 
 def test_a_tip_is_known_to_tables_pickles_and_parameters():

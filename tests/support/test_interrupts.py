@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import colloc as co
-from colloc.kernels.cache import store, workshop
+from colloc.kernels.cache import build_directory, store
 from colloc.models.two_link import two_link
 from colloc.refinement import rounds as run
 from colloc.solver.monitor import Interruptible, Monitor
@@ -285,7 +285,7 @@ def test_ctrl_c_at_any_instruction_leaves_no_directory_of_a_compilation(tmp_path
 
     def compile_nothing() -> None:
         assert building() == []
-        with workshop(tmp_path) as inside:
+        with build_directory(tmp_path) as inside:
             (inside / "0.c").write_text("")
             (inside / "library").write_text("code")
             store(tmp_path, "key", inside / "library")

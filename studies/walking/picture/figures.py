@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Polygon, Rectangle
 
-from colloc.plot.panels import new_figure
+from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, VERMILLION, dress, legend_below, styled
 from colloc.studies.walking.picture.body import LEFT, RIGHT, Camera, Film, draw_walker, film, project
 from colloc.studies.walking.report.errors import Clock

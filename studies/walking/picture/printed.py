@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 import colloc as co
-from colloc.plot.panels import new_figure
+from colloc.plot.figure import new_figure
 from colloc.plot.style import INK, dress, legend_below, styled
 from colloc.studies.walking.picture.figures import LOOKS, draw_curves, handles
 from colloc.studies.walking.printed import INSTANTS

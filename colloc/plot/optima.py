@@ -1,28 +1,26 @@
-"""What many starts have found: the ladder of their costs."""
+"""The costs that many starts have led to, as a ladder."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Unpack
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from colloc.plot.panels import Panels, panels
-from colloc.plot.style import BLUE, MUTED, dress, styled
+from colloc.plot.figure import Canvas, Panels, figure, panels
+from colloc.plot.style import BLUE, MUTED, dress
 from colloc.support.checks import instance
 from colloc.sweeps import Found, Optima
 from colloc.sweeps.optima import SAME_COST
 
 
-@styled
+@figure
 def optima(
     found: Optima,
-    *,
-    ax: Axes | None = None,
-    width: str | float | None = None,
-    figsize: tuple[float, float] | None = None,
+    **canvas: Unpack[Canvas],
 ) -> Figure:
     """The ladder of the starts: what each has come to on the coarse grid, by cost; a rung is one optimum.
 
@@ -35,13 +33,6 @@ def optima(
         From `multistart`.
     ax : Axes, optional
         To draw in; by default in a new figure.
-    width : "column", "page" or float, optional [inch]
-    figsize : (float, float), optional [inch]
-        As in `joints`.
-
-    Returns
-    -------
-    Figure
 
     Raises
     ------
@@ -54,7 +45,7 @@ def optima(
     """
     instance("found", found, Optima, "see co.multistart")
     solved = sorted((s for s in found.starts if s.group is not None), key=lambda s: s.cost)
-    page = panels((1, 1), (8.0, 3.8), ax, width, figsize)
+    page = panels(1, 1, (8.0, 3.8), **canvas)
     rungs = page.axes[0, 0]
     size = found.best.cost_scale
     above = {s.number: 100 * (s.cost - solved[0].cost) / size for s in solved}

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, Unpack
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
-from colloc.plot.curves import (
+from colloc.plot.figure import Picture, Size, figure, new_figure
+from colloc.plot.motion import draw_motion
+from colloc.plot.over_time import (
     TIME,
     bearing_loads,
     body_handles,
@@ -21,10 +24,8 @@ from colloc.plot.curves import (
     prescribed,
     torque_groups,
 )
-from colloc.plot.motion import draw_motion
-from colloc.plot.panels import Picture, new_figure
 from colloc.plot.sampling import checked, title_of
-from colloc.plot.style import INK, NARROW, VERMILLION, WIDTHS, is_narrow, legend_below, plain, styled_below
+from colloc.plot.style import INK, NARROW, VERMILLION, WIDTHS, is_narrow, legend_below, plain
 from colloc.solution import SequenceSolution, Solution
 
 _FRAMES = 9
@@ -33,12 +34,10 @@ _PANEL, _PICTURE = 1.5, 3.8  # inch; heights of panels and of the stick figure i
 _NOTHING = 1e-6  # of the other loads: moments below it are rounding
 
 
-@styled_below(_SMALL)
+@partial(figure, narrow=_SMALL)
 def summary(
     solution: Solution | SequenceSolution,
-    *,
-    width: str | float | None = None,
-    figsize: tuple[float, float] | None = None,
+    **size: Unpack[Size],
 ) -> Figure:
     """Joint motion, torques, what joints carry and the stick figure on one page, with duration and status.
 
@@ -48,13 +47,6 @@ def summary(
     Parameters
     ----------
     solution : Solution or SequenceSolution
-    width : "column", "page" or float, optional [inch]
-    figsize : (float, float), optional [inch]
-        As in `joints`.
-
-    Returns
-    -------
-    Figure
 
     Raises
     ------
@@ -71,19 +63,19 @@ def summary(
     groups = [group for group in groups if not fixed[group].all()] or groups
     by_unit = [[g for g in groups if g[0] in members] for members in joint_units(model).values()]
     loads = _of_weight(solution)
-    page = _layout(2 + max(map(len, by_unit)), len(loads), width, figsize)
+    page = _layout(2 + max(map(len, by_unit)), len(loads), size)
     curves = page.curves.subplots(2 + max(map(len, by_unit)), len(by_unit), sharex=True, squeeze=False)
     forces = [] if page.loads is None else _in_line(page.loads, len(loads), column=page.column)
     draw_joints(curves[:2], solution)
     for ax in curves[0]:
         name_phases(ax, solution)
-    order = [(curves[2 + k, column], group) for column, own in enumerate(by_unit) for k, group in enumerate(own)]
+    order = [(curves[2 + k, column], group) for column, rows in enumerate(by_unit) for k, group in enumerate(rows)]
     torque_handles = draw_torques([ax for ax, _ in order], solution, [group for _, group in order])
-    for column, own in enumerate(by_unit):
-        for ax in curves[2 + len(own) :, column]:
+    for column, rows in enumerate(by_unit):
+        for ax in curves[2 + len(rows) :, column]:
             ax.set_visible(False)
     draw_reactions(forces, solution, loads)
-    for ax in (*(curves[1 + len(own), column] for column, own in enumerate(by_unit)), *forces):
+    for ax in (*(curves[1 + len(rows), column] for column, rows in enumerate(by_unit)), *forces):
         ax.set_xlabel(TIME)
         ax.tick_params(labelbottom=True)
     page.curves.align_ylabels()
@@ -105,14 +97,14 @@ class _Page(NamedTuple):
     column: bool
 
 
-def _layout(rows: int, loads: int, width: str | float | None, figsize: tuple[float, float] | None) -> _Page:
+def _layout(rows: int, loads: int, size: Size) -> _Page:
     """A page with curves on the left, or a column with everything below each other."""
-    if is_narrow(width, figsize, NARROW):
+    if is_narrow(size.get("width"), size.get("figsize"), NARROW):
         heights = [_PICTURE, _PANEL * rows] + [_PANEL * loads] * (loads > 0)
-        figure = new_figure((WIDTHS["column"], 1.0 + sum(heights)), width, figsize)
+        figure = new_figure((WIDTHS["column"], 1.0 + sum(heights)), **size)
         motion, curves, *below = figure.subfigures(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
         return _Page(figure, motion, curves, below[0] if below else None, column=True)
-    figure = new_figure((13.0, 9.0), width, figsize)
+    figure = new_figure((13.0, 9.0), **size)
     curves, right = figure.subfigures(1, 2, squeeze=False)[0]
     heights = [2.2, 1.0] if loads else [1.0]
     motion, *below = right.subfigures(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
@@ -126,8 +118,8 @@ def _in_line(part: SubFigure, count: int, *, column: bool) -> list[Axes]:
 
 
 def _of_weight(solution: Solution | SequenceSolution) -> dict[str, dict[str, np.ndarray]]:
-    """What bearings carry, without what is but rounding."""
+    """Loads of the bearings, without those that are but rounding."""
     loads = bearing_loads(solution)
-    largest = {label: max(float(np.nanmax(values)) for values in own.values()) for label, own in loads.items()}
+    largest = {label: max(float(np.nanmax(values)) for values in norms.values()) for label, norms in loads.items()}
     size = max(*largest.values(), float(np.abs(solution.tau).max()))
-    return {label: own for label, own in loads.items() if largest[label] > _NOTHING * size}
+    return {label: norms for label, norms in loads.items() if largest[label] > _NOTHING * size}
