@@ -39,7 +39,7 @@ _PHASE = {"model", "joints", "curve"}
 
 
 class PhaseRecord(NamedTuple):
-    """What a file says of a phase, or of a single motion.
+    """The record of a phase, or of a single motion.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class PhaseRecord(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What a file says of a solution.
+    """The record of a solution.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def _stored_rung(rung: Rung) -> dict[str, Any]:
 
 
 def _prefixes(phases: Iterable[str]) -> list[str]:
-    """What names of the arrays of every phase begin with."""
+    """The beginning of the names of the arrays of every phase."""
     return [f"phase_{k}_" if name else "" for k, name in enumerate(phases)]
 
 
@@ -195,7 +195,7 @@ def checked_record(name: str, archive: Archive) -> Record:
 
 
 def outcome_from(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> Outcome:
-    """What the solver left, its status as it saw it."""
+    """The end of the solver's run, its status as the solver saw it."""
     status = Status(meta["status"])
     if status in (Status.VIOLATED, Status.COARSE):
         status = Status.SOLVED
