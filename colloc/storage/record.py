@@ -175,10 +175,8 @@ def checked_record(name: str, archive: Archive) -> Record:
     for prefix, (phase, about) in zip(_prefixes(meta["phases"]), meta["phases"].items(), strict=True):
         title = f"{name} (phase {phase})" if phase else name
         t, tables = arrays[f"{prefix}t"], {field: arrays[prefix + field] for field in TABLES}
-        curve, extra = curve_from(title, about["curve"], max(arrays["x"].size, t.size)), None
-        if f"{prefix}extra_s" in arrays:
-            extra = Points(*(arrays[prefix + field] for field in _ADDED))
-            _check_nodes(title, extra, curve.basis.breakpoints)
+        extra = Points(*(arrays[prefix + field] for field in _ADDED)) if f"{prefix}extra_s" in arrays else None
+        curve = curve_from(title, about["curve"], max(arrays["x"].size, t.size))
         phases[phase] = PhaseRecord(title, about["joints"], curve, t, tables, extra)
     sizes: dict[str, int] = meta["fingerprint"]
     parts = np.split(arrays["fingerprint"], np.cumsum(list(sizes.values()))[:-1])
@@ -357,11 +355,3 @@ def _check_arrays(name: str, arrays: Mapping[str, np.ndarray], meta: Mapping[str
         raise InputError(f"{name!r}: the histories must be of one length, got {sorted(lengths)}")
     if arrays["fingerprint"].size != sum(meta["fingerprint"].values()):
         raise InputError(f"{name!r}: the fingerprint must have as many numbers as its parts")
-
-
-def _check_nodes(title: str, nodes: Points, ends: np.ndarray) -> None:
-    """InputError unless nodes lie in the intervals that they name."""
-    s, interval = nodes.s, nodes.interval
-    right = s.size == interval.size and bool(((interval >= 0) & (interval < ends.size - 1)).all())
-    if not (right and ((s >= ends[interval] - 1e-9) & (s <= ends[interval + 1] + 1e-9)).all()):
-        raise InputError(f"{title!r}: extra_interval must name the intervals in which extra_s lie, got {quoted(nodes)}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 import numpy as np
 
 from colloc.curves import BSpline, Transcription
+from colloc.curves.mesh import Points
 from colloc.dynamics import newton_euler
 from colloc.model import Model
 from colloc.problem import Problem, Sequence
@@ -181,11 +182,20 @@ def _variables(curve: Transcription, problem: Problem) -> int:
 
 def _program(record: Record, problem: Problem | Sequence) -> NLP | SequenceNLP:
     """The program of a problem on the curves of a record, with the nodes that were added to them."""
-    phases = {
-        name: built(problem.phases[name], phase.curve, newton_euler, None, phase.extra, None)
-        for name, phase in record.phases.items()
-    }
+    phases = {}
+    for name, phase in record.phases.items():
+        if phase.extra is not None:
+            _check_nodes(phase.title, phase.extra, phase.curve.basis.breakpoints)
+        phases[name] = built(problem.phases[name], phase.curve, newton_euler, None, phase.extra, None)
     return phases[""] if "" in phases else side_by_side(cast(Sequence, problem), phases, None)
+
+
+def _check_nodes(title: str, nodes: Points, ends: np.ndarray) -> None:
+    """InputError unless nodes lie in the intervals that they name."""
+    s, interval = nodes.s, nodes.interval
+    right = s.size == interval.size and bool(((interval >= 0) & (interval < ends.size - 1)).all())
+    if not (right and ((s >= ends[interval] - 1e-9) & (s <= ends[interval + 1] + 1e-9)).all()):
+        raise InputError(f"{title!r}: extra_interval must name the intervals in which extra_s lie, got {quoted(nodes)}")
 
 
 def _check_motion(record: Record, solution: Solution | SequenceSolution) -> None:
