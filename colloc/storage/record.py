@@ -62,7 +62,7 @@ class PhaseRecord(NamedTuple):
     extra: Points | None
 
 
-class Record(NamedTuple):
+class SolutionRecord(NamedTuple):
     """The record of a solution.
 
     Parameters
@@ -92,7 +92,7 @@ class Record(NamedTuple):
 # -- from a solution to bytes ------------------------------------------------------------------------------------------
 
 
-def packed(solution: Solution | SequenceSolution) -> bytes:
+def solution_bytes(solution: Solution | SequenceSolution) -> bytes:
     """A solution as the bytes of a file."""
     parts = fingerprint(solution.problem)
     arrays = {
@@ -154,7 +154,7 @@ def _prefixes(phases: Iterable[str]) -> list[str]:
 # -- from an archive to a checked record -------------------------------------------------------------------------------
 
 
-def checked_record(name: str, archive: Archive) -> Record:
+def read_record(name: str, archive: Archive) -> SolutionRecord:
     """The record in an archive, each field of which is what it must be.
 
     Parameters
@@ -181,7 +181,7 @@ def checked_record(name: str, archive: Archive) -> Record:
     sizes: dict[str, int] = meta["fingerprint"]
     parts = np.split(arrays["fingerprint"], np.cumsum(list(sizes.values()))[:-1])
     largest = 10 * max(arrays["x"].size, *(phase.t.size for phase in phases.values()))
-    return Record(
+    return SolutionRecord(
         name,
         phases,
         outcome_from(arrays, meta),
