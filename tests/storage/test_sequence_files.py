@@ -89,6 +89,12 @@ def test_a_motion_with_an_impact_comes_back_to_the_last_digit(solution: co.Seque
     assert co.solve(sequence, CURVES, guess=back, compile=False, progress=False).iterations <= 1
 
 
+def test_files_of_the_present_schema_stay_readable(solution: co.SequenceSolution):
+    back = co.load(Path(__file__).parent / "saved" / "phases.npz", bounce())
+    assert back.status is co.Status.SOLVED
+    assert back.cost == pytest.approx(solution.cost, rel=1e-4)
+
+
 def test_phases_read_without_this_library(solution: co.SequenceSolution, saved: Path):
     with np.load(saved, allow_pickle=False) as file:
         meta = json.loads(str(file["meta"]))
