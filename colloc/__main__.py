@@ -42,9 +42,7 @@ def chosen(word: str, known: Mapping[str, str]) -> str:
     if same:
         raise ValueError(f"more than one study is called {word}: {', '.join(same)}")
     if word.startswith("benchmarks.") and not any(name.startswith("benchmarks.") for name in known):
-        raise ValueError(
-            f"the study {word} is not installed with the package: run it from a checkout of the repository"
-        )
+        raise ValueError(f"the study {word} is not installed with the package: run it from a checkout")
     close = get_close_matches(word, [*known, *(name.rpartition(".")[2] for name in known)], n=3)
     hint = f"; did you mean {' or '.join(close)}?" if close else ""
     raise ValueError(f"there is no study {word!r}{hint} (python -m colloc lists all)")
@@ -84,7 +82,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def piped() -> int:
-    """The same where others read what is printed: lines as they come, and no complaint if the reader has gone."""
+    """Run the command line for a reader of its output: lines as they come, and no complaint if the reader has gone."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)
     try:

@@ -16,7 +16,7 @@ import casadi as ca
 from colloc.dynamics import Wrench
 from colloc.model import Load
 from colloc.problem.instant import Instant
-from colloc.support.arguments import array, callback, instance_of, list_of, number, string, symbols, validated
+from colloc.support.arguments import array, callback, expressions, instance_of, list_of, number, string, validated
 from colloc.support.checks import InputError
 
 
@@ -59,7 +59,7 @@ def zero_moment_point(wrench: Wrench) -> Contact:
     return Contact(x, z, my - fx * z + fz * x)
 
 
-@validated(wrench=instance_of(Wrench), points=list_of(symbols(3)))
+@validated(wrench=instance_of(Wrench), points=list_of(expressions(3)))
 def by_distance(wrench: Wrench, points: Sequence[ca.SX]) -> list[Wrench]:
     """Shares of two feet by the distance of the zero moment point: the nearer foot carries more.
 
@@ -90,7 +90,7 @@ def by_distance(wrench: Wrench, points: Sequence[ca.SX]) -> list[Wrench]:
     return [wrench.scaled(1 - ratio), wrench.scaled(ratio)]
 
 
-@validated(wrench=instance_of(Wrench), points=list_of(symbols(3)), shares=symbols(None))
+@validated(wrench=instance_of(Wrench), points=list_of(expressions(3)), shares=expressions(None))
 def by_partition(wrench: Wrench, points: Sequence[ca.SX], shares: ca.SX) -> list[Wrench]:
     """Shares of contact points by a partition of unity (Xiang 2019, J. Biomech. Engng 141).
 
@@ -120,7 +120,7 @@ def by_partition(wrench: Wrench, points: Sequence[ca.SX], shares: ca.SX) -> list
     ]
 
 
-@validated(wrench=instance_of(Wrench), points=list_of(symbols(3)), shares=symbols(None))
+@validated(wrench=instance_of(Wrench), points=list_of(expressions(3)), shares=expressions(None))
 def partition_rows(wrench: Wrench, points: Sequence[ca.SX], shares: ca.SX) -> ca.SX:
     """What must vanish for `by_partition` to add up: shape (3,) [1, m, m].
 
@@ -194,7 +194,7 @@ def friction_rows(wrench: Wrench, friction: float) -> ca.SX:
     return ca.vertcat(limit - x, limit + x, limit - z, limit + z)
 
 
-@validated(wrench=instance_of(Wrench), corners=list_of(symbols(2)))
+@validated(wrench=instance_of(Wrench), corners=list_of(expressions(2)))
 def pressure_rows(wrench: Wrench, corners: Sequence[tuple[Any, Any]]) -> ca.SX:
     """What must not be negative for the centre of pressure to lie in a convex polygon, one row a side [N m].
 

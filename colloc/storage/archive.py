@@ -5,7 +5,6 @@ They are read as files of unknown origin: nothing is executed, and no more is un
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import io
 import json
@@ -23,7 +22,7 @@ from colloc.support.files import check_path
 LARGEST = 2**30  # bytes, unpacked: a hundred times what the longest motion of the studies takes
 _LARGEST_META = 2**26  # bytes of the metadata: text takes four for a letter
 MOST_ARRAYS = 100_000
-_HEADER = 10_000  # bytes of an array's header
+_HEADER = 10_000  # letters of an array's header
 _PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
@@ -102,27 +101,13 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
     """An array, its header compared with its size before there is any memory for it."""
     try:
         with archive.open(member) as stream:
+            major, _ = np.lib.format.read_magic(stream)
+            read = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
+            shape, fortran, dtype = read(stream, max_header_size=_HEADER)
             content = stream.read()
-        shape, fortran, dtype, begin = _header(content)
-        if dtype.kind not in "fiuU" or dtype.itemsize == 0 or len(content) - begin != prod(shape) * dtype.itemsize:
+        if dtype.kind not in "fiuU" or dtype.itemsize == 0 or len(content) != prod(shape) * dtype.itemsize:
             raise ValueError(f"{len(content)} bytes cannot be {dtype} of shape {shape}")
-        array = np.frombuffer(content, dtype, offset=begin).reshape(shape, order="F" if fortran else "C")
+        array = np.frombuffer(content, dtype).reshape(shape, order="F" if fortran else "C")
         return np.ascontiguousarray(array) if shape else array.copy()
     except Exception as error:
         raise ValueError(f"array {member.filename.removesuffix('.npy')!r}: {error}") from error
-
-
-def _header(content: bytes) -> tuple[tuple[int, ...], bool, np.dtype, int]:
-    """Shape, order, type and place of the numbers of a .npy file (NumPy Enhancement Proposal 1, versions 1 and 2)."""
-    version = content[6:8]
-    if content[:6] != b"\x93NUMPY" or version not in (b"\x01\x00", b"\x02\x00"):
-        raise ValueError("not an array of NumPy")
-    begin = 10 if version == b"\x01\x00" else 12
-    end = begin + int.from_bytes(content[8:begin], "little")
-    if end - begin > _HEADER or end > len(content):
-        raise ValueError("its header is longer than it may be")
-    header = ast.literal_eval(content[begin:end].decode("latin1").strip())
-    shape, dtype = header["shape"], np.dtype(header["descr"])
-    if not isinstance(shape, tuple) or not all(type(size) is int and size >= 0 for size in shape):
-        raise ValueError(f"shape {shape!r}")
-    return shape, bool(header["fortran_order"]), dtype, end

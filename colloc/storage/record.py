@@ -38,7 +38,7 @@ _PHASE = {"model", "joints", "curve"}
 
 
 class PhaseRecord(NamedTuple):
-    """What a file says of a phase, or of a single motion.
+    """The record of a phase, or of a single motion.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ class PhaseRecord(NamedTuple):
     extra: Points | None
 
 
-class Record(NamedTuple):
-    """What a file says of a solution.
+class SolutionRecord(NamedTuple):
+    """The record of a solution.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class Record(NamedTuple):
 # -- from a solution to bytes ------------------------------------------------------------------------------------------
 
 
-def packed(solution: Solution | SequenceSolution) -> bytes:
+def solution_bytes(solution: Solution | SequenceSolution) -> bytes:
     """A solution as the bytes of a file."""
     parts = fingerprint(solution.problem)
     arrays = {
@@ -140,14 +140,14 @@ def _stored_rung(rung: Rung) -> dict[str, Any]:
 
 
 def _prefixes(phases: Iterable[str]) -> list[str]:
-    """What names of the arrays of every phase begin with."""
+    """The beginning of the names of the arrays of every phase."""
     return [f"phase_{k}_" if name else "" for k, name in enumerate(phases)]
 
 
 # -- from an archive to a checked record -------------------------------------------------------------------------------
 
 
-def checked_record(name: str, archive: Archive) -> Record:
+def read_record(name: str, archive: Archive) -> SolutionRecord:
     """The record in an archive, each field of which is what it must be.
 
     Parameters
@@ -168,15 +168,13 @@ def checked_record(name: str, archive: Archive) -> Record:
     for prefix, (phase, about) in zip(_prefixes(meta["phases"]), meta["phases"].items(), strict=True):
         title = f"{name} (phase {phase})" if phase else name
         t, tables = arrays[f"{prefix}t"], {field: arrays[prefix + field] for field in TABLES}
-        curve, extra = curve_from(title, about["curve"], max(arrays["x"].size, t.size)), None
-        if f"{prefix}extra_s" in arrays:
-            extra = Points(*(arrays[prefix + field] for field in _ADDED))
-            _check_nodes(title, extra, curve.basis.breakpoints)
+        extra = Points(*(arrays[prefix + field] for field in _ADDED)) if f"{prefix}extra_s" in arrays else None
+        curve = curve_from(title, about["curve"], max(arrays["x"].size, t.size))
         phases[phase] = PhaseRecord(title, about["joints"], curve, t, tables, extra)
     sizes: dict[str, int] = meta["fingerprint"]
     parts = np.split(arrays["fingerprint"], np.cumsum(list(sizes.values()))[:-1])
     largest = 10 * max(arrays["x"].size, *(phase.t.size for phase in phases.values()))
-    return Record(
+    return SolutionRecord(
         name,
         phases,
         outcome_from(arrays, meta),
@@ -188,7 +186,7 @@ def checked_record(name: str, archive: Archive) -> Record:
 
 
 def outcome_from(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> Outcome:
-    """What the solver left, its status as it saw it."""
+    """The end of the solver's run, its status as the solver saw it."""
     status = Status(meta["status"])
     if status in (Status.VIOLATED, Status.COARSE):
         status = Status.SOLVED
@@ -345,11 +343,3 @@ def _check_arrays(name: str, arrays: Mapping[str, np.ndarray], meta: Mapping[str
         raise InputError(f"{name!r}: the histories must be of one length, got {sorted(lengths)}")
     if arrays["fingerprint"].size != sum(meta["fingerprint"].values()):
         raise InputError(f"{name!r}: the fingerprint must have as many numbers as its parts")
-
-
-def _check_nodes(title: str, nodes: Points, ends: np.ndarray) -> None:
-    """InputError unless nodes lie in the intervals that they name."""
-    s, interval = nodes.s, nodes.interval
-    right = s.size == interval.size and bool(((interval >= 0) & (interval < ends.size - 1)).all())
-    if not (right and ((s >= ends[interval] - 1e-9) & (s <= ends[interval + 1] + 1e-9)).all()):
-        raise InputError(f"{title!r}: extra_interval must name the intervals in which extra_s lie, got {quoted(nodes)}")

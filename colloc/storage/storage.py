@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from colloc.curves import Transcription
+from colloc.curves.mesh import Points
 from colloc.model import Model
 from colloc.problem import Problem, Sequence
 from colloc.solution.sample import Sample
@@ -19,7 +20,7 @@ from colloc.solution.solution import Solution
 from colloc.solver import Status
 from colloc.storage.archive import read_archive
 from colloc.storage.fingerprint import differences, fingerprint, same
-from colloc.storage.record import MOST_PHASES, TABLES, Record, checked_record, packed
+from colloc.storage.record import MOST_PHASES, TABLES, SolutionRecord, read_record, solution_bytes
 from colloc.support.checks import InputError, instance, quoted, spelt
 from colloc.support.files import check_writable, write_atomically
 from colloc.support.interrupts import reraise_interrupt
@@ -72,7 +73,7 @@ def save(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) ->
         raise InputError(f"solution has nothing worth keeping: it is not finite, status {solution.status}")
     if len(solution.phases) > MOST_PHASES:
         raise InputError(f"solution has {len(solution.phases)} phases, and files hold no more than {MOST_PHASES}")
-    write_atomically(target, packed(solution))
+    write_atomically(target, solution_bytes(solution))
 
 
 @overload
@@ -122,11 +123,14 @@ def load(path: str | os.PathLike[str], problem: Problem | Sequence) -> Solution 
     True
     """
     instance("problem", problem, Problem | Sequence)
-    record = checked_record(str(path), read_archive(path))
+    record = read_record(str(path), read_archive(path))
     _check_phases(record, problem)
     if parts := differences(record.fingerprint, fingerprint(problem)):
         raise InputError(f"{record.name!r} is of another problem, which differs in {'; '.join(parts)}")
     _check_sizes(record, problem)
+    for phase in record.phases.values():
+        if phase.extra is not None:
+            _check_nodes(phase.title, phase.extra, phase.curve.basis.breakpoints)
     nlp = build(problem, {name: Recipe(phase.curve, extra=phase.extra) for name, phase in record.phases.items()})
     _check_size(record, "rows", record.outcome.multipliers["g"].size, nlp.n_g)
     outcome, p = record.outcome, record.parameters
@@ -137,7 +141,7 @@ def load(path: str | os.PathLike[str], problem: Problem | Sequence) -> Solution 
     return solution
 
 
-def _check_phases(record: Record, problem: Problem | Sequence) -> None:
+def _check_phases(record: SolutionRecord, problem: Problem | Sequence) -> None:
     """InputError unless a record and a problem have the same phases, with the same joints."""
     names, wanted = list(record.phases), list(problem.phases)
     if (names == [""]) != (wanted == [""]):
@@ -151,7 +155,7 @@ def _check_phases(record: Record, problem: Problem | Sequence) -> None:
             raise InputError(f"{phase.title!r} was saved for joints {phase.joints}, the problem has {joints}")
 
 
-def _check_sizes(record: Record, problem: Problem | Sequence) -> None:
+def _check_sizes(record: SolutionRecord, problem: Problem | Sequence) -> None:
     """InputError unless a record has as many variables and parameters as a problem has on its curves.
 
     Before anything is built, which takes time and memory in proportion to what the curves say.
@@ -165,7 +169,7 @@ def _check_sizes(record: Record, problem: Problem | Sequence) -> None:
     _check_size(record, "parameters", record.parameters.size, problem.parameter_values().size)
 
 
-def _check_size(record: Record, what: str, size: int, wanted: int) -> None:
+def _check_size(record: SolutionRecord, what: str, size: int, wanted: int) -> None:
     if size != wanted:
         raise InputError(f"{record.name!r} is of another problem: it has {size} {what}, not {wanted}")
 
@@ -176,7 +180,15 @@ def _variables(curve: Transcription, problem: Problem) -> int:
     return lay_out(problem, curve.basis.size, curve.signals.size).size + knots
 
 
-def _check_motion(record: Record, solution: Solution | SequenceSolution) -> None:
+def _check_nodes(title: str, nodes: Points, ends: np.ndarray) -> None:
+    """InputError unless nodes lie in the intervals that they name."""
+    s, interval = nodes.s, nodes.interval
+    right = s.size == interval.size and bool(((interval >= 0) & (interval < ends.size - 1)).all())
+    if not (right and ((s >= ends[interval] - 1e-9) & (s <= ends[interval + 1] + 1e-9)).all()):
+        raise InputError(f"{title!r}: extra_interval must name the intervals in which extra_s lie, got {quoted(nodes)}")
+
+
+def _check_motion(record: SolutionRecord, solution: Solution | SequenceSolution) -> None:
     """InputError unless duration, cost and motion are those in the file."""
     for total, saved in record.totals.items():
         value = getattr(solution, total)

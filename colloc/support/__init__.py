@@ -1,9 +1,9 @@
-"""What every room uses: validation, tables as text, files, threads and interrupts, pickling, progress.
+"""Things that every room uses: validation, tables as text, files, threads and interrupts, pickling, progress.
 
 checks      values validated, numbers or symbols; InputError and InputWarning
 arguments   arguments of functions validated before these run
 packages    packages as their users see them: the public names
-threads     what other threads than the main one compute ends with it
+threads     computations of other threads end with the main one
 interrupts  Ctrl-C that is not lost on the way
 lazy        attributes computed on first use, once for all threads
 pickling    objects made of symbols and functions as bytes, for other processes

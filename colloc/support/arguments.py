@@ -73,7 +73,7 @@ def array(*shape: str | int, finite: bool = True) -> Check:
     return check
 
 
-def symbols(*shape: int | None) -> Check:
+def expressions(*shape: int | None) -> Check:
     """Symbols or numbers, a column of one size or a matrix of two; None for a size that does not matter."""
 
     def check(name: str, value: Any, _: dict[str, int]) -> ca.SX:

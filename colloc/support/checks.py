@@ -21,7 +21,7 @@ _TURN = 2 * math.pi + 1e-6  # rad
 _WAYS_IN = ("colloc", "contextlib", "dataclasses")  # as in dataclasses.replace
 _LARGEST = 2**31  # of an integer that counts something
 _LONG = 400  # characters of a value in a message
-_SEVERAL = 100  # the same of a value that is written in several lines
+_SEVERAL = 100  # characters of a value that is written in several lines
 # Words that other books and libraries have for the same; the first that is legal is what was meant.
 _SYNONYMS = (
     ("tau", "torque", "torques", "moment", "force", "effort", "u", "control", "controls"),
@@ -88,54 +88,54 @@ def _inside(module: str) -> bool:
 
 
 def spelt(fn: T) -> T:
-    """A function, or a class, that is called by its users: arguments that it has not meet an InputError.
+    """Let a function or class answer arguments that it has not with an InputError.
 
-    In place of Python's TypeError, which does not say what was meant.
+    Python's TypeError does not say what was meant.
     """
     if isinstance(fn, type):
-        made: Any = fn
-        made.__init__ = _spelt(fn.__name__, made.__init__, 1)
-        return made
+        cls: Any = fn
+        cls.__init__ = _spelt(fn.__name__, cls.__init__, 1)
+        return cls
     checked: Any = _spelt(getattr(fn, "__name__", ""), fn, 0)
     return checked
 
 
 def _spelt(name: str, fn: Callable[..., Any], first: int) -> Callable[..., Any]:
-    """The same of a function, whose first arguments are Python's business."""
-    wanted = signature(fn)
+    """Check how a function is called, whose first so many arguments are Python's business."""
+    form = signature(fn)
 
     @wraps(fn)
     def checked(*args: Any, **kwargs: Any) -> Any:
         try:
-            wanted.bind(*args, **kwargs)
+            form.bind(*args, **kwargs)
         except TypeError as error:
-            legal = wanted.replace(parameters=list(wanted.parameters.values())[first:])
+            legal = form.replace(parameters=list(form.parameters.values())[first:])
             raise _misfit(name, legal, kwargs, error) from None
         return fn(*args, **kwargs)
 
     return checked
 
 
-def _misfit(name: str, wanted: Signature, named: Mapping[str, Any], error: TypeError) -> InputError:
+def _misfit(name: str, form: Signature, keywords: Mapping[str, Any], error: TypeError) -> InputError:
     """The error for a call that a function cannot take."""
-    for word in named:
-        if word not in wanted.parameters:
-            return unknown_name(f"argument of {name}", word, wanted.parameters)
-    form = []
-    for word, parameter in wanted.parameters.items():
-        if parameter.kind is Parameter.KEYWORD_ONLY and "*" not in form:
-            form.append("*")
-        form.append(word if parameter.default is Parameter.empty else f"{word}=...")
-    by_name = ", what follows * by its name" if "*" in form else ""
-    return InputError(f"{name} is called as {name}({shortened(form, 12)}){by_name}: {error}")
+    for word in keywords:
+        if word not in form.parameters:
+            return unknown_name(f"argument of {name}", word, form.parameters)
+    words = []
+    for word, parameter in form.parameters.items():
+        if parameter.kind is Parameter.KEYWORD_ONLY and "*" not in words:
+            words.append("*")
+        words.append(word if parameter.default is Parameter.empty else f"{word}=...")
+    by_name = ", what follows * by its name" if "*" in words else ""
+    return InputError(f"{name} is called as {name}({shortened(words, 12)}){by_name}: {error}")
 
 
 def unknown_name(what: str, name: object, legal: Iterable[str]) -> InputError:
     """Error for a name that does not exist: quotes it, guesses what was meant, lists the legal ones."""
     legal = list(dict.fromkeys(legal))
-    lower, word = {own.lower(): own for own in legal}, str(name).lower()
-    same = [lower[own] for group in _SYNONYMS if word in group for own in group if own in lower]
-    close = same[:1] or [lower[own] for own in get_close_matches(word, lower, n=3)]
+    by_lower, word = {entry.lower(): entry for entry in legal}, str(name).lower()
+    synonyms = [synonym for group in _SYNONYMS if word in group for synonym in group if synonym in by_lower]
+    close = [by_lower[match] for match in synonyms[:1] or get_close_matches(word, by_lower, n=3)]
     hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
     if close and len(legal) > 20:
         return InputError(f"no {what} named {name!r}{hint}")
@@ -203,15 +203,15 @@ def function(name: str, value: Any, what: str, *arguments: str, keywords: bool =
     if not arguments:
         return value
     try:
-        taken = signature(value)
+        form = signature(value)
     except (TypeError, ValueError):
         return value  # of what is written in C nobody knows
     try:
-        taken.bind(**dict.fromkeys(arguments)) if keywords else taken.bind(*arguments)
+        form.bind(**dict.fromkeys(arguments)) if keywords else form.bind(*arguments)
     except TypeError as error:
-        own = getattr(value, "__name__", repr(value))
+        title = getattr(value, "__name__", repr(value))
         called = ", ".join(f"{argument}=..." if keywords else argument for argument in arguments)
-        raise InputError(f"{name} needs {what}, called with ({called}), got {own}{taken}: {error}") from None
+        raise InputError(f"{name} needs {what}, called with ({called}), got {title}{form}: {error}") from None
     return value
 
 
@@ -243,13 +243,15 @@ def vector(name: str, value: Any, size: int) -> np.ndarray:
 
 
 def float_array(name: str, value: Any, shape: tuple[int | None, ...] | None = None) -> np.ndarray:
-    """The same that may be infinite, or not a number."""
+    """Float array as of `finite_array`, whose entries may be infinite or not a number."""
     array = _numbers(name, value, shape)
     if shape is None:
         return array
     if array.ndim == 0 and len(shape) == 1 and shape[0] is not None:
         array = np.full(shape[0], float(array))
-    if array.ndim != len(shape) or any(size not in (None, own) for size, own in zip(shape, array.shape, strict=True)):
+    if array.ndim != len(shape) or any(
+        size not in (None, width) for size, width in zip(shape, array.shape, strict=True)
+    ):
         raise InputError(f"{name} must have shape {_shown(shape)}, got shape {array.shape}: {quoted(value)}")
     return array
 
@@ -258,18 +260,18 @@ def _numbers(name: str, value: Any, shape: tuple[int | None, ...] | None) -> np.
     """Floats from real numbers in whatever container; neither text, bytes nor truth values are numbers."""
     wanted = "numbers" if shape is None else f"numbers of shape {_shown(shape)}"
     try:
-        given = np.asanyarray(None if isinstance(value, bytes | bytearray | memoryview) else value)
-        real = given.dtype.kind in "iuf" or (given.dtype.kind == "O" and all(map(_is_real, given.ravel())))
-        array = np.array(given, dtype=float) if real or given.size == 0 else None
+        raw = np.asanyarray(None if isinstance(value, bytes | bytearray | memoryview) else value)
+        real = raw.dtype.kind in "iuf" or (raw.dtype.kind == "O" and all(map(_is_real, raw.ravel())))
+        array = np.array(raw, dtype=float) if real or raw.size == 0 else None
     except (TypeError, ValueError, NotImplementedError, OverflowError, RuntimeError):  # ragged, symbols, 10**400
         array = None
-    if array is None or (isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given)):
+    if array is None or (isinstance(raw, np.ma.MaskedArray) and np.ma.is_masked(raw)):
         raise InputError(f"{name} must be {wanted}, got {quoted(value)}{_hint(value)}")
     return array
 
 
 def _hint(value: Any) -> str:
-    """What to do with a symbol where a number is wanted."""
+    """The advice for a symbol where a number is wanted."""
     items = value if isinstance(value, list | tuple) else [value]
     if not any(isinstance(item, ca.SX | ca.MX) or isinstance(getattr(item, "symbol", None), ca.SX) for item in items):
         return ""
@@ -283,8 +285,8 @@ def angles(name: str, value: Any, turns: int = 1) -> None:
     """InputWarning for angles of more than some turns, which may be degrees: numbers, or expressions that are."""
     if isinstance(value, ca.SX) and not value.is_constant():
         return
-    found = np.abs(np.array(ca.DM(value) if isinstance(value, ca.SX) else value, dtype=float))
-    if (largest := found[np.isfinite(found)].max(initial=0.0)) > turns * _TURN:
+    sizes = np.abs(np.array(ca.DM(value) if isinstance(value, ca.SX) else value, dtype=float))
+    if (largest := sizes[np.isfinite(sizes)].max(initial=0.0)) > turns * _TURN:
         many = "a turn" if turns == 1 else f"{turns} turns"
         warn(f"{name} is {largest:.6g} rad, more than {many}: degrees? angles are in radians, see math.radians")
 

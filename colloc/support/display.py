@@ -50,10 +50,9 @@ class Table:
 
 def as_call(thing: Any) -> str:
     """A dataclass as the call that makes it, arguments at their defaults left out."""
-    own = [(f.name, getattr(thing, f.name), f.default) for f in fields(thing)]
-    return (
-        f"{type(thing).__name__}({', '.join(f'{name}={value!r}' for name, value, default in own if value != default)})"
-    )
+    values = [(field.name, getattr(thing, field.name), field.default) for field in fields(thing)]
+    arguments = ", ".join(f"{name}={value!r}" for name, value, default in values if value != default)
+    return f"{type(thing).__name__}({arguments})"
 
 
 def short(value: float) -> str:

@@ -19,7 +19,7 @@ except ImportError:  # on Windows, where a file that is open cannot be removed a
     fcntl = None
 
 _SUFFIX = ".colloc-part"  # of files that are being written
-_KEPT = 200  # bytes of a file's name that its temporary file repeats: names may have 255
+_STEM = 200  # bytes of a file's name that its temporary file repeats: names may have 255
 
 
 def check_path(path: str | os.PathLike[str]) -> Path:
@@ -52,13 +52,13 @@ def check_writable(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ())
         raise InputError(f"file name must end in {' or '.join(suffixes)}, got {quoted(str(path))}")
     if target.is_dir():
         raise InputError(f"{str(path)!r} is a directory, not a file")
-    own = _resolved(target)
-    if own.exists() and not own.is_file():
+    file = _resolved(target)
+    if file.exists() and not file.is_file():
         raise InputError(f"{str(path)!r} is a device or a pipe, not a file")
-    if not own.parent.is_dir():
-        missing = own.parent if target.is_symlink() else target.parent
+    if not file.parent.is_dir():
+        missing = file.parent if target.is_symlink() else target.parent
         raise InputError(f"directory {str(missing)!r} of {target.name!r} does not exist")
-    if not os.access(own.parent, os.W_OK) or (own.exists() and not os.access(own, os.W_OK)):
+    if not os.access(file.parent, os.W_OK) or (file.exists() and not os.access(file, os.W_OK)):
         raise InputError(f"{str(path)!r} cannot be written: permission denied")
     return target
 
@@ -70,21 +70,21 @@ def write_atomically(target: Path, content: bytes) -> None:
     the system allows, its owner. One that has several names (hard links) keeps them: it is rewritten in place, once all
     of it is safe in the temporary file. What killed writers left in the directory is removed. Ctrl-C waits for the end.
     """
-    own = _resolved(target)
-    remove_leftovers(own.parent)
-    with uninterrupted(), _temporary(own) as file:
+    target = _resolved(target)
+    remove_leftovers(target.parent)
+    with uninterrupted(), _temporary(target) as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-        before = own.stat() if own.exists() else None
+        before = target.stat() if target.exists() else None
         if before is not None and before.st_nlink > 1:
-            _rewrite(own, content)
+            _rewrite(target, content)
             return
         if before is not None:
             _like(file, before)
         if os.name == "nt":
-            file.close()  # what is open cannot be renamed there
-        os.replace(file.name, own)
+            file.close()  # an open file cannot be renamed there
+        os.replace(file.name, target)
 
 
 def remove_leftovers(directory: Path) -> None:
@@ -118,10 +118,10 @@ def lock(handle: int, *, wait: bool) -> None:
 @contextmanager
 def _temporary(target: Path) -> Iterator[BinaryIO]:
     """A new, locked file beside another, with the mode that the user's umask gives; gone at the end."""
-    kept = os.fsencode(target.name)[:_KEPT].decode(errors="ignore")
+    stem = os.fsencode(target.name)[:_STEM].decode(errors="ignore")
     while True:
         # The umask is the kernel's to apply: to ask for it means to change it, for all threads.
-        with open(target.parent / f".{kept}.{secrets.token_hex(4)}{_SUFFIX}", "xb") as file:
+        with open(target.parent / f".{stem}.{secrets.token_hex(4)}{_SUFFIX}", "xb") as file:
             try:
                 lock(file.fileno(), wait=True)
                 if os.fstat(file.fileno()).st_nlink:  # else another writer took it for a leftover before the lock
@@ -151,9 +151,9 @@ def _like(file: BinaryIO, before: os.stat_result) -> None:
 def _resolved(path: Path) -> Path:
     """The file that a path leads to through symbolic links, existing or not."""
     try:
-        found = path.resolve()
+        target = path.resolve()
     except (OSError, RuntimeError) as error:
         raise InputError(f"{str(path)!r} leads nowhere: {error}") from None
-    if found.is_symlink():  # Python 3.13 and later do not say so
+    if target.is_symlink():  # Python 3.13 and later do not say so
         raise InputError(f"{str(path)!r} leads nowhere: a circle of symbolic links")
-    return found
+    return target

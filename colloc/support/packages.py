@@ -31,8 +31,8 @@ class Package(ModuleType):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         called = _short(self)
-        known = ", ".join(f"{called}.{name}" for name in self.__all__)
-        raise InputError(f"{called} is a package and cannot be called: call one of its functions, {known}")
+        functions = ", ".join(f"{called}.{name}" for name in self.__all__)
+        raise InputError(f"{called} is a package and cannot be called: call one of its functions, {functions}")
 
 
 def present(name: str, later: Mapping[str, str] = MappingProxyType({})) -> None:

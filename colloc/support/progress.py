@@ -1,4 +1,4 @@
-"""What is said of long runs: what begins, and how far it is, by a bar of tqdm's where there is one, or a line."""
+"""Progress of long runs on standard error: what begins, and how far it is, by a bar of tqdm's or a line."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ class _Process:
             raise
 
     def another(self) -> _Process:
-        """A new one in its place."""
+        """A new process in its place."""
         self.end()
         return _Process()
 
@@ -129,10 +129,10 @@ def _end_with_parent() -> None:
 def _one_thread() -> Iterator[None]:
     """An environment for new processes in which libraries have one thread, where the user has not said how many."""
     with _starting:
-        own = [name for name in _THREADS if name not in os.environ]
-        os.environ.update(dict.fromkeys(own, "1"))
+        unset = [name for name in _THREADS if name not in os.environ]
+        os.environ.update(dict.fromkeys(unset, "1"))
         try:
             yield
         finally:
-            for name in own:
+            for name in unset:
                 os.environ.pop(name, None)

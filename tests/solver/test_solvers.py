@@ -121,7 +121,7 @@ def test_another_solver_is_refined():
 
 def test_the_status_of_another_solver_is_judged_like_any():
     """What SciPy calls a success is too coarse a grid."""
-    with pytest.warns(co.SolutionWarning, match="elbow torque switches"):
+    with pytest.warns(co.refinement.SolutionWarning, match="elbow torque switches"):
         coarse = co.solve(time_optimal(), co.Radau(2), between="nodes", solver=Slsqp())
     assert coarse.outcome.status is co.solver.Status.SOLVED
     assert coarse.status is co.solver.Status.VIOLATED
@@ -144,16 +144,16 @@ def test_another_solver_sweeps_on_processes_and_starts_at_random():
 
 def test_a_tie_break_takes_a_solver():
     fastest = co.solve(time_optimal(), CURVE)
-    calm, other = (co.tie_break(fastest, co.integral(effort), solver=solver) for solver in (None, Fatrop()))
+    calm, other = (co.refinement.tie_break(fastest, co.integral(effort), solver=solver) for solver in (None, Fatrop()))
     assert other.cost == pytest.approx(calm.cost, rel=1e-6)
 
 
 def test_another_solver_is_told_of_limits_in_time_and_tells_its_iterates():
-    seen: list[co.Iteration] = []
+    seen: list[co.refinement.Iteration] = []
     solution = co.solve(time_optimal(), CURVE, solver=Slsqp(), progress=seen.append)
     assert seen[-1].cost == pytest.approx(solution.cost, rel=1e-9)
     assert [now.number for now in seen] == list(range(solution.iterations))
-    with pytest.warns(co.SolutionWarning, match=r"seconds=0.001 ran out"):
+    with pytest.warns(co.refinement.SolutionWarning, match=r"seconds=0.001 ran out"):
         stopped = co.solve(time_optimal(), CURVE, solver=Slsqp(), seconds=1e-3)
     assert stopped.status is co.solver.Status.TIME_LIMIT
 

@@ -13,7 +13,8 @@ import pytest
 import colloc as co
 from colloc.models.chains.serial import planar_chain
 from colloc.models.two_link import two_link
-from colloc.storage import archive
+from colloc.storage import archive, storage
+from colloc.transcription.layout import lay_out
 from tests.campaigns.crafted import crafted
 from tests.support.problems import effort
 
@@ -86,6 +87,12 @@ def test_a_motion_with_an_impact_comes_back_to_the_last_digit(solution: co.solut
     np.testing.assert_array_equal(back["rise"].constants["impulse"], solution["rise"].constants["impulse"])
     assert np.abs(back["rise"].constants["impulse"]).max() > 0.1
     assert co.solve(sequence, CURVES, guess=back, compile=False, progress=False).iterations <= 1
+
+
+def test_files_of_the_present_schema_stay_readable(solution: co.solution.SequenceSolution):
+    back = co.load(Path(__file__).parent / "saved" / "phases.npz", bounce())
+    assert back.status is co.solver.Status.SOLVED
+    assert back.cost == pytest.approx(solution.cost, rel=1e-4)
 
 
 def test_phases_read_without_this_library(solution: co.solution.SequenceSolution, saved: Path):
@@ -289,6 +296,22 @@ def test_a_file_unpacks_to_no_more_than_it_may(saved: Path, tmp_path: Path, monk
     crafted(saved, tmp_path / "long.npz", in_arrays(history_long=lambda _: np.zeros(2**20)))
     with pytest.raises(co.InputError, match=r"long\.npz' is not a saved .* would unpack to .* bytes"):
         co.load(tmp_path / "long.npz", bounce())
+
+
+def test_curves_that_are_together_longer_than_the_variables_are_not_all_built(
+    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def long(arrays: dict[str, Any], meta: dict[str, Any]) -> None:
+        arrays["x"] = arrays["lam_x"] = np.zeros(10_000)
+        for phase in meta["phases"].values():
+            phase["curve"] = {"type": "Radau", "intervals": 10_000}
+
+    layouts: list[int] = []
+    monkeypatch.setattr(storage, "lay_out", lambda *args: layouts.append(1) or lay_out(*args))
+    crafted(saved, tmp_path / "long.npz", long)
+    with pytest.raises(co.InputError, match=r"long\.npz' is of another problem: it has 10000 variables, not \d+"):
+        co.load(tmp_path / "long.npz", bounce())
+    assert len(layouts) == 1
 
 
 # -- tables ------------------------------------------------------------------------------------------------------------

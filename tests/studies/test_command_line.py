@@ -30,10 +30,7 @@ def test_a_study_goes_by_its_name(word: str, name: str):
     [
         ("gate", "there is no study 'gate'; did you mean gait?"),
         ("xyzzy", "there is no study 'xyzzy' (python -m colloc lists all)"),
-        (
-            "benchmarks.scaling",
-            "the study benchmarks.scaling comes with a checkout",
-        ),
+        ("benchmarks.scaling", "the study benchmarks.scaling is not installed with the package: run it from a"),
         ("starts", "more than one study is called starts: two_link.starts, walking.starts"),
     ],
 )

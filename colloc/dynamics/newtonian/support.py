@@ -10,7 +10,7 @@ import casadi as ca
 from colloc.dynamics.arguments import of_state
 from colloc.dynamics.newtonian.recursion import joint_reactions
 from colloc.model import Load, Model
-from colloc.support.arguments import symbols, validated
+from colloc.support.arguments import expressions, validated
 
 
 class Wrench(NamedTuple):
@@ -28,7 +28,7 @@ class Wrench(NamedTuple):
     force: ca.SX
     moment: ca.SX
 
-    @validated(point=symbols(3))
+    @validated(point=expressions(3))
     def about(self, point: ca.SX) -> ca.SX:
         """Moment about another point, shape (3,) [N m]."""
         return self.moment - ca.cross(point, self.force)
@@ -39,7 +39,7 @@ class Wrench(NamedTuple):
     def __sub__(self, other: Wrench) -> Wrench:
         return Wrench(self.force - other.force, self.moment - other.moment)
 
-    @validated(factor=symbols(1))
+    @validated(factor=expressions(1))
     def scaled(self, factor: ca.SX | float) -> Wrench:
         """Force and moment times a factor."""
         return Wrench(factor * self.force, factor * self.moment)
