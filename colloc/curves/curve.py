@@ -146,7 +146,7 @@ def check_curve(curve: object) -> Transcription:
     """A curve; InputError for what is none, with what it lacks."""
     missing = [name for name in _MEMBERS if getattr_static(curve, name, None) is None]
     if missing or isinstance(curve, type):
-        *names, last = (name for name, known in CURVES.items() if _is_ours(known))
+        *names, last = (name for name, kind in CURVES.items() if _is_ours(kind))
         some = len(missing) < len(_MEMBERS) and not isinstance(curve, type)
         lacks = f", which lacks {', '.join(missing)}: derive it from colloc.curves.Transcription" if some else ""
         raise InputError(f"transcription must be {', '.join(names)} or {last}, got {quoted(curve)}{lacks}")

@@ -90,7 +90,7 @@ class Run:
         ipopt = Ipopt(nlp, self._limited(options), self.hessian, self.round)
         x = np.append(first.x, grid.breakpoints)
         quiet = False if callable(self.progress) else self.progress
-        found = knots.seek(nlp, x, self.parameters, lambda start: ipopt(start, self.parameters, quiet))
+        found = knots.search_knots(nlp, x, self.parameters, lambda start: ipopt(start, self.parameters, quiet))
         if found.status in CUT_SHORT:
             return _cut_short(first, found.status), start
         if found.status is not Status.SOLVED:
