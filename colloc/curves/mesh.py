@@ -55,7 +55,26 @@ def per_interval(name: str, value: Any, size: int, *, at_least: int, at_most: in
 
 
 def mesh_ends(intervals: int | None, breakpoints: Sequence[float] | np.ndarray | None) -> np.ndarray:
-    """Ends of all intervals in normalised time, shape (intervals + 1,); InputError as of `check_mesh`."""
+    """Ends of all intervals in normalised time, shape (intervals + 1,).
+
+    Parameters
+    ----------
+    intervals : int, optional
+        Of equal width unless breakpoints are given.
+    breakpoints : sequence of float, optional
+        Rising from 0 to 1.
+
+    Raises
+    ------
+    InputError
+        If neither is given, or both and they differ, or breakpoints that cut no motion into intervals.
+
+    Examples
+    --------
+    >>> from colloc.curves import mesh_ends
+    >>> mesh_ends(4, None)
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+    """
     number, ends = check_mesh("the curve", intervals, breakpoints)
     return np.linspace(0, 1, number + 1) if ends is None else np.array(ends)
 
@@ -67,6 +86,11 @@ class Points(NamedTuple):
     ----------
     s : ndarray, shape (N,)
     interval : ndarray of int, shape (N,)
+
+    Examples
+    --------
+    >>> co.Radau(2).node_points().s[5:10].round(2)  # both sides of the breakpoint at 0.5
+    array([0.36, 0.43, 0.5 , 0.5 , 0.57])
     """
 
     s: np.ndarray
@@ -177,8 +201,22 @@ def equal_nodes(basis: SplineBasis) -> Points:
 def collocation_points(basis: SplineBasis, rule: Callable[[int], np.ndarray]) -> Points:
     """Points where equations along the path hold: as many as a spline has freedoms beside those of an initial state.
 
-    Where accelerations may jump at every breakpoint, `rule` (points on [0, 1] by their number) gives degree - 1 on
-    every interval; else they are the Greville points of the acceleration.
+    Where accelerations may jump at every breakpoint they are degree - 1 on every interval; else they are the Greville
+    points of the acceleration.
+
+    Parameters
+    ----------
+    basis : SplineBasis
+        The splines of the joints.
+    rule : callable
+        Number -> that many points on [0, 1], rising, shape (number,).
+
+    Examples
+    --------
+    >>> from colloc.curves import collocation_points
+    >>> points = collocation_points(co.Radau(2).basis, lambda count: (np.arange(count) + 0.5) / count)
+    >>> points.s.round(3)
+    array([0.083, 0.25 , 0.417, 0.583, 0.75 , 0.917])
     """
     if (basis.continuity > 1).any():
         return Points(*basis.derivative().derivative().sites())
