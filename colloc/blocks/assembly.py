@@ -14,7 +14,7 @@ from colloc.blocks.slices import scatter
 
 
 class Assembly(NamedTuple):
-    """What all of a program's functions are made with.
+    """The parts that all functions of a program have in common.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ class Block:
     weights: ca.SX | None = None
 
     def with_constant_data(self) -> Block:
-        """The same block with its data as numbers in the rows, for a single slice: what is zero drops out."""
+        """This block with its data as numbers in the rows, for a single slice: what is zero drops out."""
         sites, local = self.sites, self.sites.local
         (rows,) = local.resolved([self.expression])
         rows = ca.substitute(rows, local.d, ca.DM(sites.data[:, 0]))
@@ -55,9 +55,9 @@ class Block:
         rows, local, free = self.rows, self.sites.local, lower < upper
         varies, values = self.sites.slices.known(np.where(free, 0.0, lower), free)
         # Put in as numbers: a joint that is held has no velocity, whatever the duration.
-        held = np.flatnonzero(~varies).tolist()
+        constant = np.flatnonzero(~varies).tolist()
         (expression,) = self._resolve([self.expression])
-        expression = ca.substitute(expression, local.w[held], ca.DM(values[held]))
+        expression = ca.substitute(expression, local.w[constant], ca.DM(values[constant]))
         moved = ca.jacobian_sparsity(expression, local.w).get_triplet()[0]
         # Values of what is free do not matter, as long as they are numbers.
         value = ca.Function("value", self._inputs, [expression])(values, self.sites.data, p)
@@ -65,7 +65,7 @@ class Block:
         return np.union1d(moved, np.flatnonzero(off)).astype(int).tolist()
 
     def equations(self, chosen: np.ndarray, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Equations of a single slice in some variables, all others held, and no torques: slopes, and what is missed.
+        """Equations of a single slice in some variables, all others constant, without torques: slopes, and residuals.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class Block:
 
     @cached_property
     def second_order(self) -> ca.Function:
-        """What `hessian` is made of: curvature (upper triangle), and for a sum of squares also slopes J and factors f.
+        """The parts of `hessian`: curvature (upper triangle), and for a sum of squares also slopes J and factors f.
 
         (w, d, p, lam) -> C, J, f with the Hessian C + J' diag(f) J.
         """
@@ -167,7 +167,7 @@ class Block:
 
     @cached_property
     def first_order(self) -> ca.Function:
-        """What `gauss_newton` is made of: (w, d, p, lam) -> J, f."""
+        """The parts of `gauss_newton`: (w, d, p, lam) -> J, f."""
         return self._function(self._parts)
 
     @cached_property
@@ -180,7 +180,7 @@ class Block:
 
     @cached_property
     def multipliers(self) -> ca.SX:
-        """Symbols of what the second derivatives are weighted by."""
+        """Symbols of the weights of second derivatives."""
         return ca.SX.sym("lam", 1 if self.is_cost else self.n_rows)
 
     def operations(self, kind: str) -> int:
@@ -246,9 +246,9 @@ class Block:
 
     def _multiplied(self, parts: ca.Function) -> ca.Function:
         """The Hessian of its parts, multiplied in numbers: as symbols, their products take gigabytes."""
-        given = parts.mx_in()
-        *curvature, slopes, factors = parts.call(given)
-        return ca.Function("second", given, [ca.triu(sum(curvature, slopes.T @ ca.diag(factors) @ slopes))])
+        arguments = parts.mx_in()
+        *curvature, slopes, factors = parts.call(arguments)
+        return ca.Function("second", arguments, [ca.triu(sum(curvature, slopes.T @ ca.diag(factors) @ slopes))])
 
     def _function(self, results: list[ca.SX]) -> ca.Function:
         return ca.Function("second", [*self._inputs, self.multipliers], self._resolve(results))

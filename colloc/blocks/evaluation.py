@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -13,6 +14,7 @@ from colloc.blocks.block import Block
 from colloc.blocks.slices import Slices, nonzeros
 from colloc.kernels import Compile
 from colloc.kernels.options import COMPILED
+from colloc.support.lazy import cached_property
 
 if TYPE_CHECKING:
     from colloc.blocks.kernel import BlockKernel
@@ -22,6 +24,25 @@ ITERATIONS = 100
 INTERPRETED = 4e-9
 
 
+class Compiled(NamedTuple):
+    """Functions of blocks as kernels of a library.
+
+    Parameters
+    ----------
+    kernels : dict of (Block, str) to (str, BlockKernel)
+        Name and kernel of every function.
+    library : Library or None
+        None where the functions stay on the virtual machine.
+    failed : bool
+        Whether there was a compiler, and it failed.
+    """
+
+    kernels: dict[tuple[Block, str], tuple[str, BlockKernel]]
+    library: kernels.Library | None = None
+    failed: bool = False
+
+
+@dataclass(frozen=True, eq=False)
 class Evaluation:
     """Evaluates functions of some blocks at all their slices, inside CasADi graphs.
 
@@ -30,42 +51,45 @@ class Evaluation:
     blocks : sequence of Block
     kinds : sequence of str
         Which of every block's functions: "value", "gradient", "jacobian", "hessian", "gauss_newton".
-    choice : bool, Compile or None
+    compile : bool, Compile or None
         Whether to compile, and how. None uses what the cache has from an earlier time, and compiles where that is
         expected to take less time than ITERATIONS evaluations on the virtual machine; if those take less than a
         second it does not even look.
     """
 
-    def __init__(self, blocks: Sequence[Block], kinds: Sequence[str], choice: bool | Compile | None):
-        # A block with one slice would leave all lanes but one idle.
-        self._wanted = [(b, kind) for kind in kinds for b in blocks if b.n_slices > 1 and b.has(kind)]
-        self._found: dict[tuple[Block, str], tuple[str, BlockKernel]] = {}
-        self.choice = choice
-        self.library = None if choice is False else self._compiled()
+    blocks: Sequence[Block]
+    kinds: Sequence[str]
+    compile: bool | Compile | None
 
-    def _compiled(self) -> kernels.Library | None:
-        choice = self.choice
-        options = choice if isinstance(choice, Compile) else Compile()
-        counts = [(b.operations(kind), b.n_slices) for b, kind in self._wanted] if choice is None else []
+    @property
+    def choice(self) -> bool | Compile | None:
+        """Whether to compile further functions of the blocks: not if the compiler failed, which was warned of."""
+        return False if self.compiled.failed else self.compile
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        """The functions that are compiled."""
+        # A block with one slice would leave all lanes but one idle.
+        functions = [(b, kind) for kind in self.kinds for b in self.blocks if b.n_slices > 1 and b.has(kind)]
+        if self.compile is False or not functions:
+            return Compiled({})
+        automatic = self.compile is None
+        counts = [(b.operations(kind), b.n_slices) for b, kind in functions] if automatic else []
         interpreted = ITERATIONS * INTERPRETED * sum(n * slices for n, slices in counts)
-        if not self._wanted or (choice is None and interpreted < 1.0):
-            return None
+        if automatic and interpreted < 1.0:
+            return Compiled({})
         from colloc.blocks.kernel import block_kernel  # a small problem does without
 
-        self._found = {
-            (b, kind): (f"{kind}_{number}", block_kernel(b, kind)) for number, (b, kind) in enumerate(self._wanted)
+        by_function = {
+            (b, kind): (f"{kind}_{number}", block_kernel(b, kind)) for number, (b, kind) in enumerate(functions)
         }
-        wanted = {name: found.kernel for name, found in self._found.values()}
-        if (
-            choice is None
-            and interpreted < COMPILED * sum(n for n, _ in counts)
-            and not kernels.cached(wanted, options)
-        ):
-            return None
-        library = kernels.build_or_warn(wanted, options)
-        if library is None:
-            self.choice = False  # who asks the next machine need not hear it again
-        return library
+        by_name = {name: kernel.kernel for name, kernel in by_function.values()}
+        options = self.compile if isinstance(self.compile, Compile) else Compile()
+        dear = interpreted < COMPILED * sum(n for n, _ in counts)
+        if automatic and dear and not kernels.cached(by_name, options):
+            return Compiled(by_function)
+        library = kernels.build_or_warn(by_name, options)
+        return Compiled(by_function, library, failed=library is None)
 
     def apply(
         self, block: Block, kind: str, x: ca.MX, p: ca.MX, *multipliers: ca.MX
@@ -77,27 +101,28 @@ class Evaluation:
         MX column, Sparsity, Slices
             The nonzeros, slice after slice; their pattern in a slice; the slices in whose local variables it is meant.
         """
-        given = [block.sites.slices.gather(x), ca.DM(block.sites.data), p, *multipliers]
-        if self.library is not None and (block, kind) in self._found:
-            return self._call(self.library, *self._found[block, kind], given)
+        arguments = [block.sites.slices.gather(x), ca.DM(block.sites.data), p, *multipliers]
+        compiled = self.compiled
+        if compiled.library is not None and (block, kind) in compiled.kernels:
+            return self._call(compiled.library, *compiled.kernels[block, kind], arguments)
         function = getattr(block, kind)
         if function.nnz_out() == 0:
             return ca.MX(0, 1), function.sparsity_out(0), block.sites.slices
         mapped = function.map("map", "serial", block.n_slices, [2], []) if block.n_slices > 1 else function
         # CasADi takes the zeros of a function that is constant for absent.
-        values = ca.project(mapped(*given), mapped.sparsity_out(0))
+        values = ca.project(mapped(*arguments), mapped.sparsity_out(0))
         return nonzeros(values), function.sparsity_out(0), block.sites.slices
 
     def _call(
-        self, library: kernels.Library, name: str, found: BlockKernel, given: list[ca.MX]
+        self, library: kernels.Library, name: str, kernel: BlockKernel, arguments: list[ca.MX]
     ) -> tuple[ca.MX, ca.Sparsity, Slices]:
         """The compiled function."""
-        slices, columns = found.slices, None
-        if found.pattern.nnz() == 0:
-            return ca.MX(0, 1), found.pattern, slices
-        if found.additive:
+        slices, columns = kernel.slices, None
+        if kernel.pattern.nnz() == 0:
+            return ca.MX(0, 1), kernel.pattern, slices
+        if kernel.additive:
             # What belongs to the same entries of x is added up where it is computed: less to write and to carry.
             columns = library.sums((slices.index[:, 1:] == slices.index[:, :-1]).all(axis=0))
             slices = slices.take(np.unique(columns, return_index=True)[1])
-        values = library.external(name, found.slices.size, columns)(*given, *map(ca.DM, found.extra))
-        return ca.vec(values), found.pattern, slices
+        values = library.external(name, kernel.slices.size, columns)(*arguments, *map(ca.DM, kernel.extra))
+        return ca.vec(values), kernel.pattern, slices

@@ -41,7 +41,7 @@ class LocalView:
 
 @dataclass(frozen=True, eq=False)
 class EvaluationPoints:
-    """A local view at N places.
+    """A local view at N points of a motion, its sites.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class EvaluationPoints:
         return EvaluationPoints(self.local, self.slices.take(chosen), self.data[:, chosen], self.s[chosen], interval)
 
     def moved(self, offset: int) -> EvaluationPoints:
-        """The same sites of a motion whose variables begin further on in a longer vector."""
+        """These sites of a motion whose variables begin further on in a longer vector."""
         return replace(self, slices=self.slices.moved(offset))
 
     def during(self, window: Window) -> EvaluationPoints:
@@ -86,18 +86,18 @@ class EvaluationPoints:
         """Which sites lie within a part of the motion, ndarray of bool, shape (N,)."""
         return (self.s >= window.start - 1e-9) & (self.s <= window.end + 1e-9)
 
-    def beside(self, other: EvaluationPoints) -> EvaluationPoints:
+    def beside(self, end: EvaluationPoints) -> EvaluationPoints:
         """Points that see the instants of both."""
-        near, far = self.local, other.local
+        near, far = self.local, end.local
         w, d = ca.SX.sym("w end", far.w.shape[0]), ca.SX.sym("d end", far.d.shape[0])
         arguments = ca.substitute(far.resolved(far.arguments), [far.w, far.d], [w, d])
         local = LocalView(
             ca.vertcat(near.w, w), ca.vertcat(near.d, d), near.p, (*near.resolved(near.arguments), *arguments)
         )
-        return EvaluationPoints(local, self.slices.beside(other.slices), np.vstack([self.data, other.data]), other.s)
+        return EvaluationPoints(local, self.slices.beside(end.slices), np.vstack([self.data, end.data]), end.s)
 
     def with_data(self, symbol: ca.SX, values: np.ndarray) -> EvaluationPoints:
-        """The same sites with one more constant, ndarray, shape (N,)."""
+        """These sites with one more constant, ndarray, shape (N,)."""
         local = replace(self.local, d=ca.vertcat(self.local.d, symbol))
         return replace(self, local=local, data=np.vstack([self.data, values]))
 

@@ -84,9 +84,9 @@ def _second(block: Block, *, exact: bool) -> BlockKernel:
     if block.weights is not None:
         terms += _gauss(pool, slices, *patterns[-2], pool.outputs[-2], pool.outputs[-1])
     key, left, right = (np.concatenate(k) for k in zip(*terms, strict=True))
-    found, _ = pool.add(key, left, right)
+    place, _ = pool.add(key, left, right)
     kernel = Kernel(_nonzeros(function), (weight.shape[0],), _SHARED, tuple(pool.passes))
-    pattern = _pattern(slots, slots, found % slots, found // slots)
+    pattern = _pattern(slots, slots, place % slots, place // slots)
     return BlockKernel(kernel, (weight,), pattern, Slices.of(slices.index), additive=True)
 
 
@@ -113,9 +113,9 @@ def _gauss(
         row, column, places = pool.times_map(slices, row, column, places)
     _, scaled = pool.add(np.arange(row.size), factors[row], places)
     terms = []
-    for one in range(factors.size):
-        own = np.flatnonzero(row == one)
-        a, b = np.meshgrid(own, own, indexing="ij")
+    for factor in range(factors.size):
+        entries = np.flatnonzero(row == factor)
+        a, b = np.meshgrid(entries, entries, indexing="ij")
         a, b = a[column[a] <= column[b]], b[column[a] <= column[b]]
         terms.append((column[b] * slots + column[a], scaled[a], places[b]))
     return terms
@@ -138,11 +138,11 @@ class _Pool:
     def add(self, key: np.ndarray, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """One more pass: sums of products with equal keys; the keys that occur, rising, and the places of the sums."""
         order = np.argsort(key, kind="stable")
-        found, first = np.unique(key[order], return_index=True)
+        keys, first = np.unique(key[order], return_index=True)
         self.passes.append(Pass(np.append(first, key.size), left[order], right[order]))
-        places = self._end + np.arange(found.size)
-        self._end += found.size
-        return found, places
+        places = self._end + np.arange(keys.size)
+        self._end += keys.size
+        return keys, places
 
     def times_map(
         self, slices: Slices, row: np.ndarray, column: np.ndarray, places: np.ndarray
@@ -150,9 +150,9 @@ class _Pool:
         """A pass that multiplies a sparse matrix by the slices' map: rows, columns and places of the product."""
         slots = slices.index.shape[0]
         source, a = slices.expand(column)
-        found, products = self.add(row[source] + slices.column[a] * _ROWS, places[source], self.extra + a)
+        place, products = self.add(row[source] + slices.column[a] * _ROWS, places[source], self.extra + a)
         assert slots < _ROWS
-        return found % _ROWS, found // _ROWS, products
+        return place % _ROWS, place // _ROWS, products
 
 
 _ROWS = 1 << 24  # more than any matrix here has
@@ -165,6 +165,6 @@ def _pattern(rows: int, columns: int, row: np.ndarray, column: np.ndarray) -> ca
 
 
 def _nonzeros(function: ca.Function) -> ca.Function:
-    """The same function with its results as dense columns of nonzeros."""
+    """A function with its results as dense columns of nonzeros."""
     inputs = function.sx_in()
     return ca.Function("nonzeros", inputs, [ca.vec(result).nz[:] for result in function.call(inputs)])

@@ -72,7 +72,7 @@ class Slices:
         return np.searchsorted(self.row, np.arange(self.row[-1] + 2 if self.row.size else 1))
 
     def moved(self, offset: int) -> Slices:
-        """The same of entries further on in a longer vector."""
+        """These slices of entries further on in a longer vector."""
         return Slices(self.index + offset, self.row, self.column, self.weight)
 
     def take(self, chosen: np.ndarray) -> Slices:
@@ -80,18 +80,18 @@ class Slices:
         return Slices(self.index[:, chosen], self.row, self.column, self.weight[:, chosen])
 
     def pruned(self) -> Slices:
-        """The same without entries of A that are zero in every slice, such as basis functions at the ends."""
+        """These slices without entries of A that are zero in every slice, such as basis functions at the ends."""
         alive = self.weight.any(axis=1)
         return self if alive.all() else Slices(self.index, self.row[alive], self.column[alive], self.weight[alive])
 
-    def beside(self, other: Slices) -> Slices:
+    def beside(self, more: Slices) -> Slices:
         """Slices that see what both see, this one's local variables first."""
         rows, places = self.row[-1] + 1, self.index.shape[0]
         return Slices(
-            np.vstack([self.index, other.index]),
-            np.append(self.row, other.row + rows),
-            np.append(self.column, other.column + places),
-            np.vstack([self.weight, other.weight]),
+            np.vstack([self.index, more.index]),
+            np.append(self.row, more.row + rows),
+            np.append(self.column, more.column + places),
+            np.vstack([self.weight, more.weight]),
         )
 
     def local(self, x: np.ndarray) -> np.ndarray:
@@ -167,8 +167,8 @@ _CHUNK = 1_000_000  # entries of a matrix that are put in order at once: each ta
 def nonzeros(matrix: ca.MX) -> ca.MX:
     """Nonzeros in one column."""
     # Those of a single row come as a row; `vec` would take time and memory by the size of the whole matrix.
-    found = matrix.nz[:]
-    return found.T if matrix.shape[0] == 1 else found
+    entries = matrix.nz[:]
+    return entries.T if matrix.shape[0] == 1 else entries
 
 
 def triplet(pattern: ca.Sparsity) -> tuple[np.ndarray, np.ndarray]:
@@ -217,17 +217,17 @@ def scatter(
     chunks, offset = [], 0
     for values, entries, row, column in parts:
         slices = entries.weight.shape[1]
-        own = values.shape[0] // max(slices, 1)
+        size = values.shape[0] // max(slices, 1)
         step = max(1, _CHUNK // max(1, entries.source.size))
         for first in range(0, slices, step):
             some = slice(first, min(first + step, slices))
-            chunks.append(_Chunk.of(entries, row[:, some], column[:, some], some, own, rows, columns, n_rows, offset))
+            chunks.append(_Chunk.of(entries, row[:, some], column[:, some], some, size, rows, columns, n_rows, offset))
         offset += values.shape[0]
-    found = np.unique(np.concatenate([np.zeros(0, int), *(np.unique(chunk.place) for chunk in chunks)]))
-    starts = np.searchsorted(found, np.arange(n_columns + 1) * n_rows)
-    sparsity = ca.Sparsity(n_rows, n_columns, starts.tolist(), (found % max(n_rows, 1)).tolist())
+    places = np.unique(np.concatenate([np.zeros(0, int), *(np.unique(chunk.place) for chunk in chunks)]))
+    starts = np.searchsorted(places, np.arange(n_columns + 1) * n_rows)
+    sparsity = ca.Sparsity(n_rows, n_columns, starts.tolist(), (places % max(n_rows, 1)).tolist())
     nonzeros = ca.vertcat(ca.MX(0, 1), *(values for values, *_ in parts))
-    if found.size == sum(chunk.place.size for chunk in chunks) > 0 and all((c.weight == 1).all() for c in chunks):
+    if places.size == sum(chunk.place.size for chunk in chunks) > 0 and all((c.weight == 1).all() for c in chunks):
         source, place = (np.concatenate(k) for k in list(zip(*chunks, strict=True))[:2])
         return ca.MX(sparsity, nonzeros[source[np.argsort(place)].tolist()])
     total = None
@@ -238,14 +238,14 @@ def scatter(
             together.append(chunks.pop(0))
         first, end = together[0].first, together[-1].end
         source, place, weight = (np.concatenate(k) for k in list(zip(*together, strict=True))[:3])
-        target = np.searchsorted(found, place)
-        part = sparse(found.size, end - first, target, source - first, weight) @ nonzeros[first:end]
+        target = np.searchsorted(places, place)
+        part = sparse(places.size, end - first, target, source - first, weight) @ nonzeros[first:end]
         total = part if total is None else total + part
-    return ca.MX(sparsity, ca.densify(ca.MX(found.size, 1) if total is None else total))
+    return ca.MX(sparsity, ca.densify(ca.MX(places.size, 1) if total is None else total))
 
 
 class _Chunk(NamedTuple):
-    """What some slices add to a matrix: from which nonzero, to which place, with which weight."""
+    """The share of some slices in a matrix: from which nonzero, to which place, with which weight."""
 
     source: np.ndarray
     place: np.ndarray
@@ -260,15 +260,15 @@ class _Chunk(NamedTuple):
         row: np.ndarray,
         column: np.ndarray,
         some: slice,
-        own: int,
+        size: int,
         rows: np.ndarray | None,
         columns: np.ndarray | None,
         n_rows: int,
         offset: int,
     ) -> _Chunk:
-        """Of some slices, each with its own nonzeros; what is not filled is left out."""
-        first, end = offset + own * some.start, offset + own * some.stop
-        source = first + entries.source[:, None] + own * np.arange(some.stop - some.start)
+        """The share of some slices of `size` nonzeros each; rows and columns that are not filled are left out."""
+        first, end = offset + size * some.start, offset + size * some.stop
+        source = first + entries.source[:, None] + size * np.arange(some.stop - some.start)
         weight = entries.weight[:, some] if rows is None else entries.weight[:, some] * rows[row]
         weight = (weight if columns is None else weight * columns[column]).ravel("F")
         alive = weight != 0

@@ -35,14 +35,14 @@ def split_sum_of_squares(expression: ca.SX, varying: ca.SX) -> SumOfSquares:
     varying : SX symbols
         What may not stand in a weight.
     """
-    found, rest = SumOfSquares([], [], ca.SX(0)), ca.SX(0)
+    squares, rest = SumOfSquares([], [], ca.SX(0)), ca.SX(0)
     waiting: list[tuple[ca.SX, ca.SX, ca.SX | None]] = [(expression, ca.SX(1), None)]
     while waiting:
         term, weight, switch = waiting.pop()
         left, right = (term.dep(0), term.dep(1)) if term.n_dep() == 2 else (term, term)
         if term.is_op(ca.OP_SQ):
-            found.residuals.append(_switched(switch, term.dep(0)))  # whose square is switched likewise
-            found.weights.append(weight)
+            squares.residuals.append(_switched(switch, term.dep(0)))  # whose square is switched likewise
+            squares.weights.append(weight)
         elif term.is_op(ca.OP_ADD):
             waiting += [(right, weight, switch), (left, weight, switch)]
         elif term.is_op(ca.OP_SUB):
@@ -63,7 +63,7 @@ def split_sum_of_squares(expression: ca.SX, varying: ca.SX) -> SumOfSquares:
             waiting.append((right, weight, left if switch is None else ca.logic_and(switch, left)))
         else:
             rest += weight * _switched(switch, term)
-    return found._replace(rest=rest)
+    return squares._replace(rest=rest)
 
 
 def _switched(switch: ca.SX | None, term: ca.SX) -> ca.SX:

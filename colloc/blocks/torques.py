@@ -85,7 +85,7 @@ class Torques:
         self._slope = _slopes(problem, recursion) if plain else _differentiated(problem, self._value)
 
     def for_problem(self, problem: Problem) -> Torques:
-        """The same formulation and recursion for another problem."""
+        """Torques of another problem, by this formulation and recursion."""
         return Torques(problem, *self.given)
 
     @cached_property
@@ -94,7 +94,7 @@ class Torques:
         return _curvature(self._problem, self._value, recursive=self._recursive)
 
     def slopes(self, slots: Sequence[ca.SX]) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """What a motion owes to the joints that move by themselves, m of n.
+        """Parts of a motion that are due to the joints that move by themselves, m of n.
 
         Rates of all joints per rate of these, SX, shape (n, m); what torques change by with their accelerations,
         (n, m); and their equations of motion linearised: stiffness, damping and mass matrix side by side, (m, 3m),
@@ -126,19 +126,20 @@ class Torques:
     def put(self, slots: Slots, w: ca.SX) -> tuple[Slots, Intermediate]:
         """Torque symbols put into the slots of an instant, which are expressions in the local variables w."""
         n = self._problem.model.n
-        none = ca.SX(n, 1)  # for what no torque depends on
-        given = slots._replace(jerk=none, tau=none, tau_rate=none, signal_rates=ca.SX(slots.signals.shape[0], 1))
+        empty = ca.SX(n, 1)  # for what no torque depends on
+        arguments = slots._replace(jerk=empty, tau=empty, tau_rate=empty, signal_rates=ca.SX(slots.signals.shape[0], 1))
         symbols = ca.SX.sym("tau", n)
-        stacked = ca.vertcat(*given)
+        stacked = ca.vertcat(*arguments)
         chain = ca.jacobian(stacked, w)
 
         def curvature(multipliers: ca.SX) -> ca.SX:
-            hessian, gradient = self._curvature(*given, multipliers)
+            hessian, gradient = self._curvature(*arguments, multipliers)
             weight = ca.SX.sym("weight", stacked.shape[0])
             bent = ca.substitute(ca.hessian(ca.dot(weight, stacked), w)[0], weight, gradient)
             return chain.T @ hessian @ chain + bent
 
-        torques = Intermediate(symbols, self._value(*given), self._slope(*given) @ chain, curvature, self._asked)
+        values, slopes = self._value(*arguments), self._slope(*arguments) @ chain
+        torques = Intermediate(symbols, values, slopes, curvature, self._asked)
         return slots._replace(tau=symbols), torques
 
     def rate(self, slots: Slots) -> ca.SX:
@@ -149,13 +150,13 @@ class Torques:
     def _rate(self) -> ca.Function:
         # Formed on first use: few problems ask.
         now = self._problem.instant
-        own = now.slots
-        symbols = ca.vertcat(own.t, own.q, own.qd, own.qdd, own.signals, own.states)
+        slots = now.slots
+        symbols = ca.vertcat(slots.t, slots.q, slots.qd, slots.qdd, slots.signals, slots.states)
         rates = ca.vertcat(
-            1, now.model.position_rates(own.q, own.qd), own.qdd, own.jerk, own.signal_rates, own.state_rates
+            1, now.model.position_rates(slots.q, slots.qd), slots.qdd, slots.jerk, slots.signal_rates, slots.state_rates
         )
-        rate = ca.jtimes(self._value(*own), symbols, rates)
-        return ca.Function("rate", [*own], [rate])
+        rate = ca.jtimes(self._value(*slots), symbols, rates)
+        return ca.Function("rate", [*slots], [rate])
 
 
 def inverse_dynamics_of(problem: Problem, dynamics: InverseDynamics) -> ca.SX:
@@ -175,15 +176,17 @@ def _slopes(problem: Problem, recursion: DerivativeRecursion) -> ca.Function:
     contain, by automatic differentiation of the torque that the recursion returns.
     """
     now = problem.instant
-    found = total_sensitivities(recursion, problem.model, now.q, now.qd, now.qdd, problem.wrenches)
-    own = {"q": found.dq, "qd": found.dqd, "qdd": found.dqdd}
+    sensitivities = total_sensitivities(recursion, problem.model, now.q, now.qd, now.qdd, problem.wrenches)
+    by_state = {"q": sensitivities.dq, "qd": sensitivities.dqd, "qdd": sensitivities.dqdd}
     slots = now.slots._asdict()
-    columns = [own[name] if name in own else ca.jacobian(found.tau, part) for name, part in slots.items()]
+    columns = [
+        by_state[name] if name in by_state else ca.jacobian(sensitivities.tau, part) for name, part in slots.items()
+    ]
     return problem.function("model", ca.horzcat(*columns))
 
 
 def _differentiated(problem: Problem, value: ca.Function) -> ca.Function:
-    """The same, all by automatic differentiation."""
+    """Derivatives of the torque as those of `_slopes`, all by automatic differentiation."""
     slots = problem.instant.slots
     return problem.function("model", ca.jacobian(value(*slots), ca.vertcat(*slots)))
 

@@ -145,12 +145,12 @@ class BSpline(Transcription):
         return collocation_points(self.basis, lambda count: gauss(count)[0])
 
 
-def _spacing(given: Any, widths: np.ndarray) -> tuple[float, float]:
+def _spacing(spacing: Any, widths: np.ndarray) -> tuple[float, float]:
     """Least and largest width of an interval; InputError for what leaves no room for the intervals there are."""
-    least, most = (finite_number("BSpline spacing", width, positive=True) for width in pair("BSpline spacing", given))
+    least, most = (finite_number("BSpline spacing", width, positive=True) for width in pair("BSpline spacing", spacing))
     if least < NARROWEST or widths.min() < least - NARROWEST or widths.max() > most + NARROWEST:
         raise InputError(
             f"BSpline spacing must hold on the intervals given, {widths.min():.4g} to {widths.max():.4g} wide, and be "
-            f"at least {NARROWEST:g}, got {quoted(given)}"
+            f"at least {NARROWEST:g}, got {quoted(spacing)}"
         )
     return least, most

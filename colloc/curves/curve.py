@@ -29,9 +29,11 @@ class Transcription(Protocol):
 
     Examples
     --------
-    >>> from colloc.curves import CURVES, Transcription
-    >>> issubclass(co.Radau, Transcription), "Radau" in CURVES
-    (True, True)
+    >>> pieces, nowhere = np.array([1, 2]), np.zeros(2, dtype=bool)
+    >>> co.HermiteSimpson(2).finer(pieces, nowhere, nowhere)
+    HermiteSimpson(intervals=3, breakpoints=(0.0, 0.5, 0.75, 1.0))
+    >>> co.Radau(20).coarser(10)
+    Radau(intervals=10)
     """
 
     if not TYPE_CHECKING:  # no part of what type checkers ask of a class that is not derived
@@ -126,6 +128,12 @@ def register(curve: C) -> C:
     ------
     InputError
         For a name that a curve of the library has.
+
+    Examples
+    --------
+    >>> from colloc.curves import register
+    >>> register(co.Radau) is co.Radau  # as classes derived from Transcription are, without being told
+    True
     """
     namesake = CURVES.get(curve.__name__)
     if namesake is not None and _is_ours(namesake) and curve.__module__ != namesake.__module__:
@@ -138,16 +146,15 @@ def _is_ours(curve: type) -> bool:
     return curve.__module__.split(".")[0] == "colloc"
 
 
-_MEMBERS = ("basis", "collocation_points", "signals", "node_points", "free", "spacing", "with_breakpoints", "finer")
-_MEMBERS += ("coarser", "to_dict")
+_QUESTIONS = [name for name in vars(Transcription) if not name.startswith("_")]
 
 
 def check_curve(curve: object) -> Transcription:
     """A curve; InputError for what is none, with what it lacks."""
-    missing = [name for name in _MEMBERS if getattr_static(curve, name, None) is None]
+    missing = [name for name in _QUESTIONS if getattr_static(curve, name, None) is None]
     if missing or isinstance(curve, type):
-        *names, last = (name for name, known in CURVES.items() if _is_ours(known))
-        some = len(missing) < len(_MEMBERS) and not isinstance(curve, type)
+        *names, last = (name for name, kind in CURVES.items() if _is_ours(kind))
+        some = len(missing) < len(_QUESTIONS) and not isinstance(curve, type)
         lacks = f", which lacks {', '.join(missing)}: derive it from colloc.curves.Transcription" if some else ""
         raise InputError(f"transcription must be {', '.join(names)} or {last}, got {quoted(curve)}{lacks}")
     answers: Any = curve
@@ -159,6 +166,9 @@ def check_curve(curve: object) -> Transcription:
         )
     if basis.breakpoints[0] != 0 or basis.breakpoints[-1] != 1:
         raise InputError(f"the basis of {type(curve).__name__} must reach from 0 to 1, got {quoted(basis.breakpoints)}")
+    for name, points in (("node_points", answers.node_points()), ("collocation_points", answers.collocation_points())):
+        if not isinstance(points, Points):
+            raise InputError(f"{type(curve).__name__}.{name} must return colloc.curves.Points, got {quoted(points)}")
     return answers
 
 

@@ -46,16 +46,35 @@ def check_mesh(name: str, intervals: Any, breakpoints: Any) -> tuple[int, tuple[
 
 
 def per_interval(name: str, value: Any, size: int, *, at_least: int, at_most: int) -> int | tuple[int, ...]:
-    """An integer for all of `size` places or one for each."""
+    """An integer for all of `size` places, or an integer for each."""
     if not isinstance(value, list | tuple | np.ndarray) or (isinstance(value, np.ndarray) and value.ndim == 0):
         return count(name, value, at_least=at_least, at_most=at_most)
     if len(value) != size:
         raise InputError(f"{name} must be one integer or {size}, got {quoted(value)}")
-    return tuple(count(name, one, at_least=at_least, at_most=at_most) for one in value)
+    return tuple(count(name, entry, at_least=at_least, at_most=at_most) for entry in value)
 
 
 def mesh_ends(intervals: int | None, breakpoints: Sequence[float] | np.ndarray | None) -> np.ndarray:
-    """Ends of all intervals in normalised time, shape (intervals + 1,); InputError as of `check_mesh`."""
+    """Ends of all intervals in normalised time, shape (intervals + 1,).
+
+    Parameters
+    ----------
+    intervals : int, optional
+        Of equal width unless breakpoints are given.
+    breakpoints : sequence of float, optional
+        Rising from 0 to 1.
+
+    Raises
+    ------
+    InputError
+        If neither is given, or both and they differ, or breakpoints that cut no motion into intervals.
+
+    Examples
+    --------
+    >>> from colloc.curves import mesh_ends
+    >>> mesh_ends(4, None)
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+    """
     number, ends = check_mesh("the curve", intervals, breakpoints)
     return np.linspace(0, 1, number + 1) if ends is None else np.array(ends)
 
@@ -67,6 +86,11 @@ class Points(NamedTuple):
     ----------
     s : ndarray, shape (N,)
     interval : ndarray of int, shape (N,)
+
+    Examples
+    --------
+    >>> co.Radau(2).node_points().s[5:10].round(2)  # both sides of the breakpoint at 0.5
+    array([0.36, 0.43, 0.5 , 0.5 , 0.57])
     """
 
     s: np.ndarray
@@ -76,16 +100,16 @@ class Points(NamedTuple):
         """Some of the points."""
         return Points(self.s[chosen], self.interval[chosen])
 
-    def merged(self, other: Points) -> Points:
-        """Both, in the order of time; what stands in both once."""
-        s, interval = np.append(self.s, other.s), np.append(self.interval, other.interval)
+    def merged(self, more: Points) -> Points:
+        """The points of both in the order of time, those that stand in both once."""
+        s, interval = np.append(self.s, more.s), np.append(self.interval, more.interval)
         order = np.lexsort((s, interval))
         s, interval = s[order], interval[order]
         twice = np.append(False, (np.diff(s) < 1e-12) & (np.diff(interval) == 0))
         return Points(s[~twice], interval[~twice])
 
     def within(self, window: Window, breakpoints: np.ndarray) -> Points:
-        """Those within a part of the motion; of two sides of a breakpoint at which it starts or ends the inner one."""
+        """The points within a part of the motion; of two sides of a breakpoint at its start or end the inner one."""
         s, interval = self
         inside = (s >= window.start - 1e-9) & (s <= window.end + 1e-9)
         left = np.abs(s - breakpoints[interval + 1]) < 1e-9
@@ -154,7 +178,7 @@ def split(breakpoints: np.ndarray, pieces: np.ndarray) -> np.ndarray:
 
 
 def points_inside(breakpoints: np.ndarray, points: np.ndarray) -> Points:
-    """The same points of [0, 1] on every interval, one after another."""
+    """Points of [0, 1] on every interval, one interval after another."""
     s = breakpoints[:-1, None] + np.diff(breakpoints)[:, None] * points
     return Points(s.ravel(), np.repeat(np.arange(breakpoints.size - 1), points.size))
 
@@ -175,24 +199,38 @@ def equal_nodes(basis: SplineBasis) -> Points:
 
 
 def collocation_points(basis: SplineBasis, rule: Callable[[int], np.ndarray]) -> Points:
-    """As many sites as a spline has freedoms beside those of an initial state.
+    """Points where equations along the path hold: as many as a spline has freedoms beside those of an initial state.
 
-    Where accelerations may jump at every breakpoint, `rule` (points on [0, 1] by their number) gives degree - 1 on
-    every interval; else they are the Greville points of the acceleration.
+    Where accelerations may jump at every breakpoint they are degree - 1 on every interval; else they are the Greville
+    points of the acceleration.
+
+    Parameters
+    ----------
+    basis : SplineBasis
+        The splines of the joints.
+    rule : callable
+        Number -> that many points on [0, 1], rising, shape (number,).
+
+    Examples
+    --------
+    >>> from colloc.curves import collocation_points
+    >>> points = collocation_points(co.Radau(2).basis, lambda count: (np.arange(count) + 0.5) / count)
+    >>> points.s.round(3)
+    array([0.083, 0.25 , 0.417, 0.583, 0.75 , 0.917])
     """
     if (basis.continuity > 1).any():
         return Points(*basis.derivative().derivative().sites())
-    found = [
+    points = [
         Points(start + width * (c := rule(int(degree) - 1)), np.full(c.size, k))
         for k, (start, width, degree) in enumerate(
             zip(basis.breakpoints, np.diff(basis.breakpoints), basis.degrees, strict=False)
         )
     ]
-    return Points(np.concatenate([p.s for p in found]), np.concatenate([p.interval for p in found]))
+    return Points(np.concatenate([part.s for part in points]), np.concatenate([part.interval for part in points]))
 
 
 def equation_points(basis: SplineBasis, order: int) -> Points:
-    """Sites inside a spline for an equation in its values (order 0) or first derivatives (1).
+    """Points inside a spline for an equation in its values (order 0) or first derivatives (1).
 
     With values, and for order 0 rates, at both ends they are as many as the spline has freedoms: Greville points, at
     which splines interpolate without ringing, those next to the ends replaced by the rates (complete interpolation).

@@ -1,4 +1,4 @@
-"""What equations along the path leave open between their collocation points, measured by the motion.
+"""Errors of equations along the path between their collocation points, measured by the motion.
 
 A residual has a unit but often no size, as in tau = 0. So an equation that depends on accelerations (or torques) is
 measured by how far the motion strays within an interval if the accelerations are corrected to meet it, to first order

@@ -138,7 +138,7 @@ class LocalError:
         return self[self.source].worst
 
     def sentence(self, source: str) -> str:
-        """What one of the sources does, and where most."""
+        """A sentence on one of the sources, and where it is largest."""
         return self[source].described(self.t)
 
     def __float__(self) -> float:

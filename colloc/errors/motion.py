@@ -47,12 +47,12 @@ class Motion:
 
     @cached_property
     def torques(self) -> TorqueError:
-        """What torques handed over as few numbers miss."""
+        """The error of torques that are handed over as few numbers."""
         return _torque_error(self)
 
 
 class TorqueError(NamedTuple):
-    """What torques handed over as few numbers miss, and how far the motion strays.
+    """The error of torques that are handed over as few numbers, and how far the motion strays under them.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class TorqueError(NamedTuple):
 
 
 class Deviation(NamedTuple):
-    """What wrong accelerations do to a motion, to first order.
+    """How far wrong accelerations lead a motion astray, to first order.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def deviation(acceleration: np.ndarray, moves: np.ndarray, widths: np.ndarray) -
     acceleration : ndarray, shape (intervals, points, m)
         Of the joints that move by themselves.
     moves : ndarray, shape (intervals, points, n, m)
-        What all joints move by with these; the last point's is taken for the end.
+        Motion of all joints for one unit of these; that of the last point is taken for the end.
     widths : ndarray, shape (intervals,) [s]
     """
     fine = gauss(acceleration.shape[1])[0]

@@ -51,7 +51,7 @@ def state_error(nlp: NLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, flo
 
 
 def state_sizes(problem: Problem, values: np.ndarray) -> np.ndarray:
-    """What errors of the states are relative to, shape (size,): the largest of their values, shape (N, size), and one.
+    """Sizes that errors of the states are relative to, shape (size,): the largest of their values, (N, size), plus one.
 
     As of joints, or their natural size instead of one if it is less: loose bounds are no measure of an error.
     """

@@ -24,7 +24,7 @@ _GAIN = 1e-6  # of a row's size by which a peak may be higher than seen, to be l
 
 
 class Violation(NamedTuple):
-    """The worst place of one constraint row.
+    """The worst place of a constraint row.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Excess(NamedTuple):
     Parameters
     ----------
     name : str
-    stated : ConstraintRows
+    constraint : ConstraintRows
     s : ndarray, shape (N,)
         Normalised times of the sites.
     interval : ndarray of int, shape (N,)
@@ -78,7 +78,7 @@ class Excess(NamedTuple):
     """
 
     name: str
-    stated: ConstraintRows
+    constraint: ConstraintRows
     s: np.ndarray
     interval: np.ndarray
     amount: np.ndarray
@@ -94,15 +94,15 @@ def excesses(
     grid = nlp.grid
     points = fine_grid(grid) if s is None else Points(s, grid.basis.interval(s))
     rows = nlp.problem.rows
-    for name, stated in rows.items() if names is None else [(name, rows[name]) for name in names]:
-        for sites in stated.constraint.places(AtTimes(grid, points)):
-            found = _Beyond.at(nlp, x, p, name, stated, sites)
+    for name, constraint in rows.items() if names is None else [(name, rows[name]) for name in names]:
+        for sites in constraint.constraint.places(AtTimes(grid, points)):
+            excess = _Beyond.at(nlp, x, p, name, constraint, sites)
             for _ in range(_PASSES if s is None and sites.interval is not None else 0):
-                closer = found.beside_peaks(stated)
+                closer = excess.beside_peaks(constraint)
                 if not closer.s.size:
                     break
-                found = found.merged(_Beyond.at(nlp, x, p, name, stated, grid.on(closer)))
-            yield Excess(name, stated, *found.points, np.maximum(found.values, 0.0))
+                excess = excess.merged(_Beyond.at(nlp, x, p, name, constraint, grid.on(closer)))
+            yield Excess(name, constraint, *excess.points, np.maximum(excess.values, 0.0))
 
 
 class _Beyond(NamedTuple):
@@ -113,28 +113,28 @@ class _Beyond(NamedTuple):
 
     @classmethod
     def at(
-        cls, nlp: NLP, x: np.ndarray, p: np.ndarray, name: str, stated: ConstraintRows, sites: EvaluationPoints
+        cls, nlp: NLP, x: np.ndarray, p: np.ndarray, name: str, constraint: ConstraintRows, sites: EvaluationPoints
     ) -> _Beyond:
-        block = constraint_block(name, stated, sites)
+        block = constraint_block(name, constraint, sites)
         values, lower, upper = block.evaluate(x, p), block.rows.lower[:, None], block.rows.upper[:, None]
         beyond = np.maximum(lower - values, values - upper)
         interval = nlp.grid.basis.interval(sites.s) if sites.interval is None else sites.interval
         return cls(Points(sites.s, interval), np.where(np.isnan(values), np.inf, beyond))
 
-    def merged(self, other: _Beyond) -> _Beyond:
+    def merged(self, more: _Beyond) -> _Beyond:
         """Both, in the order of time."""
-        s, interval = (np.append(own, more) for own, more in zip(self.points, other.points, strict=True))
+        s, interval = (np.append(a, b) for a, b in zip(self.points, more.points, strict=True))
         order = np.lexsort((s, interval))
-        values = np.concatenate([self.values, other.values], axis=1)
+        values = np.concatenate([self.values, more.values], axis=1)
         return _Beyond(Points(s, interval).take(order), values[:, order])
 
-    def beside_peaks(self, stated: ConstraintRows) -> Points:
+    def beside_peaks(self, constraint: ConstraintRows) -> Points:
         """Points on either side of peaks whose tops, by the parabola through three points, may lie beyond bounds."""
         s, interval = self.points
         if s.size < 3:
             return Points(np.zeros(0), np.zeros(0, dtype=int))
-        chosen = stated.rows.lower < stated.rows.upper
-        relative = (self.values / stated.rows.scale[:, None])[chosen]
+        chosen = constraint.rows.lower < constraint.rows.upper
+        relative = (self.values / constraint.rows.scale[:, None])[chosen]
         before, here, after = relative[:, :-2], relative[:, 1:-1], relative[:, 2:]
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             # Newton's form of the parabola, as points are not equally spaced: its top lies slope^2 / 4 bend higher.
@@ -158,15 +158,16 @@ def measure_violations(nlp: NLP, x: np.ndarray, p: np.ndarray, s: np.ndarray | N
     s : ndarray, shape (N,), optional
         Normalised times; by default those of `fine_grid`.
     """
-    found = []
-    for name, stated, times, _, amounts in excesses(nlp, x, p, s):
-        rows = stated.rows
+    violations = []
+    for name, constraint, times, _, amounts in excesses(nlp, x, p, s):
+        rows = constraint.rows
         for row, site in enumerate(amounts.argmax(axis=1)):
             amount, t = float(amounts[row, site]), float(times[site] * nlp.duration(x))
             size = float(rows.scale[row])
-            equation = isinstance(stated.constraint.where, Window) and bool(rows.lower[row] == rows.upper[row])
-            found.append(Violation(name, rows.labels[row], amount, amount / size, t, rows.units[row], size, equation))
-    return sorted(found, key=lambda v: -v.relative)
+            equation = isinstance(constraint.constraint.where, Window) and bool(rows.lower[row] == rows.upper[row])
+            label, unit = rows.labels[row], rows.units[row]
+            violations.append(Violation(name, label, amount, amount / size, t, unit, size, equation))
+    return sorted(violations, key=lambda v: -v.relative)
 
 
 def exceeded(nlp: NLP, x: np.ndarray, p: np.ndarray, tolerance: float) -> Points:
@@ -179,15 +180,15 @@ def exceeded(nlp: NLP, x: np.ndarray, p: np.ndarray, tolerance: float) -> Points
     tolerance : float
         Excess, relative to a row's natural size, of which a quarter is let pass.
     """
-    found = [Points(np.zeros(0), np.zeros(0, dtype=int))]
+    peaks = [Points(np.zeros(0), np.zeros(0, dtype=int))]
     for excess in excesses(nlp, x, p):
-        rows = excess.stated.rows
+        rows = excess.constraint.rows
         chosen = rows.lower < rows.upper
         relative = np.pad((excess.amount / rows.scale[:, None])[chosen], ((0, 0), (1, 1)))
         inner = relative[:, 1:-1]
         peak = (inner >= relative[:, :-2]) & (inner >= relative[:, 2:]) & (inner > tolerance / 4)
-        found.append(Points(excess.s, excess.interval).take(np.any(peak, axis=0).ravel()))
-    return Points(np.concatenate([k.s for k in found]), np.concatenate([k.interval for k in found]))
+        peaks.append(Points(excess.s, excess.interval).take(np.any(peak, axis=0).ravel()))
+    return Points(np.concatenate([k.s for k in peaks]), np.concatenate([k.interval for k in peaks]))
 
 
 def bound_error(motion: Motion) -> Source:
@@ -197,7 +198,7 @@ def bound_error(motion: Motion) -> Source:
     # A constraint at a single time holds there, and cannot be violated between nodes.
     along = [name for name, rows in nlp.problem.rows.items() if isinstance(rows.constraint.where, Window)]
     for excess in excesses(nlp, motion.x, motion.p, names=along):
-        rows = excess.stated.rows
+        rows = excess.constraint.rows
         if (unequal := rows.lower < rows.upper).any():
             relative = _BEYOND * (excess.amount / rows.scale[:, None])[unequal].max(axis=0)
             np.maximum.at(per_interval, np.minimum(excess.interval, per_interval.size - 1), relative)
@@ -219,11 +220,11 @@ def fine_grid(grid: Grid) -> Points:
     even = even_grid(grid)
     if grid.extra is None:
         return even
-    every = even.merged(grid.extra)
+    points = even.merged(grid.extra)
     added = np.searchsorted(
-        every.interval + _inside(grid, every), grid.extra.interval + _inside(grid, grid.extra) - 1e-9
+        points.interval + _inside(grid, points), grid.extra.interval + _inside(grid, grid.extra) - 1e-9
     )
-    return every.merged(_beside(every, added))
+    return points.merged(_beside(points, added))
 
 
 def _beside(points: Points, chosen: np.ndarray) -> Points:

@@ -64,11 +64,13 @@ class SplineBasis:
     @cached_property
     def _groups(self) -> list[tuple[int, np.ndarray, np.ndarray]]:
         """Degrees p, the intervals that have them, and their knots, shape (intervals with it, 2 p)."""
-        found = []
+        groups = []
         for p in np.unique(self.degrees).tolist():
-            own = np.flatnonzero(self.degrees == p)
-            found.append((p, own, self._smooth_knots(p) if own.size == self.intervals else self._joined_knots(p, own)))
-        return found
+            intervals = np.flatnonzero(self.degrees == p)
+            everywhere = intervals.size == self.intervals
+            knots = self._smooth_knots(p) if everywhere else self._joined_knots(p, intervals)
+            groups.append((p, intervals, knots))
+        return groups
 
     def _smooth_knots(self, p: int) -> np.ndarray:
         return self.breakpoints[self.knots()[self.first[:, None] + np.arange(1, 2 * p + 1)]]
@@ -78,14 +80,14 @@ class SplineBasis:
         p = self.degree
         return np.repeat(np.arange(self.intervals + 1), np.concatenate([[p + 1], p - self.continuity, [p + 1]]))
 
-    def _joined_knots(self, p: int, own: np.ndarray) -> np.ndarray:
+    def _joined_knots(self, p: int, intervals: np.ndarray) -> np.ndarray:
         """Knots of some intervals at whose ends nothing beyond the first derivative is continuous."""
         ends, widths = self.breakpoints, np.diff(self.breakpoints)
-        knots = np.repeat(np.column_stack([ends[own], ends[own + 1]]), p, axis=1)
+        knots = np.repeat(np.column_stack([ends[intervals], ends[intervals + 1]]), p, axis=1)
         for column, beside, sign in ((0, -1, -1.0), (-1, 1, 1.0)):
-            smooth = np.concatenate([[False], self.continuity == 1, [False]])[own + (beside > 0)]
+            smooth = np.concatenate([[False], self.continuity == 1, [False]])[intervals + (beside > 0)]
             if smooth.any():
-                next_to = own[smooth] + beside
+                next_to = intervals[smooth] + beside
                 knots[smooth, column] += sign * widths[next_to] / self.degrees[next_to] * p
         return knots
 
@@ -114,9 +116,9 @@ class SplineBasis:
         """
         interval = self.interval(s) if interval is None else interval
         values = np.zeros((s.size, self.degree + 1))
-        for p, own, knots in self._groups:
-            row = np.searchsorted(own, interval)
-            chosen = own[np.minimum(row, own.size - 1)] == interval
+        for p, intervals, knots in self._groups:
+            row = np.searchsorted(intervals, interval)
+            chosen = intervals[np.minimum(row, intervals.size - 1)] == interval
             values[chosen, : p + 1] = np.transpose(cox_de_boor(s[chosen], knots[row[chosen]].T, derivative))
         return values
 
@@ -125,16 +127,16 @@ class SplineBasis:
         return SplineBasis(self.breakpoints, self.degrees - 1, self.continuity - 1)
 
     def part(self, intervals: slice) -> SplineBasis:
-        """The same splines on some of the intervals alone."""
+        """These splines on some of the intervals alone."""
         ends, inside = slice(intervals.start, intervals.stop + 1), slice(intervals.start, intervals.stop - 1)
         return SplineBasis(self.breakpoints[ends], self.degrees[intervals], self.continuity[inside])
 
     def differences(self) -> np.ndarray:
         """Factors of the derivative's control points: number k is factor k times (point k + 1 less point k)."""
-        found = np.zeros(self.size - 1)
-        for p, own, knots in self._groups:
-            found[self.first[own, None] + np.arange(p)] = p / (knots[:, p:] - knots[:, :p])
-        return found
+        factors = np.zeros(self.size - 1)
+        for p, intervals, knots in self._groups:
+            factors[self.first[intervals, None] + np.arange(p)] = p / (knots[:, p:] - knots[:, :p])
+        return factors
 
     def by_breakpoint(self, points: np.ndarray, k: int) -> tuple[SplineBasis, np.ndarray]:
         """The derivative of a spline by one of its breakpoints, everywhere at a fixed s: again a spline.
@@ -159,20 +161,20 @@ class SplineBasis:
         copies, t = np.flatnonzero(knots == k), self.breakpoints[doubled.knots()]
         i = np.arange(copies[0] - p, copies[-1] + 1)
         moving = ((copies - p <= i[:, None]) & (i[:, None] <= copies)).sum(axis=1)
-        found = np.zeros((doubled.size, points.shape[1]))
-        found[i] = (points[i - 1] - points[i]) * (moving / (t[i + p + 1] - t[i]))[:, None]
-        return doubled, found
+        moved = np.zeros((doubled.size, points.shape[1]))
+        moved[i] = (points[i - 1] - points[i]) * (moving / (t[i + p + 1] - t[i]))[:, None]
+        return doubled, moved
 
     def greville(self) -> np.ndarray:
         """Where control points sit: the mean of `degree` knots of each; shape (size,)."""
-        found = np.zeros(self.size)
-        for p, own, knots in self._groups:
+        means = np.zeros(self.size)
+        for p, intervals, knots in self._groups:
             if p:
                 sites = np.lib.stride_tricks.sliding_window_view(knots, p, axis=1).mean(axis=2)
             else:
-                sites = (self.breakpoints[own] + self.breakpoints[own + 1])[:, None] / 2
-            found[self.first[own, None] + np.arange(p + 1)] = sites
-        return found
+                sites = (self.breakpoints[intervals] + self.breakpoints[intervals + 1])[:, None] / 2
+            means[self.first[intervals, None] + np.arange(p + 1)] = sites
+        return means
 
     def sites(self) -> tuple[np.ndarray, np.ndarray]:
         """Greville points, each with an interval on which its function lives: the left one's, where values may jump."""

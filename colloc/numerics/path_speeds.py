@@ -41,12 +41,12 @@ class PathLimits(NamedTuple):
 
 
 class _Steps(NamedTuple):
-    """Limits at both ends of every step: low + slope x <= u <= high + slope x, and least <= own x <= most."""
+    """Limits at both ends of every step: low + slope x <= u <= high + slope x, and least <= factor x <= most."""
 
     low: np.ndarray
     high: np.ndarray
     slope: np.ndarray
-    own: np.ndarray
+    factor: np.ndarray
     least: np.ndarray
     most: np.ndarray
 
@@ -86,13 +86,13 @@ def _on_steps(limits: PathLimits) -> _Steps:
     b, lower, upper = (np.hstack([rows[:-1], rows[1:]]) for rows in (limits.b, limits.lower, limits.upper))
     flat = np.abs(a) <= _ROUNDING * (np.abs(a) + np.abs(b))  # such a row bounds x alone
     divisor = np.where(flat, 1.0, a)
-    rising, one = a > 0, np.ones_like(doubled)
+    rising, ones = a > 0, np.ones_like(doubled)
     return _Steps(
         low=np.where(flat, -np.inf, np.where(rising, lower, upper) / divisor),
         high=np.where(flat, np.inf, np.where(rising, upper, lower) / divisor),
         slope=np.where(flat, 0.0, -b / divisor),
-        own=np.hstack([np.where(flat, b, 0.0), one]),
-        least=np.hstack([np.where(flat, lower, -np.inf), 0 * one]),
+        factor=np.hstack([np.where(flat, b, 0.0), ones]),
+        least=np.hstack([np.where(flat, lower, -np.inf), 0 * ones]),
         most=np.hstack([np.where(flat, upper, np.inf), limits.fastest[:-1, None]]),
     )
 
@@ -101,7 +101,7 @@ def _brought_to(after_least: float, after_most: float, step: _Steps, width: floa
     """Least and most x from which one step leads into an interval of x; least > most where none does."""
     slope = np.append(step.slope, -1 / width)  # the interval as a last row
     low, high = np.append(step.low, after_least / width), np.append(step.high, after_most / width)
-    factor = np.concatenate([(slope[:, None] - slope).ravel(), step.own, -step.own])
+    factor = np.concatenate([(slope[:, None] - slope).ravel(), step.factor, -step.factor])
     bound = np.concatenate([(high - low[:, None]).ravel(), step.most, -step.least])
     with np.errstate(divide="ignore", invalid="ignore"):
         ends = bound / factor

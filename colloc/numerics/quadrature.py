@@ -13,10 +13,10 @@ from numpy.polynomial.legendre import leggauss
 def gauss(points: int) -> tuple[np.ndarray, np.ndarray]:
     """Gauss-Legendre points and weights on [0, 1], exact to degree 2 points - 1; not to be changed in place."""
     nodes, weights = leggauss(points)
-    found = (nodes + 1) / 2, weights / 2
-    for array in found:
+    rule = (nodes + 1) / 2, weights / 2
+    for array in rule:
         array.flags.writeable = False
-    return found
+    return rule
 
 
 def radau(points: int) -> np.ndarray:

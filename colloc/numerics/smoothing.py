@@ -109,10 +109,10 @@ def _amounts(V: np.ndarray, g: np.ndarray, y: np.ndarray, sigma: float) -> np.nd
 def _matrix(basis: SplineBasis, s: np.ndarray, derivative: int) -> np.ndarray:
     """All basis functions, or derivatives of them, at all s: shape (s.size, size)."""
     interval = basis.interval(s)
-    found = np.zeros((s.size, basis.size))
+    matrix = np.zeros((s.size, basis.size))
     columns = basis.first[interval][:, None] + np.arange(basis.degree + 1)
-    np.put_along_axis(found, columns, basis.values(s, derivative, interval), axis=1)
-    return found
+    np.put_along_axis(matrix, columns, basis.values(s, derivative, interval), axis=1)
+    return matrix
 
 
 def _roughness(basis: SplineBasis) -> np.ndarray:

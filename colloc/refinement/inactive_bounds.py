@@ -21,49 +21,49 @@ from colloc.transcription import constraint_block
 from colloc.transcription.places import AtTimes
 
 
-def unused(solution: Solution) -> np.ndarray:
-    """What the cost might gain by bounds met on the whole of every interval, relative to it, shape (intervals,)."""
-    found = np.zeros(solution.nlp.grid.basis.intervals)
-    for name, stated in solution.problem.rows.items():
-        unequal = stated.rows.lower < stated.rows.upper
-        if isinstance(stated.constraint.where, Window) and unequal.any():
-            above, below = _worth(solution, name, stated)
+def possible_gain(solution: Solution) -> np.ndarray:
+    """Relative gain in cost that is possible by bounds met on the whole of every interval, shape (intervals,)."""
+    gain = np.zeros(solution.nlp.grid.basis.intervals)
+    for name, constraint in solution.problem.rows.items():
+        unequal = constraint.rows.lower < constraint.rows.upper
+        if isinstance(constraint.constraint.where, Window) and unequal.any():
+            above, below = _worth(solution, name, constraint)
             if (above + below).any():
-                to_upper, to_lower = _distances(solution, name, stated)
-                found += (_near(above) * to_upper + _near(below) * to_lower).sum(axis=0)
+                to_upper, to_lower = _distances(solution, name, constraint)
+                gain += (_near(above) * to_upper + _near(below) * to_lower).sum(axis=0)
     signals, states = solution.problem.signals, solution.problem.states
     if signals:
-        found += _of_unknowns(solution, "signals", signals, solution.curve.signals)
+        gain += _of_unknowns(solution, "signals", signals, solution.curve.signals)
     if states:
-        found += _of_unknowns(solution, "states", states, solution.nlp.grid.states)
-    return found / max(abs(solution.cost), solution.total_cost_scale, 1e-300)
+        gain += _of_unknowns(solution, "states", states, solution.nlp.grid.states)
+    return gain / max(abs(solution.cost), solution.total_cost_scale, 1e-300)
 
 
-def _worth(solution: Solution, name: str, stated: ConstraintRows) -> np.ndarray:
+def _worth(solution: Solution, name: str, constraint: ConstraintRows) -> np.ndarray:
     """Multipliers of upper and of lower bounds, summed on every interval, shape (2, rows, intervals)."""
     nlp = solution.nlp
-    found = np.zeros((2, len(stated.rows.labels), nlp.grid.basis.intervals))
+    worth = np.zeros((2, len(constraint.rows.labels), nlp.grid.basis.intervals))
     for block, first in zip(nlp.constraints, nlp.offsets, strict=False):
         if block.name == name:
             sites, size = block.sites, block.n_rows * block.n_slices
             multipliers = solution.multipliers["g"][first : first + size].reshape(block.n_slices, block.n_rows)
             interval = nlp.grid.basis.interval(sites.s) if sites.interval is None else sites.interval
-            for label, own in zip(block.rows.labels, multipliers.T, strict=True):
-                row = stated.rows.labels.index(label)
-                np.add.at(found[0, row], interval, np.maximum(own, 0))
-                np.add.at(found[1, row], interval, np.maximum(-own, 0))
-    return found
+            for label, values in zip(block.rows.labels, multipliers.T, strict=True):
+                row = constraint.rows.labels.index(label)
+                np.add.at(worth[0, row], interval, np.maximum(values, 0))
+                np.add.at(worth[1, row], interval, np.maximum(-values, 0))
+    return worth
 
 
-def _distances(solution: Solution, name: str, stated: ConstraintRows) -> tuple[np.ndarray, np.ndarray]:
+def _distances(solution: Solution, name: str, constraint: ConstraintRows) -> tuple[np.ndarray, np.ndarray]:
     """Mean distance to the upper and the lower bound on every interval, each shape (rows, intervals); 0 without one."""
-    grid, rows = solution.nlp.grid, stated.rows
+    grid, rows = solution.nlp.grid, constraint.rows
     sums, counts = np.zeros((len(rows.labels), grid.basis.intervals)), np.zeros(grid.basis.intervals)
-    for sites in stated.constraint.places(AtTimes(grid, even_grid(grid))):
-        values = constraint_block(name, stated, sites).evaluate(solution.x, solution.parameters)
+    for sites in constraint.constraint.places(AtTimes(grid, even_grid(grid))):
+        values = constraint_block(name, constraint, sites).evaluate(solution.x, solution.parameters)
         interval = grid.basis.interval(sites.s) if sites.interval is None else sites.interval
-        for row, own in enumerate(values):
-            np.add.at(sums[row], interval, own)
+        for row, row_values in enumerate(values):
+            np.add.at(sums[row], interval, row_values)
         np.add.at(counts, interval, 1)
     mean = sums / np.maximum(counts, 1)
     gaps = (rows.upper[:, None] - mean, mean - rows.lower[:, None])
@@ -72,24 +72,24 @@ def _distances(solution: Solution, name: str, stated: ConstraintRows) -> tuple[n
 
 
 def _of_unknowns(solution: Solution, kind: str, unknowns: Sequence[Unknown | State], basis: SplineBasis) -> np.ndarray:
-    """The same of the bounds of "signals" or "states", which hold for their control points, not yet relative."""
+    """The gain, in units of the cost, by bounds of "signals" or "states", which hold for their control points."""
     grid, index = solution.nlp.grid, solution.nlp.grid.layout[kind]
     worth = np.zeros((2, index.shape[1], grid.basis.intervals))
     multipliers, interval = solution.multipliers["x"][index], basis.sites()[1]
-    for column, own in enumerate(multipliers.T):
-        np.add.at(worth[0, column], interval, np.maximum(own, 0))
-        np.add.at(worth[1, column], interval, np.maximum(-own, 0))
+    for column, values in enumerate(multipliers.T):
+        np.add.at(worth[0, column], interval, np.maximum(values, 0))
+        np.add.at(worth[1, column], interval, np.maximum(-values, 0))
     sites = grid.on(even_grid(grid))
     (values,) = sites.evaluate([getattr(Slots(*sites.local.arguments), kind)], solution.x, solution.parameters)
     mean = values.reshape(grid.basis.intervals, -1, index.shape[1]).mean(axis=1).T
     lower, upper = (np.concatenate([getattr(u, side) for u in unknowns])[:, None] for side in ("lower", "upper"))
-    found = np.zeros(grid.basis.intervals)
-    for own, gap in zip(worth, (upper - mean, mean - lower), strict=True):
-        found += (_near(own) * np.where(np.isfinite(gap), np.maximum(gap, 0), 0)).sum(axis=0)
-    return found
+    gain = np.zeros(grid.basis.intervals)
+    for side, gap in zip(worth, (upper - mean, mean - lower), strict=True):
+        gain += (_near(side) * np.where(np.isfinite(gap), np.maximum(gap, 0), 0)).sum(axis=0)
+    return gain
 
 
 def _near(worth: np.ndarray) -> np.ndarray:
-    """What bounds are worth on every interval, at least half of what they are worth beside it."""
+    """Worth of bounds on every interval, at least half of their worth on its neighbours."""
     beside = np.pad(worth, ((0, 0), (1, 1)))
     return np.maximum(worth, 0.5 * np.maximum(beside[:, 2:], beside[:, :-2]))

@@ -42,7 +42,7 @@ class Knots(NamedTuple):
     seconds: dict[str, float]
 
 
-def seek(nlp: NLP, x: np.ndarray, p: np.ndarray, run: Callable[[Start], Outcome]) -> Knots:
+def search_knots(nlp: NLP, x: np.ndarray, p: np.ndarray, run: Callable[[Start], Outcome]) -> Knots:
     """Breakpoints that lower the cost.
 
     Parameters

@@ -2,10 +2,11 @@
 
 An interval is split in three where its error is above the tolerance. While the cost still changes, so are those that
 make up nine tenths (the marking of Doerfler 1996) of what it might gain: by bounds that are not used on the whole of an
-interval (`slack`), as at switches, on which a grid closes in, and ripples below a bound; and by torques that are no
-polynomial there, if they cost anything. Where there is nothing to gain, or a round has gained nothing, all intervals
-are split in two, because that a cost has converged shows only on a finer grid. A `BSpline` may have jumps of the
-acceleration at new breakpoints of the first kind, as switches have.
+interval (`possible_gain`), as at switches, on which a grid closes in, and ripples below a bound; and by torques that
+are no polynomial there, if they cost anything. Where there is nothing to gain, or a round has gained nothing, all
+intervals are split in two, because that a cost has converged shows only on a finer grid. Curves say
+themselves how they become finer (`Transcription.finer`): a `BSpline` may have jumps of the acceleration at new
+breakpoints of the first kind, as switches have, and `Radau` a higher degree where the motion is smooth.
 
 Neighbours whose errors are far below the tolerance are not joined again, and degrees of B-splines not raised: on the
 classic problems and the two-link time optimum (54 refinements, of which 52 are solved) joining saves 6 % of the
@@ -20,7 +21,7 @@ import numpy as np
 
 from colloc.curves import Transcription
 from colloc.errors.violations import exceeded
-from colloc.refinement.inactive_bounds import unused
+from colloc.refinement.inactive_bounds import possible_gain
 from colloc.solution.ladder import Rung
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
@@ -46,7 +47,7 @@ def has_settled(solution: Solution | SequenceSolution, tol: float) -> bool:
     # What controls of states might gain is not known.
     if twice or any(own.problem.states for own in solution.phases.values()):
         return twice
-    return bool(sum(unused(own).sum() for own in solution.phases.values()) <= _LITTLE * tol)
+    return bool(sum(possible_gain(phase).sum() for phase in solution.phases.values()) <= _LITTLE * tol)
 
 
 def next_nlp(solution: Solution | SequenceSolution, tol: float, *, settled: bool) -> NLP | SequenceNLP | None:
@@ -103,7 +104,7 @@ def next_curve(solution: Solution, tol: float, change: float, *, settled: bool) 
             pieces[values > (tol if values.max() > tol else tol / values.size)] = 3
     switching = np.zeros(pieces.size, dtype=bool)
     if not settled:
-        by_bounds, by_torques = unused(solution), error.cost
+        by_bounds, by_torques = possible_gain(solution), error.cost
         gain = by_bounds + by_torques
         if gain.sum() > tol / 10:
             order = np.argsort(-gain)

@@ -86,7 +86,7 @@ class Run:
             return first, start
         quiet = replace(self, progress=False if callable(self.progress) else self.progress)
         solver, x = self.solver.limited(iterations=knots.PATIENCE), np.append(first.x, grid.breakpoints)
-        found = knots.seek(nlp, x, self.parameters, lambda start: quiet._end(solver, nlp, start))
+        found = knots.search_knots(nlp, x, self.parameters, lambda start: quiet._end(solver, nlp, start))
         if found.status in CUT_SHORT:
             return _cut_short(first, found.status), start
         if found.status is not Status.SOLVED:

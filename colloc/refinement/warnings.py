@@ -146,7 +146,7 @@ def _switches(solution: Solution) -> np.ndarray:
     problem, grid = solution.problem, solution.nlp.grid
     intervals, u = grid.basis.intervals, np.linspace(0.02, 0.98, 7)
     sample = solution.at(points_inside(grid.breakpoints, u).s * solution.duration)
-    found = np.zeros(intervals, dtype=bool)
+    switches = np.zeros(intervals, dtype=bool)
     for quantity in ("qd", "qdd", "tau"):
         lower, upper = problem.limits(quantity)
         limited = np.isfinite(lower) & np.isfinite(upper) & (lower < upper)
@@ -159,7 +159,7 @@ def _switches(solution: Solution) -> np.ndarray:
         varies = np.maximum(high[1:], high[:-1]) - np.minimum(low[1:], low[:-1]) > _VARIES * span
         both = varies & (at_bound[1:] | at_bound[:-1])
         inside = (high - low > _VARIES * span) & at_bound
-        found |= inside.any(axis=1)
-        found[1:] |= both.any(axis=1)
-        found[:-1] |= both.any(axis=1)
-    return found
+        switches |= inside.any(axis=1)
+        switches[1:] |= both.any(axis=1)
+        switches[:-1] |= both.any(axis=1)
+    return switches

@@ -178,6 +178,10 @@ def test_what_is_no_curve_is_told_what_it_lacks():
         wrong.basis = basis
         with pytest.raises(co.InputError, match=f"the basis of Borrowed .*{message}"):
             co.solve(time_optimal(), wrong)
+    wrong = Borrowed(co.Radau(3))
+    wrong.node_points = lambda: np.linspace(0, 1, 5)
+    with pytest.raises(co.InputError, match=r"Borrowed\.node_points must return colloc\.curves\.Points, got array"):
+        co.solve(time_optimal(), wrong)
 
 
 def test_a_name_of_the_library_is_not_taken():

@@ -145,7 +145,7 @@ def test_small_problems_are_not_compiled_unasked(monkeypatch: pytest.MonkeyPatch
 
 def test_large_ones_are_if_it_pays_or_the_cache_has_them(monkeypatch: pytest.MonkeyPatch, tmp_path):
     def library(nlp: co.transcription.NLP) -> object:
-        return nlp._first.library
+        return nlp._first.compiled.library
 
     monkeypatch.setenv("COLLOC_CACHE_DIR", str(tmp_path))
     few, many = co.BSpline(100, nodes=400), co.BSpline(100, nodes=4000)
@@ -159,7 +159,7 @@ def test_large_ones_are_if_it_pays_or_the_cache_has_them(monkeypatch: pytest.Mon
 
 def test_blocks_with_one_slice_are_left_to_the_virtual_machine():
     nlp = co.transcribe(everything(), co.BSpline(6), compile=True)
-    assert all(block.n_slices > 1 for block, _ in nlp._first._found)
+    assert all(block.n_slices > 1 for block, _ in nlp._first.compiled.kernels)
     assert any(block.n_slices == 1 for block in nlp.constraints)
 
 
