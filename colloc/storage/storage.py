@@ -242,7 +242,7 @@ def _columns(model: Model, sample: Sample) -> tuple[list[str], list[np.ndarray]]
     header, columns = ["t [s]"], [sample.t]
     units = {"q": "{}", "qd": "{}/s", "qdd": "{}/s2"}
     for name, unit in units.items():
-        joints = zip(model.joint_names, model.position_units, strict=True)
+        joints = zip(model.names(name), model.position_units if name == "q" else model.screw_units, strict=True)
         header += [f"{name}[{joint}] [{unit.format(own)}]" for joint, own in joints]
         columns += list(getattr(sample, name).T)
     header += [f"tau[{j}] [{u}]" for j, u in zip(model.joint_names, model.torque_units, strict=True)]
