@@ -13,9 +13,8 @@ import numpy as np
 
 from colloc.formats.xml import by_name, check_children, child_of, number_of, read_root, text_of, vector_of
 from colloc.model.body import Body
-from colloc.model.joint import Joint
+from colloc.model.joint import Joint, Limits
 from colloc.model.kinds import fixed, prismatic, revolute
-from colloc.model.limits import Limits
 from colloc.model.passive import Friction, Passive
 from colloc.model.transforms import placement
 from colloc.model.tree import Model

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from colloc.model.body import Body
+from colloc.model.joint import Limits
 from colloc.model.kinds import fixed, prismatic, revolute
-from colloc.model.limits import Limits
 from colloc.support.checks import InputError, mapping, quoted, spelt, text, unknown_name
 
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
