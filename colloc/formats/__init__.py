@@ -4,3 +4,7 @@ A format is a file with a function that returns a `Model`: `urdf` has `from_urdf
 texts and numbers with errors that say where they are, is in `xml`; a body with several joints becomes a chain by
 `colloc.model.floating.joint_chain`.
 """
+
+from colloc.formats.urdf import from_urdf
+
+__all__ = ["from_urdf"]

@@ -14,7 +14,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import colloc as co
-from colloc.model import Screw
+from colloc.model import Joint, Screw
+from colloc.model.kinematics import point_motion
 from colloc.model.transforms import homogeneous
 
 dynamics = co.dynamics
@@ -23,7 +24,7 @@ HERE = ca.SX.eye(4)
 
 
 @dataclass(frozen=True, eq=False)
-class BallScrew(co.Joint):
+class BallScrew(Joint):
     """A turn about one of the link's axes; that about x has the positions of the joint."""
 
     first: bool = False
@@ -163,7 +164,7 @@ def test_velocities_are_those_with_which_points_move():
     model, _ = random_tree(np.random.default_rng(6))
     q, v, a = symbols = ca.SX.sym("q", 14), ca.SX.sym("v", 11), ca.SX.sym("a", 11)
     point = (0.1, 0.2, 0.3)
-    motion = co.point_motion(model, "b4", point, q=q, qd=v, qdd=a)
+    motion = point_motion(model, "b4", point, q=q, qd=v, qdd=a)
     rate = model.position_rates(q, v)
     differences = [
         ca.jacobian(motion.position, q) @ rate - motion.velocity,
