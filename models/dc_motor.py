@@ -62,15 +62,16 @@ class Motor:
 
 def driven(model: co.Model, motors: Sequence[Motor]) -> co.Model:
     """A mechanism whose joints have motors, one each in the order of q."""
-    own = dict(zip(model.joint_names, motors, strict=True))
+    motor_of = dict(zip(model.joint_names, motors, strict=True))
     bodies = [
-        replace(body, joint=own[body.joint_name].on(body.joint)) if body.joint.moves else body for body in model.bodies
+        replace(body, joint=motor_of[body.joint_name].on(body.joint)) if body.joint.moves else body
+        for body in model.bodies
     ]
     return replace(model, bodies=bodies)
 
 
 def electrical(motors: Sequence[Motor]) -> tuple[list[co.Unknown | co.State], list[co.problem.Condition]]:
-    """What motors add to a problem: "voltage" and "current", each of size n, and the torques that the currents give.
+    """Unknowns that motors add to a problem, "voltage" and "current" of size n each, and the torques of the currents.
 
     Returns
     -------

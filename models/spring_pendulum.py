@@ -65,7 +65,7 @@ def spring_pendulum(gravity: float = 9.81) -> co.Model:
 
 
 def sprung(drive: Drive) -> tuple[list[co.Unknown | co.State], list[co.problem.Condition]]:
-    """What the drive adds to a problem: "speed" and "motor", and the torque that the spring gives.
+    """Unknowns that the drive adds to a problem, "speed" and "motor", and the torque that the spring gives.
 
     Returns
     -------

@@ -1,4 +1,12 @@
-"""Inverse dynamics by interchangeable recursions, their sensitivities, and what follows from them."""
+"""Inverse dynamics by interchangeable recursions, their sensitivities, and what follows from them.
+
+Three formulations, a folder each: `newtonian` (Newton and Euler; also reactions of joints and the wrench at the root),
+`lagrangian` (recursive, and `regular` with every sum written out), `liegroup` (twists; also second derivatives). What
+is fastest is in `spatial`: composite and articulated inertias, Jacobians of points.
+
+`formulation` says what a recursion is, `arguments` checks theirs, `inverse` is the door by which torques are asked for:
+it adds what `passive` joints do and `loads` that depend on the state. `equations` of motion and `energy` follow.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -14,7 +22,7 @@ from colloc.dynamics.formulation import (
 )
 from colloc.dynamics.inverse import inverse_dynamics, total_hessian, total_sensitivities
 from colloc.dynamics.newtonian.recursion import Reactions, joint_reactions, newton_euler
-from colloc.dynamics.newtonian.support import Wrench, support_wrench
+from colloc.dynamics.newtonian.root_wrench import Wrench, root_wrench
 from colloc.dynamics.spatial.articulated import forward_dynamics
 from colloc.dynamics.spatial.composite import composite_sensitivities, mass_matrix
 
@@ -40,7 +48,7 @@ __all__ = [
     "equations_of_motion", "forward_dynamics", "inverse_dynamics", "joint_reactions", "kinetic_energy", "lagrange",
     "lagrange_sensitivities", "lie", "lie_hessian", "lie_sensitivities", "mass_matrix", "momentum", "newton_euler",
     "newton_euler_sensitivities", "point_jacobian", "point_jacobian_rate", "potential_energy",
-    "reaction_sensitivities", "regular_lagrange", "regular_sensitivities", "support_wrench", "total_hessian",
+    "reaction_sensitivities", "regular_lagrange", "regular_sensitivities", "root_wrench", "total_hessian",
     "total_mass", "total_reaction_sensitivities", "total_sensitivities",
 ]  # fmt: skip
 

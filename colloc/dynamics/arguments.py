@@ -33,18 +33,18 @@ def of_state(fn: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(fn)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-        given = parameters.bind(*args, **kwargs)
-        model = instance("model", given.arguments["model"], Model)
+        bound = parameters.bind(*args, **kwargs)
+        model = instance("model", bound.arguments["model"], Model)
         if not model.bodies:
             raise InputError("model must have bodies, got no mechanism at all")
-        for name, value in given.arguments.items():
+        for name, value in bound.arguments.items():
             if name in _VECTORS:
-                given.arguments[name] = checked_vector(name, value, model.n_q if name == "q" else model.n)
+                bound.arguments[name] = checked_vector(name, value, model.n_q if name == "q" else model.n)
             elif name == "loads":
-                given.arguments[name] = checked_loads(model, value)
+                bound.arguments[name] = checked_loads(model, value)
             elif name in _RECURSIONS:
                 function(name, value, "newton_euler, composite_sensitivities or a function like them")
-        return fn(*given.args, **given.kwargs)
+        return fn(*bound.args, **bound.kwargs)
 
     return checked
 

@@ -1,4 +1,4 @@
-"""What a formulation of the inverse dynamics and a derivative recursion are, and one that differentiates any other."""
+"""Types of formulations of the inverse dynamics and of derivative recursions, and the one that differentiates any."""
 
 from __future__ import annotations
 

@@ -78,13 +78,13 @@ def total_sensitivities(
     """
 
     def torques(loads: Sequence[Load]) -> Differentiated:
-        found = _checked(recursion, recursion(model, q, qd, qdd, loads))
-        return found.tau, found[1:]
+        rigid = _checked(recursion, recursion(model, q, qd, qdd, loads))
+        return rigid.tau, rigid[1:]
 
     tau, slopes = with_varying_loads(torques, q, qd, qdd, loads)
     if not model.passive:
         return Sensitivities(tau, *slopes)
-    totals = [own + more for own, more in zip(slopes, passive_slopes(model, qd), strict=True)]
+    totals = [rigid + passive for rigid, passive in zip(slopes, passive_slopes(model, qd), strict=True)]
     return Sensitivities(tau + passive_torque(model, q, qd, qdd), *totals)
 
 
@@ -122,14 +122,14 @@ def total_hessian(
     >>> co.dynamics.total_hessian(co.dynamics.lie_hessian, model, q, qd, qdd, multipliers).shape
     (6, 6)
     """
-    found = recursion(model, q, qd, qdd, multipliers, loads)
+    hessian = recursion(model, q, qd, qdd, multipliers, loads)
     if not model.passive:
-        return found
-    none = ca.SX(model.n, model.n)
-    return found + ca.diagcat(none, passive_hessian(model, qd, multipliers), none)
+        return hessian
+    zero = ca.SX(model.n, model.n)
+    return hessian + ca.diagcat(zero, passive_hessian(model, qd, multipliers), zero)
 
 
-def _checked(recursion: object, found: object) -> Sensitivities:
-    if not isinstance(found, Sensitivities):
+def _checked(recursion: object, sensitivities: object) -> Sensitivities:
+    if not isinstance(sensitivities, Sensitivities):
         raise InputError(f"sensitivities must return Sensitivities, as composite_sensitivities does, not {recursion!r}")
-    return found
+    return sensitivities

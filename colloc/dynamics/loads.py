@@ -43,11 +43,11 @@ def loads_in_links(model: Model, rotations: Sequence[ca.SX], loads: Sequence[Loa
     to_world: list[ca.SX] = []
     for rotation, parent in zip(rotations, model.parents, strict=True):
         to_world.append(rotation if parent < 0 else to_world[parent] @ rotation)
-    found = []
+    in_links = []
     for load in loads:
         k = model.index(load.body)
-        found.append(LinkLoad(k, to_world[k].T @ load.force, to_world[k].T @ load.moment, load.point))
-    return found
+        in_links.append(LinkLoad(k, to_world[k].T @ load.force, to_world[k].T @ load.moment, load.point))
+    return in_links
 
 
 # Values in one column, and their derivatives by q, qd and qdd.
@@ -66,13 +66,13 @@ def with_varying_loads(
     varying = [load for load in loads if ca.depends_on(load.wrench, state)]
     if not varying:
         return differentiated(loads)
-    given = [ca.SX.sym("w", 9) for _ in varying]
-    held = [Load(load.body, w[:3], w[3:6], w[6:]) for load, w in zip(varying, given, strict=True)]
-    others = [load for load in loads if not ca.depends_on(load.wrench, state)]
-    values, slopes = differentiated([*others, *held])
-    symbols, wrenches = ca.vertcat(*given), ca.densify(ca.vertcat(*(load.wrench for load in varying)))
+    symbols = [ca.SX.sym("w", 9) for _ in varying]
+    constant = [Load(load.body, w[:3], w[3:6], w[6:]) for load, w in zip(varying, symbols, strict=True)]
+    fixed_loads = [load for load in loads if not ca.depends_on(load.wrench, state)]
+    values, slopes = differentiated([*fixed_loads, *constant])
+    symbol_column, wrenches = ca.vertcat(*symbols), ca.densify(ca.vertcat(*(load.wrench for load in varying)))
     # One Jacobian shares more between its columns than three would.
-    added = ca.horzsplit(ca.jacobian(values, symbols) @ ca.jacobian(wrenches, state), q.shape[0])
-    totals = [own + more for own, more in zip(slopes, added, strict=True)]
-    values, *totals = ca.substitute([values, *totals], [symbols], [wrenches])
+    added = ca.horzsplit(ca.jacobian(values, symbol_column) @ ca.jacobian(wrenches, state), q.shape[0])
+    totals = [slope + part for slope, part in zip(slopes, added, strict=True)]
+    values, *totals = ca.substitute([values, *totals], [symbol_column], [wrenches])
     return values, totals

@@ -1,4 +1,4 @@
-"""What joints do of themselves, along their coordinates: rotors, dampers, springs and friction.
+"""Torques of the passive parts of joints: rotors, dampers, springs and friction.
 
 The actuator torque is that of the rigid bodies plus
 
@@ -33,7 +33,7 @@ class _Parts(NamedTuple):
 
 
 def passive_torque(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> ca.SX:
-    """What the actuators have to provide beside the torque of the rigid bodies.
+    """Torque that the actuators have to provide beside that of the rigid bodies.
 
     Parameters
     ----------

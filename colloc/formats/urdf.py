@@ -6,23 +6,21 @@ import math
 import os
 from collections.abc import Iterator
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 import casadi as ca
 import numpy as np
 
+from colloc.formats.xml import by_name, check_children, child_of, number_of, read_root, text_of, vector_of
 from colloc.model.body import Body
-from colloc.model.joint import Joint
+from colloc.model.joint import Joint, Limits
 from colloc.model.kinds import fixed, prismatic, revolute
-from colloc.model.limits import Limits
 from colloc.model.passive import Friction, Passive
 from colloc.model.transforms import placement
 from colloc.model.tree import Model
-from colloc.support.checks import InputError, finite_number, quoted, spelt, unknown_name, warn
-from colloc.support.files import check_path
+from colloc.support.checks import InputError, finite_number, spelt, unknown_name, warn
 
 _KINDS = ("revolute", "continuous", "prismatic", "fixed")
-_LARGEST = 100_000_000  # bytes
 # What says nothing of the mechanism: looks, collisions, simulators, controllers.
 _OF_OTHERS = ("gazebo", "material", "transmission", "ros2_control", "sensor")
 _OF_JOINT = ("origin", "parent", "child", "axis", "limit", "dynamics", "calibration", "safety_controller")
@@ -74,52 +72,36 @@ def from_urdf(path: str | os.PathLike[str], gravity: Any = (0.0, 0.0, -9.81), fr
     >>> co.formats.from_urdf("pendulum.urdf").joint_names
     ('pivot',)
     """
-    file, velocity = check_path(path), finite_number("friction_velocity", friction_velocity, positive=True)
-    try:
-        if not file.is_file() or file.stat().st_size > _LARGEST:
-            raise InputError(f"{str(path)!r} is no file of at most {_LARGEST // 1_000_000} MB")
-        robot = ElementTree.fromstring(file.read_bytes(), ElementTree.XMLParser(target=_WithoutTypes()))
-    except (OSError, ElementTree.ParseError, UnicodeError, LookupError) as error:  # unknown encodings are LookupErrors
-        raise InputError(f"{str(path)!r} cannot be read as a URDF: {error}") from None
-    if robot.tag != "robot":
-        raise InputError(f"{str(path)!r} is no URDF: its root is <{robot.tag}>, not <robot>")
-    _known(robot, "the robot", ("link", "joint", *_OF_OTHERS))
-    links = _by_name(robot, "link")
-    joints = _by_name(robot, "joint")
+    velocity = finite_number("friction_velocity", friction_velocity, positive=True)
+    robot = read_root(path, "URDF", "robot")
+    check_children(robot, "the robot", ("link", "joint", *_OF_OTHERS))
+    links = by_name(robot, "link")
+    joints = by_name(robot, "joint")
     bodies = [_body(links[link], joint, velocity) for link, joint in _outward(links, joints)]
     return Model(bodies, gravity, robot.get("name") or "robot")
 
 
-class _WithoutTypes(ElementTree.TreeBuilder):
-    """A tree of elements from a file without a document type, and so without entities."""
-
-    def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
-        raise InputError(f"a URDF has no document type, got <!DOCTYPE {name}>")
-
-
-def _outward(
-    links: dict[str, ElementTree.Element], joints: dict[str, ElementTree.Element]
-) -> Iterator[tuple[str, ElementTree.Element | None]]:
+def _outward(links: dict[str, Element], joints: dict[str, Element]) -> Iterator[tuple[str, Element | None]]:
     """Links from the root on, each with the joint that carries it."""
-    carried: dict[str, str] = {}
-    children: dict[str, list[tuple[str, ElementTree.Element]]] = {link: [] for link in links}
+    carriers: dict[str, str] = {}
+    children: dict[str, list[tuple[str, Element]]] = {link: [] for link in links}
     for name, joint in joints.items():
         parent, child = (
-            _text(_one(joint, end, f"joint {name!r}"), "link", f"joint {name!r}") for end in ("parent", "child")
+            text_of(child_of(joint, end, f"joint {name!r}"), "link", f"joint {name!r}") for end in ("parent", "child")
         )
         for link in (parent, child):
             if link not in links:
                 raise unknown_name(f"link (of joint {name!r})", link, links)
-        if child in carried:
+        if child in carriers:
             raise InputError(
-                f"link {child!r} is carried by two joints, {carried[child]!r} and {name!r}: close loops by co.loops"
+                f"link {child!r} is carried by two joints, {carriers[child]!r} and {name!r}: close loops by co.loops"
             )
-        carried[child] = name
+        carriers[child] = name
         children[parent].append((child, joint))
-    roots = [link for link in links if link not in carried]
+    roots = [link for link in links if link not in carriers]
     if len(roots) != 1:
         raise InputError(f"a URDF has one link that no joint carries, got {', '.join(roots) or 'none'}")
-    waiting: list[tuple[str, ElementTree.Element | None]] = [(roots[0], None)]
+    waiting: list[tuple[str, Element | None]] = [(roots[0], None)]
     reached = 0
     while waiting:
         link, joint = waiting.pop()
@@ -130,57 +112,59 @@ def _outward(
         raise InputError(f"{len(links) - reached} links hang on each other in a circle, and not on {roots[0]!r}")
 
 
-def _body(link: ElementTree.Element, joint: ElementTree.Element | None, friction_velocity: float) -> Body:
+def _body(link: Element, joint: Element | None, friction_velocity: float) -> Body:
     name = link.get("name", "")
     what = f"link {name!r}"
-    _known(link, what, _OF_LINK)
-    made = fixed() if joint is None else _joint(joint, friction_velocity)
-    parent = None if joint is None else _text(_one(joint, "parent", what), "link", what)
-    inertial = _one(link, "inertial", what, optional=True)
+    check_children(link, what, _OF_LINK)
+    mount = fixed() if joint is None else _joint(joint, friction_velocity)
+    parent = None if joint is None else text_of(child_of(joint, "parent", what), "link", what)
+    inertial = child_of(link, "inertial", what, optional=True)
     if inertial is None:
-        return Body(name, made, parent)
+        return Body(name, mount, parent)
     place = _placement(inertial, f"inertial of {what}")
-    mass = _number(_one(inertial, "mass", what), "value", f"mass of {what}")
-    tensor = _one(inertial, "inertia", what)
+    mass = number_of(child_of(inertial, "mass", what), "value", f"mass of {what}")
+    tensor = child_of(inertial, "inertia", what)
     xx, xy, xz, yy, yz, zz = (
-        _number(tensor, key, f"inertia of {what}") for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+        number_of(tensor, key, f"inertia of {what}") for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
     )
     about = place[:3, :3]
-    return Body(name, made, parent, mass, place[:3, 3], about @ [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]] @ about.T)
+    return Body(name, mount, parent, mass, place[:3, 3], about @ [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]] @ about.T)
 
 
-def _joint(joint: ElementTree.Element, friction_velocity: float) -> Joint:
+def _joint(joint: Element, friction_velocity: float) -> Joint:
     name, kind = joint.get("name", ""), joint.get("type", "")
     what = f"joint {name!r}"
     if kind not in _KINDS:
         raise InputError(f"{what} is of type {kind!r}; what can be read: {', '.join(_KINDS)}")
-    _known(joint, what, _OF_JOINT)
+    check_children(joint, what, _OF_JOINT)
     place = ca.SX(_placement(joint, what))
     if kind == "fixed":
         return fixed(place, name=name)
-    axis = _one(joint, "axis", what, optional=True)
-    direction = np.array([1.0, 0.0, 0.0]) if axis is None else _vector(axis, "xyz", f"axis of {what}")
-    dynamics = _one(joint, "dynamics", what, optional=True)
-    damping, level = (0.0 if dynamics is None else _number(dynamics, key, what, 0.0) for key in ("damping", "friction"))
+    axis = child_of(joint, "axis", what, optional=True)
+    direction = np.array([1.0, 0.0, 0.0]) if axis is None else vector_of(axis, "xyz", f"axis of {what}")
+    dynamics = child_of(joint, "dynamics", what, optional=True)
+    parts = ("damping", "friction")
+    damping, level = (0.0 if dynamics is None else number_of(dynamics, part, what, 0.0) for part in parts)
     make = prismatic if kind == "prismatic" else revolute
     passive = Passive(damping, friction=Friction(level, friction_velocity) if level else None)
-    made = make(direction.tolist(), place, _limits(joint, kind, what), name=name, passive=passive)
+    moving = make(direction.tolist(), place, _limits(joint, kind, what), name=name, passive=passive)
     if axis is None:
         warn(f"{what} has no <axis>: it is taken to be x, (1, 0, 0), by the rules of the format")
-    return made
+    return moving
 
 
-def _limits(joint: ElementTree.Element, kind: str, what: str) -> Limits:
-    limit = _one(joint, "limit", what, optional=kind == "continuous")
+def _limits(joint: Element, kind: str, what: str) -> Limits:
+    limit = child_of(joint, "limit", what, optional=kind == "continuous")
     if limit is None:
         return Limits()
     position = (-math.inf, math.inf)
     if kind != "continuous":
-        position = _number(limit, "lower", f"limit of {what}", 0.0), _number(limit, "upper", f"limit of {what}", 0.0)
+        lower, upper = (number_of(limit, side, f"limit of {what}", 0.0) for side in ("lower", "upper"))
+        position = lower, upper
     symmetric = {}
     for quantity, key in (("torque", "effort"), ("velocity", "velocity"), ("acceleration", "acceleration")):
         if limit.get(key) is not None:
-            size = _number(limit, key, f"limit of {what}")
+            size = number_of(limit, key, f"limit of {what}")
             symmetric[quantity] = (-size, size)
     if symmetric.get("velocity") == (0.0, 0.0):
         warn(f"{what} cannot move: its velocity limit is 0")
@@ -189,62 +173,10 @@ def _limits(joint: ElementTree.Element, kind: str, what: str) -> Limits:
     return Limits(position, **symmetric)
 
 
-def _known(element: ElementTree.Element, what: str, legal: tuple[str, ...]) -> None:
-    for child in element:
-        if child.tag not in legal:
-            raise InputError(f"{what} has a <{child.tag}>, which is not read (read or passed over: {', '.join(legal)})")
-
-
-def _by_name(robot: ElementTree.Element, tag: str) -> dict[str, ElementTree.Element]:
-    found: dict[str, ElementTree.Element] = {}
-    for element in robot.findall(tag):
-        name = _text(element, "name", f"a {tag}")
-        if name in found:
-            raise InputError(f"two {tag}s are named {name!r}; names must be unique")
-        found[name] = element
-    return found
-
-
-def _one(element: ElementTree.Element, tag: str, what: str, *, optional: bool = False) -> Any:
-    found = element.findall(tag)
-    if len(found) > 1 or (not found and not optional):
-        raise InputError(f"{what} must have one <{tag}>, got {len(found)}")
-    return found[0] if found else None
-
-
-def _placement(element: ElementTree.Element, what: str) -> np.ndarray:
+def _placement(element: Element, what: str) -> np.ndarray:
     """Transform of the <origin> of an element, shape (4, 4); the identity without one."""
-    origin = _one(element, "origin", what, optional=True)
+    origin = child_of(element, "origin", what, optional=True)
     if origin is None:
         return np.eye(4)
-    xyz, rpy = (_vector(origin, key, f"origin of {what}", "0 0 0") for key in ("xyz", "rpy"))
+    xyz, rpy = (vector_of(origin, key, f"origin of {what}", "0 0 0") for key in ("xyz", "rpy"))
     return np.array(ca.DM(placement(xyz, rpy)))
-
-
-def _text(element: ElementTree.Element, key: str, what: str) -> str:
-    value = element.get(key)
-    if not value:
-        raise InputError(f"{what} must have {key}=, got <{element.tag}> with {dict(element.attrib)}")
-    return value
-
-
-def _number(element: ElementTree.Element, key: str, what: str, default: float | None = None) -> float:
-    value = element.get(key)
-    if value is None and default is not None:
-        return default
-    return float(_numbers(value, 1, f"{key} of {what}")[0])
-
-
-def _vector(element: ElementTree.Element, key: str, what: str, default: str | None = None) -> np.ndarray:
-    return _numbers(element.get(key, default), 3, f"{key} of {what}")
-
-
-def _numbers(value: str | None, count: int, what: str) -> np.ndarray:
-    try:
-        found = np.array([float(part) for part in (value or "").split()])
-    except ValueError:
-        found = np.array([])
-    if found.size != count or not np.isfinite(found).all():
-        wanted = "a finite number" if count == 1 else f"{count} finite numbers"
-        raise InputError(f"{what} must be {wanted}, got {quoted(value)}")
-    return found

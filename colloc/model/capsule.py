@@ -77,10 +77,10 @@ def segment_distance(p: ca.SX, q: ca.SX, r: ca.SX, s: ca.SX) -> ca.SX:
     a, b, c = ca.sumsqr(u) + _TINY, ca.dot(u, v), ca.sumsqr(v) + _TINY
     d, e = ca.dot(u, w), ca.dot(v, w)
     # On the first line as if the second were endless, then on the second, then on the first again as that was cut.
-    along = _cut((b * e - c * d) / (a * c * (1 + _PARALLEL) - b**2))
-    other = _cut((b * along + e) / c)
-    along = _cut((b * other - d) / a)
-    return ca.sqrt(ca.sumsqr(w + along * u - other * v) + _TINY**2)
+    share = _cut((b * e - c * d) / (a * c * (1 + _PARALLEL) - b**2))
+    other_share = _cut((b * share + e) / c)
+    share = _cut((b * other_share - d) / a)
+    return ca.sqrt(ca.sumsqr(w + share * u - other_share * v) + _TINY**2)
 
 
 def _cut(share: ca.SX) -> ca.SX:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from colloc.model.body import Body
+from colloc.model.joint import Limits
 from colloc.model.kinds import fixed, prismatic, revolute
-from colloc.model.limits import Limits
 from colloc.support.checks import InputError, mapping, quoted, spelt, text, unknown_name
 
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
@@ -66,7 +66,7 @@ def floating(
     """
     turns = _turns(text("body name", name), sequence)
     slides = {f"{name}_t{axis}": _AXES[axis] for axis in "xyz"}
-    return _chain(Body(name, fixed(placement), None, mass, com, inertia, tip), slides, turns, limits)
+    return joint_chain(Body(name, fixed(placement), None, mass, com, inertia, tip), slides, turns, limits)
 
 
 @spelt
@@ -127,7 +127,7 @@ def spherical(
     ('thigh_rz', 'thigh_ry', 'thigh_rx')
     """
     body = Body(name, fixed(placement), parent, mass, com, inertia, tip)
-    return _chain(body, {}, _turns(name, sequence), mapping("limits", limits))
+    return joint_chain(body, {}, _turns(name, sequence), limits)
 
 
 def _turns(name: str, sequence: str) -> dict[str, tuple[float, float, float]]:
@@ -142,21 +142,47 @@ def _turns(name: str, sequence: str) -> dict[str, tuple[float, float, float]]:
     return {f"{name}_r{label}": _AXES[label[0]] for label in (*sequence[:2], last)}
 
 
-def _chain(
+def joint_chain(
     body: Body,
-    slides: Mapping[str, tuple[float, float, float]],
-    turns: Mapping[str, tuple[float, float, float]],
-    limits: Mapping[str, Limits] | None,
+    slides: Mapping[str, Sequence[float]],
+    hinges: Mapping[str, Sequence[float]],
+    limits: Mapping[str, Limits] | None = None,
 ) -> list[Body]:
-    """A body that is fixed in its place, on slides and hinges with massless links between them instead."""
-    limits = mapping("limits", limits)
+    """A body on several joints in one place, slides first, with massless links between them.
+
+    Parameters
+    ----------
+    body : Body
+        Fixed where the joints are to be.
+    slides, hinges : mapping of coordinate name to axis, shape (3,)
+        Each axis as the joints before it have moved it.
+    limits : mapping of coordinate name to Limits, optional
+
+    Returns
+    -------
+    list of Body
+        The massless ones and the body itself, last.
+
+    Raises
+    ------
+    InputError
+        For limits of a coordinate that does not exist.
+
+    Examples
+    --------
+    >>> from colloc.model.floating import joint_chain
+    >>> trolley = co.Body("trolley", co.fixed(), mass=2.0)
+    >>> co.Model(joint_chain(trolley, {"x": (1, 0, 0)}, {"yaw": (0, 0, 1)})).joint_names
+    ('x', 'yaw')
+    """
+    limits, axes = mapping("limits", limits), {**slides, **hinges}
     for coordinate in limits:
-        if text("coordinate", coordinate) not in {**slides, **turns}:
-            raise unknown_name(f"coordinate of body {body.name!r}", coordinate, [*slides, *turns])
-    made: list[Body] = []
-    for coordinate, axis in {**slides, **turns}.items():
-        place = None if made else body.joint.before  # the others start where the one before them ends
+        if text("coordinate", coordinate) not in axes:
+            raise unknown_name(f"coordinate of body {body.name!r}", coordinate, list(axes))
+    chain: list[Body] = []
+    for coordinate, axis in axes.items():
+        place = None if chain else body.joint.before  # the others start where the one before them ends
         make = prismatic if coordinate in slides else revolute
         joint = make(axis, place, limits.get(coordinate), name=coordinate)
-        made.append(Body(coordinate, joint, made[-1].name if made else body.parent))
-    return [*made[:-1], replace(body, joint=made[-1].joint, parent=made[-1].parent)]
+        chain.append(Body(coordinate, joint, chain[-1].name if chain else body.parent))
+    return [*chain[:-1], replace(body, joint=chain[-1].joint, parent=chain[-1].parent)]

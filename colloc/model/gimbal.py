@@ -50,7 +50,7 @@ def singular_postures(model: Model, t: np.ndarray, q: np.ndarray, within: float)
     within : float [rad]
         Angle between the axes of the first and the third joint that counts as near.
     """
-    found = []
+    singular = []
     for triple in _sequences(model):
         first, second, third = (model.bodies[k].joint for k in triple)
         # Axes of the first and the third joint in the frame of the second, before it turns.
@@ -60,33 +60,33 @@ def singular_postures(model: Model, t: np.ndarray, q: np.ndarray, within: float)
         k = int(angles.argmin())
         if angles[k] <= within:
             names = [model.bodies[body].joint_name for body in triple]
-            found.append(SingularPosture((names[0], names[1], names[2]), float(t[k]), float(angles[k])))
-    return found
+            singular.append(SingularPosture((names[0], names[1], names[2]), float(t[k]), float(angles[k])))
+    return singular
 
 
 def _sequences(model: Model) -> list[tuple[int, int, int]]:
     """Bodies whose joints are three hinges in one point, with the first two links massless and nothing else on them."""
     children = np.bincount([parent for parent in model.parents if parent >= 0], minlength=len(model.bodies))
-    found = []
+    triples = []
     for third, second in enumerate(model.parents):
         first = model.parents[second] if second >= 0 else -1
         if first < 0 or not all(model.bodies[k].joint.hinge for k in (first, second, third)):
             continue
         bare = all(model.bodies[k].mass.is_zero() and children[k] == 1 for k in (first, second))
         if bare and _meet(model, first, second) and _meet(model, second, third):
-            found.append((first, second, third))
-    return found
+            triples.append((first, second, third))
+    return triples
 
 
-def _meet(model: Model, above: int, below: int) -> bool:
+def _meet(model: Model, parent: int, child: int) -> bool:
     """Whether the joint frames of two links, one on the other, have one origin, in numbers."""
-    place = model.bodies[above].joint.after @ model.bodies[below].joint.before
+    place = model.bodies[parent].joint.after @ model.bodies[child].joint.before
     return place.is_constant() and bool(np.abs(np.array(ca.DM(place[:3, 3]))).max() < _COINCIDENT)
 
 
-def _between(above: Joint, below: Joint) -> np.ndarray:
+def _between(parent: Joint, child: Joint) -> np.ndarray:
     """Transform from the frame of a joint to that of the joint above it, once that has moved, shape (4, 4)."""
-    return np.array(ca.DM(above.after @ below.before))
+    return np.array(ca.DM(parent.after @ child.before))
 
 
 def _turned(axis: np.ndarray, vector: np.ndarray, angles: np.ndarray) -> np.ndarray:

@@ -102,10 +102,11 @@ def reach(
     best, nearest = np.inf, None
     for attempt in range(tries):
         begin = rest if attempt == 0 else _around(rng, rest, lower, upper)
-        found, off = _search(function, np.clip(begin, lower, upper), lower, upper)
-        best = min(best, off)
-        if off <= tolerance and (nearest is None or np.linalg.norm(found - rest) < np.linalg.norm(nearest - rest)):
-            nearest = found
+        posture, miss_by = _search(function, np.clip(begin, lower, upper), lower, upper)
+        best = min(best, miss_by)
+        nearer = nearest is None or np.linalg.norm(posture - rest) < np.linalg.norm(nearest - rest)
+        if miss_by <= tolerance and nearer:
+            nearest = posture
         if nearest is not None and attempt == 0:
             break  # what is found from the start itself is the one near it
     if nearest is None:
@@ -147,12 +148,12 @@ def _search(function: ca.Function, q: np.ndarray, lower: np.ndarray, upper: np.n
     miss, slopes = (np.array(part) for part in function(q))
     for _ in range(_STEPS):
         gradient = slopes.T @ miss[:, 0]
-        held = ((q <= lower) & (gradient > 0)) | ((q >= upper) & (gradient < 0))
-        free = np.flatnonzero(~held)
+        blocked = ((q <= lower) & (gradient > 0)) | ((q >= upper) & (gradient < 0))
+        free = np.flatnonzero(~blocked)
         if not free.size or np.abs(gradient[free]).max() < 1e-15:
             break
-        own = slopes[:, free]
-        step = np.linalg.solve(own.T @ own + damping * np.eye(free.size), -gradient[free])
+        J = slopes[:, free]
+        step = np.linalg.solve(J.T @ J + damping * np.eye(free.size), -gradient[free])
         new = q.copy()
         new[free] = np.clip(q[free] + step, lower[free], upper[free])
         new_miss, new_slopes = (np.array(part) for part in function(new))

@@ -2,20 +2,63 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from colloc.model.limits import Limits
 from colloc.model.passive import Passive
 from colloc.model.transforms import axis_rotation, homogeneous, inverse, placement, rigid
-from colloc.support.checks import InputError, angles, as_tuple, instance, quoted, spelt, symbolic, text, vector
+from colloc.support.checks import (
+    InputError,
+    angles,
+    as_tuple,
+    instance,
+    interval,
+    pair,
+    quoted,
+    spelt,
+    symbolic,
+    text,
+    vector,
+)
 from colloc.support.display import entries, short
 from colloc.support.pickling import Portable
 
+_FREE = (-math.inf, math.inf)
 _ROUNDING = 1e-9  # by how much the length of a unit vector, or a line through a point, may be off
+
+
+@spelt
+@dataclass(frozen=True)
+class Limits:
+    """Limits of one joint, each (lower, upper); infinite where there is none.
+
+    Parameters
+    ----------
+    position : [rad] or [m]
+    velocity : [rad/s] or [m/s]
+    torque : [N m] or [N]
+    acceleration : [rad/s2] or [m/s2]
+
+    Examples
+    --------
+    >>> knee = co.revolute(limits=co.Limits(position=(0.0, 2.4), torque=(-150.0, 150.0)))
+    >>> knee.limits.velocity
+    (-inf, inf)
+    """
+
+    position: tuple[float, float] = _FREE
+    velocity: tuple[float, float] = _FREE
+    torque: tuple[float, float] = _FREE
+    acceleration: tuple[float, float] = _FREE
+
+    def __post_init__(self):
+        for name in ("position", "velocity", "torque", "acceleration"):
+            lower, upper = interval(f"limits {name}", *pair(f"limits {name}", getattr(self, name)), ())
+            object.__setattr__(self, name, (float(lower), float(upper)))
 
 
 class Screw(NamedTuple):
@@ -236,11 +279,11 @@ def sparse(vector: np.ndarray) -> ca.SX:
     return ca.sparsify(ca.SX(vector))
 
 
-def _checked_screw(given: Any) -> Screw:
+def _checked_screw(value: Any) -> Screw:
     try:
-        angular, linear = as_tuple("screw", given)
+        angular, linear = as_tuple("screw", value)
     except (InputError, ValueError):
-        raise InputError(f"screw must be (angular, linear), each of shape (3,), got {quoted(given)}") from None
+        raise InputError(f"screw must be (angular, linear), each of shape (3,), got {quoted(value)}") from None
     parts = []
     for name, part in (("angular", angular), ("linear", linear)):
         parts.append(vector(f"{name} part of the screw", part, 3))

@@ -8,8 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.model.joint import Joint, Screw
-from colloc.model.limits import Limits
+from colloc.model.joint import Joint, Limits, Screw
 from colloc.model.passive import Passive
 from colloc.model.transforms import homogeneous, rigid, rotation_about, unit_vector
 from colloc.support.checks import angles, finite_number, flag, spelt, symbolic
@@ -219,7 +218,7 @@ def _placed(placement: Any) -> ca.SX:
 
 
 def _dh(theta: Any, d: Any, a: Any, alpha: Any, modified: bool) -> tuple[ca.SX, ca.SX]:
-    """What comes before and after the joint's own motion, which is along or about z."""
+    """Transforms before and after the motion of the joint, which is along or about z."""
     theta, d, a, alpha = (
         symbolic(f"DH {k}", v, (1, 1)) for k, v in (("theta", theta), ("d", d), ("a", a), ("alpha", alpha))
     )

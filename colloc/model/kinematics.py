@@ -61,7 +61,7 @@ def frames(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> Frames:
 
 
 def carry(
-    above: tuple[ca.SX, ca.SX, ca.SX], transform: ca.SX, twist: ca.SX, rate: ca.SX, change: ca.SX
+    parent_motion: tuple[ca.SX, ca.SX, ca.SX], transform: ca.SX, twist: ca.SX, rate: ca.SX, change: ca.SX
 ) -> tuple[ca.SX, ca.SX, ca.SX]:
     """A, B, C of a link from those of its parent, or their derivatives by a coordinate of an ancestor.
 
@@ -74,7 +74,7 @@ def carry(
     rate, change : SX, scalar
         First and second derivative of the coordinate; structural zeros for a fixed joint.
     """
-    position, velocity, acceleration = (x @ transform for x in above)
+    position, velocity, acceleration = (x @ transform for x in parent_motion)
     faster = velocity + rate * (position @ twist)
     # 2 qd B T Xi + qd^2 A T Xi Xi + qdd A T Xi, of which the first two are qd (B T + B_i) Xi.
     return position, faster, acceleration + (rate * (velocity + faster) + change * position) @ twist

@@ -30,8 +30,8 @@ def bodies_table(title: str, bodies: Sequence[Body], markers: Mapping[str, tuple
 
 def _joint_cell(body: Body) -> str:
     """Label of the joint, with its name where that is not the body's."""
-    own = body.joint.name
-    return body.joint.kind if own in (None, body.name) else f"{own}, {body.joint.kind}"
+    name = body.joint.name
+    return body.joint.kind if name in (None, body.name) else f"{name}, {body.joint.kind}"
 
 
 def _dh_cells(body: Body) -> tuple[str, str, str, str]:

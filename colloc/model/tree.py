@@ -12,7 +12,6 @@ import casadi as ca
 import numpy as np
 
 from colloc.model.body import Body, Load
-from colloc.model.doubts import check_units
 from colloc.model.joint import Joint, JointMotion
 from colloc.model.kinds import fixed
 from colloc.model.table import bodies_table
@@ -30,10 +29,14 @@ from colloc.support.checks import (
     text,
     unknown_name,
     vector,
+    warn,
 )
 from colloc.support.display import Table, short
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
+
+_HEAVY = 100.0  # m/s2, of the gravity on no planet
+_LONG = 50.0  # m, which few machines measure
 
 
 @spelt
@@ -89,16 +92,16 @@ class Model(Portable):
             if self.joint_names.count(name) > 1:
                 raise InputError(f"two joints are named {name!r}; names must be unique")
         instance("markers", self.markers, Mapping, "of name to (body, point)")
-        found = {name: self._marker(name, place) for name, place in self.markers.items()}
-        object.__setattr__(self, "markers", MappingProxyType(found))
-        check_units(self)
+        markers = {name: self._marker(name, place) for name, place in self.markers.items()}
+        object.__setattr__(self, "markers", MappingProxyType(markers))
+        _warn_unlikely(self)
 
     def _marker(self, name: Any, place: Any) -> tuple[str, ca.SX]:
         """Body and point of a marker, checked."""
         text("name of a marker", name)
         body, point = pair(f"marker {name!r}", place, "(body, point)")
-        if text(f"body of marker {name!r}", body) not in (known := [b.name for b in self.bodies]):
-            raise unknown_name(f"body of marker {name!r}", body, known)
+        if text(f"body of marker {name!r}", body) not in (names := [b.name for b in self.bodies]):
+            raise unknown_name(f"body of marker {name!r}", body, names)
         return body, symbols(f"point of marker {name!r}", point, (3,))
 
     @classmethod
@@ -306,7 +309,7 @@ class Model(Portable):
         raise unknown_name("body", body, [b.name for b in self.bodies])
 
     def frozen(self, values: Mapping[str, Any]) -> Model:
-        """The same mechanism with some joints held: they are coordinates no more, and their limits are gone.
+        """This mechanism with some joints held: they are coordinates no more, and their limits are gone.
 
         Every body stays, also the massless ones, with its name, its mass and its link frame, so that loads and points
         keep their meaning. Limits of the other joints stay; whether a value lies within its joint's limits is not
@@ -327,8 +330,8 @@ class Model(Portable):
         for name in values:
             if text("name of a joint", name) not in self.joint_names:
                 raise unknown_name("joint that moves", name, self.joint_names)
-        held = [_held(b, values[b.joint_name]) if b.joint_name in values else b for b in self.bodies]
-        return replace(self, bodies=held)
+        bodies = [_fixed_at(b, values[b.joint_name]) if b.joint_name in values else b for b in self.bodies]
+        return replace(self, bodies=bodies)
 
     @cached_property
     def symbols(self) -> list[ca.SX]:
@@ -373,7 +376,7 @@ def _resists(body: Body) -> bool:
     return not spread.is_constant() or float(ca.trace(spread)) > 0
 
 
-def _held(body: Body, value: Any) -> Body:
+def _fixed_at(body: Body, value: Any) -> Body:
     """The body with its joint fixed at a coordinate."""
     coordinate = symbolic(f"value of joint {body.joint_name!r}", value, (1, 1))
     return replace(body, joint=fixed(body.joint.transform(coordinate)))
@@ -406,3 +409,48 @@ def check_loads(model: Model, loads: Sequence[Load]) -> None:
         if not isinstance(load, Load):
             raise InputError(f"loads must be Load objects, got {quoted(load)}")
         model.index(load.body)
+
+
+def _warn_unlikely(model: Model) -> None:
+    """InputWarning for what hardly anybody means: gravity that points upwards, gravity and lengths not in SI units."""
+    _warn_of_gravity(model.gravity)
+    for body in model.bodies:
+        length, what = max(_lengths(body))
+        if length > _LONG:
+            warn(
+                f"body {body.name!r} has {what} {short(length)} m: millimetres? lengths are in m, masses in kg, "
+                "inertias in kg m2"
+            )
+            return
+
+
+def _warn_of_gravity(gravity: np.ndarray) -> None:
+    words = f"gravity ({', '.join(map(short, gravity))})"
+    if (size := float(np.linalg.norm(gravity))) > _HEAVY:
+        warn(f"{words} is {short(size)} m/s2, more than on any planet: cm/s2? on Earth it is 9.81 m/s2")
+    for axis, pull in zip("yz", gravity[1:].tolist(), strict=True):
+        if pull > 0 and np.count_nonzero(gravity) == 1:
+            down = tuple(-np.abs(gravity).round(6))
+            down = ", ".join(short(value + 0.0) for value in down)
+            warn(
+                f"{words} pulls along +{axis}: upwards? it is the acceleration of falling bodies, ({down}) where "
+                f"{axis} points up"
+            )
+
+
+def _lengths(body: Body) -> list[tuple[float, str]]:
+    """Lengths that a body is made of, as far as they are numbers [m]."""
+    lengths = [(0.0, "")]
+    if body.com.is_constant():
+        lengths.append((_norm(body.com), "a centre of mass off its frame by"))
+    for transform in (body.joint.before, body.joint.after):
+        if transform.is_constant():
+            lengths.append((_norm(transform[:3, 3]), "a link frame off its joint by"))
+    if body.inertia.is_constant() and body.mass.is_constant() and float(body.mass) > 0:
+        largest = np.linalg.eigvalsh(np.array(ca.DM(body.inertia))).max()
+        lengths.append((float(np.sqrt(largest / float(body.mass))), "a radius of gyration of"))
+    return lengths
+
+
+def _norm(vector: ca.SX) -> float:
+    return float(np.linalg.norm(np.array(ca.DM(vector))))

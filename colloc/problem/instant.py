@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from colloc.dynamics import Reactions, Wrench, joint_reactions, support_wrench
+from colloc.dynamics import Reactions, Wrench, joint_reactions, root_wrench
 from colloc.model import Load, Model
 from colloc.model.capsule import Capsule, segment_distance
 from colloc.model.kinematics import Frames, PointMotion, frames, point_in
@@ -227,8 +227,8 @@ class Instant:
 
     @cached_property
     def support(self) -> Wrench:
-        """What must act on the mechanism with no loads, about the world's origin; see `support_wrench`."""
-        return support_wrench(self.model, self.q, self.qd, self.qdd)
+        """What must act on the mechanism with no loads, about the world's origin; see `root_wrench`."""
+        return root_wrench(self.model, self.q, self.qd, self.qdd)
 
     @cached_property
     def slots(self) -> Slots:

@@ -312,10 +312,11 @@ def _table(solution: Solution | SequenceSolution) -> tuple[list[str], list[Any]]
 def _columns(model: Model, sample: Sample) -> tuple[list[str], list[np.ndarray]]:
     """Names with units, and numbers, of the columns beside the phase."""
     header, columns = ["t [s]"], [sample.t]
-    units = {"q": model.position_units, "tau": model.torque_units}
-    units |= {"qd": [f"{unit}/s" for unit in units["q"]], "qdd": [f"{unit}/s2" for unit in units["q"]]}
+    screws, torques = model.screw_units, model.torque_units
+    units = {"q": model.position_units, "qd": [f"{unit}/s" for unit in screws]}
+    units |= {"qdd": [f"{unit}/s2" for unit in screws], "tau": torques}
     for name in TABLES:
-        header += [f"{name}[{joint}] [{unit}]" for joint, unit in zip(model.joint_names, units[name], strict=True)]
+        header += [f"{name}[{joint}] [{unit}]" for joint, unit in zip(model.names(name), units[name], strict=True)]
         columns += list(getattr(sample, name).T)
     for name, values in sample.signals.items():
         header += [name] if values.shape[1] == 1 else [f"{name}[{k}]" for k in range(values.shape[1])]

@@ -75,7 +75,7 @@ def reach_of(problem: Problem) -> Reach:
     """The bounds of the joints; half a turn, or a metre, beyond the stated postures where there are none."""
     lower, upper = problem.limits("q")
     known = np.where(np.isnan(stated := stated_postures(problem)), resting_posture(problem), stated)
-    room = np.array([np.pi if joint.turns else 1.0 for joint in problem.model.joints])
+    room = np.array([np.pi if unit == "rad" else 1.0 for unit in problem.model.position_units])
     low, high = known.min(axis=0, initial=np.inf) - room, known.max(axis=0, initial=-np.inf) + room
     return Reach(np.where(np.isfinite(lower), lower, low), np.where(np.isfinite(upper), upper, high))
 

@@ -150,7 +150,7 @@ class _CorrectionSpace:
 
     def turn(self, coefficients: np.ndarray) -> float:
         """How far a correction turns a joint at most [rad]; slides do not count."""
-        turning = np.array([joint.turns for joint in self._motion.problem.model.joints], dtype=bool)
+        turning = np.array([unit == "rad" for unit in self._motion.problem.model.position_units], dtype=bool)
         return float(np.abs(self._added(coefficients)[:, turning]).max(initial=0.0))
 
     def _added(self, coefficients: np.ndarray) -> np.ndarray:

@@ -67,7 +67,7 @@ def point_to_point(
         raise InputError(f"model must be a Model, got {quoted(model)}")
     if minimize is not None and duration is None:
         raise InputError("a cost of your own needs a duration: a number of seconds or co.Free(lower, upper)")
-    a, b = (finite_array(name, posture, (model.n,)) for name, posture in (("start", start), ("end", end)))
+    a, b = (finite_array(name, posture, (model.n_q,)) for name, posture in (("start", start), ("end", end)))
     if (a == b).all():
         raise InputError(f"start and end are the same posture: {start!r}")
     rest = [initial(q=a, qd=0.0), final(q=b, qd=0.0)]

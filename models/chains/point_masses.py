@@ -72,7 +72,7 @@ class PointMassChain:
         return self.gravity * self.carried * self.lengths
 
     def tree(self) -> co.Model:
-        """The same mechanism as a tree of rigid bodies; its coordinates are the relative angles.
+        """A tree of rigid bodies that is this mechanism; its coordinates are the relative angles.
 
         Bodies "link1" to "link<n>"; each body's frame sits at the far end of its link, where its mass is.
         """
@@ -172,8 +172,8 @@ def gravity_tensor(chain: PointMassChain, q: np.ndarray) -> np.ndarray:
 
 def _between(n: int) -> np.ndarray:
     """Derivative of q[h] - q[k] by q[p], at (h, k, p)."""
-    one = np.eye(n)
-    return one[:, None, :] - one[None, :, :]
+    identity = np.eye(n)
+    return identity[:, None, :] - identity[None, :, :]
 
 
 def forward_dynamics(chain: PointMassChain, q: np.ndarray, qd: np.ndarray, u: np.ndarray) -> np.ndarray:

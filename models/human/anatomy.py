@@ -1,4 +1,4 @@
-"""What a human is made of: lengths, parts with mass, and named points, for any stature and mass.
+"""Anatomy of a human: lengths, parts with mass, and named points, for any stature and mass.
 
 Lengths and masses are those of de Leva (1996), Table 4; what he does not print is in
 models/human/data/human_dimensions.csv. Axes are anatomical, x to the left, y up, z forward, with the origin midway

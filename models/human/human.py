@@ -101,12 +101,12 @@ class Human:
     def torque_limits(self) -> dict[str, tuple[Any, Any]]:
         """Lower and upper torque limit of every joint that has them, by name, numbers or symbols [N m]."""
         lower, upper = (side.tolist() for side in self.model.limits("torque"))
-        own = {
+        numbers = {
             name: (low, high)
             for name, low, high in zip(self.model.joint_names, lower, upper, strict=True)
             if np.isfinite(high)
         }
-        return own | {name: limits for name, limits in self.strength.items() if name in self.model.joint_names}
+        return numbers | {name: limits for name, limits in self.strength.items() if name in self.model.joint_names}
 
     @property
     def feet(self) -> dict[str, Foot]:
@@ -124,7 +124,7 @@ class Human:
 
     @property
     def upright(self) -> ca.SX:
-        """The same, shape (n,), of a human whose pelvis height may be a symbol."""
+        """A standing posture, shape (n,), of a human whose pelvis height may be a symbol."""
         q = ca.SX.zeros(self.model.n)
         if "pelvis_ty_vertical" in self.model.joint_names:
             q[self.model.joint_names.index("pelvis_ty_vertical")] = self.pelvis_height
@@ -140,17 +140,17 @@ class Human:
         return Mirror(tuple(map(names.index, partners)), np.array([self.signs[name] for name in names]))
 
     def frozen(self, values: Mapping[str, float]) -> Human:
-        """The same human with some joints held, see `Model.frozen`."""
+        """This human with some joints held, see `Model.frozen`."""
         return replace(self, model=self.model.frozen(values))
 
     @cached_property
     def strengthless(self) -> Human:
-        """The same human without torque limits, whose joints bear whatever a motion asks of them."""
+        """This human without torque limits, whose joints bear whatever a motion asks of them."""
         bodies = [_limited(body, torque=(-np.inf, np.inf)) for body in self.model.bodies]
         return replace(self, model=replace(self.model, bodies=bodies))
 
     def ranged(self, ranges: Mapping[str, tuple[float, float]]) -> Human:
-        """The same human with other position limits.
+        """This human with other position limits.
 
         Parameters
         ----------

@@ -39,7 +39,7 @@ class ParametrisedHuman:
 
     @property
     def parameters(self) -> tuple[co.Parameter, co.Parameter]:
-        """What a problem of this human has to list."""
+        """The parameters that a problem of this human has to list."""
         return self.segments.numbers, self.dimensions
 
     def values(self, human: Human) -> dict[str, np.ndarray]:
@@ -79,8 +79,8 @@ def parametrised(human: Human) -> ParametrisedHuman:
     mass, height = next(symbols), next(symbols)
     strength = {name: (next(symbols), next(symbols)) for name in human.torque_limits}
     landmarks = {name: _symbolic(point, symbols) for name, point in human.landmarks.items()}
-    found = replace(human, model=segments.model, mass=mass, pelvis_height=height, landmarks=landmarks)
-    return ParametrisedHuman(replace(found.strengthless, strength=strength), segments, dimensions, human)
+    scaled = replace(human, model=segments.model, mass=mass, pelvis_height=height, landmarks=landmarks)
+    return ParametrisedHuman(replace(scaled.strengthless, strength=strength), segments, dimensions, human)
 
 
 def _sizes(human: Human) -> list[float]:
@@ -91,16 +91,16 @@ def _places(human: Human) -> list[float]:
     return [place for point in human.landmarks.values() for place in point.at]
 
 
-def _check_alike(own: Human, other: Human) -> None:
+def _check_alike(human: Human, another: Human) -> None:
     """InputError unless two humans of one build have the same landmarks and strong joints."""
-    if list(own.torque_limits) != list(other.torque_limits):
+    if list(human.torque_limits) != list(another.torque_limits):
         raise co.InputError(
-            f"torque limits must be of {_listed(own.torque_limits)}, got {_listed(other.torque_limits)}"
+            f"torque limits must be of {_listed(human.torque_limits)}, got {_listed(another.torque_limits)}"
         )
-    if list(own.landmarks) != list(other.landmarks):
-        raise co.InputError(f"landmarks must be {_listed(own.landmarks)}, got {_listed(other.landmarks)}")
-    for name, point in own.landmarks.items():
-        body, at = other.landmarks[name]
+    if list(human.landmarks) != list(another.landmarks):
+        raise co.InputError(f"landmarks must be {_listed(human.landmarks)}, got {_listed(another.landmarks)}")
+    for name, point in human.landmarks.items():
+        body, at = another.landmarks[name]
         if body != point.body or any(b != 0 for a, b in zip(point.at, at, strict=True) if a == 0):
             raise co.InputError(
                 f"landmark {name!r} is {at} of {body!r}, the parametrised one {point.at} of {point.body!r}"

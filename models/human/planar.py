@@ -138,9 +138,9 @@ def _limits(body: Anatomy, sex: str, limbs: Mapping[str, str]) -> dict[str, co.L
     limits = {row["name"]: joint_limits(row, body.stature, body.mass, sex) for row in table("human55_joints.csv")}
     for ending, sides in limbs.items():
         for stem in {*LEG.values(), *ARM.values()}:
-            one = limits[f"{stem}_{sides[0]}"]
-            lower, upper = one.torque
-            limits[f"{stem}{ending}"] = replace(one, torque=(len(sides) * lower, len(sides) * upper))
+            side_limits = limits[f"{stem}_{sides[0]}"]
+            lower, upper = side_limits.torque
+            limits[f"{stem}{ending}"] = replace(side_limits, torque=(len(sides) * lower, len(sides) * upper))
     return limits
 
 

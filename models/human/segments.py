@@ -40,22 +40,22 @@ def segments(sex: str, path: str | Path = "human_segments.csv") -> dict[str, Map
         For a segment that is missing or there twice, a value that is not a positive number, a centre of mass beyond the
         segment, radii of gyration that no body has, or masses that do not add up to a body; names the row.
     """
-    found: dict[str, Mapping[str, float]] = {}
+    rows: dict[str, Mapping[str, float]] = {}
     for number, row in enumerate(table(path), 1):
         if row.get("sex") != sex:
             continue
         name, where = row.get("segment"), f"{Path(path).name}, row {number} ({sex} {row.get('segment')})"
         if name not in (*AXIAL, *LIMBS):
             raise co.unknown_name(f"segment in {where}", str(name), (*AXIAL, *LIMBS))
-        if name in found:
+        if name in rows:
             raise co.InputError(f"{where}: the segment is there twice")
-        found[name] = _checked(where, row)
-    if missing := [name for name in (*AXIAL, *LIMBS) if name not in found]:
+        rows[name] = _checked(where, row)
+    if missing := [name for name in (*AXIAL, *LIMBS) if name not in rows]:
         raise co.InputError(f"{Path(path).name} has no row for {sex} {', '.join(missing)}")
-    total = sum(row["mass_percent"] * (1 if name in AXIAL else 2) for name, row in found.items())
+    total = sum(row["mass_percent"] * (1 if name in AXIAL else 2) for name, row in rows.items())
     if not 99 <= total <= 101:
         raise co.InputError(f"{Path(path).name}: {sex} masses, limbs twice, add up to {total:.4g} %, not 100")
-    return found
+    return rows
 
 
 def _checked(where: str, row: Mapping[str, Any]) -> dict[str, float]:

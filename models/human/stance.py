@@ -21,7 +21,7 @@ YAW, LIST, PITCH, ROLL = "stance_yaw", "stance_list", "stance_pitch", "stance_ro
 
 
 def on_foot(human: Human, side: str) -> Human:
-    """The same human on joints that carry a foot through the world instead of the pelvis.
+    """A human on joints that carry a foot through the world instead of the pelvis.
 
     Between the world and the body with heel and ball: slides along x, y and z, turns about y and z through the heel, a
     pitch about the lateral axis through the heel, positive where the toes rise, and a roll about the one through the

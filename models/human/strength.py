@@ -37,7 +37,7 @@ def share(speed: Any, c4: float, c5: float) -> Any:
 
 
 def strength(human: Human) -> Callable[[co.problem.Instant], ca.SX]:
-    """What must not be negative for torques to be possible at the joints' speeds.
+    """Rows that must not be negative for torques to be possible at the joints' speeds.
 
     Parameters
     ----------

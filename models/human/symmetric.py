@@ -44,15 +44,17 @@ def symmetric(human: Human) -> Human:
         if not name.endswith("_l")
     }
     markers = {mark: tuple(landmarks[mark]) for mark in ("heel", "ball", "toe", "head_top")}
-    found = replace(
+    centred = replace(
         human,
         model=replace(human.model, bodies=bodies, name=f"{human.model.name}, both sides as one", markers=markers),
         landmarks=landmarks,
         parts={part: body[:-2] if body[-2:] in ("_r", "_l") else body for part, body in human.parts.items()},
         signs={name.removesuffix("_r"): sign for name, sign in human.signs.items() if not name.endswith("_l")},
     )
-    across = [name for name in found.model.joint_names if human.signs.get(name) == -1.0]
-    return found.frozen(dict.fromkeys([*across, *(name for name in IN_PLANE if name in found.model.joint_names)], 0.0))
+    across = [name for name in centred.model.joint_names if human.signs.get(name) == -1.0]
+    return centred.frozen(
+        dict.fromkeys([*across, *(name for name in IN_PLANE if name in centred.model.joint_names)], 0.0)
+    )
 
 
 def _both(body: co.Body) -> co.Body:

@@ -117,7 +117,7 @@ def recorded(motion: tuple[np.ndarray, np.ndarray, np.ndarray], rng: np.random.G
     q, qd = x[:, :3], x[:, 3:]
     qdd = co.Evaluator(model).forward_dynamics(q, qd, tau)
     a, b, c = (ca.SX.sym(name, 3) for name in ("q", "qd", "qdd"))
-    wrench = co.dynamics.support_wrench(model, a, b, c)
+    wrench = co.dynamics.root_wrench(model, a, b, c)
     plate = ca.Function("plate", [a, b, c], [wrench.force[:2], wrench.moment[2]])
     force, moment = (np.array(part).T for part in plate(q.T, qd.T, qdd.T))
     markers = {}

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import colloc as co
-from colloc.dynamics import Wrench, support_wrench
+from colloc.dynamics import Wrench, root_wrench
 from colloc.models.human.human55 import VIRTUAL, Human, human55, walking
 from colloc.problem import ground
 
@@ -40,7 +40,7 @@ def test_support_is_the_rate_of_momentum_less_gravity(human: Human):
     """Against d/dt of the momentum by differentiation, and weight at the centre of mass."""
     model = human.model
     q, qd, qdd = given = symbols(model.n)
-    wrench, found = support_wrench(model, q, qd, qdd), co.dynamics.momentum(model, q, qd)
+    wrench, found = root_wrench(model, q, qd, qdd), co.dynamics.momentum(model, q, qd)
     com, mass = co.dynamics.center_of_mass(model, q), human.mass
     rates = [ca.jtimes(p, ca.vertcat(q, qd), ca.vertcat(qd, qdd)) for p in found]
     gravity = ca.DM(model.gravity) * mass
@@ -56,7 +56,7 @@ def test_support_is_the_rate_of_momentum_less_gravity(human: Human):
 def test_standing_needs_the_weight_under_the_centre_of_mass(human: Human):
     zero = np.zeros(human.model.n)
     given = symbols(human.model.n)
-    wrench = support_wrench(human.model, given[0], given[1], given[2])
+    wrench = root_wrench(human.model, given[0], given[1], given[2])
     contact = ground.zero_moment_point(wrench)
     com = co.dynamics.center_of_mass(human.model, given[0])
     force, x, z, free, place = numbers([wrench.force, *contact, com], given, [human.standing, zero, zero])

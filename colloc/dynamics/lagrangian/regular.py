@@ -166,8 +166,8 @@ def _static_slopes(model: Model, links: list[_Partials], loads: Sequence[Load]) 
         link = links[model.index(load.body)]
         turn = link.transform[:3, :3]
         for i, m in product(link.first, repeat=2):
-            second, own, other = (part[:3, :3] for part in (link.by(i, m), link.first[i], link.first[m]))
-            axis = ca.inv_skew(second @ turn.T + own @ other.T)
+            by_both, by_i, by_m = (part[:3, :3] for part in (link.by(i, m), link.first[i], link.first[m]))
+            axis = ca.inv_skew(by_both @ turn.T + by_i @ by_m.T)
             slopes[i, m] -= ca.dot((link.by(i, m) @ ca.vertcat(load.point, 1))[:3], load.force)
             slopes[i, m] -= ca.dot(axis, load.moment)
     return slopes

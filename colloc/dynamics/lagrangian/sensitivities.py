@@ -154,17 +154,17 @@ def _changed_by(
     for i in reversed(moved):
         if i != j:
             changed[model.parents[i]] = _add(changed[model.parents[i]], links[i].transform, changed[i])
-    below, (by_q, half_by_qd, by_qdd) = j, changed[j]
+    child, (by_q, half_by_qd, by_qdd) = j, changed[j]
     by_q += links[j].twist @ force  # only the joint itself turns what it carries: dT_j/dq_j S_j = T_j Xi_j S_j
-    while (i := model.parents[below]) >= 0:
-        t = links[below].transform
+    while (i := model.parents[child]) >= 0:
+        t = links[child].transform
         changed[i] = by_q, half_by_qd, by_qdd = t @ by_q, t @ half_by_qd, t @ by_qdd
-        below = i
+        child = i
     return changed
 
 
-def _add(above: _Triple, transform: ca.SX, below: _Triple) -> _Triple:
-    first, second, third = (x + transform @ y for x, y in zip(above, below, strict=True))
+def _add(parent: _Triple, transform: ca.SX, child: _Triple) -> _Triple:
+    first, second, third = (x + transform @ y for x, y in zip(parent, child, strict=True))
     return first, second, third
 
 

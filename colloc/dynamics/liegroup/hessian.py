@@ -31,9 +31,9 @@ from colloc.dynamics.liegroup.twists import (
     ad,
     ad_dual,
     cross,
+    gravity_acceleration,
     link_screw,
     spatial_inertia,
-    upward,
     wrench_at_origin,
     wrench_turning,
 )  # fmt: skip
@@ -120,11 +120,11 @@ def lie_hessian(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, multipliers: ca.S
     by_q_qd = _dots([t, p], [F_qd, b_qd], below) + ca.triu(_dots([2 * p, s], [h_q, b_q], below), False).T
     by_q_qdd = _dots([t], [F_qdd], below) + ca.triu(_dots([s], [h_q], below), False).T
     by_qd_qd = _dots([s], [b_qd], below)
-    none = ca.SX(model.n, model.n)
+    zero = ca.SX(model.n, model.n)
     blocks = [
         [ca.triu2symm(by_q_q), by_q_qd, by_q_qdd],
-        [by_q_qd.T, ca.triu2symm(by_qd_qd), none],
-        [by_q_qdd.T, none, none],
+        [by_q_qd.T, ca.triu2symm(by_qd_qd), zero],
+        [by_q_qdd.T, zero, zero],
     ]
     return ca.sparsify(ca.blockcat(blocks))
 
@@ -133,11 +133,11 @@ def _in_world(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, multipliers: ca.SX)
     """Every link, and the twists of every coordinate."""
     links: list[_WorldTwists] = []
     axes: list[tuple[ca.SX, ...]] = []
-    world = _WorldTwists(ca.SX.eye(4), ca.SX(6, 1), upward(model), ca.SX(6, 1))
+    world = _WorldTwists(ca.SX.eye(4), ca.SX(6, 1), gravity_acceleration(model), ca.SX(6, 1))
     steps = zip(model.joint_motions(q, qd, qdd), model.walk(multipliers), strict=True)
     for (_, body, parent, (position, rate, change)), (*_, multiplier) in steps:
-        above, v, a, w = world if parent < 0 else links[parent]
-        transform = above @ body.joint.transform(position)
+        parent_transform, v, a, w = world if parent < 0 else links[parent]
+        transform = parent_transform @ body.joint.transform(position)
         if body.joint.moves:
             s = Ad(transform) @ link_screw(body.joint)
             p, r = coordinate_twists(s, v, a)
@@ -149,7 +149,7 @@ def _in_world(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, multipliers: ca.SX)
 
 def _own_terms(model: Model, links: list[_WorldTwists], loads: Sequence[Load]) -> list[_Terms]:
     """Terms of every link by itself."""
-    own = []
+    terms = []
     for body, (transform, v, a, w) in zip(model.bodies, links, strict=True):
         rotation = ca.sparsify(transform[:3, :3])
         com, tensor = rotation @ body.com + transform[:3, 3], rotation @ body.inertia @ rotation.T
@@ -157,11 +157,11 @@ def _own_terms(model: Model, links: list[_WorldTwists], loads: Sequence[Load]) -
         wrench = inertia @ a - ad_dual(v) @ (inertia @ v)
         b, c = coriolis(body.mass, com, tensor, v), -coriolis(body.mass, com, tensor, w).T
         zero = ca.SX(6, 6)
-        own.append(_Terms(wrench, inertia @ w, b.T @ w, ca.SX(6, 1), inertia, b, c, zero, zero))
+        terms.append(_Terms(wrench, inertia @ w, b.T @ w, ca.SX(6, 1), inertia, b, c, zero, zero))
     for load in loads:
         k = model.index(load.body)
-        own[k] = _loaded(own[k], links[k], load)
-    return own
+        terms[k] = _loaded(terms[k], links[k], load)
+    return terms
 
 
 def _loaded(terms: _Terms, link: _WorldTwists, load: Load) -> _Terms:
@@ -178,9 +178,9 @@ def _loaded(terms: _Terms, link: _WorldTwists, load: Load) -> _Terms:
     )
 
 
-def _subtree_sums(model: Model, own: list[_Terms]) -> list[_Terms]:
+def _subtree_sums(model: Model, terms: list[_Terms]) -> list[_Terms]:
     """Sums over the bodies that each coordinate moves."""
-    sums = list(own)
+    sums = list(terms)
     for k, _, parent in reversed(model.walk()):
         if parent >= 0:
             sums[parent] = _Terms(*(x + y for x, y in zip(sums[parent], sums[k], strict=True)))
@@ -189,14 +189,14 @@ def _subtree_sums(model: Model, own: list[_Terms]) -> list[_Terms]:
 
 def _pairs(model: Model) -> ca.Sparsity:
     """Pattern (n, n), upper triangular, of the pairs (m, i) in which coordinate i is at or below coordinate m."""
-    above: list[list[int]] = []  # coordinates that move each body
+    carriers: list[list[int]] = []  # coordinates that move each body
     rows, columns = [], []
     for k, _, parent in model.walk():
         dof = model.dofs[k]
-        above.append([*(above[parent] if parent >= 0 else []), *([] if dof is None else [dof])])
+        carriers.append([*(carriers[parent] if parent >= 0 else []), *([] if dof is None else [dof])])
         if dof is not None:
-            rows += above[-1]
-            columns += [dof] * len(above[-1])
+            rows += carriers[-1]
+            columns += [dof] * len(carriers[-1])
     return ca.Sparsity.triplet(model.n, model.n, rows, columns)
 
 

@@ -15,7 +15,15 @@ from typing import NamedTuple
 import casadi as ca
 
 from colloc.dynamics.arguments import of_state
-from colloc.dynamics.liegroup.twists import Ad, ad, ad_dual, link_screw, spatial_inertia, upward, wrench_at_origin
+from colloc.dynamics.liegroup.twists import (
+    Ad,
+    ad,
+    ad_dual,
+    gravity_acceleration,
+    link_screw,
+    spatial_inertia,
+    wrench_at_origin,
+)
 from colloc.dynamics.loads import LinkLoad, loads_in_links
 from colloc.model import Load, Model
 from colloc.model.transforms import inverse
@@ -27,7 +35,7 @@ class LinkTwists(NamedTuple):
     from_parent: ca.SX  # Ad, (6, 6): the parent's twists -> the link's frame; transposed, wrenches -> the parent's
     screw: ca.SX  # S, (6,); zero for a fixed joint
     inertia: ca.SX  # J, (6, 6)
-    above: tuple[ca.SX, ca.SX]  # V and its rate of the parent, each (6,), in this link's frame
+    parent_motion: tuple[ca.SX, ca.SX]  # V and its rate of the parent, each (6,), in this link's frame
     velocity: ca.SX  # V, (6,)
     acceleration: ca.SX  # its rate, (6,), gravity included
 
@@ -62,15 +70,16 @@ def lie(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = (
 
 def outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[LinkTwists]:
     """Every link and its motion (equations 21 to 23); gravity is an upward acceleration of the world."""
+    world = ca.SX(6, 1), gravity_acceleration(model)
     links: list[LinkTwists] = []
     for _, body, parent, (position, rate, change) in model.joint_motions(q, qd, qdd):
         x = Ad(inverse(body.joint.transform(position)))
-        v, a = (ca.SX(6, 1), upward(model)) if parent < 0 else (links[parent].velocity, links[parent].acceleration)
-        above = v, a = x @ v, x @ a
+        v, a = world if parent < 0 else (links[parent].velocity, links[parent].acceleration)
+        parent_motion = v, a = x @ v, x @ a
         s = link_screw(body.joint)
         a += s * change + ad(v) @ s * rate  # ad_S S is zero, so that the parent's V will do
         v += s * rate
-        links.append(LinkTwists(x, s, spatial_inertia(body.mass, body.com, body.inertia), above, v, a))
+        links.append(LinkTwists(x, s, spatial_inertia(body.mass, body.com, body.inertia), parent_motion, v, a))
     return links
 
 

@@ -68,9 +68,9 @@ def lie_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequ
      [0.16, 0.12]])
     """
     links = outward(model, q, qd, qdd)
-    given = link_loads(model, links, loads)
-    wrenches = inward(model, links, given)
-    changes = _own_changes(model, links, given)
+    in_links = link_loads(model, links, loads)
+    wrenches = inward(model, links, in_links)
+    changes = _own_changes(model, links, in_links)
     rows = ca.vertcat(*_inward_changes(model, links, wrenches, changes))
     dq, dqd, dqdd = (ca.sparsify(rows[:, k * model.n : (k + 1) * model.n]) for k in range(3))
     # The mass matrix is symmetric: what an acceleration does to the ancestors of its joint is known already.
@@ -96,10 +96,11 @@ def _outward_changes(model: Model, links: list[LinkTwists]) -> tuple[list[ca.SX]
     second: list[ca.SX] = []
     for k, _, parent in model.walk():
         link, dof = links[k], model.dofs[k]
-        x, y = (ca.SX(6, 3 * model.n) if parent < 0 else link.from_parent @ above[parent] for above in (first, second))
+        root = parent < 0
+        x, y = (ca.SX(6, 3 * model.n) if root else link.from_parent @ twists[parent] for twists in (first, second))
         if dof is not None:
             by_q, by_qd, by_qdd = dof, model.n + dof, 2 * model.n + dof
-            p, r = coordinate_twists(link.screw, *link.above)
+            p, r = coordinate_twists(link.screw, *link.parent_motion)
             x[:, by_q], x[:, by_qd] = p, link.screw
             y[:, by_q], y[:, by_qd], y[:, by_qdd] = r, 2 * p, link.screw
         first.append(x)

@@ -26,8 +26,8 @@ def wrench_turning(force: ca.SX, moment: ca.SX, point: ca.SX) -> ca.SX:
     return ca.blockcat([[moment_turning, ca.SX(3, 3)], [cross(force), ca.SX(3, 3)]])
 
 
-def upward(model: Model) -> ca.SX:
-    """Acceleration (6,) of the world that acts as gravity."""
+def gravity_acceleration(model: Model) -> ca.SX:
+    """Acceleration (6,) of the world that acts as gravity: upwards."""
     return ca.sparsify(ca.vertcat(ca.SX(3, 1), -model.gravity))
 
 

@@ -20,7 +20,7 @@ from colloc.model.joint import sparse
 
 
 class Reactions(NamedTuple):
-    """What every body's joint transmits: the wrench that the parent exerts on the body.
+    """Wrenches that the joints transmit: those that the parents exert on the bodies.
 
     Parameters
     ----------

@@ -163,23 +163,21 @@ def total_reaction_sensitivities(
     """
 
     def stacked(loads: Sequence[Load]) -> Differentiated:
-        found = reaction_sensitivities(model, q, qd, qdd, loads)
-        values = ca.vertcat(found.actuation.tau, ca.vec(found.reactions.force), ca.vec(found.reactions.moment))
-        return values, [
-            ca.vertcat(*parts) for parts in zip(found.actuation[1:], found.force, found.moment, strict=True)
-        ]
+        reactions, actuation, *derivatives = reaction_sensitivities(model, q, qd, qdd, loads)
+        values = ca.vertcat(actuation.tau, ca.vec(reactions.force), ca.vec(reactions.moment))
+        return values, [ca.vertcat(*parts) for parts in zip(actuation[1:], *derivatives, strict=True)]
 
     values, slopes = with_varying_loads(stacked, q, qd, qdd, loads)
     bodies = len(model.bodies)
     ends = [0, model.n, model.n + 3 * bodies, model.n + 6 * bodies]
     tau, *vectors = ca.vertsplit(values, ends)
-    own, *derivatives = zip(*(ca.vertsplit(slope, ends) for slope in slopes), strict=True)
-    actuation = Sensitivities(tau, *own)
+    torque_slopes, *derivatives = zip(*(ca.vertsplit(slope, ends) for slope in slopes), strict=True)
+    actuation = Sensitivities(tau, *torque_slopes)
     if model.passive:
-        totals = (by + more for by, more in zip(own, passive_slopes(model, qd), strict=True))
+        totals = (rigid + passive for rigid, passive in zip(torque_slopes, passive_slopes(model, qd), strict=True))
         actuation = Sensitivities(tau + passive_torque(model, q, qd, qdd), *totals)
     reactions = Reactions(actuation.tau, *(ca.reshape(vector, 3, bodies) for vector in vectors))
-    return ReactionSensitivities(reactions, actuation, *(Derivatives(*by) for by in derivatives))
+    return ReactionSensitivities(reactions, actuation, *(Derivatives(*parts) for parts in derivatives))
 
 
 def _outward_slopes(model: Model, links: list[LinkMotion], qd: ca.SX) -> list[_LinkSlopes]:

@@ -56,14 +56,14 @@ def forward_dynamics(model: Model, q: ca.SX, qd: ca.SX, tau: ca.SX, loads: Seque
     _check_inertia(model)
     rest = ca.SX(model.n, 1)
     links = outward(model, q, qd, rest)
-    own = own_integrals(model, links, loads)
-    articulated = [_spatial(integrals) for integrals in own]
-    wrench = [integrals.wrench for integrals in own]
-    given = tau - passive_torque(model, q, qd, rest) if model.passive else tau
+    integrals = own_integrals(model, links, loads)
+    articulated = [_spatial(body_integrals) for body_integrals in integrals]
+    wrench = [body_integrals.wrench for body_integrals in integrals]
+    net_torques = tau - passive_torque(model, q, qd, rest) if model.passive else tau
     # Per joint: acceleration by its net torque alone, and per unit acceleration of the link above.
     drive: list[ca.SX] = [ca.SX(0)] * len(links)
     drag: list[ca.SX] = [ca.SX(6, 1)] * len(links)
-    for k, body, parent, torque in reversed(model.walk(given)):
+    for k, body, parent, torque in reversed(model.walk(net_torques)):
         screw = links[k].screw.value
         if body.joint.moves:
             resisted = symmetric(articulated[k]) @ screw

@@ -120,7 +120,7 @@ def mass_matrix(model: Model, q: ca.SX) -> ca.SX:
 
 
 def _columns(screw: Jet, rate: ca.SX, turn: ca.SX, carried: Composite) -> tuple[ca.SX, ...]:
-    """What one joint does: derivatives of the wrench it carries by q, qd, qdd, and rows for the joints that carry it.
+    """Derivatives by q, qd, qdd of a joint of the wrench that it carries, and rows for the joints that carry it.
 
     `rate` is twice the rate of the screw, `turn` twice its angular part.
 

@@ -45,18 +45,18 @@ class Composite(NamedTuple):
 
 
 def composites(model: Model, links: list[WorldLink], loads: Sequence[Load] = ()) -> list[Composite]:
-    """What every joint carries, from the tips to the base."""
+    """Integrals over everything that a joint carries, for every joint."""
     carried = own_integrals(model, links, loads)
     for k, _, parent in reversed(model.walk()):
         if parent >= 0:
-            both = zip(carried[parent], carried[k], strict=True)
-            carried[parent] = Composite(*(one + other for one, other in both))
+            pairs = zip(carried[parent], carried[k], strict=True)
+            carried[parent] = Composite(*(a + b for a, b in pairs))
     return carried
 
 
 def own_integrals(model: Model, links: list[WorldLink], loads: Sequence[Load] = ()) -> list[Composite]:
     """The integrals over each link alone, with the loads that act on it."""
-    own = [_integrals(body, link) for body, link in zip(model.bodies, links, strict=True)]
+    integrals = [_integrals(body, link) for body, link in zip(model.bodies, links, strict=True)]
     check_loads(model, loads)
     for load in loads:
         k = model.index(load.body)
@@ -64,12 +64,12 @@ def own_integrals(model: Model, links: list[WorldLink], loads: Sequence[Load] = 
         # A turn of the force F and the moment M by a small rotation u changes the moment about the reference point by
         # at x (u x F) + u x M.
         turning = ca.dot(at, load.force) * ca.SX.eye(3) - load.force @ at.T - ca.skew(load.moment)
-        own[k] = own[k]._replace(
-            wrench=own[k].wrench - ca.vertcat(ca.cross(at, load.force) + load.moment, load.force),
-            force=own[k].force + load.force,
-            turning=own[k].turning + turning,
+        integrals[k] = integrals[k]._replace(
+            wrench=integrals[k].wrench - ca.vertcat(ca.cross(at, load.force) + load.moment, load.force),
+            force=integrals[k].force + load.force,
+            turning=integrals[k].turning + turning,
         )
-    return own
+    return integrals
 
 
 def symmetric(lower: ca.SX) -> ca.SX:
@@ -78,7 +78,7 @@ def symmetric(lower: ca.SX) -> ca.SX:
 
 
 def _integrals(body: Body, link: WorldLink) -> Composite:
-    """What one link contributes to the composites, loads apart."""
+    """Integrals over a link, without loads."""
     com = added(link.origin, fixed_in(link, body.com))
     moment, momentum, force = (body.mass * part for part in com)
     second, turned, spin = _about_com(body, link)

@@ -52,17 +52,17 @@ def outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[WorldLink]:
     links: list[WorldLink] = []
     for k, body, parent, motion in model.joint_motions(q, qd, qdd):
         if parent < 0:
-            above = _link(ca.SX.eye(3), zero, zero, Jet(zero, zero, ca.SX(-model.gravity)), _AT_REST)
+            parent_link = _link(ca.SX.eye(3), zero, zero, Jet(zero, zero, ca.SX(-model.gravity)), _AT_REST)
         else:
-            above = links[parent]
-        root = added(above.origin, fixed_in(above, body.joint.before[:3, 3]))
+            parent_link = links[parent]
+        root = added(parent_link.origin, fixed_in(parent_link, body.joint.before[:3, 3]))
         if parent < 0 or (parent in resting and children[parent] == 1):
             if body.joint.turns:
                 _refer(links, model.parents, parent, root)
                 root = Jet(zero, zero, root.second)
             else:
                 resting.add(k)
-        links.append(_carry(body, above, root, motion))
+        links.append(_carry(body, parent_link, root, motion))
         if k in resting and children[k] != 1:
             _refer(links, model.parents, k, links[k].origin)
     return links
@@ -87,9 +87,9 @@ def _turning(vector: ca.SX, omega: ca.SX, alpha: ca.SX) -> Jet:
     return Jet(vector, rate, ca.cross(alpha, vector) + ca.cross(omega, rate))
 
 
-def added(one: Jet, other: Jet) -> Jet:
+def added(first: Jet, second: Jet) -> Jet:
     """Sum of two motions."""
-    return Jet(*(a + b for a, b in zip(one, other, strict=True)))
+    return Jet(*(a + b for a, b in zip(first, second, strict=True)))
 
 
 def _refer(links: list[WorldLink], parents: Sequence[int], k: int, reference: Jet) -> None:
@@ -101,12 +101,12 @@ def _refer(links: list[WorldLink], parents: Sequence[int], k: int, reference: Je
         k = parents[k]
 
 
-def _carry(body: Body, above: WorldLink, root: Jet, motion: JointMotion) -> WorldLink:
+def _carry(body: Body, parent_link: WorldLink, root: Jet, motion: JointMotion) -> WorldLink:
     """A link from the link above it and the point from which its joint's axis starts."""
     joint, zero, (position, qd, qdd) = body.joint, ca.SX(3, 1), motion
     screw = _AT_REST
-    omega, alpha = above.omega, above.alpha
-    rotation = above.rotation @ joint.frame(position)[:3, :3]
+    omega, alpha = parent_link.omega, parent_link.alpha
+    rotation = parent_link.rotation @ joint.frame(position)[:3, :3]
     if joint.slides:
         slide = _turning(rotation @ sparse(joint.screw.linear), omega, alpha)
         screw = Jet(*(ca.vertcat(zero, part) for part in slide))

@@ -20,7 +20,7 @@ class Wrench(NamedTuple):
     --------
     >>> model = two_link(9.81)
     >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
-    >>> wrench = co.dynamics.support_wrench(model, q, qd, qdd)
+    >>> wrench = co.dynamics.root_wrench(model, q, qd, qdd)
     >>> wrench.force.shape, wrench.moment.shape
     ((3, 1), (3, 1))
     """
@@ -46,8 +46,8 @@ class Wrench(NamedTuple):
 
 
 @of_state
-def support_wrench(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Wrench:
-    """What must act on the mechanism beside the loads: rate of its momentum less gravity, about the world's origin.
+def root_wrench(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Wrench:
+    """Wrench on the mechanism beside the loads: rate of its momentum less gravity, about the world's origin.
 
     It is what the joints between the world and the mechanism transmit when nothing else does, the resultant of the
     active forces of Xiang et al. (2009, Int. J. Numer. Meth. Engng 79).
@@ -63,16 +63,16 @@ def support_wrench(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequenc
     --------
     >>> model = two_link(9.81)
     >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
-    >>> force = co.dynamics.support_wrench(model, q, qd, qdd).force
+    >>> force = co.dynamics.root_wrench(model, q, qd, qdd).force
     >>> ca.Function("weight", [q, qd, qdd], [force])([0.3, 0.4], 0.0, 0.0)
     DM([0, 9.81, 0])
     """
-    found = joint_reactions(model, q, qd, qdd, loads)
+    reactions = joint_reactions(model, q, qd, qdd, loads)
     total = Wrench(ca.SX(3, 1), ca.SX(3, 1))
     for k, body, parent, (position, _, _) in model.joint_motions(q):
         if parent < 0:
             rotation = body.joint.transform(position)[:3, :3]
-            force = rotation @ found.force[:, k]
+            force = rotation @ reactions.force[:, k]
             root = body.joint.before[:3, 3]
-            total += Wrench(force, rotation @ found.moment[:, k] + ca.cross(root, force))
+            total += Wrench(force, rotation @ reactions.moment[:, k] + ca.cross(root, force))
     return total
