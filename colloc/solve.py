@@ -18,8 +18,7 @@ from colloc.refinement.iteration import ProgressRequest
 from colloc.refinement.rounds import Run, refined
 from colloc.refinement.warm_start import Given, Own
 from colloc.solution import SequenceSolution, Solution
-from colloc.solver import Hessian, Solver
-from colloc.solver.ipopt import chosen_solver
+from colloc.solver import Hessian, Solver, chosen_solver
 from colloc.solver.progress import check_progress
 from colloc.support.checks import (
     InputError,

@@ -14,8 +14,7 @@ from colloc.refinement.failure import judge
 from colloc.refinement.iteration import ProgressRequest
 from colloc.refinement.rounds import Run
 from colloc.solution import Solution
-from colloc.solver import Hessian, Solver, Start, Status
-from colloc.solver.ipopt import chosen_solver
+from colloc.solver import Hessian, Solver, Start, Status, chosen_solver
 from colloc.solver.progress import check_progress
 from colloc.support.checks import InputError, flag, instance, spelt
 from colloc.support.interrupts import heeded

@@ -15,6 +15,8 @@ A solver of another make is a class in one file with the methods of `Solver`.
 """
 
 from colloc.solver.ipopt import Ipopt as Ipopt
+from colloc.solver.ipopt import chosen_solver as chosen_solver
+from colloc.solver.ipopt import minimise as minimise
 from colloc.solver.nlpsol import Nlpsol
 from colloc.solver.progress import Iterate
 from colloc.solver.scaling import Hessian as Hessian

@@ -26,7 +26,7 @@ _ACTIONS = {
     "control": "co.control.track(solution)",
     "save and load": "saved(solution)",
     "picture": "drawn(solution)",
-    "descent by IPOPT": "descended(co.descent.ipopt)",
+    "descent by IPOPT": "descended(co.descent.interior_point)",
     "descent by Newton": "descended(co.descent.modified_newton)",
     "descent by BFGS": "descended(co.descent.bfgs)",
     "in asyncio": "asyncio.run(later(lambda: co.solve(stated(), curve, tol=1e-4, compile=False)))",
