@@ -1,4 +1,4 @@
-"""What a time optimum leaves open: joints that do not limit the time, settled by a second cost in the time found."""
+"""A second cost for joints that do not limit the time of a time optimum, in the time that it takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What solvers cannot make sense of: rows and costs that no variable changes, values that are not finite, kinks."""
+"""Programs that solvers stumble over: rows and costs that no variable changes, values that are not finite, kinks."""
 
 from __future__ import annotations
 

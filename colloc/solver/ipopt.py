@@ -126,7 +126,7 @@ def chosen_solver(
     for name, value in (("ipopt", ipopt), ("hessian", hessian)):
         if value is not None:
             raise InputError(
-                f"solver and {name} are given, of which one is enough: {name}= is short for solver=co.Ipopt(...), "
+                f"solver and {name} are given, of which either is enough: {name}= is short for solver=co.Ipopt(...), "
                 f"got solver={quoted(solver)}, {name}={quoted(value)}"
             )
     return check_solver(solver)

@@ -26,7 +26,7 @@ _STEEP = 100.0  # slopes up to this are harmless: IPOPT by itself scales a cost 
 
 
 class Hessian(Enum):
-    """What a solver takes for the second derivatives of the Lagrangian.
+    """The second derivatives of the Lagrangian that a solver gets.
 
     EXACT
         All of them.
@@ -58,7 +58,7 @@ def check_hessian(hessian: object) -> Hessian:
 
 
 class Scale(NamedTuple):
-    """What a run divides the cost and the rows by.
+    """Divisors of the cost and of the rows in a run.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ class ScaledNLP:
         return {"g": lam_g / self.scale.rows * self.scale.cost, "x": lam_x / self.nlp.scale_x * self.scale.cost}
 
     def unscaled_costs(self, costs: list[float], p: np.ndarray) -> list[float]:
-        """What a solver has recorded of the cost, in the cost's own unit; without the distance to a point."""
+        """A solver's record of the cost in the cost's own unit, without the distance to a point."""
         if self.anchor is not None:
             return [float(self.nlp.f(self.anchor, p))] * len(costs)  # wherever the motion is
         return [self.scale.cost * cost for cost in costs]
