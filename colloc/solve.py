@@ -11,15 +11,14 @@ import numpy as np
 
 from colloc.curves import Transcription
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
-from colloc.kernels import Compile
+from colloc.kernels import Compile, check_compile
 from colloc.problem import Problem, Sequence
 from colloc.refinement.failure import judge
 from colloc.refinement.iteration import ProgressRequest
 from colloc.refinement.rounds import Run, refined
 from colloc.refinement.warm_start import Given, Own
 from colloc.solution import SequenceSolution, Solution
-from colloc.solver import Hessian, Solver
-from colloc.solver.ipopt import chosen_solver
+from colloc.solver import Hessian, Solver, chosen_solver
 from colloc.solver.progress import check_progress
 from colloc.support.checks import (
     InputError,
@@ -33,7 +32,7 @@ from colloc.support.checks import (
 )
 from colloc.support.interrupts import reraise_interrupt
 from colloc.support.progress import silent_if_told
-from colloc.transcription import NLP, BaseNLP, SequenceNLP, default_curves, transcribe
+from colloc.transcription import NLP, BaseNLP, SequenceNLP, default_curves, program_of
 
 A = TypeVar("A", Solution, SequenceSolution)
 
@@ -190,7 +189,8 @@ def solve(
         nlp = _alone(problem, curve=curve, dynamics=dynamics, sensitivities=sensitivities, compile=compile)
     else:
         assert curve is not None
-        nlp = transcribe(problem, curve, newton_euler if dynamics is None else dynamics, sensitivities, compile=compile)
+        check_compile(compile)
+        nlp = program_of(problem, curve, dynamics or newton_euler, sensitivities, compile)
     values = nlp.problem.parameter_values(parameters)
     run = Run(values, chosen, progress, tolerance, between == "always", deadline)
     solution, start = run(nlp, guess, begin)

@@ -22,7 +22,7 @@ chain        torques of a closed chain
 
 from colloc.descent.chain import ChainMovement, ChainSample
 from colloc.descent.cholesky import ModifiedCholesky, modified_cholesky
-from colloc.descent.interior import ipopt
+from colloc.descent.interior import interior_point
 from colloc.descent.line_search import Point, Step, wolfe_step
 from colloc.descent.methods import bfgs, modified_newton, steepest_descent
 from colloc.descent.movement import Movement
@@ -32,8 +32,8 @@ from colloc.support.packages import present
 
 __all__ = [
     "ChainMovement", "ChainSample", "Descent", "DescentStatus", "History", "ModifiedCholesky", "Movement",
-    "Objective", "Point", "SplineMotion", "Step", "Stop", "bfgs", "ipopt", "modified_cholesky", "modified_newton",
-    "steepest_descent", "wolfe_step",
+    "Objective", "Point", "SplineMotion", "Step", "Stop", "bfgs", "interior_point", "modified_cholesky",
+    "modified_newton", "steepest_descent", "wolfe_step",
 ]  # fmt: skip
 
 present(__name__)

@@ -1,4 +1,4 @@
-"""IPOPT on the same objectives, to compare with."""
+"""An interior-point method on the same objectives, to compare with."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ import numpy as np
 from colloc.descent.line_search import Point
 from colloc.descent.objective import Descent, DescentStatus, Objective, Stop
 from colloc.descent.record import Record
-from colloc.solver.ipopt import minimise
+from colloc.solver import minimise
 from colloc.support.interrupts import reraise_interrupt
 
 
 @reraise_interrupt
-def ipopt(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Descent:
-    """Descent by IPOPT under the same stopping rule.
+def interior_point(objective: Objective, x0: np.ndarray, stop: Stop | None = None) -> Descent:
+    """Descent by the interior-point method that solves motions, under the same stopping rule.
 
     A Newton method with a filter, or limited-memory quasi-Newton where the objective has no Hessian; see
-    `colloc.solver.ipopt.minimise`. The gradient norm is that of the objective as it is: nothing is scaled.
+    `colloc.solver.minimise`. The gradient norm is that of the objective as it is: nothing is scaled.
 
     Parameters, returned values and errors as of `steepest_descent`.
 
     Examples
     --------
     >>> bowl = co.descent.Objective(lambda x: (float(x @ x), 2 * x), lambda x: 2 * np.eye(x.size))
-    >>> co.descent.ipopt(bowl, np.ones(3)).status
+    >>> co.descent.interior_point(bowl, np.ones(3)).status
     <DescentStatus.CONVERGED: 'converged'>
     """
     rule = Stop() if stop is None else stop
-    record = Record("IPOPT", objective, x0, rule)
+    record = Record("interior point", objective, x0, rule)
     if (status := record.status) is not None:
         return record.result(status)
     latest = _Latest(record)

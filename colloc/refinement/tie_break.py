@@ -1,4 +1,4 @@
-"""What a time optimum leaves open: joints that do not limit the time, settled by a second cost in the time found."""
+"""A second cost for joints that do not limit the time of a time optimum, in the time that it takes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from colloc.refinement.failure import judge
 from colloc.refinement.iteration import ProgressRequest
 from colloc.refinement.rounds import Run
 from colloc.solution import Solution
-from colloc.solver import Hessian, Solver, Start, Status
-from colloc.solver.ipopt import chosen_solver
+from colloc.solver import Hessian, Solver, Start, Status, chosen_solver
 from colloc.solver.progress import check_progress
 from colloc.support.checks import InputError, flag, instance, spelt
 from colloc.support.interrupts import reraise_interrupt

@@ -1,20 +1,22 @@
 """Handing a nonlinear program to a solver, watching it, and reading what came back.
 
-    solver          what a solver is: from a start to an outcome with a status
-    progress        what a user sees of a solve while it runs
-    degenerate      what solvers cannot make sense of: rows and costs that no variable changes, infinite values, kinks
-    scaling         the program in units of natural size one, with its derivatives
-    monitor         the best iterate, progress, Ctrl-C and the time, at every iteration
-    nlpsol          any solver that CasADi knows, on a scaled program
-    linear_solvers  the linear algebra below IPOPT
-    ipopt           IPOPT: its options, statuses and strategies (ipopt_options.txt: the names of all options)
-    conflicts       which bounds and conditions stand in the way of violated rows
-    diagnosis       why a solve failed, in a few lines
+progress        what a user sees of a solve while it runs
+solver          the protocol of solvers: from a start to an outcome with a status
+degenerate      rows and costs that no variable changes, values that are not finite, kinks
+scaling         the program in units of natural size one, with its derivatives
+monitor         the best iterate, progress, Ctrl-C and the time, at every iteration
+nlpsol          any solver that CasADi knows, on a scaled program
+linear_solvers  the linear algebra below IPOPT
+ipopt           IPOPT: its options (their names in ipopt_options.txt), statuses and strategies
+conflicts       bounds and conditions that stand in the way of violated rows
+diagnosis       why a solve failed, in a few lines
 
 A solver of another make is a class in one file with the methods of `Solver`.
 """
 
 from colloc.solver.ipopt import Ipopt
+from colloc.solver.ipopt import chosen_solver as chosen_solver
+from colloc.solver.ipopt import minimise as minimise
 from colloc.solver.nlpsol import Nlpsol
 from colloc.solver.progress import Iterate
 from colloc.solver.scaling import Hessian, ScaledNLP

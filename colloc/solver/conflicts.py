@@ -1,4 +1,4 @@
-"""What violated rows conflict with: bounds of rows and variables, and values stated at single moments.
+"""Conflicts of violated rows with bounds of rows and variables, and with values prescribed at single instants.
 
 At a point of least violation the pull of the violated rows is balanced by rows and variables at their bounds (Farkas):
 the multipliers of that balance, found by least squares, tell which stand in the way. End conditions that fix variables
@@ -8,7 +8,7 @@ are no rows; how much the pull would give way if their values changed tells of t
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import casadi as ca
@@ -17,26 +17,26 @@ import numpy as np
 from colloc.blocks.block import Block
 from colloc.numerics.differences import central_difference
 from colloc.problem import EndState, Window, natural_size
-from colloc.transcription import Program
-from colloc.transcription.nlp import Motion
+from colloc.transcription import BaseNLP
+from colloc.transcription.nlp import Phase
 
 _DENSE_ENTRIES = 4_000_000  # least squares beyond this size would take longer than the solve
-_VIOLATED, _HELD = 1e-6, 1e-4  # of a natural size: further outside a bound, or closer to it
+_VIOLATED, _ACTIVE = 1e-6, 1e-4  # of a natural size: further outside a bound, or closer to it
 _LEAST = 1e-3  # strength from which something stands in the way
-_SHARE = 0.1  # of the strongest: stated values that matter less are not told
+_SHARE = 0.1  # of the strongest: prescribed values that matter less are left out
 _ORDERS = {"q": 0, "qd": 1, "qdd": 2}
 
 
-def conflicts(nlp: Program, x: np.ndarray, p: np.ndarray, bounds: int = 3, stated: int = 6) -> list[str]:
-    """What holds at x and stands in the way of the violated rows, strongest first, each label once.
+def conflicts(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, bounds: int = 3, values: int = 6) -> list[str]:
+    """Bounds and values that hold at x and stand in the way of the violated rows, strongest first, each label once.
 
     Parameters
     ----------
-    nlp : Program
+    nlp : BaseNLP
     x, p : ndarray
         Decision vector and parameters.
-    bounds, stated : int
-        Most lines of bounds, and of values stated at single moments.
+    bounds, values : int
+        Most lines of bounds, and of values prescribed at single instants.
     """
     balance = _balance(nlp, x, p)
     if balance is None:
@@ -45,26 +45,26 @@ def conflicts(nlp: Program, x: np.ndarray, p: np.ndarray, bounds: int = 3, state
     # A row at its lower bound can only push up, one at its upper bound only down.
     strength = np.where(equal, 0.0, np.where(at_upper, multipliers, -multipliers))
     lower, upper = (np.append(*sides) for sides in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
-    found: dict[str, str] = {}
+    bound_lines: dict[str, str] = {}
     for k in np.argsort(-strength):
-        if strength[k] < _LEAST * max(1.0, strength.max()) or len(found) == bounds:
+        if strength[k] < _LEAST * max(1.0, strength.max()) or len(bound_lines) == bounds:
             break
         place = int(places[k])
         name = nlp.row_name(place, x) if place < nlp.n_g else nlp.variable_name(place - nlp.n_g, x)
         side, value = ("upper", upper[place]) if at_upper[k] else ("lower", lower[place])
-        found.setdefault(_label(name), f"{name}, at its {side} bound {value:.6g}")
+        bound_lines.setdefault(_label(name), f"{name}, at its {side} bound {value:.6g}")
     in_rows = places < nlp.n_g
     forces = pull[: nlp.n_g].copy()
     forces[places[in_rows]] += multipliers[in_rows]
-    held = [(abs(m), row) for m, row in zip(multipliers[in_rows & equal], places[in_rows & equal], strict=True)]
-    values = [*_of_rows(nlp, held, x), *_of_ends(nlp, x, p, forces)]
-    values.sort(key=lambda one: -one[0])
-    lines: dict[str, str] = {}
-    for size, name, value in values:
-        if size < max(_LEAST, _SHARE * values[0][0]) or len(lines) == stated:
+    equations = zip(np.abs(multipliers[in_rows & equal]), places[in_rows & equal], strict=True)
+    conditions = [*_of_rows(nlp, equations, x), *_of_ends(nlp, x, p, forces)]
+    conditions.sort(key=lambda condition: -condition[0])
+    value_lines: dict[str, str] = {}
+    for size, name, value in conditions:
+        if size < max(_LEAST, _SHARE * conditions[0][0]) or len(value_lines) == values:
             break
-        lines.setdefault(_label(name), f"{name}, which must equal {value:.6g}")
-    return [*found.values(), *lines.values()]
+        value_lines.setdefault(_label(name), f"{name}, which must equal {value:.6g}")
+    return [*bound_lines.values(), *value_lines.values()]
 
 
 class _Balance(NamedTuple):
@@ -77,47 +77,50 @@ class _Balance(NamedTuple):
     pull: np.ndarray
 
 
-def _balance(nlp: Program, x: np.ndarray, p: np.ndarray) -> _Balance | None:
+def _balance(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> _Balance | None:
     values = np.append(np.array(nlp.g(x, p)).ravel() / nlp.scale_g, x / nlp.scale_x)
     scale = np.append(nlp.scale_g, nlp.scale_x)
     lower, upper = (np.append(*sides) / scale for sides in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
     pull = np.where(values > upper + _VIOLATED, 1.0, np.where(values < lower - _VIOLATED, -1.0, 0.0))
     pull[nlp.n_g :] = 0.0  # variables stay within their bounds
     movable = np.append(np.ones(nlp.n_g, dtype=bool), nlp.free)
-    held = np.flatnonzero(movable & (pull == 0) & (np.minimum(values - lower, upper - values) < _HELD))
-    if held.size * nlp.n_x > _DENSE_ENTRIES:
+    active = np.flatnonzero(movable & (pull == 0) & (np.minimum(values - lower, upper - values) < _ACTIVE))
+    if active.size * nlp.n_x > _DENSE_ENTRIES:
         return None
     jacobian = ca.diag(1 / nlp.scale_g) @ nlp.jac_g(x, p)[1] @ ca.diag(nlp.scale_x)
     slopes = ca.vertcat(jacobian, ca.DM.eye(nlp.n_x))
     multipliers = np.zeros(0)
-    if held.size:
-        held_slopes = np.array(ca.densify(slopes[held.tolist(), :]))
-        multipliers = np.linalg.lstsq(held_slopes.T, -np.array(slopes.T @ pull).ravel(), rcond=None)[0]
-    at_upper = upper[held] - values[held] < values[held] - lower[held]
-    return _Balance(held, multipliers, lower[held] == upper[held], at_upper, pull)
+    if active.size:
+        active_slopes = np.array(ca.densify(slopes[active.tolist(), :]))
+        multipliers = np.linalg.lstsq(active_slopes.T, -np.array(slopes.T @ pull).ravel(), rcond=None)[0]
+    at_upper = upper[active] - values[active] < values[active] - lower[active]
+    return _Balance(active, multipliers, lower[active] == upper[active], at_upper, pull)
 
 
-def _of_rows(nlp: Program, held: list[tuple[float, int]], x: np.ndarray) -> Iterator[tuple[float, str, float]]:
-    """Strength, name and value of equality rows that hold at one moment or between both ends.
+def _of_rows(nlp: BaseNLP, equations: Iterable[tuple[float, int]], x: np.ndarray) -> Iterator[tuple[float, str, float]]:
+    """Strength, name and value of equality rows that hold at one instant or between both ends.
 
     Equations along the path are not what a reader looks for: they hold the motion together.
     """
-    for size, row in held:
+    for size, row in equations:
         block = nlp.constraints[int(np.searchsorted(nlp.offsets, row, side="right")) - 1]
         if not _along(nlp, block):
             yield size, nlp.row_name(int(row), x), float(nlp.bounds_g[0][row])
 
 
-def _along(nlp: Program, block: Block) -> bool:
+def _along(nlp: BaseNLP, block: Block) -> bool:
     """Whether a block holds along a part of a motion."""
     for motion in nlp.motions:
-        if motion.before == nlp.owner(block)[0] and (stated := motion.problem.rows.get(block.name)) is not None:
-            return isinstance(stated.constraint.where, Window)
+        if motion.before == nlp.owner(block)[0] and (rows := motion.problem.rows.get(block.name)) is not None:
+            return isinstance(rows.constraint.where, Window)
     return block.sites.size > 1
 
 
-def _of_ends(nlp: Program, x: np.ndarray, p: np.ndarray, forces: np.ndarray) -> Iterator[tuple[float, str, float]]:
-    """The same of end conditions that fix variables: how much the forces on all rows change with each value."""
+def _of_ends(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, forces: np.ndarray) -> Iterator[tuple[float, str, float]]:
+    """Strength, name and value of end conditions that fix variables.
+
+    The strength of one is how much the forces on all rows change with its value.
+    """
     weights = forces / nlp.scale_g
 
     def pulled(x: np.ndarray) -> np.ndarray:
@@ -127,20 +130,20 @@ def _of_ends(nlp: Program, x: np.ndarray, p: np.ndarray, forces: np.ndarray) -> 
         yield abs(float(central_difference(pulled, x, direction)[0])), name, value
 
 
-def _fixed(nlp: Program) -> Iterator[tuple[str, float, np.ndarray]]:
+def _fixed(nlp: BaseNLP) -> Iterator[tuple[str, float, np.ndarray]]:
     """Name and value of every end condition that fixes variables, and the direction of x in which it would change.
 
     By the natural size of the joint; its derivatives by the normalised time count like the position itself.
     """
     for motion in nlp.motions:
-        for name, value, own in _fixed_in(motion, ~nlp.free[motion.part]):
+        for name, value, change in _fixed_in(motion, ~nlp.free[motion.part]):
             direction = np.zeros(nlp.n_x)
-            direction[motion.part] = own
+            direction[motion.part] = change
             yield f"{motion.before}{name}", value, direction
 
 
-def _fixed_in(motion: Motion, fixed: np.ndarray) -> Iterator[tuple[str, float, np.ndarray]]:
-    """The same of one motion."""
+def _fixed_in(motion: Phase, fixed: np.ndarray) -> Iterator[tuple[str, float, np.ndarray]]:
+    """Name, value and direction of the end conditions of a motion, of those variables that they fix."""
     problem, grid = motion.problem, motion.grid
     sizes = natural_size(*problem.limits("q"))
     for state in (rows.constraint for rows in problem.rows.values()):
@@ -149,19 +152,19 @@ def _fixed_in(motion: Motion, fixed: np.ndarray) -> Iterator[tuple[str, float, n
         end = grid.end(state.where.s)
         for quantity, joint, value in state.stated(problem.model):
             order, points = _ORDERS.get(quantity, 3), end.index[:, joint]
-            known = int(fixed[points].cumprod().sum())  # derivatives that are fixed, one after another
-            if order < known:
+            orders = int(fixed[points].cumprod().sum())  # derivatives that are fixed, one after another
+            if order < orders:
                 direction = np.zeros(fixed.size)
-                change = np.linalg.solve(end.weight[:known, :known], np.eye(known)[order])
-                direction[points[:known]] = sizes[joint] * change
+                change = np.linalg.solve(end.weight[:orders, :orders], np.eye(orders)[order])
+                direction[points[:orders]] = sizes[joint] * change
                 yield f"{state.name} {quantity}[{problem.model.joint_names[joint]}]", value, direction
-        for own, component, value in state.stated_states(problem.instant.states):
-            before = sum(s.size for s in itertools.takewhile(lambda s, own=own: s.name != own, problem.states))
+        for name, component, value in state.stated_states(problem.instant.states):
+            before = sum(s.size for s in itertools.takewhile(lambda s, name=name: s.name != name, problem.states))
             place = grid.layout["states"][0 if state.where.s == 0 else -1, before + component]
             if fixed[place]:
-                yield f"{state.name} {own}", value, np.eye(1, fixed.size, place)[0]
+                yield f"{state.name} {name}", value, np.eye(1, fixed.size, place)[0]
 
 
 def _label(name: str) -> str:
-    """What a row or variable is called, without its time."""
+    """The name of a row or variable without its time."""
     return name.split(" at t =")[0]

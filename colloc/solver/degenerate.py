@@ -1,4 +1,4 @@
-"""What solvers cannot make sense of: rows and costs that no variable changes, values that are not finite, kinks."""
+"""Programs that solvers stumble over: rows and costs that no variable changes, values that are not finite, kinks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from colloc.blocks.block import Block
 from colloc.blocks.slices import triplet
 from colloc.solver.solver import Outcome, Status
-from colloc.transcription import Program
+from colloc.transcription import BaseNLP
 
 _TOLERATED = 1e-4  # of a row's natural size; what is below is left to the solver
 _POINTS, _REACHES = 10, (1e-6, 1e-4, 1e-2)  # in natural sizes of the variables
@@ -19,13 +19,13 @@ _SMOOTH = 30.0  # a second difference falls a hundredfold with a tenth of the st
 _ROUNDING = 1e-9  # of the values
 
 
-def constant_rows(nlp: Program) -> np.ndarray:
+def constant_rows(nlp: BaseNLP) -> np.ndarray:
     """Which constraint rows depend on no free variable, ndarray of bool, shape (n_g,)."""
     rows, _ = triplet(nlp.jac_g.sparsity_out(1))
     return np.bincount(rows, minlength=nlp.n_g) == 0
 
 
-def violated_constants(nlp: Program, x: np.ndarray, p: np.ndarray) -> Outcome | None:
+def violated_constants(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> Outcome | None:
     """The end of a run that need not begin, because a row that no variable moves is violated at x; or None."""
     constant = constant_rows(nlp)
     if not constant.any():
@@ -45,12 +45,12 @@ def violated_constants(nlp: Program, x: np.ndarray, p: np.ndarray) -> Outcome | 
     )
 
 
-def cost_depends_on_variables(nlp: Program, x: np.ndarray, p: np.ndarray) -> bool:
+def cost_depends_on_variables(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> bool:
     """Whether the cost depends on a free variable, with these parameters.
 
     Parameters
     ----------
-    nlp : Program
+    nlp : BaseNLP
     x : ndarray, shape (n_x,)
         Where to look at slopes first: one that is not zero settles it.
     p : ndarray
@@ -68,7 +68,7 @@ def _depends_on_variables(block: Block, free: np.ndarray, p: np.ndarray) -> bool
     return bool((free_entries & (slices.weight[entries] != 0)).any())
 
 
-def nonfinite(nlp: Program, x: np.ndarray, p: np.ndarray) -> str | None:
+def nonfinite(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> str | None:
     """One line on the first cost or constraint that is not finite, with joint and time; None where all are."""
     if term := nlp.first_undefined(x, p):
         return f"not finite at the last iterate: {term}"
@@ -77,7 +77,7 @@ def nonfinite(nlp: Program, x: np.ndarray, p: np.ndarray) -> str | None:
     return None
 
 
-def nonfinite_nearby(nlp: Program, x: np.ndarray, p: np.ndarray) -> str | None:
+def nonfinite_nearby(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> str | None:
     """One line on the first cost or constraint that is not finite near x, where a solver would have stepped."""
     directions = np.random.default_rng(0).uniform(-1, 1, (_POINTS, nlp.n_x)) * nlp.scale_x * nlp.free
     for reach in _REACHES:
@@ -87,7 +87,7 @@ def nonfinite_nearby(nlp: Program, x: np.ndarray, p: np.ndarray) -> str | None:
     return None
 
 
-def _nonfinite_slope(nlp: Program, x: np.ndarray, p: np.ndarray) -> str | None:
+def _nonfinite_slope(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> str | None:
     for block in nlp.costs:
         gradient = block.gradient.map(block.n_slices)
         slopes = np.array(gradient(block.sites.slices.local(x), block.sites.data, p)).reshape(-1, block.n_slices)
@@ -100,7 +100,7 @@ def _nonfinite_slope(nlp: Program, x: np.ndarray, p: np.ndarray) -> str | None:
     return None
 
 
-def kink(nlp: Program, x: np.ndarray, p: np.ndarray) -> str | None:
+def kink(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> str | None:
     """One line on the cost term whose slope jumps most beside x, with the time; None where all are smooth.
 
     The slope of a norm jumps at zero, and solvers for smooth functions stall there.
@@ -118,7 +118,7 @@ def kink(nlp: Program, x: np.ndarray, p: np.ndarray) -> str | None:
     )
 
 
-def _jump(nlp: Program, block: Block, x: np.ndarray, p: np.ndarray) -> tuple[float, int, int]:
+def _jump(nlp: BaseNLP, block: Block, x: np.ndarray, p: np.ndarray) -> tuple[float, int, int]:
     """The largest jump of a slope, relative to the largest slope of its row, with the row and the site."""
     rng, largest = np.random.default_rng(0), (0.0, 0, 0)
     here = block.evaluate(x, p)

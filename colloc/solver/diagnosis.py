@@ -10,7 +10,7 @@ import numpy as np
 from colloc.solver.conflicts import conflicts
 from colloc.solver.degenerate import constant_rows, kink, nonfinite, nonfinite_nearby
 from colloc.support.checks import shortened
-from colloc.transcription import Program
+from colloc.transcription import BaseNLP
 
 _BOTTOMLESS = 1e6  # times the size of the cost at the start
 _ALONE = ", and no variable moves it"
@@ -19,7 +19,7 @@ _PART = 1e-4  # of a row: less of it in a combination is rounding
 _DENSE_ENTRIES = 4_000_000  # a rank check by SVD beyond this size would take longer than the solve
 
 
-def violated_rows(nlp: Program, x: np.ndarray, p: np.ndarray, limit: int = 5) -> list[str]:
+def violated_rows(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, limit: int = 5) -> list[str]:
     """The constraint rows furthest outside their bounds at x, one line each, worst first; each label once."""
     values = np.array(nlp.g(x, p)).ravel()
     lower, upper = nlp.bounds_g
@@ -39,7 +39,7 @@ def violated_rows(nlp: Program, x: np.ndarray, p: np.ndarray, limit: int = 5) ->
     return list(lines.values())
 
 
-def dependent_rows(nlp: Program, x: np.ndarray, p: np.ndarray, limit: int = 6) -> list[str]:
+def dependent_rows(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, limit: int = 6) -> list[str]:
     """Names of equality rows whose gradients are linearly dependent at x; empty when they are independent.
 
     Each with the rows that it follows from, as far as these are few. A row that has no free variable is said to be so:
@@ -86,14 +86,14 @@ def _follow(dependent: np.ndarray) -> list[tuple[int, np.ndarray]]:
     return sorted(follow, key=lambda pair: pair[1].size)
 
 
-def fallen_terms(nlp: Program, start: np.ndarray, x: np.ndarray, p: np.ndarray) -> list[str]:
+def fallen_terms(nlp: BaseNLP, start: np.ndarray, x: np.ndarray, p: np.ndarray) -> list[str]:
     """Cost terms that have fallen as far as a cost without a lower bound does, one line each."""
     before, after = nlp.terms(start, p), nlp.terms(x, p)
     size = sum(abs(value) for value in before.values())
     return [f"{name}: {value:.6g}" for name, value in after.items() if value < -_BOTTOMLESS * (size or 1.0)]
 
 
-def explain(nlp: Program, start: np.ndarray, x: np.ndarray, p: np.ndarray, *, limited: bool = False) -> str:
+def explain(nlp: BaseNLP, start: np.ndarray, x: np.ndarray, p: np.ndarray, *, limited: bool = False) -> str:
     """Why no optimum was found, in a few lines; `limited` is whether iterations have run out."""
     lines: list[str] = []
     if line := nonfinite(nlp, x, p):

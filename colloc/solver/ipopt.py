@@ -18,7 +18,7 @@ from colloc.solver.progress import Tell
 from colloc.solver.scaling import Hessian, ScaledNLP, check_hessian
 from colloc.solver.solver import Outcome, Solver, Start, Status, check_solver
 from colloc.support.checks import InputError, finite_number, mapping, quoted, spelt, text, unknown_name
-from colloc.transcription import Program
+from colloc.transcription import BaseNLP
 
 Evaluate = Callable[[np.ndarray], Any]
 
@@ -128,7 +128,7 @@ def chosen_solver(
     for name, value in (("ipopt", ipopt), ("hessian", hessian)):
         if value is not None:
             raise InputError(
-                f"solver and {name} are given, of which one is enough: {name}= is short for solver=co.Ipopt(...), "
+                f"solver and {name} are given, of which either is enough: {name}= is short for solver=co.Ipopt(...), "
                 f"got solver={quoted(solver)}, {name}={quoted(value)}"
             )
     return check_solver(solver)
@@ -186,7 +186,7 @@ class Ipopt:
             options["max_wall_time"] = min(limit, seconds) if isinstance(limit, int | float) else limit
         return Ipopt(hessian=self.hessian, **options)
 
-    def __call__(self, nlp: Program, start: Start, parameters: np.ndarray, tell: Tell | None = None, /) -> Outcome:
+    def __call__(self, nlp: BaseNLP, start: Start, parameters: np.ndarray, tell: Tell | None = None, /) -> Outcome:
         """The end of one run, or of two with different barriers."""
         on_one_thread()
         scaled = ScaledNLP.at(nlp, start.x, parameters)

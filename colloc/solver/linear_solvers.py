@@ -29,7 +29,7 @@ def check_linear_solver(options: Mapping[str, Any]) -> None:
     libraries = tuple((key, options[key]) for key in _LIBRARIES if isinstance(options.get(key), str))
     if name == "mumps" or (isinstance(name, str) and name in NAMES + _RARE and _loads(name, libraries)):
         return
-    legal = ", ".join(known for known in NAMES if _loads(known, libraries))
+    legal = ", ".join(solver for solver in NAMES if _loads(solver, libraries))
     hint = f"; IPOPT's options {' and '.join(_LIBRARIES)} name libraries to be loaded" if name in NAMES else ""
     raise InputError(f"linear_solver must be one that this IPOPT can load ({legal}), got {quoted(name)}{hint}")
 
@@ -69,7 +69,7 @@ def on_one_thread() -> None:
     if os.environ.get("OPENBLAS_NUM_THREADS"):
         return
     ca.has_nlpsol("ipopt")  # loads it
-    loaded = getattr(os, "RTLD_NOLOAD", 0)  # of several copies the one in use
+    loaded = getattr(os, "RTLD_NOLOAD", 0)  # of several copies that in use
     for path in Path(ca.__file__).parent.glob("*casadi-tp-openblas*"):  # none where another BLAS is linked
         with suppress(OSError, AttributeError):
             ctypes.CDLL(str(path), mode=loaded).openblas_set_num_threads(1)

@@ -17,7 +17,7 @@ from colloc.support.threads import stop_requested
 
 
 class IterationCallback(ca.Callback):
-    """What CasADi must know of a callback at every iteration; derived classes evaluate it.
+    """The form of a callback at every iteration, as CasADi wants to know it; derived classes evaluate it.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class Monitor(IterationCallback):
 
 
 class Stoppable(Protocol):
-    """What ends a run when `stop` is true."""
+    """A monitor that ends a run when `stop` is true."""
 
     stop: bool
 

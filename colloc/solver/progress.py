@@ -1,4 +1,4 @@
-"""What a user sees of a solve while it runs: a line in a terminal, a bar in a notebook, or a function of their own."""
+"""Progress of a solve as a user sees it: a line in a terminal, a bar in a notebook, or a function of their own."""
 
 from __future__ import annotations
 

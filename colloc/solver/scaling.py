@@ -18,7 +18,7 @@ from colloc.blocks.slices import triplet
 from colloc.solver.degenerate import cost_depends_on_variables
 from colloc.solver.solver import Start
 from colloc.support.checks import InputError, quoted
-from colloc.transcription import Program
+from colloc.transcription import BaseNLP
 
 _UNBOUNDED = 1e19  # IPOPT's nlp_upper_bound_inf
 _NEARBY = 1e-3  # distance of the point beside the start, in natural sizes of the variables
@@ -26,7 +26,7 @@ _STEEP = 100.0  # slopes up to this are harmless: IPOPT by itself scales a cost 
 
 
 class Hessian(Enum):
-    """What a solver takes for the second derivatives of the Lagrangian.
+    """The second derivatives of the Lagrangian that a solver gets.
 
     EXACT
         All of them.
@@ -58,7 +58,7 @@ def check_hessian(hessian: object) -> Hessian:
 
 
 class Scale(NamedTuple):
-    """What a run divides the cost and the rows by.
+    """Divisors of the cost and of the rows in a run.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Scale(NamedTuple):
     rows: np.ndarray
 
 
-def scale_at(nlp: Program, x: np.ndarray, p: np.ndarray) -> Scale:
+def scale_at(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> Scale:
     """Scales for a run from x, by values and by slopes in variables of natural size one.
 
     The scale of the cost is its value, or a hundredth of its largest slope if that is more. Tolerances of solvers being
@@ -82,7 +82,7 @@ def scale_at(nlp: Program, x: np.ndarray, p: np.ndarray) -> Scale:
 
     Parameters
     ----------
-    nlp : Program
+    nlp : BaseNLP
     x : ndarray, shape (n_x,)
         Start of the run.
     p : ndarray
@@ -100,19 +100,19 @@ def scale_at(nlp: Program, x: np.ndarray, p: np.ndarray) -> Scale:
     return Scale(cost if cost > 0 else 1.0, rows)
 
 
-def unscaled_rows(nlp: Program) -> np.ndarray:
+def unscaled_rows(nlp: BaseNLP) -> np.ndarray:
     """Which rows have bounds that tell no scale, because they are zero: ndarray of bool, shape (n_g,)."""
     lower, upper = nlp.bounds_g
     return np.isin(lower, (0.0, -np.inf)) & np.isin(upper, (0.0, np.inf)) & (nlp.scale_g == 1)
 
 
-def _cost_size(nlp: Program, x: np.ndarray, p: np.ndarray) -> float:
+def _cost_size(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> float:
     value, gradient = (np.array(part).ravel() for part in nlp.grad_f(x, p))
     size = max(abs(float(value[0])), float(np.abs(gradient * nlp.scale_x).max(initial=0.0)) / _STEEP)
     return size if np.isfinite(size) else 0.0
 
 
-def _row_slopes(nlp: Program, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+def _row_slopes(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Largest derivative of every row by variables of natural size one, shape (n_g,)."""
     jacobian = nlp.jac_g(x, p)[1]
     row, column = triplet(jacobian.sparsity())
@@ -141,12 +141,12 @@ class ScaledNLP:
     ['f', 'g', 'p', 'x']
     """
 
-    nlp: Program
+    nlp: BaseNLP
     scale: Scale
     anchor: np.ndarray | None = None
 
     @classmethod
-    def at(cls, nlp: Program, x: np.ndarray, p: np.ndarray) -> ScaledNLP:
+    def at(cls, nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> ScaledNLP:
         """An NLP scaled for a run from x, with these parameters.
 
         Where no variable changes the cost, as where it is zero, every motion that meets the constraints is an optimum.
@@ -209,7 +209,7 @@ class ScaledNLP:
         return {"g": lam_g / self.scale.rows * self.scale.cost, "x": lam_x / self.nlp.scale_x * self.scale.cost}
 
     def unscaled_costs(self, costs: list[float], p: np.ndarray) -> list[float]:
-        """What a solver has recorded of the cost, in the cost's own unit; without the distance to a point."""
+        """A solver's record of the cost in the cost's own unit, without the distance to a point."""
         if self.anchor is not None:
             return [float(self.nlp.f(self.anchor, p))] * len(costs)  # wherever the motion is
         return [self.scale.cost * cost for cost in costs]

@@ -1,4 +1,4 @@
-"""What a solver is: it goes from a start to an outcome with a status, whichever solver it is."""
+"""The protocol of solvers, which all go from a start to an outcome with a status."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from colloc.solver.progress import Tell
 from colloc.support.checks import InputError, quoted
-from colloc.transcription import Program
+from colloc.transcription import BaseNLP
 
 
 class Status(StrEnum):
@@ -110,7 +110,7 @@ class Outcome:
 
 @runtime_checkable
 class Solver(Protocol):
-    """What solves nonlinear programs, as `solve` and its relatives take it: an object with these two methods.
+    """An object that solves nonlinear programs, as `solve` and its relatives take it, with these two methods.
 
     `Nlpsol` runs any solver that CasADi knows, scaled and watched, so that a class of some twenty lines is a solver.
     A sweep on several processes pickles it.
@@ -121,7 +121,7 @@ class Solver(Protocol):
     True
     """
 
-    def __call__(self, nlp: Program, start: Start, parameters: np.ndarray, tell: Tell | None = None, /) -> Outcome:
+    def __call__(self, nlp: BaseNLP, start: Start, parameters: np.ndarray, tell: Tell | None = None, /) -> Outcome:
         """The end of a run.
 
         Parameters

@@ -1,7 +1,7 @@
 """Computations of other threads end with the main one.
 
 Python raises KeyboardInterrupt in the main thread alone. And when it exits it kills the daemon threads that are left,
-at their next step in Python: one that comes from CasADi, or that IPOPT has called for an iteration, is killed in C++,
+at their next step in Python: one that comes from CasADi, or that a solver has called at an iteration, is killed in C++,
 which aborts the process.
 """
 

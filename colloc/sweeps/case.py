@@ -24,7 +24,7 @@ from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 from colloc.sweeps.screening import Curves
 from colloc.sweeps.warned import warnings_of
-from colloc.transcription import NLP, DeferredNLP, SequenceNLP, checked_curves, default_curves, transcribe
+from colloc.transcription import NLP, DeferredNLP, SequenceNLP, checked_curves, default_curves, program_of
 from colloc.transcription.nlp import Recipe
 
 _ENDED = (Status.SOLVED, Status.COARSE, Status.VIOLATED)
@@ -142,7 +142,7 @@ class CaseSolver(Portable):
         if not callable(self.problem):
             return self._shared.built
         problem = self.problem_of(values)
-        return transcribe(problem, self._curve(problem), compile=self.compile)
+        return program_of(problem, self._curve(problem), compile=self.compile)
 
     def answer(self, values: Values, content: bytes) -> Answer:
         """The solution that a file holds, its program built on demand."""

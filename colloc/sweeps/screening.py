@@ -22,7 +22,7 @@ from colloc.support.checks import InputError
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 from colloc.sweeps.random_motions import near_start, random_start, usual_guesses
-from colloc.transcription import NLP, SequenceNLP, Trajectory, transcribe
+from colloc.transcription import NLP, SequenceNLP, Trajectory, program_of
 
 _FEW = 12  # intervals that are few enough for screening
 _SAMPLES = 17  # of every phase, by which motions are compared
@@ -92,7 +92,7 @@ class Screening(Portable):
     @cached_property
     def nlp(self) -> NLP | SequenceNLP:
         """The program on the coarse grid."""
-        return transcribe(self.problem, self.curve, compile=self.compile)
+        return program_of(self.problem, self.curve, compile=self.compile)
 
     @cached_property
     def lines(self) -> list[Trajectory]:
@@ -154,7 +154,7 @@ class Refining(Portable):
     @cached_property
     def nlp(self) -> NLP | SequenceNLP:
         """The program on the first grid that is asked for."""
-        return transcribe(self.coarse.problem, self.curve, compile=self.coarse.compile)
+        return program_of(self.coarse.problem, self.curve, compile=self.coarse.compile)
 
     def __call__(self, found: Coarse | None) -> Solution | SequenceSolution | str:
         """The optimum; without its problem, which the asker has. Where there is none, the reason."""

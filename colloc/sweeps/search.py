@@ -13,8 +13,7 @@ from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
 from colloc.refinement.failure import SolveError
 from colloc.solution import SequenceSolution, Solution
-from colloc.solver import Solver, Status
-from colloc.solver.ipopt import chosen_solver
+from colloc.solver import Solver, Status, chosen_solver
 from colloc.support.checks import count, flag, instance, relative_tolerance, spelt
 from colloc.support.interrupts import InterruptGuard
 from colloc.support.progress import Progress, silent_if_told

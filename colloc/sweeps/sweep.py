@@ -13,8 +13,7 @@ import numpy as np
 
 from colloc.kernels import Compile, check_compile
 from colloc.problem import Problem, Sequence
-from colloc.solver import Solver
-from colloc.solver.ipopt import chosen_solver
+from colloc.solver import Solver, chosen_solver
 from colloc.storage.fingerprint import differences, fingerprint
 from colloc.support.checks import InputError, finite_number, flag, function, quoted, relative_tolerance, spelt
 from colloc.support.files import check_path, write_atomically

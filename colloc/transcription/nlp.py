@@ -550,7 +550,3 @@ def _derivative_errors(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, directions: i
             error = np.linalg.norm(along - central_difference(function, x, v))
             worst[name] = max(worst[name], float(error / max(1.0, float(np.linalg.norm(along)))))
     return worst
-
-
-Program = BaseNLP
-Motion = Phase

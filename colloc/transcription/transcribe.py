@@ -39,17 +39,6 @@ def transcribe(
 ) -> SequenceNLP: ...
 
 
-@overload
-def transcribe(
-    problem: Problem | Phases,
-    curve: Transcription | Mapping[str, Transcription],
-    dynamics: InverseDynamics = newton_euler,
-    sensitivities: DerivativeRecursion | None = None,
-    *,
-    compile: bool | Compile | None = None,
-) -> NLP | SequenceNLP: ...
-
-
 @spelt
 @reraise_interrupt
 def transcribe(
@@ -92,6 +81,17 @@ def transcribe(
     """
     instance("problem", problem, Problem | Phases)
     check_compile(compile)
+    return program_of(problem, curve, dynamics, sensitivities, compile)
+
+
+def program_of(
+    problem: Problem | Phases,
+    curve: Transcription | Mapping[str, Transcription],
+    dynamics: InverseDynamics = newton_euler,
+    sensitivities: DerivativeRecursion | None = None,
+    compile: bool | Compile | None = None,
+) -> NLP | SequenceNLP:
+    """The program of a problem of either kind; parameters as of `transcribe`."""
     curves = checked_curves(problem, curve)
     recipes = {name: Recipe(curves[name], dynamics, sensitivities, None, compile) for name in problem.phases}
     return build(problem, recipes, compile)

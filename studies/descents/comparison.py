@@ -14,7 +14,7 @@ METHODS: dict[str, Callable[[co.descent.Objective, np.ndarray, co.descent.Stop],
     "newton": co.descent.modified_newton,
     "bfgs": co.descent.bfgs,
     "steepest_descent": co.descent.steepest_descent,
-    "ipopt": co.descent.ipopt,
+    "ipopt": co.descent.interior_point,
 }
 PAPER = co.descent.Stop(gradient=1e-2, iterations=200)
 TIGHT = co.descent.Stop(gradient=1e-7, iterations=200)

@@ -24,7 +24,7 @@ _ACTIONS = {
     "errors": "float(replace(solution).error) + replace(solution).violation",
     "evaluator": "co.Evaluator(two_link(), compile=co.kernels.Compile(cache=fresh())).sensitivities(q, q, q)",
     "save and load": "saved(solution)",
-    "descent by IPOPT": "descended(co.descent.ipopt)",
+    "descent by IPOPT": "descended(co.descent.interior_point)",
     "descent by Newton": "descended(co.descent.modified_newton)",
     "descent by BFGS": "descended(co.descent.bfgs)",
     "in asyncio": "asyncio.run(later(lambda: co.solve(stated(), curve, tol=1e-4, compile=False)))",

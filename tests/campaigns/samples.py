@@ -238,7 +238,7 @@ OWN = {
     "co.dynamics.by_differentiation": {}, "co.dynamics.check_formulation": {"sensitivities": "None"},
     "co.descent.Movement": {"nlp": "co.transcribe(swing(), co.BSpline(6), compile=False)", "parameters": "None"},
     "co.descent.SplineMotion": {"start": "np.zeros((3, 1))", "end": "np.ones((3, 1))"},
-    "co.descent.bfgs": {"objective": "bowl()", "x0": "np.ones(2)"}, "co.descent.ipopt": {
+    "co.descent.bfgs": {"objective": "bowl()", "x0": "np.ones(2)"}, "co.descent.interior_point": {
         "objective": "bowl()", "x0": "np.ones(2)"},
     "co.descent.modified_newton": {"objective": "bowl()", "x0": "np.ones(2)"},
     "co.descent.steepest_descent": {"objective": "bowl()", "x0": "np.ones(2)"},

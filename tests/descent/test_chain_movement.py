@@ -12,7 +12,7 @@ import colloc as co
 import colloc.studies.closed_chains.five_bar
 import colloc.studies.closed_chains.rower
 from colloc import loops
-from colloc.descent import ChainMovement, Movement, Objective, SplineMotion, Stop, bfgs, ipopt, modified_newton
+from colloc.descent import ChainMovement, Movement, Objective, SplineMotion, Stop, bfgs, interior_point, modified_newton
 from colloc.dynamics import potential_energy
 from colloc.models.closed.five_bar import END, START, five_bar
 from colloc.models.closed.four_bar import four_bar
@@ -32,7 +32,7 @@ from colloc.models.closed.rower import (
     rower,
 )  # fmt: skip
 
-METHODS = (modified_newton, bfgs, ipopt)
+METHODS = (modified_newton, bfgs, interior_point)
 
 
 def rest(start, end, duration: float = 1.0, intervals: int = 5, degree: int = 3, rows: int = 3) -> SplineMotion:

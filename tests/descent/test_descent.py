@@ -11,7 +11,7 @@ from colloc.descent import DescentStatus, Objective, Stop
 from tests.support.objectives import ROSENBROCK, START, convex, curvature, smooth, symmetric
 
 NEWTON, BFGS, STEEPEST, IPOPT = METHODS = (
-    co.descent.modified_newton, co.descent.bfgs, co.descent.steepest_descent, co.descent.ipopt,
+    co.descent.modified_newton, co.descent.bfgs, co.descent.steepest_descent, co.descent.interior_point,
 )  # fmt: skip
 
 
@@ -227,7 +227,7 @@ def test_newton_asks_for_a_hessian():
         NEWTON(Objective(ROSENBROCK.first), START)
 
 
-@pytest.mark.parametrize("method", [BFGS, NEWTON, co.descent.steepest_descent, co.descent.ipopt])
+@pytest.mark.parametrize("method", [BFGS, NEWTON, co.descent.steepest_descent, co.descent.interior_point])
 def test_a_bare_function_is_no_objective(method):
     with pytest.raises(co.InputError, match=r"objective must be a co.descent.Objective, got <"):
         method(ROSENBROCK.first, START)
@@ -255,7 +255,7 @@ def test_descents_are_drawn_over_iterations_and_time():
         np.testing.assert_array_equal(times.get_xdata(), run.history.seconds)
         np.testing.assert_array_equal(np.asarray(excess.get_ydata())[:-1], run.history.value[:-1] - best)
     named = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert named == ["modified Newton", "BFGS", "steepest descent (iteration limit)", "IPOPT"]
+    assert named == ["modified Newton", "BFGS", "steepest descent (iteration limit)", "interior point"]
 
 
 @pytest.mark.parametrize("runs", [[], [1]])

@@ -16,7 +16,7 @@ from tests.support.objectives import convex, smooth, symmetric
 from tests.support.problems import effort
 
 NEWTON, BFGS, STEEPEST, IPOPT = METHODS = (
-    co.descent.modified_newton, co.descent.bfgs, co.descent.steepest_descent, co.descent.ipopt,
+    co.descent.modified_newton, co.descent.bfgs, co.descent.steepest_descent, co.descent.interior_point,
 )  # fmt: skip
 every_method = pytest.mark.parametrize("method", METHODS)
 INF = np.inf

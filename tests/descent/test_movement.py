@@ -21,7 +21,7 @@ RECURSIONS = (
     co.dynamics.composite_sensitivities, co.dynamics.lie_sensitivities, co.dynamics.newton_euler_sensitivities,
     co.dynamics.lagrange_sensitivities,
 )  # fmt: skip
-METHODS = (co.descent.modified_newton, co.descent.bfgs, co.descent.ipopt)
+METHODS = (co.descent.modified_newton, co.descent.bfgs, co.descent.interior_point)
 
 
 def power(now: co.problem.Instant) -> ca.SX:

@@ -223,7 +223,7 @@ def test_ctrl_c_in_a_descent_by_ipopt_is_a_keyboard_interrupt():
 
     objective = co.descent.Objective(first, lambda x: np.diag(12 * x**2))
     with pytest.raises(KeyboardInterrupt):
-        co.descent.ipopt(objective, np.ones(3))
+        co.descent.interior_point(objective, np.ones(3))
     assert len(calls) < 10
 
 

@@ -101,7 +101,7 @@ def test_ctrl_c_interrupts_the_solves_that_the_main_thread_waits_for():
 
 @pytest.mark.parametrize(
     "action",
-    [partial(descent, co.descent.ipopt), partial(descent, co.descent.bfgs), controls],
+    [partial(descent, co.descent.interior_point), partial(descent, co.descent.bfgs), controls],
     ids=["descent by IPOPT", "descent by BFGS", "iLQR"],
 )
 def test_ctrl_c_is_a_keyboard_interrupt_of_what_has_no_interrupted_answer(action: Callable[[Callable[..., None]], Any]):
