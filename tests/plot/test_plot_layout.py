@@ -112,7 +112,7 @@ def test_what_is_written_lies_within_the_figure_and_apart(arm, draw, width):
 
 @pytest.mark.parametrize("draw", [*SINGLE.values(), co.plot.guess, co.plot.descents, co.plot.map, co.plot.optima])
 def test_size_and_axes_are_arguments_that_users_see_and_read_of(draw):
-    parameters, text = inspect.signature(draw).parameters, inspect.getdoc(draw)
+    parameters, text = inspect.signature(draw).parameters, inspect.getdoc(draw) or ""
     assert "**" not in str(inspect.signature(draw))
     for name in ("ax", "width", "figsize"):
         assert (name in parameters) == bool(re.search(rf"^(\w+, )?{name} :", text, re.MULTILINE))
