@@ -104,7 +104,7 @@ _TOP = {
 # What is reached through a package, as co.solver.Status; of packages without names here all that they list is public.
 _PACKAGES = {
     "control": "",
-    "curves": "graded",
+    "curves": "Points Transcription collocation_points graded mesh_ends register",
     "descent": "",
     "dynamics": "",
     "evaluator": "TorqueSensitivities",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Unpack, cast
+from typing import Any, Unpack
 
 import casadi as ca
 import numpy as np
@@ -21,7 +21,7 @@ from colloc.plot.style import END, FADE, LEGEND, MUTED, OBSTACLE, START, TIPS, l
 from colloc.problem import Problem
 from colloc.problem import Sequence as Phases
 from colloc.refinement.warm_start import check_kind
-from colloc.solution import SequenceSolution, Solution
+from colloc.solution import BaseSolution, SequenceSolution, Solution
 from colloc.support.checks import InputError, count, instance
 from colloc.transcription import phase_guesses, trajectory_from
 
@@ -97,9 +97,9 @@ def guess(
         raise InputError("a problem of states alone has no stick figure")
     count("frames", frames, at_least=2)
     check_kind(problem, guess)
-    if isinstance(guess, Solution | SequenceSolution):
+    if isinstance(guess, BaseSolution):
         return _page(partial(skeleton, guess), fine_times(guess), frames, canvas)
-    guesses = {"": guess} if "" in problem.phases else phase_guesses(cast(Phases, problem), guess)
+    guesses = phase_guesses(problem, guess)
     starts = [_start(phase, guesses[name]) for name, phase in problem.phases.items()]
     poses, durations = zip(*starts, strict=True)
     return _page(in_turn(poses, durations), np.linspace(0, sum(durations), _FINE), frames, canvas)

@@ -78,9 +78,9 @@ def judge(
         warn(_out_of_time(solution, seconds), SolutionWarning)
         return
     if solution.outcome.status is Status.SOLVED:
-        from colloc.refinement.warnings import reservations  # most answers have none
+        from colloc.refinement.warnings import warning_messages  # most answers have none
 
-        for sentence in reservations(solution):
+        for sentence in warning_messages(solution):
             warn(sentence, SolutionWarning)
     if raise_on_failure and solution.status not in (Status.SOLVED, Status.COARSE, Status.VIOLATED, Status.INTERRUPTED):
         from colloc.solver.diagnosis import explain  # few solves fail

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from colloc.curves import Transcription
+from colloc.curves import Points, Transcription
 from colloc.errors.violations import exceeded
 from colloc.refinement.inactive_bounds import possible_gain
 from colloc.solution.ladder import Rung
@@ -45,40 +45,41 @@ def has_settled(solution: Solution | SequenceSolution, tol: float) -> bool:
     costs = [rung.cost for rung in solution.ladder]
     twice = len(costs) > 2 and abs(costs[-2] - costs[-3]) <= tol * solution.cost_scale
     # What controls of states might gain is not known.
-    if twice or any(own.problem.states for own in solution.phases.values()):
+    if twice or any(phase.problem.states for phase in solution.phases.values()):
         return twice
     return bool(sum(possible_gain(phase).sum() for phase in solution.phases.values()) <= _LITTLE * tol)
 
 
 def next_nlp(solution: Solution | SequenceSolution, tol: float, *, settled: bool) -> NLP | SequenceNLP | None:
-    """The same problem on finer grids where they are in question; None if there is no such grid."""
+    """The motion on finer grids where they are in question; None if there is no such grid."""
     change = solution.cost_change
-    finer = {name: next_curve(own, tol, change, settled=settled) for name, own in solution.phases.items()}
+    finer = {name: next_curve(phase, tol, change, settled=settled) for name, phase in solution.phases.items()}
     return _with_curves(solution, finer)
 
 
 def _with_curves(
     solution: Solution | SequenceSolution, curves: Mapping[str, Transcription | None]
 ) -> NLP | SequenceNLP | None:
-    """The same problem on other curves, by phase, or on its own where there is none; None without any."""
+    """The motion on other curves, by phase, where there are any; None without one."""
     if not any(curves.values()):
         return None
     return on_curves(solution.nlp, {name: curves[name] or curve for name, curve in solution.nlp.curves.items()})
 
 
 def halved(solution: Solution | SequenceSolution) -> NLP | SequenceNLP | None:
-    """The same problem with all intervals split in two; None if they are as narrow as makes sense."""
+    """The motion on all intervals split in two; None if they are as narrow as makes sense."""
     finer = {name: _finer(phase, np.full(_widths(phase).size, 2)) for name, phase in solution.phases.items()}
     return _with_curves(solution, finer)
 
 
 def with_nodes(solution: Solution | SequenceSolution, tolerance: float) -> NLP | SequenceNLP:
-    """The same with nodes where limits are exceeded between those that there are."""
-    extra = {}
-    for name, own in solution.phases.items():
-        held = own.nlp.grid.extra
-        added = exceeded(own.nlp, own.x, own.parameters, tolerance) if own.error.bounds.max() > tolerance else None
-        extra[name] = held if added is None else added if held is None else held.merged(added)
+    """The motion with more nodes, where limits are exceeded between those that there are."""
+    extra: dict[str, Points | None] = {}
+    for name, phase in solution.phases.items():
+        extra[name] = nodes = phase.nlp.grid.extra
+        if phase.error.bounds.max() > tolerance:
+            peaks = exceeded(phase.nlp, phase.x, phase.parameters, tolerance)
+            extra[name] = peaks if nodes is None else nodes.merged(peaks)
     return on_curves(solution.nlp, solution.nlp.curves, extra)
 
 

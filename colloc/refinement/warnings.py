@@ -18,23 +18,23 @@ _OVERSHOOT = 1.0  # of half a quantity's range: no switch, but a spline that swi
 _NEAR = 0.02  # of a quantity's range: closer to a bound counts as at it
 
 
-def reservations(solution: Solution | SequenceSolution) -> list[str]:
+def warning_messages(solution: Solution | SequenceSolution) -> list[str]:
     """Sentences of warning, none for an answer without reservation.
 
     Parameters
     ----------
     solution : Solution or SequenceSolution
     """
-    found = [
+    sentences = [
         f"{name}: {sentence}" if name else sentence
         for name, phase in solution.phases.items()
         for sentence in _of_phase(phase)
     ]
     if solution.status is Status.COARSE and not any(_coarse(phase) for phase in solution.phases.values()):
-        found.append(_change(solution))
+        sentences.append(_change(solution))
     if "" not in solution.phases:
-        found += _given_duration(solution.problem.minimize, solution.problem.horizon)
-    return found
+        sentences += _given_duration(solution.problem.minimize, solution.problem.horizon)
+    return sentences
 
 
 def _of_phase(phase: Solution) -> list[str]:

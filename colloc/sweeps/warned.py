@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from colloc.refinement.failure import SolutionWarning
-from colloc.refinement.warnings import reservations
+from colloc.refinement.warnings import warning_messages
 from colloc.solution import SequenceSolution, Solution
 from colloc.solver import Status
 from colloc.support.checks import warn
@@ -16,7 +16,7 @@ _NUMBER = r"-?\d[\d.]*(e[-+]\d+)?"
 
 def warnings_of(solution: Solution | SequenceSolution) -> list[str]:
     """What `solve` would warn of."""
-    return reservations(solution) if solution.outcome.status is Status.SOLVED else []
+    return warning_messages(solution) if solution.outcome.status is Status.SOLVED else []
 
 
 def say_once(what: str, warnings: Mapping[int, Sequence[str]]) -> None:
