@@ -21,7 +21,7 @@ from colloc.plot.style import END, FADE, LEGEND, MUTED, OBSTACLE, START, TIPS, l
 from colloc.problem import Problem
 from colloc.problem import Sequence as Phases
 from colloc.refinement.warm_start import check_kind
-from colloc.solution import BaseSolution, SequenceSolution, Solution
+from colloc.solution import SequenceSolution, Solution
 from colloc.support.checks import InputError, count, instance
 from colloc.transcription import phase_guesses, trajectory_from
 
@@ -97,7 +97,7 @@ def guess(
         raise InputError("a problem of states alone has no stick figure")
     count("frames", frames, at_least=2)
     check_kind(problem, guess)
-    if isinstance(guess, BaseSolution):
+    if isinstance(guess, Solution | SequenceSolution):
         return _page(partial(skeleton, guess), fine_times(guess), frames, canvas)
     guesses = phase_guesses(problem, guess)
     starts = [_start(phase, guesses[name]) for name, phase in problem.phases.items()]
