@@ -114,7 +114,7 @@ class Movement:
         """
         problem = self.nlp.problem
         trajectory = trajectory_of(guess, problem) if isinstance(guess, Solution) else trajectory_from(problem, guess)
-        return self.nlp.grid.pack(trajectory)[self.nlp.free]
+        return self.nlp.grid.interpolate(trajectory)[self.nlp.free]
 
     def solution(self, run: Descent) -> Solution:
         """A descent as a motion that can be sampled, verified and drawn, with multipliers of its bounds."""

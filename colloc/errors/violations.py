@@ -14,7 +14,7 @@ from colloc.errors.source import Source
 from colloc.problem import ConstraintRows, Window
 from colloc.support.display import short
 from colloc.transcription import NLP, Grid, constraint_block
-from colloc.transcription.places import AtTimes
+from colloc.transcription.constraint_points import AtTimes
 
 FINE = 20  # steps on every interval
 _BEYOND = 1.1  # times an excess: the most that a grid finer than that of the excesses finds

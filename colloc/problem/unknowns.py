@@ -41,7 +41,7 @@ class Free:
         Positive bounds, from 1e-20 to 1e20.
     guess : float, optional [s]
         Where the search starts. By default the time of the straight line between the stated end postures, see
-        `timed_line`; where it has none, the geometric mean of the bounds.
+        `time_optimal_line`; where it has none, the geometric mean of the bounds.
 
     Examples
     --------

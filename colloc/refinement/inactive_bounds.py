@@ -18,7 +18,7 @@ from colloc.numerics.bspline import SplineBasis
 from colloc.problem import ConstraintRows, Slots, State, Unknown, Window
 from colloc.solution.solution import Solution
 from colloc.transcription import constraint_block
-from colloc.transcription.places import AtTimes
+from colloc.transcription.constraint_points import AtTimes
 
 
 def possible_gain(solution: Solution) -> np.ndarray:

@@ -19,7 +19,7 @@ from colloc.solver import Outcome, Solver, Start, Status
 from colloc.solver.degenerate import violated_constants
 from colloc.solver.progress import shown
 from colloc.support.checks import InputError, warn
-from colloc.transcription import NLP, FreeKnotsGrid, SequenceNLP, check_freedoms
+from colloc.transcription import NLP, FreeKnotsGrid, SequenceNLP, check_determined
 
 A = TypeVar("A", bound=Solution | SequenceSolution)
 
@@ -102,7 +102,7 @@ class Run:
         start = guess if isinstance(guess, Start) else start_from(nlp, guess, self.parameters)
         if undefined := nlp.first_undefined(start.x, self.parameters):
             raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")
-        check_freedoms(nlp)
+        check_determined(nlp)
         built = time.perf_counter() - begin
         outcome = violated_constants(nlp, start.x, self.parameters) or self._end(self.solver, nlp, start)
         seconds = outcome.seconds | {"build": built + outcome.seconds["build"]}

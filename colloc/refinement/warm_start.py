@@ -61,8 +61,8 @@ def _packed(nlp: NLP, guess: Own) -> np.ndarray:
     if isinstance(guess, Solution):
         if _has_variables_of(guess, nlp):
             return guess.x
-        return nlp.grid.pack(trajectory_of(guess, nlp.problem))
-    return nlp.grid.pack(resting(nlp.problem, trajectory_from(nlp.problem, guess)))
+        return nlp.grid.interpolate(trajectory_of(guess, nlp.problem))
+    return nlp.grid.interpolate(resting(nlp.problem, trajectory_from(nlp.problem, guess)))
 
 
 def _by_phase(problem: Problem | Phases, guess: Given) -> Mapping[str, Own]:

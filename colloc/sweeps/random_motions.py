@@ -92,7 +92,7 @@ def _random_part(motion: Phase, line: Trajectory, posture: dict[str, float], rng
         T = float(line.duration * _HASTE ** rng.uniform(-1, 1))
         found = replace(_through(problem, start, end, reach, rng), duration=T)
         try:
-            x = motion.grid.pack(found)
+            x = motion.grid.interpolate(found)
         except InputError:  # of a chain that cannot be closed there
             if attempt == _TRIES - 1:
                 raise

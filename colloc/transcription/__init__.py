@@ -1,21 +1,37 @@
-"""From a problem to a nonlinear program: transcriptions, blocks, guesses."""
+"""From a problem to a nonlinear program, and to where a search in it starts.
+
+layout             which entries of a decision vector are what
+grid               the splines of a problem, and where they are looked at
+free_knots         the same for splines whose breakpoints are unknowns
+constraint_points  where on a grid constraints hold
+fixed_ends         end conditions that fix variables
+problem_blocks     costs and constraints of a problem as blocks
+nlp                the program of one motion
+sequence           the program of a motion in phases
+transcribe         the door: from a problem and curves to a program
+deferred           programs that are built on first use
+trajectory         a motion as functions of the normalised time, as guesses are
+guess              guesses: lines, keyframes, functions of time; curves where none is given
+time_optimal_line  the straight line between two postures, as fast as limits allow
+blend              guesses bent to meet what holds at single moments
+point_to_point     the commonest motion in one line: from rest to rest between two postures
+"""
 
 from colloc.transcription.deferred import DeferredNLP
 from colloc.transcription.free_knots import FreeKnotsGrid
-from colloc.transcription.freedoms import check_freedoms
 from colloc.transcription.grid import Grid
 from colloc.transcription.guess import Guess, Keyframes, default_curves, keyframes, line, phase_guesses, trajectory_from
-from colloc.transcription.line_timing import TimedLine, Untimed, timed_line
-from colloc.transcription.nlp import NLP, BaseNLP
+from colloc.transcription.nlp import NLP, BaseNLP, check_determined
 from colloc.transcription.point_to_point import point_to_point
 from colloc.transcription.problem_blocks import constraint_block
 from colloc.transcription.sequence import SequenceNLP
+from colloc.transcription.time_optimal_line import TimeOptimalLine, Untimed, time_optimal_line
 from colloc.transcription.trajectory import Trajectory
 from colloc.transcription.transcribe import checked_curves, on_curves, program_of, transcribe
 
 __all__ = [
-    "NLP", "BaseNLP", "DeferredNLP", "FreeKnotsGrid", "Grid", "Guess", "Keyframes",
-    "SequenceNLP", "TimedLine", "Trajectory", "Untimed", "check_freedoms", "checked_curves", "constraint_block",
-    "default_curves", "keyframes", "line", "on_curves", "phase_guesses", "point_to_point", "program_of", "timed_line",
-    "trajectory_from", "transcribe",
+    "NLP", "BaseNLP", "DeferredNLP", "FreeKnotsGrid", "Grid", "Guess", "Keyframes", "SequenceNLP", "TimeOptimalLine",
+    "Trajectory", "Untimed", "check_determined", "checked_curves", "constraint_block", "default_curves", "keyframes",
+    "line", "on_curves", "phase_guesses", "point_to_point", "program_of", "time_optimal_line", "trajectory_from",
+    "transcribe",
 ]  # fmt: skip

@@ -58,12 +58,12 @@ def resting(problem: Problem, guess: Trajectory) -> Trajectory:
 
 def _at_rest(problem: Problem) -> np.ndarray:
     """Whether the velocities stated at the start, and those at the end, are all zero, shape (2,); False without any."""
-    stated: tuple[list[float], list[float]] = ([], [])
+    velocities_at: tuple[list[float], list[float]] = ([], [])
     for constraint in problem.subject_to:
         if isinstance(constraint, EndState):
             velocities = [value for name, _, value in constraint.stated(problem.model) if name == "qd"]
-            stated[int(constraint.where.s)].extend(velocities)
-    return np.array([bool(velocities) and not any(velocities) for velocities in stated])
+            velocities_at[int(constraint.where.s)].extend(velocities)
+    return np.array([bool(velocities) and not any(velocities) for velocities in velocities_at])
 
 
 def blended(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> np.ndarray:

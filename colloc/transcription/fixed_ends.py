@@ -25,47 +25,47 @@ class FixedEnds(NamedTuple):
     ----------
     lower, upper : ndarray, shape (n_x,)
         Bounds of the variables, equal where an end condition fixes one.
-    open : dict of str to list of int
+    remaining_rows : dict of str to list of int
         The rows of every end condition, by name, that have to be constraints.
     """
 
     lower: np.ndarray
     upper: np.ndarray
-    open: dict[str, list[int]]
+    remaining_rows: dict[str, list[int]]
 
 
 def fix_ends(problem: Problem, grid: Grid) -> FixedEnds:
     """The variables fixed that initial and final conditions determine by themselves."""
-    found = FixedEnds(grid.layout.lower.copy(), grid.layout.upper.copy(), {})
+    ends = FixedEnds(grid.layout.lower.copy(), grid.layout.upper.copy(), {})
     for name, rows in problem.rows.items():
         state = rows.constraint
         if isinstance(state, EndState):
             # A condition on a derivative may need the lower ones fixed first, whichever order they are stated in.
-            stated = sorted(enumerate(state.stated(problem.model)), key=lambda row: _order(row[1][0]))
-            joints = len(stated)
-            held = state.stated_states(problem.instant.states)
-            found.open[name] = [
+            conditions = sorted(enumerate(state.stated(problem.model)), key=lambda row: _order(row[1][0]))
+            joints = len(conditions)
+            components = state.stated_states(problem.instant.states)
+            ends.remaining_rows[name] = [
                 joints + row
-                for row, (own, k, value) in enumerate(held)
-                if not _fix_state(problem, grid, found, state.where.s, (own, k), value)
+                for row, (component, k, value) in enumerate(components)
+                if not _fix_state(problem, grid, ends, state.where.s, (component, k), value)
             ]
-            found.open[name] += sorted(
+            ends.remaining_rows[name] += sorted(
                 row
-                for row, (quantity, joint, value) in stated
-                if not _fix(problem, grid, found, state.where.s, quantity, joint, value)
+                for row, (quantity, joint, value) in conditions
+                if not _fix(problem, grid, ends, state.where.s, quantity, joint, value)
             )
-    return found
+    return ends
 
 
 def _fix_state(
-    problem: Problem, grid: Grid, found: FixedEnds, s: float, component: tuple[str, int], value: float
+    problem: Problem, grid: Grid, ends: FixedEnds, s: float, component: tuple[str, int], value: float
 ) -> bool:
     """Fix the control point at an end of a component of a state, given as name and number; False if it is fixed."""
     before = itertools.takewhile(lambda state: state.name != component[0], problem.states)
     index = grid.layout["states"][0 if s == 0 else -1, sum(state.size for state in before) + component[1]]
-    if found.lower[index] == found.upper[index] != value:
+    if ends.lower[index] == ends.upper[index] != value:
         return False
-    found.lower[index] = found.upper[index] = value
+    ends.lower[index] = ends.upper[index] = value
     return True
 
 
@@ -73,11 +73,11 @@ def _order(quantity: str) -> int:
     return _ORDERS.index(quantity) if quantity in _ORDERS else len(_ORDERS)
 
 
-def _fix(problem: Problem, grid: Grid, found: FixedEnds, s: float, quantity: str, joint: int, value: float) -> bool:
+def _fix(problem: Problem, grid: Grid, ends: FixedEnds, s: float, quantity: str, joint: int, value: float) -> bool:
     """Fix the variable that a row determines; False if it does not, or not within the variable's bounds."""
-    lower, upper = found.lower, found.upper
-    end, order = grid.end(s), _order(quantity)
-    if order >= len(end.index):
+    lower, upper = ends.lower, ends.upper
+    boundary, order = grid.end(s), _order(quantity)
+    if order >= len(boundary.index):
         return False
     if order > 0 and not problem.model.has_plain_velocities:
         return False  # it takes all of a joint's positions to say how fast it is
@@ -89,11 +89,11 @@ def _fix(problem: Problem, grid: Grid, found: FixedEnds, s: float, quantity: str
         if horizon.lower < horizon.upper:
             return False
         value *= horizon.lower**order
-    variables, weights = end.index[: order + 1, joint], end.weight[order, : order + 1]
+    variables, weights = boundary.index[: order + 1, joint], boundary.weight[order, : order + 1]
     before = variables[:-1][weights[:-1] != 0]
     if (lower[before] < upper[before]).any():
         return False
-    if not end.constant and order > 0 and (value != 0 or np.ptp(lower[variables[:-1]]) > 0):
+    if not boundary.constant and order > 0 and (value != 0 or np.ptp(lower[variables[:-1]]) > 0):
         return False
     k = variables[-1]
     fixed = (value - weights[:-1] @ np.where(weights[:-1] != 0, lower[variables[:-1]], 0.0)) / weights[-1]

@@ -28,9 +28,7 @@ from colloc.problem.rows import bounded
 from colloc.support.checks import InputError
 from colloc.support.lazy import cached_property
 from colloc.transcription.grid import ORDERS, Grid
-from colloc.transcription.layout import End, Layout
-from colloc.transcription.seen_points import intervals_within, seen_points
-from colloc.transcription.shared import parameter_symbols
+from colloc.transcription.layout import End, Layout, active_control_points, intervals_within, parameter_symbols
 from colloc.transcription.trajectory import Trajectory
 
 
@@ -48,15 +46,15 @@ class FreeKnotsGrid(Grid):
     @cached_property
     def layout(self) -> Layout:
         """The variables, with the breakpoints in order of time; those at which a constraint changes are fixed."""
-        found, ends = self._fixed.layout, self.breakpoints
+        fixed, ends = self._fixed.layout, self.breakpoints
         stays = self._stays()
-        knots = found.offset + found.size + np.arange(ends.size)
+        knots = fixed.offset + fixed.size + np.arange(ends.size)
         lower, upper = np.where(stays, ends, 0.0), np.where(stays, ends, 1.0)
         return replace(
-            found,
-            tables=found.tables | {"knots": knots[:, None]},
-            lower=np.append(found.lower, lower),
-            upper=np.append(found.upper, upper),
+            fixed,
+            tables=fixed.tables | {"knots": knots[:, None]},
+            lower=np.append(fixed.lower, lower),
+            upper=np.append(fixed.upper, upper),
         )
 
     def _stays(self) -> np.ndarray:
@@ -64,11 +62,11 @@ class FreeKnotsGrid(Grid):
         times = {0.0, 1.0}
         for name, rows in self.problem.rows.items():
             where = rows.constraint.where
-            own = where if isinstance(where, Window | Moment) else ()
-            for s in own:
+            moments = where if isinstance(where, Window | Moment) else ()
+            for s in moments:
                 if np.abs(self.breakpoints - s).min() > 1e-9:
                     raise InputError(f"free knots need a breakpoint at s = {s:g}, where constraint {name!r} {where}")
-            times |= set(own)
+            times |= set(moments)
         return np.abs(self.breakpoints[:, None] - np.array(sorted(times))).min(axis=1) <= 1e-9
 
     def curve_at(self, x: np.ndarray) -> Transcription:
@@ -122,23 +120,23 @@ class FreeKnotsGrid(Grid):
     def on(self, points: Points) -> EvaluationPoints:
         """The splines at places given by times at the start, by the polynomials of given intervals."""
         s, interval = points
-        own = [self._points("q", self.basis.first[interval], self.basis.degree + 1)]
+        entries = [self._points("q", self.basis.first[interval], self.basis.degree + 1)]
         if self.layout["signals"].shape[1]:
-            own.append(self._points("signals", self.curve.signals.first[interval], self.basis.degree - 1))
+            entries.append(self._points("signals", self.curve.signals.first[interval], self.basis.degree - 1))
         if self.layout["states"].shape[1]:
-            own.append(self._points("states", self.states.first[interval], self.basis.degree))
-        own.append(self.layout["knots"][self._around.index[interval], 0].T)
-        own.append(np.tile(self._shared.index, (s.size, 1)).T)
+            entries.append(self._points("states", self.states.first[interval], self.basis.degree))
+        entries.append(self.layout["knots"][self._around.index[interval], 0].T)
+        entries.append(np.tile(self._shared.index, (s.size, 1)).T)
         start = self.breakpoints[interval]
         place = (s - start) / (self.breakpoints[interval + 1] - start)
-        return EvaluationPoints(self._local, Slices.of(np.vstack(own)), place[None], s, interval)
+        return EvaluationPoints(self._local, Slices.of(np.vstack(entries)), place[None], s, interval)
 
     def _points(self, quantity: str, first: np.ndarray, count: int) -> np.ndarray:
         """Entries of some control points from a first one on, shape (count times size, N)."""
         index = self.layout[quantity][first[:, None] + np.arange(count)]
         return index.reshape(first.size, -1).T
 
-    def hull(self, quantity: str, window: Window) -> EvaluationPoints | None:
+    def control_polygon(self, quantity: str, window: Window) -> EvaluationPoints | None:
         """Control points of velocities, accelerations or jerk; positions have theirs among the variables."""
         if not (order := ORDERS[quantity]):
             return None
@@ -146,7 +144,7 @@ class FreeKnotsGrid(Grid):
         derived = basis
         for _ in range(order):
             derived = derived.derivative()
-        k = np.arange(derived.size)[seen_points(intervals_within(window, derived), derived)]
+        k = np.arange(derived.size)[active_control_points(intervals_within(window, derived), derived)]
         around = _Knots.of(basis.knots()[k[:, None] + np.arange(1, degree + order + 1)])
         points = ca.SX.sym("points", n, order + 1)
         columns = ca.horzsplit(points)
@@ -158,20 +156,20 @@ class FreeKnotsGrid(Grid):
             ]
         shared, s, at = self._shared, ca.SX.sym("s"), derived.greville()[k]
         w = ca.vertcat(ca.vec(points), around.symbols, shared.symbols)
-        own = self._points("q", k, order + 1), self.layout["knots"][around.index, 0].T
-        index = np.vstack([*own, np.tile(shared.index, (k.size, 1)).T])
+        entries = self._points("q", k, order + 1), self.layout["knots"][around.index, 0].T
+        index = np.vstack([*entries, np.tile(shared.index, (k.size, 1)).T])
         return EvaluationPoints(self._control_point(w, s, quantity, columns[0]), Slices.of(index), at[None], at)
 
     def end(self, s: float) -> End:
         """The three control points next to the start (s = 0) or end (s = 1); their weights change with the knots."""
         return self._fixed.end(s)._replace(constant=False)
 
-    def natural(self, sizes: np.ndarray) -> np.ndarray:
+    def variable_scale(self, sizes: np.ndarray) -> np.ndarray:
         """Natural sizes of all variables; that of a breakpoint is an even interval's width."""
         knots = self.layout["knots"][:, 0] - self.layout.offset
-        found = np.append(self._fixed.natural(sizes[: knots[0]]), np.ones(knots.size))
-        found[knots] = 1 / self.basis.intervals
-        return found
+        scale = np.append(self._fixed.variable_scale(sizes[: knots[0]]), np.ones(knots.size))
+        scale[knots] = 1 / self.basis.intervals
+        return scale
 
     def quadrature(self) -> Quadrature:
         """Gauss points, degree + 1 on every interval."""
@@ -179,9 +177,9 @@ class FreeKnotsGrid(Grid):
         sites = self.on(points_inside(self.breakpoints, points))
         return Quadrature.of(sites, np.tile(weights, self.basis.intervals), self._width)
 
-    def pack(self, trajectory: Trajectory) -> np.ndarray:
+    def interpolate(self, trajectory: Trajectory) -> np.ndarray:
         """Decision vector of a given motion, with the breakpoints of the start."""
-        return np.append(self._fixed.pack(trajectory), self.breakpoints)
+        return np.append(self._fixed.interpolate(trajectory), self.breakpoints)
 
 
 @dataclass(frozen=True)

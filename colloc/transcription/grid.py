@@ -25,9 +25,17 @@ from colloc.numerics.quadrature import gauss
 from colloc.problem import Problem, Slots, Window
 from colloc.problem.where import WHOLE
 from colloc.support.lazy import cached_property
-from colloc.transcription.layout import End, Layout, lay_out
-from colloc.transcription.seen_points import intervals_within, seen_points, spline_slices
-from colloc.transcription.shared import Shared, parameter_symbols, shared_unknowns
+from colloc.transcription.layout import (
+    End,
+    Layout,
+    StaticUnknowns,
+    active_control_points,
+    intervals_within,
+    lay_out,
+    parameter_symbols,
+    spline_slices,
+    static_unknowns,
+)
 from colloc.transcription.trajectory import Trajectory
 
 ORDERS = {"q": 0, "qd": 1, "qdd": 2, "jerk": 3}
@@ -84,8 +92,8 @@ class Grid:
         basis, problem = self.basis, self.problem
         layout = lay_out(problem, basis.size, self.curve.signals.size)
         for limits in problem.windows("q"):
-            if (held := intervals_within(limits[0], basis)) is not None:
-                layout = layout.narrowed(problem, seen_points(held, basis), limits)
+            if (inside := intervals_within(limits[0], basis)) is not None:
+                layout = layout.narrowed(problem, active_control_points(inside, basis), limits)
         return layout
 
     @property
@@ -94,8 +102,8 @@ class Grid:
         return self.basis.breakpoints
 
     @cached_property
-    def _shared(self) -> Shared:
-        return shared_unknowns(self.problem, self.layout)
+    def _shared(self) -> StaticUnknowns:
+        return static_unknowns(self.problem, self.layout)
 
     @cached_property
     def _local(self) -> LocalView:
@@ -114,7 +122,7 @@ class Grid:
     def _instant(self, w: ca.SX, d: ca.SX, s: ca.SX, splines: Sequence[Sequence[ca.SX]]) -> LocalView:
         """An instant of joints, signals and states, which are given with their derivatives in s."""
         T, nan, parameters = self._shared.T, ca.SX.nan(self.problem.model.n, 1), parameter_symbols(self.problem)
-        rates, u, x = ([derivative / T**order for order, derivative in enumerate(own)] for own in splines)
+        rates, u, x = ([derivative / T**order for order, derivative in enumerate(values)] for values in splines)
         changes = u[1] if self.rates else ca.SX.nan(u[0].shape[0], 1)
         shared = self._shared.constants, parameters
         qd, qdd, *jerk = self.problem.model.velocities(*rates)
@@ -158,14 +166,14 @@ class Grid:
         seen, (s, interval) = self._shared.index, points
         splines = (("q", self.basis, self._orders), ("signals", self.curve.signals, self._orders - 2))
         splines += (("states", self.states, 2),)
-        own = [
+        slices = [
             spline_slices(basis, self.layout[name], s, interval, orders)
             for name, basis, orders in splines
             if self.layout[name].shape[1]
         ]
-        if seen.size or not own:
-            own.append(Slices.of(np.tile(seen, (s.size, 1)).T))
-        return EvaluationPoints(self._local, reduce(Slices.beside, own), s[None], s, interval)
+        if seen.size or not slices:
+            slices.append(Slices.of(np.tile(seen, (s.size, 1)).T))
+        return EvaluationPoints(self._local, reduce(Slices.beside, slices), s[None], s, interval)
 
     def nodes(self, window: Window = WHOLE) -> EvaluationPoints:
         """Nodes within a part of the motion, and its ends, where inequalities are imposed."""
@@ -191,7 +199,7 @@ class Grid:
             return self.on(points.within(window, self.breakpoints))
         return self.on(points.take(np.abs(points.s - window.start) < 1e-9))
 
-    def held(self, quantity: str, window: Window) -> Window | None:
+    def window_by_bounds(self, quantity: str, window: Window) -> Window | None:
         """The intervals within a part of the motion, where a joint quantity stays in the hull of its control points.
 
         Joints that follow from others have rates that are no splines, and next to those positions have that are.
@@ -202,7 +210,7 @@ class Grid:
             return None
         return Window(float(self.breakpoints[inside.start]), float(self.breakpoints[inside.stop]))
 
-    def hull(self, quantity: str, window: Window) -> EvaluationPoints | None:
+    def control_polygon(self, quantity: str, window: Window) -> EvaluationPoints | None:
         """Control points of velocities, accelerations or jerk; positions have theirs among the variables."""
         if not (order := ORDERS[quantity]):
             return None
@@ -214,7 +222,7 @@ class Grid:
             none = np.zeros((1, basis.size - 1))
             weight = (np.vstack([none, weight[:, 1:]]) - np.vstack([weight[:, :-1], none])) * basis.differences()
             basis = basis.derivative()
-        k = np.arange(basis.size)[seen_points(intervals_within(window, basis), basis)]
+        k = np.arange(basis.size)[active_control_points(intervals_within(window, basis), basis)]
         seen = np.tile(shared.index, (k.size, 1)).T
         index = np.vstack([*(self.layout["q"][k + i].T for i in range(order + 1)), seen])
         row = np.append(np.repeat(np.arange(n), order + 1), n + np.arange(len(seen)))
@@ -240,7 +248,7 @@ class Grid:
         points = slice(None) if s == 0 else slice(None, None, -1)
         return End(self.layout["q"][points][:3], weight[:, inward][:, :3])
 
-    def natural(self, sizes: np.ndarray) -> np.ndarray:
+    def variable_scale(self, sizes: np.ndarray) -> np.ndarray:
         """Natural sizes of all variables from those that their bounds tell, ndarray, shape (n_x,).
 
         A control point is moved the less for a change of acceleration the narrower the interval h that it governs,
@@ -250,9 +258,9 @@ class Grid:
         """
         earliest, latest = self.basis.supports()
         widths = (self.breakpoints[latest + 1] - self.breakpoints[earliest]) / (latest + 1 - earliest)
-        found = sizes.copy()
-        found[self.layout["q"] - self.layout.offset] *= (np.minimum(1.0, 20 * widths) ** (self._orders - 1))[:, None]
-        return found
+        scale = sizes.copy()
+        scale[self.layout["q"] - self.layout.offset] *= (np.minimum(1.0, 20 * widths) ** (self._orders - 1))[:, None]
+        return scale
 
     def quadrature(self) -> Quadrature:
         """Gauss points, degree + 1 on every interval."""
@@ -260,18 +268,18 @@ class Grid:
         shares = (np.diff(self.breakpoints)[:, None] * weights).ravel()
         return Quadrature.of(self.on(points_inside(self.breakpoints, points)), shares)
 
-    def pack(self, trajectory: Trajectory) -> np.ndarray:
+    def interpolate(self, trajectory: Trajectory) -> np.ndarray:
         """Decision vector of a given motion: splines that interpolate it at their Greville points."""
-        found = trajectory.shared(self.problem)
+        values = trajectory.shared(self.problem)
         s, _ = self.basis.sites()
-        found["q"] = self.basis.interpolate(trajectory.q(s))
+        values["q"] = self.basis.interpolate(trajectory.q(s))
         if self.layout["signals"].size:
             basis = self.curve.signals
             s, interval = basis.sites()
             # Where a signal may jump there are sites on either side.
             start, end = basis.breakpoints[interval], basis.breakpoints[interval + 1]
             s = np.clip(s, start + 1e-6 * (end - start), end - 1e-6 * (end - start))
-            found["signals"] = basis.interpolate(trajectory.signals(self.problem.signals, s))
+            values["signals"] = basis.interpolate(trajectory.signals(self.problem.signals, s))
         if self.layout["states"].size:
-            found["states"] = self.states.interpolate(trajectory.signals(self.problem.states, self.states.sites()[0]))
-        return self.layout.filled(found)
+            values["states"] = self.states.interpolate(trajectory.signals(self.problem.states, self.states.sites()[0]))
+        return self.layout.filled(values)

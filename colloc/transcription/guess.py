@@ -21,7 +21,7 @@ from colloc.support.checks import (
     spelt,
     unknown_name,
 )
-from colloc.transcription.line_timing import TimedLine, timed_line
+from colloc.transcription.time_optimal_line import TimeOptimalLine, time_optimal_line
 from colloc.transcription.trajectory import Trajectory
 
 Guess = Callable[[float], Any]
@@ -98,8 +98,8 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | None) -> Trajec
         start, end = _end_postures(problem)
         guess = line(start, end)
         if problem.horizon.guess is None and coordinates is None:
-            timed = timed_line(problem, start, end)
-    if isinstance(timed, TimedLine):
+            timed = time_optimal_line(problem, start, end)
+    if isinstance(timed, TimeOptimalLine):
         T = float(np.clip(timed.duration, problem.horizon.lower, problem.horizon.upper))
         q = partial(_along, timed)
     elif callable(guess):
@@ -127,14 +127,14 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | None) -> Trajec
 def _end_values(problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
     """Values of a state stated at the ends, or its guess; where one end is stated alone, the other is the same."""
     ends = [c for c in problem.subject_to if isinstance(c, EndState) and state.name in c.states]
-    known = {
+    values_at = {
         int(c.where.s): np.broadcast_to(np.asarray(c.states[state.name], dtype=float), state.guess.shape) for c in ends
     }
-    other = next(iter(known.values()), state.guess)
-    return known.get(0, other), known.get(1, other)
+    default = next(iter(values_at.values()), state.guess)
+    return values_at.get(0, default), values_at.get(1, default)
 
 
-def _along(timed: TimedLine, s: np.ndarray) -> np.ndarray:
+def _along(timed: TimeOptimalLine, s: np.ndarray) -> np.ndarray:
     return timed.at(s * timed.duration)[0]
 
 
@@ -145,10 +145,10 @@ def _closed(
 
     def closed(s: np.ndarray) -> np.ndarray:
         order = np.argsort(s)
-        found = np.empty((s.size, coordinates.model.n_q))
+        closed_postures = np.empty((s.size, coordinates.model.n_q))
         postures = q(s[order])
-        found[order] = coordinates.postures(postures, None if default else postures[0])
-        return found
+        closed_postures[order] = coordinates.postures(postures, None if default else postures[0])
+        return closed_postures
 
     return closed
 
@@ -186,8 +186,8 @@ def _default_curve(problem: Problem, guessed: bool) -> BSpline:
     if problem.needs_rates:
         return BSpline(_INTERVALS, degree=4, continuity=2)
     if not guessed and horizon.lower < horizon.upper and problem.coordinates is None:
-        timed = timed_line(problem, *_end_postures(problem))
-        if isinstance(timed, TimedLine):
+        timed = time_optimal_line(problem, *_end_postures(problem))
+        if isinstance(timed, TimeOptimalLine):
             return BSpline(breakpoints=timed.breakpoints(), degree=3, continuity=1)
     return BSpline(_INTERVALS, degree=4, continuity=1)
 
@@ -240,27 +240,27 @@ def _piece(frames: Keyframes, start: float, end: float) -> Keyframes:
 
 def _lines(phases: Mapping[str, Problem], ends: np.ndarray) -> dict[str, Keyframes]:
     """Lines through the postures that phases state, joint by joint; through a middle of its bounds where none does."""
-    known: dict[str, dict[float, float]] = {}
+    postures_at: dict[str, dict[float, float]] = {}
     for problem, *times in zip(phases.values(), ends, ends[1:], strict=False):
         for t, posture in zip(times, stated_postures(problem), strict=True):
             for joint, value in zip(problem.model.position_names, posture.tolist(), strict=True):
                 if not np.isnan(value):
-                    known.setdefault(joint, {}).setdefault(float(t), value)
-    found = {}
+                    postures_at.setdefault(joint, {}).setdefault(float(t), value)
+    lines = {}
     for (name, problem), *times in zip(phases.items(), ends, ends[1:], strict=False):
         postures = np.tile(resting_posture(problem), (2, 1))
         for j, joint in enumerate(problem.model.position_names):
-            if joint in known:
-                when, where = np.array(sorted(known[joint].items())).T
+            if joint in postures_at:
+                when, where = np.array(sorted(postures_at[joint].items())).T
                 postures[:, j] = np.interp(times, when, where)
-        found[name] = line(*postures)
-    return found
+        lines[name] = line(*postures)
+    return lines
 
 
 def _end_postures(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     """Postures stated at the ends; a joint without one takes that of the other end, or of the resting posture."""
-    known = stated_postures(problem)
-    filled = np.where(np.isnan(known), known[::-1], known)
+    stated_at = stated_postures(problem)
+    filled = np.where(np.isnan(stated_at), stated_at[::-1], stated_at)
     start, end = np.where(np.isnan(filled), resting_posture(problem), filled)
     return start, end
 
@@ -275,10 +275,10 @@ def resting_posture(problem: Problem) -> np.ndarray:
 def stated_postures(problem: Problem) -> np.ndarray:
     """Postures stated at the ends, shape (2, n); NaN where none is."""
     n = problem.model.n_q
-    known = np.full((2, n), np.nan)
+    postures = np.full((2, n), np.nan)
     for constraint in problem.subject_to:
         if isinstance(constraint, EndState):
             for quantity, joint, value in constraint.stated(problem.model):
                 if quantity == "q":
-                    known[int(constraint.where.s), joint] = value
-    return known
+                    postures[int(constraint.where.s), joint] = value
+    return postures

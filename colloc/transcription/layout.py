@@ -1,4 +1,4 @@
-"""The layout of a decision vector: which entries are what, and their bounds."""
+"""The layout of a decision vector: which entries are what, their bounds, and which of them a time sees."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+import casadi as ca
 import numpy as np
 
+from colloc.blocks.slices import Slices
+from colloc.numerics.bspline import SplineBasis
 from colloc.problem import Problem, State, Unknown, Window
 from colloc.support.checks import InputError
 from colloc.support.lazy import cached_property
@@ -53,8 +56,8 @@ class Layout:
     @property
     def names(self) -> dict[str, np.ndarray]:
         """All entries by name, for reports; what the layout does not have left out."""
-        found = self.tables | {"duration": self.duration} | self.constants
-        return {name: index for name, index in found.items() if index.size}
+        entries = self.tables | {"duration": self.duration} | self.constants
+        return {name: index for name, index in entries.items() if index.size}
 
     def filled(self, values: Mapping[str, Any]) -> np.ndarray:
         """This motion's part of a decision vector, ndarray, shape (size,), from values by name; zeros elsewhere."""
@@ -126,10 +129,10 @@ def lay_out(problem: Problem, q: int, signals: int, offset: int = 0) -> Layout:
     offset : int
         Where the motion's entries begin in the decision vector.
     """
-    own = {"q": np.array(problem.limits("q")), "signals": _side_by_side(problem.signals)}
-    own["states"] = _side_by_side(problem.states)
+    limits_of = {"q": np.array(problem.limits("q")), "signals": _side_by_side(problem.signals)}
+    limits_of["states"] = _side_by_side(problem.states)
     points, index, start = {"q": q, "signals": signals, "states": q - 1}, {}, offset
-    for name, limits in own.items():
+    for name, limits in limits_of.items():
         size = points[name] * limits.shape[1]
         index[name] = start + np.arange(size).reshape(points[name], limits.shape[1])
         start += size
@@ -137,10 +140,71 @@ def lay_out(problem: Problem, q: int, signals: int, offset: int = 0) -> Layout:
     duration, *constants = (np.arange(a, b) for a, b in pairwise(ends))
     named = dict(zip((u.name for u in problem.constants), constants, strict=True))
     shared = np.hstack([[[problem.horizon.lower], [problem.horizon.upper]], _side_by_side(problem.constants)])
-    lower, upper = np.hstack([*(np.tile(limits, points[name]) for name, limits in own.items()), shared])
+    lower, upper = np.hstack([*(np.tile(limits, points[name]) for name, limits in limits_of.items()), shared])
     return Layout(index, duration=duration, constants=named, lower=lower, upper=upper, offset=offset)
 
 
 def _side_by_side(unknowns: Sequence[Unknown | State]) -> np.ndarray:
     """Lower and upper bounds of some unknowns, shape (2, size)."""
     return np.hstack([np.zeros((2, 0)), *([u.lower, u.upper] for u in unknowns)])
+
+
+class StaticUnknowns(NamedTuple):
+    """The unknowns that every slice sees, as symbols.
+
+    Parameters
+    ----------
+    T, constants : SX
+    symbols : SX column
+        Those that are really unknown. A fixed duration is a number: it stays in the decision vector, where everyone
+        can read it, but nothing depends on it.
+    index : ndarray of int
+        Their entries in the decision vector.
+    """
+
+    T: ca.SX
+    constants: ca.SX
+    symbols: ca.SX
+    index: np.ndarray
+
+
+def static_unknowns(problem: Problem, layout: Layout) -> StaticUnknowns:
+    """Duration and constants of a problem."""
+    horizon = problem.horizon
+    free = horizon.lower < horizon.upper
+    T = ca.SX.sym("T") if free else ca.SX(horizon.lower)
+    constants = ca.SX.sym("constants", sum(u.size for u in problem.constants))
+    symbols = ca.vertcat(T, constants) if free else constants
+    return StaticUnknowns(T, constants, symbols, layout.shared[layout.shared.size - symbols.shape[0] :])
+
+
+def parameter_symbols(problem: Problem) -> ca.SX:
+    """The problem's parameters in one column."""
+    return problem.instant.slots.parameters
+
+
+def spline_slices(basis: SplineBasis, points: np.ndarray, s: np.ndarray, interval: np.ndarray, orders: int) -> Slices:
+    """Splines and their derivatives in s, as sums over the control points that an interval sees."""
+    count, width = basis.degree + 1, points.shape[1]
+    index = points[np.minimum(basis.first[interval] + np.arange(count)[:, None], basis.size - 1)]
+    values = np.stack([basis.values(s, derivative, interval).T for derivative in range(orders)])
+    # A function that ends at a breakpoint is zero there, up to rounding.
+    values[np.abs(values) < 1e-13 * np.abs(values).max(axis=(1, 2), keepdims=True, initial=0.0)] = 0.0
+    row = np.repeat(np.arange(orders * width), count)
+    column = np.tile((np.arange(width)[:, None] + width * np.arange(count)).ravel(), orders)
+    weight = np.repeat(values, width, axis=0).reshape(row.size, s.size)
+    return Slices(index.transpose(0, 2, 1).reshape(count * width, s.size), row, column, weight)
+
+
+def intervals_within(window: Window, basis: SplineBasis) -> slice | None:
+    """Intervals that lie within a part of the motion; None if there is none."""
+    ends = basis.breakpoints
+    inside = np.flatnonzero((ends >= window.start - 1e-9) & (ends <= window.end + 1e-9))
+    return slice(int(inside[0]), int(inside[-1])) if inside.size > 1 else None
+
+
+def active_control_points(intervals: slice | None, basis: SplineBasis) -> slice:
+    """Control points that some intervals see."""
+    assert intervals is not None
+    last = intervals.stop - 1
+    return slice(int(basis.first[intervals.start]), int(basis.first[last] + basis.degrees[last]) + 1)

@@ -21,15 +21,15 @@ from colloc.kernels import Compile
 from colloc.numerics.differences import central_difference
 from colloc.problem import Problem, natural_size
 from colloc.support.arguments import integer, validated
-from colloc.support.checks import count, finite_array, float_array, instance
+from colloc.support.checks import InputError, count, finite_array, float_array, instance
 from colloc.support.display import Table, short
 from colloc.support.lazy import cached_property
 from colloc.support.progress import announce
 from colloc.transcription.fixed_ends import FixedEnds, fix_ends
 from colloc.transcription.free_knots import grid_of
 from colloc.transcription.grid import Grid
+from colloc.transcription.layout import parameter_symbols
 from colloc.transcription.problem_blocks import constraint_blocks, cost_blocks
-from colloc.transcription.shared import parameter_symbols
 
 # Sizes at most of unknowns, and of positions and durations, which are in radians, metres and seconds, in multiples of
 # their least magnitude if that is more than one: bounds that are looser tell no size.
@@ -211,14 +211,14 @@ class BaseNLP(ABC):
     @cached_property
     def grad_f(self) -> ca.Function:
         """(x, p) -> cost, its gradient."""
-        found = [self.f(*self._assembly.xp), self._assembly.gradient(self.costs)]
-        return ca.Function("grad_f", self._assembly.xp, found, ["x", "p"], ["f", "grad_f_x"])
+        outputs = [self.f(*self._assembly.xp), self._assembly.gradient(self.costs)]
+        return ca.Function("grad_f", self._assembly.xp, outputs, ["x", "p"], ["f", "grad_f_x"])
 
     @cached_property
     def jac_g(self) -> ca.Function:
         """(x, p) -> constraint rows, their sparse Jacobian."""
-        found = [self.g(*self._assembly.xp), self._assembly.jacobian(self.constraints, self.offsets)]
-        return ca.Function("jac_g", self._assembly.xp, found, ["x", "p"], ["g", "jac_g_x"])
+        outputs = [self.g(*self._assembly.xp), self._assembly.jacobian(self.constraints, self.offsets)]
+        return ca.Function("jac_g", self._assembly.xp, outputs, ["x", "p"], ["g", "jac_g_x"])
 
     @cached_property
     def hess_lag(self) -> ca.Function:
@@ -235,9 +235,9 @@ class BaseNLP(ABC):
         evaluation = Evaluation((*self.costs, *self.constraints), (kind,), self._first.choice)
         multipliers = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.n_g)
         assembly = self._assembly._replace(evaluation=evaluation)
-        found = assembly.hessian(kind, self.costs, self.constraints, self.offsets, *multipliers)
+        values = assembly.hessian(kind, self.costs, self.constraints, self.offsets, *multipliers)
         names = ["x", "p", "lam_f", "lam_g"]
-        return ca.Function("hess_lag", [*assembly.xp, *multipliers], [found], names, ["triu_hess_gamma_x_x"])
+        return ca.Function("hess_lag", [*assembly.xp, *multipliers], [values], names, ["triu_hess_gamma_x_x"])
 
     def row_name(self, row: int, x: np.ndarray | None = None) -> str:
         """Constraint, joint and time of a row of g; time in seconds at a decision vector."""
@@ -279,11 +279,11 @@ class BaseNLP(ABC):
         Infinite where one is not a number.
         """
         x, p = self._checked(x, p)
-        own = [(x, self.lower, self.upper, self.scale_x)]
+        ranges = [(x, self.lower, self.upper, self.scale_x)]
         for b in self.constraints:
             rows = b.rows
-            own.append((b.evaluate(x, p), rows.lower[:, None], rows.upper[:, None], rows.scale[:, None]))
-        excesses = [np.maximum(low - value, value - high) / scale for value, low, high, scale in own]
+            ranges.append((b.evaluate(x, p), rows.lower[:, None], rows.upper[:, None], rows.scale[:, None]))
+        excesses = [np.maximum(low - value, value - high) / scale for value, low, high, scale in ranges]
         largest = float(np.max([excess.max(initial=0) for excess in excesses]))
         return largest if largest >= 0 else np.inf
 
@@ -461,7 +461,7 @@ class NLP(BaseNLP):
         for entries in (layout["q"], layout.duration):
             most[entries - layout.offset] = _LOOSE_MOTION
         least = np.maximum(np.maximum(self.lower, -self.upper), 1.0)  # magnitude
-        return self.grid.natural(np.minimum(natural_size(self.lower, self.upper), most * least))
+        return self.grid.variable_scale(np.minimum(natural_size(self.lower, self.upper), most * least))
 
     @property
     def free_duration(self) -> bool:
@@ -475,11 +475,11 @@ class NLP(BaseNLP):
     def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
         """Value of every cost term by name, weights included."""
         x, p = self._checked(x, p)
-        found = dict.fromkeys(self.problem.costs, 0.0)
+        terms = dict.fromkeys(self.problem.costs, 0.0)
         for block in self.costs:
             for label, value in zip(block.rows.labels, block.evaluate(x, p).sum(axis=1), strict=True):
-                found[label] += float(value)
-        return found
+                terms[label] += float(value)
+        return terms
 
     def owner(self, block: Block) -> tuple[str, int | None]:
         """Nothing to put before names, and the entry of x that is the duration."""
@@ -550,3 +550,20 @@ def _derivative_errors(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, directions: i
             error = np.linalg.norm(along - central_difference(function, x, v))
             worst[name] = max(worst[name], float(error / max(1.0, float(np.linalg.norm(along)))))
     return worst
+
+
+def check_determined(nlp: BaseNLP) -> None:
+    """InputError for an NLP with more equations than unknowns, with the constraints that make them."""
+    counts = {}
+    for block in nlp.constraints:
+        if equal := int(np.count_nonzero(block.rows.lower == block.rows.upper)) * block.n_slices:
+            name = nlp.owner(block)[0] + block.name
+            counts[name] = counts.get(name, 0) + equal
+    equations, unknowns = sum(counts.values()), int(np.count_nonzero(nlp.free))
+    if equations > unknowns:
+        most = sorted(counts, key=lambda name: -counts[name])
+        listed = ", ".join(f"{counts[name]} of {name!r}" for name in most)
+        raise InputError(
+            f"{equations} equations ({listed}) for {unknowns} unknowns on {nlp.described_curve}: an equation along the "
+            "path settles as much as a joint has; leave out equations or end conditions that follow from the others"
+        )

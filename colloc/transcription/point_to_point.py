@@ -12,7 +12,7 @@ from colloc.model import Model
 from colloc.problem import Cost, Free, Instant, Problem, final, initial, integral
 from colloc.problem import duration as time
 from colloc.support.checks import InputError, finite_array, quoted, spelt
-from colloc.transcription.line_timing import TimedLine, timed_line
+from colloc.transcription.time_optimal_line import TimeOptimalLine, time_optimal_line
 
 # Joints that do not limit the time of a time-optimal motion are free to chatter. Squared accelerations at this weight
 # settle them; on industrial arms it lengthens motions by 0 to 0.03 %.
@@ -34,7 +34,7 @@ def point_to_point(
     start, end : shape (n,) [rad, m]
     duration : Free or float, optional [s]
         By default free, up to a little more than the time of the straight line in joint space within the limits, which
-        a curve of few intervals may not keep; `TimedLine.breakpoints` gives a mesh that does.
+        a curve of few intervals may not keep; `TimeOptimalLine.breakpoints` gives a mesh that does.
     minimize : Cost, optional
         By default the duration, and a share of squared accelerations so small that it settles joints which do not limit
         the time and next to nothing else; in a given duration it is they that are least. Any other cost needs a
@@ -71,21 +71,21 @@ def point_to_point(
     if (a == b).all():
         raise InputError(f"start and end are the same posture: {start!r}")
     rest = [initial(q=a, qd=0.0), final(q=b, qd=0.0)]
-    stated = Problem(model, 1.0 if duration is None else duration, time(), rest)
-    line = timed_line(stated, a, b)
+    problem = Problem(model, 1.0 if duration is None else duration, time(), rest)
+    line = time_optimal_line(problem, a, b)
     if duration is None:
-        if not isinstance(line, TimedLine):
+        if not isinstance(line, TimeOptimalLine):
             raise InputError(f"the straight line gives no duration: {line.reason}; give duration=co.Free(lower, upper)")
         # The lower bound keeps a search away from zero; no answer comes near it.
-        least = max(0.99 * _least_time(stated, b - a), 1e-2 * line.duration)
+        least = max(0.99 * _least_time(problem, b - a), 1e-2 * line.duration)
         duration = Free(least, _ROOM * line.duration)
     if minimize is None:
-        horizon = stated.horizon
-        squares = _squares_of(line) if isinstance(line, TimedLine) else 16 * (b - a) ** 2 / horizon.middle**4
+        horizon = problem.horizon
+        squares = _squares_of(line) if isinstance(line, TimeOptimalLine) else 16 * (b - a) ** 2 / horizon.middle**4
         minimize = _smoothness(model, squares)
         if isinstance(duration, Free) and duration.lower < duration.upper:
             minimize = time() + _TIE_BREAK * minimize
-    return replace(stated, duration=duration, minimize=minimize)
+    return replace(problem, duration=duration, minimize=minimize)
 
 
 def _least_time(problem: Problem, way: np.ndarray) -> float:
@@ -96,7 +96,7 @@ def _least_time(problem: Problem, way: np.ndarray) -> float:
     return float(np.maximum(distance / speed, np.sqrt(2 * distance * (1 / most - 1 / least))).max())
 
 
-def _squares_of(line: TimedLine) -> np.ndarray:
+def _squares_of(line: TimeOptimalLine) -> np.ndarray:
     """Mean squared accelerations along a timed line, shape (n,)."""
     u, steps = np.diff(line.rate) / np.diff(line.t), np.diff(line.t)
     return (line.end - line.start) ** 2 * (u**2 @ steps) / line.duration

@@ -12,10 +12,10 @@ from colloc.blocks.block import Block
 from colloc.blocks.evaluation_points import EvaluationPoints, Quadrature
 from colloc.blocks.sum_of_squares import split_sum_of_squares
 from colloc.problem import ConstraintRows, Slots, Window, summed
+from colloc.transcription.constraint_points import AtNodes, Collocated, EquationEnds
 from colloc.transcription.fixed_ends import FixedEnds
 from colloc.transcription.free_knots import FreeKnotsGrid
 from colloc.transcription.grid import Grid
-from colloc.transcription.places import AtNodes, Collocated, EquationEnds
 
 
 def constraint_blocks(grid: Grid, fixed: FixedEnds) -> list[Block]:
@@ -35,7 +35,11 @@ def constraint_blocks(grid: Grid, fixed: FixedEnds) -> list[Block]:
         if along.any():
             along = along & (entry.orders < 2)
         for chosen, where in ((equal & ~along, Collocated(grid)), (~equal, AtNodes(grid))):
-            rows = [row for row in np.flatnonzero(chosen).tolist() if row in fixed.open.get(name, range(equal.size))]
+            rows = [
+                row
+                for row in np.flatnonzero(chosen).tolist()
+                if row in fixed.remaining_rows.get(name, range(equal.size))
+            ]
             blocks += _blocks(name, entry, where, rows)
         blocks += _equations(name, entry, grid, along, known)
     if (closure := problem.closure) is not None:

@@ -172,13 +172,13 @@ class SequenceNLP(BaseNLP):
     def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
         """Value of every cost term, weights included: those of the phases under "phase: name", then those across."""
         x, p = self._checked(x, p)
-        found = {}
+        terms = {}
         for name, nlp in self.phases.items():
-            found |= {f"{name}: {term}": value for term, value in nlp.terms(x[self.parts[name]], p).items()}
+            terms |= {f"{name}: {term}": value for term, value in nlp.terms(x[self.parts[name]], p).items()}
         for block in self.costs:
             if block not in self.owners:
-                found[block.name] = float(block.evaluate(x, p).sum())
-        return found
+                terms[block.name] = float(block.evaluate(x, p).sum())
+        return terms
 
     def owner(self, block: Block) -> tuple[str, int | None]:
         """The phase of a block, to be put before names, and the entry of x that is its duration."""
@@ -219,13 +219,13 @@ def _imposed(problem: Phases, phase: str, nlp: NLP) -> list[Block]:
 
 def _going_on(problem: Phases, phase: str) -> set[str]:
     """Constraints along the whole of a phase that hold at its start already: those that the phase before has, too."""
-    found = set()
+    names = set()
     for link in problem.subject_to:
         if isinstance(link, Link) and link.second == phase and link.first != phase and link.keeps_motion:
             before = {id(rows.constraint) for rows in problem.phases[link.first].rows.values()}
-            own = problem.phases[phase].rows.items()
-            found |= {n for n, r in own if id(r.constraint) in before and r.constraint.where == WHOLE}
-    return found
+            rows = problem.phases[phase].rows.items()
+            names |= {n for n, r in rows if id(r.constraint) in before and r.constraint.where == WHOLE}
+    return names
 
 
 def _at_start(block: Block) -> bool:

@@ -27,7 +27,7 @@ from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, MUTED, VERMILLION, dress, legend_below, styled
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.support.display import Table
-from colloc.transcription import TimedLine, timed_line
+from colloc.transcription import TimeOptimalLine, time_optimal_line
 
 ARMS: dict[str, Callable[[], co.Model]] = {
     "panda": panda,
@@ -67,7 +67,7 @@ class Run:
         return 1 - self.solution.duration / self.line
 
 
-def solve(problem: co.Problem, line: TimedLine) -> co.Solution:
+def solve(problem: co.Problem, line: TimeOptimalLine) -> co.Solution:
     """The fastest motion to 1e-3, from a mesh that the straight line fits on."""
     curve = co.BSpline(breakpoints=line.breakpoints(), continuity=1)
     return co.solve(problem, curve, tol=1e-3, compile=False, raise_on_failure=False)
@@ -77,8 +77,8 @@ def run(model: co.Model, start: np.ndarray, end: np.ndarray) -> Run:
     """One pair of postures."""
     begin = time.perf_counter()
     problem = co.transcription.point_to_point(model, start, end)
-    line = timed_line(problem, start, end)
-    assert isinstance(line, TimedLine)  # otherwise there is no such problem
+    line = time_optimal_line(problem, start, end)
+    assert isinstance(line, TimeOptimalLine)  # otherwise there is no such problem
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # counted in the table
         solution = solve(problem, line)

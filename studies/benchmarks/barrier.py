@@ -52,7 +52,7 @@ def hasty_arm(seed: int = 2) -> co.Problem:
 
 def straight(nlp: NLP) -> np.ndarray:
     """The default guess as a decision vector."""
-    return np.clip(nlp.grid.pack(trajectory_from(nlp.problem, None)), nlp.lower, nlp.upper)
+    return np.clip(nlp.grid.interpolate(trajectory_from(nlp.problem, None)), nlp.lower, nlp.upper)
 
 
 def motions(count: int) -> Iterator[tuple[NLP, np.ndarray]]:

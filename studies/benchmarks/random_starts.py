@@ -52,7 +52,7 @@ PROBLEMS: dict[str, tuple[Callable[[], co.Problem], Any]] = {
 def random_start(nlp: NLP, rng: np.random.Generator) -> np.ndarray:
     """A decision vector within the bounds."""
     layout = nlp.grid.layout
-    x = nlp.grid.pack(trajectory_from(nlp.problem, None))
+    x = nlp.grid.interpolate(trajectory_from(nlp.problem, None))
     x[layout["q"]] += rng.uniform(-NOISE, NOISE, layout["q"].shape)
     x[layout.duration] *= HASTE ** rng.uniform(-1, 1)
     return np.clip(x, nlp.lower, nlp.upper)

@@ -98,7 +98,7 @@ def test_the_program_with_free_knots_is_the_one_on_its_breakpoints(curve):
     free = co.transcribe(problem, curve, compile=False)
     assert isinstance(free.grid, FreeKnotsGrid)
     rng, p = np.random.default_rng(0), problem.parameter_values()
-    x = free.grid.pack(co.transcription.trajectory_from(problem, None))
+    x = free.grid.interpolate(co.transcription.trajectory_from(problem, None))
     x += 0.1 * rng.standard_normal(x.size) * free.free * free.scale_x
     x[free.grid.layout["knots"][1:-1, 0]] += 0.02 * rng.standard_normal(curve.intervals - 1)
     held = co.transcribe(problem, free.grid.curve_at(x), compile=False)

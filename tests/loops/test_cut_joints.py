@@ -116,7 +116,7 @@ def test_derivatives_of_the_nlp_are_exact():
     """With the recursion for many joints, which adds what loads gain from the posture."""
     cut = moving(rower(), CATCH, FINISH, loads=[oar_load()])
     nlp = co.transcribe(cut, co.Radau(2, 2), compile=False)
-    x = nlp.grid.pack(co.transcription.trajectory_from(cut, lambda t: rower().posture)) + 0.01
+    x = nlp.grid.interpolate(co.transcription.trajectory_from(cut, lambda t: rower().posture)) + 0.01
     assert max(nlp.check_derivatives(x).values()) < 1e-6
 
 
@@ -129,7 +129,7 @@ def test_no_row_follows_from_others(make, curve):
     problem = moving(chain, start, end)
     nlp = co.transcribe(problem, curve)
     u = np.array([start, end])
-    x = nlp.grid.pack(
+    x = nlp.grid.interpolate(
         co.transcription.trajectory_from(problem, lambda t: loops.assemble(chain, u[0] + t * (u[1] - u[0])))
     )
     J = np.array(ca.densify(nlp.jac_g(x + 0.01, [])[1]))[:, nlp.free] / nlp.scale_g[:, None]

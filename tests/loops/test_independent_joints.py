@@ -147,7 +147,7 @@ def _independent(chain: loops.ClosedChain, motion: Any) -> tuple[np.ndarray, np.
 def test_derivatives_of_the_nlp_are_exact(make, start, end, curve):
     problem = inside(make(), start, end, co.bounds(qd=(-30, 30), tau=(-50, 50)), duration=co.Free(0.5, 2.0))
     nlp = co.transcribe(problem, curve, compile=False)
-    x = nlp.grid.pack(co.transcription.trajectory_from(problem, None))
+    x = nlp.grid.interpolate(co.transcription.trajectory_from(problem, None))
     x = x + 1e-3 * np.random.default_rng(0).normal(size=x.size) * nlp.free * nlp.scale_x
     assert max(nlp.check_derivatives(x).values()) < 1e-7
 
@@ -159,7 +159,7 @@ def test_no_row_follows_from_others(make, curve):
     start, end = (FROM, TO) if chain.mobility == 1 else (START, END)
     problem = inside(chain, start, end)
     nlp = co.transcribe(problem, curve, compile=False)
-    x = nlp.grid.pack(co.transcription.trajectory_from(problem, None))
+    x = nlp.grid.interpolate(co.transcription.trajectory_from(problem, None))
     low, high = nlp.bounds_g
     J = np.array(ca.densify(nlp.jac_g(x + 1e-3 * nlp.free, [])[1]))[low == high][:, nlp.free]
     values = np.linalg.svd(J * nlp.scale_x[nlp.free], compute_uv=False)

@@ -141,7 +141,7 @@ def test_derivatives_are_exact(sensitivities):
         tau_rate=(-1e3, 1e3),
     )
     nlp = co.transcribe(problem, co.BSpline(5, degree=5), sensitivities=sensitivities)
-    x = nlp.grid.pack(trajectory_of(co.solve(nlp, progress=False, violation_tolerance=10.0), problem))
+    x = nlp.grid.interpolate(trajectory_of(co.solve(nlp, progress=False, violation_tolerance=10.0), problem))
     x += 1e-3 * np.random.default_rng(0).standard_normal(x.size)
     for kind, error in nlp.check_derivatives(x).items():
         assert error < 1e-6, kind

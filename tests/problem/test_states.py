@@ -81,7 +81,7 @@ def driven_arm(**given: Any) -> co.Problem:
 def test_derivatives_of_the_nlp_are_exact(curve):
     problem = driven_arm(lower=-60.0, upper=60.0)
     nlp = co.transcribe(problem, curve, compile=False)
-    x = nlp.grid.pack(co.transcription.trajectory_from(problem, None))
+    x = nlp.grid.interpolate(co.transcription.trajectory_from(problem, None))
     x = x + 1e-2 * np.random.default_rng(0).normal(size=x.size) * nlp.free
     assert max(nlp.check_derivatives(x).values()) < 1e-8
     problem = van_der_pol()

@@ -157,7 +157,9 @@ def test_every_kind_of_guess_leads_to_the_same_optimum(curve):
 @pytest.mark.parametrize("curve", CURVES, ids=str)
 def test_a_solution_packed_on_its_own_grid_is_itself(curve):
     solution = co.solve(everything(), curve)
-    np.testing.assert_allclose(solution.nlp.grid.pack(trajectory_of(solution, solution.problem)), solution.x, atol=1e-7)
+    np.testing.assert_allclose(
+        solution.nlp.grid.interpolate(trajectory_of(solution, solution.problem)), solution.x, atol=1e-7
+    )
 
 
 @pytest.mark.parametrize(

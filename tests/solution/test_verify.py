@@ -127,7 +127,7 @@ def pushed(load: Callable[[co.problem.Instant], ca.SX], acceleration: float) -> 
     free = co.solve(problem, co.BSpline(4), progress=False)
     idle = co.transcribe(replace(problem, subject_to=[co.bounds(tau=(0, 0))]), free.curve)
     bent = replace(trajectory_of(free, problem), q=lambda s: 1 + acceleration / 2 * s[:, None] ** 2)
-    return replace(free, program=idle, outcome=replace(free.outcome, x=idle.grid.pack(bent)))
+    return replace(free, program=idle, outcome=replace(free.outcome, x=idle.grid.interpolate(bent)))
 
 
 def test_joints_that_nothing_drives_are_given_no_torque():

@@ -9,7 +9,7 @@ import pytest
 import colloc as co
 from colloc.models.puma560 import puma560
 from colloc.problem import EndState
-from colloc.transcription import TimedLine, timed_line
+from colloc.transcription import TimeOptimalLine, time_optimal_line
 
 FAST = co.Limits(position=(-3.0, 3.0), velocity=(-2.0, 2.0), torque=(-40.0, 40.0))
 ROD = {"mass": 1.0, "com": (-0.5, 0, 0), "inertia": (0, 1 / 12, 1 / 12)}
@@ -25,9 +25,9 @@ def slide(limits: co.Limits) -> co.Model:
     return co.Model([co.Body("slide", co.prismatic((1, 0, 0), limits=limits), None, 2.0)], gravity=(0, 0, 0))
 
 
-def line_of(problem: co.Problem, start, end) -> TimedLine:
-    found = timed_line(problem, np.asarray(start, float), np.asarray(end, float))
-    assert isinstance(found, TimedLine)
+def line_of(problem: co.Problem, start, end) -> TimeOptimalLine:
+    found = time_optimal_line(problem, np.asarray(start, float), np.asarray(end, float))
+    assert isinstance(found, TimeOptimalLine)
     return found
 
 

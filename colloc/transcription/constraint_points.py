@@ -10,7 +10,7 @@ from colloc.blocks.evaluation_points import EvaluationPoints
 from colloc.curves.mesh import Points
 from colloc.problem import Window
 from colloc.transcription.grid import Grid
-from colloc.transcription.seen_points import intervals_within
+from colloc.transcription.layout import intervals_within
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class AtNodes:
 
     def bounds(self, quantity: str, window: Window) -> list[EvaluationPoints]:
         """Control points of the quantity, and nodes in intervals cut by the window."""
-        held = self.grid.held(quantity, window)
-        if held is None:
+        intervals = self.grid.window_by_bounds(quantity, window)
+        if intervals is None:
             return self.during(window)
-        hull = self.grid.hull(quantity, held)
-        rest = _beside(self.grid.nodes(window), self.grid, held, window)
-        return rest if hull is None else [hull, *rest]
+        polygon = self.grid.control_polygon(quantity, intervals)
+        rest = _beside(self.grid.nodes(window), self.grid, intervals, window)
+        return rest if polygon is None else [polygon, *rest]
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,10 @@ class Collocated(AtNodes):
 
     def bounds(self, quantity: str, window: Window) -> list[EvaluationPoints]:
         """Bounds that are equal: nothing for what equal bounds on the variables fix."""
-        held = self.grid.held(quantity, window) if quantity == "q" else None
-        if held is None:
+        intervals = self.grid.window_by_bounds(quantity, window) if quantity == "q" else None
+        if intervals is None:
             return self.during(window)
-        return _beside(self.grid.collocated(window, self.order), self.grid, held, window)
+        return _beside(self.grid.collocated(window, self.order), self.grid, intervals, window)
 
 
 @dataclass(frozen=True)
@@ -118,11 +118,14 @@ def _some(sites: EvaluationPoints, grid: Grid, window: Window) -> EvaluationPoin
     return sites if sites.size else grid.anywhere(np.unique(np.linspace(*window, 3)))
 
 
-def _beside(sites: EvaluationPoints, grid: Grid, held: Window, window: Window) -> list[EvaluationPoints]:
+def _beside(sites: EvaluationPoints, grid: Grid, intervals: Window, window: Window) -> list[EvaluationPoints]:
     """The sites of a window outside of its whole intervals; its ends where there are none."""
-    found, rest = [], sites.outside(held)
-    for end, part in ((window.start, Window(window.start, held.start)), (window.end, Window(held.end, window.end))):
+    beside, rest = [], sites.outside(intervals)
+    for end, part in (
+        (window.start, Window(window.start, intervals.start)),
+        (window.end, Window(intervals.end, window.end)),
+    ):
         if part.end - part.start > 1e-9:
-            own = rest.during(part)
-            found.append(own if own.size else grid.anywhere(np.array([end])))
-    return found
+            points = rest.during(part)
+            beside.append(points if points.size else grid.anywhere(np.array([end])))
+    return beside

@@ -12,8 +12,8 @@ import colloc as co
 from colloc.model import Model
 from colloc.models.puma560 import puma560
 from colloc.models.two_link import two_link
-from colloc.numerics.path_speeds import PathLimits, path_speeds
-from colloc.transcription import TimedLine, Untimed, timed_line, trajectory_from
+from colloc.numerics.topp import PathLimits, path_speeds
+from colloc.transcription import TimeOptimalLine, Untimed, time_optimal_line, trajectory_from
 from tests.support.problems import effort
 
 
@@ -27,14 +27,14 @@ def problem(model: Model, *limits, **more) -> co.Problem:
     return co.Problem(model, co.Free(0.1, 10.0), co.duration(), limits, **more)
 
 
-def timed(stated: co.Problem, start, end) -> TimedLine:
-    found = timed_line(stated, np.asarray(start, float), np.asarray(end, float))
-    assert isinstance(found, TimedLine), found
+def timed(stated: co.Problem, start, end) -> TimeOptimalLine:
+    found = time_optimal_line(stated, np.asarray(start, float), np.asarray(end, float))
+    assert isinstance(found, TimeOptimalLine), found
     return found
 
 
 def reason(stated: co.Problem, start, end) -> str:
-    found = timed_line(stated, np.asarray(start, float), np.asarray(end, float))
+    found = time_optimal_line(stated, np.asarray(start, float), np.asarray(end, float))
     assert isinstance(found, Untimed), found
     return found.reason
 
@@ -204,8 +204,8 @@ def test_the_duration_is_guessed_by_the_line(free, expected):
 def test_a_guess_of_the_line_obeys_the_torque_bounds():
     arm = co.Problem(two_link(), co.Free(0.1, 5.0), co.duration(), [*ENDS, TORQUE])
     guess, s = trajectory_from(arm, None), np.linspace(0, 1, 301)
-    timed = timed_line(arm, *guess.q(np.array([0.0, 1.0])))
-    assert isinstance(timed, TimedLine)
+    timed = time_optimal_line(arm, *guess.q(np.array([0.0, 1.0])))
+    assert isinstance(timed, TimeOptimalLine)
     q, qd, qdd = timed.at(s * timed.duration)
     np.testing.assert_allclose(guess.q(s), q, atol=1e-12)
     assert np.abs(co.Evaluator(arm.model).torque(q, qd, qdd)).max() < 10 * (1 + 1e-3)

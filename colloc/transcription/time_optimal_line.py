@@ -20,7 +20,7 @@ import numpy as np
 
 from colloc.curves.mesh import graded
 from colloc.dynamics import inverse_dynamics, newton_euler
-from colloc.numerics.path_speeds import PathLimits, path_speeds
+from colloc.numerics.topp import PathLimits, path_speeds
 from colloc.problem import Problem
 from colloc.support.display import short
 from colloc.support.lazy import cached_property
@@ -36,7 +36,7 @@ _Torques = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TimedLine:
+class TimeOptimalLine:
     """The straight line between two postures as a motion from rest to rest; s'' is constant between grid points.
 
     Parameters
@@ -111,7 +111,7 @@ class TimedLine:
         return self.t[k + 1] + steps[k + 1] * np.clip((u[k + 1] - u[k + 2]) / (u[k] - u[k + 2]), 0, 1)
 
     def __repr__(self) -> str:
-        return f"TimedLine: {self.duration:.6g} s, {self.s.size - 1} steps"
+        return f"TimeOptimalLine: {self.duration:.6g} s, {self.s.size - 1} steps"
 
 
 class Untimed(NamedTuple):
@@ -120,7 +120,7 @@ class Untimed(NamedTuple):
     reason: str
 
 
-def timed_line(problem: Problem, start: np.ndarray, end: np.ndarray) -> TimedLine | Untimed:
+def time_optimal_line(problem: Problem, start: np.ndarray, end: np.ndarray) -> TimeOptimalLine | Untimed:
     """The fastest motion from rest to rest along the straight line between two postures.
 
     It obeys the bounds on velocities, accelerations and torques that hold all along, with unknowns as guessed and
@@ -133,7 +133,7 @@ def timed_line(problem: Problem, start: np.ndarray, end: np.ndarray) -> TimedLin
 
     Returns
     -------
-    TimedLine or Untimed
+    TimeOptimalLine or Untimed
         Untimed if actuators cannot hold or move the mechanism somewhere on the line, if nothing limits the speed, if
         loads depend on the time.
     """
@@ -143,16 +143,18 @@ def timed_line(problem: Problem, start: np.ndarray, end: np.ndarray) -> TimedLin
     if _speed_limit(problem, along) == 0:
         return Untimed("a joint that has to move may not")
     torques = _torques(problem)
-    found = [_timed(problem, torques, start, end, steps) for steps in _COARSE]
-    if isinstance(found[0], Untimed) or isinstance(found[1], Untimed):
-        return found[1]
+    timings = [_timed(problem, torques, start, end, steps) for steps in _COARSE]
+    if isinstance(timings[0], Untimed) or isinstance(timings[1], Untimed):
+        return timings[1]
     # With u constant on a step the time is too long by an error of order one: as many steps as the tolerance takes.
-    error = (found[0].duration - found[1].duration) / found[1].duration
+    error = (timings[0].duration - timings[1].duration) / timings[1].duration
     steps = min(int(_COARSE[1] * error / _TOLERANCE), _MOST)
-    return _timed(problem, torques, start, end, steps) if steps > _COARSE[1] else found[1]
+    return _timed(problem, torques, start, end, steps) if steps > _COARSE[1] else timings[1]
 
 
-def _timed(problem: Problem, torques: _Torques, start: np.ndarray, end: np.ndarray, steps: int) -> TimedLine | Untimed:
+def _timed(
+    problem: Problem, torques: _Torques, start: np.ndarray, end: np.ndarray, steps: int
+) -> TimeOptimalLine | Untimed:
     """The timing on one grid."""
     along = end - start
     # Speeds leave rest with the root of s: these grid points are about equally far apart in time.
@@ -182,7 +184,7 @@ def _timed(problem: Problem, torques: _Torques, start: np.ndarray, end: np.ndarr
         now = needed(rate, 0 * s)
         off = np.abs(now - rest - b * x[:, None]).max(axis=0)
         if (off <= _SETTLED * np.abs(now).max(axis=0)).all():
-            return TimedLine(start, end, s, rate)
+            return TimeOptimalLine(start, end, s, rate)
         least = 1e-6 * rate.max()
         near, far = np.maximum(rate * (1 - 1e-4), least), np.maximum(rate * (1 + 1e-4), 2 * least)
         b = (needed(far, 0 * s) - needed(near, 0 * s)) / (far**2 - near**2)[:, None]
