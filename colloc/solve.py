@@ -103,7 +103,7 @@ def solve(
         on intervals that suit the straight line, timed within the limits.
     tol : float, optional
         Refines the grid until the error between the nodes (`Solution.error`) and the change of the cost by a round,
-        relative, are below; `Solution.ladder` lists the rounds. 1e-3 without a curve, none with one.
+        relative, are below; `Solution.rounds` lists the rounds. 1e-3 without a curve, none with one.
     guess : optional
         `line`, `keyframes`, a function of time (t [s] -> shape (n,)), or an earlier Solution on any grid or
         transcription; on the same one its multipliers warm-start the solver. By default the straight line between the
@@ -238,7 +238,7 @@ def refine(
     --------
     >>> coarse = co.solve(problem, co.Radau(20), tol=1e-2)
     >>> finer = co.refine(coarse, 1e-4)
-    >>> round(finer.duration, 5), len(finer.ladder) > 1
+    >>> round(finer.duration, 5), len(finer.rounds) > 1
     (0.39186, True)
     """
     instance("solution", solution, Solution | SequenceSolution, "see co.solve")

@@ -11,7 +11,7 @@ import numpy as np
 from colloc.refinement import knot_search as knots
 from colloc.refinement.failure import SolutionWarning
 from colloc.refinement.iteration import ProgressRequest, progress_adapter
-from colloc.refinement.next_grid import halved, has_settled, next_nlp, rung, with_nodes
+from colloc.refinement.next_grid import halved, has_settled, next_nlp, round_of, with_nodes
 from colloc.refinement.warm_start import Given, start_from
 from colloc.solution.sequence import SequenceSolution, solution_of
 from colloc.solution.solution import BaseSolution, Solution
@@ -136,10 +136,10 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: Given = None
     A finer grid has every motion of a coarser one, up to its error. A round that ends dearer by more has gone to
     another valley: the next one goes on from the coarser motion, with all intervals split, and if that ends dearer too
     the coarser motion is the answer. A cost that falls by more than `_ABSURD` times its size was no start for anything:
-    the finer grid is solved from the guess as well, and the ladder begins anew with the cheaper of the two.
+    the finer grid is solved from the guess as well, and the rounds begin anew with the cheaper of the two.
     """
-    tol, rounds = run.tolerance, [rung(solution)]
-    solution = replace(solution, ladder=tuple(rounds))
+    tol, rounds = run.tolerance, [round_of(solution)]
+    solution = replace(solution, rounds=tuple(rounds))
     dearer = False
     while solution.outcome.status is Status.SOLVED and len(rounds) < _ROUNDS:
         settled = has_settled(solution, tol)
@@ -168,6 +168,6 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: Given = None
             if again.outcome.status is Status.SOLVED and again.cost < finer.cost:
                 finer = again
             rounds = []
-        rounds.append(rung(finer))
-        solution, dearer = replace(finer, ladder=tuple(rounds)), False
+        rounds.append(round_of(finer))
+        solution, dearer = replace(finer, rounds=tuple(rounds)), False
     return solution

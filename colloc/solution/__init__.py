@@ -2,7 +2,7 @@
 
 sample      the motion at some times
 by_joint    arrays that know joints by name
-ladder      the rounds of a refinement
+refinement_round  a round of a refinement
 solution    the answer to a problem
 sequence    the answer to a motion in phases
 simulation  a motion simulated forward under its torques

@@ -15,7 +15,7 @@ from colloc.errors.local import LocalError
 from colloc.errors.violations import Violation
 from colloc.problem import Instant, Sequence
 from colloc.solution.by_joint import ByJoint
-from colloc.solution.ladder import Rung
+from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.sample import JointReactions, Sample
 from colloc.solution.solution import BaseSolution, Solution
 from colloc.solver import Outcome
@@ -37,7 +37,7 @@ class SequenceSolution(BaseSolution):
     program : SequenceNLP or DeferredNLP
     outcome : Outcome
     parameters : ndarray
-    ladder : tuple of Rung
+    rounds : tuple of RefinementRound
         As in `Solution`.
 
     Examples
@@ -53,7 +53,7 @@ class SequenceSolution(BaseSolution):
     program: SequenceNLP | DeferredNLP
     outcome: Outcome
     parameters: np.ndarray
-    ladder: tuple[Rung, ...] = ()
+    rounds: tuple[RefinementRound, ...] = ()
 
     @property
     def problem(self) -> Sequence:

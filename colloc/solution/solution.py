@@ -21,7 +21,7 @@ from colloc.problem import Instant, Problem, Sequence
 from colloc.problem.instant import RATES
 from colloc.problem.user_functions import blamed, check_numbers
 from colloc.solution.by_joint import ByJoint
-from colloc.solution.ladder import Rung
+from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.sample import JointMotion, JointReactions, Sample
 from colloc.solver import Outcome, Status
 from colloc.support.checks import InputError, finite_array, function, quoted, text, unknown_name
@@ -44,14 +44,14 @@ class BaseSolution(ABC):
         What the solver left behind.
     parameters : ndarray
         Values of the problem's parameters.
-    ladder : tuple of Rung
+    rounds : tuple of RefinementRound
         The rounds of the refinement that led here, this one the last; empty without one.
     """
 
     program: NLP | SequenceNLP | DeferredNLP
     outcome: Outcome
     parameters: np.ndarray
-    ladder: tuple[Rung, ...]
+    rounds: tuple[RefinementRound, ...]
 
     @property
     @abstractmethod
@@ -180,9 +180,9 @@ class BaseSolution(ABC):
 
         Zero without a refinement.
         """
-        if len(self.ladder) < 2:
-            return float("inf") if self.ladder else 0.0
-        return abs(self.ladder[-1].cost - self.ladder[-2].cost) / self.cost_scale
+        if len(self.rounds) < 2:
+            return float("inf") if self.rounds else 0.0
+        return abs(self.rounds[-1].cost - self.rounds[-2].cost) / self.cost_scale
 
     @property
     def success(self) -> bool:
@@ -296,7 +296,7 @@ class Solution(BaseSolution):
         What the solver left behind.
     parameters : ndarray
         Values of the problem's parameters.
-    ladder : tuple of Rung
+    rounds : tuple of RefinementRound
         The rounds of the refinement that led here, this one the last; empty without one.
     total_cost_scale : float
         Size of the cost of the motion of which this is a phase: what errors of its cost are measured by, at least.
@@ -314,7 +314,7 @@ class Solution(BaseSolution):
     program: NLP | DeferredNLP
     outcome: Outcome
     parameters: np.ndarray
-    ladder: tuple[Rung, ...] = ()
+    rounds: tuple[RefinementRound, ...] = ()
     total_cost_scale: float = 0.0
 
     def __getitem__(self, joint: str) -> JointMotion:

@@ -88,9 +88,9 @@ def test_time_is_minimised_over_all_phases():
     assert cut.status is co.solver.Status.SOLVED
     assert cut.duration == pytest.approx(0.391854539516, rel=1e-4)
     assert cut.cost == pytest.approx(solve(problem, tol=1e-4).cost, rel=1e-4)
-    assert len(cut.ladder) > 1
-    assert cut.ladder[-1].cost == cut.cost
-    below = co.plot.ladder(cut).axes[1]
+    assert len(cut.rounds) > 1
+    assert cut.rounds[-1].cost == cut.cost
+    below = co.plot.rounds(cut).axes[1]
     assert [label.get_text() for label in below.get_yticklabels()] == ["first", "second"]
     assert "fraction of each phase" in below.get_ylabel()
 
