@@ -1,7 +1,6 @@
 """Answers: the motion, how far it can be trusted, and whether it holds.
 
 sample      the motion at some times
-by_joint    arrays that know joints by name
 refinement_round  a round of a refinement
 solution    the answer to a problem
 sequence    the answer to a motion in phases

@@ -14,9 +14,8 @@ from colloc.errors.cost import cost_scale
 from colloc.errors.local import LocalError
 from colloc.errors.violations import Violation
 from colloc.problem import Instant, Sequence
-from colloc.solution.by_joint import ByJoint
 from colloc.solution.refinement_round import RefinementRound
-from colloc.solution.sample import JointReactions, Sample
+from colloc.solution.sample import JointArray, JointReactions, Sample
 from colloc.solution.solution import BaseSolution, Solution
 from colloc.solver import Outcome
 from colloc.support.checks import InputError, finite_array, text, unknown_name
@@ -178,7 +177,7 @@ class SequenceSolution(BaseSolution):
         found, order = self._joined(parts), self._order(times)
         pick = order[0] if np.ndim(t) == 0 else order
         signals = {name: values[pick] for name, values in found.signals.items()}
-        q, qd, qdd, tau = (ByJoint(getattr(found, k)[pick], found.q.joints) for k in _MOVING)
+        q, qd, qdd, tau = (JointArray(getattr(found, k)[pick], found.q.joints) for k in _MOVING)
         return Sample(finite_array("t", t), q, qd, qdd, tau, signals)
 
     def evaluate(self, fn: Callable[[Instant], Any], t: Any = None) -> Any:
@@ -306,7 +305,7 @@ class SequenceSolution(BaseSolution):
         t = np.concatenate([start + sample.t for _, sample, start in parts])
         names = parts[0][1].q.joints
         q, qd, qdd, tau = (
-            ByJoint(np.concatenate([getattr(sample, k) for _, sample, _ in parts]), names) for k in _MOVING
+            JointArray(np.concatenate([getattr(sample, k) for _, sample, _ in parts]), names) for k in _MOVING
         )
         names = dict.fromkeys(name for _, sample, _ in parts for name in sample.signals)
         signals = {name: _beneath([_signal(sample, name) for _, sample, _ in parts]) for name in names}

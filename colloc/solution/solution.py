@@ -20,9 +20,8 @@ from colloc.errors.violations import Violation, measure_violations
 from colloc.problem import Instant, Problem, Sequence
 from colloc.problem.instant import RATES
 from colloc.problem.user_functions import blamed, check_numbers
-from colloc.solution.by_joint import ByJoint
 from colloc.solution.refinement_round import RefinementRound
-from colloc.solution.sample import JointMotion, JointReactions, Sample
+from colloc.solution.sample import JointArray, JointMotion, JointReactions, Sample
 from colloc.solver import Outcome, Status
 from colloc.support.checks import InputError, finite_array, function, quoted, text, unknown_name
 from colloc.support.display import Table, short
@@ -210,22 +209,22 @@ class BaseSolution(ABC):
         return self.nodes.t
 
     @property
-    def q(self) -> ByJoint:
+    def q(self) -> JointArray:
         """Joint positions at the nodes, shape (N, n) [rad, m]; of one joint `q["elbow"]`, as in what follows."""
         return self.nodes.q
 
     @property
-    def qd(self) -> ByJoint:
+    def qd(self) -> JointArray:
         """Joint velocities at the nodes, shape (N, n)."""
         return self.nodes.qd
 
     @property
-    def qdd(self) -> ByJoint:
+    def qdd(self) -> JointArray:
         """Joint accelerations at the nodes, shape (N, n)."""
         return self.nodes.qdd
 
     @property
-    def tau(self) -> ByJoint:
+    def tau(self) -> JointArray:
         """Actuator torques at the nodes, shape (N, n) [N m, N]."""
         return self.nodes.tau
 
@@ -418,7 +417,7 @@ class Solution(BaseSolution):
         arrays = self._evaluated([now.q, now.qd, now.qdd, now.tau, *varying.values()], t)
         values = [array[0] if t.ndim == 0 else array for array in arrays]
         moving = [
-            ByJoint(value, self.problem.model.names(quantity))
+            JointArray(value, self.problem.model.names(quantity))
             for quantity, value in zip(("q", "qd", "qdd", "tau"), values, strict=False)
         ]
         return Sample(t, *moving, signals=dict(zip(varying, values[4:], strict=True)))
