@@ -121,9 +121,11 @@ class SequenceSolution(BaseSolution):
         return sum(parts) + sum(across)
 
     @property
-    def edges(self) -> np.ndarray:
+    def mesh_times(self) -> np.ndarray:
         """Ends of the intervals of all phases, shape (intervals + 1,) [s]."""
-        return np.append(0.0, np.concatenate([self.starts[name] + own.edges[1:] for name, own in self.phases.items()]))
+        return np.append(
+            0.0, np.concatenate([self.starts[name] + own.mesh_times[1:] for name, own in self.phases.items()])
+        )
 
     @property
     def title(self) -> str:
@@ -137,7 +139,7 @@ class SequenceSolution(BaseSolution):
 
         The parts of the cost's error add up; of all else the worst phase counts.
         """
-        return LocalError.joined(self.edges, [phase.error for phase in self.phases.values()])
+        return LocalError.joined(self.mesh_times, [phase.error for phase in self.phases.values()])
 
     @cached_property
     def violations(self) -> list[Violation]:

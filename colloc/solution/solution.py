@@ -99,7 +99,7 @@ class BaseSolution(ABC):
 
     @property
     @abstractmethod
-    def edges(self) -> np.ndarray:
+    def mesh_times(self) -> np.ndarray:
         """Ends of the intervals of its grid, shape (intervals + 1,) [s]."""
 
     @property
@@ -379,7 +379,7 @@ class Solution(BaseSolution):
         return self.nlp.duration(self.x)
 
     @property
-    def edges(self) -> np.ndarray:
+    def mesh_times(self) -> np.ndarray:
         """Ends of the intervals of its grid, shape (intervals + 1,) [s]."""
         return self.nlp.grid.breakpoints * self.duration
 

@@ -336,8 +336,8 @@ def test_a_solution_reads_as_one_motion_and_by_phase():
     assert np.count_nonzero(np.diff(found.t) == 0) == 1
     assert found.q.shape == (found.t.size, 2)
     assert found.evaluate(lambda now: now.q.T, 0.9).shape == (1, 2)
-    assert found.edges[0] == 0
-    assert found.edges[-1] == pytest.approx(1.0)
+    assert found.mesh_times[0] == 0
+    assert found.mesh_times[-1] == pytest.approx(1.0)
     assert found.reactions([0.1, 0.9]).force.shape == (2, 2, 3)
     assert "part 1: 0.6 s" in repr(found).replace("  ", "")
     assert {v.row.split(":")[0] for v in found.violations_at([0.9])} == {"part 1"}

@@ -121,7 +121,7 @@ def test_a_dataframe_holds_what_a_csv_does(kind, request, tmp_path):
 
 def test_without_pandas_the_extra_is_named(solution, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"co\.to_dataframe needs pandas: pip install 'colloc\[formats\]'"):
+    with pytest.raises(ImportError, match=r"co\.storage\.to_dataframe needs pandas: pip install 'colloc\[formats\]'"):
         co.storage.to_dataframe(solution)
     with pytest.raises(co.InputError, match="solution must be a Solution or SequenceSolution"):
         co.storage.to_dataframe("solution")  # pyright: ignore[reportArgumentType]
