@@ -102,7 +102,7 @@ class SequenceSolution(BaseSolution):
         return list(self.phases)
 
     @cached_property
-    def starts(self) -> dict[str, float]:
+    def start_times(self) -> dict[str, float]:
         """When every phase begins [s]."""
         ends = accumulate((own.duration for own in self.phases.values()), initial=0.0)
         return dict(zip(self.phases, ends, strict=False))
@@ -124,7 +124,7 @@ class SequenceSolution(BaseSolution):
     def mesh_times(self) -> np.ndarray:
         """Ends of the intervals of all phases, shape (intervals + 1,) [s]."""
         return np.append(
-            0.0, np.concatenate([self.starts[name] + own.mesh_times[1:] for name, own in self.phases.items()])
+            0.0, np.concatenate([self.start_times[name] + own.mesh_times[1:] for name, own in self.phases.items()])
         )
 
     @property
@@ -159,7 +159,7 @@ class SequenceSolution(BaseSolution):
     @cached_property
     def nodes(self) -> Sample:
         """The motion at the nodes of all phases; where phases meet before and after."""
-        return self._joined([(name, own.nodes, self.starts[name]) for name, own in self.phases.items()])
+        return self._joined([(name, own.nodes, self.start_times[name]) for name, own in self.phases.items()])
 
     def at(self, t: Any) -> Sample:
         """The motion at any times, on the transcriptions' own curves.
@@ -175,7 +175,7 @@ class SequenceSolution(BaseSolution):
             For times outside the motion, and where phases have different joints: those take ``solution["flight"].at``.
         """
         times = np.atleast_1d(self._normalised(t)) * self.duration
-        parts = [(name, self[name].at(own), self.starts[name]) for name, own in self.by_phase(times)]
+        parts = [(name, self[name].at(own), self.start_times[name]) for name, own in self.by_phase(times)]
         found, order = self._joined(parts), self._order(times)
         pick = order[0] if np.ndim(t) == 0 else order
         signals = {name: values[pick] for name, values in found.signals.items()}
@@ -271,11 +271,13 @@ class SequenceSolution(BaseSolution):
     def _of_whole(self, phase: str, own: Violation) -> Violation:
         """A violation of a phase, named with it, at the time of the whole motion."""
         constraint, row = (f"{phase}: {what}" for what in (own.constraint, own.row))
-        return own._replace(constraint=constraint, row=row, t=own.t + self.starts[phase])
+        return own._replace(constraint=constraint, row=row, t=own.t + self.start_times[phase])
 
     def _phase_of(self, times: np.ndarray) -> np.ndarray:
         """Number of the phase at times, the later one where two meet."""
-        return np.clip(np.searchsorted(list(self.starts.values()), times, side="right") - 1, 0, len(self.phases) - 1)
+        return np.clip(
+            np.searchsorted(list(self.start_times.values()), times, side="right") - 1, 0, len(self.phases) - 1
+        )
 
     def by_phase(self, t: Any) -> list[tuple[str, np.ndarray]]:
         """The phases in which times lie, in their order, each with its times since its own start [s].
@@ -291,7 +293,7 @@ class SequenceSolution(BaseSolution):
         numbers, found = self._phase_of(times), []
         for k, (name, own) in enumerate(self.phases.items()):
             if (inside := numbers == k).any():
-                found.append((name, np.clip(times[inside] - self.starts[name], 0.0, own.duration)))
+                found.append((name, np.clip(times[inside] - self.start_times[name], 0.0, own.duration)))
         return found
 
     def _order(self, times: np.ndarray) -> np.ndarray:

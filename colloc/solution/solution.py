@@ -74,7 +74,7 @@ class BaseSolution(ABC):
 
     @property
     @abstractmethod
-    def starts(self) -> dict[str, float]:
+    def start_times(self) -> dict[str, float]:
         """When every phase begins [s]."""
 
     @property
@@ -329,7 +329,7 @@ class Solution(BaseSolution):
         return {"": self}
 
     @property
-    def starts(self) -> dict[str, float]:
+    def start_times(self) -> dict[str, float]:
         """When every phase begins [s]."""
         return {"": 0.0}
 

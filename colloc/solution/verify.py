@@ -161,7 +161,7 @@ def verify(solution: Solution | SequenceSolution, *, tolerance: float = 1e-12) -
     """
     instance("solution", solution, Solution | SequenceSolution, "see co.solve")
     tolerance = finite_number("tolerance", tolerance, positive=True)
-    phases, starts = solution.phases, solution.starts
+    phases, starts = solution.phases, solution.start_times
     found = {name: simulate(own, tolerance) for name, own in phases.items()}
     every = tuple(dict.fromkeys(name for own in phases.values() for name in _names(own)))
     columns = {name: [every.index(own) for own in _names(solution)] for name, solution in phases.items()}

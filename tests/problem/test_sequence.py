@@ -328,7 +328,7 @@ def test_a_rod_that_hits_the_ground_keeps_its_momentum_about_the_contact(e):
 def test_a_solution_reads_as_one_motion_and_by_phase():
     found = solve(pieces(0.4), co.Radau(6, degree=4))
     assert list(found.phases) == ["part 0", "part 1"]
-    assert found.starts == {"part 0": 0.0, "part 1": pytest.approx(0.4)}
+    assert found.start_times == {"part 0": 0.0, "part 1": pytest.approx(0.4)}
     assert found.duration == pytest.approx(1.0)
     np.testing.assert_allclose(found.at([0.9, 0.1]).q, [found["part 1"].at(0.5).q, found["part 0"].at(0.1).q])
     np.testing.assert_allclose(found.at(0.4).qdd, found["part 1"].at(0.0).qdd)
