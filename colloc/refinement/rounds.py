@@ -92,7 +92,7 @@ class Run:
         if found.status is not Status.SOLVED:
             warn("better knots may exist: the search for them has not settled", SolutionWarning)
         begin, x = time.perf_counter(), grid.without_knots(found.x)
-        solution, start = self(nlp.on_curve(grid.curve_at(found.x)), Start(x, near=True), begin)
+        solution, start = self(nlp.on_curve(grid.curve_at(found.x)), Start(x, near_optimum=True), begin)
         return _after(solution, first, found), start
 
     def _once(

@@ -32,15 +32,15 @@ def start_from(nlp: NLP | SequenceNLP, guess: Given, parameters: np.ndarray) -> 
     parameters : ndarray, shape (n_p,)
     """
     check_kind(nlp.problem, guess)
-    multipliers, near = None, False
+    multipliers, near_optimum = None, False
     if isinstance(guess, BaseSolution):
         # An iterate that is no optimum would mislead.
         optimal = guess.outcome.status in (Status.SOLVED, Status.ACCEPTABLE)
         same = _has_variables_of(guess, nlp)
         multipliers = _multipliers(nlp, guess) if optimal and same else None
-        near = optimal and not same and guess.problem is nlp.problem
+        near_optimum = optimal and not same and guess.problem is nlp.problem
     x = blended(nlp, _decision_vector(nlp, guess), parameters)
-    return Start(np.clip(x, nlp.lower, nlp.upper), multipliers, near=near)
+    return Start(np.clip(x, nlp.lower, nlp.upper), multipliers, near_optimum=near_optimum)
 
 
 def _decision_vector(nlp: NLP | SequenceNLP, guess: Given) -> np.ndarray:
