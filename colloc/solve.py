@@ -16,7 +16,7 @@ from colloc.problem import Problem, Sequence
 from colloc.refinement.failure import judge
 from colloc.refinement.iteration import ProgressRequest
 from colloc.refinement.rounds import Run, refined
-from colloc.refinement.warm_start import Given, Own
+from colloc.refinement.warm_start import MotionGuess, PhaseGuess
 from colloc.solution import SequenceSolution, Solution
 from colloc.solver import Hessian, Solver, chosen_solver
 from colloc.solver.progress import check_progress
@@ -40,7 +40,7 @@ A = TypeVar("A", Solution, SequenceSolution)
 @overload
 def solve(
     problem: Problem | NLP, curve: Transcription | None = None, *,
-    tol: float | None = None, guess: Own = None, parameters: Mapping[str, Any] | None = None,
+    tol: float | None = None, guess: PhaseGuess = None, parameters: Mapping[str, Any] | None = None,
     dynamics: InverseDynamics | None = None, sensitivities: DerivativeRecursion | None = None,
     solver: Solver | None = None, hessian: Hessian | None = None, ipopt: Mapping[str, Any] | None = None,
     compile: bool | Compile | None = None, progress: ProgressRequest = None,
@@ -52,7 +52,7 @@ def solve(
 @overload
 def solve(
     problem: Sequence | SequenceNLP, curve: Transcription | Mapping[str, Transcription] | None = None, *,
-    tol: float | None = None, guess: Given = None, parameters: Mapping[str, Any] | None = None,
+    tol: float | None = None, guess: MotionGuess = None, parameters: Mapping[str, Any] | None = None,
     dynamics: InverseDynamics | None = None, sensitivities: DerivativeRecursion | None = None,
     solver: Solver | None = None, hessian: Hessian | None = None, ipopt: Mapping[str, Any] | None = None,
     compile: bool | Compile | None = None, progress: ProgressRequest = None,
@@ -69,7 +69,7 @@ def solve(
     curve: Transcription | Mapping[str, Transcription] | None = None,
     *,
     tol: float | None = None,
-    guess: Given = None,
+    guess: MotionGuess = None,
     parameters: Mapping[str, Any] | None = None,
     dynamics: InverseDynamics | None = None,
     sensitivities: DerivativeRecursion | None = None,

@@ -12,7 +12,7 @@ from colloc.refinement import knot_search as knots
 from colloc.refinement.failure import SolutionWarning
 from colloc.refinement.iteration import ProgressRequest, progress_adapter
 from colloc.refinement.next_grid import halved, has_settled, next_nlp, round_of, with_nodes
-from colloc.refinement.warm_start import Given, start_from
+from colloc.refinement.warm_start import MotionGuess, start_from
 from colloc.solution.sequence import SequenceSolution, solution_of
 from colloc.solution.solution import BaseSolution, Solution
 from colloc.solver import Outcome, Solver, Start, Status
@@ -59,7 +59,7 @@ class Run:
     round: int = 1
 
     def __call__(
-        self, nlp: NLP | SequenceNLP, guess: Given | Start, begin: float
+        self, nlp: NLP | SequenceNLP, guess: MotionGuess | Start, begin: float
     ) -> tuple[Solution | SequenceSolution, np.ndarray]:
         """A solution and where it started; `begin` is when its NLP began to be built."""
         if isinstance(nlp, NLP) and isinstance(nlp.grid, FreeKnotsGrid):
@@ -78,7 +78,7 @@ class Run:
         return solution, start
 
     def _free_knots(
-        self, nlp: NLP, grid: FreeKnotsGrid, guess: Given | Start, begin: float
+        self, nlp: NLP, grid: FreeKnotsGrid, guess: MotionGuess | Start, begin: float
     ) -> tuple[Solution | SequenceSolution, np.ndarray]:
         """The optimum with breakpoints free, then from there the one on the breakpoints found."""
         first, start = self._once(nlp.on_curve(grid.curve.with_breakpoints(grid.breakpoints)), guess, begin)
@@ -96,7 +96,7 @@ class Run:
         return _after(solution, first, found), start
 
     def _once(
-        self, nlp: NLP | SequenceNLP, guess: Given | Start, begin: float
+        self, nlp: NLP | SequenceNLP, guess: MotionGuess | Start, begin: float
     ) -> tuple[Solution | SequenceSolution, np.ndarray]:
         """The same at the nodes that the NLP has."""
         start = guess if isinstance(guess, Start) else start_from(nlp, guess, self.parameters)
@@ -130,7 +130,7 @@ def _after(solution: A, *earlier: BaseSolution | knots.Knots) -> A:
     return replace(solution, outcome=replace(solution.outcome, seconds=seconds, iterations=iterations))
 
 
-def refined(solution: Solution | SequenceSolution, run: Run, guess: Given = None) -> Solution | SequenceSolution:
+def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess = None) -> Solution | SequenceSolution:
     """Round after round on a finer grid, started from the round before or, where that fails, from a guess.
 
     A finer grid has every motion of a coarser one, up to its error. A round that ends dearer by more has gone to
