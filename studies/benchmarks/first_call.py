@@ -105,7 +105,7 @@ def case(seed: int) -> tuple[co.Problem, co.transcription.Keyframes]:
 
 
 def solved(
-    problem: co.Problem, guess: co.transcription.Keyframes, curve: co.transcription.Transcription | None
+    problem: co.Problem, guess: co.transcription.Keyframes, curve: co.curves.Transcription | None
 ) -> tuple[co.Solution | None, float]:
     """The answer, None where there is no optimum, and the processor seconds that the call took."""
     begin = time.process_time()
