@@ -16,7 +16,7 @@ from colloc.problem import Problem, Sequence
 from colloc.refinement.failure import judge
 from colloc.refinement.iteration import ProgressRequest
 from colloc.refinement.rounds import Run, refined
-from colloc.refinement.warm_start import Given, Own
+from colloc.refinement.warm_start import MotionGuess, PhaseGuess
 from colloc.solution import SequenceSolution, Solution
 from colloc.solver import Hessian, Solver, chosen_solver
 from colloc.solver.progress import check_progress
@@ -40,7 +40,7 @@ A = TypeVar("A", Solution, SequenceSolution)
 @overload
 def solve(
     problem: Problem | NLP, curve: Transcription | None = None, *,
-    tol: float | None = None, guess: Own = None, parameters: Mapping[str, Any] | None = None,
+    tol: float | None = None, guess: PhaseGuess = None, parameters: Mapping[str, Any] | None = None,
     dynamics: InverseDynamics | None = None, sensitivities: DerivativeRecursion | None = None,
     solver: Solver | None = None, hessian: Hessian | None = None, ipopt: Mapping[str, Any] | None = None,
     compile: bool | Compile | None = None, progress: ProgressRequest = None,
@@ -52,7 +52,7 @@ def solve(
 @overload
 def solve(
     problem: Sequence | SequenceNLP, curve: Transcription | Mapping[str, Transcription] | None = None, *,
-    tol: float | None = None, guess: Given = None, parameters: Mapping[str, Any] | None = None,
+    tol: float | None = None, guess: MotionGuess = None, parameters: Mapping[str, Any] | None = None,
     dynamics: InverseDynamics | None = None, sensitivities: DerivativeRecursion | None = None,
     solver: Solver | None = None, hessian: Hessian | None = None, ipopt: Mapping[str, Any] | None = None,
     compile: bool | Compile | None = None, progress: ProgressRequest = None,
@@ -69,7 +69,7 @@ def solve(
     curve: Transcription | Mapping[str, Transcription] | None = None,
     *,
     tol: float | None = None,
-    guess: Given = None,
+    guess: MotionGuess = None,
     parameters: Mapping[str, Any] | None = None,
     dynamics: InverseDynamics | None = None,
     sensitivities: DerivativeRecursion | None = None,
@@ -103,7 +103,7 @@ def solve(
         on intervals that suit the straight line, timed within the limits.
     tol : float, optional
         Refines the grid until the error between the nodes (`Solution.error`) and the change of the cost by a round,
-        relative, are below; `Solution.ladder` lists the rounds. 1e-3 without a curve, none with one.
+        relative, are below; `Solution.rounds` lists the rounds. 1e-3 without a curve, none with one.
     guess : optional
         `line`, `keyframes`, a function of time (t [s] -> shape (n,)), or an earlier Solution on any grid or
         transcription; on the same one its multipliers warm-start the solver. By default the straight line between the
@@ -238,7 +238,7 @@ def refine(
     --------
     >>> coarse = co.solve(problem, co.Radau(20), tol=1e-2)
     >>> finer = co.refine(coarse, 1e-4)
-    >>> round(finer.duration, 5), len(finer.ladder) > 1
+    >>> round(finer.duration, 5), len(finer.rounds) > 1
     (0.39186, True)
     """
     instance("solution", solution, Solution | SequenceSolution, "see co.solve")

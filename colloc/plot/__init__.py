@@ -24,12 +24,12 @@ from colloc.plot.map import map
 from colloc.plot.motion import guess, motion
 from colloc.plot.optima import optima
 from colloc.plot.over_time import joints, reactions, torques
-from colloc.plot.refinement import error, ladder
+from colloc.plot.refinement import error, rounds
 from colloc.plot.summary import summary
 from colloc.support.packages import present
 
 __all__ = [
-    "animate", "convergence", "descents", "error", "guess", "joints", "ladder", "map", "motion", "optima", "reactions",
+    "animate", "convergence", "descents", "error", "guess", "joints", "map", "motion", "optima", "reactions", "rounds",
     "save_figure", "show", "summary", "torques",
 ]  # fmt: skip
 

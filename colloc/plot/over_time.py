@@ -214,7 +214,7 @@ def name_phases(ax: Axes, solution: Solution | SequenceSolution) -> None:
     look: Any = {"ha": "center", "color": MUTED, "fontsize": 0.9 * mpl.rcParams["font.size"]}
     for name, phase in solution.phases.items():
         if name:
-            middle = solution.starts[name] + phase.duration / 2
+            middle = solution.start_times[name] + phase.duration / 2
             ax.text(middle, 1.02, plain(name), transform=ax.get_xaxis_transform(), **look)
 
 
@@ -377,7 +377,7 @@ def fit(ax: Axes, solution: Solution | SequenceSolution) -> None:
     """The whole motion, with room for the markers at both ends; a constant is drawn flat, not its round-off."""
     margin = 0.01 * solution.duration
     ax.set_xlim(-margin, solution.duration + margin)
-    for start in list(solution.starts.values())[1:]:
+    for start in list(solution.start_times.values())[1:]:
         ax.axvline(start, color=MUTED, linewidth=0.8, zorder=1.2)
     low, high = ax.get_ylim()
     size = max(abs(low), abs(high))

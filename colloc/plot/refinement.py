@@ -21,7 +21,7 @@ _LOWEST = 1e-12  # errors below it are rounding
 
 
 @figure
-def ladder(
+def rounds(
     solution: Solution | SequenceSolution,
     **canvas: Unpack[Canvas],
 ) -> Figure:
@@ -32,7 +32,7 @@ def ladder(
     Parameters
     ----------
     solution : Solution or SequenceSolution
-        With a `ladder`, from `solve` with `tol` or from `refine`.
+        With `rounds`, from `solve` with `tol` or from `refine`.
     ax : sequence of two Axes, optional
         For the errors and for the breakpoints; by default a new figure.
 
@@ -43,26 +43,26 @@ def ladder(
 
     Examples
     --------
-    >>> figure = co.plot.ladder(solution)
+    >>> figure = co.plot.rounds(solution)
     """
-    rounds = checked(solution).ladder
+    rounds = checked(solution).rounds
     if not rounds:
         raise InputError("solution was not refined: give tol= to co.solve, or use co.refine")
     page = panels(2, 1, (8.0, 5.6), heights=(2, 3), **canvas)
     above, below = page.axes[:, 0]
-    costs = np.array([rung.cost for rung in rounds])
+    costs = np.array([round.cost for round in rounds])
     change = np.append(np.nan, np.abs(np.diff(costs)) / np.abs(costs[1:]))
     k = np.arange(1, len(rounds) + 1)
     marked = {"marker": ".", "markersize": 7, "linewidth": 1.5}
-    above.semilogy(k, [max(rung.error, _LOWEST) for rung in rounds], color=VERMILLION, label="error", **marked)
+    above.semilogy(k, [max(round.error, _LOWEST) for round in rounds], color=VERMILLION, label="error", **marked)
     above.semilogy(k, np.maximum(change, _LOWEST), color=BLUE, label="change of the cost", **marked)
     above.axhline(solution.outcome.tolerance, color=MUTED, linestyle="--", linewidth=1.0, label="tolerance")
     dress(above, ylabel="relative")
     low, high = above.get_ylim()
     above.set_ylim(min(low, high / 20), high)  # a decade at least, so that ticks are powers of ten
     above.yaxis.set_minor_formatter(NullFormatter())
-    for number, rung in zip(k, rounds, strict=True):
-        ends = rung.breakpoints
+    for number, round in zip(k, rounds, strict=True):
+        ends = round.breakpoints
         below.plot(np.full(ends.size, number), ends, linestyle="", marker="_", markersize=14, color=INK, alpha=0.7)
     curve = rounds[-1].curve
     phases = list(curve) if isinstance(curve, Mapping) else []
@@ -77,7 +77,10 @@ def ladder(
     below.xaxis.set_major_locator(MaxNLocator(integer=True))
     below.set_xticks(
         k,
-        [f"{number}\n{rung.variables} variables\n{rung.seconds:.2g} s" for number, rung in zip(k, rounds, strict=True)],
+        [
+            f"{number}\n{round.variables} variables\n{round.seconds:.2g} s"
+            for number, round in zip(k, rounds, strict=True)
+        ],
     )
     below.set_xlim(0.5, len(rounds) + 0.5)
     page.legend(above.get_lines())

@@ -20,7 +20,7 @@ def checked(solution: Any) -> Solution | SequenceSolution:
 
 def by_phase(solution: Solution | SequenceSolution, t: np.ndarray) -> list[tuple[Solution, np.ndarray]]:
     """The phases in which times lie, with the times since their own start; where two meet, of the later one."""
-    starts = list(solution.starts.values())
+    starts = list(solution.start_times.values())
     numbers = np.searchsorted(starts, t, side="right") - 1
     pieces = [
         (phase, (t[numbers == k] - start).clip(0.0, phase.duration))
@@ -41,9 +41,9 @@ def title_of(solution: Solution | SequenceSolution) -> str:
 
 def fine_times(solution: Solution | SequenceSolution) -> np.ndarray:
     """Times on every interval, up to its very end, so that a jump between intervals is drawn upright."""
-    edges = solution.edges
-    per_interval = max(5, -(-_POINTS // (edges.size - 1)))
+    ends = solution.mesh_times
+    per_interval = max(5, -(-_POINTS // (ends.size - 1)))
     u = np.linspace(0, 1, per_interval)
     u[-1] -= 1e-9  # still on this interval, not on the next one
-    times = edges[:-1, None] + u * np.diff(edges)[:, None]
+    times = ends[:-1, None] + u * np.diff(ends)[:, None]
     return np.append(times.ravel(), solution.duration)

@@ -93,8 +93,8 @@ def judge(
 
 def _out_of_time(solution: Solution | SequenceSolution, seconds: float) -> str:
     """What a motion is worth whose improvement was cut short."""
-    if not solution.ladder:
+    if not solution.rounds:
         return f"seconds={seconds:g} ran out before an optimum was found; the best iterate so far is returned"
     error = f"its error is {float(solution.error):.1e}"
-    change = "" if len(solution.ladder) == 1 else f", the cost changed by {solution.cost_change:.1e} in it"
-    return f"seconds={seconds:g} ran out; the motion of round {len(solution.ladder)} is returned: {error}{change}"
+    change = "" if len(solution.rounds) == 1 else f", the cost changed by {solution.cost_change:.1e} in it"
+    return f"seconds={seconds:g} ran out; the motion of round {len(solution.rounds)} is returned: {error}{change}"

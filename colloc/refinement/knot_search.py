@@ -64,7 +64,7 @@ def search_knots(nlp: NLP, x: np.ndarray, p: np.ndarray, run: Callable[[Start], 
         room = reach * np.pad(np.diff(ends), 1)
         lower[index] = np.maximum(lower[index], ends - room[:-1])
         upper[index] = np.minimum(upper[index], ends + room[1:])
-        outcome = run(Start(x, near=True, bounds=(lower, upper)))
+        outcome = run(Start(x, near_optimum=True, bounds=(lower, upper)))
         iterations += outcome.iterations
         seconds = {name: spent + seconds.get(name, 0.0) for name, spent in outcome.seconds.items()}
         if outcome.status is Status.INTERRUPTED:

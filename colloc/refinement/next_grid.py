@@ -22,7 +22,7 @@ import numpy as np
 from colloc.curves import Points, Transcription
 from colloc.errors.violations import exceeded
 from colloc.refinement.inactive_bounds import possible_gain
-from colloc.solution.ladder import Rung
+from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
 from colloc.transcription import NLP, SequenceNLP, on_curves
@@ -32,17 +32,19 @@ _LITTLE = 50.0  # what bounds might gain is estimated up to so many times too hi
 _SHARE = 0.9  # of the gain that is looked for in a round
 
 
-def rung(solution: Solution | SequenceSolution) -> Rung:
+def round_of(solution: Solution | SequenceSolution) -> RefinementRound:
     """A solution as a round of a refinement."""
     seconds = solution.seconds.get("build", 0.0) + solution.seconds["solve"]
-    return Rung(solution.curve, solution.nlp.n_x, solution.cost, float(solution.error), seconds, solution.iterations)
+    return RefinementRound(
+        solution.curve, solution.nlp.n_x, solution.cost, float(solution.error), seconds, solution.iterations
+    )
 
 
 def has_settled(solution: Solution | SequenceSolution, tol: float) -> bool:
     """Whether the cost no longer changes: in a round that leaves bounds little to gain, or in one more, everywhere."""
     if solution.cost_change > tol:
         return False
-    costs = [rung.cost for rung in solution.ladder]
+    costs = [round.cost for round in solution.rounds]
     twice = len(costs) > 2 and abs(costs[-2] - costs[-3]) <= tol * solution.cost_scale
     # What controls of states might gain is not known.
     if twice or any(phase.problem.states for phase in solution.phases.values()):

@@ -11,8 +11,8 @@ import numpy as np
 from colloc.refinement import knot_search as knots
 from colloc.refinement.failure import SolutionWarning
 from colloc.refinement.iteration import ProgressRequest, progress_adapter
-from colloc.refinement.next_grid import halved, has_settled, next_nlp, rung, with_nodes
-from colloc.refinement.warm_start import Given, start_from
+from colloc.refinement.next_grid import halved, has_settled, next_nlp, round_of, with_nodes
+from colloc.refinement.warm_start import MotionGuess, start_from
 from colloc.solution.sequence import SequenceSolution, solution_of
 from colloc.solution.solution import BaseSolution, Solution
 from colloc.solver import Outcome, Solver, Start, Status
@@ -59,7 +59,7 @@ class Run:
     round: int = 1
 
     def __call__(
-        self, nlp: NLP | SequenceNLP, guess: Given | Start, begin: float
+        self, nlp: NLP | SequenceNLP, guess: MotionGuess | Start, begin: float
     ) -> tuple[Solution | SequenceSolution, np.ndarray]:
         """A solution and where it started; `begin` is when its NLP began to be built."""
         if isinstance(nlp, NLP) and isinstance(nlp.grid, FreeKnotsGrid):
@@ -78,7 +78,7 @@ class Run:
         return solution, start
 
     def _free_knots(
-        self, nlp: NLP, grid: FreeKnotsGrid, guess: Given | Start, begin: float
+        self, nlp: NLP, grid: FreeKnotsGrid, guess: MotionGuess | Start, begin: float
     ) -> tuple[Solution | SequenceSolution, np.ndarray]:
         """The optimum with breakpoints free, then from there the one on the breakpoints found."""
         first, start = self._once(nlp.on_curve(grid.curve.with_breakpoints(grid.breakpoints)), guess, begin)
@@ -92,11 +92,11 @@ class Run:
         if found.status is not Status.SOLVED:
             warn("better knots may exist: the search for them has not settled", SolutionWarning)
         begin, x = time.perf_counter(), grid.without_knots(found.x)
-        solution, start = self(nlp.on_curve(grid.curve_at(found.x)), Start(x, near=True), begin)
+        solution, start = self(nlp.on_curve(grid.curve_at(found.x)), Start(x, near_optimum=True), begin)
         return _after(solution, first, found), start
 
     def _once(
-        self, nlp: NLP | SequenceNLP, guess: Given | Start, begin: float
+        self, nlp: NLP | SequenceNLP, guess: MotionGuess | Start, begin: float
     ) -> tuple[Solution | SequenceSolution, np.ndarray]:
         """The same at the nodes that the NLP has."""
         start = guess if isinstance(guess, Start) else start_from(nlp, guess, self.parameters)
@@ -130,16 +130,16 @@ def _after(solution: A, *earlier: BaseSolution | knots.Knots) -> A:
     return replace(solution, outcome=replace(solution.outcome, seconds=seconds, iterations=iterations))
 
 
-def refined(solution: Solution | SequenceSolution, run: Run, guess: Given = None) -> Solution | SequenceSolution:
+def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess = None) -> Solution | SequenceSolution:
     """Round after round on a finer grid, started from the round before or, where that fails, from a guess.
 
     A finer grid has every motion of a coarser one, up to its error. A round that ends dearer by more has gone to
     another valley: the next one goes on from the coarser motion, with all intervals split, and if that ends dearer too
     the coarser motion is the answer. A cost that falls by more than `_ABSURD` times its size was no start for anything:
-    the finer grid is solved from the guess as well, and the ladder begins anew with the cheaper of the two.
+    the finer grid is solved from the guess as well, and the rounds begin anew with the cheaper of the two.
     """
-    tol, rounds = run.tolerance, [rung(solution)]
-    solution = replace(solution, ladder=tuple(rounds))
+    tol, rounds = run.tolerance, [round_of(solution)]
+    solution = replace(solution, rounds=tuple(rounds))
     dearer = False
     while solution.outcome.status is Status.SOLVED and len(rounds) < _ROUNDS:
         settled = has_settled(solution, tol)
@@ -168,6 +168,6 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: Given = None
             if again.outcome.status is Status.SOLVED and again.cost < finer.cost:
                 finer = again
             rounds = []
-        rounds.append(rung(finer))
-        solution, dearer = replace(finer, ladder=tuple(rounds)), False
+        rounds.append(round_of(finer))
+        solution, dearer = replace(finer, rounds=tuple(rounds)), False
     return solution

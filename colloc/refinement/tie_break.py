@@ -85,7 +85,7 @@ def tie_break(
         raise InputError(f"solution must be an optimum, got one that ended {solution.status}")
     begin = time.perf_counter()
     nlp = solution.nlp.for_problem(replace(problem, duration=solution.duration, minimize=cost))
-    start = Start(np.clip(solution.x, nlp.lower, nlp.upper), near=True)
+    start = Start(np.clip(solution.x, nlp.lower, nlp.upper), near_optimum=True)
     run = Run(solution.parameters, chosen, progress, solution.outcome.tolerance)
     settled, _ = run(nlp, start, begin)
     assert isinstance(settled, Solution)

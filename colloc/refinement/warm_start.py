@@ -16,11 +16,11 @@ from colloc.transcription import NLP, BaseNLP, Guess, Keyframes, SequenceNLP, ph
 from colloc.transcription.blend import blended, resting
 from colloc.transcription.trajectory import Trajectory
 
-Own = Keyframes | Guess | Solution | None  # a guess for one motion
-Given = Own | BaseSolution | Mapping[str, Own]  # and for one in phases
+PhaseGuess = Keyframes | Guess | Solution | None  # a guess for one motion
+MotionGuess = PhaseGuess | BaseSolution | Mapping[str, PhaseGuess]  # and for one in phases
 
 
-def start_from(nlp: NLP | SequenceNLP, guess: Given, parameters: np.ndarray) -> Start:
+def start_from(nlp: NLP | SequenceNLP, guess: MotionGuess, parameters: np.ndarray) -> Start:
     """A decision vector, and multipliers where they fit.
 
     Parameters
@@ -32,18 +32,18 @@ def start_from(nlp: NLP | SequenceNLP, guess: Given, parameters: np.ndarray) -> 
     parameters : ndarray, shape (n_p,)
     """
     check_kind(nlp.problem, guess)
-    multipliers, near = None, False
+    multipliers, near_optimum = None, False
     if isinstance(guess, BaseSolution):
         # An iterate that is no optimum would mislead.
         optimal = guess.outcome.status in (Status.SOLVED, Status.ACCEPTABLE)
         same = _has_variables_of(guess, nlp)
         multipliers = _multipliers(nlp, guess) if optimal and same else None
-        near = optimal and not same and guess.problem is nlp.problem
+        near_optimum = optimal and not same and guess.problem is nlp.problem
     x = blended(nlp, _decision_vector(nlp, guess), parameters)
-    return Start(np.clip(x, nlp.lower, nlp.upper), multipliers, near=near)
+    return Start(np.clip(x, nlp.lower, nlp.upper), multipliers, near_optimum=near_optimum)
 
 
-def _decision_vector(nlp: NLP | SequenceNLP, guess: Given) -> np.ndarray:
+def _decision_vector(nlp: NLP | SequenceNLP, guess: MotionGuess) -> np.ndarray:
     """A guess in the variables of a program, as it is."""
     if isinstance(guess, BaseSolution) and _has_variables_of(guess, nlp):
         return guess.x
@@ -56,7 +56,7 @@ def _has_variables_of(solution: BaseSolution, nlp: NLP | SequenceNLP) -> bool:
     return solution.program.curves == nlp.curves and solution.x.size == nlp.n_x
 
 
-def _packed(nlp: NLP, guess: Own) -> np.ndarray:
+def _packed(nlp: NLP, guess: PhaseGuess) -> np.ndarray:
     """A guess of one phase in its variables."""
     if isinstance(guess, Solution):
         if _has_variables_of(guess, nlp):
@@ -65,7 +65,7 @@ def _packed(nlp: NLP, guess: Own) -> np.ndarray:
     return nlp.grid.interpolate(resting(nlp.problem, trajectory_from(nlp.problem, guess)))
 
 
-def _by_phase(problem: Problem | Phases, guess: Given) -> Mapping[str, Own]:
+def _by_phase(problem: Problem | Phases, guess: MotionGuess) -> Mapping[str, PhaseGuess]:
     """A guess for every phase of a motion."""
     if isinstance(guess, BaseSolution):
         if guess.phases.keys() == problem.phases.keys():

@@ -72,7 +72,7 @@ def _given_duration(cost: Cost, horizon: Free) -> list[str]:
 def _change(solution: Solution | SequenceSolution) -> str:
     """A cost that has not settled."""
     change = f"the cost changed by {solution.cost_change:.1e} of its size in the last round"
-    if len(solution.ladder) == 1:
+    if len(solution.rounds) == 1:
         change = "no finer grid led to an optimum that confirms the cost"
     return f"{change}, tolerance {solution.outcome.tolerance:.1g}: refine further, with co.refine(solution, tol)"
 

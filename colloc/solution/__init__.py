@@ -1,12 +1,11 @@
 """Answers: the motion, how far it can be trusted, and whether it holds.
 
-sample      the motion at some times
-by_joint    arrays that know joints by name
-ladder      the rounds of a refinement
-solution    the answer to a problem
-sequence    the answer to a motion in phases
-simulation  a motion simulated forward under its torques
-verify      whether an answer holds, by other means
+sample            the motion at some times, and arrays that know joints by name
+refinement_round  one round of a refinement
+solution          the answer to a problem
+sequence          the answer to a motion in phases
+simulation        a motion simulated forward under its torques
+verify            whether an answer holds, by other means
 """
 
 from colloc.solution.sample import JointReactions, Sample

@@ -14,9 +14,8 @@ from colloc.errors.cost import cost_scale
 from colloc.errors.local import LocalError
 from colloc.errors.violations import Violation
 from colloc.problem import Instant, Sequence
-from colloc.solution.by_joint import ByJoint
-from colloc.solution.ladder import Rung
-from colloc.solution.sample import JointReactions, Sample
+from colloc.solution.refinement_round import RefinementRound
+from colloc.solution.sample import JointArray, JointReactions, Sample
 from colloc.solution.solution import BaseSolution, Solution
 from colloc.solver import Outcome
 from colloc.support.checks import InputError, finite_array, text, unknown_name
@@ -35,9 +34,7 @@ class SequenceSolution(BaseSolution):
     Parameters
     ----------
     program : SequenceNLP or DeferredNLP
-    outcome : Outcome
-    parameters : ndarray
-    ladder : tuple of Rung
+    outcome, parameters, rounds :
         As in `Solution`.
 
     Examples
@@ -53,21 +50,18 @@ class SequenceSolution(BaseSolution):
     program: SequenceNLP | DeferredNLP
     outcome: Outcome
     parameters: np.ndarray
-    ladder: tuple[Rung, ...] = ()
+    rounds: tuple[RefinementRound, ...] = ()
 
     @property
     def problem(self) -> Sequence:
-        """The sequence that this answers."""
         return cast(Sequence, self.program.problem)
 
     @property
     def nlp(self) -> SequenceNLP:
-        """The nonlinear program that was solved, with its problem and transcription."""
         return cast(SequenceNLP, self.program.built)
 
     @property
     def curve(self) -> dict[str, Transcription]:
-        """The transcriptions of the phases."""
         return self.program.curves
 
     @cached_property
@@ -76,59 +70,54 @@ class SequenceSolution(BaseSolution):
 
         Those of equations at its start that the phase before imposes are zero.
         """
-        found, row = {}, 0
+        solutions, row = {}, 0
         for name, nlp in self.nlp.phases.items():
-            part = self.nlp.parts[name]
-            held = self.nlp.imposed[name]
-            rows = np.zeros(nlp.n_g)
-            rows[held] = self.multipliers["g"][row : row + held.sum()]
+            part, imposed = self.nlp.parts[name], self.nlp.imposed[name]
+            rows, end = np.zeros(nlp.n_g), row + imposed.sum()
+            rows[imposed] = self.multipliers["g"][row:end]
             multipliers = {"g": rows, "x": self.multipliers["x"][part]}
             outcome = replace(self.outcome, x=self.x[part], multipliers=multipliers)
-            found[name] = Solution(nlp, outcome, self.parameters, total_cost_scale=self.cost_scale)
-            row += held.sum()
-        return found
+            solutions[name] = Solution(nlp, outcome, self.parameters, total_cost_scale=self.cost_scale)
+            row = end
+        return solutions
 
-    def __getitem__(self, phase: str) -> Solution:
-        if text("name of a phase", phase) not in self.phases:
+    def __getitem__(self, name: str) -> Solution:
+        if text("name of a phase", name) not in self.phases:
             first = next(iter(self.phases))
-            if any(phase in own.problem.model.joint_names for own in self.phases.values()):
+            if any(name in phase.problem.model.joint_names for phase in self.phases.values()):
                 raise InputError(
-                    f"{phase!r} is a joint, and in brackets stands a phase: ask solution.tau[{phase!r}], or "
-                    f"solution[{first!r}][{phase!r}]"
+                    f"{name!r} is a joint, and in brackets stands a phase: ask solution.tau[{name!r}], or "
+                    f"solution[{first!r}][{name!r}]"
                 )
-            raise unknown_name("phase", phase, self.phases)
-        return self.phases[phase]
+            raise unknown_name("phase", name, self.phases)
+        return self.phases[name]
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self.phases)
 
     @cached_property
-    def starts(self) -> dict[str, float]:
-        """When every phase begins [s]."""
-        ends = accumulate((own.duration for own in self.phases.values()), initial=0.0)
+    def start_times(self) -> dict[str, float]:
+        ends = accumulate((phase.duration for phase in self.phases.values()), initial=0.0)
         return dict(zip(self.phases, ends, strict=False))
 
     @cached_property
     def duration(self) -> float:
-        """Duration of all phases together [s]."""
-        return sum(own.duration for own in self.phases.values())
+        return sum(phase.duration for phase in self.phases.values())
 
     @cached_property
     def cost_scale(self) -> float:
-        """What changes and errors of the cost are relative to: the sizes of all terms, of the phases and across."""
         phases = self.nlp.phases.items()
         parts = (cost_scale(nlp, self.x[self.nlp.parts[name]], self.parameters) for name, nlp in phases)
         across = (abs(self.terms[name]) for name in self.problem.costs)
         return sum(parts) + sum(across)
 
     @property
-    def edges(self) -> np.ndarray:
-        """Ends of the intervals of all phases, shape (intervals + 1,) [s]."""
-        return np.append(0.0, np.concatenate([self.starts[name] + own.edges[1:] for name, own in self.phases.items()]))
+    def mesh_times(self) -> np.ndarray:
+        ends = [self.start_times[name] + phase.mesh_times[1:] for name, phase in self.phases.items()]
+        return np.append(0.0, np.concatenate(ends))
 
     @property
     def title(self) -> str:
-        """Models, phases and curves."""
         models = ", ".join(dict.fromkeys(problem.model.name for problem in self.problem.phases.values()))
         return f"Solution of {models} in {len(self.phases)} phases by {self.nlp.described_curve}"
 
@@ -138,47 +127,30 @@ class SequenceSolution(BaseSolution):
 
         The parts of the cost's error add up; of all else the worst phase counts.
         """
-        return LocalError.joined(self.edges, [phase.error for phase in self.phases.values()])
+        return LocalError.joined(self.mesh_times, [phase.error for phase in self.phases.values()])
 
     @cached_property
     def violations(self) -> list[Violation]:
-        """Every row of every phase on a grid finer than the nodes, and those across phases, worst first."""
-        found = []
-        for name, own in self.phases.items():
-            found += [self._of_whole(name, v) for v in own.violations]
+        violations = [self._of_whole(name, v) for name, phase in self.phases.items() for v in phase.violations]
         for block in self.nlp.constraints:
             if block not in self.nlp.owners:
                 rows, values = block.rows, block.evaluate(self.x, self.parameters)[:, 0]
                 amounts = np.maximum(0.0, np.maximum(rows.lower - values, values - rows.upper))
-                own = zip(rows.labels, amounts.tolist(), rows.scale.tolist(), rows.units, strict=True)
-                for label, amount, size, unit in own:
-                    found.append(Violation(block.name, label, amount, amount / size, 0.0, unit, size))
-        return sorted(found, key=lambda v: -v.relative)
+                columns = rows.labels, amounts.tolist(), rows.scale.tolist(), rows.units
+                for label, amount, size, unit in zip(*columns, strict=True):
+                    violations.append(Violation(block.name, label, amount, amount / size, 0.0, unit, size))
+        return sorted(violations, key=lambda v: -v.relative)
 
     @cached_property
     def nodes(self) -> Sample:
         """The motion at the nodes of all phases; where phases meet before and after."""
-        return self._joined([(name, own.nodes, self.starts[name]) for name, own in self.phases.items()])
+        return self._joined([(name, phase.nodes) for name, phase in self.phases.items()])
 
     def at(self, t: Any) -> Sample:
-        """The motion at any times, on the transcriptions' own curves.
-
-        Parameters
-        ----------
-        t : float or shape (N,) [s]
-            Within 0 .. duration.
-
-        Raises
-        ------
-        InputError
-            For times outside the motion, and where phases have different joints: those take ``solution["flight"].at``.
-        """
-        times = np.atleast_1d(self._normalised(t)) * self.duration
-        parts = [(name, self[name].at(own), self.starts[name]) for name, own in self.by_phase(times)]
-        found, order = self._joined(parts), self._order(times)
-        pick = order[0] if np.ndim(t) == 0 else order
-        signals = {name: values[pick] for name, values in found.signals.items()}
-        q, qd, qdd, tau = (ByJoint(getattr(found, k)[pick], found.q.joints) for k in _MOVING)
+        sample = self._joined([(name, self[name].at(times)) for name, times in self.by_phase(t)])
+        order = self._order(t)
+        signals = {name: values[order] for name, values in sample.signals.items()}
+        q, qd, qdd, tau = (JointArray(getattr(sample, k)[order], sample.q.joints) for k in _MOVING)
         return Sample(finite_array("t", t), q, qd, qdd, tau, signals)
 
     def evaluate(self, fn: Callable[[Instant], Any], t: Any = None) -> Any:
@@ -202,12 +174,10 @@ class SequenceSolution(BaseSolution):
             As there, and where the function has another shape in one phase than in another.
         """
         if t is None:
-            return self._concatenated([(name, own.evaluate(fn)) for name, own in self.phases.items()])
-        times = np.atleast_1d(self._normalised(t)) * self.duration
-        found = self._concatenated([(name, self[name].evaluate(fn, own)) for name, own in self.by_phase(times)])
-        order = self._order(times)
-        pick = order[0] if np.ndim(t) == 0 else order
-        return tuple(part[pick] for part in found) if isinstance(found, tuple) else found[pick]
+            return self._concatenated([(name, phase.evaluate(fn)) for name, phase in self.phases.items()])
+        values = self._concatenated([(name, self[name].evaluate(fn, times)) for name, times in self.by_phase(t)])
+        order = self._order(t)
+        return tuple(array[order] for array in values) if isinstance(values, tuple) else values[order]
 
     def reactions(self, t: Any = None) -> JointReactions:
         """Internal force and moment of every joint, at the nodes or at given times.
@@ -220,61 +190,28 @@ class SequenceSolution(BaseSolution):
             Within 0 .. duration.
         """
         if t is None:
-            times, parts, order = self.t, [own.reactions() for own in self.phases.values()], slice(None)
+            times, parts, order = self.t, [phase.reactions() for phase in self.phases.values()], slice(None)
         else:
             times = np.atleast_1d(finite_array("t", t))
-            parts = [self[name].reactions(own) for name, own in self.by_phase(times)]
-            order = self._order(self._normalised(times) * self.duration)
-        every = [own.problem.model.bodies for own in self.phases.values()]
-        bodies = tuple(dict.fromkeys(body.name for bodies in every for body in bodies))
+            parts, order = [self[name].reactions(seconds) for name, seconds in self.by_phase(times)], self._order(times)
+        models = (phase.problem.model for phase in self.phases.values())
+        bodies = tuple(dict.fromkeys(body.name for model in models for body in model.bodies))
         force, moment = (
-            np.concatenate([_by_body(getattr(part, what), part.bodies, bodies) for part in parts])[order]
-            for what in ("force", "moment")
+            np.concatenate([_by_body(getattr(part, quantity), part.bodies, bodies) for part in parts])[order]
+            for quantity in ("force", "moment")
         )
         return JointReactions(times, force, moment, bodies)
 
     def violations_at(self, t: Any) -> list[Violation]:
-        """Every constraint row of the phases at given times, the worst of them for each row, worst row first.
-
-        Parameters
-        ----------
-        t : shape (N,) [s]
-            Within 0 .. duration.
-        """
-        times, found = np.atleast_1d(self._normalised(t)) * self.duration, []
-        for name, own in self.by_phase(times):
-            found += [self._of_whole(name, v) for v in self[name].violations_at(own)]
-        return sorted(found, key=lambda v: -v.relative)
+        violations = [
+            self._of_whole(name, v) for name, times in self.by_phase(t) for v in self[name].violations_at(times)
+        ]
+        return sorted(violations, key=lambda v: -v.relative)
 
     @property
     def constants(self) -> dict[str, np.ndarray]:
         """Values of the unknown constants of all phases; of one that several have, such as impulses, the last one's."""
-        return {name: value for own in self.phases.values() for name, value in own.constants.items()}
-
-    def _concatenated(self, parts: list[tuple[str, Any]]) -> Any:
-        """Arrays, or tuples of arrays, of one phase after another."""
-        shapes = {}
-        for name, found in parts:
-            own = found if isinstance(found, tuple) else (found,)
-            shapes.setdefault(tuple(array.shape[1:] for array in own), name)
-        if len(shapes) > 1:
-            (one, first), (other, second) = list(shapes.items())[:2]
-            raise InputError(
-                f"the function has shape {_words(one)} in phase {first!r} and {_words(other)} in {second!r}: ask each, "
-                f"as in solution[{first!r}].evaluate(fn, t)"
-            )
-        if isinstance(parts[0][1], tuple):
-            return tuple(np.concatenate(own) for own in zip(*(found for _, found in parts), strict=True))
-        return np.concatenate([found for _, found in parts])
-
-    def _of_whole(self, phase: str, own: Violation) -> Violation:
-        """A violation of a phase, named with it, at the time of the whole motion."""
-        constraint, row = (f"{phase}: {what}" for what in (own.constraint, own.row))
-        return own._replace(constraint=constraint, row=row, t=own.t + self.starts[phase])
-
-    def _phase_of(self, times: np.ndarray) -> np.ndarray:
-        """Number of the phase at times, the later one where two meet."""
-        return np.clip(np.searchsorted(list(self.starts.values()), times, side="right") - 1, 0, len(self.phases) - 1)
+        return {name: value for phase in self.phases.values() for name, value in phase.constants.items()}
 
     def by_phase(self, t: Any) -> list[tuple[str, np.ndarray]]:
         """The phases in which times lie, in their order, each with its times since its own start [s].
@@ -286,67 +223,85 @@ class SequenceSolution(BaseSolution):
         t : float or shape (N,) [s]
             Within 0 .. duration.
         """
+        times, numbers = self._numbered(t)
+        return [
+            (name, np.clip(times[numbers == k] - self.start_times[name], 0.0, phase.duration))
+            for k, (name, phase) in enumerate(self.phases.items())
+            if (numbers == k).any()
+        ]
+
+    def _numbered(self, t: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Times within the motion, and the number of the phase at each, the later one where two meet."""
         times = np.atleast_1d(self._normalised(t)) * self.duration
-        numbers, found = self._phase_of(times), []
-        for k, (name, own) in enumerate(self.phases.items()):
-            if (inside := numbers == k).any():
-                found.append((name, np.clip(times[inside] - self.starts[name], 0.0, own.duration)))
-        return found
+        numbers = np.searchsorted(list(self.start_times.values()), times, side="right") - 1
+        return times, np.clip(numbers, 0, len(self.phases) - 1)
 
-    def _order(self, times: np.ndarray) -> np.ndarray:
-        """Where each of the times stands among those sorted by phase."""
-        return np.argsort(np.argsort(self._phase_of(times), kind="stable"), kind="stable")
+    def _order(self, t: Any) -> Any:
+        """Where each of the times stands among those sorted by phase; a number for a single time."""
+        _, numbers = self._numbered(t)
+        order = np.argsort(np.argsort(numbers, kind="stable"), kind="stable")
+        return order[0] if np.ndim(t) == 0 else order
 
-    def _joined(self, parts: list[tuple[str, Sample, float]]) -> Sample:
+    def _of_whole(self, phase: str, violation: Violation) -> Violation:
+        """A violation of a phase, named with it, at the time of the whole motion."""
+        constraint, row = (f"{phase}: {name}" for name in (violation.constraint, violation.row))
+        return violation._replace(constraint=constraint, row=row, t=violation.t + self.start_times[phase])
+
+    def _concatenated(self, parts: list[tuple[str, Any]]) -> Any:
+        """Arrays, or tuples of arrays, of one phase after another."""
+        phases = {}
+        for name, values in parts:
+            arrays = values if isinstance(values, tuple) else (values,)
+            phases.setdefault(" and ".join(str(array.shape[1:]) for array in arrays), name)
+        if len(phases) > 1:
+            (shape, first), (another, second) = list(phases.items())[:2]
+            raise InputError(
+                f"the function has shape {shape} in phase {first!r} and {another} in {second!r}: ask each, "
+                f"as in solution[{first!r}].evaluate(fn, t)"
+            )
+        if isinstance(parts[0][1], tuple):
+            return tuple(np.concatenate(arrays) for arrays in zip(*(values for _, values in parts), strict=True))
+        return np.concatenate([values for _, values in parts])
+
+    def _joined(self, parts: list[tuple[str, Sample]]) -> Sample:
         """Samples of some phases one after another; what a phase does not have of a signal is NaN there."""
-        joints = {self[name].problem.model.joint_names for name, _, _ in parts}
-        if len(joints) > 1:
-            names = ", ".join(name for name, _, _ in parts)
+        if len({self[name].problem.model.joint_names for name, _ in parts}) > 1:
+            names = ", ".join(name for name, _ in parts)
             raise InputError(f"phases {names} have different joints: ask each, as in solution[{parts[0][0]!r}].at(t)")
-        t = np.concatenate([start + sample.t for _, sample, start in parts])
-        names = parts[0][1].q.joints
-        q, qd, qdd, tau = (
-            ByJoint(np.concatenate([getattr(sample, k) for _, sample, _ in parts]), names) for k in _MOVING
-        )
-        names = dict.fromkeys(name for _, sample, _ in parts for name in sample.signals)
-        signals = {name: _beneath([_signal(sample, name) for _, sample, _ in parts]) for name in names}
-        return Sample(t, q, qd, qdd, tau, signals)
+        samples = [sample for _, sample in parts]
+        t = np.concatenate([self.start_times[name] + sample.t for name, sample in parts])
+        joints = samples[0].q.joints
+        q, qd, qdd, tau = (JointArray(np.concatenate([getattr(s, k) for s in samples]), joints) for k in _MOVING)
+        names = dict.fromkeys(name for sample in samples for name in sample.signals)
+        return Sample(t, q, qd, qdd, tau, {name: _joined_signal(samples, name) for name in names})
 
     def __getstate__(self) -> dict[str, Any]:
         # The phases' solutions follow from the whole.
         return {name: value for name, value in super().__getstate__().items() if name != "phases"}
 
     def _details(self) -> list[tuple[str, str]]:
-        return [("phase", f"{name}: {own.duration:.8g} s") for name, own in self.phases.items()]
+        return [("phase", f"{name}: {phase.duration:.8g} s") for name, phase in self.phases.items()]
 
 
 def solution_of(
     program: NLP | SequenceNLP | DeferredNLP, outcome: Outcome, parameters: np.ndarray
 ) -> Solution | SequenceSolution:
-    """What a solver left of a program as a solution, of one motion or of one in phases."""
+    """The solution that a solver's outcome is, of a single motion or of one in phases."""
     kind: Any = Solution if "" in program.curves else SequenceSolution
     return kind(program, outcome, parameters)
 
 
-def _by_body(values: np.ndarray, bodies: tuple[str, ...], every: tuple[str, ...]) -> np.ndarray:
+def _by_body(values: np.ndarray, bodies: tuple[str, ...], all_bodies: tuple[str, ...]) -> np.ndarray:
     """Vectors of some bodies among those of all, NaN of the others."""
-    found = np.full((len(values), len(every), 3), np.nan)
-    found[:, [every.index(body) for body in bodies]] = values
-    return found
+    vectors = np.full((len(values), len(all_bodies), 3), np.nan)
+    vectors[:, [all_bodies.index(body) for body in bodies]] = values
+    return vectors
 
 
-def _signal(sample: Sample, name: str) -> np.ndarray:
-    return sample.signals.get(name, np.zeros((sample.t.size, 0)))
-
-
-def _beneath(parts: list[np.ndarray]) -> np.ndarray:
-    """Tables one after another, narrower ones filled with NaN."""
-    width = max(part.shape[1] for part in parts)
+def _joined_signal(samples: list[Sample], name: str) -> np.ndarray:
+    """A signal of samples one after another, filled with NaN where it is narrower or missing."""
+    tables = [sample.signals.get(name, np.zeros((sample.t.size, 0))) for sample in samples]
+    width = max(table.shape[1] for table in tables)
     return np.concatenate([
-        np.pad(part, ((0, 0), (0, width - part.shape[1])), constant_values=np.nan) for part in parts
+        np.pad(table, ((0, 0), (0, width - table.shape[1])), constant_values=np.nan) for table in tables
     ])  # fmt: skip
-
-
-def _words(shapes: tuple[tuple[int, ...], ...]) -> str:
-    """Shapes at one time: (3,), or (3,) and () of several."""
-    return " and ".join(map(str, shapes))

@@ -44,7 +44,7 @@ class _Reference(NamedTuple):
 
     Parameters
     ----------
-    edges : ndarray, shape (intervals + 1,) [s]
+    mesh : ndarray, shape (intervals + 1,) [s]
     coefficients : ndarray, shape (intervals, degree + 1, 4 n + 2 m + signals)
         Of Chebyshev polynomials in 2 u - 1, u the time on the interval from 0 to 1: positions, velocities and
         accelerations, states and their rates, exact derivatives of each other, which start at the solution's state;
@@ -55,7 +55,7 @@ class _Reference(NamedTuple):
         Of the states, see `state_sizes`.
     """
 
-    edges: np.ndarray
+    mesh: np.ndarray
     coefficients: np.ndarray
     gap: np.ndarray
     size: np.ndarray
@@ -82,14 +82,14 @@ def simulate(solution: Solution, tolerance: float) -> Deviations:
     step = _integrator(problem, torque, solution.duration, reference.coefficients.shape[1], tolerance)
     carried, whole, local = start, [], []
     for k, coefficients in enumerate(reference.coefficients):
-        p = np.concatenate([coefficients.ravel("F"), *_fixed(solution), reference.edges[k : k + 2]])
+        p = np.concatenate([coefficients.ravel("F"), *_fixed(solution), reference.mesh[k : k + 2]])
         local.append(_after(step, start, p) + reference.gap[k])
         # Without a deviation to carry on both are the same.
         carried = _after(step, carried, p) + reference.gap[k] if carried.any() else local[-1]
         whole.append(carried)
-    sizes = (np.abs(np.delete(found, range(n, 2 * n), axis=1)) for found in (np.array(whole), np.array(local)))
-    sizes = (size / np.append(np.ones(n), reference.size) for size in sizes)
-    return Deviations(*(np.where(np.isnan(size), np.inf, size) for size in sizes))
+    scale, velocities = np.append(np.ones(n), reference.size), range(n, 2 * n)
+    deviations = (np.abs(np.delete(rows, velocities, axis=1)) / scale for rows in (np.array(whole), np.array(local)))
+    return Deviations(*(np.where(np.isnan(part), np.inf, part) for part in deviations))
 
 
 def _fixed(solution: Solution) -> tuple[np.ndarray, np.ndarray]:
@@ -108,53 +108,53 @@ def _after(step: ca.Function, start: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 
 def _reference(solution: Solution, torque: ca.Function) -> _Reference:
-    edges = solution.nlp.grid.breakpoints * solution.duration
-    intervals, half = edges.size - 1, np.diff(edges)[:, None, None] / 2
+    mesh = solution.mesh_times
+    intervals, half = mesh.size - 1, np.diff(mesh)[:, None, None] / 2
     # Chebyshev points are all inside the interval, so that a jump at an end is not seen.
     v = chebyshev.chebpts1(_SAMPLES)
     fit = np.linalg.inv(chebyshev.chebvander(v, _SAMPLES - 1))
-    times = (edges[:-1, None] + (v + 1) * half[..., 0]).ravel()
-    sample, start, end = solution.at(times), solution.at(edges[:-1]), solution.at(edges[1:])
+    times = (mesh[:-1, None] + (v + 1) * half[..., 0]).ravel()
+    sample, start, end = solution.at(times), solution.at(mesh[:-1]), solution.at(mesh[1:])
     qdd = fit @ sample.qdd.reshape(intervals, _SAMPLES, -1)
     qd = _integral(qdd, half, start.qd)
     q = _integral(qd, half, start.q)
     signals, states, rates = _of_unknowns(solution, times)
     changes = fit @ rates.reshape(intervals, _SAMPLES, -1)
-    y = _integral(changes, half, _of_unknowns(solution, edges[:-1])[1])
-    ends = (q, end.q), (qd, end.qd), (y, _of_unknowns(solution, edges[1:])[1])
+    y = _integral(changes, half, _of_unknowns(solution, mesh[:-1])[1])
+    ends = (q, end.q), (qd, end.qd), (y, _of_unknowns(solution, mesh[1:])[1])
     gap = np.hstack([part.sum(axis=1) - at_end for part, at_end in ends])  # every Chebyshev polynomial is 1 at the end
     moving = [
         (chebyshev.chebvander(v, part.shape[1] - 1) @ part).reshape(times.size, -1) for part in (q, qd, qdd, y, changes)
     ]
-    own, nan = [values.T for values in moving], np.nan
-    columns = times[None], solution.duration, *own[:3], nan, nan, nan, signals.T, nan, *own[3:]
+    rows, nan = [values.T for values in moving], np.nan
+    columns = times[None], solution.duration, *rows[:3], nan, nan, nan, signals.T, nan, *rows[3:]
     needed = np.array(torque(*columns, *_fixed(solution))).T
     lower, upper = solution.problem.limits("tau")
     beyond = np.where(lower == upper, lower, sample.tau) - needed
     beyond[np.abs(beyond) < _ROUNDING * np.abs(needed).max(initial=0.0)] = 0.0
-    given = fit @ np.hstack([beyond, signals]).reshape(intervals, _SAMPLES, -1)
-    every = (q, qd, qdd, y, changes, given)
-    parts = [np.pad(part, ((0, 0), (0, _SAMPLES + 2 - part.shape[1]), (0, 0))) for part in every]
-    coefficients = np.concatenate(parts, axis=2)
+    inputs = fit @ np.hstack([beyond, signals]).reshape(intervals, _SAMPLES, -1)
+    parts = (q, qd, qdd, y, changes, inputs)
+    padded = [np.pad(part, ((0, 0), (0, _SAMPLES + 2 - part.shape[1]), (0, 0))) for part in parts]
+    coefficients = np.concatenate(padded, axis=2)
     size = np.abs(np.hstack([*moving, needed, signals])).max(axis=0)
     present = np.flatnonzero((np.abs(coefficients) > _ROUNDING * size).any(axis=(0, 2)))
     sizes = state_sizes(solution.problem, states)
-    return _Reference(edges, coefficients[:, : present.max(initial=0) + 1], gap, sizes)
+    return _Reference(mesh, coefficients[:, : present.max(initial=0) + 1], gap, sizes)
 
 
 def _of_unknowns(solution: Solution, t: np.ndarray) -> tuple[np.ndarray, ...]:
     """Signals, states and rates of states at times, each shape (N, size)."""
     slots = solution.problem.instant.slots
     parts = slots.signals, slots.states, slots.state_rates
-    every = solution.evaluate(lambda _: ca.vertcat(*parts, 0, 0), t)  # never a scalar
-    return tuple(np.split(every, np.cumsum([part.shape[0] for part in parts]), axis=1)[:-1])
+    values = solution.evaluate(lambda _: ca.vertcat(*parts, 0, 0), t)  # never a scalar
+    return tuple(np.split(values, np.cumsum([part.shape[0] for part in parts]), axis=1)[:-1])
 
 
 def _integral(rate: np.ndarray, half: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Coefficients of integrals over the time from given values on, those of the rates being (interval, degree, n)."""
-    found = chebyshev.chebint(rate, lbnd=-1, axis=1) * half
-    found[:, 0] += start
-    return found
+    """Coefficients of integrals over the time from values at its start, those of rates being (interval, degree, n)."""
+    integral = chebyshev.chebint(rate, lbnd=-1, axis=1) * half
+    integral[:, 0] += start
+    return integral
 
 
 def _integrator(problem: Problem, torque: ca.Function, duration: float, size: int, tolerance: float) -> ca.Function:
@@ -162,25 +162,25 @@ def _integrator(problem: Problem, torque: ca.Function, duration: float, size: in
     n, slots = problem.model.n, problem.instant.slots
     m = slots.states.shape[0]
     acceleration = problem.function("model", _forward_dynamics(problem))
-    ends = np.cumsum([0, n, n, n, m, m, n, slots.signals.shape[0]]).tolist()
-    coefficients, deviation = ca.SX.sym("coefficients", size, ends[-1]), ca.SX.sym("deviation", 2 * n + m)
-    u, edges = ca.SX.sym("u"), ca.SX.sym("edges", 2)
-    width = edges[1] - edges[0]
-    parts = ca.vertsplit(coefficients.T @ _chebyshev_basis(2 * u - 1, size), ends)
+    columns = np.cumsum([0, n, n, n, m, m, n, slots.signals.shape[0]]).tolist()
+    coefficients, deviation = ca.SX.sym("coefficients", size, columns[-1]), ca.SX.sym("deviation", 2 * n + m)
+    u, ends = ca.SX.sym("u"), ca.SX.sym("ends", 2)
+    width = ends[1] - ends[0]
+    parts = ca.vertsplit(coefficients.T @ _chebyshev_basis(2 * u - 1, size), columns)
     q, qd, qdd, y, changes, beyond, signals = parts
-    own = slots._replace(
-        t=edges[0] + u * width, duration=duration, q=q, qd=qd, qdd=qdd, signals=signals, states=y, state_rates=changes
+    instant = slots._replace(
+        t=ends[0] + u * width, duration=duration, q=q, qd=qd, qdd=qdd, signals=signals, states=y, state_rates=changes
     )
-    tau, predicted = torque(*own) + beyond, qd
+    tau, predicted = torque(*instant) + beyond, qd
     off = ca.vertsplit(deviation, [0, n, 2 * n, 2 * n + m])
     q, qd, y = (part + away for part, away in zip((q, qd, y), off, strict=True))
     if problem.coordinates is not None:
         q, qd, _ = problem.coordinates.motion(q, qd, qdd)
-    own = own._replace(q=q, qd=qd, tau=tau, states=y)
-    simulated = acceleration(*own._replace(qdd=ca.SX.nan(n, 1)))
-    found = _state_rates(problem)(*own._replace(qdd=simulated))
-    rate = width * ca.vertcat(qd - predicted, simulated - qdd, found - changes)
-    p = ca.vertcat(ca.vec(coefficients), slots.constants, slots.parameters, edges)
+    instant = instant._replace(q=q, qd=qd, tau=tau, states=y)
+    simulated = acceleration(*instant._replace(qdd=ca.SX.nan(n, 1)))
+    rates = _state_rates(problem)(*instant._replace(qdd=simulated))
+    rate = width * ca.vertcat(qd - predicted, simulated - qdd, rates - changes)
+    p = ca.vertcat(ca.vec(coefficients), slots.constants, slots.parameters, ends)
     ode = {"x": deviation, "t": u, "p": p, "ode": rate}
     options = {"abstol": tolerance, "reltol": tolerance, "max_num_steps": 100_000, "max_step_size": _LONGEST_STEP}
     return ca.integrator("forward", "cvodes", ode, 0.0, 1.0, options)
@@ -192,10 +192,10 @@ def _state_rates(problem: Problem) -> ca.Function:
     rows = ca.vertcat(ca.SX(0, 1), *(problem.rows[state.equation_name].rows.expression for state in problem.states))
     step = slots.state_rates - ca.solve(ca.jacobian(rows, slots.state_rates), rows) if problem.states else rows
     newton = problem.function("states", step)
-    found = slots.state_rates
+    rates = slots.state_rates
     for _ in range(_NEWTON):
-        found = newton(*slots._replace(state_rates=found))
-    return problem.function("states", found)
+        rates = newton(*slots._replace(state_rates=rates))
+    return problem.function("states", rates)
 
 
 def _forward_dynamics(problem: Problem) -> ca.SX:
@@ -216,7 +216,7 @@ def _chebyshev_basis(v: ca.SX, size: int) -> ca.SX:
 
 
 def growth(solution: Solution) -> float:
-    """How much errors of joints grow along the motion while its torques, and states, are held.
+    """How much errors of joints grow along the motion while its torques, and states, stay as they are.
 
     The largest factor, between the ends of any two intervals, by which the largest deviation of any joint can grow
     to first order, velocities being multiplied by the duration. About 2 for a mass that moves freely.
@@ -224,24 +224,23 @@ def growth(solution: Solution) -> float:
     The variational equation of the forward dynamics is integrated by the implicit midpoint rule.
     """
     nlp, T = solution.nlp, solution.duration
-    edges = nlp.grid.breakpoints
-    widths = np.repeat(np.diff(edges) / _STEPS, _STEPS)
-    middles = (edges[:-1, None] + np.diff(edges)[:, None] * (np.arange(_STEPS) + 0.5) / _STEPS).ravel()
+    breakpoints = nlp.grid.breakpoints
+    widths = np.repeat(np.diff(breakpoints) / _STEPS, _STEPS)
+    middles = (breakpoints[:-1, None] + np.diff(breakpoints)[:, None] * (np.arange(_STEPS) + 0.5) / _STEPS).ravel()
     sites = nlp.grid.anywhere(middles)
     slopes = nlp.grid.torques.slopes(sites.local.arguments)[-1]
     if not (n := slopes.shape[0]):
         return 1.0
-    (found,) = sites.evaluate([slopes], solution.x, solution.parameters)
-    dq, dqd, mass = np.moveaxis(found.reshape(-1, 3, n, n), 1, 0).swapaxes(-1, -2)
+    (values,) = sites.evaluate([slopes], solution.x, solution.parameters)
+    dq, dqd, mass = np.moveaxis(values.reshape(-1, 3, n, n), 1, 0).swapaxes(-1, -2)
     rate = np.zeros((widths.size, 2 * n, 2 * n))
     rate[:, :n, n:] = np.eye(n)
     rate[:, n:] = -np.linalg.solve(mass, np.concatenate([T**2 * dq, T * dqd], axis=2))
     move = widths[:, None, None] / 2 * rate
     steps = np.linalg.solve(np.eye(2 * n) - move, np.eye(2 * n) + move)
     largest, transitions = 1.0, np.zeros((0, 2 * n, 2 * n))
-    for k in range(edges.size - 1):
+    for k in range(breakpoints.size - 1):
         transitions = np.concatenate([transitions, np.eye(2 * n)[None]])
-        own = np.linalg.multi_dot(steps[k * _STEPS : (k + 1) * _STEPS][::-1])
-        transitions = own @ transitions
+        transitions = np.linalg.multi_dot(steps[k * _STEPS : (k + 1) * _STEPS][::-1]) @ transitions
         largest = max(largest, float(np.abs(transitions[:, :n]).sum(axis=2).max()))
     return largest

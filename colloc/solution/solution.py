@@ -20,38 +20,24 @@ from colloc.errors.violations import Violation, measure_violations
 from colloc.problem import Instant, Problem, Sequence
 from colloc.problem.instant import RATES
 from colloc.problem.user_functions import blamed, check_numbers
-from colloc.solution.by_joint import ByJoint
-from colloc.solution.ladder import Rung
-from colloc.solution.sample import JointMotion, JointReactions, Sample
+from colloc.solution.refinement_round import RefinementRound
+from colloc.solution.sample import JointArray, JointMotion, JointReactions, Sample
 from colloc.solver import Outcome, Status
 from colloc.support.checks import InputError, finite_array, function, quoted, text, unknown_name
 from colloc.support.display import Table, short
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, DeferredNLP, SequenceNLP
 
-_TOLD = 1e-6  # of a row's natural size: a violation beyond is listed
+_LISTED = 1e-6  # of a row's natural size: a violation beyond is listed
 
 
 class BaseSolution(ABC):
-    """The answer to a problem, as its solver left it.
-
-    Attributes
-    ----------
-    program : NLP, SequenceNLP or DeferredNLP
-        The nonlinear program that was solved, with its problem and transcription; one that came from another process,
-        or from a file, is built on first use.
-    outcome : Outcome
-        What the solver left behind.
-    parameters : ndarray
-        Values of the problem's parameters.
-    ladder : tuple of Rung
-        The rounds of the refinement that led here, this one the last; empty without one.
-    """
+    """The answer to a problem, as its solver left it: what `Solution` and `SequenceSolution` have in common."""
 
     program: NLP | SequenceNLP | DeferredNLP
     outcome: Outcome
     parameters: np.ndarray
-    ladder: tuple[Rung, ...]
+    rounds: tuple[RefinementRound, ...]
 
     @property
     @abstractmethod
@@ -75,7 +61,7 @@ class BaseSolution(ABC):
 
     @property
     @abstractmethod
-    def starts(self) -> dict[str, float]:
+    def start_times(self) -> dict[str, float]:
         """When every phase begins [s]."""
 
     @property
@@ -100,7 +86,7 @@ class BaseSolution(ABC):
 
     @property
     @abstractmethod
-    def edges(self) -> np.ndarray:
+    def mesh_times(self) -> np.ndarray:
         """Ends of the intervals of its grid, shape (intervals + 1,) [s]."""
 
     @property
@@ -115,20 +101,52 @@ class BaseSolution(ABC):
 
     @abstractmethod
     def at(self, t: Any) -> Sample:
-        """The motion at any times, on the transcription's own curve."""
+        """The motion at any times, on the transcription's own curve.
+
+        Parameters
+        ----------
+        t : float or shape (N,) [s]
+            Within 0 .. duration.
+
+        Raises
+        ------
+        InputError
+            For times outside the motion, and where phases have different joints: those take ``solution["flight"].at``.
+        """
 
     @abstractmethod
     def evaluate(self, fn: Callable[[Instant], Any], t: Any = None) -> Any:
         """Any function of the instant along the motion."""
 
     @abstractmethod
+    def violations_at(self, t: Any) -> list[Violation]:
+        """Every constraint row at given times, the worst of them for each row, worst row first.
+
+        Parameters
+        ----------
+        t : shape (N,) [s]
+            Within 0 .. duration. Constraints at one moment or at the ends are taken where they hold.
+        """
+
+    @property
+    @abstractmethod
+    def constants(self) -> dict[str, np.ndarray]:
+        """Values of the unknown constants."""
+
+    @abstractmethod
     def reactions(self, t: Any = None) -> JointReactions:
-        """Internal force and moment of every joint, at the nodes or at given times."""
+        """Internal force and moment of every joint, at the nodes or at given times.
+
+        Parameters
+        ----------
+        t : shape (N,) [s], optional
+            Within 0 .. duration.
+        """
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        legal = [own for own in dir(type(self)) if not own.startswith("_")]
+        legal = [attribute for attribute in dir(type(self)) if not attribute.startswith("_")]
         hint = "; pictures are in co.plot, as in co.plot.summary(solution)" if name.startswith("plot") else ""
         raise AttributeError(str(unknown_name("quantity of a solution", name, legal)) + hint)
 
@@ -180,9 +198,9 @@ class BaseSolution(ABC):
 
         Zero without a refinement.
         """
-        if len(self.ladder) < 2:
-            return float("inf") if self.ladder else 0.0
-        return abs(self.ladder[-1].cost - self.ladder[-2].cost) / self.cost_scale
+        if len(self.rounds) < 2:
+            return float("inf") if self.rounds else 0.0
+        return abs(self.rounds[-1].cost - self.rounds[-2].cost) / self.cost_scale
 
     @property
     def success(self) -> bool:
@@ -210,22 +228,22 @@ class BaseSolution(ABC):
         return self.nodes.t
 
     @property
-    def q(self) -> ByJoint:
+    def q(self) -> JointArray:
         """Joint positions at the nodes, shape (N, n) [rad, m]; of one joint `q["elbow"]`, as in what follows."""
         return self.nodes.q
 
     @property
-    def qd(self) -> ByJoint:
+    def qd(self) -> JointArray:
         """Joint velocities at the nodes, shape (N, n)."""
         return self.nodes.qd
 
     @property
-    def qdd(self) -> ByJoint:
+    def qdd(self) -> JointArray:
         """Joint accelerations at the nodes, shape (N, n)."""
         return self.nodes.qdd
 
     @property
-    def tau(self) -> ByJoint:
+    def tau(self) -> JointArray:
         """Actuator torques at the nodes, shape (N, n) [N m, N]."""
         return self.nodes.tau
 
@@ -272,13 +290,13 @@ class BaseSolution(ABC):
 
     def _violated(self) -> list[tuple[str, str]]:
         """Lines of the table on what is violated; of equations that a solved motion meets how far it strays."""
-        apart = [v for v in self.violations if v.equation and self.outcome.status is Status.SOLVED]
-        other = [v for v in self.violations if v not in apart]
-        worst = other[0].relative if other else 0.0
+        equations = [v for v in self.violations if v.equation and self.outcome.status is Status.SOLVED]
+        violations = [v for v in self.violations if v not in equations]
+        worst = violations[0].relative if violations else 0.0
         # Of a bound at zero the natural size is one unit, which a reader must know.
-        relative = "".join(f" of its row's natural size, {v.in_unit(v.size)}" for v in other[:1] if v.relative > 0)
-        lines = [("violation", f"{short(worst)}{relative}, between nodes included"), *_places(other)]
-        if places := _places(apart):
+        relative = "".join(f" of its row's natural size, {v.in_unit(v.size)}" for v in violations[:1] if v.relative > 0)
+        lines = [("violation", f"{short(worst)}{relative}, between nodes included"), *_places(violations)]
+        if places := _places(equations):
             strays = max(self.error.totals[source] for source in ("dynamics", "equations"))
             lines += [("equations", f"off between nodes: the motion strays by {strays:.1e}, relative"), *places]
         return lines
@@ -291,12 +309,13 @@ class Solution(BaseSolution):
     Parameters
     ----------
     program : NLP or DeferredNLP
-        The nonlinear program that was solved, with its problem and transcription.
+        The nonlinear program that was solved, with its problem and transcription; one that came from another process,
+        or from a file, is built on first use.
     outcome : Outcome
         What the solver left behind.
     parameters : ndarray
         Values of the problem's parameters.
-    ladder : tuple of Rung
+    rounds : tuple of RefinementRound
         The rounds of the refinement that led here, this one the last; empty without one.
     total_cost_scale : float
         Size of the cost of the motion of which this is a phase: what errors of its cost are measured by, at least.
@@ -314,7 +333,7 @@ class Solution(BaseSolution):
     program: NLP | DeferredNLP
     outcome: Outcome
     parameters: np.ndarray
-    ladder: tuple[Rung, ...] = ()
+    rounds: tuple[RefinementRound, ...] = ()
     total_cost_scale: float = 0.0
 
     def __getitem__(self, joint: str) -> JointMotion:
@@ -326,99 +345,67 @@ class Solution(BaseSolution):
 
     @property
     def phases(self) -> dict[str, Solution]:
-        """This motion as one phase, without a name."""
         return {"": self}
 
     @property
-    def starts(self) -> dict[str, float]:
-        """When every phase begins [s]."""
+    def start_times(self) -> dict[str, float]:
         return {"": 0.0}
 
     @property
     def problem(self) -> Problem:
-        """The problem that this answers."""
         return cast(Problem, self.program.problem)
 
     @property
     def nlp(self) -> NLP:
-        """The nonlinear program that was solved, with its problem and transcription."""
         return cast(NLP, self.program.built)
 
     @property
     def curve(self) -> Transcription:
-        """The transcription on which it was found."""
         return self.program.curves[""]
 
     @cached_property
     def cost_scale(self) -> float:
-        """What changes and errors of the cost are relative to: its terms' sizes, here or at a motion slightly off."""
         return max(cost_scale(self.nlp, self.x, self.parameters), self.total_cost_scale)
 
     @cached_property
     def error(self) -> LocalError:
-        """The error of the motion between the nodes, on every interval, by source; `float(error)` is the largest."""
         return local_error(self.nlp, self.x, self.parameters, self.total_cost_scale)
 
     @cached_property
     def violations(self) -> list[Violation]:
-        """Every constraint row on a grid finer than the nodes, worst first."""
         return measure_violations(self.nlp, self.x, self.parameters)
 
     def violations_at(self, t: Any) -> list[Violation]:
-        """Every constraint row at given times, the worst of them for each row, worst row first.
-
-        Parameters
-        ----------
-        t : shape (N,) [s]
-            Within 0 .. duration. Constraints at one moment or at the ends are taken where they hold.
-        """
         return measure_violations(self.nlp, self.x, self.parameters, np.atleast_1d(self._normalised(t)))
 
     @cached_property
     def duration(self) -> float:
-        """Duration of the motion [s]."""
         return self.nlp.duration(self.x)
 
     @property
-    def edges(self) -> np.ndarray:
-        """Ends of the intervals of its grid, shape (intervals + 1,) [s]."""
+    def mesh_times(self) -> np.ndarray:
         return self.nlp.grid.breakpoints * self.duration
 
     @property
     def title(self) -> str:
-        """Model and curve."""
         return f"Solution of {self.problem.model.name} by {brief(self.curve)}"
 
     @property
     def constants(self) -> dict[str, np.ndarray]:
-        """Values of the unknown constants."""
         return {name: self.x[index] for name, index in self.nlp.grid.layout.constants.items()}
 
     @cached_property
     def nodes(self) -> Sample:
-        """The motion at the nodes."""
         return self.at(np.unique(np.append(0.0, self.nlp.grid.nodes().s)) * self.duration)
 
     def at(self, t: Any) -> Sample:
-        """The motion at any times, on the transcription's own curve.
-
-        Parameters
-        ----------
-        t : float or shape (N,) [s]
-            Within 0 .. duration.
-
-        Raises
-        ------
-        InputError
-            For times outside the motion.
-        """
         now = self.problem.instant
         varying = {**now.signals, **now.states}
         t = finite_array("t", t)
         arrays = self._evaluated([now.q, now.qd, now.qdd, now.tau, *varying.values()], t)
         values = [array[0] if t.ndim == 0 else array for array in arrays]
         moving = [
-            ByJoint(value, self.problem.model.names(quantity))
+            JointArray(value, self.problem.model.names(quantity))
             for quantity, value in zip(("q", "qd", "qdd", "tau"), values, strict=False)
         ]
         return Sample(t, *moving, signals=dict(zip(varying, values[4:], strict=True)))
@@ -445,30 +432,22 @@ class Solution(BaseSolution):
         times = self.t if t is None else finite_array("t", t)
         now = self.problem.instant
         with blamed("evaluate", self.problem.model.joint_names):
-            found = fn(now)
-        several = isinstance(found, tuple)
+            result = fn(now)
+        several = isinstance(result, tuple)
         try:
-            expressions = [ca.densify(ca.SX(value)) for value in (found if several else (found,))]
+            expressions = [ca.densify(ca.SX(value)) for value in (result if several else (result,))]
         except (TypeError, NotImplementedError):
-            raise InputError(f"a function to evaluate must return SX or a tuple of SX, got {quoted(found)}") from None
+            raise InputError(f"a function to evaluate must return SX or a tuple of SX, got {quoted(result)}") from None
         arrays = [
-            _shaped(array, expression.shape, one=times.ndim == 0)
+            _shaped(array, expression.shape, single=times.ndim == 0)
             for array, expression in zip(self._evaluated(expressions, times), expressions, strict=True)
         ]
         return tuple(arrays) if several else arrays[0]
 
     def reactions(self, t: Any = None) -> JointReactions:
-        """Internal force and moment of every joint, at the nodes or at given times.
-
-        Parameters
-        ----------
-        t : shape (N,) [s], optional
-            Within 0 .. duration.
-        """
-
         def transmitted(now: Instant) -> tuple[ca.SX, ca.SX]:
-            found = joint_reactions(now.model, now.q, now.qd, now.qdd, now.loads or ())
-            return found.force.T, found.moment.T
+            reactions = joint_reactions(now.model, now.q, now.qd, now.qdd, now.loads or ())
+            return reactions.force.T, reactions.moment.T
 
         times = self.t if t is None else np.atleast_1d(finite_array("t", t))
         names = tuple(body.name for body in self.problem.model.bodies)
@@ -478,30 +457,29 @@ class Solution(BaseSolution):
     def _evaluated(self, expressions: list[ca.SX], t: Any) -> list[np.ndarray]:
         """Expressions in the symbols of the problem's instant at times, each ndarray, shape (N, entries)."""
         now, grid = self.problem.instant, self.nlp.grid
-        if any(
-            ca.depends_on(expression, ca.vertcat(*(getattr(now.slots, k) for k in RATES))) for expression in expressions
-        ):
+        rates = ca.vertcat(*(getattr(now.slots, k) for k in RATES))
+        if any(ca.depends_on(expression, rates) for expression in expressions):
             grid = grid.with_rates
         sites = grid.anywhere(np.atleast_1d(self._normalised(t)))
         function = ca.Function("evaluate", now.slots, expressions, {"allow_free": True})
         if function.has_free():
             free = ", ".join(function.get_free())
             raise InputError(f"a function to evaluate uses symbols that this problem does not know: {free}")
-        found = sites.evaluate(function.call(list(sites.local.arguments)), self.x, self.parameters)
-        if any(np.isnan(array).any() for array in found):
+        arrays = sites.evaluate(function.call(list(sites.local.arguments)), self.x, self.parameters)
+        if any(np.isnan(array).any() for array in arrays):
             check_numbers("evaluate", function)
-        return found
+        return arrays
 
 
-def _shaped(values: np.ndarray, shape: tuple[int, int], *, one: bool) -> np.ndarray:
+def _shaped(values: np.ndarray, shape: tuple[int, int], *, single: bool) -> np.ndarray:
     """Samples (N, entries), column after column, in the shape of the expression."""
     rows, columns = shape
-    found = values.reshape(values.shape[0], columns, rows).swapaxes(1, 2)
+    samples = values.reshape(values.shape[0], columns, rows).swapaxes(1, 2)
     if columns == 1:
-        found = found[:, 0, 0] if rows == 1 else found[:, :, 0]
-    return found[0] if one else np.ascontiguousarray(found)
+        samples = samples[:, 0, 0] if rows == 1 else samples[:, :, 0]
+    return samples[0] if single else np.ascontiguousarray(samples)
 
 
 def _places(violations: list[Violation]) -> list[tuple[str, str]]:
     """Lines on the worst of some violations, and where they are."""
-    return [("", f"{v.row}: by {v} at t = {short(v.t)} s") for v in violations if v.relative > _TOLD][:5]
+    return [("", f"{v.row}: by {v} at t = {short(v.t)} s") for v in violations if v.relative > _LISTED][:5]

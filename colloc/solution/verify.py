@@ -45,7 +45,7 @@ class KKT:
 
 @dataclass(frozen=True, repr=False)
 class Verification:
-    """What an independent look at a solution found.
+    """The result of an independent look at a solution.
 
     Parameters
     ----------
@@ -53,14 +53,14 @@ class Verification:
         Largest deviation of any joint when the torques are integrated forward from the initial state, or of a `State`
         by its equation, relative to its natural size and largest value.
     terminal_miss : float [rad, m]
-        The same at the end alone.
+        Largest deviation at the end alone.
     joint_errors : ndarray, shape (n + m,) [rad, m]
         Largest deviation of every joint, then of every state.
     local_errors : ndarray, shape (intervals, n + m) [rad, m]
         Deviation of every joint and state at the end of every interval, each simulated from the solution's own
         state at its start: the error of the solution, without what an unstable motion makes of it.
     growth : float
-        How much a deviation can grow along the motion while the torques are held; see
+        How much a deviation can grow along the motion while the torques stay as they are; see
         `colloc.solution.simulation.growth`.
     violations : list of Violation
         Every constraint row on a fine grid, worst first.
@@ -161,37 +161,37 @@ def verify(solution: Solution | SequenceSolution, *, tolerance: float = 1e-12) -
     """
     instance("solution", solution, Solution | SequenceSolution, "see co.solve")
     tolerance = finite_number("tolerance", tolerance, positive=True)
-    phases, starts = solution.phases, solution.starts
-    found = {name: simulate(own, tolerance) for name, own in phases.items()}
-    every = tuple(dict.fromkeys(name for own in phases.values() for name in _names(own)))
-    columns = {name: [every.index(own) for own in _names(solution)] for name, solution in phases.items()}
-    joint_errors, local = np.zeros(len(every)), []
-    for name, deviations in found.items():
-        np.maximum.at(joint_errors, columns[name], deviations.whole.max(axis=0))
-        local.append(np.zeros((len(deviations.local), len(every))))
-        local[-1][:, columns[name]] = deviations.local
+    phases, starts = solution.phases, solution.start_times
+    names = list(dict.fromkeys(name for phase in phases.values() for name in _names(phase)))
+    simulated = {name: simulate(phase, tolerance) for name, phase in phases.items()}
+    joint_errors, local = np.zeros(len(names)), []
+    for name, deviations in simulated.items():
+        columns = [names.index(column) for column in _names(phases[name])]
+        np.maximum.at(joint_errors, columns, deviations.whole.max(axis=0))
+        local.append(np.zeros((len(deviations.local), len(names))))
+        local[-1][:, columns] = deviations.local
     return Verification(
         float(joint_errors.max()),
-        max(float(deviations.whole[-1].max()) for deviations in found.values()),
+        max(float(deviations.whole[-1].max()) for deviations in simulated.values()),
         joint_errors,
         np.concatenate(local),
-        max(growth(own) for own in phases.values()),
+        max(growth(phase) for phase in phases.values()),
         list(solution.violations),
         kkt(solution.nlp, solution.x, solution.parameters, solution.multipliers["g"], solution.multipliers["x"]),
-        [near._replace(t=starts[name] + near.t) for name, own in phases.items() for near in _singular(own)],
+        [near._replace(t=starts[name] + near.t) for name, phase in phases.items() for near in _singular(phase)],
     )
 
 
 def _names(solution: Solution) -> tuple[str, ...]:
-    """What its simulation has a column for: joints, then components of states."""
+    """Names of the columns of its simulation: joints, then components of states."""
     states = (f"{state.name}[{k}]" for state in solution.problem.states for k in range(state.size))
     return (*solution.problem.model.joint_names, *states)
 
 
 def _singular(solution: Solution) -> list[SingularPosture]:
     """Where three angles come near gimbal lock, looked for between nodes as well."""
-    edges = solution.nlp.grid.breakpoints * solution.duration
-    t = np.unique(np.linspace(edges[:-1], edges[1:], 11))
+    mesh = solution.mesh_times
+    t = np.unique(np.linspace(mesh[:-1], mesh[1:], 11))
     return singular_postures(solution.problem.model, t, solution.at(t).q, NEAR_LOCK)
 
 

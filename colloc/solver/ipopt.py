@@ -192,14 +192,14 @@ class Ipopt:
         scaled = ScaledNLP.at(nlp, start.x, parameters)
         limited_memory, warm = self.hessian is Hessian.LIMITED_MEMORY, start.multipliers is not None
         defaults = _DEFAULTS | (_LIMITED_MEMORY if limited_memory else {})
-        special = _WARM if warm else _NEAR if start.near and not limited_memory else {}
+        special = _WARM if warm else _NEAR if start.near_optimum and not limited_memory else {}
         options = defaults | special | dict(self.options)
         trusted = start.bounds is not None
 
         def run(options: dict[str, Any], strategy: str) -> Outcome:
             return self._run(scaled, options | {"mu_strategy": strategy}, start, parameters, tell)
 
-        adaptive = warm or trusted or not (nlp.free_duration or start.near)
+        adaptive = warm or trusted or not (nlp.free_duration or start.near_optimum)
         first, second = STRATEGIES[::-1] if adaptive else STRATEGIES
         if "mu_strategy" in options or limited_memory or trusted:
             return run(options, options.get("mu_strategy", first))

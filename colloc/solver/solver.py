@@ -46,7 +46,7 @@ class Start(NamedTuple):
         Within the bounds of the variables.
     multipliers : mapping of str to ndarray, optional
         "g" of the constraint rows and "x" of the variable bounds, of an optimum close by.
-    near : bool
+    near_optimum : bool
         Whether x is an optimum of the same problem on another grid.
     bounds : (ndarray, ndarray), optional
         Narrower lower and upper bounds of the variables, none of which they fix: a trust region around an optimum.
@@ -60,7 +60,7 @@ class Start(NamedTuple):
 
     x: np.ndarray
     multipliers: Mapping[str, np.ndarray] | None = None
-    near: bool = False
+    near_optimum: bool = False
     bounds: tuple[np.ndarray, np.ndarray] | None = None
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from colloc.curves.curve import Transcription, check_curve, stored_class, stored_curve
 from colloc.curves.mesh import Points
-from colloc.solution.ladder import Rung
+from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
 from colloc.solver import Outcome, Status
@@ -74,7 +74,7 @@ class SolutionRecord(NamedTuple):
         Its status as the solver saw it: what happens between the nodes is judged anew.
     parameters : ndarray
     fingerprint : dict of str to ndarray
-    ladder : tuple of Rung
+    rounds : tuple of RefinementRound
     totals : dict of str to float
         Duration [s] and cost.
     """
@@ -84,7 +84,7 @@ class SolutionRecord(NamedTuple):
     outcome: Outcome
     parameters: np.ndarray
     fingerprint: dict[str, np.ndarray]
-    ladder: tuple[Rung, ...]
+    rounds: tuple[RefinementRound, ...]
     totals: dict[str, float]
 
 
@@ -122,7 +122,7 @@ def solution_bytes(solution: Solution | SequenceSolution) -> bytes:
         "seconds": solution.seconds,
         "violations": [violation._asdict() for violation in solution.violations],
         "phases": phases,
-        "ladder": [_stored_rung(rung) for rung in solution.ladder],
+        "rounds": [_stored_round(round) for round in solution.rounds],
         "fingerprint": {part: numbers.size for part, numbers in parts.items()},
     }
     return to_bytes(arrays, meta)
@@ -133,10 +133,10 @@ def stored_history(solution: Solution | SequenceSolution) -> dict[str, np.ndarra
     return {f"{_HISTORY}{name}": np.array(values) for name, values in solution.history.items()}
 
 
-def _stored_rung(rung: Rung) -> dict[str, Any]:
+def _stored_round(round: RefinementRound) -> dict[str, Any]:
     """A round of a refinement, for JSON, its curves by phase."""
-    curves = rung.curve if isinstance(rung.curve, Mapping) else {"": rung.curve}
-    return {**vars(rung), "curve": {name: stored_curve(curve) for name, curve in curves.items()}}
+    curves = round.curve if isinstance(round.curve, Mapping) else {"": round.curve}
+    return {**vars(round), "curve": {name: stored_curve(curve) for name, curve in curves.items()}}
 
 
 def _prefixes(phases: Iterable[str]) -> list[str]:
@@ -180,7 +180,7 @@ def read_record(name: str, archive: Archive) -> SolutionRecord:
         outcome_from(arrays, meta),
         arrays["parameters"],
         dict(zip(sizes, parts, strict=False)),
-        tuple(_rung_from(name, rung, largest, list(phases)) for rung in meta["ladder"]),
+        tuple(_round_from(name, round, largest, list(phases)) for round in meta["rounds"]),
         {total: meta[total] for total in ("duration", "cost")},
     )
 
@@ -222,18 +222,18 @@ def curve_from(name: str, stored: Mapping[str, Any], largest: int) -> Transcript
         raise InputError(f"{name!r}: {error}") from None
 
 
-def _rung_from(name: str, stored: Any, largest: int, phases: list[str]) -> Rung:
+def _round_from(name: str, stored: Any, largest: int, phases: list[str]) -> RefinementRound:
     """A round of a refinement."""
-    wanted = {field.name for field in fields(Rung)}
+    wanted = {field.name for field in fields(RefinementRound)}
     if not isinstance(stored, dict) or set(stored) != wanted:
-        raise InputError(f"{name!r}: a round of the ladder must have {', '.join(wanted)}, got {stored!r:.200}")
+        raise InputError(f"{name!r}: a round of the refinement must have {', '.join(wanted)}, got {stored!r:.200}")
     curves = stored["curve"]
     if not _numbers({field: value for field, value in stored.items() if field != "curve"}):
-        raise InputError(f"{name!r}: a round of the ladder must hold finite numbers, got {stored!r:.200}")
+        raise InputError(f"{name!r}: a round of the refinement must hold finite numbers, got {stored!r:.200}")
     if not (isinstance(curves, dict) and set(curves) == set(phases) and all(map(_object, curves.values()))):
-        raise InputError(f"{name!r}: a round of the ladder must have a curve for every phase, got {curves!r:.200}")
+        raise InputError(f"{name!r}: a round of the refinement must have a curve for every phase, got {curves!r:.200}")
     by_phase = {phase: curve_from(name, curves[phase], largest) for phase in phases}
-    return Rung(**{**stored, "curve": by_phase.get("", by_phase)})
+    return RefinementRound(**{**stored, "curve": by_phase.get("", by_phase)})
 
 
 # -- checks of the fields ----------------------------------------------------------------------------------------------
@@ -284,7 +284,7 @@ _META: dict[str, tuple[Callable[[Any], bool], str]] = {
         lambda v: _object(v) and len(v) > 0 and all(map(_phase, v.values())) and (all(v) or len(v) == 1),
         "an object of phases with model, joints and curve",
     ),
-    "ladder": (lambda v: isinstance(v, list), "a list"),
+    "rounds": (lambda v: isinstance(v, list), "a list"),
     "fingerprint": (
         lambda v: _object(v) and all(type(size) is int and size >= 0 for size in v.values()),
         "an object of sizes",

@@ -136,7 +136,7 @@ def load(path: str | os.PathLike[str], problem: Problem | Sequence) -> Solution 
     outcome, p = record.outcome, record.parameters
     if outcome.status is Status.SOLVED and not nlp.violation(outcome.x, p) <= outcome.tolerance:
         outcome = replace(outcome, status=Status.VIOLATED)
-    solution = replace(solution_of(nlp, outcome, p), ladder=record.ladder)
+    solution = replace(solution_of(nlp, outcome, p), rounds=record.rounds)
     _check_motion(record, solution)
     return solution
 

@@ -30,6 +30,8 @@ class _CachedProperty:
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
+        if self.__doc__ is None:  # inherited, as that of a property
+            self.__doc__ = next((vars(base)[name].__doc__ for base in owner.__mro__[1:] if name in vars(base)), None)
 
     def __get__(self, instance: object | None, owner: type | None = None) -> Any:
         # Python comes here only as long as the instance has no entry of this name.

@@ -105,7 +105,7 @@ def case(seed: int) -> tuple[co.Problem, co.transcription.Keyframes]:
 
 
 def solved(
-    problem: co.Problem, guess: co.transcription.Keyframes, curve: co.transcription.Transcription | None
+    problem: co.Problem, guess: co.transcription.Keyframes, curve: co.curves.Transcription | None
 ) -> tuple[co.Solution | None, float]:
     """The answer, None where there is no optimum, and the processor seconds that the call took."""
     begin = time.process_time()
@@ -130,8 +130,8 @@ def record(seed: int) -> Record:
     kind, n = KINDS[seed % len(KINDS)], problem.model.n
     if answer is None:
         return Record(seed, kind, n, "no optimum", inf, seconds, 0, 0, costs, times)
-    iterations = sum(rung.iterations for rung in answer.ladder)
-    effort = iterations, len(answer.ladder)
+    iterations = sum(round.iterations for round in answer.rounds)
+    effort = iterations, len(answer.rounds)
     return Record(seed, kind, n, str(answer.status), answer.cost, seconds, *effort, costs, times)
 
 

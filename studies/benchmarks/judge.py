@@ -78,7 +78,7 @@ def judge(
         Postures at rest.
     limits : mapping of "q", "qd" or "tau" to (lower, upper), each shape (n,)
     """
-    edges = solution.nlp.grid.breakpoints * solution.duration
+    edges = solution.mesh_times
     errors = _local_errors(world, solution, [_handed_over(solution, *ends) for ends in pairwise(edges.tolist())])
     found = solution.at(edges[[0, -1]])
     missed = [found.q[0] - ends[0], found.q[-1] - ends[1], found.qd]
@@ -95,7 +95,7 @@ def strayed(world: Any, solution: co.Solution, numbers: Sequence[int]) -> np.nda
     numbers : sequence of int
         On every interval torques are polynomials through their values at so many Gauss points.
     """
-    edges = (solution.nlp.grid.breakpoints * solution.duration).tolist()
+    edges = solution.mesh_times.tolist()
     pieces = [
         [_polynomial(solution, *ends, legendre.leggauss(count)[0])]
         for ends, count in zip(pairwise(edges), numbers, strict=True)

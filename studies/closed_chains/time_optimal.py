@@ -117,7 +117,7 @@ def told(case: Case, solution: co.Solution) -> dict[str, float]:
         "T": solution.duration,
         "gap": float(co.loops.closure_error(case.chain, sample.q).max()),
         "beyond": float(max(0.0, *beyond)),
-        "seconds": sum(rung.seconds for rung in solution.ladder),
+        "seconds": sum(round.seconds for round in solution.rounds),
         "solved": float(solution.success),
     }
 

@@ -44,7 +44,7 @@ def draw(found: Mapping[str, tuple[Jump, co.solution.SequenceSolution]], file: s
     *strips, bottom = figure.subfigures(len(found) + 1, 1, height_ratios=(*[1] * len(found), 1.2), squeeze=False)[:, 0]
     force, height = bottom.subplots(1, 2)
     for strip, (name, (jump, solution)), look in zip(strips, found.items(), ("-", "--"), strict=False):
-        ends = [*solution.starts.values(), solution.duration]
+        ends = [*solution.start_times.values(), solution.duration]
         push, toes, flight, landing = pairwise(ends)
         shown = ((push, 4), (toes, 3), (flight, 4), (landing, 2))
         inside = [np.linspace(begin, end, n, endpoint=False) for (begin, end), n in shown]
@@ -66,7 +66,7 @@ def draw_force(ax: Axes, name: str, jump: Jump, solution: co.solution.SequenceSo
     for joint, direction, color in ((VERTICAL, "upward", BLUE), (FORWARD, "forward", ORANGE)):
         label = f"{direction}, {name}"
         ax.plot(t, tau[:, jump.joint(joint)], linestyle=look, linewidth=1.4, color=color, label=label)
-    for moment in list(solution.starts.values())[1:]:
+    for moment in list(solution.start_times.values())[1:]:
         ax.axvline(moment, color=MUTED, linewidth=0.8, linestyle=":")
 
 
@@ -78,7 +78,7 @@ def draw_height(ax: Axes, name: str, jump: Jump, solution: co.solution.SequenceS
     )
     label = f"centre of mass, {name}"
     ax.plot(t, y, color=PURPLE, linestyle=look, linewidth=3.0, alpha=0.5, label=label)
-    off, touch = solution.starts["flight"], solution.starts["landing"]
+    off, touch = solution.start_times["flight"], solution.start_times["landing"]
     k = int(np.searchsorted(t, off, side="right"))
     fly = np.linspace(off, touch, 200) - t[k]
     g = jump.weight / jump.human.mass

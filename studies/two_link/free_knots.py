@@ -71,7 +71,7 @@ def draw(found: dict[Key, co.Solution], file: str) -> None:
         solution = found[name, "degree_7", most if name != "time_optimal" else min(8, most), "free"]
         t = np.linspace(0, solution.duration, 800)
         tau, joints = solution.at(t).tau, solution.problem.model.joint_names
-        for knot in solution.nlp.grid.breakpoints * solution.duration:
+        for knot in solution.mesh_times:
             top.axvline(knot, color=MUTED, linewidth=0.7)
         for k, look in enumerate(looks(solution.problem.model)):
             top.plot(t, tau[:, k], color=look.color, label=joints[k])
@@ -138,7 +138,7 @@ def told(key: Key, solution: co.Solution) -> Iterator[tuple[str, float]]:
     yield "seconds", seconds(solution)
     yield "solved", float(solution.success)
     if case.corners:
-        times = solution.nlp.grid.breakpoints * solution.duration
+        times = solution.mesh_times
         yield "corners", float(np.abs(times[:, None] - case.corners).min(axis=0).max())
 
 

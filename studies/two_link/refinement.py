@@ -42,10 +42,10 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         solution = co.solve(problem, curve, tol=tol, compile=False)
         equal = type(curve)(**_equal(curve, solution.nlp.n_x))
         plain = co.solve(problem, equal, compile=False, violation_tolerance=0.1)
-        seconds = sum(rung.seconds for rung in solution.ladder)
+        seconds = sum(round.seconds for round in solution.rounds)
         own = {
             "T_error": solution.duration - EXACT,
-            "rounds": float(len(solution.ladder)),
+            "rounds": float(len(solution.rounds)),
             "variables": float(solution.nlp.n_x),
             "seconds": seconds,
             "T_error_equal": plain.duration - EXACT,
@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         numbers |= {f"{name}.{key}": value for key, value in own.items()}
         lines.append((str(curve), *(f"{value:.3g}" for value in own.values())))
         if name == "radau":
-            co.plot.save_figure(co.plot.ladder(solution), args.figure)
+            co.plot.save_figure(co.plot.rounds(solution), args.figure)
             shown = solution
     header = ("refined from", "T error [s]", "rounds", "variables", "seconds", "T error, equal intervals", "solved")
     print(Table(args.question, header, lines, [f"  tolerance {tol:g}; exact duration {EXACT} s"]).text())

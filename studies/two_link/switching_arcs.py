@@ -65,7 +65,7 @@ def draw(found: co.solution.SequenceSolution, file: str) -> None:
     joints, look = problem.model.joint_names, looks(problem.model)
     for name, own in found.phases.items():
         t = np.linspace(0, own.duration * (1 - 1e-12), 60)
-        sample, start = own.at(t), found.starts[name]
+        sample, start = own.at(t), found.start_times[name]
         for j, joint in enumerate(joints):
             label = joint if start == 0 else None
             above.plot(start + t, sample.tau[:, j], color=look[j].color, label=label, linewidth=(4.5, 1.8)[j])
@@ -92,7 +92,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
             f"status.{name}": float(found.success),
         }
         rows.append(Row(f"T by {name} [s]", found.duration, EXACT["T"], "maximum principle"))
-        switches = ", ".join(f"{start:.9f}" for start in list(found.starts.values())[1:])
+        switches = ", ".join(f"{start:.9f}" for start in list(found.start_times.values())[1:])
         notes.append(f"  {name}: {found.status}, torques within {LIMIT * found.violation:.1e} N m; {seconds:.2f} s")
         notes.append(f"    switches at {switches} s")
     print(table(args.question, rows, notes))

@@ -94,7 +94,7 @@ def test_it_is_refined_to_the_optimum_that_other_curves_have():
     solution = co.solve(time_optimal(), Chebyshev(8), tol=1e-4, compile=False, progress=False)
     assert solution.success
     assert isinstance(solution.curve, Chebyshev)
-    assert len(solution.ladder) > 1
+    assert len(solution.rounds) > 1
     assert SHARP - 1e-7 < solution.duration < SHARP * 1.0002
     again = co.refine(solution, 1e-5)
     assert again.success
@@ -106,7 +106,7 @@ def test_it_is_saved_and_loaded_with_the_rounds_of_its_refinement(tmp_path: Path
     co.save(solution, tmp_path / "motion.npz")
     again = co.load(tmp_path / "motion.npz", lifted(1.0))
     assert again.curve == solution.curve
-    assert [rung.curve for rung in again.ladder] == [rung.curve for rung in solution.ladder]
+    assert [round.curve for round in again.rounds] == [round.curve for round in solution.rounds]
     np.testing.assert_array_equal(again.x, solution.x)
 
 

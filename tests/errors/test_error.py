@@ -92,17 +92,17 @@ def test_refinement_leads_from_a_false_bargain_to_the_optimum(curve):
     solution = co.solve(hanging(), curve, tol=1e-3, compile=False)
     assert solution.status is co.solver.Status.SOLVED
     assert solution.cost == pytest.approx(0.19891, rel=1e-3)
-    assert solution.ladder[0].cost > 0.22
+    assert solution.rounds[0].cost > 0.22
     assert float(solution.error) <= 1e-3
     assert solution.cost_change <= 1e-3
-    assert [rung.variables for rung in solution.ladder] == sorted(rung.variables for rung in solution.ladder)
+    assert [round.variables for round in solution.rounds] == sorted(round.variables for round in solution.rounds)
 
 
 def test_a_problem_without_a_curve_is_right_to_a_thousandth():
     solution = co.solve(time_optimal(), compile=False)
     assert solution.status is co.solver.Status.SOLVED
     assert SHARP - 1e-7 < solution.duration < SHARP * 1.001
-    assert len(solution.ladder) > 1
+    assert len(solution.rounds) > 1
 
 
 def test_refinement_closes_in_on_the_switches():
@@ -228,14 +228,14 @@ def test_points_are_merged_in_the_order_of_time():
 
 def test_a_figure_shows_the_rounds_of_a_refinement():
     solution = co.solve(time_optimal(), co.Radau(8), tol=1e-3, compile=False)
-    above, below = co.plot.ladder(solution).axes
+    above, below = co.plot.rounds(solution).axes
     lines = {str(line.get_label()): line for line in above.get_lines()}
     np.testing.assert_allclose(np.asarray(lines["error"].get_ydata())[-1], float(solution.error))
-    assert len(below.get_lines()) == len(solution.ladder)
+    assert len(below.get_lines()) == len(solution.rounds)
     np.testing.assert_allclose(np.asarray(below.get_lines()[-1].get_ydata()), solution.nlp.grid.breakpoints)
     plt.close("all")
     with pytest.raises(co.InputError, match="solution was not refined"):
-        co.plot.ladder(quiet(time_optimal(), co.Radau(8)))
+        co.plot.rounds(quiet(time_optimal(), co.Radau(8)))
 
 
 def test_a_figure_shows_the_error_on_every_interval():

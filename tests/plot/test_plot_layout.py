@@ -28,7 +28,7 @@ SINGLE = {
     "motion": co.plot.motion,
     "summary": co.plot.summary,
     "convergence": co.plot.convergence,
-    "ladder": co.plot.ladder,
+    "rounds": co.plot.rounds,
     "error": co.plot.error,
 }
 ROD = {"mass": 0.5, "com": (-0.2, 0, 0), "inertia": (0, 0.1, 0.1)}

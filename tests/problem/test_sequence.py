@@ -88,9 +88,9 @@ def test_time_is_minimised_over_all_phases():
     assert cut.status is co.solver.Status.SOLVED
     assert cut.duration == pytest.approx(0.391854539516, rel=1e-4)
     assert cut.cost == pytest.approx(solve(problem, tol=1e-4).cost, rel=1e-4)
-    assert len(cut.ladder) > 1
-    assert cut.ladder[-1].cost == cut.cost
-    below = co.plot.ladder(cut).axes[1]
+    assert len(cut.rounds) > 1
+    assert cut.rounds[-1].cost == cut.cost
+    below = co.plot.rounds(cut).axes[1]
     assert [label.get_text() for label in below.get_yticklabels()] == ["first", "second"]
     assert "fraction of each phase" in below.get_ylabel()
 
@@ -328,7 +328,7 @@ def test_a_rod_that_hits_the_ground_keeps_its_momentum_about_the_contact(e):
 def test_a_solution_reads_as_one_motion_and_by_phase():
     found = solve(pieces(0.4), co.Radau(6, degree=4))
     assert list(found.phases) == ["part 0", "part 1"]
-    assert found.starts == {"part 0": 0.0, "part 1": pytest.approx(0.4)}
+    assert found.start_times == {"part 0": 0.0, "part 1": pytest.approx(0.4)}
     assert found.duration == pytest.approx(1.0)
     np.testing.assert_allclose(found.at([0.9, 0.1]).q, [found["part 1"].at(0.5).q, found["part 0"].at(0.1).q])
     np.testing.assert_allclose(found.at(0.4).qdd, found["part 1"].at(0.0).qdd)
@@ -336,8 +336,8 @@ def test_a_solution_reads_as_one_motion_and_by_phase():
     assert np.count_nonzero(np.diff(found.t) == 0) == 1
     assert found.q.shape == (found.t.size, 2)
     assert found.evaluate(lambda now: now.q.T, 0.9).shape == (1, 2)
-    assert found.edges[0] == 0
-    assert found.edges[-1] == pytest.approx(1.0)
+    assert found.mesh_times[0] == 0
+    assert found.mesh_times[-1] == pytest.approx(1.0)
     assert found.reactions([0.1, 0.9]).force.shape == (2, 2, 3)
     assert "part 1: 0.6 s" in repr(found).replace("  ", "")
     assert {v.row.split(":")[0] for v in found.violations_at([0.9])} == {"part 1"}

@@ -144,7 +144,7 @@ def test_a_point_in_space_is_reached_without_winding_up():
 
 def test_the_default_curve_has_equal_intervals_but_for_the_timed_line():
     def widths(problem: co.Problem, guess: Any = None) -> np.ndarray:
-        first = co.solve(problem, guess=guess, compile=False).ladder[0]
+        first = co.solve(problem, guess=guess, compile=False).rounds[0]
         assert not isinstance(first.curve, dict)
         return np.diff(first.breakpoints)
 
@@ -199,14 +199,14 @@ def test_a_round_that_ends_in_a_dearer_valley_is_gone_back_on(monkeypatch: pytes
     assert finer.status is co.solver.Status.SOLVED
     assert finer.at(0.5).q[1] < 0
     assert finer.cost == pytest.approx(coarse.cost, rel=0.1)
-    assert all(rung.cost < 1.1 * coarse.cost for rung in finer.ladder)
+    assert all(round.cost < 1.1 * coarse.cost for round in finer.rounds)
 
 
 def test_where_every_finer_grid_ends_in_a_dearer_valley_nothing_is_solved(monkeypatch: pytest.MonkeyPatch):
     coarse, finer = refined(monkeypatch, strays=100)
     assert finer.status is co.solver.Status.COARSE
     assert finer.cost == coarse.cost
-    assert len(finer.ladder) == 1
+    assert len(finer.rounds) == 1
 
 
 def test_an_absurd_first_round_is_forgotten(monkeypatch: pytest.MonkeyPatch):
@@ -215,14 +215,14 @@ def test_an_absurd_first_round_is_forgotten(monkeypatch: pytest.MonkeyPatch):
     nlp = co.transcribe(problem, co.BSpline(20, 4, continuity=1))
     spun = co.solve(nlp, guess=lambda t: (30 * np.sin(6 * np.pi * t), -2 + t), violation_tolerance=1e9)
     absurd = 1e3 * spun.cost  # any first round that is worse than ten times what comes after it
-    ladders: list[int] = []
-    plain = running.rung
+    rounds: list[int] = []
+    plain = running.round_of
 
-    def rung(solution: Any) -> Any:
-        ladders.append(1)
-        return replace(plain(solution), cost=absurd) if len(ladders) == 1 else plain(solution)
+    def round_of(solution: Any) -> Any:
+        rounds.append(1)
+        return replace(plain(solution), cost=absurd) if len(rounds) == 1 else plain(solution)
 
-    monkeypatch.setattr(running, "rung", rung)
+    monkeypatch.setattr(running, "round_of", round_of)
     monkeypatch.setattr(
         co.Solution, "cost", property(lambda own: absurd if own.x is spun.x else sum(own.terms.values()))
     )
@@ -232,7 +232,7 @@ def test_an_absurd_first_round_is_forgotten(monkeypatch: pytest.MonkeyPatch):
     )
     assert finer.status is co.solver.Status.SOLVED
     assert finer.cost == pytest.approx(7.50386, rel=1e-4)
-    assert max(rung.cost for rung in finer.ladder) < 10
+    assert max(round.cost for round in finer.rounds) < 10
 
 
 def test_a_limit_in_seconds_holds_for_the_whole_call_and_keeps_the_best_motion():
@@ -247,7 +247,7 @@ def test_a_limit_in_seconds_holds_for_the_whole_call_and_keeps_the_best_motion()
     assert time.perf_counter() - begin < 10
     assert solution.status is co.solver.Status.TIME_LIMIT
     assert solution.duration == pytest.approx(0.3919, abs=1e-3)
-    assert len(solution.ladder) == 1
+    assert len(solution.rounds) == 1
     with pytest.warns(co.refinement.SolutionWarning, match=r"seconds=1e-06 ran out before an optimum was found"):
         first = co.solve(time_optimal(), co.BSpline(20), seconds=1e-6)
     assert first.status is co.solver.Status.TIME_LIMIT

@@ -113,7 +113,7 @@ def test_another_solver_is_refined():
     expected = co.solve(time_optimal(), CURVE, tol=1e-2)
     solution = co.solve(time_optimal(), CURVE, tol=1e-2, solver=Fatrop())
     assert solution.success
-    assert len(solution.ladder) == len(expected.ladder) > 1
+    assert len(solution.rounds) == len(expected.rounds) > 1
     assert solution.duration == pytest.approx(expected.duration, rel=1e-6)
     finer = co.refine(co.solve(time_optimal(), CURVE), 1e-2, solver=Fatrop())
     assert finer.duration == pytest.approx(expected.duration, rel=1e-6)

@@ -80,8 +80,8 @@ def test_the_rounds_of_a_refinement_come_back(tmp_path: Path):
     refined = co.solve(time_optimal(), co.BSpline(8), tol=1e-2)
     co.save(refined, tmp_path / "a.npz")
     back = co.load(tmp_path / "a.npz", time_optimal())
-    assert len(back.ladder) > 1
-    assert back.ladder == refined.ladder
+    assert len(back.rounds) > 1
+    assert back.rounds == refined.rounds
     assert back.status == refined.status
 
 
@@ -114,7 +114,7 @@ WRONG = [
     ("seconds", None), ("seconds", {"build": 1}),
     ("iterations", None), ("iterations", -5), ("iterations", "many"), ("iterations", 1.5), ("message", None),
     ("message", 4), ("tolerance", float("nan")), ("tolerance", -1), ("tolerance", 10**400), ("duration", 2.0),
-    ("schema", 99), ("schema", "1"), ("schema", True), ("terms", 3), ("ladder", [{}]), ("ladder", 3), ("versions", 3),
+    ("schema", 99), ("schema", "1"), ("schema", True), ("terms", 3), ("rounds", [{}]), ("rounds", 3), ("versions", 3),
     ("fingerprint", {"a": 1}), ("extra", 1),
 ]  # fmt: skip
 

@@ -69,7 +69,7 @@ def compare(back: co.solution.SequenceSolution, solution: co.solution.SequenceSo
         np.testing.assert_array_equal(back.multipliers[name], solution.multipliers[name])
     for name in (
         "status", "message", "cost", "terms", "duration", "curve", "iterations", "seconds", "history", "violations",
-        "ladder",
+        "rounds",
     ):  # fmt: skip
         assert getattr(back, name) == getattr(solution, name), name
     assert back.outcome.tolerance == solution.outcome.tolerance
@@ -111,7 +111,7 @@ def test_the_rounds_of_a_refinement_come_back(tmp_path: Path):
         {k: co.Problem(two_link(), 0.5, co.integral(effort), v) for k, v in zip(names, ends, strict=True)}
     )
     refined = co.solve(stated, tol=1e-4, compile=False, progress=False)
-    assert len(refined.ladder) > 1
+    assert len(refined.rounds) > 1
     co.save(refined, tmp_path / "a.npz")
     compare(co.load(tmp_path / "a.npz", stated), refined)
 
@@ -254,9 +254,9 @@ def test_what_is_wrong_with_a_phase_is_told_with_its_name(saved: Path, tmp_path:
         co.load(tmp_path / "wrong.npz", bounce())
 
 
-def with_a_short_ladder(arrays: dict[str, Any], meta: dict[str, Any]) -> None:
-    rung = {"variables": 1, "cost": 1.0, "error": 1.0, "seconds": 1.0, "iterations": 1}
-    meta["ladder"] = [{**rung, "curve": {"fall": {"type": "Radau", "intervals": 3}}}]
+def with_a_short_round(arrays: dict[str, Any], meta: dict[str, Any]) -> None:
+    numbers = {"variables": 1, "cost": 1.0, "error": 1.0, "seconds": 1.0, "iterations": 1}
+    meta["rounds"] = [{**numbers, "curve": {"fall": {"type": "Radau", "intervals": 3}}}]
 
 
 @pytest.mark.parametrize(
@@ -270,9 +270,9 @@ def with_a_short_ladder(arrays: dict[str, Any], meta: dict[str, Any]) -> None:
         in_arrays(fingerprint=lambda f: f[:-1]), in_arrays(fingerprint=lambda f: 2 * f),
         in_arrays(history_cost=lambda h: h[:-1]), without("phase_0_q"), without("lam_g"), without("cost"),
         in_meta(cost=0.5), in_meta(duration=0.5), in_meta(phases={}), in_meta(phases=["fall", "rise"]),
-        in_meta(phases=3), in_meta(schema=2), in_meta(joints=["x"]), in_meta(status="excellent"), in_meta(ladder=[{}]),
+        in_meta(phases=3), in_meta(schema=2), in_meta(joints=["x"]), in_meta(status="excellent"), in_meta(rounds=[{}]),
         in_meta(seconds={}), in_rise(joints=["a"]), in_rise(joints=3), in_rise(curve=None), in_rise(model=[]),
-        in_rise(colour="red"), with_a_short_ladder, lambda arrays, meta: meta["phases"].pop("rise"),
+        in_rise(colour="red"), with_a_short_round, lambda arrays, meta: meta["phases"].pop("rise"),
         lambda arrays, meta: arrays.update({f"phase_0_{k}": arrays[f"phase_1_{k}"] for k in ("t", "q", "qd")}),
     ],
 )  # fmt: skip

@@ -192,7 +192,7 @@ def test_ctrl_c_in_a_round_of_refinement_counts(monkeypatch: pytest.MonkeyPatch,
     pressing(monkeypatch, rounds, 1)
     solution = co.solve(swing(), co.Radau(3), tol=1e-6)
     assert solution.status is co.solver.Status.INTERRUPTED
-    assert len(solution.ladder) == rounds - 1  # the best of them, not what the interrupted round had
+    assert len(solution.rounds) == rounds - 1  # the best of them, not what the interrupted round had
 
 
 def test_ctrl_c_while_nodes_are_added_counts(monkeypatch: pytest.MonkeyPatch):

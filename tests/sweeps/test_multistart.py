@@ -160,7 +160,7 @@ def test_where_no_start_leads_to_an_optimum_the_reasons_are_listed():
 def test_without_a_curve_the_best_is_refined():
     found = co.multistart(time_optimal(), starts=2, compile=False, progress=False)
     assert found.best.duration == pytest.approx(0.391854539516, rel=1e-3)
-    assert found.best.ladder
+    assert found.best.rounds
 
 
 class Dying(Executor):

@@ -10,7 +10,7 @@ import pytest
 
 import colloc as co
 from colloc.models.two_link import two_link
-from colloc.solution.by_joint import ByJoint
+from colloc.solution.sample import JointArray
 
 
 def swing(start: float, end: float) -> co.Problem:
@@ -88,7 +88,7 @@ def test_what_is_made_of_such_an_array_is_a_plain_one(solution):
         with pytest.raises(co.InputError, match=r"does not know joints by name, got 'elbow'"):
             copy["elbow"]
     again = pickle.loads(pickle.dumps(tau))
-    assert isinstance(again, ByJoint)
+    assert isinstance(again, JointArray)
     np.testing.assert_array_equal(again["elbow"], tau["elbow"])
     out = np.zeros_like(np.asarray(tau))
     np.add(tau, 1, out=out)
@@ -121,7 +121,7 @@ def test_a_dataframe_holds_what_a_csv_does(kind, request, tmp_path):
 
 def test_without_pandas_the_extra_is_named(solution, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"co\.to_dataframe needs pandas: pip install 'colloc\[formats\]'"):
+    with pytest.raises(ImportError, match=r"co\.storage\.to_dataframe needs pandas: pip install 'colloc\[formats\]'"):
         co.storage.to_dataframe(solution)
     with pytest.raises(co.InputError, match="solution must be a Solution or SequenceSolution"):
         co.storage.to_dataframe("solution")  # pyright: ignore[reportArgumentType]

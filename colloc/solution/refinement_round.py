@@ -1,4 +1,4 @@
-"""What the rounds of a refinement were."""
+"""A round of a refinement, as an answer remembers it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from colloc.curves import Transcription, brief
 
 
 @dataclass(frozen=True, repr=False)
-class Rung:
+class RefinementRound:
     """One round of a refinement.
 
     Parameters
@@ -41,6 +41,6 @@ class Rung:
 
     def __repr__(self) -> str:
         effort = f"{self.iterations} iterations, {self.seconds:.2g} s"
-        found = f"cost {self.cost:.8g}, error {self.error:.1e}"
+        result = f"cost {self.cost:.8g}, error {self.error:.1e}"
         curves = self.curve.values() if isinstance(self.curve, Mapping) else [self.curve]
-        return f"<{', '.join(map(brief, curves))}: {self.variables} variables, {found}, {effort}>"
+        return f"<{', '.join(map(brief, curves))}: {self.variables} variables, {result}, {effort}>"
