@@ -14,9 +14,9 @@ from colloc.problem.parametrised import Parametrised, parametrised
 from colloc.problem.problem import Problem
 from colloc.problem.rows import Rows, natural_size, summed
 from colloc.problem.sequence import Sequence
+from colloc.problem.time_sets import Ends, PointSets, TimePoint, Window
 from colloc.problem.track import track
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
-from colloc.problem.where import Ends, Moment, Places, Window
 from colloc.support.packages import present
 
 if TYPE_CHECKING:
@@ -40,17 +40,17 @@ __all__ = [
     "JointBounds",
     "JointState",
     "Link",
-    "Moment",
     "Parameter",
     "Parametrised",
     "PhaseEnds",
     "Place",
-    "Places",
+    "PointSets",
     "Problem",
     "Rows",
     "Sequence",
     "Slots",
     "State",
+    "TimePoint",
     "Unknown",
     "Window",
     "apart",

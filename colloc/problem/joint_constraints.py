@@ -12,7 +12,7 @@ import numpy as np
 from colloc.model import Model
 from colloc.problem.instant import Instant
 from colloc.problem.rows import Rows, natural_size
-from colloc.problem.where import WHOLE, Moment, Place, Places, Window, window
+from colloc.problem.time_sets import WHOLE, PointSet, PointSets, TimePoint, Window, window
 from colloc.support.checks import (
     InputError,
     finite_array,
@@ -34,7 +34,7 @@ class EndState:
     """Given values of joints and states at one moment; made by `initial` and `final`."""
 
     name: str
-    where: Moment
+    where: TimePoint
     values: Mapping[str, Any]
     states: Mapping[str, Any] = field(default_factory=dict)
 
@@ -69,9 +69,9 @@ class EndState:
         units = joints.units + ("",) * len(own)
         return Rows(expression, values, values, joints.labels + labels, units, natural_size(values, values))
 
-    def places(self, grid: Places[Place]) -> list[Place]:
-        """Where the rows hold."""
-        return [grid.moment(self.where.s)]
+    def points(self, grid: PointSets[PointSet]) -> list[PointSet]:
+        """The points at which the rows hold."""
+        return [grid.at(self.where.s)]
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,8 @@ class JointBounds:
         """The quantity of the bounded joints."""
         return _rows(now, [(self.quantity, j) for j in self.joints], self.lower, self.upper)
 
-    def places(self, grid: Places[Place]) -> list[Place]:
-        """Where the rows hold."""
+    def points(self, grid: PointSets[PointSet]) -> list[PointSet]:
+        """The points at which the rows hold."""
         return list(grid.bounds(self.quantity, self.where))
 
 
@@ -253,7 +253,7 @@ def _end_state(name: str, s: float, states: Any, *values: Any) -> EndState:
                 finite_number(f"{name} {quantity} of {text(f'joint of {name} {quantity}', joint)}", number)
         else:
             finite_array(f"{name} {quantity}", value)
-    return EndState(name, Moment(s), given, dict(states or {}))
+    return EndState(name, TimePoint(s), given, dict(states or {}))
 
 
 def _given(name: str, quantities: tuple[str, ...], *values: Any) -> dict[str, Any]:

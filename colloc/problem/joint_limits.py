@@ -10,8 +10,8 @@ import numpy as np
 from colloc.model import Model
 from colloc.problem.conditions import Constraint
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds
+from colloc.problem.time_sets import WHOLE, Window
 from colloc.problem.unknowns import State
-from colloc.problem.where import WHOLE, Window
 from colloc.support.checks import InputError, choice
 
 Sides = tuple[np.ndarray, np.ndarray]  # lower and upper, each shape (n,)

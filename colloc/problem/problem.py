@@ -21,9 +21,9 @@ from colloc.problem.joint_limits import check_ends, joint_bounds, limits, window
 from colloc.problem.moments import loads_at, moment
 from colloc.problem.rows import unique
 from colloc.problem.table import problem_table
+from colloc.problem.time_sets import Ends, Window
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
 from colloc.problem.user_functions import Stated, blamed, check_loops, check_numbers, returned
-from colloc.problem.where import Ends, Window
 from colloc.support.checks import InputError, finite_array, instance, mapping, shortened, spelt, text, unknown_name
 from colloc.support.display import short
 from colloc.support.interrupts import reraise_interrupt

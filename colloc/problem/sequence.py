@@ -17,9 +17,9 @@ from colloc.problem.instant import Instant
 from colloc.problem.links import Impact, Link
 from colloc.problem.problem import Problem
 from colloc.problem.rows import Rows, bounded, column, unique
+from colloc.problem.time_sets import Ends
 from colloc.problem.unknowns import Free, Parameter
 from colloc.problem.user_functions import blamed
-from colloc.problem.where import Ends
 from colloc.support.checks import InputError, as_tuple, finite_number, instance, quoted, spelt, text, unknown_name
 from colloc.support.display import Table
 from colloc.support.lazy import cached_property

@@ -15,7 +15,7 @@ import numpy as np
 from colloc.blocks.torques import inverse_dynamics_of
 from colloc.dynamics import newton_euler
 from colloc.problem import Problem, Sequence, Slots, State
-from colloc.problem.where import Moment, Window
+from colloc.problem.time_sets import TimePoint, Window
 
 _INSTANTS = 3
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples, less their whole parts, fill an interval evenly
@@ -68,7 +68,7 @@ def _phase_parts(problem: Problem) -> dict[str, np.ndarray]:
         parts[f"cost {name!r}"] = np.append([term.weight, float(term.terminal)], _values(function))
     for name, rows in problem.rows.items():
         where = rows.constraint.where
-        place = where if isinstance(where, Window | Moment) else ()
+        place = where if isinstance(where, Window | TimePoint) else ()
         parts[f"constraint {name!r}"] = np.concatenate(
             [place, rows.rows.lower, rows.rows.upper, _values(rows.function)]
         )

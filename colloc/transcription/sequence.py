@@ -16,7 +16,7 @@ from colloc.curves.curve import Transcription
 from colloc.kernels import Compile
 from colloc.problem import Across, Link, Place
 from colloc.problem import Sequence as Phases
-from colloc.problem.where import WHOLE
+from colloc.problem.time_sets import WHOLE
 from colloc.support.checks import InputError, count, finite_array, float_array, instance
 from colloc.support.display import Table
 from colloc.support.lazy import cached_property
