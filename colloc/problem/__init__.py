@@ -2,15 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from colloc.problem.across import Across, PhaseEnds, Place
 from colloc.problem.conditions import Condition, Constraint, apart, at, boundary, path
 from colloc.problem.constraint_rows import ConstraintRows
 from colloc.problem.coordinates import Coordinates, JointState
 from colloc.problem.cost import Cost, duration, integral, penalty, terminal
 from colloc.problem.instant import SHARED, Instant, Slots
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds, bounds, final, initial
-from colloc.problem.links import Impact, Link, impact, link
 from colloc.problem.parametrised import Parametrised, parametrised
+from colloc.problem.phase_functions import Impact, Link, PhaseEnds, PhasePoint, PhaseRows, impact, link
 from colloc.problem.problem import Problem
 from colloc.problem.rows import Rows, natural_size, summed
 from colloc.problem.sequence import Sequence
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = [
     "QUANTITIES",
     "SHARED",
-    "Across",
     "Bounds",
     "Condition",
     "Constraint",
@@ -43,7 +41,8 @@ __all__ = [
     "Parameter",
     "Parametrised",
     "PhaseEnds",
-    "Place",
+    "PhasePoint",
+    "PhaseRows",
     "PointSets",
     "Problem",
     "Rows",

@@ -21,7 +21,7 @@ _INSTANTS = 3
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples, less their whole parts, fill an interval evenly
 _SAME = 1e-6  # relative; rounding is far below, and nobody states a mass to more digits
 _NOTHING = 1e-9  # of the largest number of a part
-_MOMENTS = ("start", "end", "all along")
+_TIMES = ("start", "end", "all along")
 _POSITIVE = ("t", "duration", "constants", "parameters")  # masses and lengths may be among them
 
 
@@ -41,8 +41,8 @@ def fingerprint(problem: Problem | Sequence) -> dict[str, np.ndarray]:
     sequence, names, parts = cast(Sequence, problem), list(problem.phases), {}
     across = {f"constraint {name!r}": rows for name, rows in sequence.rows.items()}
     across |= {f"cost {name!r}": rows for name, (_, rows) in sequence.costs.items()}
-    for name, (rows, places, function) in across.items():
-        where = [(names.index(place.phase), _MOMENTS.index(place.moment)) for place in places]
+    for name, (rows, points, function) in across.items():
+        where = [(names.index(point.phase), _TIMES.index(point.time)) for point in points]
         parts[name] = np.concatenate([np.ravel(where), rows.lower, rows.upper, _values(function)])
     for name, phase in sequence.phases.items():
         parts |= {f"{part} of phase {name!r}": numbers for part, numbers in _phase_parts(phase).items()}
