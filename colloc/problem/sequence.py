@@ -27,7 +27,7 @@ from colloc.problem.problem import Problem
 from colloc.problem.rows import bounded, column, summed, unique
 from colloc.problem.time_sets import Ends
 from colloc.problem.unknowns import Free, Parameter, fixed_duration
-from colloc.problem.user_functions import blamed
+from colloc.problem.user_functions import error_context
 from colloc.support.checks import InputError, as_tuple, instance, quoted, spelt, text, unknown_name
 from colloc.support.display import Table
 from colloc.support.lazy import cached_property
@@ -180,7 +180,7 @@ class Sequence(Portable):
         constraints: dict[str, PhaseRows] = {}
         for item in self.subject_to:
             name = unique(item.name, constraints)
-            with blamed(f"constraint {name!r}"):
+            with error_context(f"constraint {name!r}"):
                 rows = item.rows(self.ends)
             if rows.lower.size:
                 constraints[name] = phase_rows(f"constraint {name!r}", rows, self._readable)
@@ -197,7 +197,7 @@ class Sequence(Portable):
         terms: dict[str, tuple[Term, PhaseRows]] = {}
         for term in self.minimize.terms:
             name = unique(term.name, terms)
-            with blamed(f"cost term {name!r}"):
+            with error_context(f"cost term {name!r}"):
                 value = self._total if term.fn is None else term.fn(self.ends)
             value = column(f"cost term {name!r}", value, 1)
             if value.shape != (1, 1):

@@ -68,9 +68,9 @@ def _phase_parts(problem: Problem) -> dict[str, np.ndarray]:
         parts[f"cost {name!r}"] = np.append([term.weight, float(term.terminal)], _values(function))
     for name, rows in problem.rows.items():
         where = rows.constraint.where
-        place = where if isinstance(where, Window | TimePoint) else ()
+        times = np.array(where if isinstance(where, Window | TimePoint) else ())
         parts[f"constraint {name!r}"] = np.concatenate(
-            [place, rows.rows.lower, rows.rows.upper, _values(rows.function)]
+            [times, rows.rows.lower, rows.rows.upper, _values(rows.function)]
         )
     if problem.closure is not None:
         parts["loops"] = _values(problem.closure.function)

@@ -41,9 +41,9 @@ def fix_ends(problem: Problem, grid: Grid) -> FixedEnds:
         state = rows.constraint
         if isinstance(state, EndState):
             # A condition on a derivative may need the lower ones fixed first, whichever order they are stated in.
-            stated = sorted(enumerate(state.stated(problem.model)), key=lambda row: _order(row[1][0]))
+            stated = sorted(enumerate(state.joint_values(problem.model)), key=lambda row: _order(row[1][0]))
             joints = len(stated)
-            held = state.stated_states(problem.instant.states)
+            held = state.state_values(problem.instant.states)
             found.open[name] = [
                 joints + row
                 for row, (own, k, value) in enumerate(held)

@@ -278,7 +278,7 @@ def stated_postures(problem: Problem) -> np.ndarray:
     known = np.full((2, n), np.nan)
     for constraint in problem.subject_to:
         if isinstance(constraint, EndState):
-            for quantity, joint, value in constraint.stated(problem.model):
+            for quantity, joint, value in constraint.joint_values(problem.model):
                 if quantity == "q":
                     known[int(constraint.where.s), joint] = value
     return known
