@@ -16,7 +16,7 @@ from colloc.errors.source import Source
 from colloc.errors.states import state_error
 from colloc.numerics.quadrature import gauss
 from colloc.problem import ConstraintRows, JointBounds, Window
-from colloc.problem.where import WHOLE
+from colloc.problem.time_sets import WHOLE
 
 
 def equation_error(motion: Motion) -> Source:

@@ -95,7 +95,7 @@ def excesses(
     points = fine_grid(grid) if s is None else Points(s, grid.basis.interval(s))
     rows = nlp.problem.rows
     for name, constraint in rows.items() if names is None else [(name, rows[name]) for name in names]:
-        for sites in constraint.constraint.places(AtTimes(grid, points)):
+        for sites in constraint.constraint.points(AtTimes(grid, points)):
             excess = _Beyond.at(nlp, x, p, name, constraint, sites)
             for _ in range(_PASSES if s is None and sites.interval is not None else 0):
                 closer = excess.beside_peaks(constraint)

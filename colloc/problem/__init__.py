@@ -1,22 +1,36 @@
-"""The problem layer: what to find, what to minimise, what must hold."""
+"""Problems: a mechanism, a duration, a cost, unknowns and constraints, of one motion or of phases one after another.
+
+problem            `Problem`; coordinates of closed chains as it sees them
+sequence           `Sequence`: problems as phases of one motion
+unknowns           durations that are free, unknown signals and constants, states, parameters
+parametrised       a model whose numbers are a parameter
+instant            the instant that users' functions see, and its slots
+cost               the duration, integrals, terminal terms and penalties, which add up
+track              a cost: the distance from measured time series
+conditions         constraints on functions of the instant: along the path, at a time, between the ends; clearances
+joint_constraints  constraints on joints: values at the ends, bounds, limits of the model
+phase_functions    links and impacts between phases, and other functions of their ends
+rows               the rows of any constraint, with bounds, names, units and natural sizes
+time_sets          the times at which constraints hold
+validate           arguments looked at before anything is made, and warnings of what hardly anybody means
+user_functions     errors in users' functions, in the terms of the problem
+ground             forces of the ground, shared between feet
+"""
 
 from typing import TYPE_CHECKING
 
-from colloc.problem.across import Across, PhaseEnds, Place
 from colloc.problem.conditions import Condition, Constraint, apart, at, boundary, path
-from colloc.problem.constraint_rows import ConstraintRows
-from colloc.problem.coordinates import Coordinates, JointState
 from colloc.problem.cost import Cost, duration, integral, penalty, terminal
 from colloc.problem.instant import SHARED, Instant, Slots
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds, bounds, final, initial
-from colloc.problem.links import Impact, Link, impact, link
 from colloc.problem.parametrised import Parametrised, parametrised
-from colloc.problem.problem import Problem
-from colloc.problem.rows import Rows, natural_size, summed
+from colloc.problem.phase_functions import Impact, Link, PhaseEnds, PhasePoint, PhaseRows, impact, link
+from colloc.problem.problem import Coordinates, JointState, Problem
+from colloc.problem.rows import ConstraintRows, Rows, natural_size, summed
 from colloc.problem.sequence import Sequence
+from colloc.problem.time_sets import Ends, PointSets, TimePoint, Window
 from colloc.problem.track import track
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
-from colloc.problem.where import Ends, Moment, Places, Window
 from colloc.support.packages import present
 
 if TYPE_CHECKING:
@@ -25,7 +39,6 @@ if TYPE_CHECKING:
 __all__ = [
     "QUANTITIES",
     "SHARED",
-    "Across",
     "Bounds",
     "Condition",
     "Constraint",
@@ -40,17 +53,18 @@ __all__ = [
     "JointBounds",
     "JointState",
     "Link",
-    "Moment",
     "Parameter",
     "Parametrised",
     "PhaseEnds",
-    "Place",
-    "Places",
+    "PhasePoint",
+    "PhaseRows",
+    "PointSets",
     "Problem",
     "Rows",
     "Sequence",
     "Slots",
     "State",
+    "TimePoint",
     "Unknown",
     "Window",
     "apart",

@@ -13,8 +13,8 @@ from colloc.model.capsule import Capsule
 from colloc.problem.instant import Instant
 from colloc.problem.joint_constraints import Bounds, EndState
 from colloc.problem.rows import Rows, bounded, name_of, natural_size
+from colloc.problem.time_sets import WHOLE, Ends, PointSet, PointSets, TimePoint, TimeSet, window
 from colloc.problem.unknowns import State
-from colloc.problem.where import WHOLE, Ends, Moment, Place, Places, Where, window
 from colloc.support.checks import (
     InputError,
     as_tuple,
@@ -42,7 +42,7 @@ class Condition(Portable):
     fn : callable
         Of the instant, or of both ends.
     lower, upper : float or shape (rows,)
-    where : Window, Moment or Ends
+    where : Window, TimePoint or Ends
     scale : float or shape (rows,), optional
     unit : str or sequence of str
     labels : tuple of str
@@ -55,7 +55,7 @@ class Condition(Portable):
     fn: Callable[..., Any]
     lower: Any
     upper: Any
-    where: Where
+    where: TimeSet
     scale: Any = None
     unit: str | Sequence[str] = ""
     labels: tuple[str, ...] = ()
@@ -68,9 +68,9 @@ class Condition(Portable):
             function(f"boundary {self.name!r}", self.fn, "a function of the instant", *called)
         return bounded(self.name, self.fn(*instants), self.lower, self.upper, self.scale, self.unit, self.labels)
 
-    def places(self, grid: Places[Place]) -> list[Place]:
-        """Where the rows hold."""
-        return list(self.where.places(grid))
+    def points(self, grid: PointSets[PointSet]) -> list[PointSet]:
+        """The points at which the rows hold."""
+        return list(self.where.points(grid))
 
 
 Constraint = EndState | Bounds | Condition
@@ -158,7 +158,7 @@ def at(
     moment = finite_number("at s", s)
     if not 0 <= moment <= 1:
         raise InputError(f"at s must lie in [0, 1] (a fraction of the duration), got {quoted(s)}")
-    return _condition("at", fn, name, (lower, upper, equals), Moment(moment), scale, unit, f"at {moment:g}")
+    return _condition("at", fn, name, (lower, upper, equals), TimePoint(moment), scale, unit, f"at {moment:g}")
 
 
 @spelt
@@ -233,7 +233,7 @@ def _condition(
     fn: Any,
     name: str | None,
     limits: Sequence[Any],
-    where: Where,
+    where: TimeSet,
     scale: Any,
     unit: Any,
     fallback: str = "",

@@ -1,8 +1,8 @@
-"""Constraints on joint quantities, positions and torques and their derivatives: states at the ends, bounds."""
+"""Constraints on joint quantities, positions and torques and their derivatives: end states, bounds, joint limits."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,9 +12,10 @@ import numpy as np
 from colloc.model import Model
 from colloc.problem.instant import Instant
 from colloc.problem.rows import Rows, natural_size
-from colloc.problem.where import WHOLE, Moment, Place, Places, Window, window
+from colloc.problem.time_sets import WHOLE, PointSet, PointSets, TimePoint, Window, window
 from colloc.support.checks import (
     InputError,
+    choice,
     finite_array,
     finite_number,
     interval,
@@ -25,53 +26,54 @@ from colloc.support.checks import (
     unknown_name,
 )
 
-STATED = ("q", "qd", "qdd", "tau")  # at one moment
 QUANTITIES = ("q", "qd", "qdd", "jerk", "tau", "tau_rate")
+_AT_ENDS = ("q", "qd", "qdd", "tau")
+_LIMITED = {"q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "torque"}
 
 
 @dataclass(frozen=True)
 class EndState:
-    """Given values of joints and states at one moment; made by `initial` and `final`."""
+    """Values of joints and states at one end of the motion; made by `initial` and `final`."""
 
     name: str
-    where: Moment
+    where: TimePoint
     values: Mapping[str, Any]
     states: Mapping[str, Any] = field(default_factory=dict)
 
-    def stated(self, model: Model) -> list[tuple[str, int, float]]:
-        """Quantity, joint and value of every row."""
-        found = []
+    def joint_values(self, model: Model) -> list[tuple[str, int, float]]:
+        """Quantity, joint and value of every row that is of a joint."""
+        values = []
         for quantity, value in self.values.items():
-            joints, numbers = per_joint(f"{self.name} {quantity}", value, model, quantity)
-            found += [(quantity, j, float(number)) for j, number in zip(joints, numbers, strict=True)]
-        return found
+            joints, numbers = _per_joint(f"{self.name} {quantity}", value, model, quantity)
+            values += [(quantity, j, float(number)) for j, number in zip(joints, numbers, strict=True)]
+        return values
 
-    def stated_states(self, known: Mapping[str, ca.SX]) -> list[tuple[str, int, float]]:
-        """State, component and value of every row, after those of the joints; `known` are the problem's own."""
-        found = []
+    def state_values(self, symbols: Mapping[str, ca.SX]) -> list[tuple[str, int, float]]:
+        """State, component and value of every row that is of a state, among the problem's `symbols` by name."""
+        values = []
         for name, value in self.states.items():
-            if name not in known:
-                raise unknown_name("state", name, list(known))
-            numbers = finite_array(f"{self.name} {name}", value, (known[name].shape[0],))
-            found += [(name, k, float(number)) for k, number in enumerate(numbers)]
-        return found
+            if name not in symbols:
+                raise unknown_name("state", name, list(symbols))
+            numbers = finite_array(f"{self.name} {name}", value, (symbols[name].shape[0],))
+            values += [(name, k, float(number)) for k, number in enumerate(numbers)]
+        return values
 
     def rows(self, now: Instant) -> Rows:
-        """The stated quantities."""
-        stated, own = self.stated(now.model), self.stated_states(now.states)
-        values = np.array([value for *_, value in stated])
-        joints = _rows(now, [(quantity, j) for quantity, j, _ in stated], values, values, f"{self.name} ")
-        values = np.array([value for *_, value in (*stated, *own)])
+        """Joint quantities, then states, with their values as bounds."""
+        of_joints, of_states = self.joint_values(now.model), self.state_values(now.states)
+        values = np.array([value for *_, value in of_joints])
+        joints = _rows(now, [(quantity, j) for quantity, j, _ in of_joints], values, values, f"{self.name} ")
+        values = np.array([value for *_, value in (*of_joints, *of_states)])
         labels = tuple(
-            f"{self.name} {name}" + (f"[{k}]" if now.states[name].shape[0] > 1 else "") for name, k, _ in own
+            f"{self.name} {name}" + (f"[{k}]" if now.states[name].shape[0] > 1 else "") for name, k, _ in of_states
         )
-        expression = ca.vertcat(joints.expression, *(now.states[name][k] for name, k, _ in own))
-        units = joints.units + ("",) * len(own)
+        expression = ca.vertcat(joints.expression, *(now.states[name][k] for name, k, _ in of_states))
+        units = joints.units + ("",) * len(of_states)
         return Rows(expression, values, values, joints.labels + labels, units, natural_size(values, values))
 
-    def places(self, grid: Places[Place]) -> list[Place]:
-        """Where the rows hold."""
-        return [grid.moment(self.where.s)]
+    def points(self, grid: PointSets[PointSet]) -> list[PointSet]:
+        """The points at which the rows hold."""
+        return [grid.at(self.where.s)]
 
 
 @dataclass(frozen=True)
@@ -82,16 +84,16 @@ class Bounds:
     where: Window = WHOLE
 
     def limits_of(self, quantity: str, model: Model) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper bounds, each shape (n,), of positions (n_q,), infinite where this states none."""
+        """Lower and upper bounds, each shape (n,), of positions (n_q,), infinite where there is none."""
         size = len(model.names(quantity))
         lower, upper = np.full(size, -np.inf), np.full(size, np.inf)
         if quantity not in self.limits:
             return lower, upper
         value, name = self.limits[quantity], f"bounds {quantity}"
         if isinstance(value, Mapping):
-            for joint, own in value.items():
+            for joint, sides in value.items():
                 j = _joint(model, joint, quantity)
-                lower[j], upper[j] = interval(f"{name}[{joint}]", *_sides(name, own))
+                lower[j], upper[j] = interval(f"{name}[{joint}]", *_sides(name, sides))
             return lower, upper
         return interval(name, *_sides(name, value), (size,))
 
@@ -124,8 +126,8 @@ class JointBounds:
         """The quantity of the bounded joints."""
         return _rows(now, [(self.quantity, j) for j in self.joints], self.lower, self.upper)
 
-    def places(self, grid: Places[Place]) -> list[Place]:
-        """Where the rows hold."""
+    def points(self, grid: PointSets[PointSet]) -> list[PointSet]:
+        """The points at which the rows hold."""
         return list(grid.bounds(self.quantity, self.where))
 
 
@@ -207,18 +209,60 @@ def bounds(
     --------
     >>> limits = co.bounds(tau=(-10.0, 10.0), q={"elbow": (-2.5, 0.0)})
     """
-    given = _given("bounds", QUANTITIES, q, qd, qdd, jerk, tau, tau_rate)
-    for quantity, value in given.items():
-        for own in value.values() if isinstance(value, Mapping) else [value]:
-            interval(f"bounds {quantity}", *_sides(f"bounds {quantity}", own))
-    return Bounds(given, window("bounds during", during))
+    limits = _by_quantity("bounds", QUANTITIES, q, qd, qdd, jerk, tau, tau_rate)
+    for quantity, value in limits.items():
+        for sides in value.values() if isinstance(value, Mapping) else [value]:
+            interval(f"bounds {quantity}", *_sides(f"bounds {quantity}", sides))
+    return Bounds(limits, window("bounds during", during))
+
+
+def joint_limits(model: Model, all_bounds: Sequence[Bounds], quantity: str) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper bounds that hold all along, each shape (n,): limits of the model and `bounds` together.
+
+    Raises
+    ------
+    InputError
+        Naming the joint whose bounds contradict each other.
+    """
+    choice("quantity", quantity, QUANTITIES)
+    names = model.names(quantity)
+    sides = [(np.full(len(names), -np.inf), np.full(len(names), np.inf))]
+    sides += [bounds.limits_of(quantity, model) for bounds in all_bounds if bounds.where == WHOLE]
+    if quantity in _LIMITED:
+        sides.append(model.limits(_LIMITED[quantity]))
+    lower, upper = np.max([low for low, _ in sides], axis=0), np.min([high for _, high in sides], axis=0)
+    for joint, low, high in zip(names, lower, upper, strict=True):
+        if low > high:
+            raise InputError(f"bounds on {quantity}[{joint}] contradict each other: lower {low} > upper {high}")
+    return lower, upper
+
+
+def window_limits(
+    model: Model, all_bounds: Sequence[Bounds], quantity: str
+) -> list[tuple[Window, np.ndarray, np.ndarray]]:
+    """Bounds during parts of the motion: each part with lower and upper bounds, each shape (n,)."""
+    choice("quantity", quantity, QUANTITIES)
+    partial = [bounds for bounds in all_bounds if bounds.where != WHOLE and quantity in bounds.limits]
+    return [(bounds.where, *bounds.limits_of(quantity, model)) for bounds in partial]
+
+
+def joint_bounds(model: Model, all_bounds: Sequence[Bounds]) -> list[JointBounds]:
+    """Bounds and joint limits, one constraint for each quantity and part of the motion that has any."""
+    constraints = []
+    for quantity in QUANTITIES:
+        whole = (WHOLE, *joint_limits(model, all_bounds, quantity))
+        for where, lower, upper in [whole, *window_limits(model, all_bounds, quantity)]:
+            joints = [j for j in range(lower.size) if np.isfinite([lower[j], upper[j]]).any()]
+            if joints:
+                constraints.append(JointBounds(quantity, joints, lower[joints], upper[joints], where))
+    return constraints
 
 
 def _sides(name: str, value: Any) -> tuple[Any, Any]:
     """Lower and upper bounds; InputError for what may be a pair for each joint instead."""
     by_joint = 'one pair for each joint is a mapping: {"shoulder": (lower, upper), "elbow": (lower, upper)}'
-    pairs = isinstance(value, list | tuple) and all(isinstance(own, list | tuple) for own in value)
-    if pairs and (len(value) != 2 or (isinstance(value, list) and all(len(own) == 2 for own in value))):
+    pairs = isinstance(value, list | tuple) and all(isinstance(side, list | tuple) for side in value)
+    if pairs and (len(value) != 2 or (isinstance(value, list) and all(len(side) == 2 for side in value))):
         raise InputError(f"{name} must be (lower, upper), got {quoted(value)}; {by_joint}")
     lower, upper = pair(name, value)
     if pairs and len(lower) == len(upper) == 2:
@@ -232,7 +276,7 @@ def _sides(name: str, value: Any) -> tuple[Any, Any]:
     return lower, upper
 
 
-def per_joint(name: str, value: Any, model: Model, quantity: str) -> tuple[list[int], np.ndarray]:
+def _per_joint(name: str, value: Any, model: Model, quantity: str) -> tuple[list[int], np.ndarray]:
     """Numbers of joints (of positions, if these are meant) and values, from a scalar, an array or a mapping by name."""
     if isinstance(value, Mapping):
         joints = [_joint(model, joint, quantity) for joint in value]
@@ -244,27 +288,27 @@ def per_joint(name: str, value: Any, model: Model, quantity: str) -> tuple[list[
 def _end_state(name: str, s: float, states: Any, *values: Any) -> EndState:
     if states is not None and not (isinstance(states, Mapping) and states):
         raise InputError(f"{name} states must be a mapping of name to value, got {quoted(states)}")
-    given = {} if states and all(value is None for value in values) else _given(name, STATED, *values)
+    joints = {} if states and all(value is None for value in values) else _by_quantity(name, _AT_ENDS, *values)
     for state, value in (states or {}).items():
         finite_array(f"{name} {text(f'{name} state', state)}", value)
-    for quantity, value in given.items():
+    for quantity, value in joints.items():
         if isinstance(value, Mapping):
             for joint, number in value.items():
                 finite_number(f"{name} {quantity} of {text(f'joint of {name} {quantity}', joint)}", number)
         else:
             finite_array(f"{name} {quantity}", value)
-    return EndState(name, Moment(s), given, dict(states or {}))
+    return EndState(name, TimePoint(s), joints, dict(states or {}))
 
 
-def _given(name: str, quantities: tuple[str, ...], *values: Any) -> dict[str, Any]:
-    given = {k: v for k, v in zip(quantities, values, strict=True) if v is not None}
-    if not given:
+def _by_quantity(name: str, quantities: tuple[str, ...], *values: Any) -> dict[str, Any]:
+    by_quantity = {k: v for k, v in zip(quantities, values, strict=True) if v is not None}
+    if not by_quantity:
         raise InputError(f"{name} needs at least one of {', '.join(quantities)}")
-    return given
+    return by_quantity
 
 
 def _rows(now: Instant, chosen: list[tuple[str, int]], lower: np.ndarray, upper: np.ndarray, prefix: str = "") -> Rows:
-    """Rows of joint quantities, each given as (quantity, joint)."""
+    """Rows of joint quantities, chosen by pairs (quantity, joint)."""
     model = now.model
     rate = {"qd": "/s", "qdd": "/s2", "jerk": "/s3", "tau_rate": "/s"}
     labels = tuple(f"{prefix}{name}[{model.names(name)[j]}]" for name, j in chosen)

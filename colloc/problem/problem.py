@@ -4,31 +4,113 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import casadi as ca
 import numpy as np
 
+from colloc.dynamics import InverseDynamics
 from colloc.model import Capsule, Load, Model, check_loads
 from colloc.problem.conditions import Condition, Constraint, equation_of
-from colloc.problem.constraint_rows import ConstraintRows
-from colloc.problem.coordinates import Coordinates
 from colloc.problem.cost import NOTHING, Cost, Term
-from colloc.problem.doubts import check_angles, check_idle, check_tracks
-from colloc.problem.given import check_coordinates, check_unique, given_cost, given_duration, given_list, given_model
 from colloc.problem.instant import SHARED, Instant, depends_on_rates
-from colloc.problem.joint_constraints import Bounds
-from colloc.problem.joint_limits import check_ends, joint_bounds, limits, windows
-from colloc.problem.moments import loads_at, moment
-from colloc.problem.rows import unique
-from colloc.problem.table import problem_table
+from colloc.problem.joint_constraints import Bounds, joint_bounds, joint_limits, window_limits
+from colloc.problem.rows import ConstraintRows, unique
+from colloc.problem.time_sets import Ends, Window
 from colloc.problem.unknowns import Free, Parameter, State, Unknown
-from colloc.problem.user_functions import Stated, blamed, check_loops, check_numbers, returned
-from colloc.problem.where import Ends, Window
-from colloc.support.checks import InputError, finite_array, instance, mapping, shortened, spelt, text, unknown_name
-from colloc.support.display import short
+from colloc.problem.user_functions import UserFunction, check_loops, check_numbers, check_returned, error_context
+from colloc.problem.validate import (
+    check_ends,
+    check_unique,
+    checked_cost,
+    checked_duration,
+    checked_list,
+    checked_model,
+    warn_of_oddities,
+)
+from colloc.support.checks import (
+    InputError,
+    finite_array,
+    instance,
+    mapping,
+    quoted,
+    shortened,
+    spelt,
+    text,
+    unknown_name,
+)
+from colloc.support.display import Table, short, shown
 from colloc.support.interrupts import reraise_interrupt
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
+
+
+class JointState(NamedTuple):
+    """Positions, velocities and accelerations of all joints, SX, each shape (n,)."""
+
+    q: ca.SX
+    qd: ca.SX
+    qdd: ca.SX
+
+
+@runtime_checkable
+class Coordinates(Protocol):
+    """Which joints of a mechanism move by themselves, and how the others follow from them.
+
+    All joints are splines, those that follow just near where they belong: `closure` is met at collocation points, and
+    everything else sees the `motion` that is right at every instant.
+    """
+
+    @property
+    def model(self) -> Model:
+        """The mechanism."""
+        ...
+
+    @property
+    def independent(self) -> list[int]:
+        """Coordinates that move by themselves, m of n."""
+        ...
+
+    @property
+    def posture(self) -> np.ndarray:
+        """A posture in which all fits together, shape (n,): where joints are of which nothing is said."""
+        ...
+
+    @property
+    def closure(self) -> Condition:
+        """What the splines of the others meet, in positions: as many equations as others."""
+        ...
+
+    def motion(self, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> JointState:
+        """The state of all joints, given that of the independent ones, and positions near which the others are."""
+        ...
+
+    def tangent(self, now: Instant) -> ca.SX:
+        """How q, qd, qdd (one below the other) change with those of the independent joints, SX, shape (3n, 3m)."""
+        ...
+
+    def torques(self, now: Instant, loads: Sequence[Load], dynamics: InverseDynamics) -> ca.SX:
+        """Inverse dynamics, SX, shape (n,); zero where nothing drives."""
+        ...
+
+    def acceleration(self, now: Instant, loads: Sequence[Load]) -> ca.SX:
+        """Forward dynamics: accelerations of all joints under the instant's torques, SX, shape (n,)."""
+        ...
+
+    def loads(self, now: Instant, loads: Sequence[Load]) -> tuple[Load, ...]:
+        """What holds the other joints to the independent ones, as loads beside those of the environment."""
+        ...
+
+    def postures(self, q: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
+        """Right postures with the independent coordinates of given ones, each shape (N, n).
+
+        Parameters
+        ----------
+        q : ndarray, shape (N, n)
+        start : ndarray, shape (n,), optional
+            Near which the first one is looked for.
+        """
+        ...
 
 
 @spelt
@@ -84,23 +166,21 @@ class Problem(Portable):
     @reraise_interrupt
     def __post_init__(self):
         kinds = {"subject_to": Constraint, "unknowns": Unknown | State, "parameters": Parameter, "loads": Load}
-        given: dict[str, object] = {"model": given_model(self.model), "duration": given_duration(self.duration)}
-        given |= {"minimize": given_cost(self.minimize)}
-        given |= {name: given_list(name, getattr(self, name), kind) for name, kind in kinds.items()}
-        for name, value in given.items():
+        arguments: dict[str, object] = {"model": checked_model(self.model), "duration": checked_duration(self.duration)}
+        arguments |= {"minimize": checked_cost(self.minimize)}
+        arguments |= {name: checked_list(name, getattr(self, name), kind) for name, kind in kinds.items()}
+        for name, value in arguments.items():
             object.__setattr__(self, name, value)
         check_loads(self.model, self.loads)
-        check_coordinates(self.coordinates, self.model)
+        _check_coordinates(self.coordinates, self.model)
         check_unique((*self.unknowns, *self.parameters))
-        check_ends(self.model, self.subject_to, self.states, self._bare.states)
+        check_ends(self)
         # Everything symbolic but the dynamics is formed once here, so that mistakes surface at construction.
         for load in self.wrenches:
             self.function(f"load on {load.body!r}", load.wrench)
         self.function("model", ca.vertcat(ca.SX(0, 1), *self.model.symbols))
         _ = self.costs, self.rows
-        check_idle(self)
-        check_angles(self)
-        check_tracks(self)
+        warn_of_oddities(self)
 
     @property
     def phases(self) -> dict[str, Problem]:
@@ -109,7 +189,7 @@ class Problem(Portable):
 
     @property
     def horizon(self) -> Free:
-        """The duration with its bounds; equal bounds when it is given."""
+        """The duration with its bounds; equal bounds where it is a number."""
         assert isinstance(self.duration, Free)
         return self.duration
 
@@ -137,28 +217,28 @@ class Problem(Portable):
     @property
     def capsules(self) -> list[Capsule]:
         """The capsules that are kept apart from each other, in the order of the constraints."""
-        stated = (c for c in self.subject_to if isinstance(c, Condition))
-        return list(dict.fromkeys(capsule for c in stated for capsule in c.capsules))
+        conditions = (c for c in self.subject_to if isinstance(c, Condition))
+        return list(dict.fromkeys(capsule for c in conditions for capsule in c.capsules))
 
     @cached_property
     def instant(self) -> Instant:
-        """One moment in fresh symbols; unknowns and parameters by their own symbols."""
+        """An instant in fresh symbols; unknowns and parameters by their own symbols."""
         return replace(self._bare, loads=self._acting(self._bare, self.wrenches))
 
     @cached_property
     def _bare(self) -> Instant:
         """The instant as loads see it, which do not know each other."""
-        return moment(self)
+        return _new_instant(self)
 
     def another(self, suffix: str) -> Instant:
-        """Another moment than that of `instant`, in other symbols, named with a suffix, but for what does not vary."""
-        now = moment(self, text("suffix", suffix), self._bare.duration)
-        return replace(now, loads=self._acting(now, loads_at(self, now)))
+        """Another instant, whose symbols, named with a suffix, differ from those of `instant` if they vary at all."""
+        now = _new_instant(self, text("suffix", suffix), self._bare.duration)
+        return replace(now, loads=self._acting(now, _loads_at(self, now)))
 
     @cached_property
     def wrenches(self) -> tuple[Load, ...]:
         """The loads in the symbols of `instant`."""
-        return loads_at(self, self._bare)
+        return _loads_at(self, self._bare)
 
     def _acting(self, now: Instant, loads: tuple[Load, ...]) -> tuple[Load, ...]:
         """The loads of the environment, and of loops if there are any."""
@@ -166,7 +246,7 @@ class Problem(Portable):
 
     @cached_property
     def closure(self) -> ConstraintRows | None:
-        """What the joints that follow from others meet as splines, if any do."""
+        """Equations that the joints that follow from others meet as splines, if any do."""
         if self.coordinates is None:
             return None
         rows = self.coordinates.closure.rows(self._bare)
@@ -182,51 +262,55 @@ class Problem(Portable):
 
     @property
     def terminals(self) -> dict[str, tuple[float, ca.Function]]:
-        """The same of the cost terms that are taken at the last instant."""
+        """Weight and scalar function of the cost terms that are taken at the last instant, by name."""
         return {name: (term.weight, fn) for name, (term, fn) in self.costs.items() if term.terminal}
 
     @cached_property
     def costs(self) -> dict[str, tuple[Term, ca.Function]]:
         """Every cost term by name, with its scalar function of the instant's slots."""
-        found: dict[str, tuple[Term, ca.Function]] = {}
-        stated: list[Stated] = []
+        costs: dict[str, tuple[Term, ca.Function]] = {}
+        functions: list[UserFunction] = []
         for term in self.minimize.terms:
-            name = unique(term.name, found)
-            with blamed(f"cost term {name!r}", self.model.joint_names):
-                value = 1.0 if term.fn is None else returned(f"cost term {name!r}", term.fn(self.instant))
+            name = unique(term.name, costs)
+            with error_context(f"cost term {name!r}", self.model.joint_names):
+                value = 1.0 if term.fn is None else check_returned(f"cost term {name!r}", term.fn(self.instant))
             if not isinstance(value, ca.SX | ca.DM | int | float) or ca.SX(value).shape != (1, 1):
                 shape = f"shape {value.shape}" if isinstance(value, ca.SX) else repr(value)
                 raise InputError(f"cost term {name!r} must return an SX scalar, got {shape}")
             expression = ca.densify(ca.SX(value))
-            found[name] = (term, self.function(f"cost term {name!r}", expression))
-            stated.append(Stated(name, term.fn, expression, term.terminal))
-        check_loops("cost term", stated)
-        return found
+            costs[name] = (term, self.function(f"cost term {name!r}", expression))
+            functions.append(UserFunction(name, term.fn, expression, term.terminal))
+        check_loops("cost term", functions)
+        return costs
 
     @cached_property
     def rows(self) -> dict[str, ConstraintRows]:
         """Every constraint by name, with its rows; bounds and joint limits joined for each quantity they limit."""
-        found: dict[str, ConstraintRows] = {}
-        stated = [c for c in self.subject_to if not isinstance(c, Bounds)]
-        for constraint in (*stated, *map(equation_of, self.states), *joint_bounds(self.model, self.subject_to)):
-            name = unique(constraint.name, found)
+        constraints: dict[str, ConstraintRows] = {}
+        functions: list[UserFunction] = []
+        unbounded = [c for c in self.subject_to if not isinstance(c, Bounds)]
+        for constraint in (*unbounded, *map(equation_of, self.states), *joint_bounds(self.model, self._bounds)):
+            name = unique(constraint.name, constraints)
             instants = [self.instant]
             if isinstance(constraint.where, Ends):
                 instants.append(self.another(" end"))
-            with blamed(f"constraint {name!r}", self.model.joint_names):
+            with error_context(f"constraint {name!r}", self.model.joint_names):
                 rows = constraint.rows(*instants)
             function = self.function(f"constraint {name!r}", rows.expression, *instants[1:])
-            found[name] = ConstraintRows(constraint, rows, function, self.model)
-        own = ((name, item.constraint, item.rows) for name, item in found.items())
-        check_loops(
-            "constraint", [Stated(name, c.fn, r.expression, c.where) for name, c, r in own if isinstance(c, Condition)]
-        )
-        return found
+            constraints[name] = ConstraintRows(constraint, rows, function, self.model)
+            if isinstance(constraint, Condition):
+                functions.append(UserFunction(name, constraint.fn, rows.expression, constraint.where))
+        check_loops("constraint", functions)
+        return constraints
+
+    @property
+    def _bounds(self) -> list[Bounds]:
+        return [constraint for constraint in self.subject_to if isinstance(constraint, Bounds)]
 
     @cached_property
     def needs_rates(self) -> bool:
         """Whether a cost or a constraint depends on jerk or torque rates."""
-        functions = [fn for _, fn in self.costs.values()] + [stated.function for stated in self.rows.values()]
+        functions = [fn for _, fn in self.costs.values()] + [rows.function for rows in self.rows.values()]
         return any(map(depends_on_rates, functions))
 
     def limits(self, quantity: str) -> tuple[np.ndarray, np.ndarray]:
@@ -234,11 +318,11 @@ class Problem(Portable):
 
         Those that hold all along; for bounds during a part of the motion, see `windows`.
         """
-        return limits(self.model, self.subject_to, quantity)
+        return joint_limits(self.model, self._bounds, quantity)
 
     def windows(self, quantity: str) -> list[tuple[Window, np.ndarray, np.ndarray]]:
         """Bounds during a part of the motion: when, and lower and upper bounds, each shape (n,)."""
-        return windows(self.model, self.subject_to, quantity)
+        return window_limits(self.model, self._bounds, quantity)
 
     @reraise_interrupt
     def function(self, what: str, expression: ca.SX, end: Instant | None = None) -> ca.Function:
@@ -258,24 +342,100 @@ class Problem(Portable):
             inputs += end.slots._replace(**{k: ca.SX.sym(k, getattr(end.slots, k).shape[0]) for k in SHARED})
         function = ca.Function("f", inputs, [expression], {"allow_free": True})
         if function.has_free():
-            known = [*self.instant.signals, *self.instant.states, *self.instant.constants, *self.instant.parameters]
-            raise unknown_name(f"unknown or parameter (used by the {what})", shortened(function.get_free(), 5), known)
+            now = self.instant
+            names = [*now.signals, *now.states, *now.constants, *now.parameters]
+            raise unknown_name(f"unknown or parameter (used by the {what})", shortened(function.get_free(), 5), names)
         check_numbers(what, function)
         return function
 
     def parameter_values(self, values: Mapping[str, object] | None = None) -> np.ndarray:
         """All parameters in one vector; `values` replace the defaults by name."""
-        given = dict(mapping("parameters", values))
+        values = dict(mapping("parameters", values))
         parts = []
         for parameter in self.parameters:
-            value = given.pop(parameter.name, parameter.value)
+            value = values.pop(parameter.name, parameter.value)
             parts.append(finite_array(f"parameter {parameter.name!r}", value, parameter.value.shape))
-        if given:
-            raise unknown_name("parameter", next(iter(given)), [p.name for p in self.parameters])
+        if values:
+            raise unknown_name("parameter", next(iter(values)), [p.name for p in self.parameters])
         return np.concatenate([np.zeros(0), *parts])
 
     def __repr__(self) -> str:
-        return problem_table(self).text()
+        return self._table().text()
 
     def _repr_html_(self) -> str:
-        return problem_table(self).html()
+        return self._table().html()
+
+    def _table(self) -> Table:
+        """Model, duration, costs, constraints and unknowns, one line each."""
+        model = self.model
+        lines = [("model", f"{model.name}, {model.n} DOF: {shown(model.joint_names)}" if model.n else model.name)]
+        lines.append(("duration", self.span))
+        lines += [("minimize", f"{short(term.weight)} * {name}") for name, (term, _) in self.costs.items()]
+        lines += [("subject to", f"{name}: {_described(constraint)}") for name, constraint in self.rows.items()]
+        for unknown in self.unknowns:
+            kind = "state" if isinstance(unknown, State) else "constant" if unknown.constant else "signal"
+            lines.append(("unknown", f"{unknown.name}: {kind}, size {unknown.size}"))
+        lines += [("parameter", f"{p.name} = {shown(list(map(short, p.value)))}") for p in self.parameters]
+        lines += [("load", f"on {load.body}") for load in self.loads]
+        return Table(f"Problem: {len(self.rows)} constraints", ("", ""), lines)
+
+
+def _check_coordinates(value: object, model: Model) -> None:
+    """InputError for coordinates that are not those of the model."""
+    if value is not None and not isinstance(value, Coordinates):
+        raise InputError(f"coordinates must be such as loops.IndependentJoints(chain), got {quoted(value)}")
+    if value is not None and value.model is not model:
+        raise InputError(f"coordinates are those of {value.model.name!r}, not of the problem's model")
+
+
+def _new_instant(problem: Problem, suffix: str = "", duration: ca.SX | None = None) -> Instant:
+    """An instant in fresh symbols, named with a suffix, without loads.
+
+    Without a suffix signals and states have their own symbols, which can stand for one instant only; constants and
+    parameters always have theirs. The duration is a fresh symbol by default.
+    """
+    n = problem.model.n
+    vectors = [ca.SX.sym("q" + suffix, problem.model.n_q)]
+    vectors += [ca.SX.sym(name + suffix, n) for name in ("qd", "qdd", "tau")]
+    signals, states = (
+        {u.name: ca.SX.sym(u.name + suffix, u.size) if suffix else u.symbol for u in group}
+        for group in (problem.signals, problem.states)
+    )
+    varying = (*problem.signals, *problem.states)
+    return Instant(
+        problem.model,
+        ca.SX.sym("t" + suffix),
+        ca.SX.sym("duration") if duration is None else duration,
+        *vectors,
+        signals=signals,
+        states=states,
+        changes={u.name: ca.SX.sym(f"{u.name}'{suffix}", u.size) for u in varying},
+        rates=(ca.SX.sym("jerk" + suffix, n), ca.SX.sym("tau_rate" + suffix, n)),
+        constants={u.name: u.symbol for u in problem.constants},
+        parameters={p.name: p.symbol for p in problem.parameters},
+    )
+
+
+def _loads_at(problem: Problem, now: Instant) -> tuple[Load, ...]:
+    """The loads of a problem at an instant; InputError for a load that depends on what follows from loads."""
+    loads = []
+    for load in problem.loads:
+        with error_context(f"the load on {load.body!r}", problem.model.joint_names):
+            loads.append(load.at(now))
+        if ca.depends_on(loads[-1].wrench, ca.vertcat(now.jerk, now.tau_rate, *now.changes.values())):
+            raise InputError(
+                f"the load on {load.body!r} depends on jerk, or on rates of torques, signals or states, which "
+                "follow from loads"
+            )
+    return tuple(loads)
+
+
+def _described(constraint: ConstraintRows) -> str:
+    """Number of rows, bounds and times of a constraint."""
+    rows = constraint.rows
+    values = [
+        short(low) if low == high else f"[{short(low)}, {short(high)}]"
+        for low, high in zip(rows.lower, rows.upper, strict=True)
+    ]
+    listed = values[0] if len(set(values)) == 1 else f"({shown(values, 6)})"
+    return f"{len(values)} row{'s' if len(values) > 1 else ''} in {listed} {constraint.constraint.where}"

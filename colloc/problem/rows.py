@@ -1,18 +1,27 @@
-"""Rows of a constraint: expressions with bounds, names, units and natural sizes."""
+"""Rows of a constraint: expressions with bounds, names, units and natural sizes, and as functions of the instant."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, NamedTuple, Protocol
 
 import casadi as ca
 import numpy as np
 
-from colloc.problem.user_functions import returned
+from colloc.model import Model
+from colloc.problem.instant import Slots
+from colloc.problem.time_sets import PointSet, PointSets, TimeSet
+from colloc.problem.user_functions import check_returned
 from colloc.support.checks import InputError, finite_array, function, interval, quoted, text
+from colloc.support.lazy import cached_property
 
 _LOOSE = 1e4  # from how many times the size of the other one on a bound tells no size
 _TIGHT = 1e-50  # bounds that are tighter are meant as zero
+# The highest time derivative of the coordinates in a row, by the slots that the row depends on.
+_ORDERS = {"q": 0, "qd": 1, "qdd": 2, "tau": 2, "signals": 2, "jerk": 2, "tau_rate": 2}
+_ORDERS |= {"signal_rates": 2, "states": 1, "state_rates": 2}
 
 
 class Rows(NamedTuple):
@@ -46,10 +55,72 @@ class Rows(NamedTuple):
         return Rows(expression, self.lower[chosen], self.upper[chosen], labels, units, self.scale[chosen])
 
 
+class TimedConstraint(Protocol):
+    """A constraint, of whatever kind, that holds at certain times."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def where(self) -> TimeSet: ...
+
+    def points(self, grid: PointSets[PointSet]) -> Sequence[PointSet]:
+        """The points at which the rows hold."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class ConstraintRows:
+    """A constraint with its rows as a function of the instant.
+
+    Parameters
+    ----------
+    constraint : EndState, JointBounds or Condition
+    rows : Rows
+        In the symbols of the problem's instant.
+    function : Function
+        Of the `Slots` of an instant -> the rows; between the ends of those of the first and then the last instant.
+    model : Model
+        Whose positions change as its velocities say.
+    """
+
+    constraint: TimedConstraint
+    rows: Rows
+    function: ca.Function
+    model: Model
+
+    def of(self, arguments: Sequence[ca.SX]) -> Rows:
+        """The rows as expressions in what stands for the slots."""
+        return self.rows._replace(expression=self.function(*arguments))
+
+    @cached_property
+    def orders(self) -> np.ndarray:
+        """Highest time derivative of the coordinates that each row needs, ndarray of int, shape (r,).
+
+        0 for positions alone, 1 for velocities, 2 for all else: torques and signals go with accelerations.
+        """
+        orders = np.full(self.rows.lower.size, -1)
+        for name, order in _ORDERS.items():
+            dependent = self.function.jac_sparsity(0, Slots._fields.index(name)).get_triplet()[0]
+            orders[dependent] = np.maximum(orders[dependent], order)
+        return np.where(orders < 0, 2, orders)
+
+    @cached_property
+    def rate(self) -> ConstraintRows:
+        """The time derivative, to be zero, of rows of order 0."""
+        slots = Slots(*self.function.sx_in())
+        rates = ca.vertcat(1, self.model.position_rates(slots.q, slots.qd))
+        rate = ca.jtimes(self.function(*slots), ca.vertcat(slots.t, slots.q), rates)
+        zero = np.zeros(self.orders.size)
+        labels = tuple(f"rate of {label}" for label in self.rows.labels)
+        units = tuple(f"{unit}/s" if unit else "" for unit in self.rows.units)
+        rows = Rows(rate, zero, zero, labels, units, self.rows.scale)
+        return ConstraintRows(self.constraint, rows, ca.Function("rate", [*slots], [rate]), self.model)
+
+
 def summed(expression: ca.SX, labels: Sequence[str]) -> Rows:
     """Rows of a cost."""
-    none = np.zeros(0)
-    return Rows(expression, none, none, tuple(labels), ("",) * len(labels), none)
+    empty = np.zeros(0)
+    return Rows(expression, empty, empty, tuple(labels), ("",) * len(labels), empty)
 
 
 def bounded(
@@ -68,26 +139,26 @@ def bounded(
     InputError
         For a value that is not a scalar or a column, or bounds and scales of another shape.
     """
-    returned(f"constraint {name!r}", value)
+    check_returned(f"constraint {name!r}", value)
     try:
         expression = ca.SX(ca.vertcat(*value) if isinstance(value, list | tuple) else value)
     except (TypeError, NotImplementedError):
         raise InputError(f"constraint {name!r} must return an SX scalar or column, got {quoted(value)}") from None
     if expression.shape[1] != 1 or expression.shape[0] == 0:
         raise InputError(f"constraint {name!r} must return a scalar or a column, got shape {expression.shape}")
-    count = expression.shape[0]
-    low, high = interval(f"constraint {name!r}", lower, upper, (count,))
-    size = natural_size(low, high) if scale is None else finite_array(f"constraint {name!r} scale", scale, (count,))
-    units = (unit,) * count if isinstance(unit, str) else tuple(unit)
-    if len(units) != count:
-        raise InputError(f"constraint {name!r} needs one unit or {count}, got {quoted(unit)}")
-    own = tuple(labels) or ((name,) if count == 1 else tuple(f"{name}[{k}]" for k in range(count)))
-    return Rows(ca.densify(expression), low, high, own, units, size)
+    r = expression.shape[0]
+    low, high = interval(f"constraint {name!r}", lower, upper, (r,))
+    size = natural_size(low, high) if scale is None else finite_array(f"constraint {name!r} scale", scale, (r,))
+    units = (unit,) * r if isinstance(unit, str) else tuple(unit)
+    if len(units) != r:
+        raise InputError(f"constraint {name!r} needs one unit or {r}, got {quoted(unit)}")
+    names = tuple(labels) or ((name,) if r == 1 else tuple(f"{name}[{k}]" for k in range(r)))
+    return Rows(ca.densify(expression), low, high, names, units, size)
 
 
 def column(what: str, value: Any, size: int) -> ca.SX:
-    """What a user's function returned as SX, of any shape; InputError, which states a size, for what is no SX."""
-    returned(what, value)
+    """The value of a user's function as SX, of any shape; InputError, which states a size, for what is no SX."""
+    check_returned(what, value)
     try:
         return ca.SX(ca.vertcat(*value) if isinstance(value, list | tuple) else value)
     except (TypeError, NotImplementedError):
@@ -95,24 +166,21 @@ def column(what: str, value: Any, size: int) -> ca.SX:
 
 
 def name_of(what: str, fn: Any, name: Any, *arguments: str) -> str:
-    """Name of a function of the instant: the one given, else its own; empty for a lambda.
+    """Name of a function of the instant: `name`, else that of the function itself; empty for a lambda.
 
-    Its arguments are looked at if their names are given.
+    With names of arguments, it is checked that the function takes as many.
     """
     function(what, fn, "a function of the instant", *arguments)
     if name is not None:
         return text(f"{what} name", name)
-    own = getattr(fn, "__name__", "<lambda>")
-    return "" if own == "<lambda>" else own
+    name = getattr(fn, "__name__", "<lambda>")
+    return "" if name == "<lambda>" else name
 
 
 def unique(name: str, taken: Mapping[str, object]) -> str:
     """The name, with a number where it is taken."""
-    k = 2
-    unique = name
-    while unique in taken:
-        unique, k = f"{name} {k}", k + 1
-    return unique
+    numbered = (f"{name} {k}" for k in count(2))
+    return name if name not in taken else next(candidate for candidate in numbered if candidate not in taken)
 
 
 def natural_size(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Motions in phases: problems one after another, what links them, and what is asked of the whole."""
+"""Motions in phases: problems one after another, linked, with costs and constraints of the whole."""
 
 from __future__ import annotations
 
@@ -10,17 +10,25 @@ import casadi as ca
 import numpy as np
 
 from colloc.model import Model
-from colloc.problem.across import Across, NamedPhases, PhaseEnds, Place, across, same_constants, seen_places
 from colloc.problem.conditions import Condition
 from colloc.problem.cost import NOTHING, Cost, Term
-from colloc.problem.instant import Instant
-from colloc.problem.links import Impact, Link
+from colloc.problem.phase_functions import (
+    Impact,
+    Link,
+    NamedPhases,
+    PhaseEnds,
+    PhaseRows,
+    Readable,
+    equal_constants,
+    phase_rows,
+    readable_points,
+)
 from colloc.problem.problem import Problem
-from colloc.problem.rows import Rows, bounded, column, unique
-from colloc.problem.unknowns import Free, Parameter
-from colloc.problem.user_functions import blamed
-from colloc.problem.where import Ends
-from colloc.support.checks import InputError, as_tuple, finite_number, instance, quoted, spelt, text, unknown_name
+from colloc.problem.rows import bounded, column, summed, unique
+from colloc.problem.time_sets import Ends
+from colloc.problem.unknowns import Free, Parameter, fixed_duration
+from colloc.problem.user_functions import error_context
+from colloc.support.checks import InputError, as_tuple, instance, quoted, spelt, text, unknown_name
 from colloc.support.display import Table
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
@@ -91,10 +99,10 @@ class Sequence(Portable):
         for name, problem in phases.items():
             text("name of a phase", name)
             instance(f"phase {name!r}", problem, Problem)
-        stated = as_tuple("subject_to", self.subject_to)
-        for item in stated:
-            across = isinstance(item, Link | Impact) or (isinstance(item, Condition) and isinstance(item.where, Ends))
-            if not across:
+        links = as_tuple("subject_to", self.subject_to)
+        for item in links:
+            boundary = isinstance(item, Condition) and isinstance(item.where, Ends)
+            if not boundary and not isinstance(item, Link | Impact):
                 raise InputError(
                     "subject_to of a Sequence can contain co.link, co.impact and co.boundary; what holds in a phase "
                     f"belongs to its Problem; got {quoted(item)}"
@@ -102,30 +110,29 @@ class Sequence(Portable):
             for phase in (item.first, item.second) if isinstance(item, Link | Impact) else ():
                 if phase not in phases:
                     raise unknown_name("phase", phase, phases)
-        linked = [(item.first, item.second) for item in stated if isinstance(item, Link | Impact)]
-        stated += tuple(Link(*pair) for pair in pairwise(phases) if pair not in linked)
+        linked = [(item.first, item.second) for item in links if isinstance(item, Link | Impact)]
+        links += tuple(Link(*pair) for pair in pairwise(phases) if pair not in linked)
         if not isinstance(self.minimize, Cost):
             raise InputError(f"minimize must be a Cost (see co.duration, co.terminal), got {quoted(self.minimize)}")
         for term in self.minimize.terms:
             if term.fn is not None and not term.terminal:
                 raise InputError(f"cost term {term.name!r} is an integral, which belongs to the Problem of a phase")
         if self.duration is not None and not isinstance(self.duration, Free):
-            fixed = finite_number("duration", self.duration, positive=True)
-            object.__setattr__(self, "duration", Free(fixed, fixed, fixed))
-        object.__setattr__(self, "subject_to", stated)
-        object.__setattr__(self, "phases", _alike(phases, [item for item in stated if isinstance(item, Impact)]))
+            object.__setattr__(self, "duration", fixed_duration(self.duration))
+        object.__setattr__(self, "subject_to", links)
+        object.__setattr__(self, "phases", _alike(phases, [item for item in links if isinstance(item, Impact)]))
         _ = self.rows, self.costs
 
     @property
     def model(self) -> Model:
         """The model of the first phase; InputError where others have other joints."""
-        first, *others = self.phases.items()
-        for name, problem in others:
-            if problem.model.joint_names != first[1].model.joint_names:
+        first, model = next((name, problem.model) for name, problem in self.phases.items())
+        for name, problem in self.phases.items():
+            if problem.model.joint_names != model.joint_names:
                 raise InputError(
-                    f"phases {first[0]!r} and {name!r} have different joints: take one, as in solution[{name!r}]"
+                    f"phases {first!r} and {name!r} have different joints: take one, as in solution[{name!r}]"
                 )
-        return first[1].model
+        return model
 
     @property
     def horizon(self) -> Free:
@@ -143,7 +150,7 @@ class Sequence(Portable):
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Those of all phases."""
+        """The parameters of all phases."""
         return tuple(next(iter(self.phases.values())).parameters)
 
     def parameter_values(self, values: Mapping[str, object] | None = None) -> np.ndarray:
@@ -153,53 +160,51 @@ class Sequence(Portable):
     @cached_property
     def ends(self) -> dict[str, PhaseEnds]:
         """The first and last instants of all phases, in symbols of their own."""
-        found = NamedPhases()
+        phases = NamedPhases()
         for name, problem in self.phases.items():
-            start, end = (problem.another(f" at the {moment} of {name}") for moment in ("start", "end"))
-            found[name] = PhaseEnds(start, end, start.duration)
-        return found
+            start, end = (problem.another(f" at the {time} of {name}") for time in ("start", "end"))
+            phases[name] = PhaseEnds(start, end, start.duration)
+        return phases
 
     @cached_property
-    def _seen(self) -> list[tuple[Place, Instant, set[int]]]:
-        return seen_places(self.ends)
+    def _readable(self) -> list[Readable]:
+        return readable_points(self.ends)
+
+    @property
+    def _total(self) -> ca.SX:
+        return sum((phase.duration for phase in self.ends.values()), ca.SX(0))
 
     @cached_property
-    def rows(self) -> dict[str, Across]:
+    def rows(self) -> dict[str, PhaseRows]:
         """Every constraint across phases by name."""
-        found: dict[str, Across] = {}
-        seen = self._seen
+        constraints: dict[str, PhaseRows] = {}
         for item in self.subject_to:
-            name = unique(item.name, found)
-            with blamed(f"constraint {name!r}"):
+            name = unique(item.name, constraints)
+            with error_context(f"constraint {name!r}"):
                 rows = item.rows(self.ends)
             if rows.lower.size:
-                found[name] = across(f"constraint {name!r}", rows, seen)
-        for name, kept in same_constants({n: p.constants for n, p in self.phases.items()}, self.ends).items():
-            found[unique(name, found)] = kept
+                constraints[name] = phase_rows(f"constraint {name!r}", rows, self._readable)
+        for name, equation in equal_constants({n: p.constants for n, p in self.phases.items()}, self.ends).items():
+            constraints[unique(name, constraints)] = equation
         if isinstance(self.duration, Free):
-            total = sum((end.duration for end in self.ends.values()), ca.SX(0))
-            rows = bounded("duration", total, self.duration.lower, self.duration.upper, unit="s")
-            found[unique("duration", found)] = across("duration", rows, seen)
-        return found
+            rows = bounded("duration", self._total, self.duration.lower, self.duration.upper, unit="s")
+            constraints[unique("duration", constraints)] = phase_rows("duration", rows, self._readable)
+        return constraints
 
     @cached_property
-    def costs(self) -> dict[str, tuple[Term, Across]]:
+    def costs(self) -> dict[str, tuple[Term, PhaseRows]]:
         """Every cost term of the whole by name."""
-        found: dict[str, tuple[Term, Across]] = {}
-        seen = self._seen
+        terms: dict[str, tuple[Term, PhaseRows]] = {}
         for term in self.minimize.terms:
-            name = unique(term.name, found)
-            with blamed(f"cost term {name!r}"):
-                value = (
-                    sum((e.duration for e in self.ends.values()), ca.SX(0)) if term.fn is None else term.fn(self.ends)
-                )
+            name = unique(term.name, terms)
+            with error_context(f"cost term {name!r}"):
+                value = self._total if term.fn is None else term.fn(self.ends)
             value = column(f"cost term {name!r}", value, 1)
             if value.shape != (1, 1):
                 raise InputError(f"cost term {name!r} must return an SX scalar, got shape {value.shape}")
-            none = np.zeros(0)
-            rows = Rows(ca.densify(term.weight * value), none, none, (name,), ("",), none)
-            found[name] = (term, across(f"cost term {name!r}", rows, seen))
-        return found
+            rows = summed(ca.densify(term.weight * value), [name])
+            terms[name] = (term, phase_rows(f"cost term {name!r}", rows, self._readable))
+        return terms
 
     def __repr__(self) -> str:
         return self._table().text()
@@ -210,32 +215,32 @@ class Sequence(Portable):
     def _table(self) -> Table:
         lines = [("phase", f"{name}: {problem.model.name}, {problem.span}") for name, problem in self.phases.items()]
         lines += [("minimize", f"{term.weight:g} * {name}") for name, (term, _) in self.costs.items()]
-        for name, own in self.rows.items():
-            count = own.rows.lower.size
+        for name, constraint in self.rows.items():
+            count = constraint.rows.lower.size
             lines.append(("subject to", f"{name}: {count} row{'s' if count > 1 else ''}"))
         return Table(f"Sequence of {len(self.phases)} phases", ("", ""), lines)
 
 
 def _alike(phases: Mapping[str, Problem], impacts: list[Impact]) -> dict[str, Problem]:
-    """The same phases, each a problem of its own that knows all parameters and the impulses at its start."""
+    """Phases as problems that differ from each other and know all parameters and the impulses at their starts."""
     parameters: dict[str, Parameter] = {}
     for name, problem in phases.items():
         for parameter in problem.parameters:
             if parameters.setdefault(parameter.name, parameter) is not parameter:
                 raise InputError(f"phase {name!r} has another parameter named {parameter.name!r} than phases before")
         for constant in problem.constants:
-            for other, earlier in phases.items():
-                if any(u.name == constant.name and u is not constant for u in earlier.constants):
+            for second, another in phases.items():
+                if any(u.name == constant.name and u is not constant for u in another.constants):
                     raise InputError(
-                        f"phases {other!r} and {name!r} have different constants named {constant.name!r}: give both "
+                        f"phases {second!r} and {name!r} have different constants named {constant.name!r}: give both "
                         "the same Unknown, or other names"
                     )
-    union, found = tuple(parameters.values()), {}
+    union, problems = tuple(parameters.values()), {}
     for name, problem in phases.items():
         impulses = tuple(impact.unknown for impact in impacts if impact.second == name)
-        known = any(problem is other for other in found.values())
-        if known or impulses or tuple(problem.parameters) != union:
+        repeated = any(problem is another for another in problems.values())
+        if repeated or impulses or tuple(problem.parameters) != union:
             unknowns = (*problem.unknowns, *impulses)
             problem = replace(problem, parameters=union, unknowns=unknowns)
-        found[name] = problem
-    return found
+        problems[name] = problem
+    return problems

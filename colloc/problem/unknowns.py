@@ -73,6 +73,12 @@ class Free:
         return (self.lower * self.upper) ** 0.5
 
 
+def fixed_duration(value: object) -> Free:
+    """A duration with equal bounds; InputError unless it is a positive number."""
+    duration = finite_number("duration", value, positive=True)
+    return Free(duration, duration, duration)
+
+
 @spelt
 @dataclass(frozen=True, eq=False)
 class Unknown(Portable):

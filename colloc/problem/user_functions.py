@@ -45,7 +45,7 @@ _one_at_a_time = threading.RLock()  # the filters of warnings are those of the p
 
 
 @contextmanager
-def blamed(what: str, joints: Sequence[str] = ()) -> Iterator[None]:
+def error_context(what: str, joints: Sequence[str] = ()) -> Iterator[None]:
     """Errors inside a user's function say which cost or constraint it belongs to, and what to do if it is known.
 
     Parameters
@@ -88,7 +88,7 @@ def _in_one_line(what: str) -> Iterator[None]:
             warn(f"the function of {what} calls NumPy on symbols: use CasADi's functions, {_FUNCTIONS}")
 
 
-def returned(what: str, value: Any) -> Any:
+def check_returned(what: str, value: Any) -> Any:
     """What a user's function returned, if it is neither several quantities nor a comparison.
 
     Raises
@@ -130,7 +130,7 @@ def check_numbers(what: str, function: ca.Function) -> None:
         raise InputError(f"the function of {what} {_NAN}")
 
 
-class Stated(NamedTuple):
+class UserFunction(NamedTuple):
     """A user's function with what it says.
 
     Parameters
@@ -148,9 +148,9 @@ class Stated(NamedTuple):
     where: Any
 
 
-def check_loops(what: str, stated: Sequence[Stated]) -> None:
+def check_loops(what: str, stated: Sequence[UserFunction]) -> None:
     """InputWarning for functions made by one line of code, as in a loop, that all say the same."""
-    seen: dict[tuple[Any, Any], list[Stated]] = {}
+    seen: dict[tuple[Any, Any], list[UserFunction]] = {}
     for item in stated:
         code = getattr(item.fn, "__code__", None)
         others = seen.setdefault((code, item.where), [])
@@ -168,7 +168,7 @@ def _same(a: ca.SX, b: ca.SX) -> bool:
     return a.shape == b.shape and ca.is_equal(ca.densify(a), ca.densify(b), 100)
 
 
-def uncalled(value: object) -> str:
+def missing_call_hint(value: object) -> str:
     """What to do with a function where its result is wanted."""
     name = getattr(value, "__name__", "<lambda>")
     if not callable(value) or name == "<lambda>":

@@ -59,7 +59,7 @@ def _distances(solution: Solution, name: str, constraint: ConstraintRows) -> tup
     """Mean distance to the upper and the lower bound on every interval, each shape (rows, intervals); 0 without one."""
     grid, rows = solution.nlp.grid, constraint.rows
     sums, counts = np.zeros((len(rows.labels), grid.basis.intervals)), np.zeros(grid.basis.intervals)
-    for sites in constraint.constraint.places(AtTimes(grid, even_grid(grid))):
+    for sites in constraint.constraint.points(AtTimes(grid, even_grid(grid))):
         values = constraint_block(name, constraint, sites).evaluate(solution.x, solution.parameters)
         interval = grid.basis.interval(sites.s) if sites.interval is None else sites.interval
         for row, row_values in enumerate(values):

@@ -19,7 +19,7 @@ from colloc.errors.local import LocalError, local_error
 from colloc.errors.violations import Violation, measure_violations
 from colloc.problem import Instant, Problem, Sequence
 from colloc.problem.instant import RATES
-from colloc.problem.user_functions import blamed, check_numbers
+from colloc.problem.user_functions import check_numbers, error_context
 from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.sample import JointArray, JointMotion, JointReactions, Sample
 from colloc.solver import Outcome, Status
@@ -431,7 +431,7 @@ class Solution(BaseSolution):
         function("evaluate", fn, "a function of the instant", "now")
         times = self.t if t is None else finite_array("t", t)
         now = self.problem.instant
-        with blamed("evaluate", self.problem.model.joint_names):
+        with error_context("evaluate", self.problem.model.joint_names):
             result = fn(now)
         several = isinstance(result, tuple)
         try:

@@ -150,7 +150,7 @@ def _fixed_in(motion: Phase, fixed: np.ndarray) -> Iterator[tuple[str, float, np
         if not isinstance(state, EndState):
             continue
         end = grid.end(state.where.s)
-        for quantity, joint, value in state.stated(problem.model):
+        for quantity, joint, value in state.joint_values(problem.model):
             order, points = _ORDERS.get(quantity, 3), end.index[:, joint]
             orders = int(fixed[points].cumprod().sum())  # derivatives that are fixed, one after another
             if order < orders:
@@ -158,7 +158,7 @@ def _fixed_in(motion: Phase, fixed: np.ndarray) -> Iterator[tuple[str, float, np
                 change = np.linalg.solve(end.weight[:orders, :orders], np.eye(orders)[order])
                 direction[points[:orders]] = sizes[joint] * change
                 yield f"{state.name} {quantity}[{problem.model.joint_names[joint]}]", value, direction
-        for name, component, value in state.stated_states(problem.instant.states):
+        for name, component, value in state.state_values(problem.instant.states):
             before = sum(s.size for s in itertools.takewhile(lambda s, name=name: s.name != name, problem.states))
             place = grid.layout["states"][0 if state.where.s == 0 else -1, before + component]
             if fixed[place]:

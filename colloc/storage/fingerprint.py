@@ -15,13 +15,13 @@ import numpy as np
 from colloc.blocks.torques import inverse_dynamics_of
 from colloc.dynamics import newton_euler
 from colloc.problem import Problem, Sequence, Slots, State
-from colloc.problem.where import Moment, Window
+from colloc.problem.time_sets import TimePoint, Window
 
 _INSTANTS = 3
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples, less their whole parts, fill an interval evenly
 _SAME = 1e-6  # relative; rounding is far below, and nobody states a mass to more digits
 _NOTHING = 1e-9  # of the largest number of a part
-_MOMENTS = ("start", "end", "all along")
+_TIMES = ("start", "end", "all along")
 _POSITIVE = ("t", "duration", "constants", "parameters")  # masses and lengths may be among them
 
 
@@ -41,8 +41,8 @@ def fingerprint(problem: Problem | Sequence) -> dict[str, np.ndarray]:
     sequence, names, parts = cast(Sequence, problem), list(problem.phases), {}
     across = {f"constraint {name!r}": rows for name, rows in sequence.rows.items()}
     across |= {f"cost {name!r}": rows for name, (_, rows) in sequence.costs.items()}
-    for name, (rows, places, function) in across.items():
-        where = [(names.index(place.phase), _MOMENTS.index(place.moment)) for place in places]
+    for name, (rows, points, function) in across.items():
+        where = [(names.index(point.phase), _TIMES.index(point.time)) for point in points]
         parts[name] = np.concatenate([np.ravel(where), rows.lower, rows.upper, _values(function)])
     for name, phase in sequence.phases.items():
         parts |= {f"{part} of phase {name!r}": numbers for part, numbers in _phase_parts(phase).items()}
@@ -68,9 +68,9 @@ def _phase_parts(problem: Problem) -> dict[str, np.ndarray]:
         parts[f"cost {name!r}"] = np.append([term.weight, float(term.terminal)], _values(function))
     for name, rows in problem.rows.items():
         where = rows.constraint.where
-        place = where if isinstance(where, Window | Moment) else ()
+        times = np.array(where if isinstance(where, Window | TimePoint) else ())
         parts[f"constraint {name!r}"] = np.concatenate(
-            [place, rows.rows.lower, rows.rows.upper, _values(rows.function)]
+            [times, rows.rows.lower, rows.rows.upper, _values(rows.function)]
         )
     if problem.closure is not None:
         parts["loops"] = _values(problem.closure.function)

@@ -61,7 +61,7 @@ def _at_rest(problem: Problem) -> np.ndarray:
     velocities_at: tuple[list[float], list[float]] = ([], [])
     for constraint in problem.subject_to:
         if isinstance(constraint, EndState):
-            velocities = [value for name, _, value in constraint.stated(problem.model) if name == "qd"]
+            velocities = [value for name, _, value in constraint.joint_values(problem.model) if name == "qd"]
             velocities_at[int(constraint.where.s)].extend(velocities)
     return np.array([bool(velocities) and not any(velocities) for velocities in velocities_at])
 

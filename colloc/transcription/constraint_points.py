@@ -27,7 +27,7 @@ class AtNodes:
         """The nodes within a part of the motion, and its ends."""
         return [self.grid.nodes(window)]
 
-    def moment(self, s: float) -> EvaluationPoints:
+    def at(self, s: float) -> EvaluationPoints:
         """The curve at s."""
         return self.grid.anywhere(np.array([s]))
 

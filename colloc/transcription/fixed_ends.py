@@ -41,9 +41,9 @@ def fix_ends(problem: Problem, grid: Grid) -> FixedEnds:
         state = rows.constraint
         if isinstance(state, EndState):
             # A condition on a derivative may need the lower ones fixed first, whichever order they are stated in.
-            conditions = sorted(enumerate(state.stated(problem.model)), key=lambda row: _order(row[1][0]))
+            conditions = sorted(enumerate(state.joint_values(problem.model)), key=lambda row: _order(row[1][0]))
             joints = len(conditions)
-            components = state.stated_states(problem.instant.states)
+            components = state.state_values(problem.instant.states)
             ends.remaining_rows[name] = [
                 joints + row
                 for row, (component, k, value) in enumerate(components)

@@ -23,7 +23,7 @@ from colloc.curves.curve import Transcription
 from colloc.curves.mesh import Points, points_inside
 from colloc.numerics.bspline import cox_de_boor
 from colloc.numerics.quadrature import gauss
-from colloc.problem import Moment, Problem, Window
+from colloc.problem import Problem, TimePoint, Window
 from colloc.problem.rows import bounded
 from colloc.support.checks import InputError
 from colloc.support.lazy import cached_property
@@ -62,7 +62,7 @@ class FreeKnotsGrid(Grid):
         times = {0.0, 1.0}
         for name, rows in self.problem.rows.items():
             where = rows.constraint.where
-            moments = where if isinstance(where, Window | Moment) else ()
+            moments = where if isinstance(where, Window | TimePoint) else ()
             for s in moments:
                 if np.abs(self.breakpoints - s).min() > 1e-9:
                     raise InputError(f"free knots need a breakpoint at s = {s:g}, where constraint {name!r} {where}")

@@ -23,7 +23,7 @@ from colloc.curves.mesh import Points, equation_points, points_inside
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
 from colloc.problem import Problem, Slots, Window
-from colloc.problem.where import WHOLE
+from colloc.problem.time_sets import WHOLE
 from colloc.support.lazy import cached_property
 from colloc.transcription.layout import (
     End,

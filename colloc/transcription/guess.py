@@ -278,7 +278,7 @@ def stated_postures(problem: Problem) -> np.ndarray:
     postures = np.full((2, n), np.nan)
     for constraint in problem.subject_to:
         if isinstance(constraint, EndState):
-            for quantity, joint, value in constraint.stated(problem.model):
+            for quantity, joint, value in constraint.joint_values(problem.model):
                 if quantity == "q":
                     postures[int(constraint.where.s), joint] = value
     return postures

@@ -83,7 +83,7 @@ def _equations(
 
 def _blocks(name: str, entry: ConstraintRows, where: AtNodes, rows: Sequence[int]) -> list[Block]:
     """Some rows of a constraint wherever they hold."""
-    blocks = [constraint_block(name, entry, s, rows) for s in (entry.constraint.places(where) if rows else ())]
+    blocks = [constraint_block(name, entry, s, rows) for s in (entry.constraint.points(where) if rows else ())]
     return [block.with_constant_data() if block.n_slices == 1 else block for block in blocks if block.n_slices]
 
 

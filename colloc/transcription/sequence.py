@@ -14,9 +14,9 @@ from colloc.blocks.block import Block
 from colloc.blocks.evaluation_points import EvaluationPoints
 from colloc.curves.curve import Transcription
 from colloc.kernels import Compile
-from colloc.problem import Across, Link, Place
+from colloc.problem import Link, PhasePoint, PhaseRows
 from colloc.problem import Sequence as Phases
-from colloc.problem.where import WHOLE
+from colloc.problem.time_sets import WHOLE
 from colloc.support.checks import InputError, count, finite_array, float_array, instance
 from colloc.support.display import Table
 from colloc.support.lazy import cached_property
@@ -238,16 +238,15 @@ def _parts(phases: Mapping[str, NLP]) -> dict[str, slice]:
     return {name: slice(a, b) for name, a, b in zip(phases, ends, ends[1:], strict=False)}
 
 
-def _block(name: str, across: Across, phases: Mapping[str, NLP], parts: Mapping[str, slice]) -> Block:
+def _block(name: str, across: PhaseRows, phases: Mapping[str, NLP], parts: Mapping[str, slice]) -> Block:
     """Rows that see several phases at once."""
-    sites = reduce(EvaluationPoints.beside, (_site(place, phases[place.phase], parts) for place in across.places))
+    sites = reduce(EvaluationPoints.beside, (_site(point, phases[point.phase], parts) for point in across.points))
     rows = across.rows._replace(expression=across.function(*sites.local.arguments))
     return Block(name, sites, rows).with_constant_data()
 
 
-def _site(place: Place, nlp: NLP, parts: Mapping[str, slice]) -> EvaluationPoints:
-    """One place in the variables of the sequence."""
-    moments = {"start": 0.0, "end": 1.0}
-    varies = place.moment in moments
-    site = nlp.grid.anywhere(np.array([moments[place.moment]])) if varies else nlp.grid.unvarying()
-    return site.moved(parts[place.phase].start)
+def _site(point: PhasePoint, nlp: NLP, parts: Mapping[str, slice]) -> EvaluationPoints:
+    """A point of a phase in the variables of the sequence."""
+    times = {"start": 0.0, "end": 1.0}
+    site = nlp.grid.anywhere(np.array([times[point.time]])) if point.time in times else nlp.grid.unvarying()
+    return site.moved(parts[point.phase].start)

@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc.problem import Condition, Constraint, Moment, Window
+from colloc.problem import Condition, Constraint, TimePoint, Window
 from colloc.studies.walking.contacts import contacts
 from colloc.studies.walking.forces import forces, share, signals
 from colloc.studies.walking.posture import posture, symmetry
@@ -58,16 +58,16 @@ class Part:
         found = []
         for item in stated:
             where = item.where
-            if isinstance(where, Moment):
+            if isinstance(where, TimePoint):
                 if self.start < where.s <= self.end or where.s == self.start == 0:
-                    found.append(self._moved(item, Moment(self.fraction(where.s))))
+                    found.append(self._moved(item, TimePoint(self.fraction(where.s))))
             elif isinstance(where, Window):
                 moved = Window(self.fraction(where.start), self.fraction(where.end))
                 if moved.start < moved.end:
                     found.append(self._moved(item, moved))
         return found
 
-    def _moved(self, item: Constraint, where: Moment | Window) -> Constraint:
+    def _moved(self, item: Constraint, where: TimePoint | Window) -> Constraint:
         if not isinstance(item, Condition):
             return replace(item, where=where)
         return replace(item, where=where, fn=lambda now: item.fn(self.scheduled(now)))

@@ -276,7 +276,7 @@ def test_impacts_conserve_what_they_should(seed):
     still = co.Problem(marked, 1.0)
     sequence = co.Sequence({"a": still, "b": still}, [co.impact("a", "b", {"toe": letters}, restitution=e)])
     across = sequence.rows["impact from a to b"]
-    assert [tuple(place) for place in across.places] == [("a", "end"), ("b", "start")]
+    assert [tuple(point) for point in across.points] == [("a", "end"), ("b", "start")]
     slots = [np.zeros(across.function.size1_in(k)) for k in range(across.function.n_in())]
     fields = co.problem.Slots._fields
     for offset, velocity in ((0, state.qd), (len(fields), other.back(after))):

@@ -1,31 +1,88 @@
-"""What links phases of a motion: continuity, mirrored or not, and rigid impacts."""
+"""Functions of the ends of phases: links, rigid impacts, and the rows and points of any such function."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import casadi as ca
-import numpy as np
 
 from colloc.dynamics import mass_matrix
 from colloc.model import Model
-from colloc.problem.instant import Instant
-from colloc.problem.rows import Rows, bounded
+from colloc.problem.instant import SHARED, Instant, Slots
+from colloc.problem.rows import Rows, bounded, summed
 from colloc.problem.unknowns import Unknown
-from colloc.support.checks import InputError, as_tuple, finite_number, flag, mapping, quoted, spelt, text, unknown_name
+from colloc.problem.user_functions import check_numbers
+from colloc.support.checks import (
+    InputError,
+    as_tuple,
+    finite_number,
+    flag,
+    mapping,
+    quoted,
+    shortened,
+    spelt,
+    text,
+    unknown_name,
+)
 from colloc.support.lazy import cached_property
 
 _AXES = "xyz"
 
 
-class _Ends(Protocol):
-    @property
-    def start(self) -> Instant: ...
+class PhaseEnds(NamedTuple):
+    """A phase as functions across phases see it.
 
-    @property
-    def end(self) -> Instant: ...
+    Parameters
+    ----------
+    start, end : Instant
+        The first and the last; times and durations are the phase's own.
+    duration : SX, scalar [s]
+    """
+
+    start: Instant
+    end: Instant
+    duration: ca.SX
+
+    def __getattr__(self, name: str) -> ca.SX:
+        raise AttributeError(str(unknown_name("quantity of a phase's ends", name, self._fields)))
+
+
+class NamedPhases(dict[str, PhaseEnds]):
+    """Phases by name; InputError for another name."""
+
+    def __missing__(self, name: object) -> PhaseEnds:
+        raise unknown_name("phase", name, self)
+
+    def __getattr__(self, name: str) -> PhaseEnds:
+        phase = next(iter(self), "push")
+        raise AttributeError(f"phases have no {name!r}: take one by name, as in phases[{phase!r}].end.q")
+
+
+class PhasePoint(NamedTuple):
+    """A phase, and the time in it at which a function reads: "start", "end", or "all along" what does not vary."""
+
+    phase: str
+    time: str
+
+
+class PhaseRows(NamedTuple):
+    """A constraint or cost term across phases.
+
+    Parameters
+    ----------
+    rows : Rows
+        In the symbols of the phases' ends; without bounds for a cost.
+    points : tuple of PhasePoint
+    function : Function
+        Of the slots at all points, one after another -> the rows.
+    """
+
+    rows: Rows
+    points: tuple[PhasePoint, ...]
+    function: ca.Function
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,15 +120,15 @@ class Link:
         """Whether all joints have the positions and velocities that they had."""
         return self.q and self.qd and self.joints is None and not self.apart
 
-    def rows(self, ends: Mapping[str, _Ends]) -> Rows:
-        """What jumps, to be zero."""
+    def rows(self, ends: Mapping[str, PhaseEnds]) -> Rows:
+        """Jumps of the quantities that go on, to be zero."""
         before, after = ends[self.first].end, ends[self.second].start
         expressions, labels, units = [], [], []
         pairs = _pairs(self, before.model, after.model, linked=self.q or self.qd or self.qdd)
         of_position = after.model.position_units
-        for quantity, wanted, unit in (("q", self.q, "{}"), ("qd", self.qd, "{}/s"), ("qdd", self.qdd, "{}/s2")):
-            for joint, (other, factor) in pairs.items() if wanted else ():
-                j, i = after.model.joint_names.index(joint), before.model.joint_names.index(other)
+        for quantity, continuous, unit in (("q", self.q, "{}"), ("qd", self.qd, "{}/s"), ("qdd", self.qdd, "{}/s2")):
+            for joint, (earlier, factor) in pairs.items() if continuous else ():
+                j, i = after.model.joint_names.index(joint), before.model.joint_names.index(earlier)
                 if not (quantity == "q" and joint in self.apart):
                     expressions.append(getattr(after, quantity)[j] - factor * getattr(before, quantity)[i])
                     labels.append(f"{self.name}, {quantity}[{joint}]")
@@ -151,25 +208,27 @@ class Impact:
         """The impulse, a constant of the second phase [N s]."""
         return Unknown(self.impulse, sum(map(len, self.markers.values())), constant=True)
 
-    def rows(self, ends: Mapping[str, _Ends]) -> Rows:
+    def rows(self, ends: Mapping[str, PhaseEnds]) -> Rows:
         """Jumps of positions, momenta that no impulse explains, velocities of what has hit, to be zero."""
         before, after = ends[self.first].end, ends[self.second].start
         names = after.model.joint_names
         pairs = _pairs(self, before.model, after.model)
         if missing := [joint for joint in names if joint not in pairs]:
             raise InputError(f"an impact needs all joints of phase {self.second!r}: {', '.join(missing)} not linked")
-        places = [before.model.joint_names.index(pairs[joint][0]) for joint in names]
+        earlier = [before.model.joint_names.index(pairs[joint][0]) for joint in names]
         factors = ca.SX([pairs[joint][1] for joint in names])
-        q, qd = factors * before.q[places], factors * before.qd[places]
+        q, qd = factors * before.q[earlier], factors * before.qd[earlier]
         speeds = self._along(after)
         impulse = after.constants[self.impulse]
         # J' p, velocities being linear in qd.
         jump = mass_matrix(after.model, after.q) @ (after.qd - qd) - ca.gradient(ca.dot(impulse, speeds), after.qd)
-        kept = [j for j, joint in enumerate(names) if joint not in self.apart]
-        expressions = [(after.q - q)[kept], jump]
-        labels = [f"{self.name}, q[{names[j]}]" for j in kept] + [f"{self.name}, momentum[{joint}]" for joint in names]
+        placed = [j for j, joint in enumerate(names) if joint not in self.apart]
+        expressions = [(after.q - q)[placed], jump]
+        labels = [f"{self.name}, q[{names[j]}]" for j in placed] + [
+            f"{self.name}, momentum[{joint}]" for joint in names
+        ]
         momenta = ["kg m2/s" if unit == "rad" else "kg m/s" for unit in after.model.position_units]
-        units = [*(after.model.position_units[j] for j in kept), *momenta]
+        units = [*(after.model.position_units[j] for j in placed), *momenta]
         if not self.held:
             expressions.append(speeds + self.restitution * ca.substitute(speeds, after.qd, qd))
             labels += [f"{self.name}, {m} {axis}" for m, axes in self.markers.items() for axis in axes]
@@ -178,11 +237,8 @@ class Impact:
 
     def _along(self, now: Instant) -> ca.SX:
         """Velocities of the markers along their axes."""
-        found = []
-        for marker, axes in self.markers.items():
-            velocity = now.marker(marker).velocity
-            found += [velocity[_AXES.index(axis)] for axis in axes]
-        return ca.vertcat(*found)
+        velocities = {marker: now.marker(marker).velocity for marker in self.markers}
+        return ca.vertcat(*(velocities[m][_AXES.index(axis)] for m, axes in self.markers.items() for axis in axes))
 
 
 @spelt
@@ -230,36 +286,34 @@ def impact(
     """
     text("first phase of an impact", first)
     text("second phase of an impact", second)
-    axes = {}
-    for marker, own in mapping("markers of an impact", markers).items():
+    markers = dict(mapping("markers of an impact", markers))
+    for marker, axes in markers.items():
         text("marker of an impact", marker)
-        if not isinstance(own, str) or not own or len(set(own)) < len(own) or not set(own) <= set(_AXES):
-            raise InputError(f"axes of marker {marker!r} must be some of the letters xyz, got {quoted(own)}")
-        axes[marker] = own
-    if not axes:
+        if not isinstance(axes, str) or not axes or len(set(axes)) < len(axes) or not set(axes) <= set(_AXES):
+            raise InputError(f"axes of marker {marker!r} must be some of the letters xyz, got {quoted(axes)}")
+    if not markers:
         raise InputError("an impact needs a marker")
     e = finite_number("restitution", restitution)
     if not 0 <= e <= 1:
         raise InputError(f"restitution must lie in [0, 1], got {quoted(restitution)}")
     flag("held", held)
-    return Impact(first, second, axes, *_mapped(joints, apart), e, held, text("impulse", impulse))
+    return Impact(first, second, markers, *_mapped(joints, apart), e, held, text("impulse", impulse))
 
 
 def _mapped(joints: Any, apart: Any) -> tuple[dict[str, tuple[str, float]] | None, tuple[str, ...]]:
-    """Joints with factors from what a user gave, and the names of those apart."""
-    pairs = None if joints is None else {}
-    for joint, other in mapping("joints of a link", joints).items():
+    """Joints with factors from a user's arguments, and the names of those apart."""
+    pairs = {}
+    for joint, value in mapping("joints of a link", joints).items():
         text("joint of a link", joint)
-        given = (other, 1.0) if isinstance(other, str) else as_tuple(f"joint of a link, {joint!r}", other)
-        if len(given) != 2:
-            raise InputError(f"joints of a link must map to a name, or to a name and a factor, got {quoted(other)}")
-        assert pairs is not None
-        pairs[joint] = text(f"joint of a link, {joint!r}", given[0]), finite_number(f"factor of {joint!r}", given[1])
-    return pairs, tuple(text("joint apart", joint) for joint in as_tuple("apart", apart))
+        pair = (value, 1.0) if isinstance(value, str) else as_tuple(f"joint of a link, {joint!r}", value)
+        if len(pair) != 2:
+            raise InputError(f"joints of a link must map to a name, or to a name and a factor, got {quoted(value)}")
+        pairs[joint] = text(f"joint of a link, {joint!r}", pair[0]), finite_number(f"factor of {joint!r}", pair[1])
+    return None if joints is None else pairs, tuple(text("joint apart", joint) for joint in as_tuple("apart", apart))
 
 
 def _pairs(link: Link | Impact, first: Model, second: Model, *, linked: bool = True) -> Mapping[str, tuple[str, float]]:
-    """Which joint of the second phase goes on from which of the first."""
+    """The joint of the first phase, and the factor, that each joint of the second goes on from."""
     for joint in link.apart:
         if joint not in (second.joint_names if link.joints is None else link.joints):
             raise unknown_name("linked joint (apart)", joint, second.joint_names)
@@ -271,8 +325,8 @@ def _pairs(link: Link | Impact, first: Model, second: Model, *, linked: bool = T
             f"phases {link.first!r} and {link.second!r} have different joints ({', '.join(alone)}); say which goes "
             f"on from which: co.link({link.first!r}, {link.second!r}, joints={{...}})"
         )
-    for joint, (other, _) in link.joints.items():
-        for name, model, phase in ((joint, second, link.second), (other, first, link.first)):
+    for joint, (earlier, _) in link.joints.items():
+        for name, model, phase in ((joint, second, link.second), (earlier, first, link.first)):
             if name not in model.joint_names:
                 raise unknown_name(f"joint in phase {phase!r}", name, model.joint_names)
     return link.joints
@@ -281,6 +335,78 @@ def _pairs(link: Link | Impact, first: Model, second: Model, *, linked: bool = T
 def _zero(name: str, expressions: list[ca.SX], labels: list[str], units: list[str]) -> Rows:
     """Rows that must be zero; none where there are no expressions."""
     if not expressions:
-        none = np.zeros(0)
-        return Rows(ca.SX(0, 1), none, none, (), (), none)
+        return summed(ca.SX(0, 1), ())
     return bounded(name, ca.vertcat(*expressions), 0.0, 0.0, unit=units, labels=labels)
+
+
+Readable = tuple[PhasePoint, Instant, set[int]]  # a point, its instant, and the hashes of the symbols to be read there
+
+
+def readable_points(ends: Mapping[str, PhaseEnds]) -> list[Readable]:
+    """All points with their symbols: those for all that varies along a phase, then those for the rest."""
+    varying = [
+        (PhasePoint(name, time), now, _symbols(now, varying=True))
+        for name, phase in ends.items()
+        for time, now in (("start", phase.start), ("end", phase.end))
+    ]
+    return varying + [
+        (PhasePoint(name, "all along"), phase.start, _symbols(phase.start, varying=False))
+        for name, phase in ends.items()
+    ]
+
+
+def phase_rows(what: str, rows: Rows, readable: Sequence[Readable]) -> PhaseRows:
+    """Rows with the points that they need, of all there are; InputError for symbols that no phase has."""
+    needed = {symbol.element_hash() for symbol in ca.symvar(rows.expression)}
+    points, inputs, seen = [], [], set()
+    for point, now, symbols in readable:
+        if not (needed - seen if point.time == "all along" else needed) & symbols:
+            continue
+        points.append(point)
+        for slot in now.slots:
+            column = [ca.SX.sym("again") if s.element_hash() in seen else s for s in ca.vertsplit(slot)]
+            seen |= {symbol.element_hash() for symbol in ca.vertsplit(slot)}
+            inputs.append(ca.vertcat(ca.SX(0, 1), *column))
+    function = ca.Function("across", inputs, [rows.expression], {"allow_free": True})
+    if function.has_free():
+        raise unknown_name(f"unknown or parameter (used by the {what})", shortened(function.get_free(), 5), [])
+    check_numbers(what, function)
+    if not points:
+        raise InputError(f"{what} depends on no phase")
+    return PhaseRows(rows, tuple(points), function)
+
+
+def equal_constants(constants: Mapping[str, Sequence[Unknown]], ends: Mapping[str, PhaseEnds]) -> dict[str, PhaseRows]:
+    """Constants that several phases have, equal from each such phase to the next.
+
+    Parameters
+    ----------
+    constants : mapping of phase to its constants
+    ends : mapping of phase to PhaseEnds
+    """
+    phases_with: dict[Unknown, list[str]] = {}
+    for phase, unknowns in constants.items():
+        for constant in unknowns:
+            phases_with.setdefault(constant, []).append(phase)
+    equations = {}
+    for constant, phases in phases_with.items():
+        for pair in pairwise(phases):
+            inputs, values = [], []
+            for phase in pair:
+                # Fresh symbols, as those of the constant are the same in both.
+                slots = Slots(*(ca.SX.sym("slot", slot.shape[0]) for slot in ends[phase].start.slots))
+                before = constants[phase][: constants[phase].index(constant)]
+                first = sum(unknown.size for unknown in before)
+                values.append(slots.constants[first : first + constant.size])
+                inputs += slots
+            what = f"{constant.name} of {' and '.join(pair)}"
+            rows = bounded(what, values[1] - values[0], 0.0, 0.0)
+            function = ca.Function("equal", inputs, [rows.expression])
+            equations[what] = PhaseRows(rows, tuple(PhasePoint(phase, "all along") for phase in pair), function)
+    return equations
+
+
+def _symbols(now: Instant, *, varying: bool) -> set[int]:
+    """Hashes of the symbols of an instant that vary along the phase, or of the others."""
+    slots = (slot for name, slot in zip(now.slots._fields, now.slots, strict=True) if (name in SHARED) != varying)
+    return {symbol.element_hash() for slot in slots for symbol in ca.vertsplit(slot)}

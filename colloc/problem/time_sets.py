@@ -1,4 +1,4 @@
-"""Where along the motion a constraint holds: during a part of it, at one moment, between its ends."""
+"""Times at which a constraint holds: during a part of the motion, at one time, at both ends together."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from colloc.support.checks import InputError, finite_number, pair, quoted
 
-Place = TypeVar("Place", covariant=True)
+PointSet = TypeVar("PointSet", covariant=True)
 
 
-class Places(Protocol[Place]):
-    """What a discretised motion offers to constraints."""
+class PointSets(Protocol[PointSet]):
+    """A discretised motion gives constraints the points at which they hold."""
 
-    def during(self, window: Window) -> Sequence[Place]:
+    def during(self, window: Window) -> Sequence[PointSet]:
         """A part of the motion."""
         ...
 
-    def moment(self, s: float) -> Place:
+    def at(self, s: float) -> PointSet:
         """One normalised time."""
         ...
 
-    def ends(self) -> Place:
+    def ends(self) -> PointSet:
         """Both ends at once."""
         ...
 
-    def bounds(self, quantity: str, window: Window) -> Sequence[Place]:
-        """A part of the motion, for bounds on a joint quantity: where bounds on variables do not see to them."""
+    def bounds(self, quantity: str, window: Window) -> Sequence[PointSet]:
+        """Points for bounds on a joint quantity in a part of the motion, where bounds on variables do not hold it."""
         ...
 
 
@@ -36,20 +36,20 @@ class Window(NamedTuple):
     start: float = 0.0
     end: float = 1.0
 
-    def places(self, grid: Places[Place]) -> Sequence[Place]:
+    def points(self, grid: PointSets[PointSet]) -> Sequence[PointSet]:
         return grid.during(self)
 
     def __str__(self) -> str:
         return "along the path" if self == WHOLE else f"during s = {self.start:g} .. {self.end:g}"
 
 
-class Moment(NamedTuple):
+class TimePoint(NamedTuple):
     """One time, as a fraction of the duration."""
 
     s: float
 
-    def places(self, grid: Places[Place]) -> Sequence[Place]:
-        return [grid.moment(self.s)]
+    def points(self, grid: PointSets[PointSet]) -> Sequence[PointSet]:
+        return [grid.at(self.s)]
 
     def __str__(self) -> str:
         return f"at s = {self.s:g}"
@@ -58,22 +58,22 @@ class Moment(NamedTuple):
 class Ends(NamedTuple):
     """The first and the last instant."""
 
-    def places(self, grid: Places[Place]) -> Sequence[Place]:
+    def points(self, grid: PointSets[PointSet]) -> Sequence[PointSet]:
         return [grid.ends()]
 
     def __str__(self) -> str:
         return "between the ends"
 
 
-Where = Window | Moment | Ends
+TimeSet = Window | TimePoint | Ends
 
 WHOLE = Window()
 
 
 def window(name: str, during: Any) -> Window:
     """A part of the motion from a user's pair; InputError for anything else."""
-    a, b = pair(name, during)
-    a, b = finite_number(f"{name} start", a), finite_number(f"{name} end", b)
-    if not 0 <= a <= b <= 1:
+    start, end = pair(name, during)
+    start, end = finite_number(f"{name} start", start), finite_number(f"{name} end", end)
+    if not 0 <= start <= end <= 1:
         raise InputError(f"{name} must satisfy 0 <= start <= end <= 1, got {quoted(during)}")
-    return Window(a, b)
+    return Window(start, end)

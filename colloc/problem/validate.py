@@ -1,0 +1,200 @@
+"""Arguments of a problem, looked at before anything is made of them, and warnings of what hardly anybody means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import UnionType
+from typing import Any, Protocol
+
+import casadi as ca
+import numpy as np
+
+from colloc.model import Load, Model
+from colloc.problem.conditions import Constraint
+from colloc.problem.cost import Cost, Term
+from colloc.problem.instant import Instant, Slots
+from colloc.problem.joint_constraints import Bounds, EndState
+from colloc.problem.parametrised import Parametrised
+from colloc.problem.rows import ConstraintRows
+from colloc.problem.track import Tracked
+from colloc.problem.unknowns import Free, Parameter, State, Unknown, fixed_duration
+from colloc.problem.user_functions import missing_call_hint
+from colloc.support.checks import InputError, angles, as_tuple, quoted, warn
+from colloc.support.display import short, shown
+
+_ROUNDING = 1e-9  # by which the value of an end state may miss a bound
+_LOOSE = 3  # turns that a bound may be away from zero
+_FEW = 4  # samples, with which a motion cannot be told from another
+_LONG = 100.0  # times the duration of a motion: longer records are hardly of that motion
+_MOST = 0.5  # share of a motion that samples should cover
+
+
+class Statement(Protocol):
+    """A problem as far as it is looked at here."""
+
+    @property
+    def model(self) -> Model: ...
+    @property
+    def coordinates(self) -> object | None: ...
+    @property
+    def subject_to(self) -> Sequence[Constraint]: ...
+    @property
+    def states(self) -> Sequence[State]: ...
+    @property
+    def loads(self) -> Sequence[Load]: ...
+    @property
+    def horizon(self) -> Free: ...
+    @property
+    def instant(self) -> Instant: ...
+    @property
+    def costs(self) -> Mapping[str, tuple[Term, ca.Function]]: ...
+    @property
+    def rows(self) -> Mapping[str, ConstraintRows]: ...
+    def limits(self, quantity: str, /) -> tuple[np.ndarray, np.ndarray]: ...
+
+
+def checked_model(value: Any) -> Model:
+    """The model; an empty one for None."""
+    if value is None:
+        return Model.empty()
+    if isinstance(value, Parametrised):
+        raise InputError(
+            f"model must be a Model, got {quoted(value)}; give its .model, and its .numbers among parameters"
+        )
+    if not isinstance(value, Model):
+        tree = isinstance(getattr(value, "model", None), Model)
+        hint = "; of a closed chain give its model, and coordinates=loops.IndependentJoints(chain)" if tree else ""
+        raise InputError(f"model must be a Model, got {quoted(value)}{hint or missing_call_hint(value)}")
+    return value
+
+
+def checked_duration(value: Any) -> Free:
+    """The duration with its bounds; equal bounds for a number."""
+    if isinstance(value, list | tuple):
+        raise InputError(f"duration must be a number, or between bounds co.Free(lower, upper), got {quoted(value)}")
+    return value if isinstance(value, Free) else fixed_duration(value)
+
+
+def checked_cost(value: Any) -> Cost:
+    """The cost."""
+    if not isinstance(value, Cost):
+        raise InputError(
+            f"minimize must be a Cost (see co.duration, co.integral), got {quoted(value)}{missing_call_hint(value)}"
+        )
+    return value
+
+
+def checked_list(name: str, value: Any, kind: type | UnionType) -> tuple[Any, ...]:
+    """The items of a list, all of a kind."""
+    items = as_tuple(name, value)
+    for item in items:
+        if not isinstance(item, kind):
+            nested = isinstance(item, list | tuple) and all(isinstance(inner, kind) for inner in item)
+            hint = f"; unpack lists within it: {name}=[*ends, other]" if nested else ""
+            if isinstance(item, Parametrised) and kind is Parameter:
+                hint = "; give its .numbers"
+            raise InputError(f"{name} cannot contain {quoted(item)}{hint}")
+    return items
+
+
+def check_unique(items: Sequence[Unknown | State | Parameter]) -> None:
+    """InputError for two things that instants would carry under one name."""
+    names = [item.name for item in items]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"two unknowns or parameters are named {name!r}; names must be unique")
+
+
+def check_ends(problem: Statement) -> None:
+    """InputError for a value at an end that lies outside its bounds: no solver could meet it."""
+    states = {state.name: state for state in problem.states}
+    symbols = {name: state.symbol for name, state in states.items()}
+    for end in problem.subject_to:
+        if isinstance(end, EndState):
+            for name, k, value in end.state_values(symbols):
+                _check_within(f"{end.name} {name}", value, states[name].lower[k], states[name].upper[k])
+            for quantity, j, value in end.joint_values(problem.model):
+                lower, upper = problem.limits(quantity)
+                joint = problem.model.names(quantity)[j]
+                _check_within(f"{end.name} {quantity}[{joint}]", value, lower[j], upper[j])
+
+
+def _check_within(what: str, value: float, lower: float, upper: float) -> None:
+    if not lower - _ROUNDING <= value <= upper + _ROUNDING:
+        raise InputError(f"{what} = {value:g} lies outside its bounds [{lower:g}, {upper:g}]")
+
+
+def warn_of_oddities(problem: Statement) -> None:
+    """InputWarning for what a problem may say, but hardly anybody means.
+
+    These are torques of joints that move no mass and carry no load, end states and bounds that may be in degrees, and
+    measured samples whose times or values seem to be in other units than the motion's.
+    """
+    _check_idle(problem)
+    _check_angles(problem)
+    for name, (term, _) in problem.costs.items():
+        if isinstance(term.fn, Tracked):
+            _check_times(name, term.fn.record.times, problem.horizon)
+            _check_values(name, term.fn, problem)
+
+
+def _check_idle(problem: Statement) -> None:
+    """Joints that move no mass and carry no load need no torque, whatever they do."""
+    model = problem.model
+    if problem.coordinates is not None or not model.idle:
+        return  # loops load what they close
+    loaded = {model.index(load.body) for load in problem.loads}
+    for k in reversed(range(len(model.bodies))):
+        if k in loaded:
+            loaded.add(model.parents[k])
+    functions = [fn for _, fn in problem.costs.values()] + [rows.function for rows in problem.rows.values()]
+    torques = Slots._fields.index("tau")
+    used = {j for function in functions for j in function.jac_sparsity(0, torques).get_col()}
+    idle = [model.joint_names[j] for j in model.idle if model.moving[j] not in loaded and j in used]
+    if idle:
+        plural, verb = ("", "moves") if len(idle) == 1 else ("s", "move")
+        warn(
+            f"joint{plural} {shown(idle)} {verb} no mass, so that torques there are zero "
+            "whatever they do: give mass, centre of mass and inertia to the bodies they carry"
+        )
+
+
+def _check_angles(problem: Statement) -> None:
+    """End states and bounds may be in degrees, but for threads, which turn as often as they need."""
+    turning = np.array(problem.model.hinge_angles, dtype=bool)
+    for constraint in problem.subject_to:
+        if isinstance(constraint, Bounds):
+            angles("bounds q", np.array(constraint.limits_of("q", problem.model))[:, turning], _LOOSE)
+        elif isinstance(constraint, EndState):
+            for quantity, j, value in constraint.joint_values(problem.model):
+                if quantity == "q" and turning[j]:
+                    angles(f"{constraint.name} q[{problem.model.position_names[j]}]", value)
+
+
+def _check_times(name: str, t: np.ndarray, horizon: Free) -> None:
+    """Samples may hardly lie within a motion, or leave most of it without any."""
+    longest, shortest = horizon.upper, horizon.lower
+    within = np.count_nonzero((t >= 0) & (t <= longest))
+    covered = min(t[-1], shortest) - max(t[0], 0.0)
+    motion = f"a motion of {short(longest)} s" if shortest == longest else f"one of at most {short(longest)} s"
+    if t[-1] > longest and (within < _FEW or t[-1] > _LONG * longest):
+        warn(
+            f"times of {name!r} run from {short(t[0])} to {short(t[-1])}, {within} of {t.size} samples in {motion}: "
+            "milliseconds, or a clock that does not start with the motion? times are in seconds from its start"
+        )
+    elif covered < _MOST * shortest:
+        warn(
+            f"samples of {name!r} cover {max(covered, 0.0) / shortest:.0%} of the motion, {short(t[0])} to "
+            f"{short(t[-1])} s of {short(shortest)} s, and nothing holds the rest of it: give more samples, a shorter "
+            "duration, or co.initial and co.final"
+        )
+
+
+def _check_values(name: str, tracked: Tracked, problem: Statement) -> None:
+    """Measured joint angles may be in degrees."""
+    now, hinges = problem.instant, problem.model.hinge_angles
+    turning = {now.q[j].element_hash() for j, hinge in enumerate(hinges) if hinge}
+    measured = tracked.measured(now)
+    values = [v for k, v in enumerate(tracked.record.largest) if measured[k].element_hash() in turning]
+    if values:
+        angles(f"values of {name!r}", values)
