@@ -16,6 +16,7 @@ from colloc.dynamics import (
     check_formulation,
     composite_sensitivities,
     inverse_dynamics,
+    newton_euler,
     total_hessian,
     total_sensitivities,
 )
@@ -159,7 +160,7 @@ class Torques:
         return ca.Function("rate", [*slots], [rate])
 
 
-def inverse_dynamics_of(problem: Problem, dynamics: InverseDynamics) -> ca.SX:
+def inverse_dynamics_of(problem: Problem, dynamics: InverseDynamics = newton_euler) -> ca.SX:
     """Torques of a problem's instant, SX, shape (n,)."""
     now = problem.instant
     if not problem.model.n:

@@ -13,7 +13,6 @@ import casadi as ca
 import numpy as np
 
 from colloc.blocks.torques import inverse_dynamics_of
-from colloc.dynamics import newton_euler
 from colloc.problem import Problem, Sequence, Slots, State
 from colloc.problem.time_sets import TimePoint, Window
 
@@ -54,7 +53,7 @@ def _phase_parts(problem: Problem) -> dict[str, np.ndarray]:
     horizon = problem.horizon
     parts = {
         "masses, lengths, gravity, passive parts or loads": _values(
-            problem.function("model", inverse_dynamics_of(problem, newton_euler))
+            problem.function("model", inverse_dynamics_of(problem))
         ),
         "duration": np.array([horizon.lower, horizon.upper]),
     }
