@@ -34,7 +34,7 @@ class Violation(NamedTuple):
     amount : float
         Distance from its bounds, in the row's own unit; zero when satisfied.
     relative : float
-        The same over the row's natural size.
+        The amount over the row's natural size.
     t : float [s]
     unit : str
         Empty where the constraint states none.
