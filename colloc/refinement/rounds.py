@@ -32,7 +32,7 @@ _EXCHANGES = 6  # times that nodes are added to one grid, at most
 
 @dataclass(frozen=True)
 class Run:
-    """How NLPs are solved, one after another.
+    """A way of solving NLPs, one after another.
 
     Parameters
     ----------
@@ -167,6 +167,7 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess 
     return solution
 
 
-def _cheaper(solution: A, other: A) -> A:
-    """The cheaper of an optimum and another solution, which may be none."""
-    return other if other.outcome.status is Status.SOLVED and other.cost < solution.cost else solution
+def _cheaper(optimum: A, candidate: A) -> A:
+    """The cheaper of an optimum and a solution that may be none."""
+    solved = candidate.outcome.status is Status.SOLVED
+    return candidate if solved and candidate.cost < optimum.cost else optimum
