@@ -160,8 +160,8 @@ def solve(
     --------
     refine : A finer grid for an answer that exists.
     transcribe : The program, built once for many solves.
-    multistart : The same from random motions as well.
-    sweep : The same for many values of parameters.
+    multistart : Solves from random motions as well.
+    sweep : Solves for many values of parameters.
     verify : Whether the answer holds, by means of its own.
 
     Examples
@@ -213,7 +213,7 @@ def refine(
     progress: ProgressRequest = None,
     seconds: float | None = None,
 ) -> A:
-    """The same motion on finer grids, until its error between the nodes and the change of its cost are below `tol`.
+    """Refine the grid of a motion until its error between the nodes and the change of its cost are below `tol`.
 
     Parameters
     ----------
@@ -253,9 +253,9 @@ def refine(
     return finer
 
 
-def _alone(nlp: NLP | SequenceNLP, **given: Any) -> NLP | SequenceNLP:
-    """The NLP, if nothing is given that it brings itself."""
-    for name, value in given.items():
+def _alone(nlp: NLP | SequenceNLP, **arguments: Any) -> NLP | SequenceNLP:
+    """The NLP; InputError for arguments beside it that it brings itself."""
+    for name, value in arguments.items():
         if value is not None:
             raise InputError(f"an NLP brings its {name}; give {name} to co.transcribe, got {quoted(value)}")
     return nlp

@@ -76,7 +76,7 @@ class TorqueError(NamedTuple):
 
 
 class Deviation(NamedTuple):
-    """How far wrong accelerations lead a motion astray, to first order.
+    """Changes of position that wrong accelerations lead to, to first order.
 
     Parameters
     ----------

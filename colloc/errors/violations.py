@@ -34,7 +34,7 @@ class Violation(NamedTuple):
     amount : float
         Distance from its bounds, in the row's own unit; zero when satisfied.
     relative : float
-        The same over the row's natural size.
+        The amount over the row's natural size.
     t : float [s]
     unit : str
         Empty where the constraint states none.
@@ -63,7 +63,7 @@ class Violation(NamedTuple):
 
 
 class Excess(NamedTuple):
-    """How far a constraint's rows are outside their bounds, at some sites.
+    """Distances by which a constraint's rows are outside their bounds, at some sites.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def excesses(
 
 
 class _Beyond(NamedTuple):
-    """How far rows are beyond their bounds at some points, shape (rows, N); negative within them."""
+    """Distances of rows beyond their bounds at some points, shape (rows, N); negative within them."""
 
     points: Points
     values: np.ndarray
@@ -122,7 +122,7 @@ class _Beyond(NamedTuple):
         return cls(Points(sites.s, interval), np.where(np.isnan(values), np.inf, beyond))
 
     def merged(self, more: _Beyond) -> _Beyond:
-        """Both, in the order of time."""
+        """These points and more of them, in the order of time."""
         s, interval = (np.append(a, b) for a, b in zip(self.points, more.points, strict=True))
         order = np.lexsort((s, interval))
         values = np.concatenate([self.values, more.values], axis=1)
@@ -171,7 +171,7 @@ def measure_violations(nlp: NLP, x: np.ndarray, p: np.ndarray, s: np.ndarray | N
 
 
 def exceeded(nlp: NLP, x: np.ndarray, p: np.ndarray, tolerance: float) -> Points:
-    """Where limits are exceeded between the nodes: the places on the fine grid at which a row is furthest outside.
+    """Points on the fine grid, between the nodes, at which a row is furthest outside its limits.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def even_grid(grid: Grid) -> Points:
 
 
 def fine_grid(grid: Grid) -> Points:
-    """Where violations are measured: an even grid, and more beside nodes that were added.
+    """Points at which violations are measured: an even grid, and more beside nodes that were added.
 
     Nodes are added on points where it was measured, and limits kept there then; what a motion does beside them show
     points between each of these nodes and its neighbours.

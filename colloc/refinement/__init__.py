@@ -5,9 +5,9 @@ rounds           one round, and the rounds that follow from it
 next_grid        where a finer grid follows from the error on this one
 knot_search      the best places of breakpoints, where torques jump
 inactive_bounds  bounds that a motion uses nowhere, and what it could gain from them
-iteration        what a progress function is told
+iteration        an iteration of a solve, as a progress function receives it
 tie_break        a second cost for what the first leaves open
-warnings         what an answer is not, in sentences
+warnings         reservations about an answer, in sentences
 failure          warnings of doubtful answers, SolveError for none
 """
 

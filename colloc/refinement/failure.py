@@ -1,4 +1,4 @@
-"""What a solve that did not end as asked says: warnings, and the error that carries the last iterate."""
+"""The end of a solve that did not end as wished: warnings, and the error that carries the last iterate."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def judge(
 
 
 def _out_of_time(solution: Solution | SequenceSolution, seconds: float) -> str:
-    """What a motion is worth whose improvement was cut short."""
+    """A sentence on the worth of a motion whose improvement was cut short."""
     if not solution.rounds:
         return f"seconds={seconds:g} ran out before an optimum was found; the best iterate so far is returned"
     error = f"its error is {float(solution.error):.1e}"

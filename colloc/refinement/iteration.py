@@ -1,4 +1,4 @@
-"""What a user's own function is told while a solve runs."""
+"""Iterations of a solve, for a user's own function that is called with them."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ class Iteration:
     @cached_property
     def solution(self) -> Solution | SequenceSolution:
         """The motion as it is at this iteration: its duration, q, tau, at(t), constants, ..."""
-        none = {"g": np.zeros(self.nlp.n_g), "x": np.zeros(self.nlp.n_x)}
+        multipliers = {"g": np.zeros(self.nlp.n_g), "x": np.zeros(self.nlp.n_x)}
         seconds = {"build": 0.0, "solve": self.seconds, "callbacks": 0.0}
-        outcome = Outcome(self.x, none, Status.INTERRUPTED, "on the way", {}, self.number, seconds)
+        outcome = Outcome(self.x, multipliers, Status.INTERRUPTED, "on the way", {}, self.number, seconds)
         return solution_of(self.nlp, outcome, self.parameters)
 
 
@@ -71,7 +71,7 @@ ProgressRequest = bool | Callable[[Iteration], object] | None  # as users ask fo
 def progress_adapter(
     progress: ProgressRequest, nlp: NLP | SequenceNLP, parameters: np.ndarray, round: int
 ) -> bool | Tell | None:
-    """What a solver is asked for: a user's function is called with iterations of this NLP, in this round."""
+    """A user's progress for a solver: a function is called with iterations of this NLP, in this round."""
     if not callable(progress):
         return progress
 

@@ -23,7 +23,7 @@ _SETTLED = 1e-8  # relative gain of a round after which there is none
 
 
 class Knots(NamedTuple):
-    """Where a search for breakpoints ended.
+    """The end of a search for breakpoints.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ _EXCHANGES = 6  # times that nodes are added to one grid, at most
 
 @dataclass(frozen=True)
 class Run:
-    """How NLPs are solved, one after another.
+    """A way of solving NLPs, one after another.
 
     Parameters
     ----------
@@ -86,19 +86,19 @@ class Run:
             return first, start
         quiet = replace(self, progress=False if callable(self.progress) else self.progress)
         solver, x = self.solver.limited(iterations=knots.PATIENCE), np.append(first.x, grid.breakpoints)
-        found = knots.search_knots(nlp, x, self.parameters, lambda start: quiet._end(solver, nlp, start))
-        if found.status in CUT_SHORT:
-            return _cut_short(first, found.status), start
-        if found.status is not Status.SOLVED:
+        search = knots.search_knots(nlp, x, self.parameters, lambda start: quiet._end(solver, nlp, start))
+        if search.status in CUT_SHORT:
+            return _cut_short(first, search.status), start
+        if search.status is not Status.SOLVED:
             warn("better knots may exist: the search for them has not settled", SolutionWarning)
-        begin, x = time.perf_counter(), grid.without_knots(found.x)
-        solution, start = self(nlp.on_curve(grid.curve_at(found.x)), Start(x, near_optimum=True), begin)
-        return _after(solution, first, found), start
+        begin, x = time.perf_counter(), grid.without_knots(search.x)
+        solution, start = self(nlp.on_curve(grid.curve_at(search.x)), Start(x, near_optimum=True), begin)
+        return _after(solution, first, search), start
 
     def _once(
         self, nlp: NLP | SequenceNLP, guess: MotionGuess | Start, begin: float
     ) -> tuple[Solution | SequenceSolution, np.ndarray]:
-        """The same at the nodes that the NLP has."""
+        """A solution at the nodes that the NLP has, and where it started."""
         start = guess if isinstance(guess, Start) else start_from(nlp, guess, self.parameters)
         if undefined := nlp.first_undefined(start.x, self.parameters):
             raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")
@@ -124,9 +124,9 @@ def _cut_short(solution: A, status: Status) -> A:
 
 def _after(solution: A, *earlier: BaseSolution | knots.Knots) -> A:
     """A solution with the iterations and seconds of what was solved before it counted as well."""
-    every = (solution, *earlier)
-    seconds = {name: sum(one.seconds[name] for one in every) for name in solution.seconds}
-    iterations = sum(one.iterations for one in every)
+    runs = (solution, *earlier)
+    seconds = {name: sum(run.seconds[name] for run in runs) for name in solution.seconds}
+    iterations = sum(run.iterations for run in runs)
     return replace(solution, outcome=replace(solution.outcome, seconds=seconds, iterations=iterations))
 
 
@@ -138,13 +138,11 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess 
     the coarser motion is the answer. A cost that falls by more than `_ABSURD` times its size was no start for anything:
     the finer grid is solved from the guess as well, and the rounds begin anew with the cheaper of the two.
     """
-    tol, rounds = run.tolerance, [round_of(solution)]
-    solution = replace(solution, rounds=tuple(rounds))
-    dearer = False
-    while solution.outcome.status is Status.SOLVED and len(rounds) < _ROUNDS:
-        settled = has_settled(solution, tol)
-        right = float(solution.error) <= tol
-        if settled and right:
+    tol, dearer = run.tolerance, False
+    solution = replace(solution, rounds=(round_of(solution),))
+    while solution.outcome.status is Status.SOLVED and len(solution.rounds) < _ROUNDS:
+        settled, exact = has_settled(solution, tol), float(solution.error) <= tol
+        if settled and exact:
             break
         begin, run = time.perf_counter(), replace(run, round=run.round + 1)
         nlp = halved(solution) if dearer else next_nlp(solution, tol, settled=settled)
@@ -156,18 +154,20 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess 
             finer, _ = run(nlp, guess, begin)
         if finer.outcome.status in CUT_SHORT:
             return _cut_short(solution, finer.outcome.status)
-        failed = finer.outcome.status is not Status.SOLVED
-        allowed = (tol if right else max(float(solution.error), _UNSURE)) * solution.cost_scale
-        if failed or finer.cost - solution.cost > allowed:
-            if failed or dearer:
-                break
+        allowed = (tol if exact else max(float(solution.error), _UNSURE)) * solution.cost_scale
+        if finer.outcome.status is Status.SOLVED and finer.cost - solution.cost <= allowed:
+            rounds, dearer = solution.rounds, False
+            if solution.cost - finer.cost > _ABSURD * finer.cost_scale:
+                finer, rounds = _cheaper(finer, run(nlp, guess, begin)[0]), ()
+            solution = replace(finer, rounds=(*rounds, round_of(finer)))
+        elif finer.outcome.status is not Status.SOLVED or dearer:
+            break
+        else:
             dearer = True
-            continue
-        if solution.cost - finer.cost > _ABSURD * finer.cost_scale:
-            again, _ = run(nlp, guess, begin)
-            if again.outcome.status is Status.SOLVED and again.cost < finer.cost:
-                finer = again
-            rounds = []
-        rounds.append(round_of(finer))
-        solution, dearer = replace(finer, rounds=tuple(rounds)), False
     return solution
+
+
+def _cheaper(optimum: A, candidate: A) -> A:
+    """The cheaper of an optimum and a solution that may be none."""
+    solved = candidate.outcome.status is Status.SOLVED
+    return candidate if solved and candidate.cost < optimum.cost else optimum

@@ -16,8 +16,8 @@ from colloc.transcription import NLP, BaseNLP, Guess, Keyframes, SequenceNLP, ph
 from colloc.transcription.blend import blended, resting
 from colloc.transcription.trajectory import Trajectory
 
-PhaseGuess = Keyframes | Guess | Solution | None  # a guess for one motion
-MotionGuess = PhaseGuess | BaseSolution | Mapping[str, PhaseGuess]  # and for one in phases
+PhaseGuess = Keyframes | Guess | Solution | None
+MotionGuess = PhaseGuess | BaseSolution | Mapping[str, PhaseGuess]
 
 
 def start_from(nlp: NLP | SequenceNLP, guess: MotionGuess, parameters: np.ndarray) -> Start:
@@ -52,7 +52,7 @@ def _decision_vector(nlp: NLP | SequenceNLP, guess: MotionGuess) -> np.ndarray:
 
 
 def _has_variables_of(solution: BaseSolution, nlp: NLP | SequenceNLP) -> bool:
-    """Whether a solution is one in the variables of a program."""
+    """Whether a solution is a point in the variables of a program."""
     return solution.program.curves == nlp.curves and solution.x.size == nlp.n_x
 
 
@@ -83,25 +83,25 @@ def check_kind(problem: Problem | Phases, guess: object) -> None:
     if not isinstance(guess, BaseSolution):
         return
     if in_phases and guess.phases.keys() != problem.phases.keys():
-        known = ", ".join(problem.phases)
-        raise InputError(f"guess has phases {', '.join(guess.phases)}, the sequence has {known}")
+        phases = ", ".join(problem.phases)
+        raise InputError(f"guess has phases {', '.join(guess.phases)}, the sequence has {phases}")
     for name, phase in problem.phases.items():
         _check_joints(f"phase {name!r}" if name else "the problem", phase, guess.phases[name if in_phases else ""])
 
 
 def _check_joints(what: str, problem: Problem, guess: Solution) -> None:
     """InputError for the motion of another mechanism."""
-    own, other = (p.model.joint_names for p in (problem, guess.problem))
-    if own != other:
+    joints, guessed = (p.model.joint_names for p in (problem, guess.problem))
+    if guessed != joints:
         raise InputError(
-            f"guess is a motion of the joints {shortened(other)}, {what} has {shortened(own)}: take a function of time "
-            "where they mean the same, as in guess=lambda t: solution.at(t).q"
+            f"guess is a motion of the joints {shortened(guessed)}, {what} has {shortened(joints)}: take a function of "
+            "time where they mean the same, as in guess=lambda t: solution.at(t).q"
         )
 
 
 def trajectory_of(solution: Solution, problem: Problem) -> Trajectory:
     """A solution as a guess for another problem; unknowns it does not have take their own guesses."""
-    own = {u.name: u.size for u in solution.problem.unknowns}
+    sizes = {u.name: u.size for u in solution.problem.unknowns}
     default = {u.name: u.guess for u in problem.unknowns}
     constants = solution.constants
 
@@ -109,8 +109,9 @@ def trajectory_of(solution: Solution, problem: Problem) -> Trajectory:
         return getattr(solution.at(s * solution.duration), name)
 
     def signal(name: str, s: np.ndarray) -> np.ndarray:
-        known = own.get(name) == default[name].size and name not in constants
-        return sampled(name, s) if known else np.tile(default[name], (s.size, 1))
+        if sizes.get(name) == default[name].size and name not in constants:
+            return sampled(name, s)
+        return np.tile(default[name], (s.size, 1))
 
     return Trajectory(
         lambda s: sampled("q", s),
@@ -122,21 +123,21 @@ def trajectory_of(solution: Solution, problem: Problem) -> Trajectory:
 
 def _multipliers(nlp: BaseNLP, solution: BaseSolution) -> dict[str, np.ndarray] | None:
     """Multipliers of an optimum with the same variables; zero for rows at sites that are new, None for other rows."""
-    given, rows = solution.multipliers, np.zeros(nlp.n_g)
-    known = list(zip(solution.nlp.constraints, solution.nlp.offsets, strict=False))
-    if [_stated(block) for block, _ in known] != [_stated(block) for block in nlp.constraints]:
+    rows, earlier = np.zeros(nlp.n_g), solution.nlp
+    if [_labels(block) for block in earlier.constraints] != [_labels(block) for block in nlp.constraints]:
         return None
-    for block, first, (other, begin) in zip(nlp.constraints, nlp.offsets, known, strict=False):
-        own = given["g"][begin : begin + other.n_rows * other.n_slices].reshape(other.n_slices, other.n_rows)
+    pieces = np.split(solution.multipliers["g"], earlier.offsets[1:-1])
+    for block, first, before, piece in zip(nlp.constraints, nlp.offsets, earlier.constraints, pieces, strict=False):
+        values = piece.reshape(before.n_slices, before.n_rows)
         # Control points may sit at the same time, but are never new.
-        if not np.array_equal(block.sites.s, other.sites.s):
-            place = {site: k for k, site in enumerate(_sites(other))}
-            own = np.vstack([own, np.zeros(other.n_rows)])[[place.get(site, -1) for site in _sites(block)]]
-        rows[first : first + block.n_rows * block.n_slices] = own.ravel()
-    return {"g": rows, "x": given["x"]}
+        if not np.array_equal(block.sites.s, before.sites.s):
+            place = {site: k for k, site in enumerate(_sites(before))}
+            values = np.vstack([values, np.zeros(before.n_rows)])[[place.get(site, -1) for site in _sites(block)]]
+        rows[first : first + values.size] = values.ravel()
+    return {"g": rows, "x": solution.multipliers["x"]}
 
 
-def _stated(block: Block) -> tuple[str, tuple[str, ...]]:
+def _labels(block: Block) -> tuple[str, tuple[str, ...]]:
     return block.name, block.rows.labels
 
 

@@ -1,4 +1,4 @@
-"""What a user should know of an answer, in sentences: causes of a violation, a grid too coarse, bounds that decide."""
+"""Reservations about an answer, in sentences: causes of a violation, a grid too coarse, bounds that decide."""
 
 from __future__ import annotations
 

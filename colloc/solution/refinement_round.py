@@ -35,7 +35,7 @@ class RefinementRound:
 
     @property
     def breakpoints(self) -> np.ndarray:
-        """Those of the curve, or of one phase after another as if all were equally long, from 0 to 1."""
+        """Breakpoints of the curve, or of phase after phase as if all were equally long, from 0 to 1."""
         curves = list(self.curve.values()) if isinstance(self.curve, Mapping) else [self.curve]
         return np.unique(np.concatenate([k + curve.basis.breakpoints for k, curve in enumerate(curves)])) / len(curves)
 

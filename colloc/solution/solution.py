@@ -82,7 +82,7 @@ class BaseSolution(ABC):
     @property
     @abstractmethod
     def cost_scale(self) -> float:
-        """What changes and errors of the cost are relative to: its terms' sizes, here or at a motion slightly off."""
+        """Scale of changes and errors of the cost: its terms' sizes, here or at a motion slightly off."""
 
     @property
     @abstractmethod
@@ -262,7 +262,7 @@ class BaseSolution(ABC):
         return []
 
     def __getstate__(self) -> dict[str, Any]:
-        """What goes to other processes: the program to be built there, and arrays and names that follow from it."""
+        """The state for other processes: the program to be built there, and arrays and names that follow from it."""
         with suppress(InputError):  # of what is not finite, or of different joints
             _ = self.status, self.terms, self.nodes
         return vars(self) | {"program": DeferredNLP.of(self.program)}

@@ -189,7 +189,7 @@ def _names(solution: Solution) -> tuple[str, ...]:
 
 
 def _singular(solution: Solution) -> list[SingularPosture]:
-    """Where three angles come near gimbal lock, looked for between nodes as well."""
+    """Postures at which three angles come near gimbal lock, looked for between nodes as well."""
     mesh = solution.mesh_times
     t = np.unique(np.linspace(mesh[:-1], mesh[1:], 11))
     return singular_postures(solution.problem.model, t, solution.at(t).q, NEAR_LOCK)
