@@ -78,10 +78,7 @@ Constraint = EndState | Bounds | Condition
 
 def equation_of(state: State) -> Condition:
     """The differential equation of a state, along the path; its natural size is that of the state."""
-    name = state.equation_name
-    labels = (name,) if state.size == 1 else tuple(f"{name}[{k}]" for k in range(state.size))
-    scale = natural_size(state.lower, state.upper)
-    return Condition(name, state.equation, 0.0, 0.0, WHOLE, scale, labels=labels)
+    return Condition(state.equation_name, state.equation, 0.0, 0.0, WHOLE, natural_size(state.lower, state.upper))
 
 
 @spelt
