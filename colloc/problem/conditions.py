@@ -241,9 +241,9 @@ def _condition(
     if scale is not None and not (finite_array(f"{what} scale", scale) > 0).all():
         raise InputError(f"{what} scale must be positive, got {quoted(scale)}")
     units = unit if isinstance(unit, str) else as_tuple(f"{what} unit", unit)
-    for name_of_unit in [units] if isinstance(units, str) else units:
-        if not (isinstance(name_of_unit, str) and name_of_unit == ""):
-            text(f"{what} unit", name_of_unit)
+    for symbol in [units] if isinstance(units, str) else units:
+        if not (isinstance(symbol, str) and symbol == ""):
+            text(f"{what} unit", symbol)
     return Condition(label or fallback or what, fn, lower, upper, where, scale, units)
 
 
