@@ -1,4 +1,4 @@
-"""Constraints on functions of the instant: along the motion, at one moment, between the ends."""
+"""Constraints on functions of the instant: along the motion, at one time, between the ends."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class Condition(Portable):
     scale : float or shape (rows,), optional
     unit : str or sequence of str
     labels : tuple of str
-        Names of the rows; made from that of the constraint if empty.
+        Names of the rows; made from the name of the constraint if empty.
     capsules : tuple of Capsule
-        Those that it keeps apart, for pictures.
+        Capsules that it keeps apart, for pictures.
     """
 
     name: str
@@ -62,10 +62,10 @@ class Condition(Portable):
     capsules: tuple[Capsule, ...] = ()
 
     def rows(self, *instants: Any) -> Rows:
-        """What the function returns for one instant, for both ends, or for the ends of phases."""
+        """The value of the function for one instant, for both ends, or for the ends of phases, as rows."""
         if isinstance(self.where, Ends):
-            called = ("start", "end") if len(instants) == 2 else ("phases",)
-            function(f"boundary {self.name!r}", self.fn, "a function of the instant", *called)
+            arguments = ("start", "end") if len(instants) == 2 else ("phases",)
+            function(f"boundary {self.name!r}", self.fn, "a function of the instant", *arguments)
         return bounded(self.name, self.fn(*instants), self.lower, self.upper, self.scale, self.unit, self.labels)
 
     def points(self, grid: PointSets[PointSet]) -> list[PointSet]:
@@ -78,10 +78,7 @@ Constraint = EndState | Bounds | Condition
 
 def equation_of(state: State) -> Condition:
     """The differential equation of a state, along the path; its natural size is that of the state."""
-    name = state.equation_name
-    labels = (name,) if state.size == 1 else tuple(f"{name}[{k}]" for k in range(state.size))
-    scale = natural_size(state.lower, state.upper)
-    return Condition(name, state.equation, 0.0, 0.0, WHOLE, scale, labels=labels)
+    return Condition(state.equation_name, state.equation, 0.0, 0.0, WHOLE, natural_size(state.lower, state.upper))
 
 
 @spelt
@@ -135,19 +132,19 @@ def at(
     s: float, fn: Callable[[Instant], Any], *, lower: Any = None, upper: Any = None, equals: Any = None,
     scale: Any = None, unit: str | Sequence[str] = "", name: str | None = None,
 ) -> Condition:  # fmt: skip
-    """A function of the instant held within bounds at one moment.
+    """A function of the instant held within bounds at one time.
 
     Parameters
     ----------
     s : float
-        The moment as a fraction of the duration, 0 to 1.
+        The time as a fraction of the duration, 0 to 1.
     fn, lower, upper, equals, scale, unit, name :
         As in `path`.
 
     See Also
     --------
-    initial : What holds at the start.
-    final : What holds at the end.
+    initial : Values of joints and states at the start.
+    final : Values of joints and states at the end.
     path : A function of the motion all along.
     boundary : A function of start and end together.
 
@@ -155,10 +152,10 @@ def at(
     --------
     >>> above = co.at(0.5, lambda now: now.point("elbow").position[1], lower=0.3, unit="m")
     """
-    moment = finite_number("at s", s)
-    if not 0 <= moment <= 1:
+    time = finite_number("at s", s)
+    if not 0 <= time <= 1:
         raise InputError(f"at s must lie in [0, 1] (a fraction of the duration), got {quoted(s)}")
-    return _condition("at", fn, name, (lower, upper, equals), TimePoint(moment), scale, unit, f"at {moment:g}")
+    return _condition("at", fn, name, (lower, upper, equals), TimePoint(time), scale, unit, f"at {time:g}")
 
 
 @spelt
@@ -178,7 +175,7 @@ def apart(
 
     See Also
     --------
-    Capsule : What is kept apart.
+    Capsule : A round bar with hemispheres at its ends.
     path : Any other function of the motion.
 
     Examples
@@ -191,8 +188,8 @@ def apart(
         instance("capsule", capsule, Capsule)
     least = finite_number("by", by)
     label = name or f"distance of {a.label} and {b.label}"
-    off = path(partial(_distance, a=a, b=b), lower=least, during=during, scale=_CLEARANCE, unit="m", name=label)
-    return replace(off, capsules=(a, b))
+    clearance = path(partial(_distance, a=a, b=b), lower=least, during=during, scale=_CLEARANCE, unit="m", name=label)
+    return replace(clearance, capsules=(a, b))
 
 
 def _distance(now: Instant, a: Capsule, b: Capsule) -> Any:
@@ -216,10 +213,10 @@ def boundary(
 
     See Also
     --------
-    initial : What holds at the start.
-    final : What holds at the end.
+    initial : Values of joints and states at the start.
+    final : Values of joints and states at the end.
     at : A function of the motion at one time.
-    link : What ties phases of a Sequence.
+    link : A phase that goes on where another ends.
 
     Examples
     --------
@@ -244,9 +241,9 @@ def _condition(
     if scale is not None and not (finite_array(f"{what} scale", scale) > 0).all():
         raise InputError(f"{what} scale must be positive, got {quoted(scale)}")
     units = unit if isinstance(unit, str) else as_tuple(f"{what} unit", unit)
-    for one in [units] if isinstance(units, str) else units:
-        if not (isinstance(one, str) and one == ""):
-            text(f"{what} unit", one)
+    for symbol in [units] if isinstance(units, str) else units:
+        if not (isinstance(symbol, str) and symbol == ""):
+            text(f"{what} unit", symbol)
     return Condition(label or fallback or what, fn, lower, upper, where, scale, units)
 
 

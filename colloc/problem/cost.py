@@ -1,4 +1,4 @@
-"""What to minimise: a weighted sum of named terms."""
+"""Costs: weighted sums of named terms."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Cost(Portable):
         return Cost(self.terms + _cost(other).terms)
 
     def __radd__(self, other: Any) -> Cost:
-        # What the built-in sum begins with.
+        # The built-in sum begins with 0.
         return self if isinstance(other, int) and other == 0 else _cost(other) + self
 
     def __neg__(self) -> Cost:
@@ -124,7 +124,7 @@ def integral(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
     fn : callable
         Instant -> SX scalar.
     name : str, optional
-        How reports call the term.
+        Name of the term in reports.
 
     See Also
     --------
@@ -148,7 +148,7 @@ def terminal(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
     fn : callable
         Instant -> SX scalar.
     name : str, optional
-        How reports call the term.
+        Name of the term in reports.
 
     See Also
     --------
@@ -167,7 +167,7 @@ def terminal(fn: Callable[[Any], Any], name: str | None = None) -> Cost:
 def penalty(
     fn: Callable[[Any], Any], *, lower: Any = None, upper: Any = None, weight: float, name: str | None = None
 ) -> Cost:
-    """What it costs to leave bounds along the motion: a soft `path`, for methods that know no inequalities.
+    """A cost of leaving bounds along the motion: a soft `path`, for methods that know no inequalities.
 
     The time integral of weight / 3 times the sum of the cubes of all excesses, which has continuous second
     derivatives and is zero within the bounds. An optimum exceeds them, by less the greater the weight (Lee et al. 2005,
@@ -182,7 +182,7 @@ def penalty(
     weight : float
         Positive; cost per second and cube of the unit of fn.
     name : str, optional
-        How reports call the term.
+        Name of the term in reports.
 
     See Also
     --------

@@ -21,7 +21,7 @@ from colloc.support.checks import InputError
 
 
 class Contact(NamedTuple):
-    """Where a wrench meets the ground.
+    """The point at which a wrench meets the ground.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Contact(NamedTuple):
 
 @validated(wrench=instance_of(Wrench))
 def zero_moment_point(wrench: Wrench) -> Contact:
-    """Where a wrench meets the ground; not a number where it has no vertical force.
+    """The point at which a wrench meets the ground; not a number where it has no vertical force.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def by_partition(wrench: Wrench, points: Sequence[ca.SX], shares: ca.SX) -> list
 
 @validated(wrench=instance_of(Wrench), points=list_of(expressions(3)), shares=expressions(None))
 def partition_rows(wrench: Wrench, points: Sequence[ca.SX], shares: ca.SX) -> ca.SX:
-    """What must vanish for `by_partition` to add up: shape (3,) [1, m, m].
+    """Rows that are zero where `by_partition` adds up: shape (3,) [1, m, m].
 
     With shares between 0 and 1 it also keeps the zero moment point within the convex hull of the points.
 
@@ -134,8 +134,7 @@ def partition_rows(wrench: Wrench, points: Sequence[ca.SX], shares: ca.SX) -> ca
     DM([0, 0, 0])
     """
     _check_shares(points, shares)
-    contact, places = zero_moment_point(wrench), ca.horzcat(*points)
-    mean = places @ shares
+    contact, mean = zero_moment_point(wrench), ca.horzcat(*points) @ shares
     return ca.vertcat(ca.sum1(shares) - 1, mean[0] - contact.x, mean[2] - contact.z)
 
 
@@ -175,7 +174,7 @@ def _moment(wrench: Callable[[Instant], Wrench], body: str, at: Sequence[float],
 
 @validated(wrench=instance_of(Wrench), friction=number(positive=True))
 def friction_rows(wrench: Wrench, friction: float) -> ca.SX:
-    """What must not be negative for a foot not to slip: the four sides of a pyramid inside the friction cone [N].
+    """Rows that are not negative where a foot does not slip: the four sides of a pyramid inside the friction cone [N].
 
     Parameters
     ----------
@@ -196,7 +195,7 @@ def friction_rows(wrench: Wrench, friction: float) -> ca.SX:
 
 @validated(wrench=instance_of(Wrench), corners=list_of(expressions(2)))
 def pressure_rows(wrench: Wrench, corners: Sequence[tuple[Any, Any]]) -> ca.SX:
-    """What must not be negative for the centre of pressure to lie in a convex polygon, one row a side [N m].
+    """Rows that are not negative where the centre of pressure lies in a convex polygon, one a side [N m].
 
     Vertical force times the distance of the centre of pressure from the side.
 
@@ -218,9 +217,9 @@ def pressure_rows(wrench: Wrench, corners: Sequence[tuple[Any, Any]]) -> ca.SX:
     """
     if len(corners) < 3:
         raise InputError(f"corners must be three or more, got {len(corners)}")
-    places = [ca.vertsplit(ca.SX(corner)) for corner in corners]
+    vertices = [ca.vertsplit(ca.SX(corner)) for corner in corners]
     rows = []
-    for (x0, z0), (x1, z1) in zip(places, [*places[1:], places[0]], strict=True):
+    for (x0, z0), (x1, z1) in zip(vertices, [*vertices[1:], vertices[0]], strict=True):
         # The centre of pressure is where Fy x = Mz and Fy z = -Mx.
         fy, length = wrench.force[1], ca.sqrt((x1 - x0) ** 2 + (z1 - z0) ** 2)
         area = (z1 - z0) * (wrench.moment[2] - x0 * fy) + (x1 - x0) * (wrench.moment[0] + z0 * fy)

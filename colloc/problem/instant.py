@@ -1,4 +1,4 @@
-"""One moment of the motion, as the functions in a problem see it."""
+"""An instant of the motion, as the functions in a problem see it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ RATES = ("jerk", "tau_rate", "signal_rates")
 
 @dataclass(frozen=True, eq=False)
 class Instant:
-    """The state of the mechanism at one moment, in symbols.
+    """The state of the mechanism at one time, in symbols.
 
     The problem's unknowns and parameters are attributes under their own names.
 
@@ -73,7 +73,7 @@ class Instant:
     rates : (SX, SX), optional
         `jerk` and `tau_rate`, where they are known: along the motion of a problem.
     loads : sequence of Load, optional
-        What acts on the links at this instant, where that is known.
+        Loads on the links at this instant, where they are known.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class Instant:
 
             co.integral(lambda now: ca.sumsqr(now.rate("thrust")))
 
-        That of a signal needs a curve on which it does not jump, such as BSpline(20, degree=5).
+        Rates of signals need a curve on which these do not jump, such as BSpline(20, degree=5).
 
         Parameters
         ----------
@@ -204,7 +204,7 @@ class Instant:
         return self.point(*self.model.markers[name])
 
     def reaction(self, body: str) -> Reaction:
-        """What the parent exerts on a body through its joint, the problem's loads considered.
+        """Force and moment that the parent exerts on a body through its joint, the problem's loads considered.
 
             co.path(lambda now: ca.norm_2(now.reaction("elbow").force), upper=15.0)          # N
 
@@ -227,7 +227,7 @@ class Instant:
 
     @cached_property
     def support(self) -> Wrench:
-        """What must act on the mechanism with no loads, about the world's origin; see `root_wrench`."""
+        """The wrench that must act on the mechanism with no loads, about the world's origin; see `root_wrench`."""
         return root_wrench(self.model, self.q, self.qd, self.qdd)
 
     @cached_property

@@ -146,7 +146,7 @@ def initial(
 
     See Also
     --------
-    final : What holds at the end.
+    final : Values of joints and states at the end.
     at : A function of the motion at one time.
     boundary : A function of start and end together.
 
@@ -166,7 +166,7 @@ def final(
 
     See Also
     --------
-    initial : What holds at the start.
+    initial : Values of joints and states at the start.
     at : A function of the motion at one time.
     boundary : A function of start and end together.
 

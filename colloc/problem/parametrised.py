@@ -29,7 +29,7 @@ class Parametrised(Portable):
     numbers : Parameter
         To be listed among the problem's parameters.
     original : Model
-        Whose numbers are the parameter's own value.
+        The model whose numbers are the parameter's own value.
 
     Examples
     --------
@@ -66,19 +66,19 @@ class Parametrised(Portable):
         """
         instance("model", model, Model)
         _check_alike(self.original, model)
-        found = []
-        for (what, own), (_, other) in zip(_numbers(self.original), _numbers(model), strict=True):
-            for k in range(own.numel()):
-                if not other[k].is_constant():
-                    raise InputError(f"{what} must be numbers, got {other}")
-                if _varies(own[k]):
-                    found.append(float(other[k]))
-                elif own[k].is_constant() and not other[k].is_zero():
+        values = []
+        for (what, part), (_, new) in zip(_numbers(self.original), _numbers(model), strict=True):
+            for k in range(part.numel()):
+                if not new[k].is_constant():
+                    raise InputError(f"{what} must be numbers, got {new}")
+                if _varies(part[k]):
+                    values.append(float(new[k]))
+                elif part[k].is_constant() and not new[k].is_zero():
                     raise InputError(
-                        f"{what} is {other}, where the parametrised model has {own}: zeros stay zero, so parametrise "
+                        f"{what} is {new}, where the parametrised model has {part}: zeros stay zero, so parametrise "
                         "a model in which this is not"
                     )
-        return {self.numbers.name: np.array(found)}
+        return {self.numbers.name: np.array(values)}
 
 
 @spelt
@@ -124,13 +124,13 @@ def parametrised(model: Model, name: str = "numbers") -> Parametrised:
     4.0
     """
     instance("model", model, Model)
-    given = [part for _, part in _numbers(model)]
-    values = [float(part[k]) for part in given for k in range(part.numel()) if _varies(part[k])]
+    columns = [part for _, part in _numbers(model)]
+    values = [float(part[k]) for part in columns for k in range(part.numel()) if _varies(part[k])]
     if not values:
         raise InputError(f"{model!r} has no numbers to be parameters")
     numbers = Parameter(name, values)
     symbols = iter(ca.vertsplit(numbers.symbol))
-    parts = iter([_with_symbols(part, symbols) for part in given])
+    parts = iter([_with_symbols(part, symbols) for part in columns])
     bodies = [_body(body, parts) for body in model.bodies]
     markers = {key: (body, next(parts)) for key, (body, _) in model.markers.items()}
     return Parametrised(replace(model, bodies=bodies, markers=markers), numbers, model)
@@ -185,19 +185,17 @@ def _joint(joint: Joint, parts: Iterator[ca.SX]) -> Joint:
     return replace(joint, before=ca.sparsify(before), after=ca.sparsify(after), passive=passive)
 
 
-def _check_alike(own: Model, other: Model) -> None:
+def _check_alike(first: Model, second: Model) -> None:
     """InputError unless two models differ in numbers alone."""
     for what, of in (("bodies", _names), ("parents", _parents), ("tips", _tipped), ("markers", _marked)):
-        if of(own) != of(other):
-            raise InputError(f"{what} must be {', '.join(of(own)) or 'none'}, got {', '.join(of(other)) or 'none'}")
-    for one, two in zip(own.bodies, other.bodies, strict=True):
-        if not one.joint.alike(two.joint):
-            raise InputError(
-                f"joint of body {one.name!r} must be of the same kind, {one.joint!r}, got {quoted(two.joint)}"
-            )
-        for name, (a, b) in {"joint axis": (_axes(one), _axes(two)), "rotation": (_turns(one), _turns(two))}.items():
-            if not np.allclose(a, b, rtol=0, atol=1e-9):
-                raise InputError(f"{name} of body {one.name!r} must be {a.tolist()}, got {b.tolist()}")
+        if of(first) != of(second):
+            raise InputError(f"{what} must be {', '.join(of(first)) or 'none'}, got {', '.join(of(second)) or 'none'}")
+    for a, b in zip(first.bodies, second.bodies, strict=True):
+        if not a.joint.alike(b.joint):
+            raise InputError(f"joint of body {a.name!r} must be of the same kind, {a.joint!r}, got {quoted(b.joint)}")
+        for what, numbers in (("joint axis", _axes), ("rotation", _turns)):
+            if not np.allclose(numbers(a), numbers(b), rtol=0, atol=1e-9):
+                raise InputError(f"{what} of body {a.name!r} must be {numbers(a).tolist()}, got {numbers(b).tolist()}")
 
 
 def _names(model: Model) -> list[str]:

@@ -278,7 +278,7 @@ def impact(
 
     See Also
     --------
-    link : What goes on from phase to phase, and how.
+    link : A phase that goes on where another ends.
 
     Examples
     --------

@@ -55,7 +55,7 @@ class JointState(NamedTuple):
 
 @runtime_checkable
 class Coordinates(Protocol):
-    """Which joints of a mechanism move by themselves, and how the others follow from them.
+    """Coordinates of a mechanism some of whose joints move by themselves, while the others follow from them.
 
     All joints are splines, those that follow just near where they belong: `closure` is met at collocation points, and
     everything else sees the `motion` that is right at every instant.
@@ -73,12 +73,12 @@ class Coordinates(Protocol):
 
     @property
     def posture(self) -> np.ndarray:
-        """A posture in which all fits together, shape (n,): where joints are of which nothing is said."""
+        """A posture in which all fits together, shape (n,), for joints of which nothing is said."""
         ...
 
     @property
     def closure(self) -> Condition:
-        """What the splines of the others meet, in positions: as many equations as others."""
+        """The equations in positions that the splines of the others meet: as many as others."""
         ...
 
     def motion(self, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> JointState:
@@ -86,7 +86,7 @@ class Coordinates(Protocol):
         ...
 
     def tangent(self, now: Instant) -> ca.SX:
-        """How q, qd, qdd (one below the other) change with those of the independent joints, SX, shape (3n, 3m)."""
+        """Derivatives of q, qd, qdd (one below the other) by those of the independent joints, SX, shape (3n, 3m)."""
         ...
 
     def torques(self, now: Instant, loads: Sequence[Load], dynamics: InverseDynamics) -> ca.SX:
@@ -98,11 +98,11 @@ class Coordinates(Protocol):
         ...
 
     def loads(self, now: Instant, loads: Sequence[Load]) -> tuple[Load, ...]:
-        """What holds the other joints to the independent ones, as loads beside those of the environment."""
+        """Loads, beside those of the environment, that hold the other joints to the independent ones."""
         ...
 
     def postures(self, q: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
-        """Right postures with the independent coordinates of given ones, each shape (N, n).
+        """Postures in which all fits together, with the independent coordinates of others, each shape (N, n).
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class Problem(Portable):
     loads : sequence of Load
         Wrenches of the environment; they may contain the symbols of unknowns and parameters.
     coordinates : Coordinates, optional
-        Which joints of a closed chain move by themselves, such as `colloc.loops.IndependentJoints`; by default all do.
+        Of a closed chain, some of whose joints follow from others, such as `colloc.loops.IndependentJoints`.
 
     Raises
     ------
@@ -316,7 +316,7 @@ class Problem(Portable):
     def limits(self, quantity: str) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper bounds, each shape (n,), on a joint quantity: joint limits and `bounds` together.
 
-        Those that hold all along; for bounds during a part of the motion, see `windows`.
+        These hold all along; for bounds during a part of the motion, see `windows`.
         """
         return joint_limits(self.model, self._bounds, quantity)
 

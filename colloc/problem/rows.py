@@ -80,7 +80,7 @@ class ConstraintRows:
     function : Function
         Of the `Slots` of an instant -> the rows; between the ends of those of the first and then the last instant.
     model : Model
-        Whose positions change as its velocities say.
+        The model, which says how positions change with velocities.
     """
 
     constraint: TimedConstraint

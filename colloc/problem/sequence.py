@@ -68,7 +68,7 @@ class Sequence(Portable):
 
     See Also
     --------
-    link : What goes on from phase to phase, and how.
+    link : A phase that goes on where another ends.
     impact : Velocities that jump.
     Problem : One phase.
 

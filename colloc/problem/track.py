@@ -31,7 +31,7 @@ def track(
     pieces: int | None = None,
     name: str | None = None,
 ) -> Cost:
-    """What it costs to stray from measured time series: the time integral of weight times the squared distances.
+    """The distance from measured time series: the time integral of weight times the squared distances.
 
     Splines through the samples stand for them, so that nodes need not be where samples are, and durations may be free.
     They interpolate, or, given the standard deviation of the noise, smooth it away (`colloc.numerics.smoothing`).
@@ -57,7 +57,7 @@ def track(
         Number of polynomials in the splines, at most N - degree, which interpolate. That many by default, but not over
         100: of longer records splines that are not to smooth are the closest ones.
     name : str, optional
-        How reports call the term.
+        Name of the term in reports.
 
     Raises
     ------
@@ -106,12 +106,12 @@ class Tracked:
     weights: np.ndarray
 
     def measured(self, now: Any) -> ca.SX:
-        """What the samples are of, SX, shape (k,)."""
-        found = column(f"track {self.label!r}", self.of(now), self.record.size)
-        if found.shape != (self.record.size, 1):
-            size = self.record.size
-            raise InputError(f"track {self.label!r} has values of size {size}, its function shape {found.shape}")
-        return found
+        """The quantity that was measured, SX, shape (k,)."""
+        size = self.record.size
+        value = column(f"track {self.label!r}", self.of(now), size)
+        if value.shape != (size, 1):
+            raise InputError(f"track {self.label!r} has values of size {size}, its function shape {value.shape}")
+        return value
 
     def __call__(self, now: Any) -> ca.SX:
         # The weight of a time belongs into the residual: a free duration moves the nodes, and Gauss-Newton takes only
@@ -130,7 +130,7 @@ class Record:
     largest : ndarray, shape (k,)
         The largest absolute value of every component.
     present : ndarray of bool, shape (N, k)
-        Which samples there are.
+        Whether there is a sample.
     basis : SplineBasis
         Over the times.
     points : ndarray, shape (size, k)
@@ -153,7 +153,7 @@ class Record:
         return ca.SX(ca.mtimes(ca.DM(self.points.T), _functions(self.basis, t)))
 
     def presence(self, t: ca.SX) -> ca.SX:
-        """How much a component counts, SX, shape (k,): 1 at samples, 0 at missing ones, linear in between."""
+        """Weights of the components at a time, SX, shape (k,): 1 at samples, 0 at missing ones, linear in between."""
         steps = np.diff(self.times)
         padded = np.concatenate([[self.times[0] - steps[0]], self.times, [self.times[-1] + steps[-1]]])
         heights = np.pad(self.present.astype(float), ((1, 1), (0, 0)))
@@ -198,8 +198,8 @@ def record(
     points = np.zeros((basis.size, y.shape[1]))
     patterns, of_component = np.unique(present, axis=1, return_inverse=True)
     for number, pattern in enumerate(patterns.T):
-        own = of_component.ravel() == number
-        exact, noisy = np.flatnonzero(own & (deviations == 0)), np.flatnonzero(own & (deviations > 0))
+        alike = of_component.ravel() == number
+        exact, noisy = np.flatnonzero(alike & (deviations == 0)), np.flatnonzero(alike & (deviations > 0))
         if exact.size:
             points[:, exact] = closest(basis, t[pattern], y[np.ix_(pattern, exact)])
         if noisy.size:
@@ -221,17 +221,17 @@ def _functions(basis: SplineBasis, t: ca.SX) -> ca.SX:
         sum((here[k] * float(knots[basis.first[k] + 1 + j]) for k in range(len(here))), ca.SX(0)) for j in range(2 * p)
     ]
     local = cox_de_boor(t, around)
-    found = [ca.SX(0)] * basis.size
+    functions = [ca.SX(0)] * basis.size
     for k, first in enumerate(basis.first.tolist()):
         for j in range(p + 1):
-            found[first + j] = found[first + j] + here[k] * local[j]
-    return ca.vertcat(*found)
+            functions[first + j] = functions[first + j] + here[k] * local[j]
+    return ca.vertcat(*functions)
 
 
 def _broken_line(t: np.ndarray, heights: np.ndarray, at: ca.SX) -> ca.SX:
     """The line through points, SX scalar; beyond its ends the heights there."""
     slopes = np.concatenate([[0.0], np.diff(heights) / np.diff(t), [0.0]])
-    found = ca.SX(float(heights[0]))
+    height = ca.SX(float(heights[0]))
     for k in np.flatnonzero(np.diff(slopes)).tolist():
-        found = found + float(slopes[k + 1] - slopes[k]) * ca.fmax(at - float(t[k]), 0)
-    return found
+        height = height + float(slopes[k + 1] - slopes[k]) * ca.fmax(at - float(t[k]), 0)
+    return height

@@ -1,4 +1,4 @@
-"""What a problem leaves open: its duration, extra unknowns and states, and parameters that change between solves."""
+"""Durations to be found, unknowns and states beside the joint motion, and parameters that change between solves."""
 
 from __future__ import annotations
 
@@ -196,8 +196,8 @@ class State(Portable):
         _check_name("State", self.name)
         if (self.rate is None) == (self.residual is None):
             raise InputError(f"State {self.name!r} needs a rate or a residual, one of them")
-        given = self.residual if self.rate is None else self.rate
-        function(f"State {self.name!r}", given, "a function of the instant", "now")
+        equation = self.residual if self.rate is None else self.rate
+        function(f"State {self.name!r}", equation, "a function of the instant", "now")
         _check_bounded(self, "State")
 
     @property
@@ -206,11 +206,11 @@ class State(Portable):
         return f"equation of {self.name}"
 
     def equation(self, now: Instant) -> ca.SX:
-        """What must be zero, SX, shape (size,); InputError for a function of another size."""
+        """Residual of the differential equation, SX, shape (size,); InputError for a function of another size."""
         instance("now", now, Instant)
-        found = (self.rate or self.residual)(now)  # pyright: ignore[reportOptionalCall]  # one of them is given
+        value = (self.rate or self.residual)(now)  # pyright: ignore[reportOptionalCall]  # there is one of them
         what = f"{'rate' if self.rate else 'residual'} of State {self.name!r}"
-        value = column(what, found, self.size)
+        value = column(what, value, self.size)
         if value.shape != (self.size, 1):
             raise InputError(f"{what} must have shape ({self.size},), got {value.shape}")
         return now.rate(self.name) - value if self.rate else value
@@ -265,23 +265,23 @@ class Parameter(Portable):
         object.__setattr__(self, "symbol", ca.SX.sym(self.name, value.size))
 
 
-def _described(given: Unknown | State) -> str:
+def _described(unknown: Unknown | State) -> str:
     """Name, size and bounds, as far as they are not the usual ones."""
-    parts = [repr(given.name)] + ([f"size {given.size}"] if given.size > 1 else [])
-    if np.isfinite([given.lower, given.upper]).any():
-        parts.append(f"in [{entries(ca.SX(given.lower))}, {entries(ca.SX(given.upper))}]")
+    parts = [repr(unknown.name)] + ([f"size {unknown.size}"] if unknown.size > 1 else [])
+    if np.isfinite([unknown.lower, unknown.upper]).any():
+        parts.append(f"in [{entries(ca.SX(unknown.lower))}, {entries(ca.SX(unknown.upper))}]")
     return ", ".join(parts)
 
 
-def _check_bounded(given: Unknown | State, what: str) -> None:
+def _check_bounded(unknown: Unknown | State, what: str) -> None:
     """Size, bounds and guess in their final form; a symbol."""
-    count(f"size of {what} {given.name!r}", given.size, at_least=1)
-    lower, upper = interval(f"{what} {given.name!r}", given.lower, given.upper, (given.size,))
-    guess = finite_array(f"guess of {what} {given.name!r}", given.guess, (given.size,))
-    object.__setattr__(given, "lower", lower)
-    object.__setattr__(given, "upper", upper)
-    object.__setattr__(given, "guess", np.clip(guess, lower, upper))
-    object.__setattr__(given, "symbol", ca.SX.sym(given.name, given.size))
+    count(f"size of {what} {unknown.name!r}", unknown.size, at_least=1)
+    lower, upper = interval(f"{what} {unknown.name!r}", unknown.lower, unknown.upper, (unknown.size,))
+    guess = finite_array(f"guess of {what} {unknown.name!r}", unknown.guess, (unknown.size,))
+    object.__setattr__(unknown, "lower", lower)
+    object.__setattr__(unknown, "upper", upper)
+    object.__setattr__(unknown, "guess", np.clip(guess, lower, upper))
+    object.__setattr__(unknown, "symbol", ca.SX.sym(unknown.name, unknown.size))
 
 
 def _check_name(what: str, name: Any) -> None:

@@ -80,16 +80,16 @@ def _in_one_line(what: str) -> Iterator[None]:
         with warnings.catch_warnings(record=True) as caught:
             warnings.filterwarnings("always", _NUMPY, FutureWarning)
             yield
-        numpy = [own for own in caught if re.match(_NUMPY, str(own.message))]
-        for own in caught:
-            if own not in numpy:
-                warnings.warn_explicit(own.message, own.category, own.filename, own.lineno, source=own.source)
+        numpy = [w for w in caught if re.match(_NUMPY, str(w.message))]
+        for w in caught:
+            if w not in numpy:
+                warnings.warn_explicit(w.message, w.category, w.filename, w.lineno, source=w.source)
         if numpy:
             warn(f"the function of {what} calls NumPy on symbols: use CasADi's functions, {_FUNCTIONS}")
 
 
 def check_returned(what: str, value: Any) -> Any:
-    """What a user's function returned, if it is neither several quantities nor a comparison.
+    """The value of a user's function, if it is neither several quantities nor a comparison.
 
     Raises
     ------
@@ -99,10 +99,10 @@ def check_returned(what: str, value: Any) -> Any:
     if isinstance(value, tuple) and (names := getattr(value, "_fields", ())):
         kind = type(value).__name__
         raise InputError(f"{what} must return one quantity, got a {kind}: take {' or '.join(f'.{k}' for k in names)}")
-    for one in value if isinstance(value, list | tuple) else [value]:
-        if isinstance(one, ca.SX) and any(_compares(one.nz[k]) for k in range(one.nnz())):
+    for part in value if isinstance(value, list | tuple) else [value]:
+        if isinstance(part, ca.SX) and any(_compares(part.nz[k]) for k in range(part.nnz())):
             raise InputError(
-                f"{what} returns a comparison, {one}, which is 0 or 1: return what is compared, and state its bounds "
+                f"{what} returns a comparison, {part}, which is 0 or 1: return what is compared, and state its bounds "
                 "by lower=, upper= or equals="
             )
     return value
@@ -122,8 +122,8 @@ def check_numbers(what: str, function: ca.Function) -> None:
         Of SX.
     """
     # Where none is, a first look is enough: it goes into the result.
-    found = function.call([_SOMEWHERE] * function.n_in())
-    if not any(np.isnan(value.nonzeros()).any() for value in found):
+    results = function.call([_SOMEWHERE] * function.n_in())
+    if not any(np.isnan(value.nonzeros()).any() for value in results):
         return
     constants = (k for k in range(function.n_instructions()) if function.instruction_id(k) == ca.OP_CONST)
     if any(np.isnan(function.instruction_constant(k)) for k in constants):
@@ -131,7 +131,7 @@ def check_numbers(what: str, function: ca.Function) -> None:
 
 
 class UserFunction(NamedTuple):
-    """A user's function with what it says.
+    """A user's function with its expression.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class UserFunction(NamedTuple):
     fn : callable
     expression : SX
     where : object
-        Where it holds; None for a cost.
+        Times at which it holds; of a cost whether it is terminal.
     """
 
     name: str
@@ -148,20 +148,20 @@ class UserFunction(NamedTuple):
     where: Any
 
 
-def check_loops(what: str, stated: Sequence[UserFunction]) -> None:
+def check_loops(what: str, functions: Sequence[UserFunction]) -> None:
     """InputWarning for functions made by one line of code, as in a loop, that all say the same."""
     seen: dict[tuple[Any, Any], list[UserFunction]] = {}
-    for item in stated:
+    for item in functions:
         code = getattr(item.fn, "__code__", None)
-        others = seen.setdefault((code, item.where), [])
-        for other in others if code is not None else []:
-            if item.fn is not other.fn and _same(item.expression, other.expression):
+        of_this_code = seen.setdefault((code, item.where), [])
+        for earlier in of_this_code if code is not None else []:
+            if item.fn is not earlier.fn and _same(item.expression, earlier.expression):
                 warn(
-                    f"{what}s {other.name!r} and {item.name!r} say the same: a function made in a loop sees the last "
+                    f"{what}s {earlier.name!r} and {item.name!r} say the same: a function made in a loop sees the last "
                     "value of the loop's variable; hand it over by default, as in lambda now, k=k: now.q[k]"
                 )
                 return
-        others.append(item)
+        of_this_code.append(item)
 
 
 def _same(a: ca.SX, b: ca.SX) -> bool:
@@ -169,7 +169,7 @@ def _same(a: ca.SX, b: ca.SX) -> bool:
 
 
 def missing_call_hint(value: object) -> str:
-    """What to do with a function where its result is wanted."""
+    """Advice for a function where its result is wanted; empty for all that cannot be called."""
     name = getattr(value, "__name__", "<lambda>")
     if not callable(value) or name == "<lambda>":
         return "; hand functions of the instant to co.integral" if callable(value) else ""
