@@ -76,7 +76,7 @@ def warm_start_parents(table: np.ndarray, *, grid: bool = True) -> list[int | No
 
 
 def checked_record(record: Mapping[str, Any] | None, columns: Iterable[str]) -> dict[str, Any]:
-    """The caller's columns; InputError for a name that another column has, or what cannot be called."""
+    """The caller's columns; InputError for a name that is taken, or a value that cannot be called."""
     columns = tuple(columns)
     functions = {} if record is None else dict(mapping("record", record))
     for name, fn in functions.items():
@@ -118,7 +118,7 @@ class StoredCase(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CaseSolver(Portable):
-    """What a worker needs for any case.
+    """A worker for cases: it solves them, stores them, and makes solutions of what it has stored.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class CaseSolver(Portable):
     curve : optional
     tol : float, optional
     record : mapping of str to callable
-        Solution -> number, columns of the table beside the usual ones.
+        Solution -> number, columns of the table beside the library's.
     solver : Solver
     compile : bool, Compile or None
     parameters : callable, optional

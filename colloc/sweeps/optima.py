@@ -68,7 +68,7 @@ class StartResult(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Optima:
-    """The optima that `multistart` has found.
+    """The optima of a `multistart`.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ class ScreeningResult(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Screening(Portable):
-    """What a worker needs for any start: the problem on a coarse grid, inequalities at its nodes.
+    """A worker for starts: the problem on a coarse grid, inequalities at its nodes.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class Screening(Portable):
         return ScreeningResult.of(job.number, best, seconds)
 
     def _search(self, job: StartJob, rng: np.random.Generator) -> tuple[str, Solution | SequenceSolution | None]:
-        """Why there is no optimum, empty where there is one, and where a local search has ended."""
+        """A local search: the reason why there is no optimum, empty where there is one, and its end."""
         nlp = self.nlp
         run = Run(self.parameters, self.solver.limited(iterations=_ITERATIONS), False, 1e-2, False)
         try:
@@ -150,7 +150,7 @@ class Screening(Portable):
 
 @dataclass(frozen=True, eq=False)
 class Refining(Portable):
-    """What a worker needs to solve on the grid that is asked for, from an optimum on the coarse one.
+    """A worker that solves on the grid that is asked for, from optima on the coarse one.
 
     Parameters
     ----------

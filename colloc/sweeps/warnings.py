@@ -19,13 +19,13 @@ def warnings_of(solution: Solution | SequenceSolution) -> list[str]:
     return warning_messages(solution) if solution.outcome.status is Status.SOLVED else []
 
 
-def say_once(what: str, warnings: Mapping[int, Sequence[str]]) -> None:
+def say_once(unit: str, warnings: Mapping[int, Sequence[str]]) -> None:
     """A SolutionWarning for every kind of sentence, those that differ in numbers alone being of one kind.
 
     Parameters
     ----------
-    what : str
-        What the numbers count: "case".
+    unit : str
+        A word for the numbers: "case".
     warnings : mapping of int to sequence of str
     """
     kinds: dict[str, list[tuple[int, str]]] = {}
@@ -35,4 +35,4 @@ def say_once(what: str, warnings: Mapping[int, Sequence[str]]) -> None:
     for alike in kinds.values():
         number, sentence = alike[0]
         more = f", and {len(alike) - 1} more like it" if len(alike) > 1 else ""
-        warn(f"{what} {number}{more}: {sentence}", SolutionWarning)
+        warn(f"{unit} {number}{more}: {sentence}", SolutionWarning)
