@@ -18,7 +18,7 @@ import pytest
 
 import colloc as co
 from colloc.problem import Instant
-from colloc.sweeps.cases import enumerate_cases, warm_start_parents
+from colloc.sweeps.cases import enumerate_cases, read_case, warm_start_parents
 from colloc.sweeps.executors import Processes
 from tests.storage.test_sequence_files import bounce
 from tests.support.problems import time_optimal
@@ -164,6 +164,18 @@ def test_a_folder_of_another_sweep_is_refused(tmp_path: Path):
     other = co.Problem(time_optimal().model, 1.0, parameters=problem().parameters)
     with pytest.raises(co.InputError, match=r"differs in problem \(duration\), problem \(cost 'duration'\)"):
         co.sweep(other, GRID, CURVE, record={"peak": peak}, folder=tmp_path)
+    note = tmp_path / "sweep.json"
+    note.write_text(json.dumps({k: v for k, v in json.loads(note.read_text()).items() if k != "format"}))
+    with pytest.raises(co.InputError, match=r"differs in format$"):
+        run(folder=tmp_path)
+
+
+def test_what_is_not_the_file_of_a_case_is_refused(tmp_path: Path, table: co.sweeps.Sweep):
+    assert read_case(table.cases[3].content) == table.cases[3]
+    co.save(table.solution(3), tmp_path / "a.npz")
+    for content in (b"", table.cases[3].content[:1000], (tmp_path / "a.npz").read_bytes()):
+        with pytest.raises(co.InputError, match="'a case' is not"):
+            read_case(content)
 
 
 def test_motions_in_phases_are_swept_as_well(tmp_path: Path):
