@@ -46,9 +46,23 @@ def test_studies_on_a_page_exist(path: Path):
         assert name in words, f"{name} in {path}"
 
 
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text()
+NAMED = r"`((?:[\w.-]+/)+(?:[\w-]+\.\w+)?|[\w-]+\.(?:py|md|toml))`"  # folders and files
+
+
 def test_files_that_the_guide_for_contributors_names_exist():
-    for name in re.findall(r"`((?:colloc|models|studies|tests|docs)/[\w./]*)`", (ROOT / "CONTRIBUTING.md").read_text()):
-        assert (ROOT / name).exists(), name
+    names = re.findall(NAMED, GUIDE)
+    assert len(names) > 50
+    for name in names:
+        assert (ROOT / name).exists() or name == "index.md", name
+
+
+def test_what_the_tables_of_the_guide_name_is_in_the_files_of_its_row():
+    for row in re.findall(r"^\| .*`.*\|$", GUIDE, re.M):
+        paths = [ROOT / name for name in re.findall(NAMED, row)]
+        files = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*.py"))]
+        words = {word for file in files for word in re.findall(r"\w+", file.read_text())}
+        assert set(re.findall(r"`(\w+)`", row)) <= words, row
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])

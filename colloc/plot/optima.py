@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 from colloc.plot.figure import Canvas, Panels, figure, panels
 from colloc.plot.style import BLUE, MUTED, dress
 from colloc.support.checks import instance
-from colloc.sweeps import Found, Optima
+from colloc.sweeps import Optima, StartResult
 from colloc.sweeps.optima import SAME_COST
 
 
@@ -70,7 +70,7 @@ def optima(
     return page.figure
 
 
-def _one_optimum(page: Panels, starts: int, solved: Sequence[Found], above: Mapping[int, float]) -> Figure:
+def _one_optimum(page: Panels, starts: int, solved: Sequence[StartResult], above: Mapping[int, float]) -> Figure:
     """How close to each other the ends of all starts are."""
     ends = page.axes[0, 0]
     ends.set_yscale("log")
@@ -85,7 +85,7 @@ def _one_optimum(page: Panels, starts: int, solved: Sequence[Found], above: Mapp
     return page.figure
 
 
-def _marks(ax: Axes, starts: int, solved: Sequence[Found], above: Mapping[int, float]) -> list[Line2D]:
+def _marks(ax: Axes, starts: int, solved: Sequence[StartResult], above: Mapping[int, float]) -> list[Line2D]:
     """A mark for every start, by cost, and what a legend says of them."""
     for k, start in enumerate(solved, 1):
         ax.plot(k, above[start.number], markeredgecolor=BLUE, markerfacecolor=_fill(start), **_MARK)
@@ -107,7 +107,7 @@ _ROUNDING = 1e-13  # %
 _MARK = {"marker": "o", "markersize": 6, "linestyle": "", "zorder": 3}
 
 
-def _fill(start: Found) -> str:
+def _fill(start: StartResult) -> str:
     if start.number == 0:
         return "black"
     return BLUE if start.near is None else "white"

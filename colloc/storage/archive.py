@@ -12,6 +12,7 @@ import os
 import zipfile
 from collections.abc import Mapping
 from math import prod
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,17 +70,26 @@ def read_archive(path: str | os.PathLike[str]) -> Archive:
     file = check_path(path)
     if not file.is_file():
         raise InputError(f"no file {str(file)!r}")
+    return _read(str(file), file)
+
+
+def from_bytes(name: str, content: bytes) -> Archive:
+    """The archive in some bytes, and an InputError that calls it by a name where there is none."""
+    return _read(name, io.BytesIO(content))
+
+
+def _read(name: str, source: Path | io.BytesIO) -> Archive:
     try:
-        with zipfile.ZipFile(file) as archive:
+        with zipfile.ZipFile(source) as archive:
             members = archive.infolist()
             _check_members(members)
             arrays = {member.filename.removesuffix(".npy"): _array(archive, member) for member in members}
         meta = json.loads(str(arrays.pop("meta")))
     except Exception as error:  # whatever zipfile, zlib and json make of bytes that anyone may have written
         reason = f"no array {error}" if isinstance(error, KeyError) else error
-        raise InputError(f"{str(file)!r} is not a saved solution: {reason}") from error
+        raise InputError(f"{name!r} is not a saved solution: {reason}") from error
     if not isinstance(meta, dict):
-        raise InputError(f"{str(file)!r} is not a saved solution: its metadata are no JSON object but {meta!r:.100}")
+        raise InputError(f"{name!r} is not a saved solution: its metadata are no JSON object but {meta!r:.100}")
     return Archive(arrays, meta)
 
 

@@ -6,7 +6,7 @@ called "q" alone. Decision vector, multipliers and history are those of the whol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import fields
 from math import isfinite
 from typing import Any, NamedTuple
@@ -94,32 +94,21 @@ class SolutionRecord(NamedTuple):
 def solution_bytes(solution: Solution | SequenceSolution) -> bytes:
     """A solution as the bytes of a file."""
     parts = fingerprint(solution.problem)
-    arrays = {
-        "x": solution.x,
-        "lam_g": solution.multipliers["g"],
-        "lam_x": solution.multipliers["x"],
-        "parameters": solution.parameters,
-        "fingerprint": np.concatenate([np.zeros(0), *parts.values()]),
-        **stored_history(solution),
-    }
+    arrays, outcome = stored_outcome(solution)
+    arrays["parameters"] = solution.parameters
+    arrays["fingerprint"] = np.concatenate([np.zeros(0), *parts.values()])
     phases: dict[str, dict[str, Any]] = {}
     for prefix, (name, phase) in zip(_prefixes(solution.phases), solution.phases.items(), strict=True):
         arrays |= {prefix + field: getattr(phase, field) for field in ("t", *TABLES)}
-        if (extra := phase.nlp.grid.extra) is not None:
-            arrays |= {f"{prefix}extra_s": extra.s, f"{prefix}extra_interval": extra.interval}
         model = phase.problem.model
         phases[name] = {"model": model.name, "joints": list(model.joint_names), "curve": stored_curve(phase.curve)}
     meta = {
         "schema": SCHEMA,
         "versions": {"colloc": __version__, "casadi": ca.CasadiMeta.version(), "numpy": np.__version__},
-        "status": str(solution.status),
-        "message": solution.message,
-        "tolerance": solution.outcome.tolerance,
+        **outcome,
         "cost": solution.cost,
         "terms": solution.terms,
         "duration": solution.duration,
-        "iterations": solution.iterations,
-        "seconds": solution.seconds,
         "violations": [violation._asdict() for violation in solution.violations],
         "phases": phases,
         "rounds": [_stored_round(round) for round in solution.rounds],
@@ -128,9 +117,21 @@ def solution_bytes(solution: Solution | SequenceSolution) -> bytes:
     return to_bytes(arrays, meta)
 
 
-def stored_history(solution: Solution | SequenceSolution) -> dict[str, np.ndarray]:
-    """The solver's record of its iterations as arrays."""
-    return {f"{_HISTORY}{name}": np.array(values) for name, values in solution.history.items()}
+def stored_outcome(solution: Solution | SequenceSolution) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """The end of the solver's run as arrays, with nodes beside the curves' own, and as metadata."""
+    arrays = {"x": solution.x, "lam_g": solution.multipliers["g"], "lam_x": solution.multipliers["x"]}
+    arrays |= {f"{_HISTORY}{name}": np.array(values) for name, values in solution.history.items()}
+    for prefix, phase in zip(_prefixes(solution.phases), solution.phases.values(), strict=True):
+        if (extra := phase.nlp.grid.extra) is not None:
+            arrays |= {f"{prefix}extra_s": extra.s, f"{prefix}extra_interval": extra.interval}
+    meta = {
+        "status": str(solution.status),
+        "message": solution.message,
+        "tolerance": solution.outcome.tolerance,
+        "iterations": solution.iterations,
+        "seconds": solution.seconds,
+    }
+    return arrays, meta
 
 
 def _stored_round(round: RefinementRound) -> dict[str, Any]:
@@ -165,12 +166,12 @@ def read_record(name: str, archive: Archive) -> SolutionRecord:
     _check_meta(name, arrays, meta)
     _check_arrays(name, arrays, meta)
     phases: dict[str, PhaseRecord] = {}
+    nodes = extra_nodes(arrays, meta["phases"])
     for prefix, (phase, about) in zip(_prefixes(meta["phases"]), meta["phases"].items(), strict=True):
         title = f"{name} (phase {phase})" if phase else name
         t, tables = arrays[f"{prefix}t"], {field: arrays[prefix + field] for field in TABLES}
-        extra = Points(*(arrays[prefix + field] for field in _ADDED)) if f"{prefix}extra_s" in arrays else None
         curve = curve_from(title, about["curve"], max(arrays["x"].size, t.size))
-        phases[phase] = PhaseRecord(title, about["joints"], curve, t, tables, extra)
+        phases[phase] = PhaseRecord(title, about["joints"], curve, t, tables, nodes[phase])
     sizes: dict[str, int] = meta["fingerprint"]
     parts = np.split(arrays["fingerprint"], np.cumsum(list(sizes.values()))[:-1])
     largest = 10 * max(arrays["x"].size, *(phase.t.size for phase in phases.values()))
@@ -183,6 +184,14 @@ def read_record(name: str, archive: Archive) -> SolutionRecord:
         tuple(_round_from(name, round, largest, list(phases)) for round in meta["rounds"]),
         {total: meta[total] for total in ("duration", "cost")},
     )
+
+
+def extra_nodes(arrays: Mapping[str, np.ndarray], phases: Collection[str]) -> dict[str, Points | None]:
+    """The nodes of every phase beside those of its curve."""
+    return {
+        phase: Points(*(arrays[prefix + field] for field in _ADDED)) if f"{prefix}extra_s" in arrays else None
+        for phase, prefix in zip(phases, _prefixes(phases), strict=True)
+    }
 
 
 def outcome_from(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> Outcome:

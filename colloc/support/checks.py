@@ -30,6 +30,7 @@ _SYNONYMS = (
     ("qdd", "acceleration", "accelerations", "acc", "ddq", "qddot"),
     ("t", "time", "times"),
     ("duration", "final_time", "tf", "horizon", "time"),
+    ("seconds", "timeout", "time_limit", "max_time"),
     ("minimize", "minimise", "cost", "costs", "objective"),
     ("subject_to", "constraints", "constraint"),
     ("guess", "initial_guess", "x0", "start"),

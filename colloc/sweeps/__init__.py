@@ -1,11 +1,22 @@
-"""Many problems at once: the optima that random starts lead to, and parameter studies."""
+"""Many problems at once: the optima that random starts lead to, and parameter studies.
+
+search      multistart: random starts, the best of which are solved on the grid asked for
+screening   the workers of a search: a start on a coarse grid, an optimum on a finer one
+guesses     where they start: whether the caller's guess fits, random motions
+optima      the optima of a search, told apart by cost and motion
+sweep       sweep: a problem for many values, resumed from a folder
+cases       its cases: which there are and who starts from whom, how one is solved and stored
+table       its table: named columns, and the solutions behind its rows
+executors   a task on many items: here, on any executor, on processes of our own
+warnings    warnings of many solves, those that are alike said once
+"""
 
 from colloc.support.packages import present
-from colloc.sweeps.optima import Found, Optima, Optimum
+from colloc.sweeps.optima import Optima, Optimum, StartResult
 from colloc.sweeps.search import multistart
 from colloc.sweeps.sweep import sweep
 from colloc.sweeps.table import Sweep
 
-__all__ = ["Found", "Optima", "Optimum", "Sweep", "multistart", "sweep"]
+__all__ = ["Optima", "Optimum", "StartResult", "Sweep", "multistart", "sweep"]
 
 present(__name__)

@@ -1,17 +1,38 @@
-"""The cases of a sweep: a grid or a table of values, and who warm-starts whom."""
+"""The cases of a sweep: which there are and which of them starts from which, how a worker solves and stores one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from colloc.curves.curve import stored_curve
+from colloc.kernels import Compile
+from colloc.problem import Problem, Sequence
+from colloc.refinement.rounds import Run, refined
+from colloc.solution import SequenceSolution, Solution, solution_of
+from colloc.solver import Solver, Status
+from colloc.storage.archive import from_bytes, to_bytes
+from colloc.storage.record import curve_from, extra_nodes, outcome_from, stored_outcome
 from colloc.support.checks import InputError, as_tuple, finite_array, finite_number, mapping, quoted, text
+from colloc.support.lazy import cached_property
+from colloc.support.pickling import Portable
+from colloc.sweeps.screening import Curves
+from colloc.sweeps.warnings import warnings_of
+from colloc.transcription import NLP, DeferredNLP, SequenceNLP, checked_curves, default_curves, program_of
+from colloc.transcription.nlp import Recipe
+
+_ENDED = (Status.SOLVED, Status.COARSE, Status.VIOLATED)
+
+Values = Mapping[str, Any]
 
 
-def listed(cases: Any) -> tuple[tuple[str, ...], np.ndarray]:
+def enumerate_cases(cases: Any) -> tuple[tuple[str, ...], np.ndarray]:
     """Names and values of all cases, shape (cases, names): of a grid all combinations, the last name varying fastest.
 
     Parameters
@@ -36,31 +57,207 @@ def listed(cases: Any) -> tuple[tuple[str, ...], np.ndarray]:
     return names, table
 
 
-def forerunners(table: np.ndarray, *, grid: bool = True) -> list[int | None]:
-    """For every case the nearest before it, values over their ranges, the latest of equals; none for the first.
+def warm_start_parents(table: np.ndarray, *, grid: bool = True) -> list[int | None]:
+    """For every case the nearest before it, values over their ranges, the latest of equals; None for the first.
 
     In a grid that is its neighbour along the last name, and where a line begins that along the name before: lines are
     independent of each other. In a table names have no steps, and distance alone counts.
     """
     width = np.ptp(table, axis=0)
     scaled = table / np.where(width > 0, width, 1.0)
-    found: list[int | None] = [None]
+    parents: list[int | None] = [None]
     for k in range(1, len(scaled)):
         distance = np.round(np.abs(scaled[:k] - scaled[k]).sum(axis=1), 12)
         # Steps of different names are as good as each other where they are one step of a grid.
         changed = (scaled[:k] != scaled[k]).sum(axis=1)
         order = np.lexsort((-np.arange(k), distance, changed) if grid else (-np.arange(k), distance))
-        found.append(int(order[0]))
-    return found
+        parents.append(int(order[0]))
+    return parents
 
 
-def checked_record(record: Mapping[str, Any] | None, taken: Iterable[str]) -> dict[str, Any]:
-    """Columns of the caller's own; InputError for a name that is taken, or what cannot be called."""
-    names: Sequence[str] = tuple(taken)
-    own = {} if record is None else dict(mapping("record", record))
-    for name, fn in own.items():
-        if text("name in record", name) in names:
-            raise InputError(f"record cannot have {name!r}, which is a column already: {', '.join(names)}")
+def checked_record(record: Mapping[str, Any] | None, columns: Iterable[str]) -> dict[str, Any]:
+    """The caller's columns; InputError for a name that is taken, or a value that cannot be called."""
+    columns = tuple(columns)
+    functions = {} if record is None else dict(mapping("record", record))
+    for name, fn in functions.items():
+        if text("name in record", name) in columns:
+            raise InputError(f"record cannot have {name!r}, which is a column already: {', '.join(columns)}")
         if not callable(fn):
             raise InputError(f"record {name!r} must be a function of the solution, got {quoted(fn)}")
-    return own
+    return functions
+
+
+class Case(NamedTuple):
+    """A case to be solved.
+
+    Parameters
+    ----------
+    values : mapping of str to float
+    neighbour : tuple of values and bytes, optional
+        A solved case from which it starts, and its file.
+    """
+
+    values: Values
+    neighbour: tuple[Values, bytes] | None = None
+
+
+class StoredCase(NamedTuple):
+    """A case as a sweep keeps it.
+
+    Parameters
+    ----------
+    row : dict
+        Its row of the table; "reason" says why there is no solution, and is empty where there is one.
+    content : bytes
+        Its file, an archive as `colloc.save` writes them; empty where none is worth keeping.
+    """
+
+    row: dict[str, Any]
+    content: bytes = b""
+
+
+@dataclass(frozen=True, eq=False)
+class CaseSolver(Portable):
+    """A worker for cases: it solves them, stores them, and makes solutions of what it has stored.
+
+    Parameters
+    ----------
+    problem : Problem, Sequence, or callable
+        With the values as parameters, or as arguments of the function that states it.
+    curve : optional
+    tol : float, optional
+    record : mapping of str to callable
+        Solution -> number, columns of the table beside the library's.
+    solver : Solver
+    compile : bool, Compile or None
+    parameters : callable, optional
+        Values -> the problem's parameters, where they are not the values themselves.
+    guess : optional
+        For a case without a neighbour, as `colloc.solve` takes it.
+    """
+
+    problem: Problem | Sequence | Callable[..., Problem | Sequence]
+    curve: Curves | None
+    tol: float | None
+    record: Mapping[str, Callable[[Any], float]]
+    solver: Solver
+    compile: bool | Compile | None
+    parameters: Callable[..., Values] | None = None
+    guess: Any = None
+
+    def __call__(self, case: Case) -> StoredCase:
+        """A case solved; its row has the reason where that has failed."""
+        try:
+            return self._stored(self._solved(case))
+        except Exception as error:  # of a user's function, too: one case is one row
+            return _stored({"status": "", "reason": f"{type(error).__name__}: {error}"})
+
+    def _solved(self, case: Case) -> Solution | SequenceSolution:
+        """The solution of a case, in whatever status the solver has left it."""
+        begin, nlp = time.perf_counter(), self._nlp(case.values)
+        run = self._run(nlp.problem, case.values)
+        guess = self.guess if case.neighbour is None else self._solution(nlp.problem, nlp, *case.neighbour)
+        solution, _ = run(nlp, guess, begin)
+        if case.neighbour is not None and solution.outcome.status not in (Status.SOLVED, Status.INTERRUPTED):
+            solution, _ = run(nlp, self.guess, begin)  # a neighbour that misleads
+        if self._tolerance is not None:
+            solution = refined(solution, run)
+        if solution.outcome.status is Status.INTERRUPTED:
+            raise InterruptedError(solution.status)
+        return solution
+
+    def _stored(self, solution: Solution | SequenceSolution) -> StoredCase:
+        row: dict[str, Any] = {"status": str(solution.status), "reason": ""}
+        if solution.status not in _ENDED:
+            return _stored(row | {"reason": f"{solution.status} ({solution.message})"})
+        row |= {"cost": solution.cost, "duration": solution.duration, "error": float(solution.error)}
+        row |= {"iterations": solution.iterations, "variables": int(solution.nlp.n_x)}
+        row |= {name: float(fn(solution)) for name, fn in self.record.items()}
+        row["warning"] = warnings_of(solution)
+        arrays, meta = stored_outcome(solution)
+        meta["curves"] = {name: stored_curve(phase.curve) for name, phase in solution.phases.items()}
+        return _stored(row, arrays, meta)
+
+    @property
+    def _tolerance(self) -> float | None:
+        return 1e-3 if self.tol is None and self.curve is None else self.tol
+
+    def _run(self, problem: Problem | Sequence, values: Values) -> Run:
+        parameters: Values | None = values
+        if self.parameters is not None:
+            parameters = self.parameters(**values)
+        elif callable(self.problem):
+            parameters = None
+        tolerance = 1e-2 if self._tolerance is None else self._tolerance
+        return Run(problem.parameter_values(parameters), self.solver, False, tolerance)
+
+    def _curve(self, problem: Problem | Sequence) -> Curves:
+        if self.curve is not None:
+            return self.curve
+        return default_curves(problem, guessed=self.guess is not None)
+
+    def problem_of(self, values: Values) -> Problem | Sequence:
+        """The problem of a case."""
+        if not callable(self.problem):
+            return self.problem
+        problem = self.problem(**values)
+        if not isinstance(problem, Problem | Sequence):
+            raise InputError(
+                f"problem must return a Problem or Sequence for a case, got {quoted(problem)} for {dict(values)}"
+            )
+        return problem
+
+    def _nlp(self, values: Values) -> NLP | SequenceNLP:
+        """The program of a case on its first grid."""
+        if not callable(self.problem):
+            return self._shared_nlp.built
+        problem = self.problem_of(values)
+        return program_of(problem, self._curve(problem), compile=self.compile)
+
+    @cached_property
+    def _shared_nlp(self) -> DeferredNLP:
+        """The program of all cases on the first grid, where they differ in parameters."""
+        assert not callable(self.problem)
+        curves = checked_curves(self.problem, self._curve(self.problem))
+        recipes = {name: Recipe(curve, compile=self.compile) for name, curve in curves.items()}
+        return DeferredNLP(self.problem, recipes, self.compile)
+
+    def solution(self, values: Values, content: bytes) -> Solution | SequenceSolution:
+        """The solution in a case's file, its program built on demand."""
+        program = None if callable(self.problem) else self._shared_nlp
+        return self._solution(self.problem_of(values), program, values, content)
+
+    def _solution(
+        self,
+        problem: Problem | Sequence,
+        program: NLP | SequenceNLP | DeferredNLP | None,
+        values: Values,
+        content: bytes,
+    ) -> Solution | SequenceSolution:
+        """The solution in a file, as that of a program which is on the same grid, or else of one on its grid."""
+        arrays, meta = from_bytes("a case", content)
+        nodes, largest = extra_nodes(arrays, meta["curves"]), 10 * arrays["x"].size
+        recipes = {
+            name: Recipe(curve_from("a case", curve, largest), extra=nodes[name], compile=self.compile)
+            for name, curve in meta["curves"].items()
+        }
+        deferred = DeferredNLP(problem, recipes, self.compile)
+        if program is None or program.curves != deferred.curves or deferred.has_extra_nodes:
+            program = deferred
+        return solution_of(program, outcome_from(arrays, meta), self._run(problem, values).parameters)
+
+
+def _stored(
+    row: dict[str, Any],
+    arrays: Mapping[str, np.ndarray] = MappingProxyType({}),
+    meta: Mapping[str, Any] = MappingProxyType({}),
+) -> StoredCase:
+    return StoredCase(row, to_bytes(arrays, {**meta, "row": row}))
+
+
+def read_case(content: bytes) -> StoredCase:
+    """The case that a file holds; InputError for other bytes."""
+    row = from_bytes("a case", content).meta.get("row")
+    if not isinstance(row, dict) or not {"status", "reason"} <= set(row):
+        raise InputError("'a case' is not the file of a case: it has no row")
+    return StoredCase(row, content)

@@ -1,23 +1,34 @@
-"""One task on many items, here or on any executor of concurrent.futures."""
+"""One task on many items, here, on any executor of concurrent.futures, or on processes of our own.
+
+One of these processes that dies or hangs costs the item in its hands and no other.
+"""
 
 from __future__ import annotations
 
+import os
 import pickle
+import queue
+import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from functools import lru_cache
+from multiprocessing import get_context, parent_process
 from typing import Any
 
 from colloc.support.checks import InputError, count, quoted
 from colloc.support.interrupts import reraise_interrupt
-from colloc.sweeps.processes import Processes
+from colloc.support.progress import be_silent
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # of libraries that would take every core
+_starting = threading.Lock()
 
 Task = Callable[[Any], Any]
 
 
 def check_executor(executor: Any) -> Executor | int | None:
-    """The executor, a number of processes, or None for this one; InputError for what is none."""
+    """The argument as it is; InputError unless it is an executor, a number of processes, or None for this one."""
     if isinstance(executor, int) and not isinstance(executor, bool):
         return count("executor, a number of processes,", executor, at_least=1)
     if executor is None or callable(getattr(executor, "submit", None)):
@@ -29,28 +40,28 @@ def check_executor(executor: Any) -> Executor | int | None:
 
 
 @contextmanager
-def working(executor: Executor | int | None, seconds: float | None = None) -> Iterator[Executor | None]:
+def open_executor(executor: Executor | int | None, timeout: float | None = None) -> Iterator[Executor | None]:
     """The executor, processes of our own while they are needed, or None for this process."""
     if not isinstance(executor, int):
         yield executor
         return
-    pool = Processes(executor, seconds)
+    pool = Processes(executor, timeout)
     try:
         yield pool
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def sent(task: Task, executor: Executor | None) -> Task | bytes:
+def serialised(task: Task, executor: Executor | None) -> Task | bytes:
     """A task as an executor's workers take it: threads have the object itself."""
     return task if executor is None or isinstance(executor, ThreadPoolExecutor) else pickle.dumps(task)
 
 
 def results(task: Task, items: Sequence[Any], executor: Executor | None) -> Iterator[tuple[int, Any]]:
-    """Number of every item and what the task makes of it, in the order in which they are done.
+    """Number and result of every item, in the order in which they are done.
 
-    What an executor itself fails with, such as a worker that died, comes in place of a result. Where the iteration ends
-    early, what has not begun is cancelled.
+    An error of the executor itself, such as a worker that died, comes in place of a result. Where the iteration ends
+    early, items that have not begun are cancelled.
 
     Parameters
     ----------
@@ -62,13 +73,13 @@ def results(task: Task, items: Sequence[Any], executor: Executor | None) -> Iter
     """
     if executor is None:
         for number, item in enumerate(items):
-            yield number, done(task, item)
+            yield number, run_task(task, item)
         return
-    what = sent(task, executor)
+    portable = serialised(task, executor)
     futures: dict[Future[Any], int] = {}
     try:
         for number, item in enumerate(items):
-            futures[executor.submit(done, what, item)] = number
+            futures[executor.submit(run_task, portable, item)] = number
         for future in as_completed(futures):
             error = future.exception()
             if isinstance(error, KeyboardInterrupt):
@@ -80,12 +91,132 @@ def results(task: Task, items: Sequence[Any], executor: Executor | None) -> Iter
 
 
 @reraise_interrupt
-def done(task: Task | bytes, item: Any) -> Any:
+def run_task(task: Task | bytes, item: Any) -> Any:
     """The result for an item, in a worker or here."""
-    return (_opened(task) if isinstance(task, bytes) else task)(item)
+    return (_deserialised(task) if isinstance(task, bytes) else task)(item)
 
 
 @lru_cache(maxsize=2)
-def _opened(content: bytes) -> Task:
-    """A task in a worker, which keeps what it builds for one item for the next."""
+def _deserialised(content: bytes) -> Task:
+    """A task in a worker, kept from item to item with what it has built."""
     return pickle.loads(content)
+
+
+class Processes(Executor):
+    """An executor of spawned processes, each with one thread for linear algebra.
+
+    Parameters
+    ----------
+    count : int
+    timeout : float, optional
+        Seconds after which an item ends in a TimeoutError and its process is killed.
+
+    Notes
+    -----
+    An item whose process dies is tried once more; then it ends in a BrokenExecutor. Ctrl-C is the parent's alone.
+    """
+
+    def __init__(self, count: int, timeout: float | None = None):
+        self._timeout, self._waiting = timeout, queue.SimpleQueue[Any]()
+        self._threads = [threading.Thread(target=self._serve, daemon=True) for _ in range(count)]
+        self._closed = False
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """A future for the result of a call."""
+        if self._closed:
+            raise RuntimeError("these processes have been shut down")
+        future: Future[Any] = Future()
+        self._waiting.put((future, fn, args, kwargs))
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the processes once their items are done: those that wait, too, unless they are cancelled."""
+        self._closed = True
+        while cancel_futures and not self._waiting.empty():
+            self._waiting.get()[0].cancel()
+        for _ in self._threads:
+            self._waiting.put(None)
+        for thread in self._threads if wait else ():
+            thread.join()
+
+    def _serve(self) -> None:
+        """Work through the queue with one process, or one that replaces it."""
+        process = _Process()
+        while (work := self._waiting.get()) is not None:
+            future, fn, args, kwargs = work
+            if not future.set_running_or_notify_cancel():
+                continue
+            for last in (False, True):
+                try:
+                    future.set_result(process.call(fn, args, kwargs, self._timeout))
+                except TimeoutError:
+                    process = process.replaced()
+                    future.set_exception(TimeoutError(f"no end within {self._timeout:g} s"))
+                except BrokenExecutor:
+                    process = process.replaced()
+                    if not last:
+                        continue
+                    future.set_exception(BrokenExecutor("the process that was at it has died, twice"))
+                except BaseException as error:
+                    future.set_exception(error)
+                break
+        process.end()
+
+
+class _Process:
+    """One spawned process, which starts with its first call."""
+
+    def __init__(self) -> None:
+        self._pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_begin)
+        self._number: int | None = None
+
+    def call(self, fn: Callable[..., Any], args: Any, kwargs: Any, timeout: float | None) -> Any:
+        """The result; TimeoutError after so many seconds, BrokenExecutor where the process dies."""
+        if self._number is None:
+            with _one_thread():
+                first = self._pool.submit(os.getpid)  # starts the process
+            self._number = first.result()
+        future = self._pool.submit(fn, *args, **kwargs)
+        try:
+            return future.result(timeout)
+        except TimeoutError:
+            if future.done():  # the call's own
+                raise
+            os.kill(self._number, getattr(signal, "SIGKILL", signal.SIGTERM))
+            raise
+
+    def replaced(self) -> _Process:
+        """A new process in its place."""
+        self.end()
+        return _Process()
+
+    def end(self) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _begin() -> None:
+    """Prepare a new process: Ctrl-C is the parent's, whose death ends it, and it reports no progress."""
+    be_silent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    if (parent := parent_process()) is not None:
+        parent.join()
+        os._exit(1)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """An environment for new processes in which libraries have one thread, where the user has not said how many."""
+    with _starting:
+        unset = [name for name in _THREADS if name not in os.environ]
+        os.environ.update(dict.fromkeys(unset, "1"))
+        try:
+            yield
+        finally:
+            for name in unset:
+                os.environ.pop(name, None)

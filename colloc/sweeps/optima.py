@@ -1,4 +1,4 @@
-"""What many starts have found: optima told apart by cost and motion, the best first."""
+"""The optima of many starts, told apart by cost and motion, the best first."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from colloc.solution import SequenceSolution, Solution
 from colloc.support.display import Table, short
-from colloc.sweeps.screening import Coarse
-from colloc.sweeps.warned import warnings_of
+from colloc.sweeps.screening import ScreeningResult
+from colloc.sweeps.warnings import warnings_of
 
 SAME_COST = 1e-3  # of the cost's size
 _SAME_MOTION = 0.03  # of the ranges of the joints, and of the duration
@@ -26,27 +26,27 @@ class Optimum(NamedTuple):
         On the curve that was asked for.
     starts : tuple of int
         Numbers of the starts.
-    usual : bool
+    from_default_guess : bool
         Whether `solve` finds it, from the same guess on the curve that was asked for.
     """
 
     solution: Solution | SequenceSolution
     starts: tuple[int, ...]
-    usual: bool
+    from_default_guess: bool
 
     @property
     def warnings(self) -> list[str]:
-        """What `solve` would warn of."""
+        """Sentences that `solve` would warn with."""
         return warnings_of(self.solution)
 
 
-class Found(NamedTuple):
-    """What became of one start.
+class StartResult(NamedTuple):
+    """The end of a start.
 
     Parameters
     ----------
     number : int
-        0 is the guess that was given, or the usual one.
+        0 is the caller's guess, or the default one.
     near : int or None
         The start near whose end it lies, of one that is not random.
     cost : float
@@ -68,28 +68,28 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Optima:
-    """The optima that `multistart` has found.
+    """The optima of a `multistart`.
 
     Parameters
     ----------
     optima : tuple of Optimum
         The best first, on the curve that was asked for: those whose coarse forerunners were the best.
-    starts : tuple of Found
+    starts : tuple of StartResult
         By number.
     interrupted : bool
         Whether Ctrl-C came before all were done.
 
     Examples
     --------
-    >>> found = co.multistart(problem, co.BSpline(10), starts=4)
-    >>> found.best is found.optima[0].solution
+    >>> optima = co.multistart(problem, co.BSpline(10), starts=4)
+    >>> optima.best is optima.optima[0].solution
     True
-    >>> 0 <= found.unseen <= 1
+    >>> 0 <= optima.unseen <= 1
     True
     """
 
     optima: tuple[Optimum, ...]
-    starts: tuple[Found, ...]
+    starts: tuple[StartResult, ...]
     interrupted: bool = False
 
     @property
@@ -104,7 +104,7 @@ class Optima:
 
     @property
     def unseen(self) -> float:
-        """Chance that one more random start ends in an optimum that none has found, better or worse; nan without any.
+        """Chance that one more random start ends in an optimum not seen yet, better or worse; nan without any.
 
         The estimate of Good (1953, *The population frequencies of species*, Biometrika 40, equation 9; due to Turing):
         the share of those optima that were found once among all that random starts have ended in. That of a better
@@ -128,40 +128,39 @@ class Optima:
 
     def _table(self) -> Table:
         rows, best = [], self.best
-        for k, (solution, starts, usual) in enumerate(self.optima):
+        for k, (solution, starts, default) in enumerate(self.optima):
             worse = (solution.cost - best.cost) / best.cost_scale
             more = f"{worse:.2%} dearer" if k else "the best"
             words = (f"{solution.cost:.8g}", f"{short(solution.duration)} s", str(solution.status))
-            rows.append((*words, more, f"{len(starts)} starts", "solve finds it" if usual else ""))
-        failed = sum(found.group is None for found in self.starts)
-        others = len({found.group for found in self.starts} - {None})
-        optima = "optimum" if others == 1 else "optima"
-        notes = [f"{len(self.starts)} starts: {failed} without an optimum, {others} {optima} on the coarse grid"]
-        if known := len(self._random):
-            sample = f"{known} random start{'s' * (known > 1)}"
+            rows.append((*words, more, f"{len(starts)} starts", "solve finds it" if default else ""))
+        failed = sum(start.group is None for start in self.starts)
+        groups = len({start.group for start in self.starts} - {None})
+        optima = "optimum" if groups == 1 else "optima"
+        notes = [f"{len(self.starts)} starts: {failed} without an optimum, {groups} {optima} on the coarse grid"]
+        if count := len(self._random):
+            sample = f"{count} random start{'s' * (count > 1)}"
             notes.append(f"chance that one more random start ends in another optimum: {self.unseen:.0%}, by {sample}")
-        notes += [f"optimum {k}: {sentence}" for k, own in enumerate(self.optima) for sentence in own.warnings]
+        notes += [f"optimum {k}: {sentence}" for k, optimum in enumerate(self.optima) for sentence in optimum.warnings]
         if self.interrupted:
             notes.append("interrupted before all starts were done")
         header = ("cost", "duration", "status", "", "", "")
         return Table(f"Optima of {best.title.removeprefix('Solution of ')}", header, rows, notes)
 
 
-def grouped(found: Sequence[Coarse]) -> list[list[Coarse]]:
+def grouped(results: Sequence[ScreeningResult]) -> list[list[ScreeningResult]]:
     """Starts that have led to the same optimum, the best group first and in it the best start."""
-    groups: list[list[Coarse]] = []
-    for one in sorted((c for c in found if not c.reason), key=lambda c: (c.cost, c.number)):
-        for group in groups:
-            if alike(group[0], one):
-                group.append(one)
-                break
+    groups: list[list[ScreeningResult]] = []
+    for result in sorted((r for r in results if not r.reason), key=lambda r: (r.cost, r.number)):
+        group = next((group for group in groups if alike(group[0], result)), None)
+        if group is None:
+            groups.append([result])
         else:
-            groups.append([one])
+            group.append(result)
     return groups
 
 
-def alike(one: Coarse, other: Coarse) -> bool:
+def alike(a: ScreeningResult, b: ScreeningResult) -> bool:
     """Whether two optima are the same: their costs are, and their motions."""
-    if abs(one.cost - other.cost) > SAME_COST * max(one.size, other.size):
+    if abs(a.cost - b.cost) > SAME_COST * max(a.cost_scale, b.cost_scale):
         return False
-    return one.motion.shape == other.motion.shape and float(np.abs(one.motion - other.motion).max()) <= _SAME_MOTION
+    return a.motion.shape == b.motion.shape and float(np.abs(a.motion - b.motion).max()) <= _SAME_MOTION

@@ -1,6 +1,6 @@
-"""What workers do for `multistart`: random starts solved on a coarse grid, good ones on the grid that is asked for.
+"""The workers of `multistart`: they solve random starts on a coarse grid, and good ones on the grid that is asked for.
 
-Neither builds a program twice: a worker keeps it from one item to the next.
+Neither builds a program twice: a worker keeps it from start to start.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from colloc.solver import Outcome, Solver, Start, Status
 from colloc.support.checks import InputError
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
-from colloc.sweeps.random_motions import near_start, random_start, usual_guesses
+from colloc.sweeps.guesses import default_guesses, near_start, random_start
 from colloc.transcription import NLP, SequenceNLP, Trajectory, program_of
 
 _FEW = 12  # intervals that are few enough for screening
@@ -32,41 +32,53 @@ _SEARCHES = 2  # of a start: motions from which an optimum is sought, the better
 Curves = Transcription | Mapping[str, Transcription]
 
 
-class Item(NamedTuple):
-    """A start: its number, and the end of an earlier one near which it lies, where it does."""
+class StartJob(NamedTuple):
+    """A start to be solved.
+
+    Parameters
+    ----------
+    number : int
+    near : ndarray, optional
+        The end of an earlier start near which it lies.
+    """
 
     number: int
     near: np.ndarray | None = None
 
 
-class Coarse(NamedTuple):
-    """Where a start has led on the coarse grid.
+class ScreeningResult(NamedTuple):
+    """The optimum to which a start has led on the coarse grid, or why there is none.
 
     Parameters
     ----------
     number : int
-    cost, size : float
-        The cost, and what its changes are relative to.
-    outcome : Outcome or None
-    motion : ndarray
-        What motions are compared by: the duration of every phase, and samples of all joints over their range.
     reason : str
         Why there is no optimum; empty where there is one.
     seconds : float
+    cost, cost_scale : float
+        The cost, and the scale that its changes are relative to.
+    motion : ndarray
+        The numbers by which motions are compared, see `signature`.
+    outcome : Outcome or None
     """
 
     number: int
-    cost: float
-    size: float
-    outcome: Outcome | None
-    motion: np.ndarray
     reason: str
-    seconds: float
+    seconds: float = 0.0
+    cost: float = np.inf
+    cost_scale: float = 1.0
+    motion: np.ndarray = np.zeros(0)
+    outcome: Outcome | None = None
+
+    @classmethod
+    def of(cls, number: int, solution: Solution | SequenceSolution, seconds: float = 0.0) -> Self:
+        """The result that is a solution."""
+        return cls(number, "", seconds, solution.cost, solution.cost_scale, signature(solution), solution.outcome)
 
 
 @dataclass(frozen=True, eq=False)
 class Screening(Portable):
-    """A start as the worker takes it: the problem on a coarse grid, inequalities at its nodes.
+    """A worker for starts: the problem on a coarse grid, inequalities at its nodes.
 
     Parameters
     ----------
@@ -96,49 +108,49 @@ class Screening(Portable):
 
     @cached_property
     def lines(self) -> list[Trajectory]:
-        """The usual guesses, which are costlier to time than to vary."""
-        return usual_guesses(self.nlp)
+        """The default guesses, which are costlier to time than to vary."""
+        return default_guesses(self.nlp)
 
-    def __call__(self, item: Item) -> Coarse:
+    def __call__(self, job: StartJob) -> ScreeningResult:
         """The better optimum of some searches. Start 0 is the guess itself; of others seed and number decide."""
-        begin, rng = time.perf_counter(), np.random.default_rng([self.seed, item.number])
-        reason, best = self._search(item, rng)
-        for _ in range(_SEARCHES - 1 if item.number else 0):
+        begin, rng = time.perf_counter(), np.random.default_rng([self.seed, job.number])
+        reason, best = self._search(job, rng)
+        for _ in range(_SEARCHES - 1 if job.number else 0):
             if reason == Status.INTERRUPTED:
                 break
-            another, end = self._search(item, rng)
-            if another == Status.INTERRUPTED or _better(another, end, reason, best):
-                reason, best = another, end
+            next_reason, end = self._search(job, rng)
+            if next_reason == Status.INTERRUPTED or _better(next_reason, end, reason, best):
+                reason, best = next_reason, end
         seconds = time.perf_counter() - begin
         if best is None or reason:
-            return Coarse(item.number, np.inf, 1.0, None, np.zeros(0), reason, seconds)
-        return Coarse(item.number, best.cost, best.cost_scale, best.outcome, signature(best), "", seconds)
+            return ScreeningResult(job.number, reason, seconds)
+        return ScreeningResult.of(job.number, best, seconds)
 
-    def _search(self, item: Item, rng: np.random.Generator) -> tuple[str, Solution | SequenceSolution | None]:
-        """Why there is no optimum, empty where there is one, and where a local search has ended."""
+    def _search(self, job: StartJob, rng: np.random.Generator) -> tuple[str, Solution | SequenceSolution | None]:
+        """A local search: the reason why there is no optimum, empty where there is one, and its end."""
         nlp = self.nlp
         run = Run(self.parameters, self.solver.limited(iterations=_ITERATIONS), False, 1e-2, False)
         try:
-            if item.number == 0:
+            if job.number == 0:
                 guess = self.guess
             else:
-                x = random_start(nlp, self.lines, rng) if item.near is None else near_start(nlp, item.near, rng)
+                x = random_start(nlp, self.lines, rng) if job.near is None else near_start(nlp, job.near, rng)
                 guess = Start(x)
-            found, _ = run(nlp, guess, time.perf_counter())
+            solution, _ = run(nlp, guess, time.perf_counter())
         except InputError as error:
             return str(error), None
-        status = found.outcome.status
-        return "" if status is Status.SOLVED else str(status), found
+        status = solution.outcome.status
+        return "" if status is Status.SOLVED else str(status), solution
 
-    def solution(self, found: Coarse) -> Solution | SequenceSolution:
-        """What a start has led to, as a solution on the coarse grid."""
-        assert found.outcome is not None
-        return solution_of(self.nlp, found.outcome, self.parameters)
+    def solution(self, result: ScreeningResult) -> Solution | SequenceSolution:
+        """The solution on the coarse grid to which a start has led."""
+        assert result.outcome is not None
+        return solution_of(self.nlp, result.outcome, self.parameters)
 
 
 @dataclass(frozen=True, eq=False)
 class Refining(Portable):
-    """The same on the grid that is asked for, from an optimum on the coarse one; or from the first guess, None.
+    """A worker that solves on the grid that is asked for, from optima on the coarse one.
 
     Parameters
     ----------
@@ -156,12 +168,12 @@ class Refining(Portable):
         """The program on the first grid that is asked for."""
         return program_of(self.coarse.problem, self.curve, compile=self.coarse.compile)
 
-    def __call__(self, found: Coarse | None) -> Solution | SequenceSolution | str:
-        """The optimum; without its problem, which the asker has. Where there is none, the reason."""
-        own, begin = self.coarse, time.perf_counter()
+    def __call__(self, result: ScreeningResult | None) -> Solution | SequenceSolution | str:
+        """The optimum near a coarse one, or from the first guess if None; the reason where there is none."""
+        coarse, begin = self.coarse, time.perf_counter()
         tolerance = 1e-2 if self.tol is None else self.tol
-        run = Run(own.parameters, own.solver, False, tolerance)
-        guess: Any = own.guess if found is None else own.solution(found)
+        run = Run(coarse.parameters, coarse.solver, False, tolerance)
+        guess: Any = coarse.guess if result is None else coarse.solution(result)
         try:
             solution, _ = run(self.nlp, guess, begin)
         except InputError as error:
@@ -169,15 +181,15 @@ class Refining(Portable):
         return solution if self.tol is None else refined(solution, run, guess)
 
 
-def _better(reason: str, end: Any, other: str, than: Any) -> bool:
-    """Whether one end, with its reason for being none, is better than another."""
-    return not reason and (bool(other) or end.cost < than.cost)
+def _better(reason: str, end: Any, best_reason: str, best: Any) -> bool:
+    """Whether an end is an optimum, and cheaper than the best so far if that is one."""
+    return not reason and (bool(best_reason) or end.cost < best.cost)
 
 
 def coarser(curve: Curves) -> Curves:
     """A curve of its kind with few intervals, for screening."""
     if isinstance(curve, Mapping):
-        return {name: _coarser(own) for name, own in curve.items()}
+        return {name: _coarser(phase) for name, phase in curve.items()}
     return _coarser(curve)
 
 
@@ -191,13 +203,12 @@ def _coarser(curve: Transcription) -> Transcription:
 def signature(solution: Solution | SequenceSolution) -> np.ndarray:
     """Durations of the phases, and positions over the ranges of the joints at equal fractions of the duration."""
     parts = []
-    for own in solution.phases.values():
-        reach = own.problem.limits("q")
-        T = own.duration
+    for phase in solution.phases.values():
+        lower, upper = phase.problem.limits("q")
+        T, width = phase.duration, upper - lower
         q = np.zeros((0, 0))
-        if T > 0 and np.isfinite(own.x).all():
-            q = own.evaluate(lambda now: now.q, np.linspace(0, T, _SAMPLES))
-        width = reach[1] - reach[0]
+        if T > 0 and np.isfinite(phase.x).all():
+            q = phase.evaluate(lambda now: now.q, np.linspace(0, T, _SAMPLES))
         scale = np.where(np.isfinite(width) & (width > 0), width, np.pi)
         parts += [[np.log(max(T, 1e-12))], (q / scale).ravel() if q.size else []]
     return np.concatenate([np.asarray(part, dtype=float) for part in parts])

@@ -1,4 +1,4 @@
-"""The best of the optima that random starts lead to."""
+"""Search for the best of the optima to which random starts lead."""
 
 from __future__ import annotations
 
@@ -18,18 +18,17 @@ from colloc.support.checks import count, flag, instance, relative_tolerance, spe
 from colloc.support.interrupts import InterruptGuard
 from colloc.support.progress import Progress, silent_if_told
 from colloc.support.threads import tracked
-from colloc.sweeps.executors import check_executor, results, working
-from colloc.sweeps.given_guess import check_guess
-from colloc.sweeps.optima import Found, Optima, Optimum, alike, grouped
-from colloc.sweeps.screening import Coarse, Curves, Item, Refining, Screening, coarser, signature
-from colloc.sweeps.warned import say_once
+from colloc.sweeps.executors import check_executor, open_executor, results
+from colloc.sweeps.guesses import check_guess
+from colloc.sweeps.optima import Optima, Optimum, StartResult, alike, grouped
+from colloc.sweeps.screening import Curves, Refining, Screening, ScreeningResult, StartJob, coarser
+from colloc.sweeps.warnings import say_once
 from colloc.transcription import DeferredNLP, checked_curves, default_curves
 
 _NEAR = 0.6  # share of the starts that lie near earlier ends
 _ROUNDS = 3  # in which these are solved, each near the best ends so far
 _PARENTS = 3  # optima near which they lie
-_STOPPED = Status.INTERRUPTED
-_USUAL = -1  # the first guess on the curve asked for, among numbers of starts
+_FIRST_GUESS = -1  # on the curve asked for, among numbers of starts
 
 
 @spelt
@@ -84,8 +83,8 @@ def multistart(
     Returns
     -------
     Optima
-        Also when interrupted by Ctrl-C, if any optimum has been found: those of the coarse grid, if need be. What
-        `solve` would warn of is said once, and stands in the `warnings` of every optimum.
+        Also when interrupted by Ctrl-C, if there is any optimum: those of the coarse grid, if need be. What `solve`
+        would warn of is said once, and stands in the `warnings` of every optimum.
 
     Raises
     ------
@@ -103,17 +102,17 @@ def multistart(
 
     Examples
     --------
-    >>> found = co.multistart(problem, co.BSpline(10), starts=4)
-    >>> found.best.cost <= co.solve(problem, co.BSpline(10)).cost
+    >>> optima = co.multistart(problem, co.BSpline(10), starts=4)
+    >>> optima.best.cost <= co.solve(problem, co.BSpline(10)).cost
     True
-    >>> len(found.starts), found.interrupted
+    >>> len(optima.starts), optima.interrupted
     (4, False)
     """
     instance("problem", problem, Problem | Sequence)
     count("starts", starts, at_least=2)
     count("seed", seed, at_least=0)
     count("keep", keep, at_least=1)
-    chosen = check_executor(executor)
+    check_executor(executor)
     if progress is not None:
         flag("progress", progress)
     if curve is None:
@@ -129,23 +128,23 @@ def multistart(
         screening = Screening(problem, coarser(curve), values, seed, chosen_solver(solver, ipopt), compile, guess)
         refining = Refining(screening, curve, tol)
         _ = screening.nlp  # what does not fit the problem is said here, once
-    with working(chosen) as pool, Progress(starts + keep + 1, "starts", progress) as bar:
+    with open_executor(executor) as pool, Progress(starts + keep + 1, "starts", progress) as bar:
         search = _Search(pool, starts)
         search.screen(screening, bar)
         search.refine(refining, keep, bar)
     with InterruptGuard():
-        found = search.answer(screening)
-        say_once("optimum", {k: own.warnings for k, own in enumerate(found.optima)})
-        return found
+        optima = search.optima(screening)
+        say_once("optimum", {k: optimum.warnings for k, optimum in enumerate(optima.optima)})
+        return optima
 
 
 class _Search:
-    """What has been found so far."""
+    """The starts of a search: those screened on the coarse grid, and the best of them on the grid asked for."""
 
     def __init__(self, executor: Executor | None, starts: int):
         self._executor, self._count = executor, starts
-        self._coarse: list[Coarse] = []
-        self._fine: list[tuple[Coarse | None, Solution | SequenceSolution]] = []
+        self._coarse: list[ScreeningResult] = []
+        self._fine: list[tuple[ScreeningResult | None, Solution | SequenceSolution]] = []
         self._near: dict[int, int] = {}
         self._interrupted = False
 
@@ -153,30 +152,30 @@ class _Search:
         """All starts on the coarse grid: random ones, then in rounds those near the best ends so far."""
         numbers = np.arange(self._count)
         first, later = np.split(numbers, [self._count - int(_NEAR * self._count)])
-        self._screen(screening, [Item(k) for k in first.tolist()], bar)
-        for some in np.array_split(later, _ROUNDS):
+        self._screen(screening, [StartJob(k) for k in first.tolist()], bar)
+        for numbers in np.array_split(later, _ROUNDS):
             parents = [group[0] for group in grouped(self._coarse)[:_PARENTS]]
-            self._screen(screening, [self._near_item(k, parents) for k in some.tolist()], bar)
+            self._screen(screening, [self._job_near(k, parents) for k in numbers.tolist()], bar)
 
-    def _near_item(self, number: int, parents: list[Coarse]) -> Item:
-        """A start near one of some ends, or a random one where there are none."""
+    def _job_near(self, number: int, parents: list[ScreeningResult]) -> StartJob:
+        """A start near an end among some, or a random one where there are none."""
         if not parents:
-            return Item(number)
+            return StartJob(number)
         parent = parents[number % len(parents)]
         assert parent.outcome is not None
         self._near[number] = parent.number
-        return Item(number, parent.outcome.x)
+        return StartJob(number, parent.outcome.x)
 
-    def _screen(self, screening: Screening, items: list[Item], bar: Progress) -> None:
+    def _screen(self, screening: Screening, jobs: list[StartJob], bar: Progress) -> None:
         if self._interrupted:
             return
         try:
-            for number, found in results(screening, items, self._executor):
-                if isinstance(found, Exception):
-                    found = Coarse(items[number].number, np.inf, 1.0, None, np.zeros(0), _reason(found), 0.0)
-                self._coarse.append(found)
-                bar.step(f"best {min(c.cost if not c.reason else np.inf for c in self._coarse):.6g}")
-                if found.reason == _STOPPED:
+            for k, result in results(screening, jobs, self._executor):
+                if isinstance(result, Exception):
+                    result = ScreeningResult(jobs[k].number, f"{type(result).__name__}: {result}")
+                self._coarse.append(result)
+                bar.step(f"best {min(r.cost for r in self._coarse):.6g}")
+                if result.reason == Status.INTERRUPTED:
                     raise KeyboardInterrupt
         except KeyboardInterrupt:
             self._interrupted = True
@@ -185,57 +184,54 @@ class _Search:
         """The best distinct ends on the curve that is asked for, and the first guess."""
         if self._interrupted:
             return
-        groups = grouped(self._coarse)
-        items: list[Coarse | None] = [None, *(group[0] for group in groups[:keep])]
-        if len(items) <= keep:
-            bar.step(count=keep + 1 - len(items))  # no more distinct ends: else the bar would stop early, in red
+        parents = [None, *(group[0] for group in grouped(self._coarse)[:keep])]
+        if len(parents) <= keep:
+            bar.step(count=keep + 1 - len(parents))  # no more distinct ends: else the bar would stop early, in red
         try:
-            for number, found in results(refining, items, self._executor):
+            for k, solution in results(refining, parents, self._executor):
                 bar.step()
-                if isinstance(found, Solution | SequenceSolution):
-                    if found.outcome.status is Status.INTERRUPTED:
+                if isinstance(solution, Solution | SequenceSolution):
+                    if solution.outcome.status is Status.INTERRUPTED:
                         raise KeyboardInterrupt
-                    if found.outcome.status is Status.SOLVED:
-                        self._fine.append((items[number], found))
+                    if solution.outcome.status is Status.SOLVED:
+                        self._fine.append((parents[k], solution))
         except KeyboardInterrupt:
             self._interrupted = True
 
-    def answer(self, screening: Screening) -> Optima:
-        """Everything, the best first."""
+    def optima(self, screening: Screening) -> Optima:
+        """All optima on the finest grid that there are, the best first; the error where there are none."""
         groups = grouped(self._coarse)
-        of = {one.number: k for k, group in enumerate(groups) for one in group}
-        if not self._fine:
-            self._none_fine(screening, [group[0] for group in groups])
-        optima: list[tuple[Coarse, Solution | SequenceSolution, set[int]]] = []
-        for source, solution in sorted(self._fine, key=lambda pair: pair[1].cost):
-            own = Coarse(0, solution.cost, solution.cost_scale, None, signature(solution), "", 0.0)
-            numbers = {_USUAL} if source is None else {one.number for one in groups[of[source.number]]}
-            known = next((entry for entry in optima if alike(entry[0], own)), None)
-            if known is None:
-                optima.append((own, solution, numbers))
-            else:
-                known[2].update(numbers)
-        rows = [
-            Found(c.number, self._near.get(c.number), c.cost if not c.reason else np.inf, of.get(c.number), c.reason,
-                  c.seconds)
-            for c in sorted(self._coarse, key=lambda c: c.number)
-        ]  # fmt: skip
-        found = [
-            Optimum(_for_problem(solution, screening.problem), tuple(sorted(numbers - {_USUAL})), _USUAL in numbers)
-            for _, solution, numbers in optima
-        ]
-        return Optima(tuple(found), tuple(rows), self._interrupted)
-
-    def _none_fine(self, screening: Screening, coarse: list[Coarse]) -> None:
-        """What there is on the coarse grid, where Ctrl-C came before anything finer; else the error."""
-        if self._interrupted and coarse:
-            self._fine = [(one, screening.solution(one)) for one in coarse]
-            return
-        if self._interrupted:
+        group_of = {result.number: k for k, group in enumerate(groups) for result in group}
+        if not self._fine and not self._interrupted:
+            raise self._failure()
+        fine = self._fine or [(group[0], screening.solution(group[0])) for group in groups]
+        if not fine:
             raise KeyboardInterrupt
-        reasons = [c.reason for c in self._coarse if c.reason]
-        listed = "\n".join(f"  {reasons.count(reason)} starts: {reason}" for reason in dict.fromkeys(reasons))
-        raise SolveError(f"none of {len(self._coarse)} starts has led to an optimum\n{listed}".rstrip(), None)
+        distinct: list[tuple[ScreeningResult, Solution | SequenceSolution, set[int]]] = []
+        for parent, solution in sorted(fine, key=lambda pair: pair[1].cost):
+            end = ScreeningResult.of(_FIRST_GUESS, solution)
+            numbers = {_FIRST_GUESS} if parent is None else {r.number for r in groups[group_of[parent.number]]}
+            same = next((starts for optimum, _, starts in distinct if alike(optimum, end)), None)
+            if same is None:
+                distinct.append((end, solution, numbers))
+            else:
+                same |= numbers
+        optima = tuple(
+            Optimum(_for_problem(solution, screening.problem), tuple(sorted(starts - {_FIRST_GUESS})),
+                    _FIRST_GUESS in starts)
+            for _, solution, starts in distinct
+        )  # fmt: skip
+        starts = tuple(
+            StartResult(r.number, self._near.get(r.number), r.cost, group_of.get(r.number), r.reason, r.seconds)
+            for r in sorted(self._coarse, key=lambda r: r.number)
+        )
+        return Optima(optima, starts, self._interrupted)
+
+    def _failure(self) -> SolveError:
+        """The error of a search without any optimum."""
+        reasons = [result.reason for result in self._coarse if result.reason]
+        lines = [f"  {reasons.count(reason)} starts: {reason}" for reason in dict.fromkeys(reasons)]
+        return SolveError("\n".join([f"none of {len(self._coarse)} starts has led to an optimum", *lines]), None)
 
 
 def _for_problem(solution: Solution | SequenceSolution, problem: Problem | Sequence) -> Solution | SequenceSolution:
@@ -243,7 +239,3 @@ def _for_problem(solution: Solution | SequenceSolution, problem: Problem | Seque
     if solution.problem is problem:
         return solution
     return replace(solution, program=replace(DeferredNLP.of(solution.program), problem=problem))
-
-
-def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"

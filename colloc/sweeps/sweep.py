@@ -13,22 +13,32 @@ import numpy as np
 
 from colloc.kernels import Compile, check_compile
 from colloc.problem import Problem, Sequence
+from colloc.solution import BaseSolution
 from colloc.solver import Solver, chosen_solver
 from colloc.storage.fingerprint import differences, fingerprint
 from colloc.support.checks import InputError, finite_number, flag, function, quoted, relative_tolerance, spelt
 from colloc.support.files import check_path, write_atomically
 from colloc.support.progress import Progress, silent_if_told
 from colloc.support.threads import tracked
-from colloc.sweeps.case import CaseSolver, Item, row_of, unpacked
-from colloc.sweeps.cases import checked_record, forerunners, listed
-from colloc.sweeps.executors import check_executor, done, sent, working
-from colloc.sweeps.given_guess import check_guess, described
+from colloc.sweeps.cases import (
+    Case,
+    CaseSolver,
+    StoredCase,
+    checked_record,
+    enumerate_cases,
+    read_case,
+    warm_start_parents,
+)  # fmt: skip
+from colloc.sweeps.executors import check_executor, open_executor, run_task, serialised
+from colloc.sweeps.guesses import check_guess
 from colloc.sweeps.screening import Curves
 from colloc.sweeps.table import COLUMNS, Sweep
-from colloc.sweeps.warned import say_once
+from colloc.sweeps.warnings import say_once
 from colloc.transcription import checked_curves
+from colloc.transcription.guess import Keyframes
 
 _ABOUT = "sweep.json"
+_FORMAT = 2  # of the files of cases
 
 
 @spelt
@@ -45,7 +55,7 @@ def sweep(
     folder: str | os.PathLike[str] | None = None,
     executor: Executor | int | None = None,
     warm: bool = True,
-    seconds: float | None = None,
+    timeout: float | None = None,
     tol: float | None = None,
     compile: bool | Compile | None = None,
     solver: Solver | None = None,
@@ -82,9 +92,9 @@ def sweep(
         more; or any executor of concurrent.futures. By default one case after another, here. Where processes are
         spawned, scripts need ``if __name__ == "__main__":``.
     warm : bool
-        Whether cases start from solved neighbours; else all from the usual guess.
-    seconds : float, optional
-        Time that a case may take in processes of its own, before it counts as failed.
+        Whether cases start from solved neighbours; else all from the first guess.
+    timeout : float, optional
+        Seconds that a case may take in processes of the sweep's own, before it counts as failed.
     tol, compile, solver, ipopt :
         As in `solve`.
     progress : bool, optional
@@ -116,17 +126,17 @@ def sweep(
     >>> bool((np.diff(table["duration"]) > 0).all())
     True
     """
-    names, values = listed(cases)
-    chosen = checked_record(record, (*names, *COLUMNS))
+    names, values = enumerate_cases(cases)
+    record = checked_record(record, (*names, *COLUMNS))
     flag("warm", warm)
     if progress is not None:
         flag("progress", progress)
     if tol is not None:
         relative_tolerance("tol", tol)
-    if seconds is not None:
-        finite_number("seconds", seconds, positive=True)
-    if seconds is not None and not isinstance(executor, int):
-        raise InputError(f"seconds holds for processes of the sweep's own: give executor=2, got {quoted(executor)}")
+    if timeout is not None:
+        finite_number("timeout", timeout, positive=True)
+    if timeout is not None and not isinstance(executor, int):
+        raise InputError(f"timeout holds for processes of the sweep's own: give executor=2, got {quoted(executor)}")
     if parameters is not None:
         function("parameters", parameters, "a function of the names in cases", *names, keywords=True)
     if isinstance(problem, Problem | Sequence):
@@ -139,31 +149,30 @@ def sweep(
     check_compile(compile)
     if guess is not None:
         check_guess(problem, guess)
-    worker = CaseSolver(problem, curve, tol, chosen, chosen_solver(solver, ipopt), compile, parameters, guess)
-    parents: list[int | None] = forerunners(values, grid=isinstance(cases, Mapping)) if warm else [None] * len(values)
+    worker = CaseSolver(problem, curve, tol, record, chosen_solver(solver, ipopt), compile, parameters, guess)
+    no_parents: list[int | None] = [None] * len(values)
+    parents = warm_start_parents(values, grid=isinstance(cases, Mapping)) if warm else no_parents
     study = _Study(worker, names, values, parents)
     if folder is not None:
         study.resume(_folder(folder), _about(worker, names, values, warm))
-    with working(check_executor(executor), seconds) as pool, Progress(len(values), "cases", progress) as bar:
+    with open_executor(check_executor(executor), timeout) as pool, Progress(len(values), "cases", progress) as bar:
         study.run(pool, bar)
-    table = Sweep(worker, names, values, tuple(study.contents), tuple(study.reasons), study.interrupted)
+    table = Sweep(worker, names, values, tuple(study.cases), study.interrupted)
     say_once("case", table.warnings)
     return table
 
 
 class _Study:
-    """What of a sweep is done."""
+    """A sweep while it is computed."""
 
     def __init__(self, solver: CaseSolver, names: tuple[str, ...], values: np.ndarray, parents: list[int | None]):
         self._solver, self._names, self._values, self._parents = solver, names, values, parents
-        self.contents: list[bytes | None] = [None] * len(values)
-        self.reasons = ["not begun"] * len(values)
+        self.cases = [StoredCase({"status": "", "reason": "not begun"})] * len(values)
         self._folder: Path | None = None
-        self._failed = [False] * len(values)
         self.interrupted = False
 
     def resume(self, folder: Path, about: Mapping[str, Any]) -> None:
-        """What an earlier run has left in a folder; InputError where that is of another sweep."""
+        """Take up the files of an earlier run; InputError for a folder of another sweep."""
         self._folder = folder
         note = folder / _ABOUT
         if note.exists():
@@ -174,8 +183,7 @@ class _Study:
             file = self._file(k)
             if file.exists():
                 try:
-                    content = file.read_bytes()
-                    self._keep(k, content, unpacked(content).row)
+                    self.cases[k] = read_case(file.read_bytes())
                 except ValueError:
                     file.unlink()  # damaged by others than us, who write atomically: to be solved again
 
@@ -183,26 +191,23 @@ class _Study:
         assert self._folder is not None
         return self._folder / f"case_{k:0{len(str(len(self._values)))}d}.npz"
 
-    def _keep(self, k: int, content: bytes, row: Mapping[str, Any]) -> None:
-        self.contents[k], self.reasons[k], self._failed[k] = content, row["reason"], "answer" not in row
-
     def run(self, pool: Executor | None, bar: Progress) -> None:
         """All cases that are left; Ctrl-C ends it early."""
         followers: dict[int | None, list[int]] = {}
         for k, parent in enumerate(self._parents):
             followers.setdefault(parent, []).append(k)
         ready = list(reversed(followers.get(None, [])))
-        futures: dict[Future[bytes], int] = {}
-        task = sent(self._solver, pool)
+        futures: dict[Future[StoredCase], int] = {}
+        task = serialised(self._solver, pool)
         try:
             while ready or futures:
                 while ready:
                     k = ready.pop()
-                    if self.contents[k] is None and pool is not None:
-                        futures[pool.submit(done, task, self._item(k))] = k
+                    if not self.cases[k].content and pool is not None:
+                        futures[pool.submit(run_task, task, self._case(k))] = k
                         continue
-                    if self.contents[k] is None:
-                        self._finish(k, done(self._solver, self._item(k)))
+                    if not self.cases[k].content:
+                        self._keep(k, run_task(self._solver, self._case(k)))
                     bar.step()
                     ready += reversed(followers.get(k, []))
                 finished = wait(futures, return_when=FIRST_COMPLETED).done if futures else ()
@@ -217,35 +222,31 @@ class _Study:
             for future in futures:
                 future.cancel()
 
-    def _item(self, k: int) -> Item:
-        """A case with the file of the nearest one before it that has an answer."""
+    def _case(self, k: int) -> Case:
+        """A case with the file of the nearest solved one before it."""
         parent = self._parents[k]
-        while parent is not None and (self._failed[parent] or self.contents[parent] is None):
+        while parent is not None and self.cases[parent].row["reason"]:
             parent = self._parents[parent]
-        content = None if parent is None else self.contents[parent]
-        neighbour = None if parent is None or content is None else (self._case(parent), content)
-        return Item(k, self._case(k), neighbour)
+        return Case(self._named(k), None if parent is None else (self._named(parent), self.cases[parent].content))
 
-    def _case(self, k: int) -> dict[str, float]:
+    def _named(self, k: int) -> dict[str, float]:
         return dict(zip(self._names, self._values[k].tolist(), strict=True))
 
-    def _collect(self, k: int, future: Future[bytes]) -> None:
+    def _collect(self, k: int, future: Future[StoredCase]) -> None:
         error = future.exception()
         if error is None:
-            self._finish(k, future.result())
+            self._keep(k, future.result())
         elif isinstance(error, KeyboardInterrupt):
             raise error
         else:  # of the executor, not of the case: nothing is kept, and another run tries again
-            self.contents[k], self._failed[k] = None, True
-            self.reasons[k] = f"{type(error).__name__}: {error}"
+            self.cases[k] = StoredCase({"status": "", "reason": f"{type(error).__name__}: {error}"})
 
-    def _finish(self, k: int, content: bytes) -> None:
-        row = row_of(content)
-        if row["reason"].startswith("InterruptedError"):
+    def _keep(self, k: int, case: StoredCase) -> None:
+        if case.row["reason"].startswith("InterruptedError"):
             raise KeyboardInterrupt
         if self._folder is not None:
-            write_atomically(self._file(k), content)
-        self._keep(k, content, row)
+            write_atomically(self._file(k), case.content)
+        self.cases[k] = case
 
 
 def _folder(path: str | os.PathLike[str]) -> Path:
@@ -259,18 +260,30 @@ def _folder(path: str | os.PathLike[str]) -> Path:
 
 
 def _about(solver: CaseSolver, names: tuple[str, ...], values: np.ndarray, warm: bool) -> dict[str, Any]:
-    """What a sweep is, as far as it can be told: what two of them are compared by."""
+    """The traits of a sweep by which a folder knows it again."""
     first = solver.problem_of(dict(zip(names, values[0].tolist(), strict=True)))
     parts = {part: numbers.tolist() for part, numbers in fingerprint(first).items()}
     return {
-        "names": list(names), "values": values.tolist(), "warm": warm, "record": list(solver.record),
-        "curve": repr(solver.curve), "tol": solver.tol, "guess": described(solver.guess), "problem": parts,
+        "format": _FORMAT, "names": list(names), "values": values.tolist(), "warm": warm, "record": list(solver.record),
+        "curve": repr(solver.curve), "tol": solver.tol, "guess": _numbers_of(solver.guess), "problem": parts,
     }  # fmt: skip
 
 
-def _compare(folder: Path, known: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-    other = [what for what in about if what != "problem" and known.get(what) != json.loads(json.dumps(about[what]))]
-    parts = [{k: np.array(v) for k, v in side.get("problem", {}).items()} for side in (known, about)]
-    other += [f"problem ({part})" for part in differences(*parts)]
-    if other:
-        raise InputError(f"folder {str(folder)!r} holds another sweep, which differs in {', '.join(other)}")
+def _numbers_of(guess: Any) -> Any:
+    """A guess for JSON: the numbers of a solution or of keyframes, the name of a function."""
+    if isinstance(guess, BaseSolution):
+        return guess.x.tolist()
+    if isinstance(guess, Keyframes):
+        return [guess.s.tolist(), guess.q.tolist()]
+    if isinstance(guess, dict):
+        return {str(name): _numbers_of(phase) for name, phase in guess.items()}
+    return None if guess is None else getattr(guess, "__qualname__", str(guess))
+
+
+def _compare(folder: Path, stored: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+    """InputError if the traits in a folder are not those of a sweep."""
+    traits = [name for name in about if name != "problem" and stored.get(name) != json.loads(json.dumps(about[name]))]
+    parts = [{k: np.array(v) for k, v in side.get("problem", {}).items()} for side in (stored, about)]
+    traits += [f"problem ({part})" for part in differences(*parts)]
+    if traits:
+        raise InputError(f"folder {str(folder)!r} holds another sweep, which differs in {', '.join(traits)}")

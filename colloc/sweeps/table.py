@@ -1,4 +1,4 @@
-"""What a sweep has found, as named columns."""
+"""The table of a sweep: its named columns, and the solutions behind its rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from colloc.solution import SequenceSolution, Solution
 from colloc.support.checks import InputError, count, text, unknown_name
 from colloc.support.display import Table, short
 from colloc.support.lazy import cached_property
-from colloc.sweeps.case import CaseSolver, row_of
+from colloc.sweeps.cases import CaseSolver, StoredCase
 
 COLUMNS = ("status", "reason", "warning", "cost", "duration", "error", "iterations", "variables")
 _NUMBERS = COLUMNS[3:]
@@ -27,14 +27,11 @@ class Sweep:
     Parameters
     ----------
     solver : CaseSolver
-        What the cases were solved by.
     names : tuple of str
-        What varies.
+        Of the values that vary.
     values : ndarray, shape (cases, names)
-    contents : tuple of bytes or None
-        The files of the cases that are done.
-    reasons : tuple of str
-        Why a case has no answer; empty for one that has.
+    cases : tuple of StoredCase
+        Row and file of every case, with a reason where it has no answer.
     interrupted : bool
         Whether Ctrl-C came before all were done.
 
@@ -52,42 +49,36 @@ class Sweep:
     solver: CaseSolver
     names: tuple[str, ...]
     values: np.ndarray
-    contents: tuple[bytes | None, ...]
-    reasons: tuple[str, ...]
+    cases: tuple[StoredCase, ...]
     interrupted: bool = False
 
     @cached_property
     def table(self) -> np.ndarray:
-        """All columns as a structured array, shape (cases,): values, status, reason, warning, numbers; nan where none
-        is. The warning is what `solve` would have warned of."""
-        rows = self._rows
+        """All columns as a structured array, shape (cases,): values, status, reason, warning, numbers; nan where there
+        is none. The warning is that of `solve`."""
+        rows = [case.row for case in self.cases]
         numbers = (*_NUMBERS, *self.solver.record)
         columns: dict[str, np.ndarray] = {name: self.values[:, k] for k, name in enumerate(self.names)}
-        columns["status"] = np.array([row.get("status", "") for row in rows], dtype=str)
-        columns["reason"] = np.array(self.reasons, dtype=str)
+        columns |= {name: np.array([row[name] for row in rows], dtype=str) for name in ("status", "reason")}
         columns["warning"] = np.array(["; ".join(row.get("warning", ())) for row in rows], dtype=str)
         columns |= {name: np.array([row.get(name, np.nan) for row in rows], dtype=float) for name in numbers}
-        found = np.zeros(len(rows), dtype=[(name, own.dtype) for name, own in columns.items()])
-        for name, own in columns.items():
-            found[name] = own
-        return found
-
-    @cached_property
-    def _rows(self) -> list[dict[str, Any]]:
-        return [{} if content is None else row_of(content) for content in self.contents]
+        table = np.zeros(len(rows), dtype=[(name, column.dtype) for name, column in columns.items()])
+        for name, column in columns.items():
+            table[name] = column
+        return table
 
     @property
     def warnings(self) -> dict[int, list[str]]:
-        """What `solve` would have warned of, by the number of the case; of those alone that it would have warned of."""
-        return {k: row["warning"] for k, row in enumerate(self._rows) if row.get("warning")}
+        """Sentences that `solve` would warn with, by number of the case; of cases with a warning alone."""
+        return {k: case.row["warning"] for k, case in enumerate(self.cases) if case.row.get("warning")}
 
     def __len__(self) -> int:
         return len(self.values)
 
     def __getitem__(self, column: str) -> np.ndarray:
-        known = self.table.dtype.names or ()
-        if text("column", column) not in known:
-            raise unknown_name("column", column, known)
+        columns = self.table.dtype.names or ()
+        if text("column", column) not in columns:
+            raise unknown_name("column", column, columns)
         return self.table[column]
 
     def _ipython_key_completions_(self) -> list[str]:
@@ -101,20 +92,20 @@ class Sweep:
     def solution(self, case: int) -> Solution | SequenceSolution:
         """The solution of a case; InputError for one that has failed, with the reason."""
         count("case", case, at_least=0, at_most=len(self) - 1)
-        content = self.contents[case]
-        if content is None or self.reasons[case]:
-            raise InputError(f"case {case} has no solution: {self.reasons[case]}")
-        return self.solver.answer(dict(zip(self.names, self.values[case].tolist(), strict=True)), content)
+        row, content = self.cases[case]
+        if row["reason"]:
+            raise InputError(f"case {case} has no solution: {row['reason']}")
+        return self.solver.solution(dict(zip(self.names, self.values[case].tolist(), strict=True)), content)
 
     def axes(self, *names: str) -> list[np.ndarray]:
-        """The values that the cases have of some names, each sorted."""
+        """The distinct values of some names, each sorted."""
         for name in names:
             if text("name that varies", name) not in self.names:
                 raise unknown_name("name that varies", name, self.names)
         return [np.unique(self[name]) for name in names]
 
     def to_pandas(self) -> Any:
-        """The same as a pandas DataFrame; ImportError without pandas."""
+        """The table as a pandas DataFrame; ImportError without pandas."""
         import pandas as pd  # pyright: ignore[reportMissingImports, reportMissingModuleSource]
 
         return pd.DataFrame({name: self.table[name] for name in self.table.dtype.names or ()})

@@ -94,7 +94,7 @@ def numbers_of(found: co.sweeps.Optima) -> dict[str, float]:
     Optima and shares are those of the coarse grid. Nan where no random start ends in an optimum, or `solve` in none.
     """
     random = [start for start in found.starts if start.number and start.near is None]
-    usual = [optimum.solution.cost for optimum in found.optima if optimum.usual]
+    usual = [optimum.solution.cost for optimum in found.optima if optimum.from_default_guess]
     return {
         "optima": float(len({start.group for start in found.starts} - {None})),
         "best_share": sum(start.group == 0 for start in random) / len(random),

@@ -17,7 +17,7 @@ import numpy as np
 
 import colloc as co
 from colloc.models.two_link import two_link
-from colloc.sweeps.case import unpacked
+from colloc.sweeps.cases import read_case
 from tests.campaigns.attempt import Attempt, Outcome
 
 CASES = {"torque": np.linspace(5.0, 20.0, 16).tolist(), "longest": [2.0, 3.0, 4.0]}
@@ -54,7 +54,7 @@ def study(folder: str | None = None, workers: int | None = None) -> co.sweeps.Sw
 def digest(found: co.sweeps.Sweep) -> str:
     """Every number of a table and of the motions in it, but for seconds."""
     rows = [repr(tuple(row)) for row in found.table.tolist()]
-    motions = [found.solution(k).x.tobytes().hex() for k in range(len(found)) if not found.reasons[k]]
+    motions = [found.solution(k).x.tobytes().hex() for k in range(len(found)) if not found["reason"][k]]
     return hashlib.sha256("\n".join(rows + motions).encode()).hexdigest()
 
 
@@ -129,7 +129,7 @@ def _unreadable(folder: Path) -> list[str]:
     found = []
     for file in _case_files(folder):
         try:
-            unpacked(file.read_bytes())
+            read_case(file.read_bytes())
         except ValueError:
             found.append(file.name)
     return found

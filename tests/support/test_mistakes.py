@@ -323,7 +323,7 @@ def test_names_are_completed():
     """By IPython, which asks `dir` and what a thing has for its brackets."""
     assert "motion" in dir(co.plot)
     assert "scene" not in dir(co.plot)
-    assert dir(co.sweeps) == ["Found", "Optima", "Optimum", "Sweep", "multistart", "sweep"]
+    assert dir(co.sweeps) == ["Optima", "Optimum", "StartResult", "Sweep", "multistart", "sweep"]
     with pytest.raises(AttributeError, match=r"no public name in co\.plot named 'joint'; did you mean 'joints'"):
         _ = co.plot.joint
     for thing in (solved(), solved().nodes, solved().tau):

@@ -15,8 +15,8 @@ import colloc as co
 from colloc.models.chains.serial import planar_chain
 from colloc.models.closed.five_bar import five_bar
 from colloc.sweeps import search
-from colloc.sweeps.optima import Found, Optima
-from colloc.sweeps.random_motions import near_start, random_start, reach_of, usual_guesses
+from colloc.sweeps.guesses import default_guesses, near_start, random_start, reach_of
+from colloc.sweeps.optima import Optima, StartResult
 from tests.storage.test_sequence_files import CURVES, bounce
 from tests.support.problems import effort, everything, time_optimal
 
@@ -42,7 +42,7 @@ def found() -> co.sweeps.Optima:
 
 
 def test_the_best_of_some_starts_is_better_than_that_of_the_usual_guess(found: co.sweeps.Optima):
-    usual = next(optimum for optimum in found.optima if optimum.usual)
+    usual = next(optimum for optimum in found.optima if optimum.from_default_guess)
     assert usual.solution.cost == pytest.approx(0.75480172, rel=1e-5)
     assert found.best.cost == pytest.approx(0.64025047, rel=1e-5)
     assert list(found.costs) == sorted(found.costs)
@@ -67,7 +67,7 @@ def test_the_first_start_is_the_guess(found: co.sweeps.Optima):
     with pytest.warns(co.refinement.SolutionWarning, match="the cost is off"):
         again = co.multistart(folded_arm(), CURVE, guess=found.best, starts=2, keep=1, compile=False)
     assert again.best.cost == pytest.approx(found.best.cost, rel=1e-5)
-    assert again.optima[0].usual
+    assert again.optima[0].from_default_guess
     assert again.starts[0].group == 0
     with pytest.raises(co.InputError, match=r"guess postures must have shape \(3,\)"):
         co.multistart(folded_arm(), CURVE, guess=co.line((0.0, 0.0), (1.0, 1.0)))
@@ -103,7 +103,7 @@ def test_the_answer_does_not_depend_on_the_executor(found: co.sweeps.Optima, kin
 
 def test_another_seed_has_other_starts():
     nlp = co.transcribe(everything(), co.BSpline(8))
-    lines = usual_guesses(nlp)
+    lines = default_guesses(nlp)
     one, again, other = (random_start(nlp, lines, np.random.default_rng(seed)) for seed in (1, 1, 2))
     assert np.array_equal(one, again)
     assert not np.allclose(one, other)
@@ -116,7 +116,7 @@ def test_random_motions_stay_within_the_ranges_and_begin_and_end_where_they_must
     reach = reach_of(problem)
     assert reach.lower == pytest.approx(np.array([0.0, -2.0]) - np.pi)
     assert reach.upper == pytest.approx(np.array([1.0, -1.0]) + np.pi)
-    x = random_start(nlp, usual_guesses(nlp), rng)
+    x = random_start(nlp, default_guesses(nlp), rng)
     for start in (x, near_start(nlp, x, rng)):
         assert ((start >= nlp.lower) & (start <= nlp.upper)).all()
         motion = nlp.grid.nodes().evaluate([nlp.grid.nodes().local.arguments[2]], start, np.zeros(0))[0]
@@ -131,7 +131,7 @@ def test_motions_in_phases_have_starts_as_well():
     found = co.multistart(bounce(), CURVES, starts=4, compile=False, progress=False)
     assert isinstance(found.best, co.solution.SequenceSolution)
     assert found.best.success
-    usual = [o for o in found.optima if o.usual]
+    usual = [o for o in found.optima if o.from_default_guess]
     assert not usual or found.best.cost <= usual[0].solution.cost
 
 
@@ -215,8 +215,8 @@ def test_the_chance_of_an_unseen_optimum_is_right_on_the_average(found: co.sweep
     estimates, truths = [], []
     for _ in range(4000):
         groups = rng.choice(shares.size, 15, p=shares)
-        rows = tuple(Found(k, None, 1.0, int(g), "", 0.0) for k, g in enumerate(groups, 1))
-        usual, near = Found(0, None, 1.0, 99, "", 0.0), Found(16, 3, 1.0, 98, "", 0.0)  # neither counts
+        rows = tuple(StartResult(k, None, 1.0, int(g), "", 0.0) for k, g in enumerate(groups, 1))
+        usual, near = StartResult(0, None, 1.0, 99, "", 0.0), StartResult(16, 3, 1.0, 98, "", 0.0)  # neither counts
         estimates.append(Optima(found.optima, (usual, *rows, near)).unseen)
         truths.append(1 - shares[np.unique(groups)].sum())
     # E[n1/N] is the expected unseen share after N - 1 draws, a little more than after N.
@@ -226,7 +226,7 @@ def test_the_chance_of_an_unseen_optimum_is_right_on_the_average(found: co.sweep
 
 
 def test_what_the_chance_rests_on_is_said(found: co.sweeps.Optima):
-    usual, one = Found(0, None, 1.0, 0, "", 0.0), Found(1, None, 1.0, 1, "", 0.0)
+    usual, one = StartResult(0, None, 1.0, 0, "", 0.0), StartResult(1, None, 1.0, 1, "", 0.0)
     assert "another optimum: 100%, by 1 random start\n" in f"{Optima(found.optima, (usual, one))}\n"
     assert "chance" not in repr(Optima(found.optima, (usual,)))
 

@@ -50,7 +50,7 @@ def test_a_best_known_optimum_is_found_and_is_not_the_usual_one():
     known = json.loads(best_known.FILE.read_text())["reference"][kind]["cost"]
     found = co.multistart(best_known.problem(kind, seed), best_known.CURVE, starts=6, progress=False)
     assert found.best.cost == pytest.approx(known, rel=1e-6)
-    usual = [optimum.solution.cost for optimum in found.optima if optimum.usual]
+    usual = [optimum.solution.cost for optimum in found.optima if optimum.from_default_guess]
     assert np.min(usual) > known * 1.01
 
 

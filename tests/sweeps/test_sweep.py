@@ -18,8 +18,8 @@ import pytest
 
 import colloc as co
 from colloc.problem import Instant
-from colloc.sweeps.cases import forerunners, listed
-from colloc.sweeps.processes import Processes
+from colloc.sweeps.cases import enumerate_cases, read_case, warm_start_parents
+from colloc.sweeps.executors import Processes
 from tests.storage.test_sequence_files import bounce
 from tests.support.problems import time_optimal
 
@@ -152,7 +152,7 @@ def test_a_sweep_that_was_stopped_goes_on_where_it_was(tmp_path: Path, table: co
     files[6].write_bytes(files[6].read_bytes()[:1000])
     assert same(run(folder=tmp_path), table)
     with np.load(files[6]) as file:
-        assert json.loads(str(file["row"]))["status"] == "solved"
+        assert json.loads(str(file["meta"]))["row"]["status"] == "solved"
 
 
 def test_a_folder_of_another_sweep_is_refused(tmp_path: Path):
@@ -164,6 +164,18 @@ def test_a_folder_of_another_sweep_is_refused(tmp_path: Path):
     other = co.Problem(time_optimal().model, 1.0, parameters=problem().parameters)
     with pytest.raises(co.InputError, match=r"differs in problem \(duration\), problem \(cost 'duration'\)"):
         co.sweep(other, GRID, CURVE, record={"peak": peak}, folder=tmp_path)
+    note = tmp_path / "sweep.json"
+    note.write_text(json.dumps({k: v for k, v in json.loads(note.read_text()).items() if k != "format"}))
+    with pytest.raises(co.InputError, match=r"differs in format$"):
+        run(folder=tmp_path)
+
+
+def test_what_is_not_the_file_of_a_case_is_refused(tmp_path: Path, table: co.sweeps.Sweep):
+    assert read_case(table.cases[3].content) == table.cases[3]
+    co.save(table.solution(3), tmp_path / "a.npz")
+    for content in (b"", table.cases[3].content[:1000], (tmp_path / "a.npz").read_bytes()):
+        with pytest.raises(co.InputError, match="'a case' is not"):
+            read_case(content)
 
 
 def test_motions_in_phases_are_swept_as_well(tmp_path: Path):
@@ -181,18 +193,20 @@ def falling(mass: float) -> co.Sequence:
 
 
 def test_cases_in_line_begin_from_their_nearest_forerunner():
-    names, values = listed({"a": [0.0, 1.0], "b": [0.0, 5.0, 10.0]})
+    names, values = enumerate_cases({"a": [0.0, 1.0], "b": [0.0, 5.0, 10.0]})
     assert names == ("a", "b")
     assert values.tolist() == [[0, 0], [0, 5], [0, 10], [1, 0], [1, 5], [1, 10]]
-    assert forerunners(values) == [None, 0, 1, 0, 3, 4]
-    _, values = listed([{"a": 3.0}, {"a": 0.0}, {"a": 2.9}, {"a": 0.5}])
-    assert forerunners(values) == [None, 0, 0, 1]
+    assert warm_start_parents(values) == [None, 0, 1, 0, 3, 4]
+    _, values = enumerate_cases([{"a": 3.0}, {"a": 0.0}, {"a": 2.9}, {"a": 0.5}])
+    assert warm_start_parents(values) == [None, 0, 0, 1]
 
 
 def test_a_step_of_a_grid_comes_before_distance_and_in_a_table_does_not():
-    _, values = listed([{"a": 0.0, "b": 0.0}, {"a": 1.0, "b": 0.0}, {"a": 0.9, "b": 0.9}, {"a": 1.0, "b": 1.0}])
-    assert forerunners(values)[3] == 1
-    assert forerunners(values, grid=False)[3] == 2
+    _, values = enumerate_cases(
+        [{"a": 0.0, "b": 0.0}, {"a": 1.0, "b": 0.0}, {"a": 0.9, "b": 0.9}, {"a": 1.0, "b": 1.0}]
+    )
+    assert warm_start_parents(values)[3] == 1
+    assert warm_start_parents(values, grid=False)[3] == 2
 
 
 class Trouble:
@@ -215,7 +229,7 @@ class Trouble:
 
 def test_a_process_that_dies_or_hangs_costs_its_own_item_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    with Processes(1, seconds=3.0) as pool:
+    with Processes(1, timeout=3.0) as pool:
         troubles = (
             Trouble("dies", tmp_path / "a"),
             Trouble("dies"),
@@ -243,7 +257,8 @@ def test_a_process_that_dies_or_hangs_costs_its_own_item_alone(tmp_path: Path, m
         ({"cases": [{"gain": 1.0}, {"reach": 1.0}]}, "mappings of the same names"),
         ({"record": {"cost": peak}}, "record cannot have 'cost', which is a column already"),
         ({"record": {"peak": 3.0}}, "record 'peak' must be a function"),
-        ({"seconds": 3.0}, "seconds holds for processes of the sweep's own: give executor=2"),
+        ({"timeout": 3.0}, "timeout holds for processes of the sweep's own: give executor=2"),
+        ({"seconds": 3.0}, "no argument of sweep named 'seconds'; did you mean 'timeout'"),
         ({"executor": "all"}, "executor must be a number of processes"),
         ({"problem": 3}, "problem needs a Problem, a Sequence or a function"),
         ({"problem": lambda other: problem()}, r"called with \(gain=\.\.\., reach=\.\.\.\), got <lambda>\(other\)"),

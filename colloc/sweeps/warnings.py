@@ -1,4 +1,4 @@
-"""What the answers of many solves come with a reservation for, said aloud once for all that are alike."""
+"""Warnings of many solves: those that are alike are said aloud once."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _NUMBER = r"-?\d[\d.]*(e[-+]\d+)?"
 
 
 def warnings_of(solution: Solution | SequenceSolution) -> list[str]:
-    """What `solve` would warn of."""
+    """Sentences that `solve` would warn with."""
     return warning_messages(solution) if solution.outcome.status is Status.SOLVED else []
 
 
-def say_once(what: str, warnings: Mapping[int, Sequence[str]]) -> None:
+def say_once(unit: str, warnings: Mapping[int, Sequence[str]]) -> None:
     """A SolutionWarning for every kind of sentence, those that differ in numbers alone being of one kind.
 
     Parameters
     ----------
-    what : str
-        What the numbers count: "case".
+    unit : str
+        A word for the numbers: "case".
     warnings : mapping of int to sequence of str
     """
     kinds: dict[str, list[tuple[int, str]]] = {}
@@ -34,5 +34,5 @@ def say_once(what: str, warnings: Mapping[int, Sequence[str]]) -> None:
             kinds.setdefault(re.sub(_NUMBER, "#", sentence), []).append((number, sentence))
     for alike in kinds.values():
         number, sentence = alike[0]
-        others = f", and {len(alike) - 1} more like it" if len(alike) > 1 else ""
-        warn(f"{what} {number}{others}: {sentence}", SolutionWarning)
+        more = f", and {len(alike) - 1} more like it" if len(alike) > 1 else ""
+        warn(f"{unit} {number}{more}: {sentence}", SolutionWarning)

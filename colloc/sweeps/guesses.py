@@ -1,26 +1,29 @@
-"""Random motions to start from: by way of random postures within the joint ranges, in random durations.
+"""Guesses of many solves: whether that of the caller fits the problem, and random motions.
 
-One smooth detour leads to more of the good optima than motions that wind, such as splines with random control points:
-of four- and five-joint motions with a dozen to a hundred optima two to seven times as many starts end in the best one.
+These lead by way of random postures within the joint ranges, in random durations. One smooth detour leads to more of
+the good optima than motions that wind, such as splines with random control points: of four- and five-joint motions with
+a dozen to a hundred optima two to seven times as many starts end in the best one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from colloc.problem import Problem
-from colloc.support.checks import InputError
-from colloc.transcription import BaseNLP, Trajectory, trajectory_from
+from colloc.problem import Problem, Sequence
+from colloc.refinement.warm_start import check_kind
+from colloc.solution import BaseSolution
+from colloc.support.checks import InputError, quoted
+from colloc.transcription import BaseNLP, Trajectory, phase_guesses, trajectory_from
 from colloc.transcription.guess import Keyframes, resting_posture, stated_postures
 from colloc.transcription.nlp import Phase
 
 _DETOURS = (0.5, 1.0)  # shares of the way from the straight line to a random posture
 _TURNING = (0.25, 0.75)  # fractions of the duration between which a detour is at its farthest
-_HASTE = 3.0  # largest factor between the duration of the usual guess and a random one
+_HASTE = 3.0  # largest factor between the duration of the default guess and a random one
 _NEAR, _NEAR_HASTE = 0.5, 1.3  # of the range of a joint, and of the duration, for motions near another
 _MOVED = 0.4  # share of the joints in which these differ
 _FRAMES = np.linspace(0, 1, 33)
@@ -34,55 +37,69 @@ class Reach(NamedTuple):
     upper: np.ndarray
 
 
-def random_start(nlp: BaseNLP, lines: Sequence[Trajectory], rng: np.random.Generator) -> np.ndarray:
+def check_guess(problem: Problem | Sequence | Callable[..., Problem | Sequence], guess: Any) -> None:
+    """InputError for a guess that no program of the problem, or of any where it is a function, could take."""
+    if callable(problem):
+        if not (callable(guess) or isinstance(guess, Keyframes | Mapping | BaseSolution)):
+            raise InputError(f"guess must be such as solve takes, co.line(...) or a Solution, got {quoted(guess)}")
+        return
+    check_kind(problem, guess)
+    if isinstance(guess, BaseSolution):
+        return
+    for name, phase in phase_guesses(problem, guess).items():
+        trajectory_from(problem.phases[name], phase)
+
+
+def random_start(nlp: BaseNLP, lines: list[Trajectory], rng: np.random.Generator) -> np.ndarray:
     """A decision vector within its bounds.
 
     Parameters
     ----------
     nlp : BaseNLP
-    lines : sequence of Trajectory
-        The usual guess of every motion of the program, see `usual_guesses`.
+    lines : list of Trajectory
+        The default guess of every phase of the program, see `default_guesses`.
     rng : Generator
     """
     x, posture = np.zeros(nlp.n_x), {}
-    for motion, line in zip(nlp.motions, lines, strict=True):
-        x[motion.part] = _random_part(motion, line, posture, rng)
+    for phase, line in zip(nlp.motions, lines, strict=True):
+        x[phase.part] = _random_part(phase, line, posture, rng)
     return np.clip(x, nlp.lower, nlp.upper)
 
 
 def near_start(nlp: BaseNLP, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """A decision vector near another: large detours of some joints, and another duration."""
     x = x.copy()
-    for motion in nlp.motions:
-        own, layout = x[motion.part], motion.grid.layout
-        reach, n = reach_of(motion.problem), motion.problem.model.n
+    for phase in nlp.motions:
+        part, layout = x[phase.part], phase.grid.layout
+        reach, n = reach_of(phase.problem), phase.problem.model.n
         moved = rng.random(n) < _MOVED
         if n:
             moved[rng.integers(n)] = True
         way = np.where(moved, rng.uniform(-_NEAR, _NEAR, n), 0.0) * (reach.upper - reach.lower)
-        own[layout["q"] - layout.offset] += _detour(motion.grid.basis.greville(), rng)[:, None] * way
-        own[layout.duration - layout.offset] *= _NEAR_HASTE ** rng.uniform(-1, 1)
-        x[motion.part] = own
+        part[layout["q"] - layout.offset] += _detour(phase.grid.basis.greville(), rng)[:, None] * way
+        part[layout.duration - layout.offset] *= _NEAR_HASTE ** rng.uniform(-1, 1)
+        x[phase.part] = part
     return np.clip(x, nlp.lower, nlp.upper)
 
 
-def usual_guesses(nlp: BaseNLP) -> list[Trajectory]:
-    """The guess that every motion of a program has where none is given."""
-    return [trajectory_from(motion.problem, None) for motion in nlp.motions]
+def default_guesses(nlp: BaseNLP) -> list[Trajectory]:
+    """The guess of every phase of a program from which `solve` starts by default."""
+    return [trajectory_from(phase.problem, None) for phase in nlp.motions]
 
 
 def reach_of(problem: Problem) -> Reach:
     """The bounds of the joints; half a turn, or a metre, beyond the stated postures where there are none."""
     lower, upper = problem.limits("q")
-    known = np.where(np.isnan(stated := stated_postures(problem)), resting_posture(problem), stated)
+    fixed = stated_postures(problem)
+    postures = np.where(np.isnan(fixed), resting_posture(problem), fixed)
     room = np.array([np.pi if unit == "rad" else 1.0 for unit in problem.model.position_units])
-    low, high = known.min(axis=0, initial=np.inf) - room, known.max(axis=0, initial=-np.inf) + room
+    low, high = postures.min(axis=0, initial=np.inf) - room, postures.max(axis=0, initial=-np.inf) + room
     return Reach(np.where(np.isfinite(lower), lower, low), np.where(np.isfinite(upper), upper, high))
 
 
-def _random_part(motion: Phase, line: Trajectory, posture: dict[str, float], rng: np.random.Generator) -> np.ndarray:
-    """The entries of one motion; `posture` is where the motion before it has ended, and afterwards where this one."""
-    problem = motion.problem
+def _random_part(phase: Phase, line: Trajectory, posture: dict[str, float], rng: np.random.Generator) -> np.ndarray:
+    """The entries of a phase; `posture`, where the phase before it ends, becomes that where this one does."""
+    problem = phase.problem
     names, reach = problem.model.joint_names, reach_of(problem)
     for attempt in range(_TRIES):
         start, end = stated_postures(problem)
@@ -90,20 +107,20 @@ def _random_part(motion: Phase, line: Trajectory, posture: dict[str, float], rng
         anywhere = rng.uniform(reach.lower, reach.upper, (2, len(names)))
         start, end = np.where(np.isnan(start), anywhere[0], start), np.where(np.isnan(end), anywhere[1], end)
         T = float(line.duration * _HASTE ** rng.uniform(-1, 1))
-        found = replace(_through(problem, start, end, reach, rng), duration=T)
+        trajectory = replace(_through(problem, start, end, reach, rng), duration=T)
         try:
-            x = motion.grid.interpolate(found)
+            x = phase.grid.interpolate(trajectory)
         except InputError:  # of a chain that cannot be closed there
             if attempt == _TRIES - 1:
                 raise
             continue
         posture.update(zip(names, end.tolist(), strict=True))
         break
-    for name, index in motion.grid.layout.constants.items():
+    for name, index in phase.grid.layout.constants.items():
         unknown = next(u for u in problem.constants if u.name == name)
         bounded = np.isfinite(unknown.lower) & np.isfinite(unknown.upper)
         drawn = rng.uniform(np.where(bounded, unknown.lower, 0.0), np.where(bounded, unknown.upper, 1.0))
-        x[index - motion.grid.layout.offset] = np.where(bounded, drawn, unknown.guess)
+        x[index - phase.grid.layout.offset] = np.where(bounded, drawn, unknown.guess)
     return x
 
 
