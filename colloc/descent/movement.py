@@ -12,8 +12,8 @@ from colloc.blocks.slices import triplet
 from colloc.descent.box import box_of
 from colloc.descent.line_search import Point
 from colloc.descent.objective import Descent, DescentStatus, Objective
-from colloc.refinement.warm_start import trajectory_of
 from colloc.solution import Solution
+from colloc.solution.as_guess import trajectory_of
 from colloc.solver import Outcome, Status
 from colloc.support.checks import InputError, finite_array, instance, quoted
 from colloc.support.display import shown

@@ -20,8 +20,8 @@ from colloc.plot.skeleton import Pose, Skeleton, StickFigure, assembled, places
 from colloc.plot.style import END, FADE, LEGEND, MUTED, OBSTACLE, START, TIPS, legend_below, plain
 from colloc.problem import Problem
 from colloc.problem import Sequence as Phases
-from colloc.refinement.warm_start import check_kind
 from colloc.solution import SequenceSolution, Solution
+from colloc.solution.as_guess import check_kind
 from colloc.support.checks import InputError, count, instance
 from colloc.transcription import phase_guesses, trajectory_from
 

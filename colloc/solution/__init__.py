@@ -4,6 +4,7 @@ sample            the motion at some times, and arrays that know joints by name
 refinement_round  one round of a refinement
 solution          the answer to a problem
 sequence          the answer to a motion in phases
+as_guess          a solution as a guess for another problem
 simulation        a motion simulated forward under its torques
 verify            whether an answer holds, by other means
 """

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colloc.problem import Problem, Sequence
-from colloc.refinement.warm_start import check_kind
 from colloc.solution import BaseSolution
+from colloc.solution.as_guess import check_kind
 from colloc.support.checks import InputError, quoted
 from colloc.transcription import BaseNLP, Trajectory, phase_guesses, trajectory_from
 from colloc.transcription.guess import Keyframes, resting_posture, stated_postures

@@ -12,7 +12,7 @@ import pytest
 
 import colloc as co
 from colloc.models.two_link import two_link
-from colloc.refinement.warm_start import trajectory_of
+from colloc.solution.as_guess import trajectory_of
 from colloc.solver.monitor import Monitor
 from tests.support.problems import effort, everything, time_optimal
 

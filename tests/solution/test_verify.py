@@ -13,7 +13,7 @@ from scipy.interpolate import KroghInterpolator
 import colloc as co
 from colloc.models.chains.serial import planar_chain
 from colloc.models.two_link import two_link
-from colloc.refinement.warm_start import trajectory_of
+from colloc.solution.as_guess import trajectory_of
 from colloc.solution.simulation import growth, simulate
 from tests.support.problems import effort, everything
 from tests.support.random_trees import pin, pinocchio_tree
