@@ -1,0 +1,59 @@
+"""A solution as a guess for another problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from colloc.problem import Problem
+from colloc.problem import Sequence as Phases
+from colloc.solution.solution import BaseSolution, Solution
+from colloc.support.checks import InputError, quoted, shortened
+from colloc.transcription.trajectory import Trajectory
+
+
+def check_kind(problem: Problem | Phases, guess: object) -> None:
+    """InputError for an earlier motion of other joints or phases, or a guess in phases for a motion without."""
+    in_phases = "" not in (guess.phases if isinstance(guess, BaseSolution) else [""])
+    if "" in problem.phases and (in_phases or isinstance(guess, Mapping)):
+        raise InputError(f"guess is one in phases, and the problem has none, got {quoted(guess)}")
+    if not isinstance(guess, BaseSolution):
+        return
+    if in_phases and guess.phases.keys() != problem.phases.keys():
+        phases = ", ".join(problem.phases)
+        raise InputError(f"guess has phases {', '.join(guess.phases)}, the sequence has {phases}")
+    for name, phase in problem.phases.items():
+        _check_joints(f"phase {name!r}" if name else "the problem", phase, guess.phases[name if in_phases else ""])
+
+
+def _check_joints(what: str, problem: Problem, guess: Solution) -> None:
+    """InputError for the motion of another mechanism."""
+    joints, guessed = (p.model.joint_names for p in (problem, guess.problem))
+    if guessed != joints:
+        raise InputError(
+            f"guess is a motion of the joints {shortened(guessed)}, {what} has {shortened(joints)}: take a function of "
+            "time where they mean the same, as in guess=lambda t: solution.at(t).q"
+        )
+
+
+def trajectory_of(solution: Solution, problem: Problem) -> Trajectory:
+    """A solution as a guess for another problem; unknowns it does not have take their own guesses."""
+    sizes = {u.name: u.size for u in solution.problem.unknowns}
+    default = {u.name: u.guess for u in problem.unknowns}
+    constants = solution.constants
+
+    def sampled(name: str, s: np.ndarray) -> np.ndarray:
+        return getattr(solution.at(s * solution.duration), name)
+
+    def signal(name: str, s: np.ndarray) -> np.ndarray:
+        if sizes.get(name) == default[name].size and name not in constants:
+            return sampled(name, s)
+        return np.tile(default[name], (s.size, 1))
+
+    return Trajectory(
+        lambda s: sampled("q", s),
+        solution.duration,
+        signal,
+        lambda name: constants[name] if name in constants else default[name],
+    )
