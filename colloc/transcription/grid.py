@@ -145,8 +145,8 @@ class Grid:
         state = [ca.SX.sym(name, n) for name in ("q", "qd", "qdd")]
         changes = [ca.SX.sym(f"{name}'", n) for name in ("q", "qd", "qdd")]
         qdd = self.problem.coordinates.motion(*state).qdd
-        jerk = ca.jtimes(qdd, ca.vertcat(*state), ca.vertcat(*changes))
-        return ca.Function("jerk", [*state, *changes], [jerk])(slots.q, slots.qd, slots.qdd, slots.qd, slots.qdd, jerk)
+        rate = ca.jtimes(qdd, ca.vertcat(*state), ca.vertcat(*changes))
+        return ca.Function("jerk", [*state, *changes], [rate])(slots.q, slots.qd, slots.qdd, slots.qd, slots.qdd, jerk)
 
     def anywhere(self, s: np.ndarray) -> EvaluationPoints:
         """The splines at any normalised times; where accelerations jump, after the jump."""
