@@ -1,7 +1,9 @@
 """Every link of the finished pages that stays among them leads somewhere: to a file, and to a place in it."""
 
+import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from sphinx.application import Sphinx
@@ -53,6 +55,19 @@ def check(app: Sphinx, failure: Exception | None) -> None:
         raise ExtensionError(f"{len(lost)} links lead nowhere: {'; '.join(lost[:20])}")
 
 
+def point_back(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
+    """Links from the code to its page, as viewcode takes all that a module defines for names of one package."""
+
+    def corrected(link: re.Match[str]) -> str:
+        name, place = link[2], link[3]
+        last = name.rpartition(".")[2]
+        return f'{link[1]}{name}.html#{name}{place.partition(f".{last}")[2]}"'
+
+    if pagename.startswith("_modules/"):
+        context["body"] = re.sub(r"(reference/names/)([\w.]+)\.html#([\w.]+)\"", corrected, context["body"])
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("html-page-context", point_back)
     app.connect("build-finished", check, priority=900)  # once all is written
     return {"parallel_read_safe": True, "parallel_write_safe": True}
