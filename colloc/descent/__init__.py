@@ -14,7 +14,7 @@ line_search  how far to go along a direction
 box          bounds on single variables
 cholesky     a positive definite matrix near an indefinite one
 record       iterates counted and timed
-interior     IPOPT on the same objectives
+interior     the interior-point method of motions on the same objectives
 movement     the cost of an NLP without constraints
 spline       any cost of a motion on clamped splines
 chain        torques of a closed chain

@@ -107,10 +107,7 @@ class Model(Portable):
     @classmethod
     def empty(cls) -> Model:
         """No mechanism at all, for a problem of states alone; `Problem` takes None for it."""
-        model = object.__new__(cls)
-        for name, value in (("bodies", ()), ("gravity", np.zeros(3)), ("name", "no mechanism"), ("markers", {})):
-            object.__setattr__(model, name, value)
-        return model
+        return _NoMechanism((), np.zeros(3), "no mechanism", {})
 
     @cached_property
     def parents(self) -> tuple[int, ...]:
@@ -365,6 +362,13 @@ class Model(Portable):
         gravity = ", ".join(map(short, self.gravity))
         title = f"{self.name}: {self.n} DOF, {len(self.bodies)} bodies, gravity ({gravity}) m/s2"
         return bodies_table(title, self.bodies, self.markers)
+
+
+class _NoMechanism(Model):
+    """A model without bodies, which none of a user's has."""
+
+    def __post_init__(self):
+        """Nothing to check."""
 
 
 def _resists(body: Body) -> bool:

@@ -190,7 +190,7 @@ class _Search:
         try:
             for k, solution in results(refining, parents, self._executor):
                 bar.step()
-                if isinstance(solution, Solution | SequenceSolution):
+                if not isinstance(solution, str | Exception):
                     if solution.outcome.status is Status.INTERRUPTED:
                         raise KeyboardInterrupt
                     if solution.outcome.status is Status.SOLVED:
