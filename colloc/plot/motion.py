@@ -16,7 +16,7 @@ from colloc.plot.figure import Canvas, figure, panels
 from colloc.plot.posture import Spread, drawn_model, in_turn, skeleton, skeleton_of, time_axis
 from colloc.plot.sampling import checked, fine_times
 from colloc.plot.scene import Scene, make_scene
-from colloc.plot.skeleton import Pose, Skeleton, StickFigure, assembled, places
+from colloc.plot.skeleton import Pose, Skeleton, StickFigure, places, skeleton_from
 from colloc.plot.style import END, FADE, LEGEND, MUTED, OBSTACLE, START, TIPS, legend_below, plain
 from colloc.problem import Problem
 from colloc.problem import Sequence as Phases
@@ -118,7 +118,7 @@ def _start(problem: Problem, guess: Any) -> tuple[Callable[[np.ndarray], Skeleto
 
     def pose(t: np.ndarray) -> Skeleton:
         rows = function.map(t.size)(start.q(t / start.duration).T, np.tile(numbers[:, None], (1, t.size)))
-        return assembled(model, t, np.array(rows), ties, capsules)
+        return skeleton_from(model, t, np.array(rows), ties, capsules)
 
     return pose, start.duration
 

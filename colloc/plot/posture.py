@@ -12,7 +12,7 @@ import numpy as np
 from colloc.loops import ClosedChain, Frame
 from colloc.model import Body, Capsule, Model, fixed, placement
 from colloc.plot.sampling import by_phase
-from colloc.plot.skeleton import Pose, Skeleton, Snapshot, StickFigure, Ties, assembled, places
+from colloc.plot.skeleton import Pose, Skeleton, Snapshot, StickFigure, Ties, places, skeleton_from
 from colloc.problem import Problem
 from colloc.solution import SequenceSolution, Solution
 from colloc.support.lazy import cached_property
@@ -28,7 +28,7 @@ def skeleton_of(solution: Solution, t: np.ndarray) -> Skeleton:
     capsules = solution.problem.capsules
     model, ties = drawn_model(solution.problem)
     values = solution.evaluate(lambda now: places(model, now.q, capsules), t)
-    return assembled(model, t, values.T, ties, capsules)
+    return skeleton_from(model, t, values.T, ties, capsules)
 
 
 def in_turn(poses: Sequence[Callable[[np.ndarray], Skeleton]], durations: Sequence[float]) -> Pose:
@@ -137,7 +137,7 @@ def chain_pose(
     function = ca.Function("places", [q], [places(model, q)])
 
     def pose(t: np.ndarray) -> Skeleton:
-        return assembled(model, t, np.array(function.map(t.size)(postures(t).T)), ties)
+        return skeleton_from(model, t, np.array(function.map(t.size)(postures(t).T)), ties)
 
     return pose
 

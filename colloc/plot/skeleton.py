@@ -336,7 +336,7 @@ def _apart(a: np.ndarray, b: np.ndarray) -> float:
 Pose = Callable[[np.ndarray], StickFigure]  # of times, shape (N,) [s]
 
 
-def assembled(
+def skeleton_from(
     model: Model,
     t: np.ndarray,
     values: np.ndarray,

@@ -22,7 +22,7 @@ _REACH, _LEAST = 0.4, 0.02  # of an interval: how far a breakpoint may move in a
 _SETTLED = 1e-8  # relative gain of a round after which there is none
 
 
-class Knots(NamedTuple):
+class KnotSearch(NamedTuple):
     """The end of a search for breakpoints.
 
     Parameters
@@ -42,7 +42,7 @@ class Knots(NamedTuple):
     seconds: dict[str, float]
 
 
-def search_knots(nlp: NLP, x: np.ndarray, p: np.ndarray, run: Callable[[Start], Outcome]) -> Knots:
+def search_knots(nlp: NLP, x: np.ndarray, p: np.ndarray, run: Callable[[Start], Outcome]) -> KnotSearch:
     """Breakpoints that lower the cost.
 
     Parameters
@@ -68,14 +68,14 @@ def search_knots(nlp: NLP, x: np.ndarray, p: np.ndarray, run: Callable[[Start], 
         iterations += outcome.iterations
         seconds = {name: spent + seconds.get(name, 0.0) for name, spent in outcome.seconds.items()}
         if outcome.status is Status.INTERRUPTED:
-            return Knots(x, Status.INTERRUPTED, iterations, seconds)
+            return KnotSearch(x, Status.INTERRUPTED, iterations, seconds)
         gain = best - float(nlp.f(outcome.x, p)) if outcome.status is Status.SOLVED else -np.inf
         if gain > 0:
             x, best = outcome.x, best - gain
         if abs(gain) <= _SETTLED * abs(best):
-            return Knots(x, Status.SOLVED, iterations, seconds)
+            return KnotSearch(x, Status.SOLVED, iterations, seconds)
         if gain < 0:
             reach /= 4
             if reach < _LEAST:
                 break
-    return Knots(x, Status.ITERATION_LIMIT, iterations, seconds)
+    return KnotSearch(x, Status.ITERATION_LIMIT, iterations, seconds)

@@ -17,7 +17,7 @@ from colloc.solution.sequence import SequenceSolution, solution_of
 from colloc.solution.solution import BaseSolution, Solution
 from colloc.solver import Outcome, Solver, Start, Status
 from colloc.solver.degenerate import violated_constants
-from colloc.solver.progress import shown
+from colloc.solver.progress import displayed
 from colloc.support.checks import InputError, warn
 from colloc.transcription import NLP, FreeKnotsGrid, SequenceNLP, check_determined
 
@@ -113,7 +113,7 @@ class Run:
         """The end of one run of a solver, in the time that is left."""
         if np.isfinite(self.deadline):
             solver = solver.limited(seconds=max(self.deadline - time.perf_counter(), 1e-3))
-        with shown(progress_adapter(self.progress, nlp, self.parameters, self.round), self.round) as tell:
+        with displayed(progress_adapter(self.progress, nlp, self.parameters, self.round), self.round) as tell:
             return solver(nlp, start, self.parameters, tell)
 
 
@@ -122,7 +122,7 @@ def _cut_short(solution: A, status: Status) -> A:
     return replace(solution, outcome=replace(solution.outcome, status=status))
 
 
-def _after(solution: A, *earlier: BaseSolution | knots.Knots) -> A:
+def _after(solution: A, *earlier: BaseSolution | knots.KnotSearch) -> A:
     """A solution with the iterations and seconds of what was solved before it counted as well."""
     runs = (solution, *earlier)
     seconds = {name: sum(run.seconds[name] for run in runs) for name in solution.seconds}

@@ -60,7 +60,7 @@ def check_progress(progress: Any) -> None:
 
 
 @contextmanager
-def shown(progress: bool | Tell | None, round: int = 1) -> Iterator[Tell | None]:
+def displayed(progress: bool | Tell | None, round: int = 1) -> Iterator[Tell | None]:
     """A context with what is called at every iteration of a solver; with None where nobody looks.
 
     That is a user's function, or a bar or line: by default there is none where there is neither a terminal nor a

@@ -26,7 +26,7 @@ from colloc.support.files import check_writable, write_atomically
 from colloc.support.interrupts import reraise_interrupt
 from colloc.transcription.layout import lay_out
 from colloc.transcription.nlp import Recipe
-from colloc.transcription.transcribe import build
+from colloc.transcription.transcribe import build_program
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # pyright: ignore[reportMissingImports]
@@ -131,7 +131,9 @@ def load(path: str | os.PathLike[str], problem: Problem | Sequence) -> Solution 
     for phase in record.phases.values():
         if phase.extra is not None:
             _check_nodes(phase.title, phase.extra, phase.curve.basis.breakpoints)
-    nlp = build(problem, {name: Recipe(phase.curve, extra=phase.extra) for name, phase in record.phases.items()})
+    nlp = build_program(
+        problem, {name: Recipe(phase.curve, extra=phase.extra) for name, phase in record.phases.items()}
+    )
     _check_size(record, "rows", record.outcome.multipliers["g"].size, nlp.n_g)
     outcome, p = record.outcome, record.parameters
     if outcome.status is Status.SOLVED and not nlp.violation(outcome.x, p) <= outcome.tolerance:

@@ -42,6 +42,7 @@ _SYNONYMS = (
     ("curve", "method", "transcription"),
     ("rate", "ode", "derivative"),
     ("degree", "order"),
+    ("passive", "damping", "stiffness", "armature", "friction"),
     ("intervals", "n", "segments", "elements"),
 )
 # What can be iterated over, but has no order, or is one thing.

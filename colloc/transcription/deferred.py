@@ -13,7 +13,7 @@ from colloc.problem import Sequence as Phases
 from colloc.support.lazy import cached_property
 from colloc.transcription.nlp import NLP, Recipe
 from colloc.transcription.sequence import SequenceNLP
-from colloc.transcription.transcribe import build
+from colloc.transcription.transcribe import build_program
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class DeferredNLP:
     @cached_property
     def built(self) -> NLP | SequenceNLP:
         """The program itself."""
-        return build(self.problem, self.recipes, self.compile)
+        return build_program(self.problem, self.recipes, self.compile)
 
     @property
     def curves(self) -> dict[str, Transcription]:

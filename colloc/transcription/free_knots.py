@@ -92,10 +92,10 @@ class FreeKnotsGrid(Grid):
         )
 
     @cached_property
-    def _around(self) -> _Knots:
+    def _around(self) -> _KnotTable:
         """The knots that live on every interval."""
         degree, basis = self.basis.degree, self.basis
-        return _Knots.of(basis.knots()[basis.first[:, None] + np.arange(1, 2 * degree + 1)])
+        return _KnotTable.of(basis.knots()[basis.first[:, None] + np.arange(1, 2 * degree + 1)])
 
     @cached_property
     def _width(self) -> ca.SX:
@@ -145,7 +145,7 @@ class FreeKnotsGrid(Grid):
         for _ in range(order):
             derived = derived.derivative()
         k = np.arange(derived.size)[active_control_points(intervals_within(window, derived), derived)]
-        around = _Knots.of(basis.knots()[k[:, None] + np.arange(1, degree + order + 1)])
+        around = _KnotTable.of(basis.knots()[k[:, None] + np.arange(1, degree + order + 1)])
         points = ca.SX.sym("points", n, order + 1)
         columns = ca.horzsplit(points)
         for r in range(order):
@@ -183,7 +183,7 @@ class FreeKnotsGrid(Grid):
 
 
 @dataclass(frozen=True)
-class _Knots:
+class _KnotTable:
     """Consecutive knots of many places on a spline, as symbols; knots that are the same everywhere are one symbol.
 
     Parameters
@@ -200,7 +200,7 @@ class _Knots:
     index: np.ndarray
 
     @classmethod
-    def of(cls, table: np.ndarray) -> _Knots:
+    def of(cls, table: np.ndarray) -> _KnotTable:
         """Knots by the numbers of their breakpoints, ndarray of int, shape (N, knots)."""
         index, place = np.unique(table, axis=1, return_inverse=True)
         symbols = ca.SX.sym("knots", index.shape[1])

@@ -94,10 +94,10 @@ def program_of(
     """The program of a problem of either kind; parameters as of `transcribe`."""
     curves = checked_curves(problem, curve)
     recipes = {name: Recipe(curves[name], dynamics, sensitivities, None, compile) for name in problem.phases}
-    return build(problem, recipes, compile)
+    return build_program(problem, recipes, compile)
 
 
-def build(
+def build_program(
     problem: Problem | Phases, recipes: Mapping[str, Recipe], compile: bool | Compile | None = None
 ) -> NLP | SequenceNLP:
     """The program of a problem, its phases each by a recipe of its own."""
