@@ -10,7 +10,7 @@ import pytest
 
 import colloc as co
 from colloc.models.two_link import two_link
-from colloc.solver.progress import Iterate, shown
+from colloc.solver.progress import Iterate, displayed
 from tests.support.problems import time_optimal
 
 CURVE = co.BSpline(8)
@@ -18,7 +18,7 @@ CURVE = co.BSpline(8)
 
 def told(progress: bool | None, *iterates: tuple[int, float]) -> bool:
     """Whether anything is shown of a solve, which makes iterations of these numbers after so many seconds."""
-    with shown(progress) as tell:
+    with displayed(progress) as tell:
         if tell is None:
             return False
         for number, seconds in iterates:
