@@ -190,7 +190,7 @@ def solve(
     else:
         assert curve is not None
         check_compile(compile)
-        nlp = program_of(problem, curve, dynamics or newton_euler, sensitivities, compile)
+        nlp = program_of(problem, curve, newton_euler if dynamics is None else dynamics, sensitivities, compile)
     values = nlp.problem.parameter_values(parameters)
     run = Run(values, chosen, progress, tolerance, between == "always", deadline)
     solution, start = run(nlp, guess, begin)

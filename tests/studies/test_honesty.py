@@ -30,8 +30,7 @@ def slider() -> Any:
 
 def motion(at: Any) -> co.Solution:
     """What a judge reads of a solution of four intervals."""
-    grid = SimpleNamespace(breakpoints=np.linspace(0, 1, 5))
-    return cast(co.Solution, SimpleNamespace(duration=T, nlp=SimpleNamespace(grid=grid), at=at))
+    return cast(co.Solution, SimpleNamespace(duration=T, mesh_times=T * np.linspace(0, 1, 5), at=at))
 
 
 def pushed_and_braked(wrong: float = 0.0) -> co.Solution:
