@@ -10,7 +10,7 @@ import numpy as np
 
 import colloc as co
 from colloc.plot.animation import write_film
-from colloc.plot.skeleton import Skeleton, assembled, places
+from colloc.plot.skeleton import Skeleton, places, skeleton_from
 from colloc.studies.reporting import Film
 
 
@@ -32,7 +32,7 @@ def of_postures(
     placed = ca.Function("placed", [q], [places(model, q)])
 
     def pose(t: np.ndarray) -> Skeleton:
-        return assembled(model, t, np.array(placed(postures(t).T)))
+        return skeleton_from(model, t, np.array(placed(postures(t).T)))
 
     return partial(write_film, pose, np.linspace(0, duration, 401), model.name, slow=slow)
 

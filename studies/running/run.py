@@ -35,7 +35,7 @@ from colloc.models.human.planar import with_ends
 from colloc.models.human.runner2d import runner2d
 from colloc.plot.animation import write_film
 from colloc.plot.figure import new_figure
-from colloc.plot.skeleton import Skeleton, assembled, places
+from colloc.plot.skeleton import Skeleton, places, skeleton_from
 from colloc.plot.style import BLUE, FADE, INK, MUTED, ORANGE, dress, legend_below, styled
 from colloc.studies.reporting import Option, Row, arguments, finish, table
 from colloc.studies.running.step import Step
@@ -127,7 +127,7 @@ def stride(step: Step, solution: co.solution.SequenceSolution) -> Callable[[np.n
         second = t > step.duration
         postures = solution.at(np.where(second, t - step.duration, t).clip(0, step.duration)).q
         postures[second] = step.runner.mirror(postures[second]) + ahead
-        return assembled(model, t, np.array(placed(postures.T)))
+        return skeleton_from(model, t, np.array(placed(postures.T)))
 
     return pose
 
