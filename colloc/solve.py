@@ -11,7 +11,7 @@ import numpy as np
 
 from colloc.curves import Transcription
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
-from colloc.kernels import Compile, check_compile
+from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
 from colloc.refinement.failure import judge
 from colloc.refinement.iteration import ProgressRequest
@@ -189,7 +189,6 @@ def solve(
         nlp = _alone(problem, curve=curve, dynamics=dynamics, sensitivities=sensitivities, compile=compile)
     else:
         assert curve is not None
-        check_compile(compile)
         nlp = program_of(problem, curve, newton_euler if dynamics is None else dynamics, sensitivities, compile)
     values = nlp.problem.parameter_values(parameters)
     run = Run(values, chosen, progress, tolerance, between == "always", deadline)

@@ -12,7 +12,7 @@ import numpy as np
 
 from colloc.curves.mesh import Points, equal_nodes, split
 from colloc.numerics.bspline import SplineBasis
-from colloc.support.checks import InputError, finite_array, quoted
+from colloc.support.checks import InputError, finite_array, instance, quoted
 from colloc.support.display import as_call
 
 C = TypeVar("C", bound=type)
@@ -135,6 +135,7 @@ def register(curve: C) -> C:
     >>> register(co.Radau) is co.Radau  # as classes derived from Transcription are, without being told
     True
     """
+    instance("curve", curve, type)
     namesake = CURVES.get(curve.__name__)
     if namesake is not None and _is_ours(namesake) and curve.__module__ != namesake.__module__:
         raise InputError(f"a curve of your own needs a name of its own, and {curve.__name__} is colloc's")

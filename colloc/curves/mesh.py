@@ -9,7 +9,7 @@ import numpy as np
 
 from colloc.numerics.bspline import SplineBasis
 from colloc.problem import Window
-from colloc.support.checks import InputError, as_tuple, count, finite_number, quoted, spelt
+from colloc.support.checks import InputError, as_tuple, count, finite_number, function, instance, quoted, spelt
 
 # A narrower interval is a breakpoint written twice; times on either side of it cannot be told apart.
 NARROWEST = 1e-9
@@ -218,6 +218,8 @@ def collocation_points(basis: SplineBasis, rule: Callable[[int], np.ndarray]) ->
     >>> points.s.round(3)
     array([0.083, 0.25 , 0.417, 0.583, 0.75 , 0.917])
     """
+    instance("basis", basis, SplineBasis)
+    function("rule", rule, "a function of how many points there are")
     if (basis.continuity > 1).any():
         return Points(*basis.derivative().derivative().sites())
     points = [

@@ -202,6 +202,7 @@ class Joint(Portable):
 
     def alike(self, other: Joint) -> bool:
         """Whether another joint is of the same kind and has friction if this one has."""
+        instance("other", other, Joint)
         return self.kind == other.kind and (self.passive.friction is None) == (other.passive.friction is None)
 
     @property
@@ -230,6 +231,7 @@ class Joint(Portable):
 
         A joint whose screws start anew at every posture turns it by where the joint is.
         """
+        self.coordinate(q)  # what is no position is refused here as well
         return self.before
 
     def rotation(self, q: ca.SX) -> ca.SX:

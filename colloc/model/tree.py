@@ -35,6 +35,7 @@ from colloc.support.display import Table, short
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 
+QUANTITIES = ("q", "qd", "qdd", "jerk", "tau", "tau_rate")  # what a joint's limits, ends and bounds are of
 _HEAVY = 100.0  # m/s2, of the gravity on no planet
 _LONG = 50.0  # m, which few machines measure
 
@@ -144,8 +145,7 @@ class Model(Portable):
         """
         zero = ca.SX(1, 1)
         for column in vectors:
-            if not isinstance(column, ca.SX) or column.shape != (self.n, 1):
-                raise InputError(f"walk takes SX of shape ({self.n},), got {quoted(column)}")
+            _check_column("walk", column, self.n)
         rows = zip(self.bodies, self.parents, self.dofs, strict=True)
         return [
             (k, body, parent, *(zero if dof is None else column[dof] for column in vectors))
@@ -170,8 +170,7 @@ class Model(Portable):
         list of (k, body, parent, JointMotion)
             Index of the body, the body, index of its parent (-1 is the world), and how its joint moves.
         """
-        if not isinstance(q, ca.SX) or q.shape != (self.n_q, 1):
-            raise InputError(f"joint_motions takes q as SX of shape ({self.n_q},), got {quoted(q)}")
+        _check_column("joint_motions", q, self.n_q)
         rest = ca.SX(self.n, 1)
         qd, qdd = rest if qd is None else qd, rest if qdd is None else qdd
         steps = self.walk(qd, self.screw_accelerations(qd, qdd))
@@ -207,6 +206,8 @@ class Model(Portable):
         tuple of SX, each shape (n,)
             As many as there are rates.
         """
+        for column in (q, *rates):
+            _check_column("velocities", column, self.n_q)
         return rates
 
     @property
@@ -216,6 +217,8 @@ class Model(Portable):
 
     def position_rates(self, q: ca.SX, qd: ca.SX) -> ca.SX:
         """Time derivatives of the positions, SX, shape (n_q,), from the joints' velocities: `velocities` undone."""
+        _check_column("position_rates", q, self.n_q)
+        _check_column("position_rates", qd, self.n)
         return qd
 
     @cached_property
@@ -225,6 +228,7 @@ class Model(Portable):
 
     def screw_coordinates(self, q: ca.SX) -> ca.SX:
         """How far the joints' screws have gone, SX, shape (n,) [rad, m], at positions q, SX, shape (n_q,)."""
+        _check_column("screw_coordinates", q, self.n_q)
         steps = zip(self.bodies, self.places, strict=True)
         return ca.vertcat(*(body.joint.coordinate(q[place]) for body, place in steps if body.joint.moves))
 
@@ -235,6 +239,8 @@ class Model(Portable):
         chain of screws on massless links that starts anew, at zero, wherever the joint is; of such a chain the rates
         are the joint's velocities, and their changes differ from its accelerations by products of velocities.
         """
+        for column in (qd, qdd):
+            _check_column("screw_accelerations", column, self.n)
         return qdd
 
     @cached_property
@@ -284,6 +290,7 @@ class Model(Portable):
 
     def names(self, quantity: str) -> tuple[str, ...]:
         """Names of the entries of a quantity: of positions for "q", of joints for all others, such as "qd" or "tau"."""
+        choice("quantity", quantity, QUANTITIES)
         return self.position_names if quantity == "q" else self.joint_names
 
     def limits(self, quantity: str) -> tuple[np.ndarray, np.ndarray]:
@@ -405,6 +412,11 @@ def _check_tree(bodies: tuple[Body, ...]) -> None:
             path.append(above)
         if body.parent is not None and names.index(body.parent) > names.index(body.name):
             raise InputError(f"body {body.name!r} is listed before its parent {body.parent!r}; list parents first")
+
+
+def _check_column(function: str, column: object, size: int) -> None:
+    if not isinstance(column, ca.SX) or column.shape != (size, 1):
+        raise InputError(f"{function} takes SX of shape ({size},), got {quoted(column)}")
 
 
 def check_loads(model: Model, loads: Sequence[Load]) -> None:

@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.model import Model
+from colloc.model.tree import QUANTITIES
 from colloc.problem.instant import Instant
 from colloc.problem.rows import Rows, natural_size
 from colloc.problem.time_sets import WHOLE, PointSet, PointSets, TimePoint, Window, window
@@ -26,7 +27,6 @@ from colloc.support.checks import (
     unknown_name,
 )
 
-QUANTITIES = ("q", "qd", "qdd", "jerk", "tau", "tau_rate")
 _AT_ENDS = ("q", "qd", "qdd", "tau")
 _LIMITED = {"q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "torque"}
 

@@ -220,7 +220,7 @@ class CaseSolver(Portable):
         assert not callable(self.problem)
         curves = checked_curves(self.problem, self._curve(self.problem))
         recipes = {name: Recipe(curve, compile=self.compile) for name, curve in curves.items()}
-        return DeferredNLP(self.problem, recipes, self.compile)
+        return DeferredNLP(self.problem, recipes)
 
     def solution(self, values: Values, content: bytes) -> Solution | SequenceSolution:
         """The solution in a case's file, its program built on demand."""
@@ -241,7 +241,7 @@ class CaseSolver(Portable):
             name: Recipe(curve_from("a case", curve, largest), extra=nodes[name], compile=self.compile)
             for name, curve in meta["curves"].items()
         }
-        deferred = DeferredNLP(problem, recipes, self.compile)
+        deferred = DeferredNLP(problem, recipes)
         if program is None or program.curves != deferred.curves or deferred.has_extra_nodes:
             program = deferred
         return solution_of(program, outcome_from(arrays, meta), self._run(problem, values).parameters)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from colloc.curves.curve import Transcription
-from colloc.kernels import Compile
 from colloc.problem import Problem
 from colloc.problem import Sequence as Phases
 from colloc.support.lazy import cached_property
@@ -25,24 +24,22 @@ class DeferredNLP:
     problem : Problem or Sequence
     recipes : mapping of phase to Recipe
         Of a Problem that of the phase "".
-    compile : bool, Compile or None
     """
 
     problem: Problem | Phases
     recipes: Mapping[str, Recipe]
-    compile: bool | Compile | None = None
 
     @classmethod
     def of(cls, nlp: NLP | SequenceNLP | DeferredNLP) -> DeferredNLP:
         """A program as one that is still to be built."""
         if isinstance(nlp, DeferredNLP):
             return nlp
-        return cls(nlp.problem, {name: phase.recipe for name, phase in nlp.phases.items()}, nlp.compile)
+        return cls(nlp.problem, {name: phase.recipe for name, phase in nlp.phases.items()})
 
     @cached_property
     def built(self) -> NLP | SequenceNLP:
         """The program itself."""
-        return build_program(self.problem, self.recipes, self.compile)
+        return build_program(self.problem, self.recipes)
 
     @property
     def curves(self) -> dict[str, Transcription]:
@@ -55,4 +52,4 @@ class DeferredNLP:
         return any(recipe.extra is not None for recipe in self.recipes.values())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return DeferredNLP, (self.problem, self.recipes, self.compile)
+        return DeferredNLP, (self.problem, self.recipes)

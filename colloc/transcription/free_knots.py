@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -215,8 +214,7 @@ def grid_of(curve: Transcription, problem: Problem, torques: Torques, extra: Poi
     InputError
         For jerk or torque rates on a curve whose accelerations may jump.
     """
-    kind: Any = FreeKnotsGrid if getattr(curve, "free", False) else Grid
-    grid: Grid = kind(curve, problem, torques, extra)
+    grid = (FreeKnotsGrid if curve.free else Grid)(curve, problem, torques, extra)
     if not problem.needs_rates:
         return grid
     if (grid.basis.continuity < 2).any():

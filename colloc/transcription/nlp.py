@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -14,14 +14,14 @@ from colloc.blocks.assembly import Assembly
 from colloc.blocks.block import Block
 from colloc.blocks.evaluation import Evaluation
 from colloc.blocks.torques import Torques
-from colloc.curves.curve import Transcription, brief
+from colloc.curves.curve import Transcription, brief, check_curve
 from colloc.curves.mesh import Points
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
-from colloc.kernels import Compile
+from colloc.kernels import Compile, check_compile
 from colloc.numerics.differences import central_difference
 from colloc.problem import Problem, natural_size
 from colloc.support.arguments import integer, validated
-from colloc.support.checks import InputError, count, finite_array, float_array, instance
+from colloc.support.checks import InputError, count, finite_array, float_array, instance, quoted
 from colloc.support.display import Table, short
 from colloc.support.lazy import cached_property
 from colloc.support.progress import announce
@@ -370,12 +370,15 @@ class NLP(BaseNLP):
     compile: bool | Compile | None = None
 
     def __post_init__(self):
+        instance("grid", self.grid, Grid)
+        check_compile(self.compile)
         _ = self.constraints, self.costs  # what does not fit is said where the program is made
 
     @classmethod
     def build(cls, problem: Problem, recipe: Recipe) -> NLP:
         """The program of a problem."""
-        model = problem.model
+        model = instance("problem", problem, Problem).model
+        instance("recipe", recipe, Recipe)
         movers: list[int] = []  # of every body, how many joints move it
         for parent, dof in zip(model.parents, model.dofs, strict=True):
             movers.append((movers[parent] if parent >= 0 else 0) + (dof is not None))
@@ -394,11 +397,13 @@ class NLP(BaseNLP):
 
     def on_curve(self, curve: Transcription, extra: Points | None = None) -> NLP:
         """The same problem, dynamics and compilation on another curve, or with more nodes."""
-        return NLP(grid_of(curve, self.problem, self.grid.torques, extra), self.compile)
+        if extra is not None:
+            instance("extra", extra, Points)
+        return NLP(grid_of(check_curve(curve), self.problem, self.grid.torques, extra), self.compile)
 
     def for_problem(self, problem: Problem) -> NLP:
         """Another problem of the same mechanism and unknowns, on the same curve and nodes, by the same dynamics."""
-        torques = self.grid.torques.for_problem(problem)
+        torques = self.grid.torques.for_problem(instance("problem", problem, Problem))
         return NLP(grid_of(self.curve, problem, torques, self.grid.extra), self.compile)
 
     @property
@@ -423,6 +428,7 @@ class NLP(BaseNLP):
 
     def with_phases(self, phases: Mapping[str, NLP]) -> NLP:
         """The other program itself, of the one phase."""
+        check_phases(("",), phases, NLP)
         return phases[""]
 
     @cached_property
@@ -519,6 +525,16 @@ class NLP(BaseNLP):
             lines.append(("nodes", "where limits were exceeded between nodes", str(self.grid.extra.s.size), "added"))
         lines += self._lines()
         return Table(f"NLP: {self.spy()}", ("", "name", "count", ""), lines)
+
+
+def check_phases(wanted: Iterable[str], phases: object, kind: type) -> None:
+    """InputError unless there is one thing of a kind for every phase, by its name."""
+    if not isinstance(phases, Mapping) or list(phases) != list(wanted):
+        raise InputError(
+            f"phases must be a mapping with the names {', '.join(map(repr, wanted))}, got {quoted(phases)}"
+        )
+    for name, value in phases.items():
+        instance(f"phase {name!r}", value, kind)
 
 
 def _derivative_errors(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, directions: int, seed: int) -> dict[str, float]:

@@ -20,7 +20,7 @@ from colloc.problem.time_sets import WHOLE
 from colloc.support.checks import InputError, count, finite_array, float_array, instance
 from colloc.support.display import Table
 from colloc.support.lazy import cached_property
-from colloc.transcription.nlp import NLP, BaseNLP, Recipe
+from colloc.transcription.nlp import NLP, BaseNLP, Recipe, check_phases
 
 
 class _Blocks(NamedTuple):
@@ -40,8 +40,6 @@ class SequenceNLP(BaseNLP):
     problem : Sequence
     phases : dict of str to NLP
         Those of the phases alone.
-    compile : bool, Compile or None
-        As in `NLP`.
 
     Raises
     ------
@@ -58,25 +56,24 @@ class SequenceNLP(BaseNLP):
 
     problem: Phases
     phases: Mapping[str, NLP]
-    compile: bool | Compile | None = None
 
     def __post_init__(self):
+        check_phases(instance("problem", self.problem, Phases).phases, self.phases, NLP)
         for name, nlp in self.phases.items():
-            if getattr(nlp.curve, "free", False):
+            if nlp.curve.free:
                 raise InputError(f"phase {name!r} must have given knots, as free ones are those of a single motion")
         _ = self._of_phases, self._across
 
     @classmethod
-    def build(
-        cls, problem: Phases, recipes: Mapping[str, Recipe], compile: bool | Compile | None = None
-    ) -> SequenceNLP:
+    def build(cls, problem: Phases, recipes: Mapping[str, Recipe]) -> SequenceNLP:
         """The program of a sequence, its phases each by a recipe of its own."""
+        check_phases(instance("problem", problem, Phases).phases, recipes, Recipe)
         phases = {name: NLP.build(phase, recipes[name]) for name, phase in problem.phases.items()}
-        return cls(problem, phases, compile)
+        return cls(problem, phases)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # By the phases' names: their problems are those of the sequence, which knows its own by identity.
-        return SequenceNLP.build, (self.problem, {name: nlp.recipe for name, nlp in self.phases.items()}, self.compile)
+        return SequenceNLP.build, (self.problem, {name: nlp.recipe for name, nlp in self.phases.items()})
 
     @cached_property
     def parts(self) -> dict[str, slice]:
@@ -141,6 +138,11 @@ class SequenceNLP(BaseNLP):
         return rows
 
     @property
+    def compile(self) -> bool | Compile | None:
+        """Whether the blocks' functions run as compiled kernels, as in all phases."""
+        return next(iter(self.phases.values())).compile
+
+    @property
     def curve(self) -> dict[str, Transcription]:
         """The curves of the phases."""
         return self.curves
@@ -162,7 +164,7 @@ class SequenceNLP(BaseNLP):
 
     def with_phases(self, phases: Mapping[str, NLP]) -> SequenceNLP:
         """The same motion with other programs of its phases."""
-        return SequenceNLP(self.problem, phases, self.compile)
+        return SequenceNLP(self.problem, phases)
 
     def duration(self, x: np.ndarray) -> float:
         """Duration of all phases together at x [s]."""

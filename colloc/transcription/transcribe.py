@@ -8,7 +8,7 @@ from typing import overload
 from colloc.curves.curve import Transcription, check_curve
 from colloc.curves.mesh import Points
 from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
-from colloc.kernels import Compile, check_compile
+from colloc.kernels import Compile
 from colloc.problem import Problem
 from colloc.problem import Sequence as Phases
 from colloc.support.checks import InputError, instance, spelt, unknown_name
@@ -80,7 +80,6 @@ def transcribe(
     <Status.SOLVED: 'solved'>
     """
     instance("problem", problem, Problem | Phases)
-    check_compile(compile)
     return program_of(problem, curve, dynamics, sensitivities, compile)
 
 
@@ -94,15 +93,13 @@ def program_of(
     """The program of a problem of either kind; parameters as of `transcribe`."""
     curves = checked_curves(problem, curve)
     recipes = {name: Recipe(curves[name], dynamics, sensitivities, None, compile) for name in problem.phases}
-    return build_program(problem, recipes, compile)
+    return build_program(problem, recipes)
 
 
-def build_program(
-    problem: Problem | Phases, recipes: Mapping[str, Recipe], compile: bool | Compile | None = None
-) -> NLP | SequenceNLP:
+def build_program(problem: Problem | Phases, recipes: Mapping[str, Recipe]) -> NLP | SequenceNLP:
     """The program of a problem, its phases each by a recipe of its own."""
     if isinstance(problem, Phases):
-        return SequenceNLP.build(problem, recipes, compile)
+        return SequenceNLP.build(problem, recipes)
     return NLP.build(problem, recipes[""])
 
 

@@ -23,6 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from colloc.curves import Transcription
+from colloc.solver import Solver
 from tests.campaigns.attempt import Attempt, Outcome
 from tests.campaigns.worker import Worker
 
@@ -56,6 +58,13 @@ GARBAGE: dict[str, tuple[tuple[str, ...], bool]] = {
 }  # fmt: skip
 
 
+# What authors of curves and solvers write, or build these from; nobody else calls it.
+_EXTENSIONS = (
+    "co.curves.Points", "co.curves.Transcription", "co.solver.Nlpsol", "co.solver.ScaledNLP", "co.solver.Solver",
+)  # fmt: skip
+_ASKED = {name for protocol in (Transcription, Solver) for name in vars(protocol) if name[0] != "_"}
+
+
 class Door(NamedTuple):
     """A public function, class or method: its name from `co` on, and itself."""
 
@@ -86,6 +95,8 @@ def _doors_of(prefix: str, module: ModuleType, names: Iterable[str] = ()) -> Ite
     defined = [n for n, v in vars(module).items() if n[0] != "_" and getattr(v, "__module__", "") == module.__name__]
     for name in names or getattr(module, "__all__", defined):
         thing = getattr(module, name)
+        if f"{prefix}.{name}" in _EXTENSIONS:
+            continue
         if isinstance(thing, ModuleType):
             yield from _doors_of(f"{prefix}.{name}", thing)
             continue
@@ -95,6 +106,8 @@ def _doors_of(prefix: str, module: ModuleType, names: Iterable[str] = ()) -> Ite
             if issubclass(thing, Exception | Enum):
                 continue
             for key, member in _members(thing).items():
+                if key in _ASKED:
+                    continue
                 if key[0] != "_" and inspect.isfunction(member):
                     yield Door(f"{prefix}.{name}.{key}", member, method=True)
                 elif key[0] != "_" and isinstance(member, classmethod | staticmethod):
@@ -147,7 +160,8 @@ def expression(door: Door, given: dict[str, str]) -> str:
             kind = next(other for other in doors() if other.name == owner)
             made = expression(kind, arguments(kind))
         name = f"{made}.{method}"
-    spread = {p.name for p in parameters(door) if p.kind in (p.VAR_POSITIONAL, p.POSITIONAL_ONLY)}
+    by_place = [k for k, p in enumerate(parameters(door)) if p.kind in (p.VAR_POSITIONAL, p.POSITIONAL_ONLY)]
+    spread = {p.name for p in parameters(door)[: by_place[-1] + 1]} if by_place else set()
     listed = [value if key in spread else f"{key}={value}" for key, value in given.items()]
     return f"{name}({', '.join(listed)})"
 
