@@ -123,7 +123,8 @@ def load(path: str | os.PathLike[str], problem: Problem | Sequence) -> Solution 
     True
     """
     instance("problem", problem, Problem | Sequence)
-    record = read_record(str(path), read_archive(path))
+    archive = read_archive(path)  # what is no path is refused there
+    record = read_record(str(path), archive)
     _check_phases(record, problem)
     if parts := differences(record.fingerprint, fingerprint(problem)):
         raise InputError(f"{record.name!r} is of another problem, which differs in {'; '.join(parts)}")
