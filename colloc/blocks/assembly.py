@@ -79,7 +79,7 @@ class Assembly(NamedTuple):
             weighted.append((b, ca.reshape(lam_g[first:end], b.n_rows, b.n_slices)))
         parts = []
         for b, multipliers in weighted:
-            if b.has(kind):
+            if b.functions.has(kind):
                 values, pattern, slices = self.evaluation.apply(b, kind, self.x, self.p, multipliers)
                 entries = slices.hessian(pattern)
                 index = slices.index.astype(np.int32)  # one for every entry of every slice makes hundreds of MB

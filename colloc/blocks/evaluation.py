@@ -70,11 +70,11 @@ class Evaluation:
     def compiled(self) -> Compiled:
         """The functions that are compiled."""
         # A block with one slice would leave all lanes but one idle.
-        functions = [(b, kind) for kind in self.kinds for b in self.blocks if b.n_slices > 1 and b.has(kind)]
+        functions = [(b, kind) for kind in self.kinds for b in self.blocks if b.n_slices > 1 and b.functions.has(kind)]
         if self.compile is False or not functions:
             return Compiled({})
         automatic = self.compile is None
-        counts = [(b.operations(kind), b.n_slices) for b, kind in functions] if automatic else []
+        counts = [(b.functions.operations(kind), b.n_slices) for b, kind in functions] if automatic else []
         interpreted = ITERATIONS * INTERPRETED * sum(n * slices for n, slices in counts)
         if automatic and interpreted < 1.0:
             return Compiled({})
@@ -105,7 +105,7 @@ class Evaluation:
         compiled = self.compiled
         if compiled.library is not None and (block, kind) in compiled.kernels:
             return self._call(compiled.library, *compiled.kernels[block, kind], arguments)
-        function = getattr(block, kind)
+        function = getattr(block.functions, kind)
         if function.nnz_out() == 0:
             return ca.MX(0, 1), function.sparsity_out(0), block.sites.slices
         mapped = function.map("map", "serial", block.n_slices, [2], []) if block.n_slices > 1 else function

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from colloc.blocks.slices import Slices
 from colloc.blocks.torques import Intermediate
 from colloc.problem import Window
+from colloc.support.lazy import cached_property
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +27,8 @@ class LocalView:
         The `Slots` of the instant (of both instants, one after the other) as expressions in w, d, p and the torques.
     torques : Intermediate, optional
         What the symbols of the torques stand for.
+    functions : dict
+        What has been made of functions of the instant, by what they are: it is the same on every grid.
     """
 
     w: ca.SX
@@ -33,6 +36,13 @@ class LocalView:
     p: ca.SX
     arguments: Sequence[ca.SX] = ()
     torques: Intermediate | None = None
+    functions: dict[Hashable, Any] = field(default_factory=dict)
+
+    @cached_property
+    def with_share(self) -> tuple[ca.SX, LocalView]:
+        """A constant of every site, and this view with it."""
+        share = ca.SX.sym("share")
+        return share, LocalView(self.w, ca.vertcat(self.d, share), self.p, self.arguments, self.torques)
 
     def resolved(self, expressions: Sequence[ca.SX]) -> list[ca.SX]:
         """Expressions in w, d and p alone."""
@@ -96,11 +106,6 @@ class EvaluationPoints:
         )
         return EvaluationPoints(local, self.slices.beside(end.slices), np.vstack([self.data, end.data]), end.s)
 
-    def with_data(self, symbol: ca.SX, values: np.ndarray) -> EvaluationPoints:
-        """These sites with one more constant, ndarray, shape (N,)."""
-        local = replace(self.local, d=ca.vertcat(self.local.d, symbol))
-        return replace(self, local=local, data=np.vstack([self.data, values]))
-
     def evaluate(self, expressions: Sequence[ca.SX], x: np.ndarray, parameters: np.ndarray) -> list[np.ndarray]:
         """Values of expressions in the local view at all sites, each ndarray, shape (N, entries), by columns."""
         local = self.local
@@ -130,5 +135,6 @@ class Quadrature(NamedTuple):
     @classmethod
     def of(cls, sites: EvaluationPoints, shares: np.ndarray, width: ca.SX | None = None) -> Quadrature:
         """A rule of given shares, ndarray, shape (N,)."""
-        share = ca.SX.sym("share")
-        return cls(sites.with_data(share, shares), share, ca.SX(1) if width is None else width)
+        share, local = sites.local.with_share
+        weighted = replace(sites, local=local, data=np.vstack([sites.data, shares]))
+        return cls(weighted, share, ca.SX(1) if width is None else width)

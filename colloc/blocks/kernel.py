@@ -53,7 +53,7 @@ def block_kernel(block: Block, kind: str) -> BlockKernel:
         return _second(block, exact=kind == "hessian")
     if kind == "jacobian" and not block.sites.slices.plain:
         return _jacobian(block)
-    return _direct(block, getattr(block, kind))
+    return _direct(block, getattr(block.functions, kind))
 
 
 def _direct(block: Block, function: ca.Function) -> BlockKernel:
@@ -62,7 +62,7 @@ def _direct(block: Block, function: ca.Function) -> BlockKernel:
 
 
 def _jacobian(block: Block) -> BlockKernel:
-    function, weight = block.jacobian, block.sites.slices.weight
+    function, weight = block.functions.jacobian, block.sites.slices.weight
     pool = _Pool(function, weight.shape[0])
     row, slot, _ = pool.times_map(block.sites.slices, *triplet(function.sparsity_out(0)), pool.outputs[0])
     kernel = Kernel(_nonzeros(function), (weight.shape[0],), _SHARED, tuple(pool.passes))
@@ -71,9 +71,9 @@ def _jacobian(block: Block) -> BlockKernel:
 
 
 def _second(block: Block, *, exact: bool) -> BlockKernel:
-    function = block.second_order if exact else block.first_order
+    function = block.functions.second_order if exact else block.functions.first_order
     if block.weights is None and block.sites.slices.plain:
-        return _direct(block, block.hessian)
+        return _direct(block, block.functions.hessian)
     slices, slots = block.sites.slices, block.sites.slices.index.shape[0]
     weight = np.ones((1, block.n_slices)) if slices.plain else slices.weight
     pool = _Pool(function, weight.shape[0])

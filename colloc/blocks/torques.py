@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -66,6 +67,11 @@ class Torques:
     sensitivities : callable, optional
         Derivative recursion, and with it `lie_hessian` for the second derivatives; or `by_differentiation` for both. By
         default differentiation of the formulation for few joints, the composite recursion for many.
+
+    Attributes
+    ----------
+    views : dict
+        How a place on the motion sees these torques, for all grids of the problem: see `Grid`.
     """
 
     def __init__(self, problem: Problem, dynamics: InverseDynamics, sensitivities: DerivativeRecursion | None):
@@ -79,6 +85,7 @@ class Torques:
             recursion = composite_sensitivities if many else by_differentiation(dynamics)
         self.names = (dynamics.__name__, recursion.__name__)
         self._problem, self.given = problem, (dynamics, sensitivities)
+        self.views: dict[Hashable, Any] = {}
         self._recursive = not isinstance(recursion, Differentiation)
         self._asked = sensitivities is not None and self._recursive
         self._value = problem.function("model", inverse_dynamics_of(problem, dynamics))

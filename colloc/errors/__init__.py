@@ -4,7 +4,8 @@ local       the error on every interval, by source: where sources are listed
 source      what a source of error says of itself
 motion      how far a motion strays under torques that are handed over as few numbers
 dynamics    a source: that, within intervals
-cost        a source: the cost and its quadrature; and the scale that errors of a cost are relative to
+gap         how much less a motion could cost: a Newton step on splines that can do more than its own
+cost        a source: that, and the cost's quadrature; and the scale that errors of a cost are relative to
 equations   a source: equations along the path, between the points where they are collocated
 states      states with equations of their own, which are among these
 violations  a source: bounds and constraints, at the nodes and between them

@@ -4,16 +4,21 @@ The scale is the sum of the terms' sizes, or what a small movement of the motion
 cost nothing, as where a course is tracked exactly. What is left of such a cost are digits of no meaning, which no finer
 grid confirms: they are compared with the cost of a motion that is off by a thousandth of its own range.
 
-The error is that of the problem's quadrature against one of twice as many points; and, if torques cost anything, how
-much too high the cost may be: the squared torque beyond polynomials, about what a finer grid would save.
+The error is that of the problem's quadrature against one of twice as many points; and, of an optimum, how much too high
+the cost is, since the curve has not what the best motion does: see `gap`.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
 
 import casadi as ca
 import numpy as np
 
 from colloc.curves.mesh import points_inside
+from colloc.errors.gap import Share
 from colloc.errors.motion import Motion
 from colloc.errors.source import Source
 from colloc.numerics.quadrature import gauss
@@ -24,23 +29,60 @@ _OFF = 1e-3  # of the range of the motion
 _ROUNDING = 1e-10  # of a position: what goes no further keeps still
 
 
-def cost_error(motion: Motion) -> Source:
+@dataclass(frozen=True, eq=False)
+class CostError(Source):
+    """The error of the cost, with the limits that a motion does not meet where that pays.
+
+    Parameters
+    ----------
+    limits : ndarray, shape (intervals,)
+        Of the error, what such limits make; relative, like it.
+    rows : mapping of str to float
+        By name, what each row's limits make of the whole.
+    """
+
+    limits: np.ndarray
+    rows: Mapping[str, float]
+
+    def described(self, t: np.ndarray) -> str:
+        """The sentence with its numbers, where the error is largest, and by which limit; t as in `Source`."""
+        said = super().described(t)
+        limit = max(self.rows, key=lambda name: self.rows[name], default="")
+        if not limit or self.rows[limit] < self.total / 4:
+            return said
+        return f"{said[:-1]}; {limit} is not at its limit where that pays)"
+
+    def joined(self, later: Sequence[Self]) -> Self:
+        """This error in one phase and in those that follow, as that of a motion in phases."""
+        phases = (self, *later)
+        limits = np.concatenate([phase.limits for phase in phases])
+        rows = {name: sum(phase.rows.get(name, 0.0) for phase in phases) for phase in phases for name in phase.rows}
+        return replace(super().joined(later), limits=limits, rows=rows)
+
+
+def cost_error(motion: Motion) -> CostError:
     """How far the cost is off, or higher than it need be, relative to its scale."""
-    per_interval = _per_interval(motion)
-    sentence = "the cost is off, or higher than it need be, by about {share}"
-    return Source("cost", per_interval, float(per_interval.sum()), adds_up=True, sentence=sentence)
+    scale, quadrature = _quadrature_error(motion)
+    gap = motion.gap or Share(np.zeros(quadrature.size), np.zeros(quadrature.size), {})
+    return CostError(
+        "cost",
+        quadrature + np.abs(gap.per_interval) / scale,
+        float(quadrature.sum() + abs(gap.per_interval.sum()) / scale),
+        adds_up=True,
+        sentence="the cost is off, or higher than it need be, by about {share}",
+        limits=np.abs(gap.limits) / scale,
+        rows={name: float(gain.sum()) / scale for name, gain in gap.rows.items()},
+    )
 
 
-def _per_interval(motion: Motion) -> np.ndarray:
+def _quadrature_error(motion: Motion) -> tuple[float, np.ndarray]:
+    """The scale of the cost, and how far its integral is off on every interval, relative to it."""
     nlp, x, p = motion.nlp, motion.x, motion.p
     grid, problem, T = nlp.grid, nlp.problem, nlp.duration(x)
     widths = np.diff(grid.breakpoints)
-    if problem.minimize.is_duration or not problem.integrands:
-        return np.zeros(widths.size)
-    values = [abs(value) for value in nlp.terms(x, p).values()]
     scale = max(cost_scale(nlp, x, p), motion.total_cost_scale)
-    kinds = [term.fn is not None and not term.terminal for term in problem.minimize.terms]
-    on_motion = sum(value for value, integrated in zip(values, kinds, strict=True) if integrated)
+    if problem.minimize.is_duration or not problem.integrands:
+        return scale, np.zeros(widths.size)
     sums = []
     for count in (grid.basis.degree + 1, 2 * grid.basis.degree + 2):
         points, weights = gauss(count)
@@ -50,7 +92,7 @@ def _per_interval(motion: Motion) -> np.ndarray:
         shares = (costs.reshape(widths.size, count, -1) * weights[:, None]).sum(axis=1) * widths[:, None] * T
         sums.append(shares.sum(axis=1))
         scale = max(scale, float(np.abs(shares).sum()))
-    return np.abs(sums[0] - sums[1]) / scale + motion.torques.unresolved * on_motion / scale
+    return scale, np.abs(sums[0] - sums[1]) / scale
 
 
 def cost_scale(nlp: NLP, x: np.ndarray, p: np.ndarray) -> float:

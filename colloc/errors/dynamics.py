@@ -56,7 +56,7 @@ def dynamics_error(motion: Motion) -> DynamicsError:
 
     What joints whose torque is fixed stray by adds up, interval after interval; of others the worst interval counts.
     """
-    position, torque, _, size, total = motion.torques
+    position, torque, size, total = motion.torques
     relative = position / (1 + size)
     return DynamicsError(
         "dynamics",

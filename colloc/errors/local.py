@@ -4,7 +4,7 @@ The motion is a spline and the torque its inverse dynamics, so that no equation 
 can be too coarse for is
 
     dynamics    torques handed over as few numbers: see `motion`
-    cost        how far its integral is off, and how much higher than it need be: see `cost`
+    cost        how far its integral is off, and how much higher than it need be: see `cost` and `gap`
     equations   equations along the path, those of states among them, collocated at few points: by how far the motion
                 strays if they are met: see `equations` and `states`
     bounds      inequalities, imposed at nodes: see `violations`
@@ -20,9 +20,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from colloc.errors.cost import cost_error
+from colloc.errors.cost import CostError, cost_error
 from colloc.errors.dynamics import DynamicsError, dynamics_error
 from colloc.errors.equations import equation_error
+from colloc.errors.gap import Share
 from colloc.errors.motion import Motion
 from colloc.errors.source import Source
 from colloc.errors.violations import bound_error
@@ -87,6 +88,11 @@ class LocalError:
     def cost(self) -> np.ndarray:
         """Relative error of the cost on every interval, shape (intervals,)."""
         return self["cost"].per_interval
+
+    @property
+    def gap(self) -> CostError:
+        """The error of the cost, with the limits that would lower it."""
+        return next(source for source in self.sources if isinstance(source, CostError))
 
     @property
     def equations(self) -> np.ndarray:
@@ -163,7 +169,9 @@ class LocalError:
         return Table(f"Error between nodes: {float(self):.1e}", header, lines)
 
 
-def local_error(nlp: NLP, x: np.ndarray, p: np.ndarray, total_cost_scale: float = 0.0) -> LocalError:
+def local_error(
+    nlp: NLP, x: np.ndarray, p: np.ndarray, total_cost_scale: float = 0.0, gap: Share | None = None
+) -> LocalError:
     """The error of a motion on every interval.
 
     Parameters
@@ -173,6 +181,8 @@ def local_error(nlp: NLP, x: np.ndarray, p: np.ndarray, total_cost_scale: float 
         Decision vector and parameters.
     total_cost_scale : float
         Scale of a cost that errors of this motion's own are relative to, if it is more.
+    gap : Share, optional
+        By how much an optimum of the program costs more than it need.
     """
-    motion = Motion(nlp, x, p, total_cost_scale)
+    motion = Motion(nlp, x, p, total_cost_scale, gap)
     return LocalError(nlp.grid.breakpoints * nlp.duration(x), tuple(measure(motion) for measure in _MEASURES))

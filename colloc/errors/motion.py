@@ -15,6 +15,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.curves.mesh import points_inside
+from colloc.errors.gap import Share
 from colloc.numerics.quadrature import gauss, lagrange_integrals, lagrange_values
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP
@@ -33,12 +34,15 @@ class Motion:
         Decision vector and parameters.
     total_cost_scale : float
         Scale of the cost of the motion of which this is a phase: errors of the cost are relative to no less.
+    gap : Share, optional
+        By how much a motion that is an optimum of its program costs more than it need, in units of the cost.
     """
 
     nlp: NLP
     x: np.ndarray
     p: np.ndarray
     total_cost_scale: float = 0.0
+    gap: Share | None = None
 
     @cached_property
     def widths(self) -> np.ndarray:
@@ -60,8 +64,6 @@ class TorqueError(NamedTuple):
         Largest change of position within every interval.
     torque : ndarray, shape (intervals, n)
         Torque needed less torque handed over, relative to the largest of the joint (of any joint, if it is passive).
-    unresolved : ndarray, shape (intervals,)
-        Squared torque beyond the polynomials, relative to that of the motion.
     size : ndarray, shape (n,) [rad, m]
         Largest position of every joint.
     total : ndarray, shape (n,) [rad, m]
@@ -70,7 +72,6 @@ class TorqueError(NamedTuple):
 
     position: np.ndarray
     torque: np.ndarray
-    unresolved: np.ndarray
     size: np.ndarray
     total: np.ndarray
 
@@ -118,12 +119,11 @@ def _torque_error(motion: Motion) -> TorqueError:
     n, intervals = problem.model.n, grid.basis.intervals
     position, torque = np.zeros((2, intervals, n))
     if not n:
-        return TorqueError(position, torque, np.zeros(intervals), np.zeros(0), np.zeros(0))
+        return TorqueError(position, torque, np.zeros(0), np.zeros(0))
     lower, upper = problem.limits("tau")
     fixed = np.flatnonzero(lower == upper).tolist()
     free = [j for j in range(n) if j not in fixed]
     size, largest, total = np.zeros((3, n))
-    squares = 0.0
     for degree in np.unique(grid.basis.degrees).tolist():
         chosen = np.flatnonzero(grid.basis.degrees == degree)
         coarse, fine = gauss(max(degree - 1, 1))[0], gauss(degree + 3)[0]
@@ -140,12 +140,10 @@ def _torque_error(motion: Motion) -> TorqueError:
             missing[:, :, free] = 0.0
             strays = _times(_inverse(by_state[2]), _times(transposed, missing))
             total += deviation(strays, N, widths[chosen]).total
-        squares += float(widths[chosen] @ (tau**2).mean(axis=1).sum(axis=1))
         size = np.maximum(size, np.abs(q).max(axis=(0, 1)))
         largest = np.maximum(largest, np.abs(tau).max(axis=(0, 1)))
     largest[fixed] = largest.max()
-    unresolved = widths * (torque[:, free] ** 2).sum(axis=1) / max(squares, 1e-300)
-    return TorqueError(position, torque / np.where(largest > 0, largest, 1.0), unresolved, size, total)
+    return TorqueError(position, torque / np.where(largest > 0, largest, 1.0), size, total)
 
 
 def _along(

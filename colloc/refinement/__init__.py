@@ -4,7 +4,6 @@ warm_start       where a solve begins: a guess, or a solution on another grid
 rounds           one round, and the rounds that follow from it
 next_grid        where a finer grid follows from the error on this one
 knot_search      the best places of breakpoints, where torques jump
-inactive_bounds  bounds that a motion uses nowhere, and what it could gain from them
 iteration        an iteration of a solve, as a progress function receives it
 tie_break        a second cost for what the first leaves open
 warnings         reservations about an answer, in sentences

@@ -1,9 +1,9 @@
 """The next grid: where a solution is not yet what its problem asks for, intervals are split or their degree raised.
 
 An interval is split in three where its error is above the tolerance. While the cost still changes, so are those that
-make up nine tenths (the marking of Doerfler 1996) of what it might gain: by bounds that are not used on the whole of an
-interval (`possible_gain`), as at switches, on which a grid closes in, and ripples below a bound; and by torques that
-are no polynomial there, if they cost anything. Where there is nothing to gain, or a round has gained nothing, all
+make up nine tenths (the marking of Doerfler 1996) of what it might gain on splines that can do more (`CostGap`): by
+limits that are not met on the whole of an interval, as at switches, on which a grid closes in, and ripples below a
+bound; and by motions that the curve has not. Where there is nothing to gain, or a round has gained nothing, all
 intervals are split in two, because that a cost has converged shows only on a finer grid. Curves say
 themselves how they become finer (`Transcription.finer`): a `BSpline` may have jumps of the acceleration at new
 breakpoints of the first kind, as switches have, and `Radau` a higher degree where the motion is smooth.
@@ -21,14 +21,12 @@ import numpy as np
 
 from colloc.curves import Points, Transcription
 from colloc.errors.violations import exceeded
-from colloc.refinement.inactive_bounds import possible_gain
 from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
 from colloc.transcription import NLP, SequenceNLP, on_curves
 
 NARROWEST = 1e-4  # of the duration: below, switches cannot be told from rounding of the optimum
-_LITTLE = 50.0  # what bounds might gain is estimated up to so many times too high
 _SHARE = 0.9  # of the gain that is looked for in a round
 
 
@@ -46,10 +44,7 @@ def has_settled(solution: Solution | SequenceSolution, tol: float) -> bool:
         return False
     costs = [round.cost for round in solution.rounds]
     twice = len(costs) > 2 and abs(costs[-2] - costs[-3]) <= tol * solution.cost_scale
-    # What controls of states might gain is not known.
-    if twice or any(phase.problem.states for phase in solution.phases.values()):
-        return twice
-    return bool(sum(possible_gain(phase).sum() for phase in solution.phases.values()) <= _LITTLE * tol)
+    return twice or solution.error["cost"].total <= tol
 
 
 def next_nlp(solution: Solution | SequenceSolution, tol: float, *, settled: bool) -> NLP | SequenceNLP | None:
@@ -107,13 +102,12 @@ def next_curve(solution: Solution, tol: float, change: float, *, settled: bool) 
             pieces[values > (tol if values.max() > tol else tol / values.size)] = 3
     switching = np.zeros(pieces.size, dtype=bool)
     if not settled:
-        by_bounds, by_torques = possible_gain(solution), error.cost
-        gain = by_bounds + by_torques
+        gain, by_limits = error.cost, error.gap.limits
         if gain.sum() > tol / 10:
             order = np.argsort(-gain)
             marked = order[: 1 + np.searchsorted(np.cumsum(gain[order]), _SHARE * gain.sum())]
             pieces[marked] = 3
-            switching[marked] = by_bounds[marked] >= by_torques[marked]
+            switching[marked] = by_limits[marked] >= gain[marked] / 2
         if (pieces == 1).all() or change <= tol:
             pieces = np.maximum(pieces, 2)
     return _finer(solution, pieces, switching, smooth=error.bounds <= tol)

@@ -11,6 +11,7 @@ import numpy as np
 
 from colloc.curves import Transcription
 from colloc.errors.cost import cost_scale
+from colloc.errors.gap import CostGap
 from colloc.errors.local import LocalError
 from colloc.errors.violations import Violation
 from colloc.problem import Instant, Sequence
@@ -70,14 +71,14 @@ class SequenceSolution(BaseSolution):
 
         Those of equations at its start that the phase before imposes are zero.
         """
-        solutions, row = {}, 0
+        solutions, row, gap = {}, 0, CostGap(self.program, self.x, self.parameters)
         for name, nlp in self.nlp.phases.items():
             part, imposed = self.nlp.parts[name], self.nlp.imposed[name]
             rows, end = np.zeros(nlp.n_g), row + imposed.sum()
             rows[imposed] = self.multipliers["g"][row:end]
             multipliers = {"g": rows, "x": self.multipliers["x"][part]}
             outcome = replace(self.outcome, x=self.x[part], multipliers=multipliers)
-            solutions[name] = Solution(nlp, outcome, self.parameters, total_cost_scale=self.cost_scale)
+            solutions[name] = Solution(nlp, outcome, self.parameters, (), self.cost_scale, (gap, name))
             row = end
         return solutions
 

@@ -15,6 +15,7 @@ import numpy as np
 from colloc.curves import Transcription, brief
 from colloc.dynamics import joint_reactions
 from colloc.errors.cost import cost_scale
+from colloc.errors.gap import CostGap
 from colloc.errors.local import LocalError, local_error
 from colloc.errors.violations import Violation, measure_violations
 from colloc.problem import Instant, Problem, Sequence
@@ -319,6 +320,8 @@ class Solution(BaseSolution):
         The rounds of the refinement that led here, this one the last; empty without one.
     total_cost_scale : float
         Size of the cost of the motion of which this is a phase: what errors of its cost are measured by, at least.
+    part_of : (CostGap, str), optional
+        How far that motion is from the best, and the name of this phase.
 
     Examples
     --------
@@ -335,6 +338,7 @@ class Solution(BaseSolution):
     parameters: np.ndarray
     rounds: tuple[RefinementRound, ...] = ()
     total_cost_scale: float = 0.0
+    part_of: tuple[CostGap, str] | None = None
 
     def __getitem__(self, joint: str) -> JointMotion:
         """One joint at the nodes: `solution["elbow"].tau`, shape (N,)."""
@@ -369,7 +373,10 @@ class Solution(BaseSolution):
 
     @cached_property
     def error(self) -> LocalError:
-        return local_error(self.nlp, self.x, self.parameters, self.total_cost_scale)
+        gap, name = self.part_of or (CostGap(self.program, self.x, self.parameters), "")
+        # Of an iterate that is no optimum of its own program, the distance from the best means nothing.
+        share = gap.shares[name] if self.outcome.status is Status.SOLVED else None
+        return local_error(self.nlp, self.x, self.parameters, self.total_cost_scale, share)
 
     @cached_property
     def violations(self) -> list[Violation]:

@@ -62,7 +62,7 @@ def cost_depends_on_variables(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> boo
 
 def _depends_on_variables(block: Block, free: np.ndarray, p: np.ndarray) -> bool:
     local, slices = block.sites.local, block.sites.slices
-    (values,) = block.value.call([local.w, local.d, ca.SX(p)])  # of what is times zero nothing remains
+    (values,) = block.functions.value.call([local.w, local.d, ca.SX(p)])  # of what is times zero nothing remains
     _, entries = slices.expand(np.flatnonzero(ca.which_depends(values, local.w)))
     free_entries = free[slices.index[slices.column[entries]]]
     return bool((free_entries & (slices.weight[entries] != 0)).any())
@@ -89,7 +89,7 @@ def nonfinite_nearby(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> str | None:
 
 def _nonfinite_slope(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> str | None:
     for block in nlp.costs:
-        gradient = block.gradient.map(block.n_slices)
+        gradient = block.functions.gradient.map(block.n_slices)
         slopes = np.array(gradient(block.sites.slices.local(x), block.sites.data, p)).reshape(-1, block.n_slices)
         for site in np.flatnonzero(~np.isfinite(slopes).all(axis=0))[:1]:
             return f"cost term {block.rows.labels[0]!r} at s = {block.sites.s[site]:.4g}"

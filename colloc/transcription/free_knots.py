@@ -86,7 +86,7 @@ class FreeKnotsGrid(Grid):
         )
         least, most = self.curve.spacing
         size = 1 / (s.size - 1)
-        return Block(
+        return Block.of(
             "knots", sites, bounded("knots", after - before, least, most, scale=size, labels=("spacing of knots",))
         )
 
@@ -102,7 +102,7 @@ class FreeKnotsGrid(Grid):
         return knots[len(knots) // 2] - knots[len(knots) // 2 - 1]
 
     @cached_property
-    def _local(self) -> LocalView:
+    def _local(self) -> LocalView:  # with the knots around among the variables, no other grid's
         """Local variables: control points, the knots around, and what is shared; data: the place in the interval."""
         n, degree, place = self.problem.model.n_q, self.basis.degree, ca.SX.sym("place")
         points = ca.SX.sym("points", n, degree + 1)

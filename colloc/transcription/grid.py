@@ -105,8 +105,13 @@ class Grid:
     def _shared(self) -> StaticUnknowns:
         return static_unknowns(self.problem, self.layout)
 
-    @cached_property
+    @property
     def _local(self) -> LocalView:
+        """The local view of every place on the motion, the same on all grids of these torques."""
+        views, key = self.torques.views, (self.rates, self.plain)
+        return views[key] if key in views else views.setdefault(key, self._view())
+
+    def _view(self) -> LocalView:
         """Local variables: the joints and their derivatives in s, the signals, and what is shared."""
         n, extra, s = self.problem.model.n_q, self.layout["signals"].shape[1], ca.SX.sym("s")
         q = [ca.SX.sym(name, n) for name in ("q", "q1", "q2", "q3")[: self._orders]]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import casadi as ca
 import numpy as np
 
 from colloc.blocks.block import Block
 from colloc.blocks.evaluation_points import EvaluationPoints, Quadrature
+from colloc.blocks.functions import BlockFunctions
 from colloc.blocks.sum_of_squares import split_sum_of_squares
 from colloc.problem import ConstraintRows, Slots, Window, summed
 from colloc.transcription.constraint_points import AtNodes, Collocated, EquationEnds
@@ -77,7 +77,7 @@ def _equations(
         if order == 0:
             ends += _blocks(name, entry.rate, EquationEnds(grid, rates=True), rows)
         left = [(block, block.undetermined_rows(*known)) for block in ends]
-        blocks += [replace(block, rows=block.rows.take(some)) for block, some in left if some]
+        blocks += [block.with_rows(block.rows.take(some)) for block, some in left if some]
     return blocks
 
 
@@ -91,8 +91,11 @@ def constraint_block(
     name: str, entry: ConstraintRows, sites: EvaluationPoints, chosen: Sequence[int] | None = None
 ) -> Block:
     """Rows of a constraint, all or some, at given sites."""
-    rows = entry.of(sites.local.arguments)
-    return Block(name, sites, rows if chosen is None else rows.take(chosen))
+    key, made = (entry, None if chosen is None else tuple(chosen)), sites.local.functions
+    if key not in made:
+        rows = entry.of(sites.local.arguments)
+        made[key] = BlockFunctions(sites.local, rows if chosen is None else rows.take(chosen))
+    return Block(name, sites, made[key])
 
 
 def cost_blocks(grid: Grid) -> list[Block]:
@@ -110,6 +113,17 @@ def _summed(rule: Quadrature, measure: ca.SX, terms: Mapping[str, tuple[float, c
 
     What is summed is times the rule's shares and a measure, which belongs into the residuals: it may be unknown.
     """
+    sites, made = rule.sites, rule.sites.local.functions
+    key = (tuple(fn for _, fn in terms.values()),)
+    if key not in made:
+        made[key] = _summed_functions(rule, measure, terms)
+    return [Block(name, sites, functions) for name, functions in made[key].items()]
+
+
+def _summed_functions(
+    rule: Quadrature, measure: ca.SX, terms: Mapping[str, tuple[float, ca.Function]]
+) -> dict[str, BlockFunctions]:
+    """The functions of these blocks, by name."""
     sites, share, _ = rule
     slots, torques = Slots(*sites.local.arguments), sites.local.torques
     varying = sites.local.w if torques is None else ca.vertcat(sites.local.w, torques.symbols)
@@ -122,9 +136,10 @@ def _summed(rule: Quadrature, measure: ca.SX, terms: Mapping[str, tuple[float, c
         if not split.rest.is_zero():
             rest.append(factor * share * measure * split.rest)
             remaining.append(name)
-    blocks = []
+    functions = {}
     if rest:
-        blocks.append(Block("cost", sites, summed(ca.vertcat(*rest), remaining)))
+        functions["cost"] = BlockFunctions(sites.local, summed(ca.vertcat(*rest), remaining))
     if residuals:
-        blocks.append(Block("squares", sites, summed(ca.vertcat(*residuals), squared), ca.vertcat(*weights)))
-    return blocks
+        rows = summed(ca.vertcat(*residuals), squared)
+        functions["squares"] = BlockFunctions(sites.local, rows, ca.vertcat(*weights))
+    return functions

@@ -109,7 +109,7 @@ class SequenceNLP(BaseNLP):
             block = _block(name, across, self.phases, self.parts)
             # What end conditions on both sides say already would stand there twice.
             if rows := block.undetermined_rows(self.lower, self.upper, self.problem.parameter_values()):
-                constraints.append(replace(block, rows=block.rows.take(rows)))
+                constraints.append(block.with_rows(block.rows.take(rows)))
         costs = [_block(name, across, self.phases, self.parts) for name, (_, across) in self.problem.costs.items()]
         return _Blocks(costs, constraints, {})
 
@@ -244,7 +244,7 @@ def _block(name: str, across: PhaseRows, phases: Mapping[str, NLP], parts: Mappi
     """Rows that see several phases at once."""
     sites = reduce(EvaluationPoints.beside, (_site(point, phases[point.phase], parts) for point in across.points))
     rows = across.rows._replace(expression=across.function(*sites.local.arguments))
-    return Block(name, sites, rows).with_constant_data()
+    return Block.of(name, sites, rows).with_constant_data()
 
 
 def _site(point: PhasePoint, nlp: NLP, parts: Mapping[str, slice]) -> EvaluationPoints:

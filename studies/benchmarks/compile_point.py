@@ -72,7 +72,7 @@ def kernels(data: Effort) -> dict[str, Callable[[], dict[str, Kernel]]]:
     blocks = [block for block in (*nlp.costs, *nlp.constraints) if block.n_slices > 1]
 
     def of(*kinds: str) -> dict[str, Kernel]:
-        wanted = [(kind, block) for kind in kinds for block in blocks if block.has(kind)]
+        wanted = [(kind, block) for kind in kinds for block in blocks if block.functions.has(kind)]
         return {f"{kind}_{number}": block_kernel(block, kind).kernel for number, (kind, block) in enumerate(wanted)}
 
     return {

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import colloc as co
-from colloc.blocks import block, slices
+from colloc.blocks import functions, slices
 from tests.support.problems import effort, everything
 
 ROOT = Path(__file__).parents[2]
@@ -37,7 +37,7 @@ def test_hessians_in_parts_and_in_numbers_are_the_same(problem, kind, monkeypatc
         return getattr(nlp, kind)(x, nlp.problem.parameter_values(), 1.3, lam)
 
     usual = hessian()
-    monkeypatch.setattr(block, "_LARGE", 0)
+    monkeypatch.setattr(functions, "_LARGE", 0)
     monkeypatch.setattr(slices, "_CHUNK", 50)
     again = hessian()
     assert again.shape == usual.shape
@@ -47,10 +47,10 @@ def test_hessians_in_parts_and_in_numbers_are_the_same(problem, kind, monkeypatc
 
 def test_operations_are_counted_where_products_are_made_in_numbers(monkeypatch):
     (cost,) = co.transcribe(chain(3), co.BSpline(4), compile=False).costs
-    symbols = cost.operations("hessian")
-    monkeypatch.setattr(block, "_LARGE", 0)
+    symbols = cost.functions.operations("hessian")
+    monkeypatch.setattr(functions, "_LARGE", 0)
     (cost,) = co.transcribe(chain(3), co.BSpline(4), compile=False).costs
-    assert 0.3 * symbols < cost.operations("hessian") < 3 * symbols
+    assert 0.3 * symbols < cost.functions.operations("hessian") < 3 * symbols
 
 
 @pytest.mark.filterwarnings("ignore::colloc.refinement.SolutionWarning")

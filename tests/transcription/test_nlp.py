@@ -9,7 +9,7 @@ import pytest
 
 import colloc as co
 from colloc.blocks import torques
-from colloc.blocks.block import Block
+from colloc.blocks.functions import BlockFunctions
 from colloc.dynamics import Sensitivities, by_differentiation
 from colloc.models.chains.serial import spatial_chain
 from colloc.transcription import BaseNLP
@@ -97,8 +97,8 @@ def test_derivatives_of_a_long_chain_equal_automatic_differentiation(
 
 
 def test_a_wrong_block_jacobian_is_caught(monkeypatch: pytest.MonkeyPatch):
-    exact = Block.slopes.func  # pyright: ignore[reportAttributeAccessIssue]
-    monkeypatch.setattr(Block, "slopes", property(lambda self: 1.001 * exact(self)))
+    exact = BlockFunctions.slopes.func  # pyright: ignore[reportAttributeAccessIssue]
+    monkeypatch.setattr(BlockFunctions, "slopes", property(lambda self: 1.001 * exact(self)))
     nlp = co.transcribe(everything(), co.BSpline(4))
     assert nlp.check_derivatives(point(nlp), [1.5])["jacobian"] > 1e-4
 
@@ -106,8 +106,10 @@ def test_a_wrong_block_jacobian_is_caught(monkeypatch: pytest.MonkeyPatch):
 def test_ipopt_really_uses_the_blocks_derivatives(monkeypatch: pytest.MonkeyPatch):
     """A deliberately wrong Jacobian must change the outcome; were it silently replaced by AD, nothing would."""
     right = co.solve(time_optimal(), co.BSpline(10))
-    exact = Block.slopes.func  # pyright: ignore[reportAttributeAccessIssue]
-    monkeypatch.setattr(Block, "slopes", property(lambda self: exact(self) * (1 + 0.5 * ca.sin(self.sites.local.w[0]))))
+    exact = BlockFunctions.slopes.func  # pyright: ignore[reportAttributeAccessIssue]
+    monkeypatch.setattr(
+        BlockFunctions, "slopes", property(lambda self: exact(self) * (1 + 0.5 * ca.sin(self.local.w[0])))
+    )
     wrong = co.solve(time_optimal(), co.BSpline(10), raise_on_failure=False, ipopt={"max_iter": 100})
     assert not (wrong.success and abs(wrong.duration - right.duration) < 1e-6 and wrong.iterations == right.iterations)
 

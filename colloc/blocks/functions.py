@@ -1,0 +1,195 @@
+"""The functions of a block, whatever the slices that they are applied to: values and exact derivatives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from colloc.blocks.evaluation_points import LocalView
+from colloc.blocks.torques import Intermediate
+from colloc.problem import Rows
+from colloc.support.lazy import cached_property
+
+_LARGE = 100_000  # products, beyond which they are not formed as symbols
+
+
+@dataclass(frozen=True, eq=False)
+class BlockFunctions:
+    """Rows of a local view as functions of (w, d, p), with their derivatives in w, on SX; each is formed on first use.
+
+    Blocks that differ in their slices alone, such as those of one problem on several grids, share them.
+
+    Parameters
+    ----------
+    local : LocalView
+    rows : Rows
+        Expressions in the local variables, data, parameters and torques.
+    weights : SX, shape (r,), optional
+        Expressions in data and parameters: makes the rows residuals of a sum of squares.
+    """
+
+    local: LocalView
+    rows: Rows
+    weights: ca.SX | None = None
+
+    @property
+    def expression(self) -> ca.SX:
+        """The rows, SX, shape (r,)."""
+        return self.rows.expression
+
+    @property
+    def n_rows(self) -> int:
+        """r, the number of rows."""
+        return self.expression.shape[0]
+
+    @property
+    def inputs(self) -> list[ca.SX]:
+        """What the functions take, multipliers aside."""
+        return [self.local.w, self.local.d, self.local.p]
+
+    @cached_property
+    def torques(self) -> Intermediate | None:
+        """The torques that stand in the rows."""
+        torques = self.local.torques
+        return torques if torques is not None and ca.depends_on(self.expression, torques.symbols) else None
+
+    @cached_property
+    def value(self) -> ca.Function:
+        """(w, d, p) -> rows; of a cost what each adds to it."""
+        rows = self.expression if self.weights is None else self.weights * self.expression**2
+        return ca.Function("value", self.inputs, self.resolved([rows]))
+
+    @cached_property
+    def jacobian(self) -> ca.Function:
+        """(w, d, p) -> sparse Jacobian of the rows."""
+        return ca.Function("jacobian", self.inputs, self.resolved([self.slopes]))
+
+    @cached_property
+    def gradient(self) -> ca.Function:
+        """(w, d, p) -> gradient of the cost, dense."""
+        if self.torques is not None and self.torques.recursive:
+            factors = ca.SX.ones(self.n_rows) if self.weights is None else 2 * self.weights * self.expression
+            gradient = ca.densify(self.slopes.T @ factors)
+            return ca.Function("gradient", self.inputs, self.resolved([gradient]))
+        # One reverse sweep through the torque takes half the operations of a recursion.
+        total = ca.sum1(self.value(*self.inputs))
+        return ca.Function("gradient", self.inputs, [ca.densify(ca.gradient(total, self.local.w))])
+
+    @cached_property
+    def hessian(self) -> ca.Function:
+        """(w, d, p, lam) -> sparse upper triangle of the Hessian.
+
+        Of lam' rows for a constraint, shape (r,); of lam times the cost for a cost, a scalar.
+        """
+        if self._terms > _LARGE:
+            return self._multiplied(self.second_order)
+        return self._function([self._curvature + self._gauss])
+
+    @cached_property
+    def gauss_newton(self) -> ca.Function:
+        """The part of `hessian` that holds first derivatives only, empty unless the block is a sum of squares."""
+        if self._terms > _LARGE:
+            return self._multiplied(self.first_order)
+        return self._function([self._gauss])
+
+    @cached_property
+    def second_order(self) -> ca.Function:
+        """The parts of `hessian`: curvature (upper triangle), and for a sum of squares also slopes J and factors f.
+
+        (w, d, p, lam) -> C, J, f with the Hessian C + J' diag(f) J.
+        """
+        return self._function([self._curvature, *self._parts])
+
+    @cached_property
+    def first_order(self) -> ca.Function:
+        """The parts of `gauss_newton`: (w, d, p, lam) -> J, f."""
+        return self._function(self._parts)
+
+    @cached_property
+    def slopes(self) -> ca.SX:
+        """Jacobian of the rows in w, sparse, torques still as symbols."""
+        direct = ca.jacobian(self.expression, self.local.w)
+        if self.torques is None:
+            return direct
+        return direct + ca.jacobian(self.expression, self.torques.symbols) @ self.torques.slopes
+
+    @cached_property
+    def multipliers(self) -> ca.SX:
+        """Symbols of the weights of second derivatives."""
+        return ca.SX.sym("lam", 1 if self.is_cost else self.n_rows)
+
+    def operations(self, kind: str) -> int:
+        """Number of operations of one of the functions above, named by `kind`, at a slice."""
+        parts = {"hessian": "second_order", "gauss_newton": "first_order"}
+        if kind in parts and self._terms > _LARGE:
+            return getattr(self, parts[kind]).n_instructions() + self._terms
+        return getattr(self, kind).n_instructions()
+
+    def has(self, kind: str) -> bool:
+        """Whether one of the functions means anything here: gradients are for costs, Jacobians for constraints."""
+        needs = {"gradient": self.is_cost, "jacobian": not self.is_cost, "gauss_newton": self.weights is not None}
+        return needs.get(kind, True)
+
+    @property
+    def is_cost(self) -> bool:
+        """Whether the rows are summed."""
+        return self.rows.lower.size == 0
+
+    @cached_property
+    def _curvature(self) -> ca.SX:
+        """Upper triangle of the rows' second derivatives, weighted."""
+        pull = ca.repmat(self.multipliers, self.n_rows) if self.is_cost else self.multipliers
+        if self.weights is not None:
+            pull = 2 * self.weights * self.expression * pull
+        fixed = ca.SX.sym("pull", self.n_rows)
+        weighted = ca.dot(fixed, self.expression)
+        if self.torques is None:
+            second = ca.hessian(weighted, self.local.w)[0]
+        else:
+            second = self._curvature_through(self.torques, weighted)
+        return ca.triu(ca.substitute(second, fixed, pull))
+
+    def _curvature_through(self, torques: Intermediate, weighted: ca.SX) -> ca.SX:
+        """Second derivatives of a function of w and of torques that depend on w."""
+        w = self.local.w
+        size, both = w.shape[0], ca.vertcat(w, torques.symbols)
+        hessian, gradient = ca.hessian(weighted, both)
+        mixed = hessian[:size, size:] @ torques.slopes
+        bent = torques.slopes.T @ hessian[size:, size:] @ torques.slopes
+        return hessian[:size, :size] + mixed + mixed.T + bent + torques.curvature(gradient[size:])
+
+    @property
+    def _parts(self) -> list[ca.SX]:
+        return [] if self.weights is None else [self.slopes, 2 * self.weights * self.multipliers]
+
+    @property
+    def _gauss(self) -> ca.SX:
+        """Upper triangle of what first derivatives add to the Hessian of a sum of squares."""
+        if self.weights is None:
+            size = self.local.w.shape[0]
+            return ca.SX(size, size)
+        slopes, factors = self._parts
+        return ca.triu(slopes.T @ ca.diag(factors) @ slopes)
+
+    @property
+    def _terms(self) -> int:
+        """Number of products in J' diag(f) J; none without squares."""
+        if self.weights is None:
+            return 0
+        rows = np.array(self.slopes.sparsity().row(), dtype=int)
+        return int((np.bincount(rows) ** 2).sum())
+
+    def _multiplied(self, parts: ca.Function) -> ca.Function:
+        """The Hessian of its parts, multiplied in numbers: as symbols, their products take gigabytes."""
+        arguments = parts.mx_in()
+        *curvature, slopes, factors = parts.call(arguments)
+        return ca.Function("second", arguments, [ca.triu(sum(curvature, slopes.T @ ca.diag(factors) @ slopes))])
+
+    def _function(self, results: list[ca.SX]) -> ca.Function:
+        return ca.Function("second", [*self.inputs, self.multipliers], self.resolved(results))
+
+    def resolved(self, expressions: list[ca.SX]) -> list[ca.SX]:
+        """Expressions with what the torques stand for in place of their symbols."""
+        return self.torques.resolve(expressions) if self.torques else expressions
