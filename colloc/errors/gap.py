@@ -39,6 +39,7 @@ from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, DeferredNLP, FreeKnotsGrid, SequenceNLP, on_curves
 
 PIECES = 2  # of every interval, on the richer curve
+_FLAT = 1e-3  # of the curvature: slopes below are small
 _FAR = 10.0  # natural sizes of the variables, to which the expansion is not taken seriously
 
 
@@ -182,7 +183,10 @@ def _newton_step(nlp: NLP | SequenceNLP, x: np.ndarray, p: np.ndarray) -> Step:
     rows = np.concatenate([np.zeros(0), *(block.evaluate(x, p).T.ravel() for block in constraints)])
     free, scale_x, scale_g = nlp.free, nlp.scale_x, nlp.scale_g
     gradient = gradient_at(costs, x, p)
-    size = float(np.abs(gradient * scale_x)[free].max(initial=0.0)) or 1.0
+    slope = float(np.abs(gradient * scale_x)[free].max(initial=0.0))
+    if not slope:  # any motion that meets the constraints is as good
+        still, unmoved = np.zeros(x.size), np.zeros(rows.size)
+        return Step(still, still, unmoved, unmoved, still, far=False)
     columns = np.flatnonzero(free).tolist()
     A = jacobian_at(constraints, x, p)
     scaled = ca.diag(ca.DM(1 / scale_g)) @ A[:, columns] @ ca.diag(ca.DM(scale_x[free]))
@@ -196,19 +200,33 @@ def _newton_step(nlp: NLP | SequenceNLP, x: np.ndarray, p: np.ndarray) -> Step:
     lam_g, step = np.zeros(rows.size), None
     for kind in ("gauss_newton", "hessian"):
         H = hessian_at(kind, costs, constraints if kind == "hessian" else (), x, p, lam_g)
-        small = ca.diag(ca.DM(scale_x[free])) @ H[columns, columns] @ ca.diag(ca.DM(scale_x[free])) / size
+        H_scaled = ca.diag(ca.DM(scale_x[free])) @ H[columns, columns] @ ca.diag(ca.DM(scale_x[free]))
+        # Where the slope all but vanishes, as of an optimum that costs nothing, the curvature tells the size.
+        size = max(slope, _FLAT * float(ca.norm_inf(ca.vec(H_scaled)))) if H_scaled.nnz() else slope
+        small = H_scaled / size
         solver = ca.conic("step", "piqp", {"h": small.sparsity(), "a": scaled.sparsity()}, {"error_on_fail": False})
         result = solver(h=small, g=(gradient * scale_x)[free] / size, **room)
         d, lam_x = np.zeros((2, x.size))
         d[free], lam_x[free] = np.array(result["x"]).ravel() * scale_x[free], np.array(result["lam_x"]).ravel()
         far = not solver.stats()["success"] or bool((np.abs(d / scale_x) > 0.99 * _FAR).any())
         if step is not None and far:
-            break
+            return _shortened(step, gradient, H)
         lam_g = np.array(result["lam_a"]).ravel() * size / scale_g
         bend, moved = (np.array(matrix @ d).ravel() for matrix in (H, A))
         step = Step(d, bend, moved, lam_g, lam_x * size / scale_x, far)
     assert step is not None
     return step
+
+
+def _shortened(step: Step, gradient: np.ndarray, H: ca.DM) -> Step:
+    """The step of the first program, as far as the curvature that it knows nothing of lets it gain."""
+    gain, bend = -float(gradient @ step.d), np.array(H @ step.d).ravel()
+    curvature = float(step.d @ bend)
+    if gain <= 0 or curvature <= 0:
+        return step
+    length = min(1.0, gain / curvature)
+    share = (length * gain - length**2 * curvature / 2) / (gain - float(step.d @ step.curvature) / 2)
+    return step._replace(d=share * step.d, rows=share * step.rows)
 
 
 def _shares(richer: NLP | SequenceNLP, step: Step, phases: Mapping[str, NLP]) -> dict[str, Share]:

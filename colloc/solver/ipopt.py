@@ -161,7 +161,7 @@ class Ipopt:
     Examples
     --------
     >>> patient = co.Ipopt(max_iter=10_000, tol=1e-10)
-    >>> co.solve(problem, co.BSpline(10), solver=patient).status
+    >>> co.solve(problem, co.BSpline(20), solver=patient).status
     <Status.SOLVED: 'solved'>
     """
 

@@ -22,7 +22,7 @@ SAVED = Path(__file__).parent / "saved"
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("saved") / "motion.npz"
-    co.save(co.solve(time_optimal(), co.BSpline(8)), path)
+    co.save(co.solve(time_optimal(), co.BSpline(12)), path)
     return path
 
 
@@ -70,14 +70,14 @@ def test_constraints_that_differ_in_their_functions_are_told_apart(tmp_path: Pat
         rows = [*swing().subject_to, co.path(lambda now: size * now.q[0] ** 2, upper=100.0, name="far")]
         return co.Problem(two_link(), co.Free(0.1, 5.0, 1.0), co.duration(), rows)
 
-    co.save(co.solve(problem(1.0), co.BSpline(8)), tmp_path / "a.npz")
+    co.save(co.solve(problem(1.0), co.BSpline(12)), tmp_path / "a.npz")
     assert co.load(tmp_path / "a.npz", problem(1.0)).success
     with pytest.raises(co.InputError, match="differs in constraint 'far'"):
         co.load(tmp_path / "a.npz", problem(1.1))
 
 
 def test_the_rounds_of_a_refinement_come_back(tmp_path: Path):
-    refined = co.solve(time_optimal(), co.BSpline(8), tol=1e-2)
+    refined = co.solve(time_optimal(), co.BSpline(12), tol=1e-2)
     co.save(refined, tmp_path / "a.npz")
     back = co.load(tmp_path / "a.npz", time_optimal())
     assert len(back.rounds) > 1
@@ -196,7 +196,7 @@ def test_what_is_no_solution_is_not_saved(tmp_path: Path, argument: Any):
 def test_a_motion_that_is_not_finite_is_not_saved(tmp_path: Path):
     from dataclasses import replace
 
-    solution = co.solve(time_optimal(), co.BSpline(8))
+    solution = co.solve(time_optimal(), co.BSpline(12))
     broken = replace(
         solution, outcome=replace(solution.outcome, x=solution.x * np.nan, status=co.solver.Status.DIVERGED)
     )
@@ -228,7 +228,7 @@ def test_the_reason_of_a_failed_solve_and_its_last_iterate_reach_other_processes
                 co.integral(effort),
                 [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0), co.path(first_joint, lower=2.0)],
             ),
-            co.BSpline(8),
+            co.BSpline(12),
         )
     assert raised.value.solution.status == "infeasible"
     there = pickle.loads(pickle.dumps(raised.value))

@@ -126,7 +126,7 @@ def test_a_wrong_recursion_changes_the_outcome():
     assert bad.check_derivatives(point(bad), [1.5])["jacobian"] > 1e-3
     answers = [
         co.solve(
-            time_optimal(), co.BSpline(10), sensitivities=recursion, raise_on_failure=False, ipopt={"max_iter": 100}
+            time_optimal(), co.BSpline(16), sensitivities=recursion, raise_on_failure=False, ipopt={"max_iter": 100}
         )
         for recursion in (right, careless)
     ]

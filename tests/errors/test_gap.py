@@ -1,0 +1,149 @@
+"""How far from the best a motion is said to be, against optima known in closed form or converged independently."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import colloc as co
+from colloc.blocks.numeric import gradient_at, hessian_at, jacobian_at
+from colloc.curves.mesh import mesh_ends
+from colloc.errors.gap import CostGap
+from colloc.studies.classics.optima import CLASSICS
+from tests.support.problems import everything, time_optimal
+
+SHARP = 0.391854539516  # two-link minimum time, converged independently
+CURVES = (co.BSpline(5), co.BSpline(16), co.BSpline(8, degree=5), co.Radau(3), co.Radau(9), co.HermiteSimpson(10))
+
+
+def solved(problem: co.Problem | co.Sequence, curve: co.curves.Transcription) -> co.Solution:
+    solution = co.solve(problem, curve, compile=False, raise_on_failure=False)
+    assert solution.outcome.status == co.solver.Status.SOLVED
+    return solution
+
+
+def excess(solution: co.Solution, optimum: float) -> float:
+    """How much dearer a motion is than the best, relative to its scale."""
+    return (solution.cost - optimum) / solution.cost_scale
+
+
+@pytest.mark.parametrize("curve", CURVES, ids=str)
+def test_the_gap_of_the_fastest_swing_is_the_true_one(curve):
+    solution = solved(time_optimal(), curve)
+    assert 0.6 < solution.error["cost"].total / excess(solution, SHARP) < 1.2
+
+
+@pytest.mark.parametrize("curve", [co.BSpline(6), co.Radau(4), co.HermiteSimpson(8)], ids=str)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "double_integrator_speed",
+        "breakwell",
+        "van_der_pol",
+        "tangent_steering",
+        "bryson_denham_states",
+        "hypersensitive",
+    ],
+)
+def test_the_gap_of_classic_problems_is_the_true_one(name, curve):
+    """Limits on speeds and positions, free end states, states, unknown signals: optima in closed form."""
+    solution = solved(CLASSICS[name].problem(), curve)
+    true = excess(solution, CLASSICS[name].optimum)
+    assert true < 1e-4 or 0.5 < solution.error["cost"].total / true < 2
+
+
+def test_what_is_far_too_dear_is_not_called_solved():
+    with pytest.warns(co.refinement.SolutionWarning, match=r"by about 1\.9% .* tau\[shoulder\] is not at its limit"):
+        solution = co.solve(time_optimal(), co.BSpline(8), compile=False)
+    assert solution.status == co.solver.Status.COARSE
+    assert solution.error.source == "cost"
+
+
+def test_the_gap_lies_at_the_switch_and_is_the_sum_of_its_parts():
+    """A mass thrown from rest to rest in the shortest time: its force changes sign half-way."""
+    solution = solved(CLASSICS["double_integrator"].problem(), co.BSpline(15))
+    share = CostGap(solution.nlp, solution.x, solution.parameters).shares[""]
+    assert share.per_interval.argmax() == 7
+    assert share.per_interval[6:9].sum() > 0.9 * share.per_interval.sum() > 0
+    np.testing.assert_allclose(sum(share.rows.values()), share.limits, atol=1e-9)
+
+
+def test_multipliers_of_the_gap_are_the_switching_function():
+    """Of the double integrator it falls linearly through zero, and is 1 / force at both ends for a Hamiltonian of 0."""
+    problem = CLASSICS["double_integrator"].problem()
+    solution = solved(problem, co.BSpline(10))
+    gap = CostGap(solution.nlp, solution.x, solution.parameters)
+    row = next(k for k, block in enumerate(gap.richer.constraints) if "tau" in block.rows.labels[0])
+    block, first = gap.richer.constraints[row], int(gap.richer.offsets[row])
+    multipliers = gap.step.lam_g[first : first + block.n_slices]
+    sums = np.zeros(20)  # per interval of the richer curve: integrals of the switching function
+    np.add.at(sums, block.sites.interval, multipliers)
+    t = (np.arange(20) + 0.5) / 20
+    force = float(problem.limits("tau")[1][0])
+    np.testing.assert_allclose(sums, solution.duration / 20 / force * (1 - 2 * t), atol=0.03 * sums.max())
+
+
+def test_the_phases_of_a_motion_have_their_shares_of_its_gap():
+    """Cut in two at a posture that is free, the fastest swing is as far from the best as in one piece."""
+    whole = time_optimal()
+    first = co.Problem(whole.model, co.Free(0.05, 2.0, 0.2), co.duration(), [whole.subject_to[0], whole.subject_to[2]])
+    second = co.Problem(whole.model, co.Free(0.05, 2.0, 0.2), co.duration(), whole.subject_to[1:])
+    sequence = co.Sequence({"first": first, "second": second})
+    solution = co.solve(sequence, co.BSpline(6), guess=co.line((0, -2), (1, -1)), compile=False)
+    true = (solution.cost - SHARP) / solution.cost_scale
+    assert 0.5 < solution.error["cost"].total / true < 1.5
+    assert sum(phase.error["cost"].total for phase in solution.phases.values()) == solution.error["cost"].total
+
+
+def test_a_motion_on_the_best_curve_has_no_gap():
+    """Splines of degree 3 hold the least effort of a double integrator exactly."""
+    rest = [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0)]
+    mass = CLASSICS["double_integrator"].problem().model
+    effort = co.Problem(mass, 1.0, co.integral(lambda now: ca.sumsqr(now.tau)), rest)
+    assert solved(effort, co.BSpline(4)).error["cost"].total < 1e-8
+
+
+def test_the_richer_curve_holds_the_motion_as_it_is():
+    problem = everything()
+    nlp = co.transcribe(problem, co.BSpline(4), compile=False)
+    x = np.clip(np.random.default_rng(0).uniform(0.1, 0.9, nlp.n_x), nlp.lower, nlp.upper)
+    gap = CostGap(nlp, x, np.array([1.5]))
+    s = np.linspace(0, 1, 37)
+    for name in ("q", "signals"):
+        values = []
+        for program, vector in ((nlp, x), (gap.richer, gap.point)):
+            basis = program.grid.basis if name == "q" else program.curve.signals
+            index = basis.first[basis.interval(s)][:, None] + np.arange(basis.degree + 1)
+            values.append(np.einsum("nk,nkj->nj", basis.values(s), vector[program.grid.layout[name]][index]))
+        np.testing.assert_allclose(*values, atol=1e-12)
+
+
+def test_matrices_of_numbers_are_those_of_the_graphs():
+    nlp = co.transcribe(everything(), co.Radau(3), compile=False)
+    rng = np.random.default_rng(1)
+    x, p = np.clip(rng.uniform(0.1, 0.9, nlp.n_x), nlp.lower, nlp.upper), np.array([1.5])
+    multipliers = rng.standard_normal(nlp.n_g)
+    gradient, jacobian = np.array(nlp.grad_f(x, p)[1]).ravel(), np.array(ca.densify(nlp.jac_g(x, p)[1]))
+    upper = nlp.hess_lag(x, p, 1.0, multipliers)
+    hessian = np.array(ca.densify(upper + ca.triu(upper, False).T))
+    free = nlp.free
+    np.testing.assert_allclose(gradient_at(nlp.costs, x, p)[free], gradient[free], rtol=1e-9, atol=1e-9)
+    ours = np.array(ca.densify(jacobian_at(nlp.constraints, x, p)))
+    np.testing.assert_allclose(ours[:, free], jacobian[:, free], rtol=1e-9, atol=1e-9)
+    ours = np.array(ca.densify(hessian_at("hessian", nlp.costs, nlp.constraints, x, p, multipliers)))
+    size = np.abs(hessian).max()
+    np.testing.assert_allclose(ours[np.ix_(free, free)], hessian[np.ix_(free, free)], atol=1e-11 * size)
+
+
+def test_rates_that_have_bounds_keep_their_splines_smooth():
+    jerky = [*time_optimal().subject_to, co.bounds(tau_rate=(-400.0, 400.0))]
+    problem = co.Problem(time_optimal().model, co.Free(0.1, 5.0), co.duration(), jerky)
+    solution = solved(problem, co.BSpline(10, degree=5))
+    gap = CostGap(solution.nlp, solution.x, solution.parameters)
+    assert (gap.richer.curves[""].basis.continuity == 2).all()
+    assert 0 < gap.total / solution.cost < 0.2
+
+
+def test_meshes_are_cut_in_two():
+    solution = solved(time_optimal(), co.BSpline(4))
+    richer = CostGap(solution.nlp, solution.x, solution.parameters).richer.curves[""]
+    np.testing.assert_allclose(richer.basis.breakpoints, mesh_ends(8, None))
