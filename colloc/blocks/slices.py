@@ -121,7 +121,9 @@ class Slices:
         # No more of x than is read: a product takes as long as what it is given, of one phase among many, say.
         seen = self.index[self.column]
         first, end = (seen.min(), seen.max() + 1) if seen.size else (0, 0)
-        matrix = sparse(count * self.size, int(end - first), row.ravel(), (seen - first).ravel(), self.weight.ravel())
+        matrix = sparse_matrix(
+            count * self.size, int(end - first), row.ravel(), (seen - first).ravel(), self.weight.ravel()
+        )
         return ca.reshape(ca.densify(matrix @ x[int(first) : int(end)]), count, self.size)
 
     def gradient(self) -> Entries:
@@ -177,7 +179,7 @@ def triplet(pattern: ca.Sparsity) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(row, dtype=int), np.asarray(column, dtype=int)
 
 
-def sparse(rows: int, columns: int, row: np.ndarray, column: np.ndarray, value: np.ndarray) -> ca.DM:
+def sparse_matrix(rows: int, columns: int, row: np.ndarray, column: np.ndarray, value: np.ndarray) -> ca.DM:
     """Constant sparse matrix from entries that add up where they meet; zeros are not stored."""
     alive = value != 0
     place, value = (column * rows + row)[alive], value[alive]
@@ -239,7 +241,7 @@ def scatter(
         first, end = together[0].first, together[-1].end
         source, place, weight = (np.concatenate(k) for k in list(zip(*together, strict=True))[:3])
         target = np.searchsorted(places, place)
-        part = sparse(places.size, end - first, target, source - first, weight) @ nonzeros[first:end]
+        part = sparse_matrix(places.size, end - first, target, source - first, weight) @ nonzeros[first:end]
         total = part if total is None else total + part
     return ca.MX(sparsity, ca.densify(ca.MX(places.size, 1) if total is None else total))
 

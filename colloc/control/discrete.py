@@ -136,7 +136,7 @@ def system_at(
     slopes = ca.Function("slopes", inputs, ca.substitute(outputs, symbols, values) if symbols else outputs)
     places = [np.arange(slopes.nnz_out(k)) for k in range(slopes.n_out())]
     batch = Batch.of(slopes, ("t", "q", "qd", "tau"), places, None)
-    return System(2 * n, n, _Step(_step_function(slopes, n, dt, scheme), dt), _lineariser(batch, dt, scheme))
+    return System(2 * n, n, _BufferedStep(_step_function(slopes, n, dt, scheme), dt), _lineariser(batch, dt, scheme))
 
 
 def _step_function(slopes: ca.Function, n: int, dt: float, scheme: Scheme) -> ca.Function:
@@ -150,7 +150,7 @@ def _step_function(slopes: ca.Function, n: int, dt: float, scheme: Scheme) -> ca
     return ca.Function("step", [t, x, u], [ca.densify(x + dt * total)])
 
 
-class _Step:
+class _BufferedStep:
     """A step function called through a buffer: conversion to CasADi's own matrices takes longer than the dynamics."""
 
     def __init__(self, function: ca.Function, dt: float):
@@ -209,7 +209,7 @@ def _slopes(batch: Batch, t: np.ndarray, x: np.ndarray, u: np.ndarray) -> tuple[
     reference=array("rows", "n_x"),
     gains=array("K", "n_u", "n_x"),
 )
-def simulate(
+def rollout(
     system: System,
     x0: np.ndarray,
     u: np.ndarray,
@@ -247,7 +247,7 @@ def simulate(
     Examples
     --------
     >>> system = co.control.discretise(two_link(), dt=0.01)
-    >>> x, u = co.control.simulate(system, np.zeros(4), np.ones((10, 2)))
+    >>> x, u = co.control.rollout(system, np.zeros(4), np.ones((10, 2)))
     >>> x.shape, u.shape
     ((11, 4), (10, 2))
     """

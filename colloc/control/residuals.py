@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.control.objective import Objective, Output, Term
+from colloc.control.objective import ObjectiveTerm, Output, TrajectoryObjective
 from colloc.support.arguments import instance_of, integer, validated
 from colloc.support.checks import InputError, float_array, quoted
 
@@ -121,8 +121,8 @@ def _expanded(parts: tuple[Residual, ...], z: np.ndarray) -> tuple[np.ndarray, n
     return gradient, hessian
 
 
-@validated(objective=instance_of(Objective), steps=integer(1), n_x=integer(1), n_u=integer(1))
-def fitted(objective: Objective, steps: int, n_x: int, n_u: int) -> Residuals:
+@validated(objective=instance_of(TrajectoryObjective), steps=integer(1), n_x=integer(1), n_u=integer(1))
+def fitted(objective: TrajectoryObjective, steps: int, n_x: int, n_u: int) -> Residuals:
     """The objective for trajectories of a number of steps.
 
     Raises
@@ -141,7 +141,7 @@ def fitted(objective: Objective, steps: int, n_x: int, n_u: int) -> Residuals:
     return Residuals(states, controls, steps, n_x, n_u)
 
 
-def _residual(term: Term, rows: int, size: int) -> Residual:
+def _residual(term: ObjectiveTerm, rows: int, size: int) -> Residual:
     if term.output is not None and term.output.n_x != size:
         raise InputError(f"output_cost is of a model with {term.output.n_x} states, the system has {size}")
     chosen = np.arange(rows) if term.steps is None else _resolved(term.steps, rows)

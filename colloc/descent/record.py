@@ -13,7 +13,7 @@ from colloc.support.checks import InputError, finite_array, instance
 from colloc.support.threads import raise_if_stopped
 
 
-class Record:
+class DescentRecord:
     """The iterates of one descent so far; the clock starts when it is made.
 
     Parameters

@@ -69,7 +69,7 @@ class MovingJointPath(NamedTuple):
     transform: Jet
 
 
-def path(model: Model, loop: Loop, q: ca.SX) -> JointPath:
+def joint_path(model: Model, loop: Loop, q: ca.SX) -> JointPath:
     """The joints between the frames of a loop.
 
     Parameters

@@ -10,7 +10,7 @@ import numpy as np
 
 from colloc.kernels import Compile, check_compile
 from colloc.kernels.batch import Batch, sample_rows
-from colloc.loops.inverse_dynamics import inverse_dynamics, loop_wrenches
+from colloc.loops.inverse_dynamics import chain_inverse_dynamics, loop_wrenches
 from colloc.loops.mechanism import ClosedChain
 from colloc.loops.posture import CLOSED, RANK
 from colloc.loops.reduction import constraint_jacobian, dependent_motion, loop_residual
@@ -180,7 +180,7 @@ class ChainEvaluator:
     @cached_property
     def _forces(self) -> Batch:
         motion = dependent_motion(self.chain, self._q, self._ud, self._udd)
-        actuation = inverse_dynamics(self.chain, self._q, *motion, self._loads)
+        actuation = chain_inverse_dynamics(self.chain, self._q, *motion, self._loads)
         wrenches = loop_wrenches(self.chain, self._q, actuation.multipliers)
         return self._function([*actuation, ca.horzcat(*wrenches).T])
 

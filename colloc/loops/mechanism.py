@@ -218,7 +218,7 @@ def _checked_loops(model: Model, value: Any) -> tuple[Loop, ...]:
     bodies = [body.name for body in model.bodies]
     for loop in loops:
         if not isinstance(loop, Loop):
-            raise InputError(f"loops must be Loop objects (see colloc.loops.revolute), got {quoted(loop)}")
+            raise InputError(f"loops must be Loop objects (see colloc.loops.revolute_loop), got {quoted(loop)}")
         if sum(item.name == loop.name for item in loops if isinstance(item, Loop)) > 1:
             raise InputError(f"two loops are named {loop.name!r}; names must be unique")
         for frame in (loop.first, loop.second):

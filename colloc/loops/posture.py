@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from colloc.loops.closure import loop_jacobian, moving, path, residual
+from colloc.loops.closure import joint_path, loop_jacobian, moving, residual
 from colloc.loops.loop import Loop
 from colloc.model import Model
 from colloc.support.checks import InputError
@@ -38,7 +38,7 @@ class Closures:
     @cached_property
     def _function(self) -> ca.Function:
         q, still = ca.SX.sym("q", self.model.n), ca.SX(self.model.n, 1)
-        paths = [path(self.model, loop, q) for loop in self.loops]
+        paths = [joint_path(self.model, loop, q) for loop in self.loops]
         phi = [residual(loop, p.transform) for loop, p in zip(self.loops, paths, strict=True)]
         J = [
             loop_jacobian(loop, self.model.n, moving(p, still, still)).value

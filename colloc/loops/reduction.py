@@ -19,7 +19,7 @@ from typing import NamedTuple
 import casadi as ca
 
 from colloc.loops.arguments import of_chain
-from colloc.loops.closure import JointPath, loop_hessian, loop_jacobian, moving, path, residual, stacked
+from colloc.loops.closure import JointPath, joint_path, loop_hessian, loop_jacobian, moving, residual, stacked
 from colloc.loops.mechanism import ClosedChain
 from colloc.model.kinematics import Jet
 
@@ -63,12 +63,12 @@ class Reduction(NamedTuple):
         return self.solve_transposed(torques[self.chain.dependent_dofs, :])
 
 
-class JointMotion(NamedTuple):
+class DependentMotion(NamedTuple):
     """Rates and accelerations of all joints, SX, each shape (n,).
 
     Examples
     --------
-    >>> co.loops.JointMotion._fields
+    >>> co.loops.DependentMotion._fields
     ('qd', 'qdd')
     """
 
@@ -99,7 +99,7 @@ def loop_residual(chain: ClosedChain, q: ca.SX) -> ca.SX:
     >>> bool(abs(gap(chain.posture).full()).max() < 1e-9)
     True
     """
-    residuals = [residual(loop, path(chain.model, loop, q).transform) for loop in chain.loops]
+    residuals = [residual(loop, joint_path(chain.model, loop, q).transform) for loop in chain.loops]
     return ca.vertcat(*residuals)[chain.rows.tolist(), :]
 
 
@@ -127,7 +127,7 @@ def constraint_jacobian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> 
     >>> co.loops.constraint_jacobian(chain, q, 0 * q, 0 * q)[0].shape
     (2, 3)
     """
-    return jacobians(chain, [path(chain.model, loop, q) for loop in chain.loops], qd, qdd)
+    return jacobians(chain, [joint_path(chain.model, loop, q) for loop in chain.loops], qd, qdd)
 
 
 @of_chain
@@ -153,7 +153,7 @@ def constraint_hessian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX, mult
     >>> co.loops.constraint_hessian(chain, q, 0 * q, 0 * q, multipliers)[0].shape
     (3, 3)
     """
-    return hessians(chain, [path(chain.model, loop, q) for loop in chain.loops], qd, qdd, multipliers)
+    return hessians(chain, [joint_path(chain.model, loop, q) for loop in chain.loops], qd, qdd, multipliers)
 
 
 def reduce(chain: ClosedChain, q: ca.SX) -> Reduction:
@@ -165,7 +165,7 @@ def reduce(chain: ClosedChain, q: ca.SX) -> Reduction:
     q : SX, shape (n,)
         Of all joints, closed.
     """
-    paths = [path(chain.model, loop, q) for loop in chain.loops]
+    paths = [joint_path(chain.model, loop, q) for loop in chain.loops]
     still = ca.SX(chain.model.n, 1)
     J = jacobians(chain, paths, still, still).value
     factors = ca.qr(J[:, chain.dependent_dofs])
@@ -176,7 +176,7 @@ def reduce(chain: ClosedChain, q: ca.SX) -> Reduction:
 
 
 @of_chain
-def dependent_motion(chain: ClosedChain, q: ca.SX, ud: ca.SX, udd: ca.SX) -> JointMotion:
+def dependent_motion(chain: ClosedChain, q: ca.SX, ud: ca.SX, udd: ca.SX) -> DependentMotion:
     """Rates and accelerations of all joints from those of the independent ones.
 
     Parameters
@@ -198,11 +198,11 @@ def dependent_motion(chain: ClosedChain, q: ca.SX, ud: ca.SX, udd: ca.SX) -> Joi
     return reduced_motion(reduce(chain, q), ud, udd)
 
 
-def reduced_motion(reduction: Reduction, ud: ca.SX, udd: ca.SX) -> JointMotion:
+def reduced_motion(reduction: Reduction, ud: ca.SX, udd: ca.SX) -> DependentMotion:
     """`dependent_motion` of a posture already reduced."""
     chain, qd = reduction.chain, ca.densify(reduction.basis @ ud)
     rate = jacobians(chain, reduction.paths, qd, ca.SX(chain.model.n, 1)).rate
-    return JointMotion(qd, ca.densify(reduction.basis @ udd - reduction.dependent(rate @ qd)))
+    return DependentMotion(qd, ca.densify(reduction.basis @ udd - reduction.dependent(rate @ qd)))
 
 
 def posture_derivatives(chain: ClosedChain, q: ca.SX, value: ca.SX) -> tuple[ca.SX, ca.SX]:

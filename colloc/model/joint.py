@@ -255,7 +255,7 @@ class Joint(Portable):
         """
         if not self.moves:
             return self.before @ self.after
-        moved = homogeneous(self.rotation(q), sparse(self.screw.linear) * self.coordinate(q))
+        moved = homogeneous(self.rotation(q), sparse_vector(self.screw.linear) * self.coordinate(q))
         return self.frame(q) @ moved @ self.after
 
     @property
@@ -276,7 +276,7 @@ def _vector(axis: np.ndarray) -> str:
     return entries(ca.SX(axis))
 
 
-def sparse(vector: np.ndarray) -> ca.SX:
+def sparse_vector(vector: np.ndarray) -> ca.SX:
     """Numbers (3,) as a column that does not store its zeros, so that terms which vanish cost nothing."""
     return ca.sparsify(ca.SX(vector))
 

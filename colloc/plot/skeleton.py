@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.model import Capsule, Model
-from colloc.model.joint import sparse
+from colloc.model.joint import sparse_vector
 from colloc.model.kinematics import frames
 from colloc.support.lazy import cached_property
 
@@ -370,7 +370,7 @@ def places(model: Model, q: ca.SX, capsules: Sequence[Capsule] = ()) -> ca.SX:
         root, origin = joint[:3, 3], link[:3, 3]
         slid = root
         if body.joint.slides:
-            axis = joint[:3, :3] @ sparse(body.joint.axis)
+            axis = joint[:3, :3] @ sparse_vector(body.joint.axis)
             slid = root + axis * ca.dot(axis, origin - root)
         tip = origin if body.tip is None else placed(body.name, body.tip)
         start = root if parent < 0 else above[:3, 3]

@@ -12,7 +12,7 @@ import casadi as ca
 
 from colloc.dynamics.arguments import of_state
 from colloc.model import Load, Model
-from colloc.model.joint import sparse
+from colloc.model.joint import sparse_vector
 from colloc.model.kinematics import frames
 
 
@@ -59,7 +59,7 @@ def lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load
             continue
         da, frame = a[i] @ body.joint.twist, body.joint.frame(position)
         placed = frame if parent < 0 else a[parent] @ frame
-        turning = ca.dot(g[i], placed[:3, :3] @ sparse(body.joint.screw.angular))
+        turning = ca.dot(g[i], placed[:3, :3] @ sparse_vector(body.joint.screw.angular))
         # tr(dA D) without forming the product; an element-wise product of dA with D'.
         tau.append(_trace(da, d[i]) - gravity.T @ da @ e[i] - _trace(da, f[i]) - turning)
     return ca.vertcat(*tau)

@@ -29,7 +29,7 @@ import casadi as ca
 from colloc.dynamics.arguments import of_state
 from colloc.dynamics.formulation import Sensitivities
 from colloc.model import Load, Model
-from colloc.model.joint import sparse
+from colloc.model.joint import sparse_vector
 from colloc.model.kinematics import carry
 
 _Triple = tuple[ca.SX, ca.SX, ca.SX]
@@ -108,7 +108,7 @@ def _outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[_LinkTransfo
     for _, body, parent, (position, rate, change) in model.joint_motions(q, qd, qdd):
         joint = body.joint
         transform, twist = joint.transform(position), joint.twist
-        axis = joint.after[:3, :3].T @ sparse(joint.screw.angular)
+        axis = joint.after[:3, :3].T @ sparse_vector(joint.screw.angular)
         motion = carry(world if parent < 0 else links[parent].motion, transform, twist, rate, change)
         tangent = motion[0] @ twist
         links.append(_LinkTransforms(transform, twist, axis, body.pseudo_inertia, rate, change, motion, tangent))

@@ -33,7 +33,7 @@ import casadi as ca
 
 from colloc.dynamics.arguments import of_state
 from colloc.dynamics.formulation import Sensitivities
-from colloc.dynamics.liegroup.recursion import LinkTwists, inward, link_loads, outward, torques
+from colloc.dynamics.liegroup.recursion import LinkTwists, inward, joint_torques, link_loads, link_twists
 from colloc.dynamics.liegroup.twists import ad, ad_dual, cross, wrench_turning
 from colloc.dynamics.loads import LinkLoad
 from colloc.model import Load, Model
@@ -67,14 +67,14 @@ def lie_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequ
     [[0.4, 0.16],
      [0.16, 0.12]])
     """
-    links = outward(model, q, qd, qdd)
+    links = link_twists(model, q, qd, qdd)
     in_links = link_loads(model, links, loads)
     wrenches = inward(model, links, in_links)
     changes = _own_changes(model, links, in_links)
     rows = ca.vertcat(*_inward_changes(model, links, wrenches, changes))
     dq, dqd, dqdd = (ca.sparsify(rows[:, k * model.n : (k + 1) * model.n]) for k in range(3))
     # The mass matrix is symmetric: what an acceleration does to the ancestors of its joint is known already.
-    return Sensitivities(torques(model, links, wrenches), dq, dqd, ca.tril2symm(ca.tril(dqdd)))
+    return Sensitivities(joint_torques(model, links, wrenches), dq, dqd, ca.tril2symm(ca.tril(dqdd)))
 
 
 def _own_changes(model: Model, links: list[LinkTwists], loads: list[LinkLoad]) -> list[ca.SX]:

@@ -36,7 +36,7 @@ import casadi as ca
 from colloc.dynamics.arguments import of_state
 from colloc.dynamics.formulation import Sensitivities
 from colloc.dynamics.loads import Differentiated, loads_in_links, with_varying_loads
-from colloc.dynamics.newtonian.recursion import LinkMotion, Reactions, link_wrenches, outward
+from colloc.dynamics.newtonian.recursion import LinkMotion, Reactions, link_motions, link_wrenches
 from colloc.dynamics.passive import passive_slopes, passive_torque
 from colloc.model import Load, Model
 
@@ -132,7 +132,7 @@ def reaction_sensitivities(
     >>> type(sensitivities).__name__
     'ReactionSensitivities'
     """
-    links = outward(model, q, qd, qdd)
+    links = link_motions(model, q, qd, qdd)
     slopes = _outward_slopes(model, links, qd)
     force, moment = link_wrenches(model, links)
     dforce, dmoment = _wrench_slopes(model, links, slopes)

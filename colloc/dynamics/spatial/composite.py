@@ -31,7 +31,7 @@ from colloc.dynamics.arguments import of_state
 from colloc.dynamics.formulation import Sensitivities
 from colloc.dynamics.passive import armature
 from colloc.dynamics.spatial.integrals import Composite, composites, symmetric
-from colloc.dynamics.spatial.links import Jet, outward
+from colloc.dynamics.spatial.links import Jet, world_links
 from colloc.model import Load, Model
 
 Entries = dict[tuple[int, int], ca.SX]  # (row, column) -> value
@@ -63,7 +63,7 @@ def composite_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads
     [[0.4, 0.16],
      [0.16, 0.12]])
     """
-    links = outward(model, q, qd, qdd)
+    links = world_links(model, q, qd, qdd)
     screws, rates, seconds = zip(*(link.screw for link in links), strict=True)
     # Twice the rate of every screw, and twice its angular part: the factors of the Coriolis terms.
     rates, turns = [2 * rate for rate in rates], [2 * screw[:3] for screw in screws]
@@ -109,7 +109,7 @@ def mass_matrix(model: Model, q: ca.SX) -> ca.SX:
      [0.16, 0.12]])
     """
     rest = ca.SX(model.n, 1)
-    links = outward(model, q, rest, rest)
+    links = world_links(model, q, rest, rest)
     carried, entries = composites(model, links), Entries()
     for column, j in enumerate(model.moving):
         inertial = _inertial(carried[j], links[j].screw.value)
