@@ -23,22 +23,12 @@ class Block:
     Derivatives are taken of the small function in w, on SX, and scattered through the slices' constant maps: nothing
     differentiates through the trajectory. A constraint has bounds on its rows. A cost is the sum of its rows, or with
     weights the sum of weighted squares of them.
-
-    Parameters
-    ----------
-    name : str
-        The constraint or cost to which the rows belong.
-    sites : EvaluationPoints
-        The slices, and what stands in them for an instant.
-    rows : Rows
-        Expressions in the local variables, data, parameters and torques of the sites.
-    weights : SX, shape (r,), optional
-        Expressions in data and parameters: makes the block a sum of squares, whose rows are the residuals.
     """
 
-    name: str
-    sites: EvaluationPoints
-    rows: Rows
+    name: str  # the constraint or cost to which the rows belong
+    sites: EvaluationPoints  # the slices, and what stands in them for an instant
+    rows: Rows  # expressions in the local variables, data, parameters and torques of the sites
+    # shape (r,); expressions in data and parameters: makes the block a sum of squares, whose rows are the residuals
     weights: ca.SX | None = None
 
     def with_constant_data(self) -> Block:

@@ -16,38 +16,25 @@ class Entries(NamedTuple):
     """Where the nonzeros of a block's matrix go in terms of a slice's entries, the same way in all slices.
 
     Term number e adds weight[e, k] times nonzero source[e] of slice k to the place (row[e], column[e]).
-
-    Parameters
-    ----------
-    source, row, column : ndarray of int, shape (E,)
-        Rows are those of the block (Jacobian) or places in the slice (Hessian); columns are places in the slice.
-    weight : ndarray, shape (E, N)
     """
 
+    # source, row, column: ints, shape (E,); rows are those of the block (Jacobian) or places in the slice (Hessian);
+    # columns are places in the slice
     source: np.ndarray
     row: np.ndarray
     column: np.ndarray
-    weight: np.ndarray
+    weight: np.ndarray  # shape (E, N)
 
 
 @dataclass(frozen=True, eq=False)
 class Slices:
-    """Local variables w_k = A_k x[index[:, k]] of N slices, with a pattern of A that all share.
+    """Local variables w_k = A_k x[index[:, k]] of N slices, with a pattern of A that all share."""
 
-    Parameters
-    ----------
-    index : ndarray of int, shape (m, N)
-        Entries of x that each slice reads.
-    row, column : ndarray of int, shape (K,)
-        Places of the nonzeros of A_k: local variable, place in the slice; sorted by row.
-    weight : ndarray, shape (K, N)
-        Their values.
-    """
-
-    index: np.ndarray
+    index: np.ndarray  # ints, shape (m, N); entries of x that each slice reads
+    # row, column: ints, shape (K,); places of the nonzeros of A_k: local variable, place in the slice; sorted by row
     row: np.ndarray
     column: np.ndarray
-    weight: np.ndarray
+    weight: np.ndarray  # shape (K, N); their values
 
     @classmethod
     def of(cls, index: np.ndarray) -> Slices:

@@ -8,19 +8,11 @@ import casadi as ca
 
 
 class SumOfSquares(NamedTuple):
-    """An expression as weights' residuals squared plus the rest.
-
-    Parameters
-    ----------
-    residuals : list of SX scalars
-    weights : list of SX scalars
-        Of nothing that varies.
-    rest : SX scalar
-    """
+    """An expression as weights' residuals squared plus the rest."""
 
     residuals: list[ca.SX]
-    weights: list[ca.SX]
-    rest: ca.SX
+    weights: list[ca.SX]  # of nothing that varies
+    rest: ca.SX  # SX scalar
 
 
 def split_sum_of_squares(expression: ca.SX, varying: ca.SX) -> SumOfSquares:

@@ -31,23 +31,14 @@ RECURSIVE_FROM = 8
 
 @dataclass(frozen=True, eq=False)
 class Intermediate:
-    """Torques as symbols of their own, with their derivatives in the local variables w.
+    """Torques as symbols of their own, with their derivatives in the local variables w."""
 
-    Parameters
-    ----------
-    symbols, values : SX, shape (k,)
-        The torques, and what they stand for as expressions in w.
-    slopes : SX, shape (k, len(w)), sparse
-    curvature : callable
-        Multipliers, SX, shape (k,) -> Hessian in w of multipliers' values, SX, shape (len(w), len(w)), sparse.
-    recursive : bool
-        Whether gradients of sums, too, are to be made of the slopes, because a recursion was asked for.
-    """
-
-    symbols: ca.SX
+    symbols: ca.SX  # symbols, values: shape (k,); the torques, and what they stand for as expressions in w
     values: ca.SX
-    slopes: ca.SX
+    slopes: ca.SX  # shape (k, len(w)), sparse
+    # multipliers, SX, shape (k,) -> Hessian in w of multipliers' values, SX, shape (len(w), len(w)), sparse
     curvature: Callable[[ca.SX], ca.SX]
+    # whether gradients of sums, too, are to be made of the slopes, because a recursion was asked for
     recursive: bool = False
 
     def resolve(self, expressions: Sequence[ca.SX]) -> list[ca.SX]:

@@ -22,42 +22,23 @@ _MOST_STEPS = 2**31
 
 @dataclass(frozen=True, eq=False)
 class Output:
-    """A function of the state, with its Jacobian.
+    """A function of the state, with its Jacobian."""
 
-    Parameters
-    ----------
-    n_x, size : int
-        Numbers of states and of outputs, p.
-    value : callable
-        States (m, n_x) -> outputs (m, p).
-    jacobian : callable
-        States (m, n_x) -> (m, p, n_x).
-    """
-
-    n_x: int
+    n_x: int  # n_x, size: numbers of states and of outputs, p
     size: int
-    value: Rows
-    jacobian: Rows
+    value: Rows  # states (m, n_x) -> outputs (m, p)
+    jacobian: Rows  # states (m, n_x) -> (m, p, n_x)
 
 
 @dataclass(frozen=True, eq=False)
 class ObjectiveTerm:
-    """(y - target)' W (y - target) / 2, summed over steps.
+    """(y - target)' W (y - target) / 2, summed over steps."""
 
-    Parameters
-    ----------
-    targets : ndarray, shape (), (p,) or (m, p)
-    weights : ndarray, shape (), (p,) or (p, p)
-    steps : tuple of int, or None for all
-        Of m states, negative from the end; a control is at every step.
-    output : Output, optional
-        y as a function of the state; the state, or control, itself by default.
-    """
-
-    targets: np.ndarray
-    weights: np.ndarray
+    targets: np.ndarray  # shape (), (p,) or (m, p)
+    weights: np.ndarray  # shape (), (p,) or (p, p)
+    # of m states, negative from the end; None for all; a control is at every step
     steps: tuple[int, ...] | None = None
-    output: Output | None = None
+    output: Output | None = None  # y as a function of the state; the state, or control, itself by default
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,22 +38,12 @@ class Expansion(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Residual:
-    """F (y - target) at some rows of an array of states, or of controls.
+    """F (y - target) at some rows of an array of states, or of controls."""
 
-    Parameters
-    ----------
-    rows : ndarray of int, shape (m,)
-        Every one once.
-    targets : ndarray, shape (p,) or (m, p)
-    factor : ndarray, shape (p, p)
-    output : Output, optional
-        y; the rows themselves by default.
-    """
-
-    rows: np.ndarray
-    targets: np.ndarray
-    factor: np.ndarray
-    output: Output | None
+    rows: np.ndarray  # ints, shape (m,); every one once
+    targets: np.ndarray  # shape (p,) or (m, p)
+    factor: np.ndarray  # shape (p, p)
+    output: Output | None  # y; the rows themselves by default
 
     def value(self, z: np.ndarray) -> np.ndarray:
         """Residuals, shape (m, p)."""

@@ -23,15 +23,9 @@ _TRIALS = 60
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """Bounds on every variable.
+    """Bounds on every variable."""
 
-    Parameters
-    ----------
-    lower, upper : ndarray, shape (n,)
-        Infinite where there is no bound.
-    """
-
-    lower: np.ndarray
+    lower: np.ndarray  # lower, upper: shape (n,); infinite where there is no bound
     upper: np.ndarray
 
     @property

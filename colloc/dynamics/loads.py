@@ -11,21 +11,12 @@ from colloc.model import Load, Model
 
 
 class LinkLoad(NamedTuple):
-    """A load in the frame of the link it acts on.
+    """A load in the frame of the link it acts on."""
 
-    Parameters
-    ----------
-    body : int
-        Index of the loaded body.
-    force, moment : SX, shape (3,) [N], [N m]
-    point : SX, shape (3,) [m]
-        Where the force acts.
-    """
-
-    body: int
-    force: ca.SX
+    body: int  # index of the loaded body
+    force: ca.SX  # force, moment: shape (3,) [N], [N m]
     moment: ca.SX
-    point: ca.SX
+    point: ca.SX  # shape (3,) [m]; where the force acts
 
 
 def loads_in_links(model: Model, rotations: Sequence[ca.SX], loads: Sequence[Load]) -> list[LinkLoad]:

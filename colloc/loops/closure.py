@@ -37,36 +37,19 @@ from colloc.model.transforms import inverse
 
 
 class JointPath(NamedTuple):
-    """The joints between the frames of a loop at one posture.
+    """The joints between the frames of a loop at one posture."""
 
-    Parameters
-    ----------
-    dofs : tuple of int
-        Their coordinates, from the first frame to the second.
-    screws : list of SX, each shape (6,)
-        z, (angular; linear), in the first frame and about its origin.
-    transform : SX, shape (4, 4)
-        G, from the second frame to the first.
-    """
-
-    dofs: tuple[int, ...]
-    screws: list[ca.SX]
-    transform: ca.SX
+    dofs: tuple[int, ...]  # their coordinates, from the first frame to the second
+    screws: list[ca.SX]  # each shape (6,); z, (angular; linear), in the first frame and about its origin
+    transform: ca.SX  # shape (4, 4); G, from the second frame to the first
 
 
 class MovingJointPath(NamedTuple):
-    """A path in motion.
-
-    Parameters
-    ----------
-    dofs : tuple of int
-    screws : Jet, SX, each shape (6, joints)
-    transform : Jet, SX, each shape (4, 4)
-    """
+    """A path in motion."""
 
     dofs: tuple[int, ...]
-    screws: Jet
-    transform: Jet
+    screws: Jet  # each shape (6, joints)
+    transform: Jet  # each shape (4, 4)
 
 
 def joint_path(model: Model, loop: Loop, q: ca.SX) -> JointPath:

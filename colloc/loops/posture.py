@@ -23,16 +23,9 @@ PREFER = 1e-2  # likewise: what is longer is taken before others where it is ask
 
 @dataclass(frozen=True, eq=False)
 class Closures:
-    """All rows of some loops, as functions of numbers.
+    """All rows of some loops, as functions of numbers."""
 
-    Parameters
-    ----------
-    model : Model
-        Without symbols.
-    loops : sequence of Loop
-    """
-
-    model: Model
+    model: Model  # without symbols
     loops: Sequence[Loop]
 
     @cached_property

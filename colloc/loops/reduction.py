@@ -25,24 +25,13 @@ from colloc.model.kinematics import Jet
 
 
 class Reduction(NamedTuple):
-    """A closed posture.
-
-    Parameters
-    ----------
-    chain : ClosedChain
-    paths : list of JointPath
-        Of every loop.
-    orthogonal, triangular : SX, shape (r, r)
-        J_d, as a product.
-    basis : SX, shape (n, mobility), sparse
-        N, all joint rates per rate of the independent joints.
-    """
+    """A closed posture."""
 
     chain: ClosedChain
-    paths: list[JointPath]
-    orthogonal: ca.SX
+    paths: list[JointPath]  # of every loop
+    orthogonal: ca.SX  # orthogonal, triangular: shape (r, r); J_d, as a product
     triangular: ca.SX
-    basis: ca.SX
+    basis: ca.SX  # shape (n, mobility), sparse; N, all joint rates per rate of the independent joints
 
     def solve(self, right: ca.SX) -> ca.SX:
         """x with J_d x = right."""

@@ -19,21 +19,11 @@ _COINCIDENT = 1e-12  # m; closer than this is the same point
 
 
 class SingularPosture(NamedTuple):
-    """A moment near gimbal lock.
+    """A moment near gimbal lock."""
 
-    Parameters
-    ----------
-    joints : tuple of three str
-        The sequence, from base to tip.
-    t : float [s]
-        When it is nearest to the lock.
-    angle : float [rad]
-        Between the axes of the first and the third joint then; zero in the lock.
-    """
-
-    joints: tuple[str, str, str]
-    t: float
-    angle: float
+    joints: tuple[str, str, str]  # the sequence, from base to tip
+    t: float  # [s] when it is nearest to the lock
+    angle: float  # [rad] between the axes of the first and the third joint then; zero in the lock
 
 
 def singular_postures(model: Model, t: np.ndarray, q: np.ndarray, within: float) -> list[SingularPosture]:

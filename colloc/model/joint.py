@@ -82,21 +82,11 @@ class Screw(NamedTuple):
 
 
 class JointMotion(NamedTuple):
-    """Where a joint is and how its screw moves, as recursions see it; all a recursion knows of q, qd and qdd.
+    """Where a joint is and how its screw moves, as recursions see it; all a recursion knows of q, qd and qdd."""
 
-    Parameters
-    ----------
-    position : SX, shape (positions,) [rad, m]
-        As `Joint.transform` takes it.
-    rate : SX, scalar [rad/s] or [m/s]
-        Speed along the screw; a structural zero for a fixed joint.
-    change : SX, scalar [rad/s2] or [m/s2]
-        Its time derivative, likewise.
-    """
-
-    position: ca.SX
-    rate: ca.SX
-    change: ca.SX
+    position: ca.SX  # shape (positions,) [rad, m]; as `Joint.transform` takes it
+    rate: ca.SX  # scalar [rad/s] or [m/s]; speed along the screw; a structural zero for a fixed joint
+    change: ca.SX  # scalar [rad/s2] or [m/s2]; its time derivative, likewise
 
 
 @spelt

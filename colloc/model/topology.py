@@ -16,20 +16,12 @@ class Topology:
 
     A branch is a maximal run of joints without a fork: it starts at the world or after a joint with several
     children and ends before the next fork or at a tip.
-
-    Parameters
-    ----------
-    parents : tuple of int
-        Parent joint of joint 1, 2, ...
-    branches : tuple of tuples of int
-        Joints of each branch from base to tip, branches numbered by their first joint.
-    branch_parents : tuple of int
-        Parent branch of branch 1, 2, ...; 0 is the world.
     """
 
-    parents: tuple[int, ...]
+    parents: tuple[int, ...]  # parent joint of joint 1, 2, ...
+    # joints of each branch from base to tip, branches numbered by their first joint
     branches: tuple[tuple[int, ...], ...]
-    branch_parents: tuple[int, ...]
+    branch_parents: tuple[int, ...]  # parent branch of branch 1, 2, ...; 0 is the world
 
     @property
     def joint_parent_matrix(self) -> np.ndarray:

@@ -19,19 +19,12 @@ class SplineBasis:
     either side, breakpoints as often as p less the continuity there. Where degrees differ, and nothing beyond the first
     derivative is continuous, the knot beyond the breakpoint is that of the neighbour, with its width stretched by the
     ratio of the degrees: control points are then the same for both (Bezier's condition for equal slopes).
-
-    Parameters
-    ----------
-    breakpoints : ndarray, shape (intervals + 1,)
-        Rising.
-    degrees : ndarray of int, shape (intervals,)
-    continuity : ndarray of int, shape (intervals - 1,)
-        Continuous derivatives at the breakpoints inside: -1 (values may jump) to the degree - 1, and at most 1 where
-        degrees differ.
     """
 
-    breakpoints: np.ndarray
-    degrees: np.ndarray
+    breakpoints: np.ndarray  # shape (intervals + 1,); rising
+    degrees: np.ndarray  # ints, shape (intervals,)
+    # ints, shape (intervals - 1,); continuous derivatives at the breakpoints inside: -1 (values may jump) to the degree
+    # - 1, and at most 1 where degrees differ
     continuity: np.ndarray
 
     @classmethod

@@ -90,19 +90,11 @@ def new_figure(size: tuple[float, float] = (8.0, 6.0), width: Any = None, figsiz
 
 
 class Panels(NamedTuple):
-    """Axes to draw in, and who they belong to.
-
-    Parameters
-    ----------
-    figure : Figure
-    axes : ndarray of Axes, shape (rows, columns)
-    borrowed : bool
-        Whether they are the user's own.
-    """
+    """Axes to draw in, and who they belong to."""
 
     figure: Figure
-    axes: np.ndarray
-    borrowed: bool
+    axes: np.ndarray  # shape (rows, columns)
+    borrowed: bool  # whether they are the user's own
 
     def legend(self, handles: Sequence[Line2D]) -> None:
         """A legend beside or below our own figure, in the first of the user's axes."""

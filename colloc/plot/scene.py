@@ -28,18 +28,10 @@ _TRANSPARENT = 0.5  # solids in space, through which what is behind them is seen
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """Axes with equal scales for the places of a stick figure.
+    """Axes with equal scales for the places of a stick figure."""
 
-    Parameters
-    ----------
-    ax : Axes
-        Two-dimensional in a plane, an Axes3D in space.
-    plane : (int, int) or None
-        World axes (right, up) shown; None in space.
-    """
-
-    ax: Axes
-    plane: tuple[int, int] | None
+    ax: Axes  # two-dimensional in a plane, an Axes3D in space
+    plane: tuple[int, int] | None  # world axes (right, up) shown; None in space
 
     def line(self, points: np.ndarray, *args: Any, **look: Any) -> Line2D:
         """Plot world points, shape (N, 3) [m]."""

@@ -24,28 +24,14 @@ Ties = tuple[tuple[int, int, bool], ...]
 
 
 class Snapshot(NamedTuple):
-    """A stick figure at one time: places in the world frame, each an ndarray of shape (places, 3) [m].
+    """A stick figure at one time: places in the world frame, each an ndarray of shape (places, 3) [m]."""
 
-    Parameters
-    ----------
-    links, rails : ndarray
-        All links, and all slides, as one line with gaps.
-    carriages : ndarray
-        Ends of all slides.
-    pins : ndarray
-        Hinges.
-    tips : ndarray
-        Ends of the chains.
-    dots : ndarray
-        Markers, and tips of bodies within a chain.
-    """
-
-    links: np.ndarray
+    links: np.ndarray  # links, rails: all links, and all slides, as one line with gaps
     rails: np.ndarray
-    carriages: np.ndarray
-    pins: np.ndarray
-    tips: np.ndarray
-    dots: np.ndarray
+    carriages: np.ndarray  # ends of all slides
+    pins: np.ndarray  # hinges
+    tips: np.ndarray  # ends of the chains
+    dots: np.ndarray  # markers, and tips of bodies within a chain
 
 
 class StickFigure(ABC):
@@ -138,44 +124,21 @@ class Skeleton(StickFigure):
     origin, and from there to the body's tip and markers. With standard DH the origin is the far end of the link.
     Where the origin is at the joint instead, without a tip, a marker or a child elsewhere on the link, nothing is known
     of its far end: its centre of mass stands for it, and is named so.
-
-    Parameters
-    ----------
-    model : Model
-    t : ndarray, shape (N,) [s]
-    start : ndarray
-        Origin of the parent; the root for a body on the world.
-    root : ndarray
-        Where the joint sits: its axis starts here.
-    slid : ndarray
-        End of the slide, or of the advance of a helix; the root for a joint that does not slide.
-    origin : ndarray
-        Origin of the link frame.
-    com : ndarray
-        Centre of mass.
-    tip : ndarray
-        The body's tip; the origin where it has none.
-    markers : ndarray, shape (N, n_markers, 3)
-        Where the model's markers are.
-    capsules : tuple of Capsule
-    solids : ndarray, shape (N, n_capsules, 7)
-        Start, end and radius of every capsule.
-    ties : tuple of (int, int, bool), optional
-        Of every loop that closes the mechanism: the bodies whose origins it ties together, and whether it lets one
-        slide along the other.
     """
 
     model: Model
-    t: np.ndarray
-    start: np.ndarray
-    root: np.ndarray
-    slid: np.ndarray
-    origin: np.ndarray
-    com: np.ndarray
-    tip: np.ndarray
-    markers: np.ndarray
+    t: np.ndarray  # shape (N,) [s]
+    start: np.ndarray  # origin of the parent; the root for a body on the world
+    root: np.ndarray  # where the joint sits: its axis starts here
+    slid: np.ndarray  # end of the slide, or of the advance of a helix; the root for a joint that does not slide
+    origin: np.ndarray  # origin of the link frame
+    com: np.ndarray  # centre of mass
+    tip: np.ndarray  # the body's tip; the origin where it has none
+    markers: np.ndarray  # shape (N, n_markers, 3); where the model's markers are
     capsules: tuple[Capsule, ...]
-    solids: np.ndarray
+    solids: np.ndarray  # shape (N, n_capsules, 7); start, end and radius of every capsule
+    # of every loop that closes the mechanism: the bodies whose origins it ties together, and whether it lets one slide
+    # along the other
     ties: Ties = ()
 
     @cached_property

@@ -100,20 +100,11 @@ class Bounds:
 
 @dataclass(frozen=True, eq=False)
 class JointBounds:
-    """All bounds that a problem states on one joint quantity for one part of the motion.
+    """All bounds that a problem states on one joint quantity for one part of the motion."""
 
-    Parameters
-    ----------
-    quantity : "q", "qd", "qdd", "jerk", "tau" or "tau_rate"
-    joints : list of int
-        The joints that have a bound.
-    lower, upper : ndarray, one for each of these joints
-    where : Window
-    """
-
-    quantity: str
-    joints: list[int]
-    lower: np.ndarray
+    quantity: str  # "q", "qd", "qdd", "jerk", "tau" or "tau_rate"
+    joints: list[int]  # the joints that have a bound
+    lower: np.ndarray  # lower, upper: one for each of these joints
     upper: np.ndarray
     where: Window
 

@@ -131,21 +131,12 @@ def check_numbers(what: str, function: ca.Function) -> None:
 
 
 class UserFunction(NamedTuple):
-    """A user's function with its expression.
-
-    Parameters
-    ----------
-    name : str
-    fn : callable
-    expression : SX
-    where : object
-        Times at which it holds; of a cost whether it is terminal.
-    """
+    """A user's function with its expression."""
 
     name: str
     fn: Any
     expression: ca.SX
-    where: Any
+    where: Any  # times at which it holds; of a cost whether it is terminal
 
 
 def check_loops(what: str, functions: Sequence[UserFunction]) -> None:

@@ -58,18 +58,10 @@ def check_hessian(hessian: object) -> Hessian:
 
 
 class Scale(NamedTuple):
-    """Divisors of the cost and of the rows in a run.
+    """Divisors of the cost and of the rows in a run."""
 
-    Parameters
-    ----------
-    cost : float
-        In the cost's own unit.
-    rows : ndarray, shape (n_g,)
-        Of every constraint row, in its own unit.
-    """
-
-    cost: float
-    rows: np.ndarray
+    cost: float  # in the cost's own unit
+    rows: np.ndarray  # shape (n_g,); of every constraint row, in its own unit
 
 
 def scale_at(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> Scale:

@@ -28,17 +28,10 @@ _PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 class Archive(NamedTuple):
-    """The content of a file.
-
-    Parameters
-    ----------
-    arrays : mapping of str to ndarray
-    meta : mapping
-        The JSON object in the array "meta".
-    """
+    """The content of a file."""
 
     arrays: Mapping[str, np.ndarray]
-    meta: Mapping[str, Any]
+    meta: Mapping[str, Any]  # the JSON object in the array "meta"
 
 
 def to_bytes(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> bytes:

@@ -12,22 +12,12 @@ import casadi as ca
 
 @dataclass(frozen=True)
 class Table:
-    """A titled table of strings.
+    """A titled table of strings."""
 
-    Parameters
-    ----------
-    title : str
-        One line above the table.
-    header : sequence of str
-    rows : sequence of sequences of str
-    notes : sequence of str
-        Lines below the table.
-    """
-
-    title: str
+    title: str  # one line above the table
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
-    notes: Sequence[str] = ()
+    notes: Sequence[str] = ()  # lines below the table
 
     def text(self) -> str:
         """Columns aligned with spaces."""

@@ -183,20 +183,11 @@ class FreeKnotsGrid(Grid):
 
 @dataclass(frozen=True)
 class _KnotTable:
-    """Consecutive knots of many places on a spline, as symbols; knots that are the same everywhere are one symbol.
+    """Consecutive knots of many places on a spline, as symbols; knots that are the same everywhere are one symbol."""
 
-    Parameters
-    ----------
-    symbols : SX, shape (distinct,)
-    knots : tuple of SX
-        Rising.
-    index : ndarray of int, shape (N, distinct)
-        The breakpoints that the symbols stand for at every place.
-    """
-
-    symbols: ca.SX
-    knots: tuple[ca.SX, ...]
-    index: np.ndarray
+    symbols: ca.SX  # shape (distinct,)
+    knots: tuple[ca.SX, ...]  # rising
+    index: np.ndarray  # ints, shape (N, distinct); the breakpoints that the symbols stand for at every place
 
     @classmethod
     def of(cls, table: np.ndarray) -> _KnotTable:

@@ -38,20 +38,10 @@ _SECONDS = 8e-3  # that building takes for every pair of a joint and one that mo
 
 
 class Phase(NamedTuple):
-    """One phase of a program.
+    """One phase of a program."""
 
-    Parameters
-    ----------
-    before : str
-        What to put before the names of its rows and variables.
-    part : slice
-        Its entries of a decision vector.
-    problem : Problem
-    grid : Grid
-    """
-
-    before: str
-    part: slice
+    before: str  # what to put before the names of its rows and variables
+    part: slice  # its entries of a decision vector
     problem: Problem
     grid: Grid
 
@@ -327,22 +317,12 @@ class BaseNLP(ABC):
 
 
 class Recipe(NamedTuple):
-    """What the program of a phase is built from, beside its problem.
-
-    Parameters
-    ----------
-    curve : Transcription
-    dynamics, sensitivities :
-        As in `transcribe`.
-    extra : Points or None
-        Nodes beside the curve's own.
-    compile : bool, Compile or None
-    """
+    """What the program of a phase is built from, beside its problem."""
 
     curve: Transcription
-    dynamics: InverseDynamics = newton_euler
+    dynamics: InverseDynamics = newton_euler  # dynamics, sensitivities: as in `transcribe`
     sensitivities: DerivativeRecursion | None = None
-    extra: Points | None = None
+    extra: Points | None = None  # nodes beside the curve's own
     compile: bool | Compile | None = None
 
 

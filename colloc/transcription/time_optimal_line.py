@@ -37,21 +37,12 @@ _Torques = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TimeOptimalLine:
-    """The straight line between two postures as a motion from rest to rest; s'' is constant between grid points.
+    """The straight line between two postures as a motion from rest to rest; s'' is constant between grid points."""
 
-    Parameters
-    ----------
-    start, end : ndarray, shape (n,) [rad, m]
-    s : ndarray, shape (N + 1,)
-        Fractions of the line, rising from 0 to 1.
-    rate : ndarray, shape (N + 1,) [1/s]
-        ds/dt there, zero at both ends.
-    """
-
-    start: np.ndarray
+    start: np.ndarray  # start, end: shape (n,) [rad, m]
     end: np.ndarray
-    s: np.ndarray
-    rate: np.ndarray
+    s: np.ndarray  # shape (N + 1,); fractions of the line, rising from 0 to 1
+    rate: np.ndarray  # shape (N + 1,) [1/s]; ds/dt there, zero at both ends
 
     @cached_property
     def t(self) -> np.ndarray:

@@ -16,27 +16,14 @@ _AT_REST = Jet(ca.SX(6, 1), ca.SX(6, 1), ca.SX(6, 1))
 
 
 class WorldLink(NamedTuple):
-    """Motion of a link, about the reference point of its tree.
+    """Motion of a link, about the reference point of its tree."""
 
-    Parameters
-    ----------
-    rotation : SX, shape (3, 3)
-        WorldLink axes -> world axes.
-    omega, alpha : SX, shape (3,)
-    origin : Jet
-        Of the link frame; gravity is included in its acceleration.
-    screw : Jet
-        Of the joint, SX, each shape (6,); zero for a fixed joint.
-    axes : tuple of Jet
-        Of the unit vectors of the link frame.
-    """
-
-    rotation: ca.SX
-    omega: ca.SX
+    rotation: ca.SX  # shape (3, 3); WorldLink axes -> world axes
+    omega: ca.SX  # omega, alpha: shape (3,)
     alpha: ca.SX
-    origin: Jet
-    screw: Jet
-    axes: tuple[Jet, ...]
+    origin: Jet  # of the link frame; gravity is included in its acceleration
+    screw: Jet  # of the joint, SX, each shape (6,); zero for a fixed joint
+    axes: tuple[Jet, ...]  # of the unit vectors of the link frame
 
 
 def world_links(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[WorldLink]:
