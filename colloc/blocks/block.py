@@ -57,15 +57,7 @@ class Block:
     def equations(self, chosen: np.ndarray, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Equations of a single slice in some variables, all others constant, without torques: slopes, and residuals.
 
-        Parameters
-        ----------
-        chosen : ndarray of bool, shape (n_x,)
-        x : ndarray, shape (n_x,)
-        p : ndarray
-
-        Returns
-        -------
-        ndarray, shape (m, n_x), and ndarray, shape (m,)
+        ndarray, shapes (m, n_x) and (m,), at x, shape (n_x,), of which some are `chosen`.
         """
         slices, w, expression = self.sites.slices, self.sites.local.w, self.expression
         moved = w[np.flatnonzero(slices.known(np.zeros(x.size), chosen)[0]).tolist()]

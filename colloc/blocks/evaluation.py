@@ -79,10 +79,8 @@ class Evaluation:
     ) -> tuple[ca.MX, ca.Sparsity, Slices]:
         """One of a block's functions at every slice.
 
-        Returns
-        -------
-        MX column, Sparsity, Slices
-            The nonzeros, slice after slice; their pattern in a slice; the slices in whose local variables it is meant.
+        The nonzeros, MX column, slice after slice; their pattern in a slice; the slices in whose local variables it is
+        meant.
         """
         arguments = [block.sites.slices.gather(x), ca.DM(block.sites.data), p, *multipliers]
         compiled = self.compiled

@@ -87,13 +87,7 @@ class Slices:
         return terms if self.plain else np.add.reduceat(terms, self.starts[:-1], axis=0)
 
     def known(self, x: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Which local variables of the first slice free entries of x move, and the values of all, rounding left out.
-
-        Parameters
-        ----------
-        x : ndarray, shape (n_x,)
-        free : ndarray of bool, shape (n_x,)
-        """
+        """Which local variables of the first slice free entries of x move, and the values of all, rounding left out."""
         places, weight, first = self.index[self.column, 0], self.weight[:, 0], self.starts[:-1]
         terms = weight * x[places]
         moved, value, size = (np.add.reduceat(k, first) for k in (free[places] & (weight != 0), terms, np.abs(terms)))
@@ -190,18 +184,10 @@ def scatter(
 ) -> ca.MX:
     """Sparse matrix assembled from the nonzeros of many slices; what meets at one place adds up.
 
-    A pure re-ordering of nonzeros when nothing meets and all weights are one, else one product with a constant
-    sparse matrix.
-
-    Parameters
-    ----------
-    n_rows, n_columns : int
-        Shape of the matrix.
-    parts : sequence of (values, entries, row, column)
-        Nonzeros of all slices in one MX column, slice after slice; how they enter; and the rows and columns of the
-        matrix, ndarray of int, shape (E, N), where they do.
-    rows, columns : ndarray of bool, optional
-        Which rows and columns to fill; all by default.
+    A pure re-ordering of nonzeros when nothing meets and all weights are one, else one product with a constant sparse
+    matrix. Parts are (values, entries, row, column): nonzeros of all slices in one MX column, slice after slice; how
+    they enter; and the rows and columns of the matrix, ints, shape (E, N), where they do. Only some rows and columns,
+    bools, may be filled.
     """
     chunks, offset = [], 0
     for values, entries, row, column in parts:

@@ -16,16 +16,10 @@ class SumOfSquares(NamedTuple):
 
 
 def split_sum_of_squares(expression: ca.SX, varying: ca.SX) -> SumOfSquares:
-    """Take the squares out of a sum.
+    """Take the squares out of a sum, SX scalar; what is `varying` may not stand in a weight.
 
     What is added, subtracted, multiplied or divided by something constant, or switched by a condition is followed to
     its terms; a term that is a square gives its root, any other stays in the rest.
-
-    Parameters
-    ----------
-    expression : SX scalar
-    varying : SX symbols
-        What may not stand in a weight.
     """
     squares, rest = SumOfSquares([], [], ca.SX(0)), ca.SX(0)
     waiting: list[tuple[ca.SX, ca.SX, ca.SX | None]] = [(expression, ca.SX(1), None)]

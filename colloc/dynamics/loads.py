@@ -20,15 +20,7 @@ class LinkLoad(NamedTuple):
 
 
 def loads_in_links(model: Model, rotations: Sequence[ca.SX], loads: Sequence[Load]) -> list[LinkLoad]:
-    """Every load in the frame of its link.
-
-    Parameters
-    ----------
-    model : Model
-    rotations : sequence of SX, each shape (3, 3)
-        From the axes of every link to those of its parent.
-    loads : sequence of Load
-    """
+    """Every load in the frame of its link; rotations lead from the axes of every link to those of its parent."""
     if not loads:
         return []
     to_world: list[ca.SX] = []

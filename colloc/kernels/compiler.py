@@ -56,13 +56,7 @@ class Compiler:
 
 @cache
 def inspect(command: tuple[str, ...]) -> Compiler:
-    """The compiler of a command, asked for its macros.
-
-    Raises
-    ------
-    CompileError
-        If it does not answer like a C compiler.
-    """
+    """The compiler of a command, asked for its macros; CompileError if it does not answer like a C compiler."""
     complaint = ""
     for cpu in (("-march=native",), ("-mcpu=native",), ()):
         words = (*command, *cpu)
@@ -75,22 +69,9 @@ def inspect(command: tuple[str, ...]) -> Compiler:
 
 
 def compile_library(compiler: Compiler, sources: Sequence[str], directory: Path, jobs: int) -> Path:
-    """Compile C files, the first of them the driver, side by side, and link them.
+    """Compile C files, the first of them the driver, side by side, and link them in an empty directory.
 
-    Parameters
-    ----------
-    compiler : Compiler
-    sources : sequence of str
-        Texts of the files.
-    directory : Path
-        Empty, for everything that is written.
-    jobs : int
-        Most compilers at a time.
-
-    Raises
-    ------
-    CompileError
-        If a compiler fails, quoting it.
+    At most `jobs` compilers run at a time. CompileError if one fails, quoting it.
     """
     runs, objects = [], []
     for number, text in enumerate(sources):

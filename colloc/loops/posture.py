@@ -61,13 +61,7 @@ class Closures:
     ) -> np.ndarray:
         """The posture near q that leaves least of the residual (Levenberg-Marquardt, coordinates unscaled).
 
-        Parameters
-        ----------
-        q : ndarray, shape (n,)
-        rows : indices
-            Which rows of the residual.
-        joints : indices
-            Which coordinates may move.
+        Of the residual, shape (rows,), some rows may count alone, and some joints may move alone.
         """
         damping = 1e-6
         phi, J = (part[rows] for part in self.at(q))
@@ -90,13 +84,9 @@ class Closures:
 
 
 def pivots(matrix: np.ndarray, preferred: Sequence[int] = ()) -> list[int]:
-    """Columns that span what all columns span, by QR with column pivoting.
+    """Columns of a matrix that span what all columns span, by QR with column pivoting.
 
-    Parameters
-    ----------
-    matrix : ndarray, shape (m, n)
-    preferred : sequence of int
-        Columns to take first, as long as they are well independent.
+    Those preferred are taken first, as long as they are well independent.
     """
     rest = np.array(matrix, dtype=float)
     longest = np.linalg.norm(rest, axis=0).max(initial=0.0)

@@ -146,14 +146,7 @@ def constraint_hessian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX, mult
 
 
 def reduce(chain: ClosedChain, q: ca.SX) -> Reduction:
-    """The linear algebra of a closed posture, done once.
-
-    Parameters
-    ----------
-    chain : ClosedChain
-    q : SX, shape (n,)
-        Of all joints, closed.
-    """
+    """The linear algebra of a closed posture of all joints, SX, shape (n,), done once."""
     paths = [joint_path(chain.model, loop, q) for loop in chain.loops]
     still = ca.SX(chain.model.n, 1)
     J = jacobians(chain, paths, still, still).value
@@ -195,22 +188,10 @@ def reduced_motion(reduction: Reduction, ud: ca.SX, udd: ca.SX) -> DependentMoti
 
 
 def posture_derivatives(chain: ClosedChain, q: ca.SX, value: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Gradient and Hessian by the independent coordinates of a function of the closed posture.
+    """Gradient (mobility,) and Hessian by the independent coordinates of a function of the closed posture.
 
-    With rho such that J_d' rho equals the slope by the dependent coordinates, phi(q(u)) = 0 gives
-    d2f/du2 = N' (d2f/dq2 - Hessian of rho' phi) N.
-
-    Parameters
-    ----------
-    chain : ClosedChain
-    q : SX symbols, shape (n,)
-    value : SX, scalar
-        Depends on q alone.
-
-    Returns
-    -------
-    gradient : SX, shape (mobility,)
-    hessian : SX, shape (mobility, mobility)
+    With rho such that J_d' rho equals the slope by the dependent coordinates, phi(q(u)) = 0 gives d2f/du2 = N' (d2f/dq2
+    - Hessian of rho' phi) N. The value, SX, scalar, depends on q alone, SX symbols.
     """
     reduction, still = reduce(chain, q), ca.SX(chain.model.n, 1)
     bent, slope = ca.hessian(value, q)

@@ -27,18 +27,11 @@ class SingularPosture(NamedTuple):
 
 
 def singular_postures(model: Model, t: np.ndarray, q: np.ndarray, within: float) -> list[SingularPosture]:
-    """Every sequence of three angles that comes near its gimbal lock.
+    """Every sequence of three angles that comes near its gimbal lock in a motion q (N, n) at t (N,) [s].
 
     Sequences are found by what they are, three hinges that meet in a point on massless links which carry nothing else,
-    however they were made. Where symbols stand between the axes nothing is said.
-
-    Parameters
-    ----------
-    model : Model
-    t : ndarray, shape (N,) [s]
-    q : ndarray, shape (N, n) [rad, m]
-    within : float [rad]
-        Angle between the axes of the first and the third joint that counts as near.
+    however they were made. Where symbols stand between the axes nothing is said. Near is an angle [rad] `within` which
+    the axes of the first and the third joint come.
     """
     singular = []
     for triple in _sequences(model):

@@ -43,16 +43,9 @@ class _Steps(NamedTuple):
 
 
 def path_speeds(limits: PathLimits) -> np.ndarray | None:
-    """Squared speeds of the fastest motion from rest at the first grid point to rest at the last.
+    """Squared speeds of the fastest motion from rest at the first grid point to rest at the last, shape (N + 1,).
 
-    Parameters
-    ----------
-    limits : PathLimits
-
-    Returns
-    -------
-    ndarray, shape (N + 1,), or None
-        x at the grid points, infinite where nothing limits it; None if no motion obeys the limits.
+    They are infinite where nothing limits them; None if no motion obeys the limits.
     """
     steps, doubled = _on_steps(limits), 2 * np.diff(limits.s)
     reach = [(0.0, 0.0)]

@@ -150,13 +150,7 @@ _AROUND, _ALONG = 32, 8  # corners around a capsule, and from the rim of a hemis
 
 
 def capsule_outline(start: np.ndarray, end: np.ndarray, radius: float) -> np.ndarray:
-    """Two half circles around the ends of an axis in the plane, shape (corners, 2).
-
-    Parameters
-    ----------
-    start, end : ndarray, shape (2,) [m]
-    radius : float [m]
-    """
+    """Two half circles around the ends (2,) [m] of an axis in the plane, shape (corners, 2)."""
     way = end - start
     turn = np.arctan2(way[1], way[0]) + np.linspace(-np.pi / 2, np.pi / 2, _AROUND // 2 + 1)
     half = radius * np.column_stack([np.cos(turn), np.sin(turn)])
@@ -164,13 +158,7 @@ def capsule_outline(start: np.ndarray, end: np.ndarray, radius: float) -> np.nda
 
 
 def capsule_surface(start: np.ndarray, end: np.ndarray, radius: float) -> np.ndarray:
-    """Quadrangles around an axis in space, shape (faces, 4, 3).
-
-    Parameters
-    ----------
-    start, end : ndarray, shape (3,) [m]
-    radius : float [m]
-    """
+    """Quadrangles around an axis between two ends (3,) [m] in space, shape (faces, 4, 3)."""
     way = end - start
     length = np.linalg.norm(way)
     along = way / length if length > 0 else np.array([0.0, 0.0, 1.0])

@@ -210,10 +210,7 @@ def bounds(
 def joint_limits(model: Model, all_bounds: Sequence[Bounds], quantity: str) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper bounds that hold all along, each shape (n,): limits of the model and `bounds` together.
 
-    Raises
-    ------
-    InputError
-        Naming the joint whose bounds contradict each other.
+    InputError naming the joint whose bounds contradict each other.
     """
     choice("quantity", quantity, QUANTITIES)
     names = model.names(quantity)

@@ -357,13 +357,7 @@ def phase_rows(what: str, rows: Rows, readable: Sequence[Readable]) -> PhaseRows
 
 
 def equal_constants(constants: Mapping[str, Sequence[Unknown]], ends: Mapping[str, PhaseEnds]) -> dict[str, PhaseRows]:
-    """Constants that several phases have, equal from each such phase to the next.
-
-    Parameters
-    ----------
-    constants : mapping of phase to its constants
-    ends : mapping of phase to PhaseEnds
-    """
+    """Constants that several phases have, equal from each such phase to the next."""
     phases_with: dict[Unknown, list[str]] = {}
     for phase, unknowns in constants.items():
         for constant in unknowns:

@@ -104,11 +104,7 @@ class Coordinates(Protocol):
     def postures(self, q: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
         """Postures in which all fits together, with the independent coordinates of others, each shape (N, n).
 
-        Parameters
-        ----------
-        q : ndarray, shape (N, n)
-        start : ndarray, shape (n,), optional
-            Near which the first one is looked for.
+        The first is looked for near `start`, shape (n,).
         """
         ...
 

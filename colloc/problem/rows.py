@@ -111,10 +111,7 @@ def bounded(
 ) -> Rows:
     """Rows from what a user's function returned.
 
-    Raises
-    ------
-    InputError
-        For a value that is not a scalar or a column, or bounds and scales of another shape.
+    InputError for a value that is not a scalar or a column, or bounds and scales of another shape.
     """
     check_returned(f"constraint {name!r}", value)
     try:

@@ -53,13 +53,7 @@ def checksum(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> str:
 
 
 def read_archive(path: str | os.PathLike[str]) -> Archive:
-    """The arrays of a file by name, and its metadata.
-
-    Raises
-    ------
-    InputError
-        Naming the file, and the array where it is one.
-    """
+    """The arrays of a file by name, and its metadata; InputError naming the file, and the array where it is one."""
     file = check_path(path)
     if not file.is_file():
         raise InputError(f"no file {str(file)!r}")

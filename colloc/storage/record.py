@@ -122,18 +122,9 @@ def _prefixes(phases: Iterable[str]) -> list[str]:
 
 
 def read_record(name: str, archive: Archive) -> SolutionRecord:
-    """The record in an archive, each field of which is what it must be.
+    """The record in the archive of a file, each field of which is what it must be.
 
-    Parameters
-    ----------
-    name : str
-        The file's, for messages.
-    archive : Archive
-
-    Raises
-    ------
-    InputError
-        Naming the file and the field, of a motion in phases the phase as well.
+    InputError naming the file and the field, of a motion in phases the phase as well.
     """
     arrays, meta = archive
     _check_meta(name, arrays, meta)
@@ -181,15 +172,9 @@ def outcome_from(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> O
 
 
 def curve_from(name: str, stored: Mapping[str, Any], largest: int) -> Transcription:
-    """The curve of a file; InputError for one that cannot be, or none of whose numbers may be that large.
+    """The curve of a file; InputError for one that cannot be.
 
-    Parameters
-    ----------
-    name : str
-        The file's, for messages.
-    stored : mapping
-    largest : int
-        Numbers that the file holds for what has at least one for each interval, degree or node.
+    What has at least one number in the file for each interval, degree or node may be at most `largest`.
     """
     try:
         kind, arguments = stored_class(stored)

@@ -200,10 +200,7 @@ class _KnotTable:
 def grid_of(curve: Transcription, problem: Problem, torques: Torques, extra: Points | None = None) -> Grid:
     """The grid of a problem on a curve, with nodes beside the curve's own where they are given.
 
-    Raises
-    ------
-    InputError
-        For jerk or torque rates on a curve whose accelerations may jump.
+    InputError for jerk or torque rates on a curve whose accelerations may jump.
     """
     grid = (FreeKnotsGrid if curve.free else Grid)(curve, problem, torques, extra)
     if not problem.needs_rates:

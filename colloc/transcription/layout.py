@@ -57,21 +57,9 @@ class Layout:
         return x
 
     def narrowed(self, problem: Problem, chosen: np.ndarray | slice, limits: _Limits) -> Layout:
-        """The same with narrower bounds on some control points of the joints.
+        """The same with narrower bounds on some control points of the joints; InputError if nothing is left.
 
-        Parameters
-        ----------
-        problem : Problem
-            For its joints' names.
-        chosen : ndarray of bool or slice
-            Points.
-        limits : (Window, ndarray, ndarray)
-            Part of the motion, and lower and upper bounds, each shape (n,).
-
-        Raises
-        ------
-        InputError
-            If nothing is left between the bounds.
+        Limits are the part of the motion, and lower and upper bounds, each shape (n,).
         """
         window, low, high = limits
         index = self["q"][chosen]
@@ -102,14 +90,8 @@ _Limits = tuple[Window, np.ndarray, np.ndarray]
 def lay_out(problem: Problem, q: int, signals: int, offset: int = 0) -> Layout:
     """Layout of a problem's motion: point after point, control points of joints, then of signals, then of states.
 
-    Parameters
-    ----------
-    problem : Problem
-    q, signals : int
-        Numbers of control points of every joint and every signal; states have those of the joints' velocities, one
-        less.
-    offset : int
-        Where the motion's entries begin in the decision vector.
+    q and signals are numbers of control points; states have those of the joints' velocities, one less. `offset` is
+    where the motion's entries begin in the decision vector.
     """
     limits_of = {"q": np.array(problem.limits("q")), "signals": _side_by_side(problem.signals)}
     limits_of["states"] = _side_by_side(problem.states)

@@ -60,14 +60,8 @@ def regular_lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Seque
 def regular_terms(model: Model, q: ca.SX, qd: ca.SX, loads: Sequence[Load] = ()) -> tuple[ca.SX, ca.SX, ca.SX]:
     """The three terms of the torque M qdd + V + G; parameters as in `regular_lagrange`.
 
-    Returns
-    -------
-    M : SX, shape (n, n), sparse [kg m2, kg m, kg]
-        Mass matrix. Stored where one joint is an ancestor of the other, or the same.
-    V : SX, shape (n,) [N m, N]
-        Coriolis and centrifugal torques.
-    G : SX, shape (n,) [N m, N]
-        Torques against gravity and the loads.
+    M is the mass matrix, SX, shape (n, n), stored where one joint is an ancestor of the other, or the same; V are
+    Coriolis and centrifugal torques, G those against gravity and the loads, SX, shape (n,) [N m, N].
     """
     links = _links(model, q)
     return _mass(model, links), _velocity(model, links, qd), _static(model, links, loads)

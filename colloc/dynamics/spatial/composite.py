@@ -122,16 +122,9 @@ def mass_matrix(model: Model, q: ca.SX) -> ca.SX:
 def _columns(screw: Jet, rate: ca.SX, turn: ca.SX, carried: Composite) -> tuple[ca.SX, ...]:
     """Derivatives by q, qd, qdd of a joint of the wrench that it carries, and rows for the joints that carry it.
 
-    `rate` is twice the rate of the screw, `turn` twice its angular part.
-
-    Returns
-    -------
-    by_q, by_qd, by_qdd : SX, shape (6,)
-        Derivatives of the inertial wrench less the loads.
-    coriolis : SX, shape (3,)
-        Torque of this joint by the angular part of 2 dS_i, per unit.
-    loading : SX, shape (3,)
-        Torque of this joint when the loads turn back by the angular part of S_i, per unit.
+    `rate` is twice the rate of the screw, `turn` twice its angular part. The derivatives are of the inertial wrench
+    less the loads, SX, each shape (6,); the rows, shape (3,), are torques of this joint per unit of the angular part of
+    2 dS_i, and when the loads turn back by the angular part of S_i.
     """
     angular, linear = screw.value[:3], screw.value[3:]
     moment, force = carried.wrench[:3], carried.wrench[3:]
