@@ -1,4 +1,4 @@
-"""Who is attached to whom: parent joints, branches, and their connectivity tables."""
+"""Who is attached to whom: parent joints and branches."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-
-from colloc.support.checks import InputError
 
 
 @dataclass(frozen=True)
@@ -22,30 +20,6 @@ class Topology:
     # joints of each branch from base to tip, branches numbered by their first joint
     branches: tuple[tuple[int, ...], ...]
     branch_parents: tuple[int, ...]  # parent branch of branch 1, 2, ...; 0 is the world
-
-    @property
-    def joint_parent_matrix(self) -> np.ndarray:
-        """Rows (joint, parent joint), shape (n, 2)."""
-        return np.column_stack([np.arange(1, len(self.parents) + 1), self.parents])
-
-    @property
-    def branch_parent_matrix(self) -> np.ndarray:
-        """Rows (branch, parent branch), shape (n_branches, 2)."""
-        return np.column_stack([np.arange(1, len(self.branches) + 1), self.branch_parents])
-
-    @property
-    def joint_branch_matrix(self) -> np.ndarray:
-        """Rows (first joint, last joint) of every branch, shape (n_branches, 2).
-
-        Raises
-        ------
-        InputError
-            When a branch is not numbered consecutively, so that two numbers do not describe it.
-        """
-        for branch in self.branches:
-            if branch != tuple(range(branch[0], branch[-1] + 1)):
-                raise InputError(f"joints of a branch must be numbered consecutively for this table, got {branch}")
-        return np.array([(branch[0], branch[-1]) for branch in self.branches])
 
 
 def find_topology(parents: Sequence[int]) -> Topology:

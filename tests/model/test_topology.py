@@ -57,15 +57,11 @@ def test_a_fork_ends_a_branch_and_begins_one_for_each_child():
     assert topology.branch_parents == (0, 1, 1)
 
 
-def test_human_has_the_published_joint_table():
-    expected = [(joint, parent) for joint, parent in enumerate(HUMAN_PARENTS, start=1)]
-    assert find_topology(HUMAN_PARENTS).joint_parent_matrix.tolist() == [list(row) for row in expected]
-
-
 def test_human_has_the_published_branches():
     topology = find_topology(HUMAN_PARENTS)
-    assert topology.joint_branch_matrix.tolist() == [list(row) for row in HUMAN_BRANCH_ENDS]
-    assert topology.branch_parent_matrix.tolist() == [list(row) for row in HUMAN_BRANCH_PARENTS]
+    assert topology.parents == tuple(HUMAN_PARENTS)
+    assert topology.branches == tuple(tuple(range(first, last + 1)) for first, last in HUMAN_BRANCH_ENDS)
+    assert list(enumerate(topology.branch_parents, start=1)) == HUMAN_BRANCH_PARENTS
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -108,11 +104,6 @@ def test_branches_are_numbered_by_their_first_joint_and_after_their_parents(seed
     first = [branch[0] for branch in topology.branches]
     assert first == sorted(first)
     assert all(above < number for number, above in enumerate(topology.branch_parents, start=1))
-
-
-def test_table_of_branch_ends_refuses_joints_out_of_order():
-    with pytest.raises(co.InputError, match=r"numbered consecutively for this table, got \(2, 4\)"):
-        _ = find_topology([0, 1, 1, 2]).joint_branch_matrix
 
 
 def test_model_counts_bodies_from_one_fixed_joints_included():
