@@ -95,10 +95,6 @@ def discretise(model: Model, dt: float, *, scheme: Scheme = Scheme.RUNGE_KUTTA, 
     loads : sequence of Load
         They may be functions of t, q and qd; step k begins at t = k dt.
 
-    Returns
-    -------
-    System
-
     Raises
     ------
     InputError

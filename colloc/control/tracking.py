@@ -114,10 +114,6 @@ def time_varying_lqr(
     final : float
         How much more the last state weighs than any other.
 
-    Returns
-    -------
-    Tracking
-
     Raises
     ------
     InputError

@@ -73,10 +73,6 @@ def chain_inverse_dynamics(
     dynamics : newton_euler, lagrange or lie
         Formulation of the inverse dynamics of the tree.
 
-    Returns
-    -------
-    Actuation
-
     Examples
     --------
     >>> from colloc.models.closed.four_bar import four_bar

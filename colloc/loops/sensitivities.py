@@ -104,10 +104,6 @@ def chain_sensitivities(
     loads : sequence of Load
         They may depend on q.
 
-    Returns
-    -------
-    ChainSensitivities
-
     Raises
     ------
     InputError

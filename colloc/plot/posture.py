@@ -205,7 +205,6 @@ class Spread(StickFigure):
 
     @property
     def vertical(self) -> int:
-        """The world axis closest to gravity."""
         return self.whole.vertical
 
 

@@ -231,12 +231,10 @@ class Skeleton(StickFigure):
 
     @cached_property
     def paths(self) -> dict[str, np.ndarray]:
-        """The way of the end of every chain that moves, by the name of that end."""
         ways = (self.far_ends[k] for k in self.tips)
         return {name: way for name, way in ways if np.ptp(way, axis=0).max() > _FLAT}
 
     def snapshot(self, frame: int) -> Snapshot:
-        """The mechanism at one of the times."""
         tips = self.end[frame, self.tips]
         return Snapshot(
             self.links(frame), self.rails(frame), self.carriages(frame), self.pins(frame), tips, self.dots(frame)
@@ -249,7 +247,6 @@ class Skeleton(StickFigure):
 
     @cached_property
     def bases(self) -> np.ndarray:
-        """Where the mechanism is attached to the world."""
         return self.root[0, [k for k, p in enumerate(self.model.parents) if p < 0 and k not in self.floats]]
 
     def links(self, frame: int) -> np.ndarray:
@@ -278,7 +275,6 @@ class Skeleton(StickFigure):
 
     @cached_property
     def extent(self) -> tuple[np.ndarray, np.ndarray]:
-        """Corners of the box that holds the mechanism."""
         drawn = [k for k in range(len(self.model.bodies)) if k not in self.floats]
         places = [self.start, self.root, self.slid, self.origin, self.end]
         points = np.concatenate([*(place[:, drawn].reshape(-1, 3) for place in places), self.markers.reshape(-1, 3)])
@@ -286,7 +282,6 @@ class Skeleton(StickFigure):
 
     @property
     def vertical(self) -> int:
-        """The world axis closest to gravity; z without gravity."""
         gravity = np.abs(self.model.gravity)
         return int(gravity.argmax()) if gravity.any() else 2
 

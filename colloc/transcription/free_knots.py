@@ -136,7 +136,6 @@ class FreeKnotsGrid(Grid):
         return index.reshape(first.size, -1).T
 
     def control_polygon(self, quantity: str, window: Window) -> EvaluationPoints | None:
-        """Control points of velocities, accelerations or jerk; positions have theirs among the variables."""
         if not (order := ORDERS[quantity]):
             return None
         basis, degree, n = self.basis, self.basis.degree, self.problem.model.n
@@ -171,7 +170,6 @@ class FreeKnotsGrid(Grid):
         return scale
 
     def quadrature(self) -> Quadrature:
-        """Gauss points, degree + 1 on every interval."""
         points, weights = gauss(self.basis.degree + 1)
         sites = self.on(points_inside(self.breakpoints, points))
         return Quadrature.of(sites, np.tile(weights, self.basis.intervals), self._width)

@@ -403,7 +403,6 @@ class NLP(BaseNLP):
 
     @property
     def parts(self) -> dict[str, slice]:
-        """Every phase's entries of a decision vector."""
         return {"": slice(0, self.n_x)}
 
     def with_phases(self, phases: Mapping[str, NLP]) -> NLP:
@@ -417,27 +416,22 @@ class NLP(BaseNLP):
 
     @property
     def lower(self) -> np.ndarray:
-        """Lower bounds of the variables, shape (n_x,)."""
         return self._ends.lower
 
     @property
     def upper(self) -> np.ndarray:
-        """Upper bounds of the variables, shape (n_x,)."""
         return self._ends.upper
 
     @cached_property
     def costs(self) -> list[Block]:
-        """The costs as blocks."""
         return cost_blocks(self.grid)
 
     @cached_property
     def constraints(self) -> list[Block]:
-        """The constraints as blocks."""
         return constraint_blocks(self.grid, self._ends)
 
     @property
     def n_p(self) -> int:
-        """Number of parameters."""
         return parameter_symbols(self.problem).shape[0]
 
     @cached_property
@@ -459,7 +453,6 @@ class NLP(BaseNLP):
         return float(finite_array("x", x, (self.n_x,))[self.grid.layout.duration[0]])
 
     def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
-        """Value of every cost term by name, weights included."""
         x, p = self._checked(x, p)
         terms = dict.fromkeys(self.problem.costs, 0.0)
         for block in self.costs:
@@ -473,7 +466,6 @@ class NLP(BaseNLP):
         return "", int(self.grid.layout.duration[0])
 
     def variable_name(self, k: int, x: np.ndarray) -> str:
-        """What a variable is; of a control point its joint or signal, and the time in whose neighbourhood it counts."""
         count("k", k, at_least=0, at_most=self.n_x - 1)
         layout, problem, T = self.grid.layout, self.problem, self.duration(x)
         columns = {"q": [f"q[{joint}]" for joint in problem.model.position_names]}

@@ -114,7 +114,7 @@ def test_constants_and_parameters_take_their_values():
 
 
 def test_what_cannot_be_tracked_is_refused(solution: co.Solution):
-    with pytest.raises(co.InputError, match="track needs a Solution"):
+    with pytest.raises(co.InputError, match="time_varying_lqr needs a Solution"):
         co.control.time_varying_lqr("motion")  # pyright: ignore[reportArgumentType]
     with pytest.raises(co.InputError, match=r"deviations must be positive, got q=0\.0"):
         co.control.time_varying_lqr(solution, q=0.0)

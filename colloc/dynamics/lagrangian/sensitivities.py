@@ -48,21 +48,11 @@ class _LinkTransforms(NamedTuple):
 
 @of_state
 def lagrange_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Sensitivities:
-    """Actuator torques that produce a motion, and their derivatives by coordinates, rates and accelerations.
+    """Actuator torques of a motion, and their derivatives; parameters as in `composite_sensitivities`.
 
-    The loads count as given: an expression of the motion in a load's force, moment or point is not differentiated.
-
-    Parameters
-    ----------
-    model : Model
-    q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
-    loads : sequence of Load
-
-    Returns
-    -------
-    Sensitivities
-        Entry (i, m) of a derivative is stored only where joint m is an ancestor or a descendant of joint i, or i
-        itself, and where it is not plainly zero. `dqdd` is the mass matrix.
+    Entry (i, m) of a derivative is stored only where joint m is an ancestor or a descendant of joint i, or i itself,
+    and where it is not plainly zero. `dqdd` is the mass matrix. The loads count as given: an expression of the motion
+    in a load's force, moment or point is not differentiated.
 
     Examples
     --------

@@ -42,18 +42,7 @@ class LinkTwists(NamedTuple):
 
 @of_state
 def lie(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> ca.SX:
-    """Actuator torques that produce a motion.
-
-    Parameters
-    ----------
-    model : Model
-    q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
-    loads : sequence of Load
-        What the environment applies; enters as -J' w.
-
-    Returns
-    -------
-    SX, shape (n,) [N m, N]
+    """Actuator torques that produce a motion; parameters as in `newton_euler`.
 
     Examples
     --------

@@ -41,21 +41,10 @@ from colloc.model import Load, Model
 
 @of_state
 def lie_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Sensitivities:
-    """Actuator torques that produce a motion, and their derivatives by coordinates, rates and accelerations.
+    """Actuator torques of a motion, and their derivatives; parameters as in `composite_sensitivities`.
 
-    Lee et al. (2005), equations 53 to 56.
-
-    Parameters
-    ----------
-    model : Model
-    q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
-    loads : sequence of Load
-        Their force, moment and point count as given, whatever they depend on; that the link moves under them is
-        differentiated.
-
-    Returns
-    -------
-    Sensitivities
+    Lee et al. (2005), equations 53 to 56. The loads' force, moment and point count as given, whatever they depend on;
+    that the link moves under them is differentiated.
 
     Examples
     --------

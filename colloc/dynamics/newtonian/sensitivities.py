@@ -89,19 +89,10 @@ class _LinkSlopes(NamedTuple):
 def newton_euler_sensitivities(
     model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()
 ) -> Sensitivities:
-    """Actuator torques that produce a motion, and their derivatives (Barman 2020, equations 3.92 to 3.95).
+    """Actuator torques of a motion, and their derivatives; parameters as in `composite_sensitivities`.
 
-    Parameters
-    ----------
-    model : Model
-    q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
-    loads : sequence of Load
-        Their force, moment and point count as given, whatever they depend on; that the link turns under them is
-        differentiated.
-
-    Returns
-    -------
-    Sensitivities
+    Barman (2020), equations 3.92 to 3.95. The loads' force, moment and point count as given, whatever they depend on;
+    that the link turns under them is differentiated.
 
     Examples
     --------
@@ -120,7 +111,7 @@ def newton_euler_sensitivities(
 def reaction_sensitivities(
     model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()
 ) -> ReactionSensitivities:
-    """Internal force and moment of every joint and their derivatives; parameters as in `newton_euler_sensitivities`.
+    """Internal force and moment of every joint and their derivatives; parameters as in `composite_sensitivities`.
 
     Barman (2020), equations 3.72 to 3.91.
 

@@ -39,10 +39,6 @@ def point_jacobian(model: Model, body: str, point: Any, q: ca.SX) -> PointJacobi
         In the link frame.
     q : SX, shape (n,) [rad, m]
 
-    Returns
-    -------
-    PointJacobian
-
     Raises
     ------
     InputError
