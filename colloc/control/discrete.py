@@ -14,7 +14,7 @@ from colloc.kernels.batch import Batch
 from colloc.model import Load, Model, check_forward, check_loads
 from colloc.problem import Instant
 from colloc.support.arguments import array, instance_of, validated
-from colloc.support.checks import InputError, count, finite_number, function, interval, pair, quoted
+from colloc.support.checks import InputError, count, finite_number, function, instance, interval, pair, quoted
 
 Step = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
 Linearise = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -106,8 +106,7 @@ def discretise(model: Model, dt: float, *, scheme: Scheme = Scheme.RUNGE_KUTTA, 
     >>> system.step(0, np.zeros(4), np.array([3.0, 1.0])).round(3)
     array([-0.   ,  0.   , -0.051,  0.069])
     """
-    if not isinstance(model, Model):
-        raise InputError(f"model must be a Model, got {quoted(model)}")
+    instance("model", model, Model)
     check_loads(model, loads)
     if model.symbols:
         raise InputError(f"model {model.name!r} contains symbols, a discrete system needs numbers: {model.symbols}")

@@ -155,13 +155,7 @@ def loop_torques(chain: ClosedChain, q: ca.SX, multipliers: ca.SX) -> ca.SX:
 
 @of_chain
 def loop_wrenches(chain: ClosedChain, q: ca.SX, multipliers: ca.SX) -> list[ca.SX]:
-    """Wrench that the first body of every loop exerts on the second.
-
-    Parameters
-    ----------
-    chain : ClosedChain
-    q : SX, shape (n,)
-    multipliers : SX, shape (r,)
+    """Wrench that the first body of every loop exerts on the second; parameters as in `loop_torques`.
 
     Returns
     -------

@@ -11,7 +11,7 @@ import numpy as np
 from colloc.loops.loop import Loop
 from colloc.loops.posture import RANK, Closures, assembled, independent_rows, pivots
 from colloc.model import Model
-from colloc.support.checks import InputError, as_tuple, finite_array, quoted, text, unknown_name
+from colloc.support.checks import InputError, as_tuple, finite_array, instance, quoted, text, unknown_name
 from colloc.support.display import Table, short, shown
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
@@ -78,8 +78,7 @@ class ClosedChain(Portable):
     rows: np.ndarray = field(init=False)
 
     def __post_init__(self):
-        if not isinstance(self.model, Model):
-            raise InputError(f"model must be a Model, got {quoted(self.model)}")
+        instance("model", self.model, Model)
         if self.model.symbols:
             raise InputError(f"model {self.model.name!r} contains symbols, a closed chain needs numbers")
         object.__setattr__(self, "loops", _checked_loops(self.model, self.loops))

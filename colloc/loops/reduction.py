@@ -121,17 +121,10 @@ def constraint_jacobian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> 
 
 @of_chain
 def constraint_hessian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX, multipliers: ca.SX) -> Jet:
-    """Hessian by q of multipliers' residual, and its time derivatives (equations 81 and 82).
+    """Hessian by q of multipliers' residual and its time derivatives; parameters as in `constraint_jacobian`.
 
-    Parameters
-    ----------
-    chain : ClosedChain
-    q, qd, qdd : SX, shape (n,)
-    multipliers : SX, shape (r,)
-
-    Returns
-    -------
-    Jet, SX, each shape (n, n), sparse, symmetric
+    Lee et al. (2005), equations 81 and 82. The multipliers are SX, shape (r,), the Hessian and its derivatives SX, each
+    shape (n, n), sparse, symmetric.
 
     Examples
     --------
