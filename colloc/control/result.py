@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from colloc.support.display import Table, short
+from colloc.support.display import Table, Tabular, short
 
 
 class IlqrStatus(StrEnum):
@@ -27,7 +27,7 @@ class IlqrStatus(StrEnum):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class IlqrResult:
+class IlqrResult(Tabular):
     """The result of `ilqr`: the last good iterate, and how it got there.
 
     Parameters
@@ -74,12 +74,6 @@ class IlqrResult:
     def iterations(self) -> int:
         """Number of steps taken."""
         return sum(step > 0 for step in self.history["step"])
-
-    def __repr__(self) -> str:
-        return self._table().text()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
 
     def _table(self) -> Table:
         rows = [("status", str(self.status)), ("cost", f"{self.cost:.10g}")]

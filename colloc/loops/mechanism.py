@@ -12,7 +12,7 @@ from colloc.loops.loop import Loop
 from colloc.loops.posture import RANK, Closures, assembled, independent_rows, pivots
 from colloc.model import Model
 from colloc.support.checks import InputError, as_tuple, finite_array, instance, quoted, text, unknown_name
-from colloc.support.display import Table, short, shown
+from colloc.support.display import Table, Tabular, short, shown
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 
@@ -20,7 +20,7 @@ ACTUATED = 1e-6  # smallest singular value, relative, of the map from actuator t
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClosedChain(Portable):
+class ClosedChain(Tabular, Portable):
     """A tree of bodies closed by loops, with one freedom at least.
 
     Parameters
@@ -188,12 +188,6 @@ class ClosedChain(Portable):
         object.__setattr__(self, "weights", weights)
         if stuck := self.undriven(self.basis(self.posture)[None]):
             raise InputError(f"actuator singularity at the assembled posture: {stuck[1]}")
-
-    def __repr__(self) -> str:
-        return self._table().text()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
 
     def _table(self) -> Table:
         counts = np.bincount(self.closures.row_loops[self.rows], minlength=len(self.loops))

@@ -31,7 +31,7 @@ from colloc.support.checks import (
     vector,
     warn,
 )
-from colloc.support.display import Table, short
+from colloc.support.display import Table, Tabular, short
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 
@@ -42,7 +42,7 @@ _LONG = 50.0  # m, which few machines measure
 
 @spelt
 @dataclass(frozen=True, eq=False, repr=False)
-class Model(Portable):
+class Model(Tabular, Portable):
     """An open tree of rigid bodies.
 
     Parameters
@@ -358,12 +358,6 @@ class Model(Portable):
             if (parent := self.parents[k]) >= 0 and (loaded[k] or not self.bodies[k].mass.is_zero()):
                 loaded[parent] = True
         return tuple(j for j, k in enumerate(self.moving) if not loaded[k] and not self.bodies[k].joint.passive.parts)
-
-    def __repr__(self) -> str:
-        return self._table().text()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
 
     def _table(self) -> Table:
         gravity = ", ".join(map(short, self.gravity))

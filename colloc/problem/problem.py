@@ -39,7 +39,7 @@ from colloc.support.checks import (
     text,
     unknown_name,
 )
-from colloc.support.display import Table, short, shown
+from colloc.support.display import Table, Tabular, short, shown
 from colloc.support.interrupts import reraise_interrupt
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
@@ -111,7 +111,7 @@ class Coordinates(Protocol):
 
 @spelt
 @dataclass(frozen=True, eq=False, repr=False)
-class Problem(Portable):
+class Problem(Tabular, Portable):
     """A motion to be predicted.
 
     Parameters
@@ -354,12 +354,6 @@ class Problem(Portable):
         if values:
             raise unknown_name("parameter", next(iter(values)), [p.name for p in self.parameters])
         return np.concatenate([np.zeros(0), *parts])
-
-    def __repr__(self) -> str:
-        return self._table().text()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
 
     def _table(self) -> Table:
         """Model, duration, costs, constraints and unknowns, one line each."""

@@ -38,6 +38,19 @@ class Table:
         return f"<div><b>{escape(self.title)}</b><table>{head}{body}</table>{notes}</div>"
 
 
+class Tabular:
+    """What shows itself as a table: as text in a terminal, as HTML in a notebook."""
+
+    def _table(self) -> Table:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+
 def as_call(thing: Any) -> str:
     """A dataclass as the call that makes it, arguments at their defaults left out."""
     values = [(field.name, getattr(thing, field.name), field.default) for field in fields(thing)]

@@ -22,7 +22,7 @@ from colloc.numerics.differences import central_difference
 from colloc.problem import Problem, natural_size
 from colloc.support.arguments import integer, validated
 from colloc.support.checks import InputError, count, finite_array, float_array, instance, quoted
-from colloc.support.display import Table, short
+from colloc.support.display import Table, Tabular, short
 from colloc.support.lazy import cached_property
 from colloc.support.progress import announce
 from colloc.transcription.fixed_ends import FixedEnds, fix_ends
@@ -46,7 +46,7 @@ class Phase(NamedTuple):
     grid: Grid
 
 
-class BaseNLP(ABC):
+class BaseNLP(Tabular, ABC):
     """minimise the summed rows of the costs, subject to bounds on x and on the rows of the constraints.
 
     Variables with equal bounds are fixed: derivatives with respect to them are left out.
@@ -480,12 +480,6 @@ class NLP(BaseNLP):
                     return f"{columns[name][column[0]]} at t = {splines[name].greville()[point] * T:.4g} s"
                 return name if index.size == 1 else f"{name}[{point}]"
         return f"variable {k}"
-
-    def __repr__(self) -> str:
-        return self._table().text()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
 
     def _table(self) -> Table:
         torques, derivatives = self.grid.torques.names

@@ -192,12 +192,6 @@ class SequenceNLP(BaseNLP):
         part = self.parts[name]
         return f"{name}: {self.phases[name].variable_name(k - part.start, x[part])}"
 
-    def __repr__(self) -> str:
-        return self._table().text()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
-
     def _table(self) -> Table:
         lines = []
         for phase, nlp in self.phases.items():
