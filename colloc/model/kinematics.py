@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -106,9 +105,3 @@ def point_in(moving: Frames, index: int, point: Any) -> PointMotion:
     """Motion of a point of body number `index`, from frames already computed."""
     local = ca.vertcat(symbolic("point", point, (3, 1)), 1)
     return PointMotion(*((transforms[index] @ local)[:3] for transforms in moving))
-
-
-def origins(model: Model, q: ca.SX) -> Sequence[ca.SX]:
-    """Origin of every link frame in the world frame, SX, each shape (3,) [m]."""
-    zero = ca.SX(model.n, 1)
-    return [transform[:3, 3] for transform in frames(model, q, zero, zero).position]

@@ -15,7 +15,6 @@ from colloc.model.body import Body, Load
 from colloc.model.joint import Joint, JointMotion
 from colloc.model.kinds import fixed
 from colloc.model.table import bodies_table
-from colloc.model.topology import Topology, find_topology
 from colloc.support.checks import (
     InputError,
     as_tuple,
@@ -262,11 +261,6 @@ class Model(Tabular, Portable):
     def n(self) -> int:
         """Number of degrees of freedom, the entries of qd, qdd and tau."""
         return len(self.joint_names)
-
-    @cached_property
-    def topology(self) -> Topology:
-        """Parent joints and branches, with bodies numbered from 1."""
-        return find_topology([parent + 1 for parent in self.parents])
 
     @cached_property
     def torque_units(self) -> tuple[str, ...]:
