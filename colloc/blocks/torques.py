@@ -47,16 +47,10 @@ class Intermediate:
 
 
 class Torques:
-    """How torques and their derivatives enter an NLP.
+    """How torques and their derivatives enter an NLP, by a formulation of the inverse dynamics.
 
-    Parameters
-    ----------
-    problem : Problem
-    dynamics : callable
-        Formulation of the inverse dynamics: newton_euler, lagrange, lie.
-    sensitivities : callable, optional
-        Derivative recursion, and with it `lie_hessian` for the second derivatives; or `by_differentiation` for both. By
-        default differentiation of the formulation for few joints, the composite recursion for many.
+    A derivative recursion takes `lie_hessian` with it for the second derivatives, `by_differentiation` is for both. By
+    default it is differentiation of the formulation for few joints, the composite recursion for many.
     """
 
     def __init__(self, problem: Problem, dynamics: InverseDynamics, sensitivities: DerivativeRecursion | None):

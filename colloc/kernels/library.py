@@ -34,18 +34,9 @@ from colloc.support.progress import announce
 
 
 class Library:
-    """Compiled kernels in memory.
+    """Compiled kernels in memory, by name in the order in which they were compiled.
 
-    Parameters
-    ----------
-    path : Path
-        Of the shared library.
-    kernels : mapping of str to Kernel
-        In the order in which they were compiled.
-    lanes : int
-        Slices in one vector.
-    threads : int
-        Most threads of an evaluation.
+    `lanes` slices are in one vector, and at most so many `threads` in an evaluation.
     """
 
     def __init__(self, path: Path, kernels: Mapping[str, Kernel], lanes: int, threads: int):

@@ -112,15 +112,9 @@ def chain_pose(
 ) -> Callable[[np.ndarray], Skeleton]:
     """A closed chain as a stick figure that `draw_poses` and `write_film` can draw.
 
-    Links run to where the loops are cut, which are drawn as hinges, or as slides.
-
-    Parameters
-    ----------
-    chain : ClosedChain
-    postures : callable
-        Times, shape (N,) [s] -> q of all joints, shape (N, n).
-    points : mapping of str to (str, shape (3,)), optional
-        Further ends of links by name: a body and the point [m] in its frame. They leave a path.
+    Links run to where the loops are cut, which are drawn as hinges, or as slides. Postures lead from times (N,) [s] to
+    q of all joints (N, n). Points are further ends of links by name: a body and the point [m] in its frame; they leave
+    a path.
     """
     model, ties = _with_cuts(chain)
     ends = [Body(name, fixed(placement(place)), body) for name, (body, place) in (points or {}).items()]

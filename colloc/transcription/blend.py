@@ -110,11 +110,7 @@ def _conditions(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray,
 class _CorrectionSpace:
     """Polynomials of the normalised time that may be added to the joints of a motion.
 
-    Parameters
-    ----------
-    motion : Phase
-    x : ndarray, shape (n_x,)
-        Has the duration, by which accelerations are those in time.
+    The decision vector x has the duration, by which accelerations are those in time.
     """
 
     def __init__(self, motion: Phase, x: np.ndarray):
