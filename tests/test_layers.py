@@ -78,6 +78,20 @@ def test_no_files_import_each_other_in_a_circle():
         visit(name, ())
 
 
+def test_a_name_stands_for_one_thing_in_all_of_the_library():
+    """Classes, private ones among them, and public functions; in what is built on the library names may come again."""
+    places: dict[str, set[str]] = {}
+    for path, parts in FILES.items():
+        if parts[1] in {"models", "studies"}:
+            continue
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name.lstrip("_"), set()).add(str(path))
+            elif isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, set()).add(str(path))
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
+
+
 def test_a_file_imports_its_own_package_by_file():
     """Through the folder's list of names a file would depend on all its neighbours."""
     for path, parts in FILES.items():

@@ -14,20 +14,12 @@ from colloc.blocks.slices import scatter
 
 
 class Assembly(NamedTuple):
-    """The parts that all functions of a program have in common.
+    """The parts that all functions of a program have in common."""
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-        Of the blocks.
-    x, p : MX, shapes (n_x,), (n_p,)
-    free : ndarray of bool, shape (n_x,)
-        Variables that are not fixed: derivatives are taken with respect to them alone.
-    """
-
-    evaluation: Evaluation
-    x: ca.MX
+    evaluation: Evaluation  # of the blocks
+    x: ca.MX  # x, p: MX, shapes (n_x,), (n_p,)
     p: ca.MX
+    # bools, shape (n_x,); variables that are not fixed: derivatives are taken with respect to them alone
     free: np.ndarray
 
     @property

@@ -21,20 +21,11 @@ class Block:
     Derivatives are taken of the small function in w, on SX, and scattered through the slices' constant maps: nothing
     differentiates through the trajectory. A constraint has bounds on its rows. A cost is the sum of its rows, or with
     weights the sum of weighted squares of them.
-
-    Parameters
-    ----------
-    name : str
-        The constraint or cost to which the rows belong.
-    sites : EvaluationPoints
-        The slices, and what stands in them for an instant.
-    functions : BlockFunctions
-        The rows in the local view of the sites, and their derivatives.
     """
 
-    name: str
-    sites: EvaluationPoints
-    functions: BlockFunctions
+    name: str  # the constraint or cost to which the rows belong
+    sites: EvaluationPoints  # the slices, and what stands in them for an instant
+    functions: BlockFunctions  # the rows in the local view of the sites, and their derivatives
 
     @classmethod
     def of(cls, name: str, sites: EvaluationPoints, rows: Rows, weights: ca.SX | None = None) -> Block:
@@ -71,15 +62,7 @@ class Block:
     def equations(self, chosen: np.ndarray, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Equations of a single slice in some variables, all others constant, without torques: slopes, and residuals.
 
-        Parameters
-        ----------
-        chosen : ndarray of bool, shape (n_x,)
-        x : ndarray, shape (n_x,)
-        p : ndarray
-
-        Returns
-        -------
-        ndarray, shape (m, n_x), and ndarray, shape (m,)
+        ndarray, shapes (m, n_x) and (m,), at x, shape (n_x,), of which some are `chosen`.
         """
         slices, w, expression = self.sites.slices, self.sites.local.w, self.expression
         moved = w[np.flatnonzero(slices.known(np.zeros(x.size), chosen)[0]).tolist()]

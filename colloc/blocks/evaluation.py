@@ -25,40 +25,23 @@ INTERPRETED = 4e-9
 
 
 class Compiled(NamedTuple):
-    """Functions of blocks as kernels of a library.
+    """Functions of blocks as kernels of a library."""
 
-    Parameters
-    ----------
-    kernels : dict of (Block, str) to (str, BlockKernel)
-        Name and kernel of every function.
-    library : Library or None
-        None where the functions stay on the virtual machine.
-    failed : bool
-        Whether there was a compiler, and it failed.
-    """
-
+    # name and kernel of every function of a block
     kernels: dict[tuple[Block, str], tuple[str, BlockKernel]]
-    library: kernels.Library | None = None
-    failed: bool = False
+    library: kernels.Library | None = None  # None where the functions stay on the virtual machine
+    failed: bool = False  # whether there was a compiler, and it failed
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Evaluates functions of some blocks at all their slices, inside CasADi graphs.
-
-    Parameters
-    ----------
-    blocks : sequence of Block
-    kinds : sequence of str
-        Which of every block's functions: "value", "gradient", "jacobian", "hessian", "gauss_newton".
-    compile : bool, Compile or None
-        Whether to compile, and how. None uses what the cache has from an earlier time, and compiles where that is
-        expected to take less time than ITERATIONS evaluations on the virtual machine; if those take less than a
-        second it does not even look.
-    """
+    """Evaluates functions of some blocks at all their slices, inside CasADi graphs."""
 
     blocks: Sequence[Block]
-    kinds: Sequence[str]
+    kinds: Sequence[str]  # which of every block's functions: "value", "gradient", "jacobian", "hessian", "gauss_newton"
+    # whether to compile, and how. None uses what the cache has from an earlier time, and compiles where that is
+    # expected to take less time than ITERATIONS evaluations on the virtual machine; if those take less than a second it
+    # does not even look.
     compile: bool | Compile | None
 
     @property
@@ -96,10 +79,8 @@ class Evaluation:
     ) -> tuple[ca.MX, ca.Sparsity, Slices]:
         """One of a block's functions at every slice.
 
-        Returns
-        -------
-        MX column, Sparsity, Slices
-            The nonzeros, slice after slice; their pattern in a slice; the slices in whose local variables it is meant.
+        The nonzeros, MX column, slice after slice; their pattern in a slice; the slices in whose local variables it is
+        meant.
         """
         arguments = [block.sites.slices.gather(x), ca.DM(block.sites.data), p, *multipliers]
         compiled = self.compiled

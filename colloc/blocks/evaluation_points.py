@@ -17,25 +17,17 @@ from colloc.support.lazy import cached_property
 
 @dataclass(frozen=True, eq=False)
 class LocalView:
-    """An instant, or both ends of a motion, seen from a slice of the decision vector.
+    """An instant, or both ends of a motion, seen from a slice of the decision vector."""
 
-    Parameters
-    ----------
-    w, d, p : SX columns
-        The slice's local variables, its constant data (such as the normalised time) and the problem's parameters.
-    arguments : sequence of SX
-        The `Slots` of the instant (of both instants, one after the other) as expressions in w, d, p and the torques.
-    torques : Intermediate, optional
-        What the symbols of the torques stand for.
-    functions : dict
-        What has been made of functions of the instant, by what they are: it is the same on every grid.
-    """
-
+    # w, d, p: SX columns; the slice's local variables, its constant data (such as the normalised time) and the
+    # problem's parameters
     w: ca.SX
     d: ca.SX
     p: ca.SX
+    # the `Slots` of the instant (of both instants, one after the other) as expressions in w, d, p and the torques
     arguments: Sequence[ca.SX] = ()
-    torques: Intermediate | None = None
+    torques: Intermediate | None = None  # what the symbols of the torques stand for
+    # what has been made of functions of the instant, by what they are: it is the same on every grid
     functions: dict[Hashable, Any] = field(default_factory=dict)
 
     @cached_property
@@ -51,23 +43,13 @@ class LocalView:
 
 @dataclass(frozen=True, eq=False)
 class EvaluationPoints:
-    """A local view at N points of a motion, its sites.
-
-    Parameters
-    ----------
-    local : LocalView
-    slices : Slices
-    data : ndarray, shape (len(local.d), N)
-    s : ndarray, shape (N,)
-        Normalised time of every site.
-    interval : ndarray of int, shape (N,), optional
-        The interval whose polynomial each site sees, where it sees one.
-    """
+    """A local view at N points of a motion, its sites."""
 
     local: LocalView
     slices: Slices
-    data: np.ndarray
-    s: np.ndarray
+    data: np.ndarray  # shape (len(local.d), N)
+    s: np.ndarray  # shape (N,); normalised time of every site
+    # ints, shape (N,); the interval whose polynomial each site sees, where it sees one
     interval: np.ndarray | None = None
 
     @property
@@ -117,20 +99,11 @@ class EvaluationPoints:
 
 
 class Quadrature(NamedTuple):
-    """A rule for integrals over the normalised time: the sum over all sites of width times share times the integrand.
-
-    Parameters
-    ----------
-    sites : EvaluationPoints
-    share : SX
-        Constant data of the sites.
-    width : SX
-        Positive, in the local variables; 1 where no width varies.
-    """
+    """A rule for integrals over the normalised time: the sum over sites of width times share times the integrand."""
 
     sites: EvaluationPoints
-    share: ca.SX
-    width: ca.SX
+    share: ca.SX  # constant data of the sites
+    width: ca.SX  # positive, in the local variables; 1 where no width varies
 
     @classmethod
     def of(cls, sites: EvaluationPoints, shares: np.ndarray, width: ca.SX | None = None) -> Quadrature:

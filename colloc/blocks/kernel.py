@@ -24,26 +24,13 @@ from colloc.kernels import Kernel, Pass
 
 @dataclass(frozen=True, eq=False)
 class BlockKernel:
-    """A kernel of a block.
+    """A kernel of a block."""
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Its first inputs are those of the block's function.
-    extra : tuple of ndarray
-        Values of the others.
-    pattern : Sparsity
-        Of the results, in every slice.
-    slices : Slices
-        Those in whose local variables the results are.
-    additive : bool
-        Whether results of slices that see the same entries of x may be added up: those of Hessians.
-    """
-
-    kernel: Kernel
-    extra: tuple[np.ndarray, ...]
-    pattern: ca.Sparsity
-    slices: Slices
+    kernel: Kernel  # its first inputs are those of the block's function
+    extra: tuple[np.ndarray, ...]  # values of the others
+    pattern: ca.Sparsity  # of the results, in every slice
+    slices: Slices  # those in whose local variables the results are
+    # whether results of slices that see the same entries of x may be added up: those of Hessians
     additive: bool = False
 
 

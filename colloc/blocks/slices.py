@@ -16,38 +16,25 @@ class Entries(NamedTuple):
     """Where the nonzeros of a block's matrix go in terms of a slice's entries, the same way in all slices.
 
     Term number e adds weight[e, k] times nonzero source[e] of slice k to the place (row[e], column[e]).
-
-    Parameters
-    ----------
-    source, row, column : ndarray of int, shape (E,)
-        Rows are those of the block (Jacobian) or places in the slice (Hessian); columns are places in the slice.
-    weight : ndarray, shape (E, N)
     """
 
+    # source, row, column: ints, shape (E,); rows are those of the block (Jacobian) or places in the slice (Hessian);
+    # columns are places in the slice
     source: np.ndarray
     row: np.ndarray
     column: np.ndarray
-    weight: np.ndarray
+    weight: np.ndarray  # shape (E, N)
 
 
 @dataclass(frozen=True, eq=False)
 class Slices:
-    """Local variables w_k = A_k x[index[:, k]] of N slices, with a pattern of A that all share.
+    """Local variables w_k = A_k x[index[:, k]] of N slices, with a pattern of A that all share."""
 
-    Parameters
-    ----------
-    index : ndarray of int, shape (m, N)
-        Entries of x that each slice reads.
-    row, column : ndarray of int, shape (K,)
-        Places of the nonzeros of A_k: local variable, place in the slice; sorted by row.
-    weight : ndarray, shape (K, N)
-        Their values.
-    """
-
-    index: np.ndarray
+    index: np.ndarray  # ints, shape (m, N); entries of x that each slice reads
+    # row, column: ints, shape (K,); places of the nonzeros of A_k: local variable, place in the slice; sorted by row
     row: np.ndarray
     column: np.ndarray
-    weight: np.ndarray
+    weight: np.ndarray  # shape (K, N); their values
 
     @classmethod
     def of(cls, index: np.ndarray) -> Slices:
@@ -100,13 +87,7 @@ class Slices:
         return terms if self.plain else np.add.reduceat(terms, self.starts[:-1], axis=0)
 
     def known(self, x: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Which local variables of the first slice free entries of x move, and the values of all, rounding left out.
-
-        Parameters
-        ----------
-        x : ndarray, shape (n_x,)
-        free : ndarray of bool, shape (n_x,)
-        """
+        """Which local variables of the first slice free entries of x move, and the values of all, rounding left out."""
         places, weight, first = self.index[self.column, 0], self.weight[:, 0], self.starts[:-1]
         terms = weight * x[places]
         moved, value, size = (np.add.reduceat(k, first) for k in (free[places] & (weight != 0), terms, np.abs(terms)))
@@ -121,7 +102,9 @@ class Slices:
         # No more of x than is read: a product takes as long as what it is given, of one phase among many, say.
         seen = self.index[self.column]
         first, end = (seen.min(), seen.max() + 1) if seen.size else (0, 0)
-        matrix = sparse(count * self.size, int(end - first), row.ravel(), (seen - first).ravel(), self.weight.ravel())
+        matrix = sparse_matrix(
+            count * self.size, int(end - first), row.ravel(), (seen - first).ravel(), self.weight.ravel()
+        )
         return ca.reshape(ca.densify(matrix @ x[int(first) : int(end)]), count, self.size)
 
     def gradient(self) -> Entries:
@@ -177,7 +160,7 @@ def triplet(pattern: ca.Sparsity) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(row, dtype=int), np.asarray(column, dtype=int)
 
 
-def sparse(rows: int, columns: int, row: np.ndarray, column: np.ndarray, value: np.ndarray) -> ca.DM:
+def sparse_matrix(rows: int, columns: int, row: np.ndarray, column: np.ndarray, value: np.ndarray) -> ca.DM:
     """Constant sparse matrix from entries that add up where they meet; zeros are not stored."""
     alive = value != 0
     place, value = (column * rows + row)[alive], value[alive]
@@ -201,18 +184,10 @@ def scatter(
 ) -> ca.MX:
     """Sparse matrix assembled from the nonzeros of many slices; what meets at one place adds up.
 
-    A pure re-ordering of nonzeros when nothing meets and all weights are one, else one product with a constant
-    sparse matrix.
-
-    Parameters
-    ----------
-    n_rows, n_columns : int
-        Shape of the matrix.
-    parts : sequence of (values, entries, row, column)
-        Nonzeros of all slices in one MX column, slice after slice; how they enter; and the rows and columns of the
-        matrix, ndarray of int, shape (E, N), where they do.
-    rows, columns : ndarray of bool, optional
-        Which rows and columns to fill; all by default.
+    A pure re-ordering of nonzeros when nothing meets and all weights are one, else one product with a constant sparse
+    matrix. Parts are (values, entries, row, column): nonzeros of all slices in one MX column, slice after slice; how
+    they enter; and the rows and columns of the matrix, ints, shape (E, N), where they do. Only some rows and columns,
+    bools, may be filled.
     """
     chunks, offset = [], 0
     for values, entries, row, column in parts:
@@ -239,7 +214,7 @@ def scatter(
         first, end = together[0].first, together[-1].end
         source, place, weight = (np.concatenate(k) for k in list(zip(*together, strict=True))[:3])
         target = np.searchsorted(places, place)
-        part = sparse(places.size, end - first, target, source - first, weight) @ nonzeros[first:end]
+        part = sparse_matrix(places.size, end - first, target, source - first, weight) @ nonzeros[first:end]
         total = part if total is None else total + part
     return ca.MX(sparsity, ca.densify(ca.MX(places.size, 1) if total is None else total))
 

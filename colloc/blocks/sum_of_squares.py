@@ -8,32 +8,18 @@ import casadi as ca
 
 
 class SumOfSquares(NamedTuple):
-    """An expression as weights' residuals squared plus the rest.
-
-    Parameters
-    ----------
-    residuals : list of SX scalars
-    weights : list of SX scalars
-        Of nothing that varies.
-    rest : SX scalar
-    """
+    """An expression as weights' residuals squared plus the rest."""
 
     residuals: list[ca.SX]
-    weights: list[ca.SX]
-    rest: ca.SX
+    weights: list[ca.SX]  # of nothing that varies
+    rest: ca.SX  # SX scalar
 
 
 def split_sum_of_squares(expression: ca.SX, varying: ca.SX) -> SumOfSquares:
-    """Take the squares out of a sum.
+    """Take the squares out of a sum, SX scalar; what is `varying` may not stand in a weight.
 
     What is added, subtracted, multiplied or divided by something constant, or switched by a condition is followed to
     its terms; a term that is a square gives its root, any other stays in the rest.
-
-    Parameters
-    ----------
-    expression : SX scalar
-    varying : SX symbols
-        What may not stand in a weight.
     """
     squares, rest = SumOfSquares([], [], ca.SX(0)), ca.SX(0)
     waiting: list[tuple[ca.SX, ca.SX, ca.SX | None]] = [(expression, ca.SX(1), None)]

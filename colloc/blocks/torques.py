@@ -32,23 +32,14 @@ RECURSIVE_FROM = 8
 
 @dataclass(frozen=True, eq=False)
 class Intermediate:
-    """Torques as symbols of their own, with their derivatives in the local variables w.
+    """Torques as symbols of their own, with their derivatives in the local variables w."""
 
-    Parameters
-    ----------
-    symbols, values : SX, shape (k,)
-        The torques, and what they stand for as expressions in w.
-    slopes : SX, shape (k, len(w)), sparse
-    curvature : callable
-        Multipliers, SX, shape (k,) -> Hessian in w of multipliers' values, SX, shape (len(w), len(w)), sparse.
-    recursive : bool
-        Whether gradients of sums, too, are to be made of the slopes, because a recursion was asked for.
-    """
-
-    symbols: ca.SX
+    symbols: ca.SX  # symbols, values: shape (k,); the torques, and what they stand for as expressions in w
     values: ca.SX
-    slopes: ca.SX
+    slopes: ca.SX  # shape (k, len(w)), sparse
+    # multipliers, SX, shape (k,) -> Hessian in w of multipliers' values, SX, shape (len(w), len(w)), sparse
     curvature: Callable[[ca.SX], ca.SX]
+    # whether gradients of sums, too, are to be made of the slopes, because a recursion was asked for
     recursive: bool = False
 
     def resolve(self, expressions: Sequence[ca.SX]) -> list[ca.SX]:
@@ -57,21 +48,11 @@ class Intermediate:
 
 
 class Torques:
-    """How torques and their derivatives enter an NLP.
+    """How torques and their derivatives enter an NLP, by a formulation of the inverse dynamics.
 
-    Parameters
-    ----------
-    problem : Problem
-    dynamics : callable
-        Formulation of the inverse dynamics: newton_euler, lagrange, lie.
-    sensitivities : callable, optional
-        Derivative recursion, and with it `lie_hessian` for the second derivatives; or `by_differentiation` for both. By
-        default differentiation of the formulation for few joints, the composite recursion for many.
-
-    Attributes
-    ----------
-    views : dict
-        How a place on the motion sees these torques, for all grids of the problem: see `Grid`.
+    A derivative recursion takes `lie_hessian` with it for the second derivatives, `by_differentiation` is for both. By
+    default it is differentiation of the formulation for few joints, the composite recursion for many. All grids of the
+    problem share `views`, how a place on the motion sees these torques: see `Grid`.
     """
 
     def __init__(self, problem: Problem, dynamics: InverseDynamics, sensitivities: DerivativeRecursion | None):

@@ -7,25 +7,26 @@ riccati     the best change of the controls, with feedback, by recursion
 batch       the best change of the controls all at once, by least squares
 box         quadratic programs with bounds
 ilqr        iterations of either until the trajectory is optimal
-trajectory  the result
-track       feedback around a solution
+result      the answer of iLQR
+tracking    feedback around a solution
 """
 
 from colloc.control.batch import least_squares_step, response, response_matrices, response_transposed
 from colloc.control.box import box_minimum
-from colloc.control.discrete import Scheme, System, discretise, simulate
+from colloc.control.discrete import Scheme, System, discretise, rollout
 from colloc.control.ilqr import Form, ilqr
-from colloc.control.objective import Objective, control_cost, output_cost, state_cost
+from colloc.control.objective import TrajectoryObjective, control_cost, output_cost, state_cost
 from colloc.control.residuals import Expansion, Residuals, fitted
+from colloc.control.result import IlqrResult, IlqrStatus
 from colloc.control.riccati import Policy, backward
-from colloc.control.track import Tracking, track
-from colloc.control.trajectory import Status, Trajectory
+from colloc.control.tracking import Tracking, time_varying_lqr
 from colloc.support.packages import present
 
 __all__ = [
-    "Expansion", "Form", "Objective", "Policy", "Residuals", "Scheme", "Status", "System", "Tracking", "Trajectory",
-    "backward", "box_minimum", "control_cost", "discretise", "fitted", "ilqr", "least_squares_step", "output_cost",
-    "response", "response_matrices", "response_transposed", "simulate", "state_cost", "track",
+    "Expansion", "Form", "IlqrResult", "IlqrStatus", "Policy", "Residuals", "Scheme", "System", "Tracking",
+    "TrajectoryObjective", "backward", "box_minimum", "control_cost", "discretise", "fitted", "ilqr",
+    "least_squares_step", "output_cost", "response", "response_matrices", "response_transposed", "rollout",
+    "state_cost", "time_varying_lqr",
 ]  # fmt: skip
 
 present(__name__)

@@ -55,16 +55,9 @@ def response_matrices(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 @validated(A=array("K", "n_x", "n_x"), B=array("K", "n_x", "n_u"), du=array("K", "n_u"))
 def response(A: np.ndarray, B: np.ndarray, du: np.ndarray) -> np.ndarray:
-    """S_u du: changes of the states that changes of the controls make.
+    """S_u du, shape (K + 1, n_x): changes of the states that changes du (K, n_u) of the controls make.
 
-    Parameters
-    ----------
-    A, B : ndarray, shapes (K, n_x, n_x), (K, n_x, n_u)
-    du : ndarray, shape (K, n_u)
-
-    Returns
-    -------
-    ndarray, shape (K + 1, n_x)
+    A and B as in `response_matrices`.
 
     Examples
     --------
@@ -84,16 +77,9 @@ def response(A: np.ndarray, B: np.ndarray, du: np.ndarray) -> np.ndarray:
 
 @validated(A=array("K", "n_x", "n_x"), B=array("K", "n_x", "n_u"), y=array("K+1", "n_x"))
 def response_transposed(A: np.ndarray, B: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """S_u' y, by the adjoint recursion: with y the gradient of a cost by the states, that by the controls.
+    """S_u' y, shape (K, n_u), by the adjoint recursion; A and B as in `response_matrices`.
 
-    Parameters
-    ----------
-    A, B : ndarray, shapes (K, n_x, n_x), (K, n_x, n_u)
-    y : ndarray, shape (K + 1, n_x)
-
-    Returns
-    -------
-    ndarray, shape (K, n_u)
+    With y, shape (K + 1, n_x), the gradient of a cost by the states, it is that by the controls.
 
     Examples
     --------

@@ -14,17 +14,10 @@ _ARMIJO = 0.1
 
 
 class BoxMinimum(NamedTuple):
-    """Minimiser of a quadratic function in a box.
+    """Minimiser of a quadratic function in a box."""
 
-    Parameters
-    ----------
-    x : ndarray, shape (n,)
-    free : ndarray of bool, shape (n,)
-        Which components no bound holds.
-    """
-
-    x: np.ndarray
-    free: np.ndarray
+    x: np.ndarray  # shape (n,)
+    free: np.ndarray  # bools, shape (n,); which components no bound holds
 
 
 @validated(H=array("n", "n"), g=array("n"))

@@ -14,7 +14,7 @@ from colloc.kernels.batch import Batch
 from colloc.model import Load, Model, check_forward, check_loads
 from colloc.problem import Instant
 from colloc.support.arguments import array, instance_of, validated
-from colloc.support.checks import InputError, count, finite_number, function, interval, pair, quoted
+from colloc.support.checks import InputError, count, finite_number, function, instance, interval, pair, quoted
 
 Step = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
 Linearise = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -95,10 +95,6 @@ def discretise(model: Model, dt: float, *, scheme: Scheme = Scheme.RUNGE_KUTTA, 
     loads : sequence of Load
         They may be functions of t, q and qd; step k begins at t = k dt.
 
-    Returns
-    -------
-    System
-
     Raises
     ------
     InputError
@@ -110,8 +106,7 @@ def discretise(model: Model, dt: float, *, scheme: Scheme = Scheme.RUNGE_KUTTA, 
     >>> system.step(0, np.zeros(4), np.array([3.0, 1.0])).round(3)
     array([-0.   ,  0.   , -0.051,  0.069])
     """
-    if not isinstance(model, Model):
-        raise InputError(f"model must be a Model, got {quoted(model)}")
+    instance("model", model, Model)
     check_loads(model, loads)
     if model.symbols:
         raise InputError(f"model {model.name!r} contains symbols, a discrete system needs numbers: {model.symbols}")
@@ -136,7 +131,7 @@ def system_at(
     slopes = ca.Function("slopes", inputs, ca.substitute(outputs, symbols, values) if symbols else outputs)
     places = [np.arange(slopes.nnz_out(k)) for k in range(slopes.n_out())]
     batch = Batch.of(slopes, ("t", "q", "qd", "tau"), places, None)
-    return System(2 * n, n, _Step(_step_function(slopes, n, dt, scheme), dt), _lineariser(batch, dt, scheme))
+    return System(2 * n, n, _BufferedStep(_step_function(slopes, n, dt, scheme), dt), _lineariser(batch, dt, scheme))
 
 
 def _step_function(slopes: ca.Function, n: int, dt: float, scheme: Scheme) -> ca.Function:
@@ -150,7 +145,7 @@ def _step_function(slopes: ca.Function, n: int, dt: float, scheme: Scheme) -> ca
     return ca.Function("step", [t, x, u], [ca.densify(x + dt * total)])
 
 
-class _Step:
+class _BufferedStep:
     """A step function called through a buffer: conversion to CasADi's own matrices takes longer than the dynamics."""
 
     def __init__(self, function: ca.Function, dt: float):
@@ -209,7 +204,7 @@ def _slopes(batch: Batch, t: np.ndarray, x: np.ndarray, u: np.ndarray) -> tuple[
     reference=array("rows", "n_x"),
     gains=array("K", "n_u", "n_x"),
 )
-def simulate(
+def rollout(
     system: System,
     x0: np.ndarray,
     u: np.ndarray,
@@ -247,7 +242,7 @@ def simulate(
     Examples
     --------
     >>> system = co.control.discretise(two_link(), dt=0.01)
-    >>> x, u = co.control.simulate(system, np.zeros(4), np.ones((10, 2)))
+    >>> x, u = co.control.rollout(system, np.zeros(4), np.ones((10, 2)))
     >>> x.shape, u.shape
     ((11, 4), (10, 2))
     """

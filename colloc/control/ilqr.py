@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colloc.control.batch import least_squares_step
-from colloc.control.discrete import System, simulate
-from colloc.control.objective import Objective
+from colloc.control.discrete import System, rollout
+from colloc.control.objective import TrajectoryObjective
 from colloc.control.residuals import Expansion, Residuals, fitted
+from colloc.control.result import IlqrResult, IlqrStatus
 from colloc.control.riccati import Policy, backward
-from colloc.control.trajectory import Status, Trajectory
 from colloc.support.checks import InputError, count, finite_array, finite_number, interval, pair, quoted
 from colloc.support.interrupts import reraise_interrupt
 from colloc.support.threads import raise_if_stopped
@@ -54,7 +54,7 @@ class Form(Enum):
 @reraise_interrupt
 def ilqr(
     system: System,
-    objective: Objective,
+    objective: TrajectoryObjective,
     x0: Any,
     u0: Any,
     *,
@@ -62,7 +62,7 @@ def ilqr(
     form: Form = Form.RECURSIVE,
     tolerance: float = 1e-10,
     max_iterations: int = 500,
-) -> Trajectory:
+) -> IlqrResult:
     """Minimise an objective over the controls of a discrete system.
 
     Li and Todorov (2004), with the line search and the limits of Tassa, Mansard and Todorov (2014). The system is
@@ -73,7 +73,7 @@ def ilqr(
     Parameters
     ----------
     system : System
-    objective : Objective
+    objective : TrajectoryObjective
     x0 : shape (n_x,)
         Initial state.
     u0 : shape (K, n_u)
@@ -88,7 +88,7 @@ def ilqr(
 
     Returns
     -------
-    Trajectory
+    IlqrResult
         Also when states diverge, the mass matrix is singular or the cost is not finite: the status tells.
 
     Raises
@@ -103,7 +103,7 @@ def ilqr(
     >>> start, idle = (0.0, -2.0, 0.0, 0.0), np.zeros((50, 2))
     >>> swing = co.control.ilqr(system, there + co.control.control_cost(1e-3), start, idle, limits=(-10.0, 10.0))
     >>> swing.status, swing.x[-1].round(2)
-    (<Status.CONVERGED: 'converged'>, array([ 1., -1.,  0.,  0.]))
+    (<IlqrStatus.CONVERGED: 'converged'>, array([ 1., -1.,  0.,  0.]))
     """
     begin = time.perf_counter()
     task, x0, u0 = _task(system, objective, x0, u0, limits, form, tolerance)
@@ -112,19 +112,21 @@ def ilqr(
     with np.errstate(all="ignore"):
         now, damping = _follow(task, x0, u0), 0.0
         gains = np.zeros((*u0.shape, system.n_x))
-        status = None if np.isfinite(now.cost) else Status.UNDEFINED if np.isfinite(now.x).all() else Status.DIVERGED
+        status = None
+        if not np.isfinite(now.cost):
+            status = IlqrStatus.UNDEFINED if np.isfinite(now.x).all() else IlqrStatus.DIVERGED
         while status is None and len(history["cost"]) < max_iterations:
             raise_if_stopped()
             local = _expanded(task, now)
             if local is None:
-                status = Status.UNDEFINED
+                status = IlqrStatus.UNDEFINED
                 break
-            move = _descend(task, now, local, damping)
-            for key, value in zip(_HISTORY, (now.cost, move.expected, move.step, move.damping), strict=True):
+            advance = _descend(task, now, local, damping)
+            for key, value in zip(_HISTORY, (now.cost, advance.expected, advance.step, advance.damping), strict=True):
                 history[key].append(value)
-            now, gains, status, damping = move.reached, move.gains, move.status, _next_damping(local, move)
-    status = status or Status.ITERATION_LIMIT
-    return Trajectory(now.x, now.u, gains, now.cost, status, history, time.perf_counter() - begin)
+            now, gains, status, damping = advance.reached, advance.gains, advance.status, _next_damping(local, advance)
+    status = status or IlqrStatus.ITERATION_LIMIT
+    return IlqrResult(now.x, now.u, gains, now.cost, status, history, time.perf_counter() - begin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +140,7 @@ class _Task:
     tolerance: float
 
 
-class _Iterate(NamedTuple):
+class _Rollout(NamedTuple):
     """A trajectory and its cost; NaN where it diverges."""
 
     x: np.ndarray
@@ -160,23 +162,23 @@ class _Local(NamedTuple):
         return _LEAST_DAMPING * (size if size > 0 else 1.0)
 
 
-class _Move(NamedTuple):
+class _Advance(NamedTuple):
     """The result of an iteration: where it got, by which step, and the status if it is the last."""
 
-    reached: _Iterate
+    reached: _Rollout
     gains: np.ndarray
     expected: float
     step: float
     damping: float
-    status: Status | None
+    status: IlqrStatus | None
 
 
 def _task(
     system: Any, objective: Any, x0: Any, u0: Any, limits: Sequence[Any] | None, form: Any, tolerance: Any
 ) -> tuple[_Task, np.ndarray, np.ndarray]:
     """The arguments of `ilqr`, checked."""
-    if not isinstance(system, System) or not isinstance(objective, Objective):
-        raise InputError(f"ilqr needs a System and an Objective, got {quoted(system)} and {quoted(objective)}")
+    if not isinstance(system, System) or not isinstance(objective, TrajectoryObjective):
+        raise InputError(f"ilqr needs a System and a TrajectoryObjective, got {quoted(system)} and {quoted(objective)}")
     if not isinstance(form, Form):
         raise InputError(f"form must be one of {', '.join(map(str, Form))}, got {quoted(form)}")
     if limits is not None and form is Form.BATCH:
@@ -196,12 +198,12 @@ def _task(
 
 def _follow(
     task: _Task, x0: np.ndarray, u: np.ndarray, reference: np.ndarray | None = None, gains: np.ndarray | None = None
-) -> _Iterate:
-    x, applied = simulate(task.system, x0, u, reference=reference, gains=gains, limits=task.limits)
-    return _Iterate(x, applied, task.residuals.value(x, applied) if np.isfinite(x[-1]).all() else np.inf)
+) -> _Rollout:
+    x, applied = rollout(task.system, x0, u, reference=reference, gains=gains, limits=task.limits)
+    return _Rollout(x, applied, task.residuals.value(x, applied) if np.isfinite(x[-1]).all() else np.inf)
 
 
-def _expanded(task: _Task, now: _Iterate) -> _Local | None:
+def _expanded(task: _Task, now: _Rollout) -> _Local | None:
     """System and objective about an iterate; None where a derivative is not finite."""
     try:
         A, B = task.system.linearise(now.x[:-1], now.u)
@@ -216,7 +218,7 @@ def _expanded(task: _Task, now: _Iterate) -> _Local | None:
     return local if all(np.isfinite(array).all() for array in arrays) else None
 
 
-def _descend(task: _Task, now: _Iterate, local: _Local, damping: float) -> _Move:
+def _descend(task: _Task, now: _Rollout, local: _Local, damping: float) -> _Advance:
     """The first step, over falling lengths and then growing damping, that decreases the cost as it should."""
     enough, expected = task.tolerance * (1 + abs(now.cost)), np.nan
     gains = np.zeros((*now.u.shape, now.x.shape[1]))
@@ -228,23 +230,23 @@ def _descend(task: _Task, now: _Iterate, local: _Local, damping: float) -> _Move
                 # Damping shortens the step and with it the promise: only the full step tells a minimum.
                 full = _policy(task, now, local, 0.0) or _policy(task, now, local, local.least_damping) or policy
                 if full.decrease(1.0) <= enough:
-                    return _Move(now, full.gains, full.decrease(1.0), 0.0, damping, Status.CONVERGED)
+                    return _Advance(now, full.gains, full.decrease(1.0), 0.0, damping, IlqrStatus.CONVERGED)
             for length in map(float, _LENGTHS):
                 trial = _follow(task, now.x[0], now.u + length * policy.feedforward, now.x, gains)
                 if now.cost - trial.cost > _SHARE * policy.decrease(length):
-                    return _Move(trial, gains, expected, length, damping, None)
+                    return _Advance(trial, gains, expected, length, damping, None)
         damping = max(10 * damping, local.least_damping)
-    return _Move(now, gains, expected, 0.0, damping, Status.NO_DESCENT)
+    return _Advance(now, gains, expected, 0.0, damping, IlqrStatus.NO_DESCENT)
 
 
-def _next_damping(local: _Local, move: _Move) -> float:
+def _next_damping(local: _Local, advance: _Advance) -> float:
     """Less after a full step, more after one that had to be shortened."""
-    if move.step < 1:
-        return max(4 * move.damping, local.least_damping)
-    return move.damping / 10 if move.damping > local.least_damping else 0.0
+    if advance.step < 1:
+        return max(4 * advance.damping, local.least_damping)
+    return advance.damping / 10 if advance.damping > local.least_damping else 0.0
 
 
-def _policy(task: _Task, now: _Iterate, local: _Local, damping: float) -> Policy | None:
+def _policy(task: _Task, now: _Rollout, local: _Local, damping: float) -> Policy | None:
     if task.form is Form.BATCH:
         return least_squares_step(local.A, local.B, task.residuals, now.x, now.u, damping)
     room = None if task.limits is None else (task.limits[0] - now.u, task.limits[1] - now.u)

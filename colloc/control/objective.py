@@ -22,46 +22,27 @@ _MOST_STEPS = 2**31
 
 @dataclass(frozen=True, eq=False)
 class Output:
-    """A function of the state, with its Jacobian.
+    """A function of the state, with its Jacobian."""
 
-    Parameters
-    ----------
-    n_x, size : int
-        Numbers of states and of outputs, p.
-    value : callable
-        States (m, n_x) -> outputs (m, p).
-    jacobian : callable
-        States (m, n_x) -> (m, p, n_x).
-    """
-
-    n_x: int
+    n_x: int  # n_x, size: numbers of states and of outputs, p
     size: int
-    value: Rows
-    jacobian: Rows
+    value: Rows  # states (m, n_x) -> outputs (m, p)
+    jacobian: Rows  # states (m, n_x) -> (m, p, n_x)
 
 
 @dataclass(frozen=True, eq=False)
-class Term:
-    """(y - target)' W (y - target) / 2, summed over steps.
+class ObjectiveTerm:
+    """(y - target)' W (y - target) / 2, summed over steps."""
 
-    Parameters
-    ----------
-    targets : ndarray, shape (), (p,) or (m, p)
-    weights : ndarray, shape (), (p,) or (p, p)
-    steps : tuple of int, or None for all
-        Of m states, negative from the end; a control is at every step.
-    output : Output, optional
-        y as a function of the state; the state, or control, itself by default.
-    """
-
-    targets: np.ndarray
-    weights: np.ndarray
+    targets: np.ndarray  # shape (), (p,) or (m, p)
+    weights: np.ndarray  # shape (), (p,) or (p, p)
+    # of m states, negative from the end; None for all; a control is at every step
     steps: tuple[int, ...] | None = None
-    output: Output | None = None
+    output: Output | None = None  # y as a function of the state; the state, or control, itself by default
 
 
 @dataclass(frozen=True, eq=False)
-class Objective:
+class TrajectoryObjective:
     """A sum of terms in the states and in the controls. Objectives add: ``output_cost(...) + control_cost(1e-3)``.
 
     Made by `state_cost`, `output_cost` and `control_cost`.
@@ -73,16 +54,16 @@ class Objective:
     (1, 1)
     """
 
-    states: tuple[Term, ...] = ()
-    controls: tuple[Term, ...] = ()
+    states: tuple[ObjectiveTerm, ...] = ()
+    controls: tuple[ObjectiveTerm, ...] = ()
 
-    def __add__(self, other: Objective) -> Objective:
-        if not isinstance(other, Objective):
+    def __add__(self, other: TrajectoryObjective) -> TrajectoryObjective:
+        if not isinstance(other, TrajectoryObjective):
             raise InputError(f"an objective can be added to an objective only, got {quoted(other)}")
-        return Objective(self.states + other.states, self.controls + other.controls)
+        return TrajectoryObjective(self.states + other.states, self.controls + other.controls)
 
 
-def state_cost(targets: Any, weights: Any, steps: Sequence[int] | None = None) -> Objective:
+def state_cost(targets: Any, weights: Any, steps: Sequence[int] | None = None) -> TrajectoryObjective:
     """Distance of the state from targets: a reference to track, or via-points if it counts at some steps only.
 
     Parameters
@@ -97,13 +78,13 @@ def state_cost(targets: Any, weights: Any, steps: Sequence[int] | None = None) -
     --------
     >>> upright = co.control.state_cost((1.0, -1.0, 0.0, 0.0), (10.0, 10.0, 1.0, 1.0), steps=[-1])
     """
-    return Objective(states=(Term(_numbers("targets", targets), _weights(weights), _steps(steps)),))
+    return TrajectoryObjective(states=(ObjectiveTerm(_numbers("targets", targets), _weights(weights), _steps(steps)),))
 
 
 @validated(model=instance_of(Model), fn=callback("a function of the instant"))
 def output_cost(
     model: Model, fn: Callable[[Instant], ca.SX], targets: Any, weights: Any, steps: Sequence[int] | None = (-1,)
-) -> Objective:
+) -> TrajectoryObjective:
     """Distance of a function of the state from targets, such as of the end-effector from a point to reach.
 
     Parameters
@@ -128,7 +109,7 @@ def output_cost(
     >>> system = co.control.discretise(two_link(), 0.02)
     >>> swing = co.control.ilqr(system, reach + co.control.control_cost(1e-3), (0, 0.5, 0, 0), np.zeros((50, 2)))
     >>> swing.status
-    <Status.CONVERGED: 'converged'>
+    <IlqrStatus.CONVERGED: 'converged'>
     """
     q, qd, qdd, tau = (ca.SX.sym(name, model.n) for name in ("q", "qd", "qdd", "tau"))
     now = Instant(model, ca.SX.sym("t"), ca.SX.sym("duration"), q, qd, qdd, tau)
@@ -145,10 +126,11 @@ def output_cost(
         lambda x: np.array(outputs(x.T)).T,
         lambda x: np.array(slopes(x.T)).T.reshape(len(x), size, 2 * model.n),
     )
-    return Objective(states=(Term(_numbers("targets", targets), _weights(weights), _steps(steps), output),))
+    term = ObjectiveTerm(_numbers("targets", targets), _weights(weights), _steps(steps), output)
+    return TrajectoryObjective(states=(term,))
 
 
-def control_cost(weights: Any, targets: Any = 0.0) -> Objective:
+def control_cost(weights: Any, targets: Any = 0.0) -> TrajectoryObjective:
     """Size of the controls, or their distance from targets.
 
     Parameters
@@ -163,7 +145,7 @@ def control_cost(weights: Any, targets: Any = 0.0) -> Objective:
     >>> len(cost.states), len(cost.controls)
     (1, 1)
     """
-    return Objective(controls=(Term(_numbers("targets", targets), _weights(weights)),))
+    return TrajectoryObjective(controls=(ObjectiveTerm(_numbers("targets", targets), _weights(weights)),))
 
 
 def _numbers(name: str, value: Any) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colloc.control.objective import Objective, Output, Term
+from colloc.control.objective import ObjectiveTerm, Output, TrajectoryObjective
 from colloc.support.arguments import instance_of, integer, validated
 from colloc.support.checks import InputError, float_array, quoted
 
@@ -38,22 +38,12 @@ class Expansion(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Residual:
-    """F (y - target) at some rows of an array of states, or of controls.
+    """F (y - target) at some rows of an array of states, or of controls."""
 
-    Parameters
-    ----------
-    rows : ndarray of int, shape (m,)
-        Every one once.
-    targets : ndarray, shape (p,) or (m, p)
-    factor : ndarray, shape (p, p)
-    output : Output, optional
-        y; the rows themselves by default.
-    """
-
-    rows: np.ndarray
-    targets: np.ndarray
-    factor: np.ndarray
-    output: Output | None
+    rows: np.ndarray  # ints, shape (m,); every one once
+    targets: np.ndarray  # shape (p,) or (m, p)
+    factor: np.ndarray  # shape (p, p)
+    output: Output | None  # y; the rows themselves by default
 
     def value(self, z: np.ndarray) -> np.ndarray:
         """Residuals, shape (m, p)."""
@@ -121,8 +111,8 @@ def _expanded(parts: tuple[Residual, ...], z: np.ndarray) -> tuple[np.ndarray, n
     return gradient, hessian
 
 
-@validated(objective=instance_of(Objective), steps=integer(1), n_x=integer(1), n_u=integer(1))
-def fitted(objective: Objective, steps: int, n_x: int, n_u: int) -> Residuals:
+@validated(objective=instance_of(TrajectoryObjective), steps=integer(1), n_x=integer(1), n_u=integer(1))
+def fitted(objective: TrajectoryObjective, steps: int, n_x: int, n_u: int) -> Residuals:
     """The objective for trajectories of a number of steps.
 
     Raises
@@ -141,7 +131,7 @@ def fitted(objective: Objective, steps: int, n_x: int, n_u: int) -> Residuals:
     return Residuals(states, controls, steps, n_x, n_u)
 
 
-def _residual(term: Term, rows: int, size: int) -> Residual:
+def _residual(term: ObjectiveTerm, rows: int, size: int) -> Residual:
     if term.output is not None and term.output.n_x != size:
         raise InputError(f"output_cost is of a model with {term.output.n_x} states, the system has {size}")
     chosen = np.arange(rows) if term.steps is None else _resolved(term.steps, rows)

@@ -101,13 +101,11 @@ class BSpline(Transcription):
 
     @property
     def basis(self) -> SplineBasis:
-        """The splines of the joints over the normalised time."""
         continuity = self.degree - 1 if self.continuity is None else np.asarray(self.continuity)
         return SplineBasis.of(mesh_ends(self.intervals, self.breakpoints), self.degree, continuity)
 
     @property
     def free(self) -> bool:
-        """Whether the breakpoints are unknowns."""
         return self.knots == "free"
 
     def with_breakpoints(self, breakpoints: np.ndarray) -> BSpline:
@@ -134,14 +132,12 @@ class BSpline(Transcription):
         return BSpline(intervals, degree=self.degree, continuity=continuity)
 
     def node_points(self) -> Points:
-        """Where inequalities are imposed."""
         if self.nodes is None:
             return equal_nodes(self.basis)
         s = np.linspace(0, 1, self.nodes)
         return Points(s, self.basis.interval(s))
 
     def collocation_points(self) -> Points:
-        """Where equalities are imposed."""
         return collocation_points(self.basis, lambda count: gauss(count)[0])
 
 

@@ -182,17 +182,9 @@ def stored_curve(curve: Transcription) -> dict[str, Any]:
 
 
 def stored_class(stored: Mapping[str, Any]) -> tuple[type[Transcription], dict[str, Any]]:
-    """The class of a curve that was stored, and the arguments that make it.
+    """The class of a curve that was stored, and the arguments that make it; `stored` is as `stored_curve` returns it.
 
-    Parameters
-    ----------
-    stored : mapping
-        As `stored_curve` returns it, from JSON.
-
-    Raises
-    ------
-    InputError
-        For a class that is not known, or arguments that it does not have.
+    InputError for a class that is not known, or arguments that it does not have.
     """
     name, module = stored.get("type"), stored.get("module")
     if not isinstance(name, str) or name not in CURVES:

@@ -54,7 +54,6 @@ class HermiteSimpson(Transcription):
 
     @property
     def basis(self) -> SplineBasis:
-        """The splines of the joints over the normalised time."""
         return SplineBasis.of(mesh_ends(self.intervals, self.breakpoints), 4, 2)
 
     def collocation_points(self) -> Points:

@@ -16,20 +16,10 @@ NARROWEST = 1e-9
 
 
 def check_mesh(name: str, intervals: Any, breakpoints: Any) -> tuple[int, tuple[float, ...] | None]:
-    """Number of intervals and, where they are not of equal width, their ends.
+    """Number of intervals and, where they are not of equal width, their ends, rising from 0 to 1.
 
-    Parameters
-    ----------
-    name : str
-        The transcription's, for messages.
-    intervals : int, optional
-    breakpoints : sequence of float, optional
-        Rising from 0 to 1.
-
-    Raises
-    ------
-    InputError
-        If neither is given, or both and they differ, or breakpoints that cut no motion into intervals.
+    InputError, with the name of the transcription, if neither is given, or both and they differ, or breakpoints that
+    cut no motion into intervals.
     """
     if breakpoints is None:
         if intervals is None:

@@ -60,7 +60,6 @@ class Radau(Transcription):
 
     @property
     def basis(self) -> SplineBasis:
-        """The splines of the joints over the normalised time."""
         return SplineBasis.of(mesh_ends(self.intervals, self.breakpoints), np.add(self.degree, 1), 1)
 
     def collocation_points(self) -> Points:

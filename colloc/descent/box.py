@@ -23,15 +23,9 @@ _TRIALS = 60
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """Bounds on every variable.
+    """Bounds on every variable."""
 
-    Parameters
-    ----------
-    lower, upper : ndarray, shape (n,)
-        Infinite where there is no bound.
-    """
-
-    lower: np.ndarray
+    lower: np.ndarray  # lower, upper: shape (n,); infinite where there is no bound
     upper: np.ndarray
 
     @property
@@ -65,10 +59,7 @@ class Box:
 def box_of(lower: Any, upper: Any, n: int) -> Box:
     """The box of n variables; bounds are floats for all or one for each.
 
-    Raises
-    ------
-    InputError
-        For bounds of another shape, that are not numbers, or that leave nothing between them.
+    InputError for bounds of another shape, that are not numbers, or that leave nothing between them.
     """
     arrays = []
     for name, value in (("lower", lower), ("upper", upper)):
@@ -87,20 +78,7 @@ def projected_step(
 ) -> Step | None:
     """A step along a direction, put back into the box, that lowers the value as the slope promises (Armijo's rule).
 
-    Parameters
-    ----------
-    evaluate : callable
-        x -> Point.
-    box : Box
-    start : Point
-    direction : ndarray, shape (n,)
-    first : float
-        Length to try first; shorter ones follow.
-
-    Returns
-    -------
-    Step or None
-        None where nothing is lowered in 60 trials.
+    The length `first` is tried first, then shorter ones; None where nothing is lowered in 60 trials.
     """
     bound = box.held(start)
     slope, length = float(start.gradient[~bound] @ direction[~bound]), first

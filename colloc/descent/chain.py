@@ -17,7 +17,7 @@ from colloc.loops import ChainEvaluator, ClosedChain, assemble, closure_error
 from colloc.loops.reduction import posture_derivatives
 from colloc.model import Load
 from colloc.problem import Cost, Instant
-from colloc.support.checks import InputError, finite_array, quoted
+from colloc.support.checks import InputError, finite_array, instance, quoted
 from colloc.support.lazy import cached_property
 
 
@@ -100,8 +100,7 @@ class ChainMovement:
 
     def __post_init__(self):
         object.__setattr__(self, "_dynamics", ChainEvaluator(self.chain, loads=self.loads, compile=self.compile))
-        if not isinstance(self.motion, SplineMotion):
-            raise InputError(f"motion must be a SplineMotion, got {quoted(self.motion)}")
+        instance("motion", self.motion, SplineMotion)
         if self.motion.n != self.chain.mobility:
             raise InputError(
                 f"motion must have {self.chain.mobility} coordinates, those of joints "

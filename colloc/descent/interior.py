@@ -6,7 +6,7 @@ import numpy as np
 
 from colloc.descent.line_search import Point
 from colloc.descent.objective import Descent, DescentStatus, Objective, Stop
-from colloc.descent.record import Record
+from colloc.descent.record import DescentRecord
 from colloc.solver import minimise
 from colloc.support.interrupts import reraise_interrupt
 
@@ -27,7 +27,7 @@ def interior_point(objective: Objective, x0: np.ndarray, stop: Stop | None = Non
     <DescentStatus.CONVERGED: 'converged'>
     """
     rule = Stop() if stop is None else stop
-    record = Record("interior point", objective, x0, rule)
+    record = DescentRecord("interior point", objective, x0, rule)
     if (status := record.status) is not None:
         return record.result(status)
     latest = _Latest(record)
@@ -48,7 +48,7 @@ def interior_point(objective: Objective, x0: np.ndarray, stop: Stop | None = Non
 class _Latest:
     """The objective at the latest point, computed once for value, gradient and the record."""
 
-    def __init__(self, record: Record):
+    def __init__(self, record: DescentRecord):
         self._record, self._point = record, record.start
 
     def __call__(self, x: np.ndarray) -> Point:

@@ -55,17 +55,10 @@ class Wolfe:
     """The strong Wolfe conditions along a direction from its start.
 
     f(a) <= f(0) + 1e-4 a f'(0)  and  |f'(a)| <= curvature |f'(0)|, values compared up to their rounding.
-
-    Parameters
-    ----------
-    start : Step
-        At length 0.
-    curvature : float
-        Below 1; what is left of the slope.
     """
 
-    start: Step
-    curvature: float
+    start: Step  # at length 0
+    curvature: float  # below 1; what is left of the slope
 
     def decreases(self, step: Step) -> bool:
         """Whether the value is low enough; never where it is not finite."""

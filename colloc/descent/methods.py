@@ -16,7 +16,7 @@ from colloc.descent.box import projected_step
 from colloc.descent.cholesky import modified_cholesky
 from colloc.descent.line_search import Point, wolfe_step
 from colloc.descent.objective import Descent, DescentStatus, Objective, Stop, check_objective
-from colloc.descent.record import Record
+from colloc.descent.record import DescentRecord
 from colloc.support.checks import InputError
 from colloc.support.interrupts import reraise_interrupt
 
@@ -164,7 +164,7 @@ def _descend(
     curvature: float,
 ) -> Descent:
     """Step along directions until the stopping rule says so, or nothing leads on."""
-    record = Record(method, objective, x0, Stop() if stop is None else stop)
+    record = DescentRecord(method, objective, x0, Stop() if stop is None else stop)
     now, move, box = record.start, None, record.box
     while (status := record.status) is None:
         towards, first = direction(now, move, ~box.held(now))

@@ -12,7 +12,7 @@ import numpy as np
 from colloc.numerics.differences import central_difference
 from colloc.support.arguments import array, integer, validated
 from colloc.support.checks import InputError, count, finite_number, float_array, function, quoted
-from colloc.support.display import Table, short
+from colloc.support.display import Table, Tabular, short
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class History:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Descent:
+class Descent(Tabular):
     """The result of a descent.
 
     Parameters
@@ -210,12 +210,6 @@ class Descent:
     def seconds(self) -> float:
         """Wall time."""
         return float(self.history.seconds[-1])
-
-    def __repr__(self) -> str:
-        return self._table().text()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
 
     def _table(self) -> Table:
         rows = [

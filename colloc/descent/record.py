@@ -13,16 +13,10 @@ from colloc.support.checks import InputError, finite_array, instance
 from colloc.support.threads import raise_if_stopped
 
 
-class Record:
+class DescentRecord:
     """The iterates of one descent so far; the clock starts when it is made.
 
-    Parameters
-    ----------
-    method : str
-    objective : Objective
-    x0 : ndarray, shape (n,)
-        Taken to the nearest point within the objective's bounds.
-    stop : Stop
+    The start x0, shape (n,), is taken to the nearest point within the objective's bounds.
     """
 
     def __init__(self, method: str, objective: Objective, x0: np.ndarray, stop: Stop):

@@ -8,8 +8,7 @@ is fastest is in `spatial`: composite and articulated inertias, Jacobians of poi
 it adds what `passive` joints do and `loads` that depend on the state. `equations` of motion and `energy` follow.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from colloc.dynamics.formulation import (
     DerivativeRecursion,
@@ -25,6 +24,7 @@ from colloc.dynamics.newtonian.recursion import Reactions, joint_reactions, newt
 from colloc.dynamics.newtonian.root_wrench import Wrench, root_wrench
 from colloc.dynamics.spatial.articulated import forward_dynamics
 from colloc.dynamics.spatial.composite import composite_sensitivities, mass_matrix
+from colloc.support.packages import present
 
 if TYPE_CHECKING:
     from colloc.dynamics.energy import center_of_mass, kinetic_energy, momentum, potential_energy, total_mass
@@ -54,25 +54,15 @@ __all__ = [
 
 # Loaded on first use: most scripts need one formulation.
 _LATER = {
-    "energy": ("center_of_mass", "kinetic_energy", "momentum", "potential_energy", "total_mass"),
-    "equations": ("equations_of_motion",),
-    "lagrangian.recursion": ("lagrange",),
-    "lagrangian.regular": ("regular_lagrange", "regular_sensitivities"),
-    "lagrangian.sensitivities": ("lagrange_sensitivities",),
-    "liegroup.hessian": ("lie_hessian",),
-    "liegroup.recursion": ("lie",),
-    "liegroup.sensitivities": ("lie_sensitivities",),
-    "newtonian.sensitivities": (
-        "newton_euler_sensitivities",
-        "reaction_sensitivities",
-        "total_reaction_sensitivities",
-    ),
-    "spatial.jacobians": ("point_jacobian", "point_jacobian_rate"),
+    "energy": "center_of_mass kinetic_energy momentum potential_energy total_mass",
+    "equations": "equations_of_motion",
+    "lagrangian.recursion": "lagrange",
+    "lagrangian.regular": "regular_lagrange regular_sensitivities",
+    "lagrangian.sensitivities": "lagrange_sensitivities",
+    "liegroup.hessian": "lie_hessian",
+    "liegroup.recursion": "lie",
+    "liegroup.sensitivities": "lie_sensitivities",
+    "newtonian.sensitivities": "newton_euler_sensitivities reaction_sensitivities total_reaction_sensitivities",
+    "spatial.jacobians": "point_jacobian point_jacobian_rate",
 }
-
-
-def __getattr__(name: str) -> Any:
-    for module, names in _LATER.items():
-        if name in names:
-            return getattr(import_module(f"colloc.dynamics.{module}"), name)
-    raise AttributeError(f"module 'colloc.dynamics' has no attribute {name!r}")
+present(__name__, {name: f"{__name__}.{module}" for module, names in _LATER.items() for name in names.split()})

@@ -22,12 +22,9 @@ R = TypeVar("R")
 def of_state(fn: Callable[P, R]) -> Callable[P, R]:
     """A function of a model and its state whose arguments are checked, by their names.
 
-    Raises
-    ------
-    InputError
-        Unless `model` is a Model with bodies; q, qd, qdd, tau and multipliers SX (or numbers) of shape (n,); loads a
-        list of Load on its bodies, evaluated where they are functions of the instant; a formulation or recursion
-        callable.
+    InputError unless `model` is a Model with bodies; q, qd, qdd, tau and multipliers SX (or numbers) of shape (n,);
+    loads a list of Load on its bodies, evaluated where they are functions of the instant; a formulation or recursion
+    callable.
     """
     parameters = signature(fn)
 

@@ -63,16 +63,9 @@ def kinetic_energy(model: Model, q: ca.SX, qd: ca.SX) -> ca.SX:
 
 @of_state
 def potential_energy(model: Model, q: ca.SX) -> ca.SX:
-    """Potential energy of gravity, zero for a mass at the world origin, and of the springs in the joints.
+    """Potential energy, SX, scalar [J], of gravity and of the springs in the joints; parameters as in `kinetic_energy`.
 
-    Parameters
-    ----------
-    model : Model
-    q : SX, shape (n,) [rad, m]
-
-    Returns
-    -------
-    SX, scalar [J]
+    Gravity's is zero for a mass at the world origin.
 
     Examples
     --------
@@ -99,22 +92,9 @@ def total_mass(model: Model) -> ca.SX:
 
 @of_state
 def center_of_mass(model: Model, q: ca.SX) -> ca.SX:
-    """Centre of mass of the whole tree.
+    """Centre of mass of the tree in the world frame, SX, shape (3,) [m]; parameters as in `kinetic_energy`.
 
-    Parameters
-    ----------
-    model : Model
-    q : SX, shape (n,) [rad, m]
-
-    Returns
-    -------
-    SX, shape (3,) [m]
-        In the world frame.
-
-    Raises
-    ------
-    InputError
-        For a model without mass.
+    InputError for a model without mass.
 
     Examples
     --------
@@ -127,21 +107,9 @@ def center_of_mass(model: Model, q: ca.SX) -> ca.SX:
 
 @of_state
 def momentum(model: Model, q: ca.SX, qd: ca.SX) -> Momentum:
-    """Linear and angular momentum of the whole tree.
+    """Linear and angular momentum of the whole tree; parameters as in `kinetic_energy`.
 
-    Parameters
-    ----------
-    model : Model
-    q, qd : SX, shape (n,) [rad, m] and per s
-
-    Returns
-    -------
-    Momentum
-
-    Raises
-    ------
-    InputError
-        For a model without mass, which has no centre of mass.
+    InputError for a model without mass, which has no centre of mass.
 
     Examples
     --------

@@ -64,10 +64,6 @@ def total_sensitivities(
     q, qd, qdd : SX symbols, shape (n,)
     loads : sequence of Load
 
-    Returns
-    -------
-    Sensitivities
-
     Examples
     --------
     >>> model = two_link(9.81)

@@ -11,33 +11,16 @@ from colloc.model import Load, Model
 
 
 class LinkLoad(NamedTuple):
-    """A load in the frame of the link it acts on.
+    """A load in the frame of the link it acts on."""
 
-    Parameters
-    ----------
-    body : int
-        Index of the loaded body.
-    force, moment : SX, shape (3,) [N], [N m]
-    point : SX, shape (3,) [m]
-        Where the force acts.
-    """
-
-    body: int
-    force: ca.SX
+    body: int  # index of the loaded body
+    force: ca.SX  # force, moment: shape (3,) [N], [N m]
     moment: ca.SX
-    point: ca.SX
+    point: ca.SX  # shape (3,) [m]; where the force acts
 
 
 def loads_in_links(model: Model, rotations: Sequence[ca.SX], loads: Sequence[Load]) -> list[LinkLoad]:
-    """Every load in the frame of its link.
-
-    Parameters
-    ----------
-    model : Model
-    rotations : sequence of SX, each shape (3, 3)
-        From the axes of every link to those of its parent.
-    loads : sequence of Load
-    """
+    """Every load in the frame of its link; rotations lead from the axes of every link to those of its parent."""
     if not loads:
         return []
     to_world: list[ca.SX] = []

@@ -33,17 +33,7 @@ class _Parts(NamedTuple):
 
 
 def passive_torque(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> ca.SX:
-    """Torque that the actuators have to provide beside that of the rigid bodies.
-
-    Parameters
-    ----------
-    model : Model
-    q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
-
-    Returns
-    -------
-    SX, shape (n,) [N m, N]
-    """
+    """Torque, SX, shape (n,) [N m, N], that the actuators have to provide beside that of the rigid bodies."""
     p = _parts(model)
     return (
         p.armature * qdd
@@ -54,17 +44,9 @@ def passive_torque(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> ca.SX:
 
 
 def passive_slopes(model: Model, qd: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """Derivatives of the passive torque by q, qd and qdd.
+    """Derivatives of the passive torque by q, qd and qdd: of springs, of dampers and friction, of rotors.
 
-    Parameters
-    ----------
-    model : Model
-    qd : SX, shape (n,) [rad/s, m/s]
-
-    Returns
-    -------
-    dq, dqd, dqdd : SX, each shape (n, n), diagonal, sparse
-        Of springs, of dampers and friction, of rotors.
+    SX, each shape (n, n), diagonal, sparse.
     """
     p = _parts(model)
     friction = p.level / p.velocity * (1 - ca.tanh(qd / p.velocity) ** 2)
@@ -72,18 +54,7 @@ def passive_slopes(model: Model, qd: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
 
 
 def passive_hessian(model: Model, qd: ca.SX, multipliers: ca.SX) -> ca.SX:
-    """Hessian of multipliers' passive torque by qd; nothing else bends.
-
-    Parameters
-    ----------
-    model : Model
-    qd : SX, shape (n,) [rad/s, m/s]
-    multipliers : SX, shape (n,)
-
-    Returns
-    -------
-    SX, shape (n, n), diagonal, sparse
-    """
+    """Hessian of multipliers' passive torque by qd, SX, shape (n, n), diagonal, sparse; nothing else bends."""
     p = _parts(model)
     share = ca.tanh(qd / p.velocity)
     return _diagonal(-2 * multipliers * p.level / p.velocity**2 * share * (1 - share**2))

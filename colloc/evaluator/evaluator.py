@@ -35,7 +35,7 @@ from colloc.kernels.batch import Batch, arithmetic, sample_rows, spread
 from colloc.model import Load, Model, check_forward, check_loads
 from colloc.numerics.bspline import SplineBasis
 from colloc.problem import Instant
-from colloc.support.checks import InputError, as_tuple, finite_array, function, instance, quoted, spelt
+from colloc.support.checks import InputError, as_tuple, finite_array, function, instance, spelt
 from colloc.support.interrupts import reraise_interrupt
 from colloc.support.lazy import cached_property
 
@@ -84,8 +84,7 @@ class Evaluator:
         loads: Sequence[Load] = (),
         compile: bool | Compile | None = False,
     ):
-        if not isinstance(model, Model):
-            raise InputError(f"model must be a Model, got {quoted(model)}")
+        instance("model", model, Model)
         loads = as_tuple("loads", loads)
         check_loads(model, loads)
         check_formulation(dynamics, function("sensitivities", sensitivities, "a recursion"))

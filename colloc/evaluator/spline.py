@@ -15,14 +15,9 @@ from colloc.support.checks import InputError, finite_array, finite_number, quote
 def spline_sensitivities(
     sensitivities: Callable[..., TorqueSensitivities], basis: SplineBasis, points: Any, duration: float, s: Any, n: int
 ) -> SplineSensitivities:
-    """Torques and derivatives; parameters as in `Evaluator.spline_sensitivities`.
+    """Torques and derivatives of n joints; parameters as in `Evaluator.spline_sensitivities`.
 
-    Parameters
-    ----------
-    sensitivities : callable
-        (q, qd, qdd, t) -> torques and derivatives of some samples.
-    n : int
-        Number of joints.
+    `sensitivities` lead from (q, qd, qdd, t) to torques and derivatives of some samples.
     """
     if not isinstance(basis, SplineBasis) or np.ptp(basis.degrees) or (basis.continuity < 0).any():
         raise InputError(f"basis must be a SplineBasis of one degree, such as co.BSpline(8).basis, got {quoted(basis)}")

@@ -28,20 +28,9 @@ class _WithoutTypes(ElementTree.TreeBuilder):
 
 
 def read_root(path: str | os.PathLike[str], kind: str, tag: str) -> Element:
-    """The root element of a file.
+    """The root element of a file of a kind, such as "URDF", and its tag.
 
-    Parameters
-    ----------
-    path : str or PathLike
-    kind : str
-        Name of the format, for messages: "URDF".
-    tag : str
-        Of the root.
-
-    Raises
-    ------
-    InputError
-        For a file that cannot be read, is larger than 100 MB, has a document type or another root.
+    InputError for a file that cannot be read, is larger than 100 MB, has a document type or another root.
     """
     file = check_path(path)
     try:

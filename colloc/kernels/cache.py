@@ -27,13 +27,7 @@ _LOCK = "lock"  # of a directory to compile in; goes with the process that holds
 
 
 def find(directory: Path, key: str) -> Path | None:
-    """The intact library of a key; one that is damaged is removed.
-
-    Raises
-    ------
-    CompileError
-        If others than the user could have written it.
-    """
+    """The intact library of a key; a damaged one is removed. CompileError if others than the user could write it."""
     try:
         if not directory.is_dir():
             return None
@@ -56,10 +50,7 @@ def find(directory: Path, key: str) -> Path | None:
 def build_directory(directory: Path) -> Iterator[Path]:
     """An empty directory inside the cache to compile in, removed at the end; those of the dead are removed before.
 
-    Raises
-    ------
-    CompileError
-        If the cache cannot be written, also by what is done inside.
+    CompileError if the cache cannot be written, also by what is done inside.
     """
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -56,13 +56,7 @@ class Compiler:
 
 @cache
 def inspect(command: tuple[str, ...]) -> Compiler:
-    """The compiler of a command, asked for its macros.
-
-    Raises
-    ------
-    CompileError
-        If it does not answer like a C compiler.
-    """
+    """The compiler of a command, asked for its macros; CompileError if it does not answer like a C compiler."""
     complaint = ""
     for cpu in (("-march=native",), ("-mcpu=native",), ()):
         words = (*command, *cpu)
@@ -75,22 +69,9 @@ def inspect(command: tuple[str, ...]) -> Compiler:
 
 
 def compile_library(compiler: Compiler, sources: Sequence[str], directory: Path, jobs: int) -> Path:
-    """Compile C files, the first of them the driver, side by side, and link them.
+    """Compile C files, the first of them the driver, side by side, and link them in an empty directory.
 
-    Parameters
-    ----------
-    compiler : Compiler
-    sources : sequence of str
-        Texts of the files.
-    directory : Path
-        Empty, for everything that is written.
-    jobs : int
-        Most compilers at a time.
-
-    Raises
-    ------
-    CompileError
-        If a compiler fails, quoting it.
+    At most `jobs` compilers run at a time. CompileError if one fails, quoting it.
     """
     runs, objects = [], []
     for number, text in enumerate(sources):
@@ -108,7 +89,7 @@ def compile_library(compiler: Compiler, sources: Sequence[str], directory: Path,
 
 
 @dataclass(frozen=True)
-class _Run:
+class _Compilation:
     """A compiler that runs, and the end of a pipe that is open as long as this process lives."""
 
     words: Sequence[str]
@@ -116,7 +97,7 @@ class _Run:
     alive: IO[bytes]
 
     @classmethod
-    def start(cls, words: Sequence[str], directory: Path | None) -> _Run:
+    def start(cls, words: Sequence[str], directory: Path | None) -> _Compilation:
         """Start a command in a directory, where it also keeps its temporary files."""
         environment = os.environ | {"LC_ALL": "C"} | ({"TMPDIR": str(directory)} if directory else {})
         theirs, ours = os.pipe()
@@ -160,7 +141,7 @@ class _Run:
 def _answer(words: Sequence[str]) -> tuple[int, str]:
     """Status and words of a short run."""
     with uninterrupted():
-        run = _Run.start(words, None)
+        run = _Compilation.start(words, None)
     try:
         return run.finish(PATIENCE, PATIENCE)
     finally:
@@ -169,14 +150,14 @@ def _answer(words: Sequence[str]) -> tuple[int, str]:
 
 def _run_all(runs: Sequence[Sequence[str]], directory: Path, jobs: int) -> None:
     """Run commands, at most `jobs` at a time; none of them outlives this call."""
-    running: list[_Run] = []
+    running: list[_Compilation] = []
     try:
         for words in runs:
             if len(running) == jobs:
                 _check(running[0])
                 running.pop(0).kill()
             with uninterrupted():  # between a process that runs and a list that knows it
-                running.append(_Run.start(words, directory))
+                running.append(_Compilation.start(words, directory))
         for run in running:
             _check(run)
     finally:
@@ -184,7 +165,7 @@ def _run_all(runs: Sequence[Sequence[str]], directory: Path, jobs: int) -> None:
             run.kill()
 
 
-def _check(run: _Run) -> None:
+def _check(run: _Compilation) -> None:
     """Wait for a compiler, and say what it complained about."""
     status, output = run.finish(PATIENCE, TIMEOUT)
     if status:

@@ -43,19 +43,7 @@ class _Value:
 
 
 def emit(kernel: Kernel, prefix: str) -> Code:
-    """C of the kernel's function.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    prefix : str
-        Of the names of the C functions.
-
-    Raises
-    ------
-    CompileError
-        For operations without a translation.
-    """
+    """C of the kernel's function, its names with a prefix; CompileError for operations without a translation."""
     values, calls = _values(kernel)
     chunks = [values[k : k + CHUNK] for k in range(0, len(values), CHUNK)]
     slots = _assign_slots(chunks)

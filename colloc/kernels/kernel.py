@@ -17,18 +17,10 @@ class CompileError(RuntimeError):
 
 
 class Pass(NamedTuple):
-    """Sums of products over the pool: target t becomes the sum over k of pool[left[k]] * pool[right[k]].
+    """Sums of products over the pool: target t becomes the sum over k of pool[left[k]] * pool[right[k]]."""
 
-    Parameters
-    ----------
-    starts : ndarray of int, shape (targets + 1,)
-        The terms of target t are starts[t] <= k < starts[t + 1].
-    left, right : ndarray of int, shape (terms,)
-        Places in the pool, before the pass's own targets.
-    """
-
-    starts: np.ndarray
-    left: np.ndarray
+    starts: np.ndarray  # ints, shape (targets + 1,); the terms of target t are starts[t] <= k < starts[t + 1]
+    left: np.ndarray  # left, right: ints, shape (terms,); places in the pool, before the pass's own targets
     right: np.ndarray
 
     @property
@@ -45,25 +37,15 @@ class Kernel:
     and the targets of every pass. The results are the function's outputs, or the targets of the last pass if there is
     one.
 
-    Parameters
-    ----------
-    function : Function
-        Of SX; inputs and outputs are dense columns, possibly empty.
-    extra : tuple of int
-        Sizes of further inputs, which only the passes read.
-    shared : frozenset of int
-        Numbers of the inputs that are the same for every slice.
-    passes : tuple of Pass
-
     Raises
     ------
     InputError
         For another kind of function, and for places outside the pool.
     """
 
-    function: ca.Function
-    extra: tuple[int, ...] = ()
-    shared: frozenset[int] = frozenset()
+    function: ca.Function  # of SX; inputs and outputs are dense columns, possibly empty
+    extra: tuple[int, ...] = ()  # sizes of further inputs, which only the passes read
+    shared: frozenset[int] = frozenset()  # numbers of the inputs that are the same for every slice
     passes: tuple[Pass, ...] = ()
 
     def __post_init__(self) -> None:

@@ -34,18 +34,9 @@ from colloc.support.progress import announce
 
 
 class Library:
-    """Compiled kernels in memory.
+    """Compiled kernels in memory, by name in the order in which they were compiled.
 
-    Parameters
-    ----------
-    path : Path
-        Of the shared library.
-    kernels : mapping of str to Kernel
-        In the order in which they were compiled.
-    lanes : int
-        Slices in one vector.
-    threads : int
-        Most threads of an evaluation.
+    `lanes` slices are in one vector, and at most so many `threads` in an evaluation.
     """
 
     def __init__(self, path: Path, kernels: Mapping[str, Kernel], lanes: int, threads: int):
@@ -59,20 +50,10 @@ class Library:
         return f"Library of {', '.join(self.kernels)}: {self.threads} threads, {self.path.name}"
 
     def external(self, name: str, slices: int, columns: np.ndarray | None = None) -> ca.Function:
-        """A kernel as a CasADi function.
+        """A kernel as a CasADi function of matrices with a column per slice; shared inputs have one column.
 
-        Parameters
-        ----------
-        name : str
-        slices : int
-        columns : ndarray of int, shape (slices,), optional
-            Column of the results that each slice is added to, rising from 0; only slices in the same `lanes` may share
-            one, see `sums`. By default each has its own.
-
-        Returns
-        -------
-        Function
-            Inputs and outputs are matrices with a column per slice; shared inputs have one column.
+        The column of the results that each slice is added to rises from 0; only slices in the same `lanes` may share
+        one, see `sums`. By default each has its own.
         """
         symbol = self._symbol(name)
         count("slices", slices, at_least=1)
@@ -90,10 +71,7 @@ class Library:
     def sums(self, alike: np.ndarray) -> np.ndarray:
         """Columns for `external` that add up neighbouring slices, as far as they are evaluated together.
 
-        Parameters
-        ----------
-        alike : ndarray, shape (slices - 1,)
-            Whether each slice may be added to the one before it.
+        `alike`, shape (slices - 1,), says whether each slice may be added to the one before it.
         """
         together = np.arange(1, alike.size + 1) % self.lanes != 0
         return np.append(0, np.cumsum(~(alike & together)))
@@ -101,25 +79,10 @@ class Library:
     def evaluate(
         self, name: str, inputs: Sequence[np.ndarray], out: Sequence[np.ndarray] | None = None
     ) -> list[np.ndarray]:
-        """Values of a kernel at N slices.
+        """Values of a kernel at N slices, each shape (N, size); those of `out`, filled, if it is given.
 
-        Parameters
-        ----------
-        name : str
-        inputs : sequence of ndarray, each shape (N, size), or (size,) for shared ones
-            C-contiguous.
-        out : sequence of ndarray, each shape (N, size), optional
-            C-contiguous, to be filled.
-
-        Returns
-        -------
-        list of ndarray, each shape (N, size)
-            `out` if it was given.
-
-        Raises
-        ------
-        InputError
-            For other shapes and types.
+        Inputs are of shape (N, size), or (size,) for shared ones; all arrays are C-contiguous. InputError for other
+        shapes and types.
         """
         symbol, kernel = self._symbol(name), self.kernels[name]
         varying = [x for k, x in enumerate(inputs) if k not in kernel.shared] or out or [np.empty((1, 0))]
@@ -157,16 +120,8 @@ class Library:
 def build(kernels: Mapping[str, Kernel], options: Compile) -> Library:
     """Kernels compiled to machine code, or loaded if the cache has them.
 
-    Parameters
-    ----------
-    kernels : mapping of str to Kernel
-    options : Compile
-
-    Raises
-    ------
-    CompileError
-        Without a compiler that works, a cache directory that can be written and belongs to the user alone, or a
-        translation of an operation.
+    CompileError without a compiler that works, a cache directory that can be written and belongs to the user alone, or
+    a translation of an operation.
     """
     compiler, lanes = _target(options)
     directory, key = cache_directory(options), _key(kernels, compiler, lanes)

@@ -68,13 +68,7 @@ FUNCTIONS = {
 
 
 def template(operation: int) -> str:
-    """C expression of an operation, to be formatted with its operands.
-
-    Raises
-    ------
-    CompileError
-        For an operation without a translation, naming it.
-    """
+    """C expression of an operation, to be formatted with its operands; CompileError, naming it, if there is none."""
     if operation in FUNCTIONS:
         name, arguments = FUNCTIONS[operation]
         return f"v_{name}({', '.join(f'{{{k}}}' for k in range(arguments))})"

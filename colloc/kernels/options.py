@@ -102,13 +102,7 @@ def lane_count(options: Compile, macros: Mapping[str, str]) -> int:
 
 
 def compiler_command(options: Compile) -> tuple[str, ...]:
-    """Command of the C compiler, found on the PATH.
-
-    Raises
-    ------
-    CompileError
-        If there is none.
-    """
+    """Command of the C compiler, found on the PATH; CompileError if there is none."""
     wished = options.compiler or os.environ.get("CC")
     for command in [wished] if wished else ["gcc", "clang", "cc"]:
         words = _words(command)
@@ -119,13 +113,7 @@ def compiler_command(options: Compile) -> tuple[str, ...]:
 
 
 def cache_directory(options: Compile) -> Path:
-    """Directory of compiled libraries.
-
-    Raises
-    ------
-    CompileError
-        If there is none, as for a user without a home.
-    """
+    """Directory of compiled libraries; CompileError if there is none, as for a user without a home."""
     chosen = options.cache or os.environ.get("COLLOC_CACHE_DIR")
     try:
         if chosen:

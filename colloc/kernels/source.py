@@ -17,15 +17,7 @@ COSTS = (0.2, 5.0, 0.5, 0.5)
 
 
 def sources(kernels: Sequence[Kernel], lanes: int, vectors: Mapping[str, str]) -> list[str]:
-    """Texts of the C files; kernel number k is called kernel_k.
-
-    Parameters
-    ----------
-    kernels : sequence of Kernel
-    lanes : int
-    vectors : mapping
-        The functions of libmvec to call, by their scalar names.
-    """
+    """Texts of the C files; kernel number k is called kernel_k. `vectors` are libmvec's functions by scalar names."""
     head = "\n".join([f"#define LANES {lanes}", _text("lanes.h"), declarations(vectors)])
     codes = [emit(kernel, f"chunk_{number}") for number, kernel in enumerate(kernels)]
     functions = [function for code in codes for function in code.functions]
@@ -71,14 +63,7 @@ def _longest(stage: Pass) -> int:
 
 
 def _table(stage: Pass, first: int) -> list[int]:
-    """Targets of a pass, sorted by their number of terms, in the order in which the driver reads them.
-
-    Parameters
-    ----------
-    stage : Pass
-    first : int
-        Place in the pool of the first target.
-    """
+    """Targets of a pass, the first at `first` in the pool, by their number of terms, in the order the driver reads."""
     starts, pairs = np.asarray(stage.starts), np.column_stack([stage.left, stage.right])
     lengths = np.diff(starts)
     table = []

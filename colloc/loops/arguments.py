@@ -20,11 +20,8 @@ R = TypeVar("R")
 def of_chain(fn: Callable[P, R]) -> Callable[P, R]:
     """A function of a closed chain and its state whose arguments are checked, by their names.
 
-    Raises
-    ------
-    InputError
-        Unless `chain` is a ClosedChain; q, qd, qdd and weights SX (or numbers) of shape (n,), ud and udd one for each
-        independent joint, multipliers one for each row that counts; loads a list of Load on its bodies.
+    InputError unless `chain` is a ClosedChain; q, qd, qdd and weights SX (or numbers) of shape (n,), ud and udd one for
+    each independent joint, multipliers one for each row that counts; loads a list of Load on its bodies.
     """
     parameters = signature(fn)
 
@@ -47,11 +44,8 @@ def of_chain(fn: Callable[P, R]) -> Callable[P, R]:
 def of_instant(method: Callable[P, R]) -> Callable[P, R]:
     """A method of something with a `chain` whose arguments are checked, by their names.
 
-    Raises
-    ------
-    InputError
-        Unless `now` is an Instant of the chain's tree; q, qd and qdd SX (or numbers) of shape (n,); loads a list of
-        Load on its bodies, evaluated where they are functions of the instant; dynamics callable.
+    InputError unless `now` is an Instant of the chain's tree; q, qd and qdd SX (or numbers) of shape (n,); loads a list
+    of Load on its bodies, evaluated where they are functions of the instant; dynamics callable.
     """
     parameters = signature(method)
 

@@ -37,52 +37,23 @@ from colloc.model.transforms import inverse
 
 
 class JointPath(NamedTuple):
-    """The joints between the frames of a loop at one posture.
+    """The joints between the frames of a loop at one posture."""
 
-    Parameters
-    ----------
-    dofs : tuple of int
-        Their coordinates, from the first frame to the second.
-    screws : list of SX, each shape (6,)
-        z, (angular; linear), in the first frame and about its origin.
-    transform : SX, shape (4, 4)
-        G, from the second frame to the first.
-    """
-
-    dofs: tuple[int, ...]
-    screws: list[ca.SX]
-    transform: ca.SX
+    dofs: tuple[int, ...]  # their coordinates, from the first frame to the second
+    screws: list[ca.SX]  # each shape (6,); z, (angular; linear), in the first frame and about its origin
+    transform: ca.SX  # shape (4, 4); G, from the second frame to the first
 
 
 class MovingJointPath(NamedTuple):
-    """A path in motion.
-
-    Parameters
-    ----------
-    dofs : tuple of int
-    screws : Jet, SX, each shape (6, joints)
-    transform : Jet, SX, each shape (4, 4)
-    """
+    """A path in motion."""
 
     dofs: tuple[int, ...]
-    screws: Jet
-    transform: Jet
+    screws: Jet  # each shape (6, joints)
+    transform: Jet  # each shape (4, 4)
 
 
-def path(model: Model, loop: Loop, q: ca.SX) -> JointPath:
-    """The joints between the frames of a loop.
-
-    Parameters
-    ----------
-    model : Model
-    loop : Loop
-    q : SX, shape (n,) [rad, m]
-
-    Raises
-    ------
-    InputError
-        For a body that does not exist.
-    """
+def joint_path(model: Model, loop: Loop, q: ca.SX) -> JointPath:
+    """The joints between the frames of a loop at q, SX, shape (n,); InputError for a body that does not exist."""
     up, down = _branches(model, loop)
     steps = model.joint_motions(q)
     x = inverse(loop.first.placement)
@@ -119,13 +90,7 @@ def _branches(model: Model, loop: Loop) -> tuple[list[int], list[int]]:
 
 
 def moving(still: JointPath, qd: ca.SX, qdd: ca.SX) -> MovingJointPath:
-    """The path with the rates of its screws and of its transform.
-
-    Parameters
-    ----------
-    still : JointPath
-    qd, qdd : SX, shape (n,)
-    """
+    """The path with the rates of its screws and of its transform at qd and qdd, SX, shape (n,)."""
     v, a = ca.SX(6, 1), ca.SX(6, 1)
     rates, seconds = [], []
     for dof, z in zip(still.dofs, still.screws, strict=True):
@@ -139,31 +104,12 @@ def moving(still: JointPath, qd: ca.SX, qdd: ca.SX) -> MovingJointPath:
 
 
 def residual(loop: Loop, transform: ca.SX) -> ca.SX:
-    """The residual of a closure, SX, shape (rows,) [m, rad]; zero where the loop is closed.
-
-    Parameters
-    ----------
-    loop : Loop
-    transform : SX, shape (4, 4)
-        G, see `JointPath`.
-    """
+    """The residual of a closure, SX, shape (rows,) [m, rad], at G of `JointPath`; zero where the loop is closed."""
     return ca.vertcat(*(ca.trace(transform @ ca.SX(form)) for form in loop.forms))
 
 
 def loop_jacobian(loop: Loop, n: int, moved: MovingJointPath) -> Jet:
-    """Jacobian of the residual and its time derivatives.
-
-    Parameters
-    ----------
-    loop : Loop
-    n : int
-        Number of coordinates of the model.
-    moved : MovingJointPath
-
-    Returns
-    -------
-    Jet, SX, each shape (rows, n), sparse
-    """
+    """Jacobian by the model's n coordinates of the residual and its time derivatives, each shape (rows, n), sparse."""
     forms = [ca.sparsify(ca.SX(form)) for form in loop.forms]
     wrenches = Jet(*(ca.horzcat(*(_wrench(g @ form) for form in forms)).T for g in moved.transform))
     rows = []
@@ -175,16 +121,9 @@ def loop_jacobian(loop: Loop, n: int, moved: MovingJointPath) -> Jet:
 
 
 def loop_hessian(loop: Loop, n: int, moved: MovingJointPath, multipliers: ca.SX) -> Jet:
-    """Hessian by q of multipliers' residual and its time derivatives; parameters as in `loop_jacobian`.
+    """Hessian by q of multipliers' residual and its time derivatives, each shape (n, n), sparse, symmetric.
 
-    Parameters
-    ----------
-    multipliers : SX, shape (rows,)
-        Constant along the motion.
-
-    Returns
-    -------
-    Jet, SX, each shape (n, n), sparse, symmetric
+    The multipliers, SX, shape (rows,), are constant along the motion.
     """
     form = _weighted(loop, multipliers)
     moments = Jet(*(g @ form for g in moved.transform))
@@ -202,19 +141,9 @@ def loop_hessian(loop: Loop, n: int, moved: MovingJointPath, multipliers: ca.SX)
 
 
 def loop_wrench(loop: Loop, transform: ca.SX, multipliers: ca.SX) -> ca.SX:
-    """Wrench that the first body exerts on the second.
+    """Wrench that the first body exerts on the second, SX, shape (6,), for multipliers [N, N m] at G of `JointPath`.
 
-    Parameters
-    ----------
-    loop : Loop
-    transform : SX, shape (4, 4)
-        G, see `JointPath`.
-    multipliers : SX, shape (rows,) [N, N m]
-
-    Returns
-    -------
-    SX, shape (6,)
-        Moment [N m] about the origin of the second frame, then force [N]; both in the axes of the first frame.
+    Moment [N m] about the origin of the second frame, then force [N]; both in the axes of the first frame.
     """
     wrench = _wrench(transform @ _weighted(loop, multipliers))
     moment, force = wrench[:3], wrench[3:]

@@ -31,7 +31,7 @@ from colloc.loops.mechanism import ClosedChain
 from colloc.loops.reduction import constraint_jacobian, loop_residual
 from colloc.model import Load
 from colloc.problem import Constraint, Instant, Unknown, at, bounds, path
-from colloc.support.checks import InputError, quoted
+from colloc.support.checks import instance
 from colloc.support.pickling import Portable
 
 
@@ -85,8 +85,7 @@ class CutJoints(Portable):
     multipliers: Unknown = field(init=False)
 
     def __post_init__(self):
-        if not isinstance(self.chain, ClosedChain):
-            raise InputError(f"chain must be a ClosedChain, got {quoted(self.chain)}")
+        instance("chain", self.chain, ClosedChain)
         object.__setattr__(self, "multipliers", Unknown(self.name, self.chain.rows.size))
 
     @property

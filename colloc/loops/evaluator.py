@@ -10,13 +10,13 @@ import numpy as np
 
 from colloc.kernels import Compile, check_compile
 from colloc.kernels.batch import Batch, sample_rows
-from colloc.loops.inverse_dynamics import inverse_dynamics, loop_wrenches
+from colloc.loops.inverse_dynamics import chain_inverse_dynamics, loop_wrenches
 from colloc.loops.mechanism import ClosedChain
 from colloc.loops.posture import CLOSED, RANK
 from colloc.loops.reduction import constraint_jacobian, dependent_motion, loop_residual
 from colloc.loops.sensitivities import chain_hessian, chain_sensitivities
 from colloc.model import Load, check_loads
-from colloc.support.checks import InputError, as_tuple, finite_array, quoted
+from colloc.support.checks import InputError, as_tuple, finite_array, instance
 from colloc.support.display import shown
 from colloc.support.lazy import cached_property
 
@@ -103,8 +103,7 @@ class ChainEvaluator:
     """
 
     def __init__(self, chain: ClosedChain, *, loads: Sequence[Load] = (), compile: bool | Compile | None = False):
-        if not isinstance(chain, ClosedChain):
-            raise InputError(f"chain must be a ClosedChain, got {quoted(chain)}")
+        instance("chain", chain, ClosedChain)
         check_loads(chain.model, as_tuple("loads", loads))
         for load in loads:
             if any(callable(part) for part in (load.force, load.moment, load.point)) or ca.symvar(load.wrench):
@@ -180,7 +179,7 @@ class ChainEvaluator:
     @cached_property
     def _forces(self) -> Batch:
         motion = dependent_motion(self.chain, self._q, self._ud, self._udd)
-        actuation = inverse_dynamics(self.chain, self._q, *motion, self._loads)
+        actuation = chain_inverse_dynamics(self.chain, self._q, *motion, self._loads)
         wrenches = loop_wrenches(self.chain, self._q, actuation.multipliers)
         return self._function([*actuation, ca.horzcat(*wrenches).T])
 

@@ -35,7 +35,7 @@ from colloc.loops.reduction import (
 )  # fmt: skip
 from colloc.model import Load, Model
 from colloc.problem import Condition, Instant, JointState, Unknown, path
-from colloc.support.checks import InputError, finite_array, quoted
+from colloc.support.checks import InputError, finite_array, instance
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 
@@ -76,8 +76,7 @@ class IndependentJoints(Portable):
     chain: ClosedChain
 
     def __post_init__(self):
-        if not isinstance(self.chain, ClosedChain):
-            raise InputError(f"chain must be a ClosedChain, got {quoted(self.chain)}")
+        instance("chain", self.chain, ClosedChain)
 
     @property
     def model(self) -> Model:

@@ -25,7 +25,7 @@ import casadi as ca
 from colloc.dynamics import InverseDynamics, check_formulation, newton_euler
 from colloc.dynamics import inverse_dynamics as tree_torques
 from colloc.loops.arguments import of_chain
-from colloc.loops.closure import loop_wrench, path
+from colloc.loops.closure import joint_path, loop_wrench
 from colloc.loops.mechanism import ClosedChain
 from colloc.loops.reduction import Reduction, all_multipliers, constraint_jacobian, reduce
 from colloc.model import Load, check_loads
@@ -53,7 +53,7 @@ class Actuation(NamedTuple):
 
 
 @of_chain
-def inverse_dynamics(
+def chain_inverse_dynamics(
     chain: ClosedChain,
     q: ca.SX,
     qd: ca.SX,
@@ -73,17 +73,13 @@ def inverse_dynamics(
     dynamics : newton_euler, lagrange or lie
         Formulation of the inverse dynamics of the tree.
 
-    Returns
-    -------
-    Actuation
-
     Examples
     --------
     >>> from colloc.models.closed.four_bar import four_bar
     >>> chain = four_bar()
     >>> q, u = ca.SX.sym("q", chain.model.n), ca.SX.sym("u")
     >>> qd, qdd = co.loops.dependent_motion(chain, q, u, u)
-    >>> tau, multipliers = co.loops.inverse_dynamics(chain, q, qd, qdd)
+    >>> tau, multipliers = co.loops.chain_inverse_dynamics(chain, q, qd, qdd)
     >>> hold = ca.Function("hold", [q, u], [tau])
     >>> hold(chain.posture, 0.0).full().round(2).ravel() + 0.0  # the crank alone is driven
     array([0.52, 0.  , 0.  ])
@@ -159,13 +155,7 @@ def loop_torques(chain: ClosedChain, q: ca.SX, multipliers: ca.SX) -> ca.SX:
 
 @of_chain
 def loop_wrenches(chain: ClosedChain, q: ca.SX, multipliers: ca.SX) -> list[ca.SX]:
-    """Wrench that the first body of every loop exerts on the second.
-
-    Parameters
-    ----------
-    chain : ClosedChain
-    q : SX, shape (n,)
-    multipliers : SX, shape (r,)
+    """Wrench that the first body of every loop exerts on the second; parameters as in `loop_torques`.
 
     Returns
     -------
@@ -182,4 +172,4 @@ def loop_wrenches(chain: ClosedChain, q: ca.SX, multipliers: ca.SX) -> list[ca.S
     [(6, 1)]
     """
     shares = zip(chain.loops, all_multipliers(chain, multipliers), strict=True)
-    return [loop_wrench(loop, path(chain.model, loop, q).transform, share) for loop, share in shares]
+    return [loop_wrench(loop, joint_path(chain.model, loop, q).transform, share) for loop, share in shares]

@@ -63,12 +63,13 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class Loop:
-    """A closure; made by `weld`, `revolute`, `prismatic`, `cylindrical`, `spherical`, `planar`, `on_line`, `on_plane`.
+    """A closure; made by `weld`, `revolute_loop`, `prismatic_loop`, `cylindrical_loop`, `spherical_loop`,
+    `planar_loop`, `on_line` and `on_plane`.
 
     Parameters
     ----------
     kind : str
-        Name of the constructor.
+        Name of the joint in its place, such as "revolute"; "weld", "on_line" or "on_plane".
     name : str
     first, second : Frame
     forms : ndarray, shape (rows, 4, 4)
@@ -118,7 +119,7 @@ def weld(name: str, first: Any, second: Any = None) -> Loop:
     return _loop("weld", name, first, second, np.eye(3), _no_turn(), np.eye(3))
 
 
-def revolute(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -> Loop:
+def revolute_loop(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -> Loop:
     """Origins coincide, and the second frame turns about an axis; frames as in `weld`.
 
     Parameters
@@ -128,7 +129,7 @@ def revolute(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -
 
     Examples
     --------
-    >>> loop = co.loops.revolute("closure", "coupler", co.loops.Frame("rocker", (0.3, 0.0, 0.0)))
+    >>> loop = co.loops.revolute_loop("closure", "coupler", co.loops.Frame("rocker", (0.3, 0.0, 0.0)))
     >>> loop.forms.shape[0]  # rows, of which some may say what others say
     5
     """
@@ -136,24 +137,24 @@ def revolute(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -
     return _loop("revolute", name, first, second, np.eye(3), _no_lean(a), np.outer(a, a))
 
 
-def prismatic(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -> Loop:
-    """The second frame slides along an axis without turning; parameters as in `revolute`.
+def prismatic_loop(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -> Loop:
+    """The second frame slides along an axis without turning; parameters as in `revolute_loop`.
 
     Examples
     --------
-    >>> loop = co.loops.prismatic("closure", "coupler", co.loops.Frame("rocker", (0.3, 0.0, 0.0)))
+    >>> loop = co.loops.prismatic_loop("closure", "coupler", co.loops.Frame("rocker", (0.3, 0.0, 0.0)))
     >>> loop.forms.shape[0]  # rows, of which some may say what others say
     5
     """
     return _loop("prismatic", name, first, second, _across(unit_vector("axis", axis)), _no_turn(), np.eye(3))
 
 
-def cylindrical(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -> Loop:
-    """The second frame slides along an axis and turns about it; parameters as in `revolute`.
+def cylindrical_loop(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -> Loop:
+    """The second frame slides along an axis and turns about it; parameters as in `revolute_loop`.
 
     Examples
     --------
-    >>> loop = co.loops.cylindrical("closure", "coupler", co.loops.Frame("rocker", (0.3, 0.0, 0.0)))
+    >>> loop = co.loops.cylindrical_loop("closure", "coupler", co.loops.Frame("rocker", (0.3, 0.0, 0.0)))
     >>> loop.forms.shape[0]  # rows, of which some may say what others say
     4
     """
@@ -161,24 +162,24 @@ def cylindrical(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)
     return _loop("cylindrical", name, first, second, _across(a), _no_lean(a), np.outer(a, a))
 
 
-def spherical(name: str, first: Any, second: Any = None) -> Loop:
+def spherical_loop(name: str, first: Any, second: Any = None) -> Loop:
     """Origins coincide, and the second frame turns freely; frames as in `weld`.
 
     Examples
     --------
     >>> tip, end = co.loops.Frame("coupler", (0.5, 0, 0)), co.loops.Frame("rocker", (0.3, 0, 0))
-    >>> co.loops.spherical("closure", tip, end).forms.shape[0]  # rows
+    >>> co.loops.spherical_loop("closure", tip, end).forms.shape[0]  # rows
     3
     """
     return _loop("spherical", name, first, second, np.eye(3), np.zeros((0, 4, 4)), np.zeros((3, 3)))
 
 
-def planar(name: str, first: Any, second: Any = None, normal: Any = (0, 0, 1)) -> Loop:
-    """The second frame slides and turns in the plane through the first; parameters as in `revolute`.
+def planar_loop(name: str, first: Any, second: Any = None, normal: Any = (0, 0, 1)) -> Loop:
+    """The second frame slides and turns in the plane through the first; parameters as in `revolute_loop`.
 
     Examples
     --------
-    >>> loop = co.loops.planar("closure", "coupler", co.loops.Frame("rocker", (0.3, 0.0, 0.0)))
+    >>> loop = co.loops.planar_loop("closure", "coupler", co.loops.Frame("rocker", (0.3, 0.0, 0.0)))
     >>> loop.forms.shape[0]  # rows, of which some may say what others say
     3
     """
@@ -189,8 +190,8 @@ def planar(name: str, first: Any, second: Any = None, normal: Any = (0, 0, 1)) -
 def on_line(name: str, first: Any, second: Any = None, axis: Any = (0, 0, 1)) -> Loop:
     """The origin of the second frame lies on a line through that of the first and turns freely there.
 
-    With the normal of the plane as axis it is the pin of a planar mechanism, two rows. Parameters as in `revolute`;
-    the direction of the line is fixed in the first frame.
+    With the normal of the plane as axis it is the pin of a planar mechanism, two rows. Parameters as in
+    `revolute_loop`; the direction of the line is fixed in the first frame.
 
     Examples
     --------

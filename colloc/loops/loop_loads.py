@@ -19,11 +19,8 @@ Multipliers = Callable[[Instant], ca.SX]
 def loop_loads(chain: ClosedChain, multipliers: Multipliers) -> tuple[Load, ...]:
     """The forces of the loops: on the second body of each, and the opposite on the first.
 
-    Parameters
-    ----------
-    chain : ClosedChain
-    multipliers : callable
-        Instant -> multipliers of the rows that count, SX, shape (r,) [N, N m]; see `loop_wrenches`.
+    `multipliers` are a function of the instant, SX, shape (r,) [N, N m], those of the rows that count; see
+    `loop_wrenches`.
     """
     sides = [
         (frame, k, sign)

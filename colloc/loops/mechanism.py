@@ -11,8 +11,8 @@ import numpy as np
 from colloc.loops.loop import Loop
 from colloc.loops.posture import RANK, Closures, assembled, independent_rows, pivots
 from colloc.model import Model
-from colloc.support.checks import InputError, as_tuple, finite_array, quoted, text, unknown_name
-from colloc.support.display import Table, short, shown
+from colloc.support.checks import InputError, as_tuple, finite_array, instance, quoted, text, unknown_name
+from colloc.support.display import Table, Tabular, short, shown
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 
@@ -20,7 +20,7 @@ ACTUATED = 1e-6  # smallest singular value, relative, of the map from actuator t
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClosedChain(Portable):
+class ClosedChain(Tabular, Portable):
     """A tree of bodies closed by loops, with one freedom at least.
 
     Parameters
@@ -78,8 +78,7 @@ class ClosedChain(Portable):
     rows: np.ndarray = field(init=False)
 
     def __post_init__(self):
-        if not isinstance(self.model, Model):
-            raise InputError(f"model must be a Model, got {quoted(self.model)}")
+        instance("model", self.model, Model)
         if self.model.symbols:
             raise InputError(f"model {self.model.name!r} contains symbols, a closed chain needs numbers")
         object.__setattr__(self, "loops", _checked_loops(self.model, self.loops))
@@ -190,12 +189,6 @@ class ClosedChain(Portable):
         if stuck := self.undriven(self.basis(self.posture)[None]):
             raise InputError(f"actuator singularity at the assembled posture: {stuck[1]}")
 
-    def __repr__(self) -> str:
-        return self._table().text()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
-
     def _table(self) -> Table:
         counts = np.bincount(self.closures.row_loops[self.rows], minlength=len(self.loops))
         rows = [
@@ -218,7 +211,7 @@ def _checked_loops(model: Model, value: Any) -> tuple[Loop, ...]:
     bodies = [body.name for body in model.bodies]
     for loop in loops:
         if not isinstance(loop, Loop):
-            raise InputError(f"loops must be Loop objects (see colloc.loops.revolute), got {quoted(loop)}")
+            raise InputError(f"loops must be Loop objects (see colloc.loops.revolute_loop), got {quoted(loop)}")
         if sum(item.name == loop.name for item in loops if isinstance(item, Loop)) > 1:
             raise InputError(f"two loops are named {loop.name!r}; names must be unique")
         for frame in (loop.first, loop.second):

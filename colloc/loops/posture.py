@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from colloc.loops.closure import loop_jacobian, moving, path, residual
+from colloc.loops.closure import joint_path, loop_jacobian, moving, residual
 from colloc.loops.loop import Loop
 from colloc.model import Model
 from colloc.support.checks import InputError
@@ -23,22 +23,15 @@ PREFER = 1e-2  # likewise: what is longer is taken before others where it is ask
 
 @dataclass(frozen=True, eq=False)
 class Closures:
-    """All rows of some loops, as functions of numbers.
+    """All rows of some loops, as functions of numbers."""
 
-    Parameters
-    ----------
-    model : Model
-        Without symbols.
-    loops : sequence of Loop
-    """
-
-    model: Model
+    model: Model  # without symbols
     loops: Sequence[Loop]
 
     @cached_property
     def _function(self) -> ca.Function:
         q, still = ca.SX.sym("q", self.model.n), ca.SX(self.model.n, 1)
-        paths = [path(self.model, loop, q) for loop in self.loops]
+        paths = [joint_path(self.model, loop, q) for loop in self.loops]
         phi = [residual(loop, p.transform) for loop, p in zip(self.loops, paths, strict=True)]
         J = [
             loop_jacobian(loop, self.model.n, moving(p, still, still)).value
@@ -68,13 +61,7 @@ class Closures:
     ) -> np.ndarray:
         """The posture near q that leaves least of the residual (Levenberg-Marquardt, coordinates unscaled).
 
-        Parameters
-        ----------
-        q : ndarray, shape (n,)
-        rows : indices
-            Which rows of the residual.
-        joints : indices
-            Which coordinates may move.
+        Of the residual, shape (rows,), some rows may count alone, and some joints may move alone.
         """
         damping = 1e-6
         phi, J = (part[rows] for part in self.at(q))
@@ -97,13 +84,9 @@ class Closures:
 
 
 def pivots(matrix: np.ndarray, preferred: Sequence[int] = ()) -> list[int]:
-    """Columns that span what all columns span, by QR with column pivoting.
+    """Columns of a matrix that span what all columns span, by QR with column pivoting.
 
-    Parameters
-    ----------
-    matrix : ndarray, shape (m, n)
-    preferred : sequence of int
-        Columns to take first, as long as they are well independent.
+    Those preferred are taken first, as long as they are well independent.
     """
     rest = np.array(matrix, dtype=float)
     longest = np.linalg.norm(rest, axis=0).max(initial=0.0)

@@ -19,30 +19,19 @@ from typing import NamedTuple
 import casadi as ca
 
 from colloc.loops.arguments import of_chain
-from colloc.loops.closure import JointPath, loop_hessian, loop_jacobian, moving, path, residual, stacked
+from colloc.loops.closure import JointPath, joint_path, loop_hessian, loop_jacobian, moving, residual, stacked
 from colloc.loops.mechanism import ClosedChain
 from colloc.model.kinematics import Jet
 
 
 class Reduction(NamedTuple):
-    """A closed posture.
-
-    Parameters
-    ----------
-    chain : ClosedChain
-    paths : list of JointPath
-        Of every loop.
-    orthogonal, triangular : SX, shape (r, r)
-        J_d, as a product.
-    basis : SX, shape (n, mobility), sparse
-        N, all joint rates per rate of the independent joints.
-    """
+    """A closed posture."""
 
     chain: ClosedChain
-    paths: list[JointPath]
-    orthogonal: ca.SX
+    paths: list[JointPath]  # of every loop
+    orthogonal: ca.SX  # orthogonal, triangular: shape (r, r); J_d, as a product
     triangular: ca.SX
-    basis: ca.SX
+    basis: ca.SX  # shape (n, mobility), sparse; N, all joint rates per rate of the independent joints
 
     def solve(self, right: ca.SX) -> ca.SX:
         """x with J_d x = right."""
@@ -63,12 +52,12 @@ class Reduction(NamedTuple):
         return self.solve_transposed(torques[self.chain.dependent_dofs, :])
 
 
-class JointMotion(NamedTuple):
+class DependentMotion(NamedTuple):
     """Rates and accelerations of all joints, SX, each shape (n,).
 
     Examples
     --------
-    >>> co.loops.JointMotion._fields
+    >>> co.loops.DependentMotion._fields
     ('qd', 'qdd')
     """
 
@@ -99,7 +88,7 @@ def loop_residual(chain: ClosedChain, q: ca.SX) -> ca.SX:
     >>> bool(abs(gap(chain.posture).full()).max() < 1e-9)
     True
     """
-    residuals = [residual(loop, path(chain.model, loop, q).transform) for loop in chain.loops]
+    residuals = [residual(loop, joint_path(chain.model, loop, q).transform) for loop in chain.loops]
     return ca.vertcat(*residuals)[chain.rows.tolist(), :]
 
 
@@ -127,22 +116,15 @@ def constraint_jacobian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> 
     >>> co.loops.constraint_jacobian(chain, q, 0 * q, 0 * q)[0].shape
     (2, 3)
     """
-    return jacobians(chain, [path(chain.model, loop, q) for loop in chain.loops], qd, qdd)
+    return jacobians(chain, [joint_path(chain.model, loop, q) for loop in chain.loops], qd, qdd)
 
 
 @of_chain
 def constraint_hessian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX, multipliers: ca.SX) -> Jet:
-    """Hessian by q of multipliers' residual, and its time derivatives (equations 81 and 82).
+    """Hessian by q of multipliers' residual and its time derivatives; parameters as in `constraint_jacobian`.
 
-    Parameters
-    ----------
-    chain : ClosedChain
-    q, qd, qdd : SX, shape (n,)
-    multipliers : SX, shape (r,)
-
-    Returns
-    -------
-    Jet, SX, each shape (n, n), sparse, symmetric
+    Lee et al. (2005), equations 81 and 82. The multipliers are SX, shape (r,), the Hessian and its derivatives SX, each
+    shape (n, n), sparse, symmetric.
 
     Examples
     --------
@@ -153,19 +135,12 @@ def constraint_hessian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX, mult
     >>> co.loops.constraint_hessian(chain, q, 0 * q, 0 * q, multipliers)[0].shape
     (3, 3)
     """
-    return hessians(chain, [path(chain.model, loop, q) for loop in chain.loops], qd, qdd, multipliers)
+    return hessians(chain, [joint_path(chain.model, loop, q) for loop in chain.loops], qd, qdd, multipliers)
 
 
 def reduce(chain: ClosedChain, q: ca.SX) -> Reduction:
-    """The linear algebra of a closed posture, done once.
-
-    Parameters
-    ----------
-    chain : ClosedChain
-    q : SX, shape (n,)
-        Of all joints, closed.
-    """
-    paths = [path(chain.model, loop, q) for loop in chain.loops]
+    """The linear algebra of a closed posture of all joints, SX, shape (n,), done once."""
+    paths = [joint_path(chain.model, loop, q) for loop in chain.loops]
     still = ca.SX(chain.model.n, 1)
     J = jacobians(chain, paths, still, still).value
     factors = ca.qr(J[:, chain.dependent_dofs])
@@ -176,7 +151,7 @@ def reduce(chain: ClosedChain, q: ca.SX) -> Reduction:
 
 
 @of_chain
-def dependent_motion(chain: ClosedChain, q: ca.SX, ud: ca.SX, udd: ca.SX) -> JointMotion:
+def dependent_motion(chain: ClosedChain, q: ca.SX, ud: ca.SX, udd: ca.SX) -> DependentMotion:
     """Rates and accelerations of all joints from those of the independent ones.
 
     Parameters
@@ -198,30 +173,18 @@ def dependent_motion(chain: ClosedChain, q: ca.SX, ud: ca.SX, udd: ca.SX) -> Joi
     return reduced_motion(reduce(chain, q), ud, udd)
 
 
-def reduced_motion(reduction: Reduction, ud: ca.SX, udd: ca.SX) -> JointMotion:
+def reduced_motion(reduction: Reduction, ud: ca.SX, udd: ca.SX) -> DependentMotion:
     """`dependent_motion` of a posture already reduced."""
     chain, qd = reduction.chain, ca.densify(reduction.basis @ ud)
     rate = jacobians(chain, reduction.paths, qd, ca.SX(chain.model.n, 1)).rate
-    return JointMotion(qd, ca.densify(reduction.basis @ udd - reduction.dependent(rate @ qd)))
+    return DependentMotion(qd, ca.densify(reduction.basis @ udd - reduction.dependent(rate @ qd)))
 
 
 def posture_derivatives(chain: ClosedChain, q: ca.SX, value: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Gradient and Hessian by the independent coordinates of a function of the closed posture.
+    """Gradient (mobility,) and Hessian by the independent coordinates of a function of the closed posture.
 
-    With rho such that J_d' rho equals the slope by the dependent coordinates, phi(q(u)) = 0 gives
-    d2f/du2 = N' (d2f/dq2 - Hessian of rho' phi) N.
-
-    Parameters
-    ----------
-    chain : ClosedChain
-    q : SX symbols, shape (n,)
-    value : SX, scalar
-        Depends on q alone.
-
-    Returns
-    -------
-    gradient : SX, shape (mobility,)
-    hessian : SX, shape (mobility, mobility)
+    With rho such that J_d' rho equals the slope by the dependent coordinates, phi(q(u)) = 0 gives d2f/du2 = N' (d2f/dq2
+    - Hessian of rho' phi) N. The value, SX, scalar, depends on q alone, SX symbols.
     """
     reduction, still = reduce(chain, q), ca.SX(chain.model.n, 1)
     bent, slope = ca.hessian(value, q)

@@ -67,7 +67,7 @@ class ChainSensitivities(NamedTuple):
     dmultipliers: ca.SX
 
 
-class _State(NamedTuple):
+class _ChainState(NamedTuple):
     """A motion of the chain with everything that its derivatives share."""
 
     reduction: Reduction
@@ -103,10 +103,6 @@ def chain_sensitivities(
         Rates and accelerations of the independent joints.
     loads : sequence of Load
         They may depend on q.
-
-    Returns
-    -------
-    ChainSensitivities
 
     Raises
     ------
@@ -169,7 +165,7 @@ def chain_hessian(
     return _contracted(state, q, _changes(state), y, zeta, loads)
 
 
-def _contracted(state: _State, q: ca.SX, changes: _Changes, y: ca.SX, zeta: ca.SX, loads: Sequence[Load]) -> ca.SX:
+def _contracted(state: _ChainState, q: ca.SX, changes: _Changes, y: ca.SX, zeta: ca.SX, loads: Sequence[Load]) -> ca.SX:
     """l' d2tau_a of the module's docstring."""
     reduction, n = state.reduction, state.qd.shape[0]
     chain, paths, still = reduction.chain, reduction.paths, ca.SX(n, 1)
@@ -191,7 +187,7 @@ def _contracted(state: _State, q: ca.SX, changes: _Changes, y: ca.SX, zeta: ca.S
     return state.change.T @ (tree - bent) @ state.change + by_q.T @ bends @ by_q + mixed + mixed.T
 
 
-def _state(chain: ClosedChain, q: ca.SX, ud: ca.SX, udd: ca.SX, loads: Sequence[Load]) -> _State:
+def _state(chain: ClosedChain, q: ca.SX, ud: ca.SX, udd: ca.SX, loads: Sequence[Load]) -> _ChainState:
     check_loads(chain.model, as_tuple("loads", loads))
     for load in loads:
         if ca.depends_on(load.wrench, ca.vertcat(ud, udd)):
@@ -203,7 +199,7 @@ def _state(chain: ClosedChain, q: ca.SX, ud: ca.SX, udd: ca.SX, loads: Sequence[
     zero = ca.SX(chain.model.n, m)
     blocks = [[N.value, zero, zero], [N.rate, N.value, zero], [N.second, 2 * N.rate, N.value]]
     tree = _tree(chain, q, qd, qdd, loads)
-    return _State(reduction, qd, qdd, J, ca.blockcat(blocks), tree, *actuation(reduction, tree.tau))
+    return _ChainState(reduction, qd, qdd, J, ca.blockcat(blocks), tree, *actuation(reduction, tree.tau))
 
 
 def _tree(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load]) -> Sensitivities:
@@ -213,7 +209,7 @@ def _tree(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[L
     return Sensitivities(*ca.substitute(list(tree), [rate, change], [qd, qdd]))
 
 
-def _changes(state: _State) -> _Changes:
+def _changes(state: _ChainState) -> _Changes:
     reduction, chain = state.reduction, state.reduction.chain
     n, m, N = chain.model.n, chain.mobility, state.reduction.basis
     zero, rates = ca.SX(n, 2 * m), ca.SX(n, 1)
@@ -234,7 +230,7 @@ def _bracket(reduction: Reduction, direction: ca.SX) -> ca.SX:
     return jacobians(reduction.chain, reduction.paths, direction, ca.SX(*direction.shape)).rate
 
 
-def _state_curvature(state: _State, a_q: ca.SX, a_qd: ca.SX, a_qdd: ca.SX) -> ca.SX:
+def _state_curvature(state: _ChainState, a_q: ca.SX, a_qd: ca.SX, a_qdd: ca.SX) -> ca.SX:
     """Hessian (3n, 3n) of rho' (phi, phi', phi'') for the factors a of the second differentials of the state."""
     reduction, J = state.reduction, state.J
     rho_2 = reduction.multipliers(a_qdd)

@@ -150,23 +150,8 @@ def joint_chain(
 ) -> list[Body]:
     """A body on several joints in one place, slides first, with massless links between them.
 
-    Parameters
-    ----------
-    body : Body
-        Fixed where the joints are to be.
-    slides, hinges : mapping of coordinate name to axis, shape (3,)
-        Each axis as the joints before it have moved it.
-    limits : mapping of coordinate name to Limits, optional
-
-    Returns
-    -------
-    list of Body
-        The massless ones and the body itself, last.
-
-    Raises
-    ------
-    InputError
-        For limits of a coordinate that does not exist.
+    The body is fixed where the joints are to be, and comes last. Slides and hinges are axes (3,) by the names of their
+    coordinates, each as the joints before it have moved it. InputError for limits of a coordinate that does not exist.
 
     Examples
     --------

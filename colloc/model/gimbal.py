@@ -19,36 +19,19 @@ _COINCIDENT = 1e-12  # m; closer than this is the same point
 
 
 class SingularPosture(NamedTuple):
-    """A moment near gimbal lock.
+    """A moment near gimbal lock."""
 
-    Parameters
-    ----------
-    joints : tuple of three str
-        The sequence, from base to tip.
-    t : float [s]
-        When it is nearest to the lock.
-    angle : float [rad]
-        Between the axes of the first and the third joint then; zero in the lock.
-    """
-
-    joints: tuple[str, str, str]
-    t: float
-    angle: float
+    joints: tuple[str, str, str]  # the sequence, from base to tip
+    t: float  # [s] when it is nearest to the lock
+    angle: float  # [rad] between the axes of the first and the third joint then; zero in the lock
 
 
 def singular_postures(model: Model, t: np.ndarray, q: np.ndarray, within: float) -> list[SingularPosture]:
-    """Every sequence of three angles that comes near its gimbal lock.
+    """Every sequence of three angles that comes near its gimbal lock in a motion q (N, n) at t (N,) [s].
 
     Sequences are found by what they are, three hinges that meet in a point on massless links which carry nothing else,
-    however they were made. Where symbols stand between the axes nothing is said.
-
-    Parameters
-    ----------
-    model : Model
-    t : ndarray, shape (N,) [s]
-    q : ndarray, shape (N, n) [rad, m]
-    within : float [rad]
-        Angle between the axes of the first and the third joint that counts as near.
+    however they were made. Where symbols stand between the axes nothing is said. Near is an angle [rad] `within` which
+    the axes of the first and the third joint come.
     """
     singular = []
     for triple in _sequences(model):

@@ -82,21 +82,11 @@ class Screw(NamedTuple):
 
 
 class JointMotion(NamedTuple):
-    """Where a joint is and how its screw moves, as recursions see it; all a recursion knows of q, qd and qdd.
+    """Where a joint is and how its screw moves, as recursions see it; all a recursion knows of q, qd and qdd."""
 
-    Parameters
-    ----------
-    position : SX, shape (positions,) [rad, m]
-        As `Joint.transform` takes it.
-    rate : SX, scalar [rad/s] or [m/s]
-        Speed along the screw; a structural zero for a fixed joint.
-    change : SX, scalar [rad/s2] or [m/s2]
-        Its time derivative, likewise.
-    """
-
-    position: ca.SX
-    rate: ca.SX
-    change: ca.SX
+    position: ca.SX  # shape (positions,) [rad, m]; as `Joint.transform` takes it
+    rate: ca.SX  # scalar [rad/s] or [m/s]; speed along the screw; a structural zero for a fixed joint
+    change: ca.SX  # scalar [rad/s2] or [m/s2]; its time derivative, likewise
 
 
 @spelt
@@ -255,7 +245,7 @@ class Joint(Portable):
         """
         if not self.moves:
             return self.before @ self.after
-        moved = homogeneous(self.rotation(q), sparse(self.screw.linear) * self.coordinate(q))
+        moved = homogeneous(self.rotation(q), sparse_vector(self.screw.linear) * self.coordinate(q))
         return self.frame(q) @ moved @ self.after
 
     @property
@@ -276,7 +266,7 @@ def _vector(axis: np.ndarray) -> str:
     return entries(ca.SX(axis))
 
 
-def sparse(vector: np.ndarray) -> ca.SX:
+def sparse_vector(vector: np.ndarray) -> ca.SX:
     """Numbers (3,) as a column that does not store its zeros, so that terms which vanish cost nothing."""
     return ca.sparsify(ca.SX(vector))
 

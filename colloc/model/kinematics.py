@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -42,15 +41,10 @@ class PointMotion(NamedTuple):
 
 
 def frames(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> Frames:
-    """Position, velocity and acceleration transforms of every link frame.
+    """Position, velocity and acceleration transforms of every link frame, for q, qd, qdd, SX, shape (n,).
 
-    A_j = A_p T_j and its time derivatives B_j, C_j with p the parent of j (Xiang et al. 2009, equations 12 to 14;
-    for trees, Zhakatayev et al. 2023, equation 5).
-
-    Parameters
-    ----------
-    model : Model
-    q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
+    A_j = A_p T_j and its time derivatives B_j, C_j with p the parent of j (Xiang et al. 2009, equations 12 to 14; for
+    trees, Zhakatayev et al. 2023, equation 5).
     """
     world = (ca.SX.eye(4), ca.SX(4, 4), ca.SX(4, 4))
     links: list[tuple[ca.SX, ca.SX, ca.SX]] = []
@@ -63,16 +57,10 @@ def frames(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> Frames:
 def carry(
     parent_motion: tuple[ca.SX, ca.SX, ca.SX], transform: ca.SX, twist: ca.SX, rate: ca.SX, change: ca.SX
 ) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """A, B, C of a link from those of its parent, or their derivatives by a coordinate of an ancestor.
+    """A, B, C of a link, SX, shape (4, 4), from those of its parent, or their derivatives by an ancestor's coordinate.
 
-    Parameters
-    ----------
-    above : three SX, each shape (4, 4)
-        A, B, C of the parent.
-    transform, twist : SX, shape (4, 4)
-        T of the joint at its coordinate, and its constant body twist Xi: dT/dq = T Xi, d2T/dq2 = T Xi Xi.
-    rate, change : SX, scalar
-        First and second derivative of the coordinate; structural zeros for a fixed joint.
+    The joint has the transform T at its coordinate and the constant body twist Xi: dT/dq = T Xi, d2T/dq2 = T Xi Xi;
+    rate and change are derivatives of the coordinate, structural zeros for a fixed joint.
     """
     position, velocity, acceleration = (x @ transform for x in parent_motion)
     faster = velocity + rate * (position @ twist)
@@ -117,9 +105,3 @@ def point_in(moving: Frames, index: int, point: Any) -> PointMotion:
     """Motion of a point of body number `index`, from frames already computed."""
     local = ca.vertcat(symbolic("point", point, (3, 1)), 1)
     return PointMotion(*((transforms[index] @ local)[:3] for transforms in moving))
-
-
-def origins(model: Model, q: ca.SX) -> Sequence[ca.SX]:
-    """Origin of every link frame in the world frame, SX, each shape (3,) [m]."""
-    zero = ca.SX(model.n, 1)
-    return [transform[:3, 3] for transform in frames(model, q, zero, zero).position]

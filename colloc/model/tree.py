@@ -15,7 +15,6 @@ from colloc.model.body import Body, Load
 from colloc.model.joint import Joint, JointMotion
 from colloc.model.kinds import fixed
 from colloc.model.table import bodies_table
-from colloc.model.topology import Topology, find_topology
 from colloc.support.checks import (
     InputError,
     as_tuple,
@@ -31,7 +30,7 @@ from colloc.support.checks import (
     vector,
     warn,
 )
-from colloc.support.display import Table, short
+from colloc.support.display import Table, Tabular, short
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 
@@ -42,7 +41,7 @@ _LONG = 50.0  # m, which few machines measure
 
 @spelt
 @dataclass(frozen=True, eq=False, repr=False)
-class Model(Portable):
+class Model(Tabular, Portable):
     """An open tree of rigid bodies.
 
     Parameters
@@ -264,11 +263,6 @@ class Model(Portable):
         return len(self.joint_names)
 
     @cached_property
-    def topology(self) -> Topology:
-        """Parent joints and branches, with bodies numbered from 1."""
-        return find_topology([parent + 1 for parent in self.parents])
-
-    @cached_property
     def torque_units(self) -> tuple[str, ...]:
         """Unit of every joint's actuation: N m where it turns, N for a slide."""
         return tuple("N m" if joint.turns else "N" for joint in self.joints)
@@ -358,12 +352,6 @@ class Model(Portable):
             if (parent := self.parents[k]) >= 0 and (loaded[k] or not self.bodies[k].mass.is_zero()):
                 loaded[parent] = True
         return tuple(j for j, k in enumerate(self.moving) if not loaded[k] and not self.bodies[k].joint.passive.parts)
-
-    def __repr__(self) -> str:
-        return self._table().text()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
 
     def _table(self) -> Table:
         gravity = ", ".join(map(short, self.gravity))

@@ -19,19 +19,12 @@ class SplineBasis:
     either side, breakpoints as often as p less the continuity there. Where degrees differ, and nothing beyond the first
     derivative is continuous, the knot beyond the breakpoint is that of the neighbour, with its width stretched by the
     ratio of the degrees: control points are then the same for both (Bezier's condition for equal slopes).
-
-    Parameters
-    ----------
-    breakpoints : ndarray, shape (intervals + 1,)
-        Rising.
-    degrees : ndarray of int, shape (intervals,)
-    continuity : ndarray of int, shape (intervals - 1,)
-        Continuous derivatives at the breakpoints inside: -1 (values may jump) to the degree - 1, and at most 1 where
-        degrees differ.
     """
 
-    breakpoints: np.ndarray
-    degrees: np.ndarray
+    breakpoints: np.ndarray  # shape (intervals + 1,); rising
+    degrees: np.ndarray  # ints, shape (intervals,)
+    # ints, shape (intervals - 1,); continuous derivatives at the breakpoints inside: -1 (values may jump) to the degree
+    # - 1, and at most 1 where degrees differ
     continuity: np.ndarray
 
     @classmethod
@@ -98,21 +91,11 @@ class SplineBasis:
         return np.searchsorted(self.breakpoints[1:-1] - slack[1:], s, side="right")
 
     def values(self, s: np.ndarray, derivative: int = 0, interval: np.ndarray | None = None) -> np.ndarray:
-        """Values of the basis functions that live on the interval of each s.
+        """Values, shape (N, degree + 1), of the basis functions that live on the interval of each s, shape (N,).
 
         Function number k of the row of s multiplies control point ``first[interval] + k``; those beyond the degree of
-        the interval are zero.
-
-        Parameters
-        ----------
-        s : ndarray, shape (N,)
-        derivative : int
-        interval : ndarray of int, shape (N,), optional
-            The interval whose polynomial is meant, where it is not `interval(s)`: its left or right end from inside.
-
-        Returns
-        -------
-        ndarray, shape (N, degree + 1)
+        the interval are zero. `interval`, ints (N,), says whose polynomial is meant where it is not `interval(s)`: its
+        left or right end from inside.
         """
         interval = self.interval(s) if interval is None else interval
         values = np.zeros((s.size, self.degree + 1))
@@ -139,21 +122,12 @@ class SplineBasis:
         return factors
 
     def by_breakpoint(self, points: np.ndarray, k: int) -> tuple[SplineBasis, np.ndarray]:
-        """The derivative of a spline by one of its breakpoints, everywhere at a fixed s: again a spline.
+        """The derivative of a spline by one of its breakpoints, everywhere at a fixed s: a spline, a point longer.
 
-        Its knots are those of the spline and the breakpoint once more. Control point i is the difference of points
-        i - 1 and i over the knots on which function i lives, for every copy of the knot that moves (Piegl and Tiller
-        1998, the derivative of a spline with respect to a knot).
-
-        Parameters
-        ----------
-        points : ndarray, shape (size, columns)
-        k : int
-            Number of a breakpoint inside, at which the spline is continuous; the degree is the same everywhere.
-
-        Returns
-        -------
-        SplineBasis, ndarray, shape (size + 1, columns)
+        Its knots are those of the spline and the breakpoint once more. Control point i is the difference of points i -
+        1 and i over the knots on which function i lives, for every copy of the knot that moves (Piegl and Tiller 1998,
+        the derivative of a spline with respect to a knot). Points are of shape (size, columns); at breakpoint k,
+        inside, the spline is continuous; the degree is the same everywhere.
         """
         p, knots, continuity = self.degree, self.knots(), self.continuity.copy()
         continuity[k - 1] -= 1
@@ -187,18 +161,10 @@ class SplineBasis:
         return np.searchsorted(self.first + self.degrees, k), np.searchsorted(self.first, k, side="right") - 1
 
     def interpolate(self, values: np.ndarray) -> np.ndarray:
-        """Control points of the spline that takes given values at the Greville points.
+        """Control points of the spline that takes given values at the Greville points, both of shape (size, columns).
 
         The collocation matrix is banded and totally positive, so elimination needs no pivoting (de Boor 1978, chapter
         XIII) and costs O(intervals).
-
-        Parameters
-        ----------
-        values : ndarray, shape (size, columns)
-
-        Returns
-        -------
-        ndarray, shape (size, columns)
         """
         (s, interval), degree = self.sites(), self.degree
         rows, first = self.values(s, interval=interval), self.first[interval]
@@ -223,14 +189,8 @@ class SplineBasis:
 def cox_de_boor(s: Any, knots: Sequence[Any] | np.ndarray, derivative: int = 0) -> list[Any]:
     """B-splines that live on an interval, or their derivatives: degree + 1 of them.
 
-    A derivative is the basis of lower degree on differenced control points (Piegl and Tiller 1997, section 2.3).
-
-    Parameters
-    ----------
-    s : ndarray, shape (N,), or symbol
-    knots : sequence of ndarray, shape (N,), or of symbols
-        2 degree of them: those on either side of the interval, which is not empty.
-    derivative : int
+    A derivative is the basis of lower degree on differenced control points (Piegl and Tiller 1997, section 2.3). Knots
+    are 2 degree, those on either side of the interval, which is not empty; they and s are symbols or of shape (N,).
     """
     degree = len(knots) // 2
     values: list[Any] = [float(derivative <= degree)] + [0.0] * degree

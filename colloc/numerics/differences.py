@@ -8,14 +8,7 @@ import numpy as np
 
 
 def central_difference(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Derivative of a function along v, Richardson-extrapolated to fourth order.
-
-    Parameters
-    ----------
-    function : callable
-        ndarray (n,) -> ndarray.
-    x, v : ndarray, shape (n,)
-    """
+    """Derivative along v of a function of x, shape (n,), Richardson-extrapolated to fourth order."""
     step = 1e-3 / float(np.abs(v).max(initial=1.0))
     coarse, fine = ((function(x + h * v) - function(x - h * v)) / (2 * h) for h in (step, step / 2))
     return (4 * fine - coarse) / 3

@@ -26,15 +26,9 @@ _LAMBDAS = np.logspace(-10, 14, 481)  # in units that make both parts of equal s
 def sample_basis(times: np.ndarray, degree: int, pieces: int) -> SplineBasis:
     """Splines with degree - 1 continuous derivatives, whose control points sit as densely as the samples.
 
-    Breakpoints inside are the means of `degree` neighbours among evenly chosen sample times, which keeps interpolation
-    well-conditioned to the ends (de Boor 1978, chapter XIII).
-
-    Parameters
-    ----------
-    times : ndarray, shape (N,)
-        Rising.
-    degree, pieces : int
-        At most N - degree pieces, which interpolate.
+    Breakpoints inside are the means of `degree` neighbours among evenly chosen sample times, shape (N,), rising, which
+    keeps interpolation well-conditioned to the ends (de Boor 1978, chapter XIII). N - degree pieces interpolate, which
+    is the most.
     """
     sites = np.interp(np.linspace(0, times.size - 1, pieces + degree), np.arange(times.size), times)
     inside = np.zeros(0)  # of a single polynomial, on fewer sites than there are neighbours
@@ -44,20 +38,10 @@ def sample_basis(times: np.ndarray, degree: int, pieces: int) -> SplineBasis:
 
 
 def closest(basis: SplineBasis, times: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Control points of the splines closest to samples in the sense of least squares.
+    """Control points (size, k) of the splines closest to samples (N, k) in the sense of least squares.
 
     What samples leave open, in a gap of the record, is decided by the sum of squared jumps of the highest derivative:
     the less the better. Polynomials of the splines' degree are reproduced, across gaps, too.
-
-    Parameters
-    ----------
-    basis : SplineBasis
-    times : ndarray, shape (N,)
-    values : ndarray, shape (N, k)
-
-    Returns
-    -------
-    ndarray, shape (size, k)
     """
     Q, R = np.linalg.qr(_matrix(basis, times, 0))
     U, s, Vt = np.linalg.svd(R)
@@ -69,20 +53,7 @@ def closest(basis: SplineBasis, times: np.ndarray, values: np.ndarray) -> np.nda
 
 
 def smoothed(basis: SplineBasis, times: np.ndarray, values: np.ndarray, deviations: np.ndarray) -> np.ndarray:
-    """Control points of smoothing splines.
-
-    Parameters
-    ----------
-    basis : SplineBasis
-    times : ndarray, shape (N,)
-    values : ndarray, shape (N, k)
-    deviations : ndarray, shape (k,)
-        Standard deviation of the noise of each column, positive.
-
-    Returns
-    -------
-    ndarray, shape (size, k)
-    """
+    """Control points (size, k) of smoothing splines; the noise of each column of values (N, k) has a deviation, > 0."""
     B, roughness = _matrix(basis, times, 0), _roughness(basis)
     roughness *= np.trace(B.T @ B) / np.trace(roughness)
     # M-orthonormal combinations of control points, M = B'B + roughness: samples see of each the share g, roughness

@@ -21,20 +21,11 @@ _ROUNDING = 1e-12
 
 
 class PathLimits(NamedTuple):
-    """Limits at the grid points of a path: lower <= a u + b x <= upper, row by row, and 0 <= x <= fastest.
+    """Limits at the grid points of a path: lower <= a u + b x <= upper, row by row, and 0 <= x <= fastest."""
 
-    Parameters
-    ----------
-    s : ndarray, shape (N + 1,)
-        Rising.
-    fastest : ndarray, shape (N + 1,) [1/s2]
-        May be infinite, as bounds of rows may.
-    a, b, lower, upper : ndarray, shape (N + 1, rows)
-    """
-
-    s: np.ndarray
-    fastest: np.ndarray
-    a: np.ndarray
+    s: np.ndarray  # shape (N + 1,); rising
+    fastest: np.ndarray  # shape (N + 1,) [1/s2]; may be infinite, as bounds of rows may
+    a: np.ndarray  # a, b, lower, upper: shape (N + 1, rows)
     b: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
@@ -52,16 +43,9 @@ class _Steps(NamedTuple):
 
 
 def path_speeds(limits: PathLimits) -> np.ndarray | None:
-    """Squared speeds of the fastest motion from rest at the first grid point to rest at the last.
+    """Squared speeds of the fastest motion from rest at the first grid point to rest at the last, shape (N + 1,).
 
-    Parameters
-    ----------
-    limits : PathLimits
-
-    Returns
-    -------
-    ndarray, shape (N + 1,), or None
-        x at the grid points, infinite where nothing limits it; None if no motion obeys the limits.
+    They are infinite where nothing limits them; None if no motion obeys the limits.
     """
     steps, doubled = _on_steps(limits), 2 * np.diff(limits.s)
     reach = [(0.0, 0.0)]

@@ -57,21 +57,10 @@ class Picture(Figure):
 
 
 def new_figure(size: tuple[float, float] = (8.0, 6.0), width: Any = None, figsize: Any = None) -> Picture:
-    """An empty figure.
+    """An empty figure; InputError for sizes [inch] that cannot be, or both a width and a figsize.
 
-    Parameters
-    ----------
-    size : (float, float) [inch]
-        Width and height where nothing else is asked for.
-    width : "column", "page" or float, optional [inch]
-        The height follows, a narrow figure is higher for its width.
-    figsize : (float, float), optional [inch]
-        Width and height.
-
-    Raises
-    ------
-    InputError
-        For other sizes, or both.
+    `size` is width and height where nothing else is asked for; with a `width`, "column", "page" or a number, the height
+    follows, a narrow figure is higher for its width.
     """
     if width is not None and figsize is not None:
         raise InputError(f"give width or figsize, not both, got width={width!r}, figsize={figsize!r}")
@@ -90,19 +79,11 @@ def new_figure(size: tuple[float, float] = (8.0, 6.0), width: Any = None, figsiz
 
 
 class Panels(NamedTuple):
-    """Axes to draw in, and who they belong to.
-
-    Parameters
-    ----------
-    figure : Figure
-    axes : ndarray of Axes, shape (rows, columns)
-    borrowed : bool
-        Whether they are the user's own.
-    """
+    """Axes to draw in, and who they belong to."""
 
     figure: Figure
-    axes: np.ndarray
-    borrowed: bool
+    axes: np.ndarray  # shape (rows, columns)
+    borrowed: bool  # whether they are the user's own
 
     def legend(self, handles: Sequence[Line2D]) -> None:
         """A legend beside or below our own figure, in the first of the user's axes."""
@@ -120,22 +101,10 @@ def panels(
     heights: tuple[float, ...] | None = None,
     **canvas: Unpack[Canvas],
 ) -> Panels:
-    """Axes of a new figure, or the user's.
+    """Axes of a new figure, or the user's; InputError for anything else.
 
-    Parameters
-    ----------
-    rows, columns : int
-    size : (float, float) [inch]
-        Width and height where nothing else is asked for.
-    heights : tuple of float, optional
-        Of the rows, relative.
-    **canvas : Canvas
-        Axes as many as there are panels, row after row; or the size, as in `new_figure`.
-
-    Raises
-    ------
-    InputError
-        For anything else.
+    `size` is width and height [inch] where nothing else is asked for, `heights` those of the rows, relative. The canvas
+    has axes, as many as there are panels, row after row; or the size, as in `new_figure`.
     """
     ax, width, figsize = (canvas.get(name) for name in ("ax", "width", "figsize"))
     if ax is None:
@@ -178,14 +147,9 @@ class Canvas(TypedDict, total=False):
 def figure(draw: Callable[P, Figure], narrow: float = NARROW) -> Callable[P, Figure]:
     """A function that draws in our style, with the arguments of its `Size` or `Canvas` among those that users see.
 
-    The function takes these as ``**canvas: Unpack[Canvas]``, last of all; in its docstring "Raises" follows
-    on "Parameters", since sizes, and the figure returned, are put between them here.
-
-    Parameters
-    ----------
-    draw : callable
-    narrow : float [inch]
-        Figures less wide have smaller letters and lines.
+    The function takes these as ``**canvas: Unpack[Canvas]``, last of all; in its docstring "Raises" follows on
+    "Parameters", since sizes, and the figure returned, are put between them here. Figures less wide than `narrow`
+    [inch] have smaller letters and lines.
     """
     signature = inspect.signature(draw, eval_str=True)
     *parameters, options = signature.parameters.values()

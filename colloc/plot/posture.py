@@ -45,18 +45,10 @@ def in_turn(poses: Sequence[Callable[[np.ndarray], Skeleton]], durations: Sequen
 
 @dataclass(frozen=True, eq=False)
 class Successive(StickFigure):
-    """Stick figures one after another, of mechanisms that may differ; what has a name keeps it.
+    """Stick figures one after another, of mechanisms that may differ; what has a name keeps it."""
 
-    Parameters
-    ----------
-    t : ndarray, shape (N,) [s]
-        Times of the whole motion.
-    parts : tuple of Skeleton
-        Together of as many times.
-    """
-
-    t: np.ndarray
-    parts: tuple[Skeleton, ...]
+    t: np.ndarray  # shape (N,) [s]; times of the whole motion
+    parts: tuple[Skeleton, ...]  # together of as many times
 
     @cached_property
     def _frames(self) -> list[tuple[Skeleton, int]]:
@@ -120,15 +112,9 @@ def chain_pose(
 ) -> Callable[[np.ndarray], Skeleton]:
     """A closed chain as a stick figure that `draw_poses` and `write_film` can draw.
 
-    Links run to where the loops are cut, which are drawn as hinges, or as slides.
-
-    Parameters
-    ----------
-    chain : ClosedChain
-    postures : callable
-        Times, shape (N,) [s] -> q of all joints, shape (N, n).
-    points : mapping of str to (str, shape (3,)), optional
-        Further ends of links by name: a body and the point [m] in its frame. They leave a path.
+    Links run to where the loops are cut, which are drawn as hinges, or as slides. Postures lead from times (N,) [s] to
+    q of all joints (N, n). Points are further ends of links by name: a body and the point [m] in its frame; they leave
+    a path.
     """
     model, ties = _with_cuts(chain)
     ends = [Body(name, fixed(placement(place)), body) for name, (body, place) in (points or {}).items()]
@@ -167,22 +153,12 @@ _WIDE = 1.5  # times as wide as the motion is long
 
 @dataclass(frozen=True, eq=False)
 class Spread(StickFigure):
-    """A stick figure whose snapshots stand beside each other: time runs along a world axis on which nothing moves.
+    """A stick figure whose snapshots stand beside each other: time runs along a world axis on which nothing moves."""
 
-    Parameters
-    ----------
-    t : ndarray, shape (N,) [s]
-    along : int
-        World axis on which time is drawn.
-    speed : float [m/s]
-    whole : StickFigure
-        What is drawn so.
-    """
-
-    t: np.ndarray
-    along: int
-    speed: float
-    whole: StickFigure
+    t: np.ndarray  # shape (N,) [s]
+    along: int  # world axis on which time is drawn
+    speed: float  # [m/s]
+    whole: StickFigure  # what is drawn so
 
     def snapshot(self, frame: int) -> Snapshot:
         """The mechanism at one of the times, beside where it was before."""
@@ -223,7 +199,6 @@ class Spread(StickFigure):
 
     @property
     def vertical(self) -> int:
-        """The world axis closest to gravity."""
         return self.whole.vertical
 
 

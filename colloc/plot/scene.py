@@ -28,18 +28,10 @@ _TRANSPARENT = 0.5  # solids in space, through which what is behind them is seen
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """Axes with equal scales for the places of a stick figure.
+    """Axes with equal scales for the places of a stick figure."""
 
-    Parameters
-    ----------
-    ax : Axes
-        Two-dimensional in a plane, an Axes3D in space.
-    plane : (int, int) or None
-        World axes (right, up) shown; None in space.
-    """
-
-    ax: Axes
-    plane: tuple[int, int] | None
+    ax: Axes  # two-dimensional in a plane, an Axes3D in space
+    plane: tuple[int, int] | None  # world axes (right, up) shown; None in space
 
     def line(self, points: np.ndarray, *args: Any, **look: Any) -> Line2D:
         """Plot world points, shape (N, 3) [m]."""
@@ -158,13 +150,7 @@ _AROUND, _ALONG = 32, 8  # corners around a capsule, and from the rim of a hemis
 
 
 def capsule_outline(start: np.ndarray, end: np.ndarray, radius: float) -> np.ndarray:
-    """Two half circles around the ends of an axis in the plane, shape (corners, 2).
-
-    Parameters
-    ----------
-    start, end : ndarray, shape (2,) [m]
-    radius : float [m]
-    """
+    """Two half circles around the ends (2,) [m] of an axis in the plane, shape (corners, 2)."""
     way = end - start
     turn = np.arctan2(way[1], way[0]) + np.linspace(-np.pi / 2, np.pi / 2, _AROUND // 2 + 1)
     half = radius * np.column_stack([np.cos(turn), np.sin(turn)])
@@ -172,13 +158,7 @@ def capsule_outline(start: np.ndarray, end: np.ndarray, radius: float) -> np.nda
 
 
 def capsule_surface(start: np.ndarray, end: np.ndarray, radius: float) -> np.ndarray:
-    """Quadrangles around an axis in space, shape (faces, 4, 3).
-
-    Parameters
-    ----------
-    start, end : ndarray, shape (3,) [m]
-    radius : float [m]
-    """
+    """Quadrangles around an axis between two ends (3,) [m] in space, shape (faces, 4, 3)."""
     way = end - start
     length = np.linalg.norm(way)
     along = way / length if length > 0 else np.array([0.0, 0.0, 1.0])

@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.model import Capsule, Model
-from colloc.model.joint import sparse
+from colloc.model.joint import sparse_vector
 from colloc.model.kinematics import frames
 from colloc.support.lazy import cached_property
 
@@ -24,28 +24,14 @@ Ties = tuple[tuple[int, int, bool], ...]
 
 
 class Snapshot(NamedTuple):
-    """A stick figure at one time: places in the world frame, each an ndarray of shape (places, 3) [m].
+    """A stick figure at one time: places in the world frame, each an ndarray of shape (places, 3) [m]."""
 
-    Parameters
-    ----------
-    links, rails : ndarray
-        All links, and all slides, as one line with gaps.
-    carriages : ndarray
-        Ends of all slides.
-    pins : ndarray
-        Hinges.
-    tips : ndarray
-        Ends of the chains.
-    dots : ndarray
-        Markers, and tips of bodies within a chain.
-    """
-
-    links: np.ndarray
+    links: np.ndarray  # links, rails: all links, and all slides, as one line with gaps
     rails: np.ndarray
-    carriages: np.ndarray
-    pins: np.ndarray
-    tips: np.ndarray
-    dots: np.ndarray
+    carriages: np.ndarray  # ends of all slides
+    pins: np.ndarray  # hinges
+    tips: np.ndarray  # ends of the chains
+    dots: np.ndarray  # markers, and tips of bodies within a chain
 
 
 class StickFigure(ABC):
@@ -138,44 +124,21 @@ class Skeleton(StickFigure):
     origin, and from there to the body's tip and markers. With standard DH the origin is the far end of the link.
     Where the origin is at the joint instead, without a tip, a marker or a child elsewhere on the link, nothing is known
     of its far end: its centre of mass stands for it, and is named so.
-
-    Parameters
-    ----------
-    model : Model
-    t : ndarray, shape (N,) [s]
-    start : ndarray
-        Origin of the parent; the root for a body on the world.
-    root : ndarray
-        Where the joint sits: its axis starts here.
-    slid : ndarray
-        End of the slide, or of the advance of a helix; the root for a joint that does not slide.
-    origin : ndarray
-        Origin of the link frame.
-    com : ndarray
-        Centre of mass.
-    tip : ndarray
-        The body's tip; the origin where it has none.
-    markers : ndarray, shape (N, n_markers, 3)
-        Where the model's markers are.
-    capsules : tuple of Capsule
-    solids : ndarray, shape (N, n_capsules, 7)
-        Start, end and radius of every capsule.
-    ties : tuple of (int, int, bool), optional
-        Of every loop that closes the mechanism: the bodies whose origins it ties together, and whether it lets one
-        slide along the other.
     """
 
     model: Model
-    t: np.ndarray
-    start: np.ndarray
-    root: np.ndarray
-    slid: np.ndarray
-    origin: np.ndarray
-    com: np.ndarray
-    tip: np.ndarray
-    markers: np.ndarray
+    t: np.ndarray  # shape (N,) [s]
+    start: np.ndarray  # origin of the parent; the root for a body on the world
+    root: np.ndarray  # where the joint sits: its axis starts here
+    slid: np.ndarray  # end of the slide, or of the advance of a helix; the root for a joint that does not slide
+    origin: np.ndarray  # origin of the link frame
+    com: np.ndarray  # centre of mass
+    tip: np.ndarray  # the body's tip; the origin where it has none
+    markers: np.ndarray  # shape (N, n_markers, 3); where the model's markers are
     capsules: tuple[Capsule, ...]
-    solids: np.ndarray
+    solids: np.ndarray  # shape (N, n_capsules, 7); start, end and radius of every capsule
+    # of every loop that closes the mechanism: the bodies whose origins it ties together, and whether it lets one slide
+    # along the other
     ties: Ties = ()
 
     @cached_property
@@ -268,12 +231,10 @@ class Skeleton(StickFigure):
 
     @cached_property
     def paths(self) -> dict[str, np.ndarray]:
-        """The way of the end of every chain that moves, by the name of that end."""
         ways = (self.far_ends[k] for k in self.tips)
         return {name: way for name, way in ways if np.ptp(way, axis=0).max() > _FLAT}
 
     def snapshot(self, frame: int) -> Snapshot:
-        """The mechanism at one of the times."""
         tips = self.end[frame, self.tips]
         return Snapshot(
             self.links(frame), self.rails(frame), self.carriages(frame), self.pins(frame), tips, self.dots(frame)
@@ -286,7 +247,6 @@ class Skeleton(StickFigure):
 
     @cached_property
     def bases(self) -> np.ndarray:
-        """Where the mechanism is attached to the world."""
         return self.root[0, [k for k, p in enumerate(self.model.parents) if p < 0 and k not in self.floats]]
 
     def links(self, frame: int) -> np.ndarray:
@@ -315,7 +275,6 @@ class Skeleton(StickFigure):
 
     @cached_property
     def extent(self) -> tuple[np.ndarray, np.ndarray]:
-        """Corners of the box that holds the mechanism."""
         drawn = [k for k in range(len(self.model.bodies)) if k not in self.floats]
         places = [self.start, self.root, self.slid, self.origin, self.end]
         points = np.concatenate([*(place[:, drawn].reshape(-1, 3) for place in places), self.markers.reshape(-1, 3)])
@@ -323,7 +282,6 @@ class Skeleton(StickFigure):
 
     @property
     def vertical(self) -> int:
-        """The world axis closest to gravity; z without gravity."""
         gravity = np.abs(self.model.gravity)
         return int(gravity.argmax()) if gravity.any() else 2
 
@@ -370,7 +328,7 @@ def places(model: Model, q: ca.SX, capsules: Sequence[Capsule] = ()) -> ca.SX:
         root, origin = joint[:3, 3], link[:3, 3]
         slid = root
         if body.joint.slides:
-            axis = joint[:3, :3] @ sparse(body.joint.axis)
+            axis = joint[:3, :3] @ sparse_vector(body.joint.axis)
             slid = root + axis * ca.dot(axis, origin - root)
         tip = origin if body.tip is None else placed(body.name, body.tip)
         start = root if parent < 0 else above[:3, 3]

@@ -34,32 +34,17 @@ _CLEARANCE = 0.1  # m, natural size of a distance between bodies
 
 @dataclass(frozen=True)
 class Condition(Portable):
-    """A function held within bounds; made by `path`, `at` and `boundary`.
-
-    Parameters
-    ----------
-    name : str
-    fn : callable
-        Of the instant, or of both ends.
-    lower, upper : float or shape (rows,)
-    where : Window, TimePoint or Ends
-    scale : float or shape (rows,), optional
-    unit : str or sequence of str
-    labels : tuple of str
-        Names of the rows; made from the name of the constraint if empty.
-    capsules : tuple of Capsule
-        Capsules that it keeps apart, for pictures.
-    """
+    """A function held within bounds; made by `path`, `at` and `boundary`."""
 
     name: str
-    fn: Callable[..., Any]
-    lower: Any
+    fn: Callable[..., Any]  # of the instant, or of both ends
+    lower: Any  # lower, upper: float or shape (rows,)
     upper: Any
     where: TimeSet
-    scale: Any = None
+    scale: Any = None  # float or shape (rows,)
     unit: str | Sequence[str] = ""
-    labels: tuple[str, ...] = ()
-    capsules: tuple[Capsule, ...] = ()
+    labels: tuple[str, ...] = ()  # names of the rows; made from the name of the constraint if empty
+    capsules: tuple[Capsule, ...] = ()  # capsules that it keeps apart, for pictures
 
     def rows(self, *instants: Any) -> Rows:
         """The value of the function for one instant, for both ends, or for the ends of phases, as rows."""

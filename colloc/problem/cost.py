@@ -20,22 +20,12 @@ _SMALLEST = 1e-300  # of a divisor
 
 @dataclass(frozen=True)
 class Term:
-    """One term of a cost: weight times the duration, or a function of the instant, integrated or at the end.
-
-    Parameters
-    ----------
-    name : str
-    weight : float
-    fn : callable, optional
-        Instant -> SX scalar; None for the duration.
-    terminal : bool
-        Whether the function is taken at the last instant instead of integrated.
-    """
+    """One term of a cost: weight times the duration, or a function of the instant, integrated or at the end."""
 
     name: str
     weight: float
-    fn: Callable[[Any], Any] | None
-    terminal: bool = False
+    fn: Callable[[Any], Any] | None  # instant -> SX scalar; None for the duration
+    terminal: bool = False  # whether the function is taken at the last instant instead of integrated
 
 
 @dataclass(frozen=True)

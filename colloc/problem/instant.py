@@ -211,10 +211,6 @@ class Instant:
         Parameters
         ----------
         body : str
-
-        Returns
-        -------
-        Reaction
         """
         index = self.model.index(body)
         return Reaction(self._reactions.force[:, index], self._reactions.moment[:, index])

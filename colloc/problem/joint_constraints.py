@@ -100,20 +100,11 @@ class Bounds:
 
 @dataclass(frozen=True, eq=False)
 class JointBounds:
-    """All bounds that a problem states on one joint quantity for one part of the motion.
+    """All bounds that a problem states on one joint quantity for one part of the motion."""
 
-    Parameters
-    ----------
-    quantity : "q", "qd", "qdd", "jerk", "tau" or "tau_rate"
-    joints : list of int
-        The joints that have a bound.
-    lower, upper : ndarray, one for each of these joints
-    where : Window
-    """
-
-    quantity: str
-    joints: list[int]
-    lower: np.ndarray
+    quantity: str  # "q", "qd", "qdd", "jerk", "tau" or "tau_rate"
+    joints: list[int]  # the joints that have a bound
+    lower: np.ndarray  # lower, upper: one for each of these joints
     upper: np.ndarray
     where: Window
 
@@ -219,10 +210,7 @@ def bounds(
 def joint_limits(model: Model, all_bounds: Sequence[Bounds], quantity: str) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper bounds that hold all along, each shape (n,): limits of the model and `bounds` together.
 
-    Raises
-    ------
-    InputError
-        Naming the joint whose bounds contradict each other.
+    InputError naming the joint whose bounds contradict each other.
     """
     choice("quantity", quantity, QUANTITIES)
     names = model.names(quantity)

@@ -97,10 +97,6 @@ def parametrised(model: Model, name: str = "numbers") -> Parametrised:
     name : str
         Of the parameter.
 
-    Returns
-    -------
-    Parametrised
-
     Raises
     ------
     InputError

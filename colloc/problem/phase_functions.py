@@ -69,43 +69,23 @@ class PhasePoint(NamedTuple):
 
 
 class PhaseRows(NamedTuple):
-    """A constraint or cost term across phases.
+    """A constraint or cost term across phases."""
 
-    Parameters
-    ----------
-    rows : Rows
-        In the symbols of the phases' ends; without bounds for a cost.
-    points : tuple of PhasePoint
-    function : Function
-        Of the slots at all points, one after another -> the rows.
-    """
-
-    rows: Rows
+    rows: Rows  # in the symbols of the phases' ends; without bounds for a cost
     points: tuple[PhasePoint, ...]
-    function: ca.Function
+    function: ca.Function  # of the slots at all points, one after another -> the rows
 
 
 @dataclass(frozen=True, eq=False)
 class Link:
-    """A phase that goes on where another ends; made by `link`.
+    """A phase that goes on where another ends; made by `link`."""
 
-    Parameters
-    ----------
-    first, second : str
-        Names of the phases.
-    joints : mapping of str to (str, float), optional
-        For joints of the second phase the joint of the first that each goes on from, and its factor.
-    apart : tuple of str
-        Joints of the second phase whose positions may jump.
-    q, qd, qdd, states : bool
-        Whether positions, velocities, accelerations and states go on.
-    """
-
-    first: str
+    first: str  # first, second: names of the phases
     second: str
+    # for joints of the second phase the joint of the first that each goes on from, and its factor
     joints: Mapping[str, tuple[str, float]] | None = None
-    apart: tuple[str, ...] = ()
-    q: bool = True
+    apart: tuple[str, ...] = ()  # joints of the second phase whose positions may jump
+    q: bool = True  # q, qd, qdd, states: whether positions, velocities, accelerations and states go on
     qd: bool = True
     qdd: bool = False
     states: bool = True
@@ -377,13 +357,7 @@ def phase_rows(what: str, rows: Rows, readable: Sequence[Readable]) -> PhaseRows
 
 
 def equal_constants(constants: Mapping[str, Sequence[Unknown]], ends: Mapping[str, PhaseEnds]) -> dict[str, PhaseRows]:
-    """Constants that several phases have, equal from each such phase to the next.
-
-    Parameters
-    ----------
-    constants : mapping of phase to its constants
-    ends : mapping of phase to PhaseEnds
-    """
+    """Constants that several phases have, equal from each such phase to the next."""
     phases_with: dict[Unknown, list[str]] = {}
     for phase, unknowns in constants.items():
         for constant in unknowns:

@@ -39,7 +39,7 @@ from colloc.support.checks import (
     text,
     unknown_name,
 )
-from colloc.support.display import Table, short, shown
+from colloc.support.display import Table, Tabular, short, shown
 from colloc.support.interrupts import reraise_interrupt
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
@@ -104,18 +104,14 @@ class Coordinates(Protocol):
     def postures(self, q: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
         """Postures in which all fits together, with the independent coordinates of others, each shape (N, n).
 
-        Parameters
-        ----------
-        q : ndarray, shape (N, n)
-        start : ndarray, shape (n,), optional
-            Near which the first one is looked for.
+        The first is looked for near `start`, shape (n,).
         """
         ...
 
 
 @spelt
 @dataclass(frozen=True, eq=False, repr=False)
-class Problem(Portable):
+class Problem(Tabular, Portable):
     """A motion to be predicted.
 
     Parameters
@@ -358,12 +354,6 @@ class Problem(Portable):
         if values:
             raise unknown_name("parameter", next(iter(values)), [p.name for p in self.parameters])
         return np.concatenate([np.zeros(0), *parts])
-
-    def __repr__(self) -> str:
-        return self._table().text()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
 
     def _table(self) -> Table:
         """Model, duration, costs, constraints and unknowns, one line each."""

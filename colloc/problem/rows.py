@@ -25,27 +25,14 @@ _ORDERS |= {"signal_rates": 2, "states": 1, "state_rates": 2}
 
 
 class Rows(NamedTuple):
-    """A constraint in symbols: lower <= expression <= upper. A cost has no bounds: its rows are summed.
+    """A constraint in symbols: lower <= expression <= upper. A cost has no bounds: its rows are summed."""
 
-    Parameters
-    ----------
-    expression : SX, shape (r,)
-    lower, upper : ndarray, shape (r,)
-        Empty for a cost.
-    labels : tuple of str
-        Name of every row, with its joint where it has one.
-    units : tuple of str
-        Unit of every row; empty where none is stated.
-    scale : ndarray, shape (r,)
-        Natural size of every row, in its own unit. Empty for a cost.
-    """
-
-    expression: ca.SX
-    lower: np.ndarray
+    expression: ca.SX  # shape (r,)
+    lower: np.ndarray  # lower, upper: shape (r,); empty for a cost
     upper: np.ndarray
-    labels: tuple[str, ...]
-    units: tuple[str, ...]
-    scale: np.ndarray
+    labels: tuple[str, ...]  # name of every row, with its joint where it has one
+    units: tuple[str, ...]  # unit of every row; empty where none is stated
+    scale: np.ndarray  # shape (r,); natural size of every row, in its own unit. Empty for a cost.
 
     def take(self, chosen: Sequence[int]) -> Rows:
         """Some of the rows."""
@@ -70,23 +57,13 @@ class TimedConstraint(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ConstraintRows:
-    """A constraint with its rows as a function of the instant.
-
-    Parameters
-    ----------
-    constraint : EndState, JointBounds or Condition
-    rows : Rows
-        In the symbols of the problem's instant.
-    function : Function
-        Of the `Slots` of an instant -> the rows; between the ends of those of the first and then the last instant.
-    model : Model
-        The model, which says how positions change with velocities.
-    """
+    """A constraint with its rows as a function of the instant."""
 
     constraint: TimedConstraint
-    rows: Rows
+    rows: Rows  # in the symbols of the problem's instant
+    # of the `Slots` of an instant -> the rows; between the ends of those of the first and then the last instant
     function: ca.Function
-    model: Model
+    model: Model  # the model, which says how positions change with velocities
 
     def of(self, arguments: Sequence[ca.SX]) -> Rows:
         """The rows as expressions in what stands for the slots."""
@@ -134,10 +111,7 @@ def bounded(
 ) -> Rows:
     """Rows from what a user's function returned.
 
-    Raises
-    ------
-    InputError
-        For a value that is not a scalar or a column, or bounds and scales of another shape.
+    InputError for a value that is not a scalar or a column, or bounds and scales of another shape.
     """
     check_returned(f"constraint {name!r}", value)
     try:

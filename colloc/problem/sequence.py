@@ -29,14 +29,14 @@ from colloc.problem.time_sets import Ends
 from colloc.problem.unknowns import Free, Parameter, fixed_duration
 from colloc.problem.user_functions import error_context
 from colloc.support.checks import InputError, as_tuple, instance, quoted, spelt, text, unknown_name
-from colloc.support.display import Table
+from colloc.support.display import Table, Tabular
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 
 
 @spelt
 @dataclass(frozen=True, eq=False, repr=False)
-class Sequence(Portable):
+class Sequence(Tabular, Portable):
     """Phases of a motion, each a problem with a model, duration, cost, constraints and loads of its own.
 
     A phase goes on where the one before it ends: joint positions, velocities and states of the same name are continuous
@@ -205,12 +205,6 @@ class Sequence(Portable):
             rows = summed(ca.densify(term.weight * value), [name])
             terms[name] = (term, phase_rows(f"cost term {name!r}", rows, self._readable))
         return terms
-
-    def __repr__(self) -> str:
-        return self._table().text()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
 
     def _table(self) -> Table:
         lines = [("phase", f"{name}: {problem.model.name}, {problem.span}") for name, problem in self.phases.items()]

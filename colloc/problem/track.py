@@ -89,21 +89,12 @@ def track(
 
 @dataclass(frozen=True, eq=False)
 class Tracked:
-    """The weighted squares of what lies between measured samples and the motion at an instant.
-
-    Parameters
-    ----------
-    label : str
-    record : Record
-    of : callable
-        Instant -> what was measured.
-    weights : ndarray, shape (k,)
-    """
+    """The weighted squares of what lies between measured samples and the motion at an instant."""
 
     label: str
     record: Record
-    of: Callable[[Any], Any]
-    weights: np.ndarray
+    of: Callable[[Any], Any]  # instant -> what was measured
+    weights: np.ndarray  # shape (k,)
 
     def measured(self, now: Any) -> ca.SX:
         """The quantity that was measured, SX, shape (k,)."""
@@ -122,26 +113,13 @@ class Tracked:
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """Time series of k components as splines.
+    """Time series of k components as splines."""
 
-    Parameters
-    ----------
-    times : ndarray, shape (N,) [s]
-    largest : ndarray, shape (k,)
-        The largest absolute value of every component.
-    present : ndarray of bool, shape (N, k)
-        Whether there is a sample.
-    basis : SplineBasis
-        Over the times.
-    points : ndarray, shape (size, k)
-        Control points.
-    """
-
-    times: np.ndarray
-    largest: np.ndarray
-    present: np.ndarray
-    basis: SplineBasis
-    points: np.ndarray
+    times: np.ndarray  # shape (N,) [s]
+    largest: np.ndarray  # shape (k,); the largest absolute value of every component
+    present: np.ndarray  # bools, shape (N, k); whether there is a sample
+    basis: SplineBasis  # over the times
+    points: np.ndarray  # shape (size, k); control points
 
     @property
     def size(self) -> int:

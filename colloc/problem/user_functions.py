@@ -48,17 +48,7 @@ _one_at_a_time = threading.RLock()  # the filters of warnings are those of the p
 def error_context(what: str, joints: Sequence[str] = ()) -> Iterator[None]:
     """Errors inside a user's function say which cost or constraint it belongs to, and what to do if it is known.
 
-    Parameters
-    ----------
-    what : str
-        "cost term 'effort'"
-    joints : sequence of str
-        Names of the joints, in the order of q.
-
-    Raises
-    ------
-    InputError
-        In place of an error of CasADi's that has a known cure.
+    Joints are named in the order of q. An error of CasADi's that has a known cure becomes an InputError.
     """
     try:
         with _in_one_line(what):
@@ -89,13 +79,7 @@ def _in_one_line(what: str) -> Iterator[None]:
 
 
 def check_returned(what: str, value: Any) -> Any:
-    """The value of a user's function, if it is neither several quantities nor a comparison.
-
-    Raises
-    ------
-    InputError
-        For a motion, reaction or wrench as a whole, or a comparison.
-    """
+    """The value of a user's function; InputError for a motion, reaction or wrench as a whole, or a comparison."""
     if isinstance(value, tuple) and (names := getattr(value, "_fields", ())):
         kind = type(value).__name__
         raise InputError(f"{what} must return one quantity, got a {kind}: take {' or '.join(f'.{k}' for k in names)}")
@@ -113,14 +97,7 @@ def _compares(entry: ca.SX) -> bool:
 
 
 def check_numbers(what: str, function: ca.Function) -> None:
-    """InputError for a function in which a constant is not a number, as math.sin makes of a symbol.
-
-    Parameters
-    ----------
-    what : str
-    function : Function
-        Of SX.
-    """
+    """InputError for an SX function in which a constant is not a number, as math.sin makes of a symbol."""
     # Where none is, a first look is enough: it goes into the result.
     results = function.call([_SOMEWHERE] * function.n_in())
     if not any(np.isnan(value.nonzeros()).any() for value in results):
@@ -131,21 +108,12 @@ def check_numbers(what: str, function: ca.Function) -> None:
 
 
 class UserFunction(NamedTuple):
-    """A user's function with its expression.
-
-    Parameters
-    ----------
-    name : str
-    fn : callable
-    expression : SX
-    where : object
-        Times at which it holds; of a cost whether it is terminal.
-    """
+    """A user's function with its expression."""
 
     name: str
     fn: Any
     expression: ca.SX
-    where: Any
+    where: Any  # times at which it holds; of a cost whether it is terminal
 
 
 def check_loops(what: str, functions: Sequence[UserFunction]) -> None:

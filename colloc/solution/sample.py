@@ -79,8 +79,8 @@ class Sample:
     tau: JointArray
     signals: dict[str, np.ndarray]
 
-    def __getitem__(self, joint: str) -> JointMotion:
-        return JointMotion(self.t, *(getattr(self, name)[joint] for name in ("q", "qd", "qdd", "tau")))
+    def __getitem__(self, joint: str) -> JointSample:
+        return JointSample(self.t, *(getattr(self, name)[joint] for name in ("q", "qd", "qdd", "tau")))
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self.q.joints)
@@ -94,7 +94,7 @@ class Sample:
         return self.signals[name]
 
 
-class JointMotion(NamedTuple):
+class JointSample(NamedTuple):
     """The motion of one joint at N times, or at one.
 
     Parameters

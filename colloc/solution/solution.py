@@ -22,7 +22,7 @@ from colloc.problem import Instant, Problem, Sequence
 from colloc.problem.instant import RATES
 from colloc.problem.user_functions import check_numbers, error_context
 from colloc.solution.refinement_round import RefinementRound
-from colloc.solution.sample import JointArray, JointMotion, JointReactions, Sample
+from colloc.solution.sample import JointArray, JointReactions, JointSample, Sample
 from colloc.solver import Outcome, Status
 from colloc.support.checks import InputError, finite_array, function, quoted, text, unknown_name
 from colloc.support.display import Table, short
@@ -340,7 +340,7 @@ class Solution(BaseSolution):
     total_cost_scale: float = 0.0
     part_of: tuple[CostGap, str] | None = None
 
-    def __getitem__(self, joint: str) -> JointMotion:
+    def __getitem__(self, joint: str) -> JointSample:
         """One joint at the nodes: `solution["elbow"].tau`, shape (N,)."""
         return self.nodes[text("name of a joint", joint)]
 

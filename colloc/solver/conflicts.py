@@ -30,13 +30,7 @@ _ORDERS = {"q": 0, "qd": 1, "qdd": 2}
 def conflicts(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, bounds: int = 3, values: int = 6) -> list[str]:
     """Bounds and values that hold at x and stand in the way of the violated rows, strongest first, each label once.
 
-    Parameters
-    ----------
-    nlp : BaseNLP
-    x, p : ndarray
-        Decision vector and parameters.
-    bounds, values : int
-        Most lines of bounds, and of values prescribed at single instants.
+    At most so many bounds, and values prescribed at single instants.
     """
     balance = _balance(nlp, x, p)
     if balance is None:

@@ -46,15 +46,9 @@ def violated_constants(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> Outcome | 
 
 
 def cost_depends_on_variables(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> bool:
-    """Whether the cost depends on a free variable, with these parameters.
+    """Whether the cost depends on a free variable, with these parameters: a term may have the weight zero.
 
-    Parameters
-    ----------
-    nlp : BaseNLP
-    x : ndarray, shape (n_x,)
-        Where to look at slopes first: one that is not zero settles it.
-    p : ndarray
-        Parameter values; a term may have the weight zero.
+    Slopes are looked at in x first: one that is not zero settles it.
     """
     slopes = np.array(nlp.grad_f(x, p)[1]).ravel()[nlp.free]
     return bool(slopes.any()) or any(_depends_on_variables(block, nlp.free, p) for block in nlp.costs)

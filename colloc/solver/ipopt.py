@@ -272,25 +272,14 @@ def minimise(
     tolerance: float,
     iterations: int,
 ) -> None:
-    """Descend from x0 by IPOPT until it is asked to stop; the caller keeps what it sees.
+    """Descend from x0, shape (n,), by IPOPT until it is asked to stop; the caller keeps what it sees.
 
     Without constraints IPOPT is a Newton method: its directions come from a sparse factorisation with a multiple of the
     identity added until the inertia is right, its steps from a filter. Without a Hessian it uses a limited-memory
-    quasi-Newton approximation. Nothing is scaled. Bounds are kept to the digit.
+    quasi-Newton approximation. Nothing is scaled. Bounds, infinite where there is none, are kept to the digit.
 
-    Parameters
-    ----------
-    value, gradient, hessian : callables
-        ndarray, shape (n,) -> float; shape (n,); shape (n, n). What they raise is raised again.
-    x0 : ndarray, shape (n,)
-    bounds : (lower, upper), each shape (n,)
-        Infinite where there is none.
-    done : callable
-        Called at every iterate; True ends the run.
-    tolerance : float
-        Of the largest entry of the gradient.
-    iterations : int
-        Limit.
+    `done` is called at every iterate; True ends the run. The tolerance is of the largest entry of the gradient. What
+    the functions raise is raised again.
     """
     n, errors = x0.size, []
     monitor = _Stopper(n, done, errors)

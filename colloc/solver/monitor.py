@@ -17,13 +17,7 @@ from colloc.support.threads import stop_requested
 
 
 class IterationCallback(ca.Callback):
-    """The form of a callback at every iteration, as CasADi wants to know it; derived classes evaluate it.
-
-    Parameters
-    ----------
-    n_x, n_g, n_p : int
-        Sizes of the NLP.
-    """
+    """The form of a callback at every iteration, as CasADi wants to know it; derived classes evaluate it."""
 
     def __init__(self, n_x: int, n_g: int = 0, n_p: int = 0):
         ca.Callback.__init__(self)

@@ -58,35 +58,19 @@ def check_hessian(hessian: object) -> Hessian:
 
 
 class Scale(NamedTuple):
-    """Divisors of the cost and of the rows in a run.
+    """Divisors of the cost and of the rows in a run."""
 
-    Parameters
-    ----------
-    cost : float
-        In the cost's own unit.
-    rows : ndarray, shape (n_g,)
-        Of every constraint row, in its own unit.
-    """
-
-    cost: float
-    rows: np.ndarray
+    cost: float  # in the cost's own unit
+    rows: np.ndarray  # shape (n_g,); of every constraint row, in its own unit
 
 
 def scale_at(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> Scale:
-    """Scales for a run from x, by values and by slopes in variables of natural size one.
+    """Scales for a run from x, shape (n_x,), by values and by slopes in variables of natural size one.
 
     The scale of the cost is its value, or a hundredth of its largest slope if that is more. Tolerances of solvers being
     absolute, an optimum would depend on the cost's unit otherwise. A row has the scale that its bounds tell; where they
-    tell none, as in tau = 0, it is the largest slope of that row at all times. Value and slopes may vanish at the
-    start by its symmetry, so that they are taken at a point beside it as well.
-
-    Parameters
-    ----------
-    nlp : BaseNLP
-    x : ndarray, shape (n_x,)
-        Start of the run.
-    p : ndarray
-        Parameter values.
+    tell none, as in tau = 0, it is the largest slope of that row at all times. Value and slopes may vanish at the start
+    by its symmetry, so that they are taken at a point beside it as well.
     """
     step = _NEARBY * np.random.default_rng(0).uniform(-1, 1, nlp.n_x) * nlp.scale_x * nlp.free
     points = (x, np.clip(x + step, nlp.lower, nlp.upper))

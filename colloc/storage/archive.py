@@ -28,17 +28,10 @@ _PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 class Archive(NamedTuple):
-    """The content of a file.
-
-    Parameters
-    ----------
-    arrays : mapping of str to ndarray
-    meta : mapping
-        The JSON object in the array "meta".
-    """
+    """The content of a file."""
 
     arrays: Mapping[str, np.ndarray]
-    meta: Mapping[str, Any]
+    meta: Mapping[str, Any]  # the JSON object in the array "meta"
 
 
 def to_bytes(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> bytes:
@@ -60,13 +53,7 @@ def checksum(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> str:
 
 
 def read_archive(path: str | os.PathLike[str]) -> Archive:
-    """The arrays of a file by name, and its metadata.
-
-    Raises
-    ------
-    InputError
-        Naming the file, and the array where it is one.
-    """
+    """The arrays of a file by name, and its metadata; InputError naming the file, and the array where it is one."""
     file = check_path(path)
     if not file.is_file():
         raise InputError(f"no file {str(file)!r}")

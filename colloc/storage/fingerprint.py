@@ -25,15 +25,10 @@ _POSITIVE = ("t", "duration", "constants", "parameters")  # masses and lengths m
 
 
 def fingerprint(problem: Problem | Sequence) -> dict[str, np.ndarray]:
-    """Numbers that say what a problem is, by part.
+    """Numbers that say what a problem is, shape (N,), by part: model with loads, duration, costs, constraints.
 
-    The parts are the model with its loads, the duration, every cost and constraint. A motion in phases has those of
-    every phase, and what holds across them.
-
-    Returns
-    -------
-    dict of str to ndarray, shape (N,)
-        Not a number where a function is none at a made-up instant.
+    A motion in phases has those of every phase, and what holds across them. Not a number where a function is none at a
+    made-up instant.
     """
     if (alone := problem.phases.get("")) is not None:
         return _phase_parts(alone)

@@ -38,54 +38,27 @@ _PHASE = {"model", "joints", "curve"}
 
 
 class PhaseRecord(NamedTuple):
-    """The record of a phase, or of a single motion.
+    """The record of a phase, or of a single motion."""
 
-    Parameters
-    ----------
-    title : str
-        The file and the phase, for messages.
-    joints : list of str
-    curve : Transcription
-    t : ndarray, shape (N,) [s]
-    tables : dict of str to ndarray, shape (N, n)
-        Positions, velocities, accelerations and torques at the times t.
-    extra : Points, optional
-        Nodes beside the curve's own.
-    """
-
-    title: str
+    title: str  # the file and the phase, for messages
     joints: list[str]
     curve: Transcription
-    t: np.ndarray
+    t: np.ndarray  # shape (N,) [s]
+    # each of shape (N, n); positions, velocities, accelerations and torques at the times t
     tables: dict[str, np.ndarray]
-    extra: Points | None
+    extra: Points | None  # nodes beside the curve's own
 
 
 class SolutionRecord(NamedTuple):
-    """The record of a solution.
+    """The record of a solution."""
 
-    Parameters
-    ----------
-    name : str
-        The file's, for messages.
-    phases : dict of str to PhaseRecord
-        One of name "" for a single motion.
-    outcome : Outcome
-        Its status as the solver saw it: what happens between the nodes is judged anew.
-    parameters : ndarray
-    fingerprint : dict of str to ndarray
-    rounds : tuple of RefinementRound
-    totals : dict of str to float
-        Duration [s] and cost.
-    """
-
-    name: str
-    phases: dict[str, PhaseRecord]
-    outcome: Outcome
+    name: str  # the file's, for messages
+    phases: dict[str, PhaseRecord]  # one of name "" for a single motion
+    outcome: Outcome  # its status as the solver saw it: what happens between the nodes is judged anew
     parameters: np.ndarray
     fingerprint: dict[str, np.ndarray]
     rounds: tuple[RefinementRound, ...]
-    totals: dict[str, float]
+    totals: dict[str, float]  # duration [s] and cost
 
 
 # -- from a solution to bytes ------------------------------------------------------------------------------------------
@@ -149,18 +122,9 @@ def _prefixes(phases: Iterable[str]) -> list[str]:
 
 
 def read_record(name: str, archive: Archive) -> SolutionRecord:
-    """The record in an archive, each field of which is what it must be.
+    """The record in the archive of a file, each field of which is what it must be.
 
-    Parameters
-    ----------
-    name : str
-        The file's, for messages.
-    archive : Archive
-
-    Raises
-    ------
-    InputError
-        Naming the file and the field, of a motion in phases the phase as well.
+    InputError naming the file and the field, of a motion in phases the phase as well.
     """
     arrays, meta = archive
     _check_meta(name, arrays, meta)
@@ -208,15 +172,9 @@ def outcome_from(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> O
 
 
 def curve_from(name: str, stored: Mapping[str, Any], largest: int) -> Transcription:
-    """The curve of a file; InputError for one that cannot be, or none of whose numbers may be that large.
+    """The curve of a file; InputError for one that cannot be.
 
-    Parameters
-    ----------
-    name : str
-        The file's, for messages.
-    stored : mapping
-    largest : int
-        Numbers that the file holds for what has at least one for each interval, degree or node.
+    What has at least one number in the file for each interval, degree or node may be at most `largest`.
     """
     try:
         kind, arguments = stored_class(stored)

@@ -33,14 +33,9 @@ R = TypeVar("R")
 
 
 def validated(**checks: Check) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let a function check its arguments, by their names, before it runs.
+    """Let a function check its arguments, by their names, before it runs; InputError for what is not wanted.
 
     Sizes that have a name are the same in all its arguments. What is left at its default is not looked at.
-
-    Raises
-    ------
-    InputError
-        From the function, for an argument that is not what is wanted.
     """
 
     def decorated(fn: Callable[P, R]) -> Callable[P, R]:

@@ -254,13 +254,13 @@ def float_array(name: str, value: Any, shape: tuple[int | None, ...] | None = No
     if array.ndim != len(shape) or any(
         size not in (None, width) for size, width in zip(shape, array.shape, strict=True)
     ):
-        raise InputError(f"{name} must have shape {_shown(shape)}, got shape {array.shape}: {quoted(value)}")
+        raise InputError(f"{name} must have shape {_dimensions(shape)}, got shape {array.shape}: {quoted(value)}")
     return array
 
 
 def _numbers(name: str, value: Any, shape: tuple[int | None, ...] | None) -> np.ndarray:
     """Floats from real numbers in whatever container; neither text, bytes nor truth values are numbers."""
-    wanted = "numbers" if shape is None else f"numbers of shape {_shown(shape)}"
+    wanted = "numbers" if shape is None else f"numbers of shape {_dimensions(shape)}"
     try:
         raw = np.asanyarray(None if isinstance(value, bytes | bytearray | memoryview) else value)
         real = raw.dtype.kind in "iuf" or (raw.dtype.kind == "O" and all(map(_is_real, raw.ravel())))
@@ -298,7 +298,7 @@ def _is_real(value: Any) -> bool:
     return isinstance(value, Real | ca.DM) and not isinstance(value, bool | np.bool_ | np.timedelta64)
 
 
-def _shown(shape: tuple[int | None, ...]) -> str:
+def _dimensions(shape: tuple[int | None, ...]) -> str:
     sizes = ", ".join("N" if size is None else str(size) for size in shape)
     return f"({sizes},)" if len(shape) == 1 else f"({sizes})"
 

@@ -12,22 +12,12 @@ import casadi as ca
 
 @dataclass(frozen=True)
 class Table:
-    """A titled table of strings.
+    """A titled table of strings."""
 
-    Parameters
-    ----------
-    title : str
-        One line above the table.
-    header : sequence of str
-    rows : sequence of sequences of str
-    notes : sequence of str
-        Lines below the table.
-    """
-
-    title: str
+    title: str  # one line above the table
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
-    notes: Sequence[str] = ()
+    notes: Sequence[str] = ()  # lines below the table
 
     def text(self) -> str:
         """Columns aligned with spaces."""
@@ -46,6 +36,19 @@ class Table:
         notes = "".join(f"<div>{escape(note)}</div>" for note in self.notes)
         body = "".join(line(row, "td") for row in self.rows)
         return f"<div><b>{escape(self.title)}</b><table>{head}{body}</table>{notes}</div>"
+
+
+class Tabular:
+    """What shows itself as a table: as text in a terminal, as HTML in a notebook."""
+
+    def _table(self) -> Table:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
 
 
 def as_call(thing: Any) -> str:

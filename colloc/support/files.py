@@ -23,13 +23,7 @@ _STEM = 200  # bytes of a file's name that its temporary file repeats: names may
 
 
 def check_path(path: str | os.PathLike[str]) -> Path:
-    """The path, if the system can look for it.
-
-    Raises
-    ------
-    InputError
-        For what is no file name, or one that no file system takes.
-    """
+    """The path, if the system can look for it; InputError for what is no file name, or that no file system takes."""
     try:
         target = Path(path)
         with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
@@ -42,10 +36,7 @@ def check_path(path: str | os.PathLike[str]) -> Path:
 def check_writable(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:
     """The path, if a file can be written there; for use before a long computation.
 
-    Raises
-    ------
-    InputError
-        For a suffix other than those given, a missing directory, or one that cannot be written to.
+    InputError for a suffix other than those given, a missing directory, or one that cannot be written to.
     """
     target = check_path(path)
     if suffixes and target.suffix.lower() not in suffixes:

@@ -22,11 +22,7 @@ T = TypeVar("T")
 def announce(step: str, seconds: float) -> None:
     """A line on standard error before a step that takes some seconds, in pipes and logs as well.
 
-    Parameters
-    ----------
-    step : str
-    seconds : float
-        What it takes on an idle machine; of a short one nothing is said.
+    The seconds are those of an idle machine; of a short step nothing is said.
     """
     if hasattr(os, "getloadavg"):  # others have their share of a busy one
         seconds *= max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
@@ -69,15 +65,7 @@ def tqdm_class() -> Any:
 
 
 class Progress:
-    """A bar on standard error, for use in a `with`; shown in terminals and notebooks, or as said.
-
-    Parameters
-    ----------
-    total : int
-    label : str
-    shown : bool, optional
-        Whether it is shown; by default in terminals and notebooks.
-    """
+    """A bar on standard error, for use in a `with`; shown in terminals and notebooks, or as said."""
 
     def __init__(self, total: int, label: str, shown: bool | None):
         self._total, self._label, self._count, self._at = total, label, 0, 0.0

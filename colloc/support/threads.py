@@ -21,7 +21,7 @@ T = TypeVar("T")
 _PATIENCE = 60.0  # s, that the exit waits: a user's function may never return
 
 
-class _Start(threading.local):
+class _ExceptionsAtStart(threading.local):
     """The exceptions of the main thread when this thread began to compute; None while it computes nothing."""
 
     exceptions: tuple[object, ...] | None = None
@@ -56,7 +56,7 @@ class _Computations:
             self._changed.wait_for(lambda: self._count <= 0, _PATIENCE)
 
 
-_start, _computations = _Start(), _Computations()
+_start, _computations = _ExceptionsAtStart(), _Computations()
 atexit.register(_computations.wait)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_computations.forget)

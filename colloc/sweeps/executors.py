@@ -58,18 +58,10 @@ def serialised(task: Task, executor: Executor | None) -> Task | bytes:
 
 
 def results(task: Task, items: Sequence[Any], executor: Executor | None) -> Iterator[tuple[int, Any]]:
-    """Number and result of every item, in the order in which they are done.
+    """Number and result of every item, in the order in which they are done; without an executor one after another.
 
-    An error of the executor itself, such as a worker that died, comes in place of a result. Where the iteration ends
-    early, items that have not begun are cancelled.
-
-    Parameters
-    ----------
-    task : callable
-        Item -> result; pickled once, and opened once by every worker.
-    items : sequence
-    executor : Executor or None
-        None works here, one item after another.
+    The task is pickled once, and opened once by every worker. An error of the executor itself, such as a worker that
+    died, comes in place of a result. Where the iteration ends early, items that have not begun are cancelled.
     """
     if executor is None:
         for number, item in enumerate(items):
@@ -105,15 +97,8 @@ def _deserialised(content: bytes) -> Task:
 class Processes(Executor):
     """An executor of spawned processes, each with one thread for linear algebra.
 
-    Parameters
-    ----------
-    count : int
-    timeout : float, optional
-        Seconds after which an item ends in a TimeoutError and its process is killed.
-
-    Notes
-    -----
-    An item whose process dies is tried once more; then it ends in a BrokenExecutor. Ctrl-C is the parent's alone.
+    An item whose process dies is tried once more; then it ends in a BrokenExecutor. After `timeout` seconds it ends in
+    a TimeoutError and its process is killed. Ctrl-C is the parent's alone.
     """
 
     def __init__(self, count: int, timeout: float | None = None):

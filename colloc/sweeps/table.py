@@ -10,7 +10,7 @@ import numpy as np
 
 from colloc.solution import SequenceSolution, Solution
 from colloc.support.checks import InputError, count, text, unknown_name
-from colloc.support.display import Table, short
+from colloc.support.display import Table, Tabular, short
 from colloc.support.lazy import cached_property
 from colloc.sweeps.cases import CaseSolver, StoredCase
 
@@ -21,7 +21,7 @@ _WIDE = 40  # characters of a warning
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sweep:
+class Sweep(Tabular):
     """The table of a sweep: a row for every case, in their order.
 
     Parameters
@@ -109,12 +109,6 @@ class Sweep:
         import pandas as pd  # pyright: ignore[reportMissingImports, reportMissingModuleSource]
 
         return pd.DataFrame({name: self.table[name] for name in self.table.dtype.names or ()})
-
-    def __repr__(self) -> str:
-        return self._table().text()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
 
     def _table(self) -> Table:
         header: Sequence[str] = self.table.dtype.names or ()

@@ -22,11 +22,7 @@ def warnings_of(solution: Solution | SequenceSolution) -> list[str]:
 def say_once(unit: str, warnings: Mapping[int, Sequence[str]]) -> None:
     """A SolutionWarning for every kind of sentence, those that differ in numbers alone being of one kind.
 
-    Parameters
-    ----------
-    unit : str
-        A word for the numbers: "case".
-    warnings : mapping of int to sequence of str
+    The unit is a word for the numbers: "case".
     """
     kinds: dict[str, list[tuple[int, str]]] = {}
     for number, sentences in warnings.items():

@@ -34,13 +34,7 @@ _MET = 1e-6  # rad, m and per s: no start is the worse for such a miss
 
 
 def resting(problem: Problem, guess: Trajectory) -> Trajectory:
-    """A guess in a rhythm that starts and ends at rest, where the problem speaks of no other velocities there.
-
-    Parameters
-    ----------
-    problem : Problem
-    guess : Trajectory
-    """
+    """A guess in a rhythm that starts and ends at rest, where the problem speaks of no other velocities there."""
     q = guess.q(np.array([0.0, _INSTANT, 1.0 - _INSTANT, 1.0]))
     way, steps = np.ptp(q, axis=0).max(initial=0.0), np.abs(np.diff(q, axis=0)).max(axis=1, initial=0.0)
     moves = steps[[0, 2]] > 1e-2 * _INSTANT * way
@@ -67,15 +61,9 @@ def _at_rest(problem: Problem) -> np.ndarray:
 
 
 def blended(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """A decision vector whose motion meets the conditions at single moments, by Newton's method.
+    """A decision vector whose motion meets the conditions at single moments, by Newton's method from a guess x.
 
-    Parameters
-    ----------
-    nlp : BaseNLP
-    x : ndarray, shape (n_x,)
-        A guess; its durations, signals, states and constants stay as they are.
-    p : ndarray, shape (n_p,)
-        Parameter values.
+    Durations, signals, states and constants stay as they are.
     """
     slopes, misses = _conditions(nlp, x, p)
     if np.abs(misses).max(initial=0.0) <= _MET:
@@ -122,11 +110,7 @@ def _conditions(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray,
 class _CorrectionSpace:
     """Polynomials of the normalised time that may be added to the joints of a motion.
 
-    Parameters
-    ----------
-    motion : Phase
-    x : ndarray, shape (n_x,)
-        Has the duration, by which accelerations are those in time.
+    The decision vector x has the duration, by which accelerations are those in time.
     """
 
     def __init__(self, motion: Phase, x: np.ndarray):

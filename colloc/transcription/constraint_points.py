@@ -49,14 +49,10 @@ class AtNodes:
 class Collocated(AtNodes):
     """Equalities: at as many sites as a spline has freedoms left to meet them.
 
-    Parameters
-    ----------
-    grid : Grid
-    order : int
-        Highest time derivative of the coordinates in the equations: 0, 1, or 2 for whatever has accelerations, torques
-        or signals. Points that are spread as those for accelerations let positions ring about what they meet at each.
+    Points that are spread as those for accelerations let positions ring about what they meet at each.
     """
 
+    # highest time derivative of the coordinates: 2 for whatever has accelerations, torques or signals
     order: int = 2
 
     def during(self, window: Window) -> list[EvaluationPoints]:
@@ -74,16 +70,9 @@ class Collocated(AtNodes):
 
 @dataclass(frozen=True)
 class EquationEnds(AtNodes):
-    """Equalities on positions or velocities, and rates of the former: where they begin and end.
+    """Equalities on positions or velocities, and rates of the former: where they begin and end."""
 
-    Parameters
-    ----------
-    grid : Grid
-    rates : bool
-        Whether ends inside of an interval are left out.
-    """
-
-    rates: bool = False
+    rates: bool = False  # whether ends inside of an interval are left out
 
     def during(self, window: Window) -> list[EvaluationPoints]:
         """The ends of a part of the motion and of the whole intervals in it, each alone."""

@@ -17,17 +17,10 @@ from colloc.transcription.transcribe import build_program
 
 @dataclass(frozen=True, eq=False)
 class DeferredNLP:
-    """The program of a problem that is built on first use.
-
-    Parameters
-    ----------
-    problem : Problem or Sequence
-    recipes : mapping of phase to Recipe
-        Of a Problem that of the phase "".
-    """
+    """The program of a problem that is built on first use."""
 
     problem: Problem | Phases
-    recipes: Mapping[str, Recipe]
+    recipes: Mapping[str, Recipe]  # of a Problem that of the phase ""
 
     @classmethod
     def of(cls, nlp: NLP | SequenceNLP | DeferredNLP) -> DeferredNLP:

@@ -19,19 +19,11 @@ _ORDERS = ("q", "qd", "qdd")
 
 
 class FixedEnds(NamedTuple):
-    """What end conditions leave.
+    """What end conditions leave."""
 
-    Parameters
-    ----------
-    lower, upper : ndarray, shape (n_x,)
-        Bounds of the variables, equal where an end condition fixes one.
-    remaining_rows : dict of str to list of int
-        The rows of every end condition, by name, that have to be constraints.
-    """
-
-    lower: np.ndarray
+    lower: np.ndarray  # lower, upper: shape (n_x,); bounds of the variables, equal where an end condition fixes one
     upper: np.ndarray
-    remaining_rows: dict[str, list[int]]
+    remaining_rows: dict[str, list[int]]  # the rows of every end condition, by name, that have to be constraints
 
 
 def fix_ends(problem: Problem, grid: Grid) -> FixedEnds:

@@ -136,7 +136,6 @@ class FreeKnotsGrid(Grid):
         return index.reshape(first.size, -1).T
 
     def control_polygon(self, quantity: str, window: Window) -> EvaluationPoints | None:
-        """Control points of velocities, accelerations or jerk; positions have theirs among the variables."""
         if not (order := ORDERS[quantity]):
             return None
         basis, degree, n = self.basis, self.basis.degree, self.problem.model.n
@@ -171,7 +170,6 @@ class FreeKnotsGrid(Grid):
         return scale
 
     def quadrature(self) -> Quadrature:
-        """Gauss points, degree + 1 on every interval."""
         points, weights = gauss(self.basis.degree + 1)
         sites = self.on(points_inside(self.breakpoints, points))
         return Quadrature.of(sites, np.tile(weights, self.basis.intervals), self._width)
@@ -183,20 +181,11 @@ class FreeKnotsGrid(Grid):
 
 @dataclass(frozen=True)
 class _KnotTable:
-    """Consecutive knots of many places on a spline, as symbols; knots that are the same everywhere are one symbol.
+    """Consecutive knots of many places on a spline, as symbols; knots that are the same everywhere are one symbol."""
 
-    Parameters
-    ----------
-    symbols : SX, shape (distinct,)
-    knots : tuple of SX
-        Rising.
-    index : ndarray of int, shape (N, distinct)
-        The breakpoints that the symbols stand for at every place.
-    """
-
-    symbols: ca.SX
-    knots: tuple[ca.SX, ...]
-    index: np.ndarray
+    symbols: ca.SX  # shape (distinct,)
+    knots: tuple[ca.SX, ...]  # rising
+    index: np.ndarray  # ints, shape (N, distinct); the breakpoints that the symbols stand for at every place
 
     @classmethod
     def of(cls, table: np.ndarray) -> _KnotTable:
@@ -209,10 +198,7 @@ class _KnotTable:
 def grid_of(curve: Transcription, problem: Problem, torques: Torques, extra: Points | None = None) -> Grid:
     """The grid of a problem on a curve, with nodes beside the curve's own where they are given.
 
-    Raises
-    ------
-    InputError
-        For jerk or torque rates on a curve whose accelerations may jump.
+    InputError for jerk or torque rates on a curve whose accelerations may jump.
     """
     grid = (FreeKnotsGrid if curve.free else Grid)(curve, problem, torques, extra)
     if not problem.needs_rates:

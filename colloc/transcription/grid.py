@@ -43,27 +43,15 @@ ORDERS = {"q": 0, "qd": 1, "qdd": 2, "jerk": 3}
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Variables: control points of the joints, point after point, then of the signals; the duration; the constants.
-
-    Parameters
-    ----------
-    curve : BSpline, HermiteSimpson or Radau
-    problem : Problem
-    torques : Torques
-    extra : Points, optional
-        More nodes than those of the curve: where limits were exceeded between them.
-    rates : bool
-        Whether places on the motion know jerk and torque rates, which take variables of their own.
-    plain : bool
-        Whether places see the splines as they are, and no torques, where joints that follow from others would be
-        corrected to where they belong.
-    """
+    """Variables: control points of the joints, point after point, then of the signals; the duration; the constants."""
 
     curve: Transcription
     problem: Problem
     torques: Torques
-    extra: Points | None = None
-    rates: bool = False
+    extra: Points | None = None  # more nodes than those of the curve: where limits were exceeded between them
+    rates: bool = False  # whether places on the motion know jerk and torque rates, which take variables of their own
+    # whether places see the splines as they are, and no torques, where joints that follow from others would be
+    # corrected to where they belong
     plain: bool = False
 
     @cached_property

@@ -169,14 +169,9 @@ def default_curves(problem: Problem | Sequence, *, guessed: bool = False) -> dic
     """Splines whose accelerations may jump, on a mesh for where the search starts, by phase.
 
     From the straight line, timed within the limits of a free duration, cubics on breakpoints that suit it, narrow where
-    it starts and ends. Else of degree 4 on equal intervals, on which a rough guess does no harm; where narrow ones are
-    needed, refinement shows. Where the problem speaks of jerk or torque rates, accelerations are continuous.
-
-    Parameters
-    ----------
-    problem : Problem or Sequence
-    guessed : bool
-        Whether the search starts from a guess of the user's.
+    it starts and ends. Else, and where a user's guess is, of degree 4 on equal intervals, on which a rough guess does
+    no harm; where narrow ones are needed, refinement shows. Where the problem speaks of jerk or torque rates,
+    accelerations are continuous.
     """
     return {name: _default_curve(phase, guessed) for name, phase in problem.phases.items()}
 
@@ -193,14 +188,10 @@ def _default_curve(problem: Problem, guessed: bool) -> BSpline:
 
 
 def phase_guesses(problem: Problem | Sequence, guess: Any) -> dict[str, Any]:
-    """A guess for every phase.
+    """A guess for every phase, from guesses by phase, where phases may be left out, or one of the whole motion.
 
-    Parameters
-    ----------
-    problem : Problem or Sequence
-    guess : mapping, Keyframes, function of time or None
-        By phase, where phases may be left out; else of the whole motion, whose durations are those guessed of the
-        phases. None is a line from each posture that a phase states at an end to the next one.
+    Keyframes or a function of time have durations that are those guessed of the phases. None is a line from each
+    posture that a phase states at an end to the next one.
     """
     phases = problem.phases
     if "" in phases:

@@ -19,26 +19,16 @@ from colloc.support.lazy import cached_property
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Named entries of a decision vector, one motion's: control points, then its duration and its constants.
+    """Named entries of a decision vector, one motion's: control points, then its duration and its constants."""
 
-    Parameters
-    ----------
-    tables : dict of str to ndarray of int, shape (points, size)
-        Control points of the joints, "q", of all signals side by side, "signals", and of all states, "states".
-    duration : ndarray of int, shape (1,)
-    constants : dict of str to ndarray of int, shape (size,)
-    lower, upper : ndarray
-        Bounds of this motion's entries.
-    offset : int
-        Where they begin in the decision vector.
-    """
-
+    # each of shape (points, size); control points of the joints, "q", of all signals side by side, "signals", and of
+    # all states, "states"
     tables: dict[str, np.ndarray]
-    duration: np.ndarray
-    constants: dict[str, np.ndarray]
-    lower: np.ndarray
+    duration: np.ndarray  # ints, shape (1,)
+    constants: dict[str, np.ndarray]  # each of shape (size,)
+    lower: np.ndarray  # lower, upper: bounds of this motion's entries
     upper: np.ndarray
-    offset: int = 0
+    offset: int = 0  # where they begin in the decision vector
 
     def __getitem__(self, quantity: str) -> np.ndarray:
         return self.tables[quantity]
@@ -67,21 +57,9 @@ class Layout:
         return x
 
     def narrowed(self, problem: Problem, chosen: np.ndarray | slice, limits: _Limits) -> Layout:
-        """The same with narrower bounds on some control points of the joints.
+        """The same with narrower bounds on some control points of the joints; InputError if nothing is left.
 
-        Parameters
-        ----------
-        problem : Problem
-            For its joints' names.
-        chosen : ndarray of bool or slice
-            Points.
-        limits : (Window, ndarray, ndarray)
-            Part of the motion, and lower and upper bounds, each shape (n,).
-
-        Raises
-        ------
-        InputError
-            If nothing is left between the bounds.
+        Limits are the part of the motion, and lower and upper bounds, each shape (n,).
         """
         window, low, high = limits
         index = self["q"][chosen]
@@ -98,19 +76,11 @@ class End(NamedTuple):
     """Which variables the motion depends on at its start or end.
 
     Derivative k of joint j with respect to the normalised time is the sum over i of weight[k, i] x[index[i, j]].
-
-    Parameters
-    ----------
-    index : ndarray of int, shape (3, n)
-        For q, qd and qdd.
-    weight : ndarray, shape (3, 3)
-        Lower triangular.
-    constant : bool
-        Whether the weights are, and not only that points which are all the same give no derivatives.
     """
 
-    index: np.ndarray
-    weight: np.ndarray
+    index: np.ndarray  # ints, shape (3, n); for q, qd and qdd
+    weight: np.ndarray  # shape (3, 3); lower triangular
+    # whether the weights are, and not only that points which are all the same give no derivatives
     constant: bool = True
 
 
@@ -120,14 +90,8 @@ _Limits = tuple[Window, np.ndarray, np.ndarray]
 def lay_out(problem: Problem, q: int, signals: int, offset: int = 0) -> Layout:
     """Layout of a problem's motion: point after point, control points of joints, then of signals, then of states.
 
-    Parameters
-    ----------
-    problem : Problem
-    q, signals : int
-        Numbers of control points of every joint and every signal; states have those of the joints' velocities, one
-        less.
-    offset : int
-        Where the motion's entries begin in the decision vector.
+    q and signals are numbers of control points; states have those of the joints' velocities, one less. `offset` is
+    where the motion's entries begin in the decision vector.
     """
     limits_of = {"q": np.array(problem.limits("q")), "signals": _side_by_side(problem.signals)}
     limits_of["states"] = _side_by_side(problem.states)
@@ -150,22 +114,14 @@ def _side_by_side(unknowns: Sequence[Unknown | State]) -> np.ndarray:
 
 
 class StaticUnknowns(NamedTuple):
-    """The unknowns that every slice sees, as symbols.
-
-    Parameters
-    ----------
-    T, constants : SX
-    symbols : SX column
-        Those that are really unknown. A fixed duration is a number: it stays in the decision vector, where everyone
-        can read it, but nothing depends on it.
-    index : ndarray of int
-        Their entries in the decision vector.
-    """
+    """The unknowns that every slice sees, as symbols."""
 
     T: ca.SX
     constants: ca.SX
+    # those that are really unknown. A fixed duration is a number: it stays in the decision vector, where everyone can
+    # read it, but nothing depends on it.
     symbols: ca.SX
-    index: np.ndarray
+    index: np.ndarray  # their entries in the decision vector
 
 
 def static_unknowns(problem: Problem, layout: Layout) -> StaticUnknowns:

@@ -22,7 +22,7 @@ from colloc.numerics.differences import central_difference
 from colloc.problem import Problem, natural_size
 from colloc.support.arguments import integer, validated
 from colloc.support.checks import InputError, count, finite_array, float_array, instance, quoted
-from colloc.support.display import Table, short
+from colloc.support.display import Table, Tabular, short
 from colloc.support.lazy import cached_property
 from colloc.support.progress import announce
 from colloc.transcription.fixed_ends import FixedEnds, fix_ends
@@ -38,25 +38,15 @@ _SECONDS = 8e-3  # that building takes for every pair of a joint and one that mo
 
 
 class Phase(NamedTuple):
-    """One phase of a program.
+    """One phase of a program."""
 
-    Parameters
-    ----------
-    before : str
-        What to put before the names of its rows and variables.
-    part : slice
-        Its entries of a decision vector.
-    problem : Problem
-    grid : Grid
-    """
-
-    before: str
-    part: slice
+    before: str  # what to put before the names of its rows and variables
+    part: slice  # its entries of a decision vector
     problem: Problem
     grid: Grid
 
 
-class BaseNLP(ABC):
+class BaseNLP(Tabular, ABC):
     """minimise the summed rows of the costs, subject to bounds on x and on the rows of the constraints.
 
     Variables with equal bounds are fixed: derivatives with respect to them are left out.
@@ -327,22 +317,12 @@ class BaseNLP(ABC):
 
 
 class Recipe(NamedTuple):
-    """What the program of a phase is built from, beside its problem.
-
-    Parameters
-    ----------
-    curve : Transcription
-    dynamics, sensitivities :
-        As in `transcribe`.
-    extra : Points or None
-        Nodes beside the curve's own.
-    compile : bool, Compile or None
-    """
+    """What the program of a phase is built from, beside its problem."""
 
     curve: Transcription
-    dynamics: InverseDynamics = newton_euler
+    dynamics: InverseDynamics = newton_euler  # dynamics, sensitivities: as in `transcribe`
     sensitivities: DerivativeRecursion | None = None
-    extra: Points | None = None
+    extra: Points | None = None  # nodes beside the curve's own
     compile: bool | Compile | None = None
 
 
@@ -423,7 +403,6 @@ class NLP(BaseNLP):
 
     @property
     def parts(self) -> dict[str, slice]:
-        """Every phase's entries of a decision vector."""
         return {"": slice(0, self.n_x)}
 
     def with_phases(self, phases: Mapping[str, NLP]) -> NLP:
@@ -437,27 +416,22 @@ class NLP(BaseNLP):
 
     @property
     def lower(self) -> np.ndarray:
-        """Lower bounds of the variables, shape (n_x,)."""
         return self._ends.lower
 
     @property
     def upper(self) -> np.ndarray:
-        """Upper bounds of the variables, shape (n_x,)."""
         return self._ends.upper
 
     @cached_property
     def costs(self) -> list[Block]:
-        """The costs as blocks."""
         return cost_blocks(self.grid)
 
     @cached_property
     def constraints(self) -> list[Block]:
-        """The constraints as blocks."""
         return constraint_blocks(self.grid, self._ends)
 
     @property
     def n_p(self) -> int:
-        """Number of parameters."""
         return parameter_symbols(self.problem).shape[0]
 
     @cached_property
@@ -479,7 +453,6 @@ class NLP(BaseNLP):
         return float(finite_array("x", x, (self.n_x,))[self.grid.layout.duration[0]])
 
     def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
-        """Value of every cost term by name, weights included."""
         x, p = self._checked(x, p)
         terms = dict.fromkeys(self.problem.costs, 0.0)
         for block in self.costs:
@@ -493,7 +466,6 @@ class NLP(BaseNLP):
         return "", int(self.grid.layout.duration[0])
 
     def variable_name(self, k: int, x: np.ndarray) -> str:
-        """What a variable is; of a control point its joint or signal, and the time in whose neighbourhood it counts."""
         count("k", k, at_least=0, at_most=self.n_x - 1)
         layout, problem, T = self.grid.layout, self.problem, self.duration(x)
         columns = {"q": [f"q[{joint}]" for joint in problem.model.position_names]}
@@ -508,12 +480,6 @@ class NLP(BaseNLP):
                     return f"{columns[name][column[0]]} at t = {splines[name].greville()[point] * T:.4g} s"
                 return name if index.size == 1 else f"{name}[{point}]"
         return f"variable {k}"
-
-    def __repr__(self) -> str:
-        return self._table().text()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
 
     def _table(self) -> Table:
         torques, derivatives = self.grid.torques.names

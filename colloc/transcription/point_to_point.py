@@ -11,7 +11,7 @@ import numpy as np
 from colloc.model import Model
 from colloc.problem import Cost, Free, Instant, Problem, final, initial, integral
 from colloc.problem import duration as time
-from colloc.support.checks import InputError, finite_array, quoted, spelt
+from colloc.support.checks import InputError, finite_array, instance, spelt
 from colloc.transcription.time_optimal_line import TimeOptimalLine, time_optimal_line
 
 # Joints that do not limit the time of a time-optimal motion are free to chatter. Squared accelerations at this weight
@@ -63,8 +63,7 @@ def point_to_point(
     >>> round(co.solve(move, co.BSpline(12)).duration, 2)
     0.61
     """
-    if not isinstance(model, Model):
-        raise InputError(f"model must be a Model, got {quoted(model)}")
+    instance("model", model, Model)
     if minimize is not None and duration is None:
         raise InputError("a cost of your own needs a duration: a number of seconds or co.Free(lower, upper)")
     a, b = (finite_array(name, posture, (model.n_q,)) for name, posture in (("start", start), ("end", end)))

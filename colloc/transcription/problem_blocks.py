@@ -19,14 +19,7 @@ from colloc.transcription.grid import Grid
 
 
 def constraint_blocks(grid: Grid, fixed: FixedEnds) -> list[Block]:
-    """The constraints of the grid's problem, without rows that say what the bounds of the variables say.
-
-    Parameters
-    ----------
-    grid : Grid
-    fixed : FixedEnds
-        Bounds of the variables, and rows of end conditions that are no bounds.
-    """
+    """The constraints of the grid's problem, without rows that say what the bounds of the variables say."""
     problem, blocks = grid.problem, []
     known = fixed.lower, fixed.upper, problem.parameter_values()
     for name, entry in problem.rows.items():
@@ -57,17 +50,9 @@ def _equations(
     along: np.ndarray,
     known: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> list[Block]:
-    """Some rows that are equations in positions or velocities along the path: inside, and at both ends.
+    """The rows `along` that are equations in positions or velocities along the path: inside, and at both ends.
 
-    Parameters
-    ----------
-    name : str
-    entry : ConstraintRows
-    grid : Grid
-    along : ndarray of bool
-        Which rows.
-    known : (ndarray, ndarray, ndarray)
-        Bounds of the variables, and parameters: equations at the ends that these settle are dropped.
+    Equations at the ends that what is known, bounds of the variables and parameters, settles are dropped.
     """
     blocks = []
     for order in np.unique(entry.orders[along]).tolist():

@@ -77,17 +77,14 @@ class SequenceNLP(BaseNLP):
 
     @cached_property
     def parts(self) -> dict[str, slice]:
-        """Every phase's entries of a decision vector."""
         return _parts(self.phases)
 
     @cached_property
     def lower(self) -> np.ndarray:
-        """Lower bounds of the variables, shape (n_x,)."""
         return np.concatenate([nlp.lower for nlp in self.phases.values()])
 
     @cached_property
     def upper(self) -> np.ndarray:
-        """Upper bounds of the variables, shape (n_x,)."""
         return np.concatenate([nlp.upper for nlp in self.phases.values()])
 
     @cached_property
@@ -149,7 +146,6 @@ class SequenceNLP(BaseNLP):
 
     @property
     def n_p(self) -> int:
-        """Number of parameters."""
         return next(iter(self.phases.values())).n_p
 
     @cached_property
@@ -159,11 +155,9 @@ class SequenceNLP(BaseNLP):
 
     @property
     def free_duration(self) -> bool:
-        """Whether the duration of any phase is unknown."""
         return any(nlp.free_duration for nlp in self.phases.values())
 
     def with_phases(self, phases: Mapping[str, NLP]) -> SequenceNLP:
-        """The same motion with other programs of its phases."""
         return SequenceNLP(self.problem, phases)
 
     def duration(self, x: np.ndarray) -> float:
@@ -197,12 +191,6 @@ class SequenceNLP(BaseNLP):
         name = next(name for name, part in self.parts.items() if k < part.stop)
         part = self.parts[name]
         return f"{name}: {self.phases[name].variable_name(k - part.start, x[part])}"
-
-    def __repr__(self) -> str:
-        return self._table().text()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
 
     def _table(self) -> Table:
         lines = []

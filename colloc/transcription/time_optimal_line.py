@@ -37,21 +37,12 @@ _Torques = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TimeOptimalLine:
-    """The straight line between two postures as a motion from rest to rest; s'' is constant between grid points.
+    """The straight line between two postures as a motion from rest to rest; s'' is constant between grid points."""
 
-    Parameters
-    ----------
-    start, end : ndarray, shape (n,) [rad, m]
-    s : ndarray, shape (N + 1,)
-        Fractions of the line, rising from 0 to 1.
-    rate : ndarray, shape (N + 1,) [1/s]
-        ds/dt there, zero at both ends.
-    """
-
-    start: np.ndarray
+    start: np.ndarray  # start, end: shape (n,) [rad, m]
     end: np.ndarray
-    s: np.ndarray
-    rate: np.ndarray
+    s: np.ndarray  # shape (N + 1,); fractions of the line, rising from 0 to 1
+    rate: np.ndarray  # shape (N + 1,) [1/s]; ds/dt there, zero at both ends
 
     @cached_property
     def t(self) -> np.ndarray:
@@ -64,16 +55,9 @@ class TimeOptimalLine:
         return float(self.t[-1])
 
     def at(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Positions, velocities and accelerations.
+        """Positions, velocities and accelerations, each shape (N, n), at times (N,) [s] within the duration.
 
-        Parameters
-        ----------
-        t : ndarray, shape (N,) [s]
-            Within the duration. Where the acceleration jumps the one after the jump counts.
-
-        Returns
-        -------
-        q, qd, qdd : ndarray, each shape (N, n) [rad, m] and per s, per s2
+        Where the acceleration jumps the one after the jump counts.
         """
         k = np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, self.s.size - 2)
         since, u = t - self.t[k], (np.diff(self.rate) / np.diff(self.t))[k]
@@ -82,17 +66,9 @@ class TimeOptimalLine:
         return self.start + np.outer(s, along), np.outer(rate, along), np.outer(u, along)
 
     def breakpoints(self, intervals: int = 20) -> np.ndarray:
-        """A mesh for this motion and those near it: that of `graded`, and a breakpoint at every jump of s''.
+        """A mesh for this motion and those near it, rising from 0 to 1: that of `graded`, and the jumps of s''.
 
-        Parameters
-        ----------
-        intervals : int
-            Without the jumps, which take the place of breakpoints close to them.
-
-        Returns
-        -------
-        ndarray, rising from 0 to 1
-            Fractions of the duration.
+        Intervals are counted without the jumps, which take the place of breakpoints close to them.
         """
         ends, jumps = np.array(graded(intervals)), self._jumps / self.duration
         widths = np.interp(jumps, (ends[1:] + ends[:-1]) / 2, np.diff(ends))
@@ -121,21 +97,11 @@ class Untimed(NamedTuple):
 
 
 def time_optimal_line(problem: Problem, start: np.ndarray, end: np.ndarray) -> TimeOptimalLine | Untimed:
-    """The fastest motion from rest to rest along the straight line between two postures.
+    """The fastest motion from rest to rest along the straight line between two postures, shape (n,) [rad, m].
 
     It obeys the bounds on velocities, accelerations and torques that hold all along, with unknowns as guessed and
-    parameters as stated. No other constraint is looked at, nor bounds during a part of the motion.
-
-    Parameters
-    ----------
-    problem : Problem
-    start, end : ndarray, shape (n,) [rad, m]
-
-    Returns
-    -------
-    TimeOptimalLine or Untimed
-        Untimed if actuators cannot hold or move the mechanism somewhere on the line, if nothing limits the speed, if
-        loads depend on the time.
+    parameters as stated. No other constraint is looked at, nor bounds during a part of the motion. Untimed if actuators
+    cannot hold or move the mechanism somewhere on the line, if nothing limits the speed, if loads depend on the time.
     """
     along = end - start
     if not along.any():

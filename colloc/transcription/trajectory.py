@@ -12,23 +12,12 @@ from colloc.problem import Problem, State, Unknown
 
 @dataclass(frozen=True)
 class Trajectory:
-    """A motion given by functions of the normalised time s: what a guess is made of.
+    """A motion given by functions of the normalised time s: what a guess is made of."""
 
-    Parameters
-    ----------
-    q : callable
-        ndarray (N,) -> ndarray (N, n) [rad, m].
-    duration : float [s]
-    signal : callable
-        (name, ndarray (N,)) -> ndarray (N, size).
-    constant : callable
-        name -> ndarray (size,).
-    """
-
-    q: Callable[[np.ndarray], np.ndarray]
-    duration: float
-    signal: Callable[[str, np.ndarray], np.ndarray]
-    constant: Callable[[str], np.ndarray]
+    q: Callable[[np.ndarray], np.ndarray]  # ndarray (N,) -> ndarray (N, n) [rad, m]
+    duration: float  # [s]
+    signal: Callable[[str, np.ndarray], np.ndarray]  # (name, ndarray (N,)) -> ndarray (N, size)
+    constant: Callable[[str], np.ndarray]  # name -> ndarray (size,)
 
     def signals(self, unknowns: Sequence[Unknown | State], s: np.ndarray) -> np.ndarray:
         """Some signals or states at s, side by side, shape (N, total size)."""

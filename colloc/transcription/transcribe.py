@@ -122,12 +122,7 @@ def on_curves(
 ) -> NLP | SequenceNLP:
     """The same motion on other curves, or with more nodes; phases for which neither changes keep their programs.
 
-    Parameters
-    ----------
-    nlp : NLP or SequenceNLP
-    curves : mapping of phase to Transcription
-    extra : mapping of phase to Points or None, optional
-        Nodes beside the curve's own, where the curve stays; by default those that there are.
+    `extra` are nodes beside the curve's own, where the curve stays; by default those that there are.
     """
     phases = dict(nlp.phases)
     for name, phase in nlp.phases.items():

@@ -65,7 +65,7 @@ def five_bar(
         gravity=gravity,
         name="five-bar manipulator",
     )
-    pin = co.loops.revolute("pin", co.loops.Frame("rod", (rod, 0, 0)), co.loops.Frame("forearm", (-stub, 0, 0)))
+    pin = co.loops.revolute_loop("pin", co.loops.Frame("rod", (rod, 0, 0)), co.loops.Frame("forearm", (-stub, 0, 0)))
     guess = (*START, START[2] - pi, -START[2])
     return co.loops.ClosedChain(model, [pin], ("waist", "upper_arm", "crank"), actuators, weights, guess)
 

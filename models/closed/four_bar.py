@@ -45,7 +45,9 @@ def four_bar(
         gravity=gravity,
         name="four-bar linkage",
     )
-    pin = co.loops.revolute("pin", co.loops.Frame("coupler", (COUPLER, 0, 0)), co.loops.Frame("rocker", (ROCKER, 0, 0)))
+    pin = co.loops.revolute_loop(
+        "pin", co.loops.Frame("coupler", (COUPLER, 0, 0)), co.loops.Frame("rocker", (ROCKER, 0, 0))
+    )
     return co.loops.ClosedChain(model, [pin], ("crank",), actuators, weights, guess=(1.0, -0.4, 1.8))
 
 

@@ -56,7 +56,7 @@ def parallel_scara(
     bodies.append(co.Body("slide", co.prismatic(placement=flange), "left_forearm"))
     bodies.append(co.Body("quill", co.revolute(), "slide", QUILL_MASS, inertia=disc))
     tip = (FOREARM, 0, 0)
-    pin = co.loops.revolute("pin", co.loops.Frame("left_forearm", tip), co.loops.Frame("right_forearm", tip))
+    pin = co.loops.revolute_loop("pin", co.loops.Frame("left_forearm", tip), co.loops.Frame("right_forearm", tip))
     model = co.Model(bodies, gravity=gravity, name="parallel SCARA")
     guess = (2.4, -1.3, 0.7, 1.3, 0.0, 0.0)
     return co.loops.ClosedChain(model, [pin], ("left_arm", "right_arm", "slide", "quill"), actuators, weights, guess)

@@ -103,7 +103,7 @@ def rower(
     model = co.Model(bodies, gravity=gravity, name="rower")
     rail = co.loops.on_plane("seat", co.loops.Frame(None, (0, SEAT_HEIGHT, 0)), "hip", normal=(0, 1, 0))
     along = co.placement((HAND, 0, 0), (0, 0, -GRIP_ANGLE))
-    grip = co.loops.prismatic("grip", "oar", co.loops.Frame("wrist", along), axis=(1, 0, 0))
+    grip = co.loops.prismatic_loop("grip", "oar", co.loops.Frame("wrist", along), axis=(1, 0, 0))
     guess = (radians(103.9), *CATCH, radians(-7.7), radians(123.8))
     return co.loops.ClosedChain(model, [rail, grip], INDEPENDENT, actuators, weights, guess)
 

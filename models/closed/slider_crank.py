@@ -45,5 +45,5 @@ def slider_crank(
         gravity=gravity,
         name="slider-crank",
     )
-    pin = co.loops.revolute("pin", co.loops.Frame("rod", (ROD, 0, 0)), "piston")
+    pin = co.loops.revolute_loop("pin", co.loops.Frame("rod", (ROD, 0, 0)), "piston")
     return co.loops.ClosedChain(model, [pin], ("crank",), actuators, weights, guess=(0.5, -0.7, 0.4))

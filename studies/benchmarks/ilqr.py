@@ -54,14 +54,14 @@ def iteration(reach: Reach) -> dict[str, float]:
     """Milliseconds of the parts of an iteration, and of all."""
     system, n = articulated(reach.chain, reach.dt), reach.n
     residuals = co.control.fitted(reach.objective(), reach.steps, 2 * n, n)
-    x, u = co.control.simulate(system, reach.start, reach.hold)
+    x, u = co.control.rollout(system, reach.start, reach.hold)
     A, B = system.linearise(x[:-1], u)
     expansion = residuals.expand(x, u)
     calls = {
         "linearise": lambda: system.linearise(x[:-1], u),
         "expand": lambda: residuals.expand(x, u),
         "backward": lambda: co.control.backward(A, B, expansion),
-        "simulate": lambda: co.control.simulate(system, reach.start, u),
+        "simulate": lambda: co.control.rollout(system, reach.start, u),
     }
     timings = alternately(calls, rounds=5)
     parts = {name: 1e3 * timings[name].minimum for name in PARTS}

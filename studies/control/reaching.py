@@ -84,7 +84,7 @@ class Reach:
         gravity = pc.relative_terms(self.chain, self.start[: self.n])[2]
         return np.tile(gravity, (self.steps, 1))
 
-    def objective(self) -> co.control.Objective:
+    def objective(self) -> co.control.TrajectoryObjective:
         """Cost in the terms of iLQR."""
         n, model = self.n, self.chain.tree()
         rates = np.concatenate([np.zeros(n), np.ones(n)])
@@ -95,7 +95,7 @@ class Reach:
             + co.control.control_cost(TORQUE * self.dt)
         )
 
-    def ilqr(self, form: co.control.Form = co.control.Form.RECURSIVE) -> co.control.Trajectory:
+    def ilqr(self, form: co.control.Form = co.control.Form.RECURSIVE) -> co.control.IlqrResult:
         """The optimum by iLQR."""
         system = pc.discretised(self.chain, self.dt)
         return co.control.ilqr(system, self.objective(), self.start, self.hold, form=form)
@@ -134,7 +134,7 @@ def by_ipopt(reach: Reach) -> Optimum:
     return Optimum(float(found["f"]), bool(stats["success"]), int(stats["iter_count"]), seconds)
 
 
-def draw_motion(ax: Axes, reach: Reach, trajectory: co.control.Trajectory) -> None:
+def draw_motion(ax: Axes, reach: Reach, trajectory: co.control.IlqrResult) -> None:
     """Postures from the start (light) to the end (dark), the path of the tip, the goal."""
     q = pc.absolute(trajectory.x[:, : reach.n])
     length = 1 / reach.n
@@ -152,8 +152,8 @@ def draw_motion(ax: Axes, reach: Reach, trajectory: co.control.Trajectory) -> No
 
 @styled
 def draw(
-    trajectories: dict[tuple[int, str], tuple[Reach, co.control.Trajectory, Optimum]],
-    batches: dict[tuple[int, str], co.control.Trajectory],
+    trajectories: dict[tuple[int, str], tuple[Reach, co.control.IlqrResult, Optimum]],
+    batches: dict[tuple[int, str], co.control.IlqrResult],
     file: str,
 ) -> None:
     """Motions of every robot in both planes, and the distance of every iteration of iLQR from the optimum."""
@@ -182,7 +182,7 @@ def draw(
     co.plot.save_figure(figure, file)
 
 
-def above(trajectory: co.control.Trajectory, found: Optimum) -> np.ndarray:
+def above(trajectory: co.control.IlqrResult, found: Optimum) -> np.ndarray:
     """Cost of every iterate above IPOPT's; none where it is as low, which a logarithmic axis cannot show."""
     gap = np.array(trajectory.history["cost"]) - found.cost
     return np.where(gap > 0, gap, np.nan)

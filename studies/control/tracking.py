@@ -79,7 +79,7 @@ def execute(problem: co.Problem, quick: bool) -> Tracked:
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # a coarse mesh of the quick form
         solution = co.solve(problem, co.BSpline(20 if quick else 80), ipopt=TIGHT)
     begin = time.perf_counter()
-    tracking = co.control.track(solution, steps=200 if quick else 400)
+    tracking = co.control.time_varying_lqr(solution, steps=200 if quick else 400)
     seconds = time.perf_counter() - begin
     evaluator = co.Evaluator(problem.model)
 

@@ -98,7 +98,7 @@ def simulated() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     q, qd, qdd = command(t)
     torque = co.Evaluator(model).torque(q, qd, qdd)
     gains = -np.hstack([np.diag(STIFFNESS), np.diag(DAMPING)])
-    x, u = co.control.simulate(
+    x, u = co.control.rollout(
         co.control.discretise(model, STEP),
         np.concatenate([q[0], qd[0]]),
         torque[:-1],

@@ -118,7 +118,7 @@ def system() -> control.System:
 
 
 @cache
-def objective() -> control.Objective:
+def objective() -> control.TrajectoryObjective:
     return control.control_cost(1.0) + control.state_cost(np.ones(4), 1.0)
 
 
@@ -165,7 +165,7 @@ def wrench() -> dynamics.Wrench:
 
 @cache
 def tracking() -> control.Tracking:
-    return control.track(co.solve(swing(), co.BSpline(6)), steps=20)
+    return control.time_varying_lqr(co.solve(swing(), co.BSpline(6)), steps=20)
 
 
 @cache
@@ -248,14 +248,14 @@ OWN = {
     "co.control.discretise": {"loads": "()"}, "co.control.ilqr": {"limits": "None", "max_iterations": "3"},
     "co.control.backward": {"objective": "residuals().expand(np.zeros((4, 4)), np.zeros((3, 2)))", "room": "None"},
     "co.control.response_transposed": {"y": "np.zeros((4, 4))"}, "co.control.least_squares_step": {"x": "np.zeros((4, 4))", "u": "np.zeros((3, 2))"},
-    "co.control.box_minimum": {"lower": "-np.ones(2)", "upper": "np.ones(2)"}, "co.control.track": {
+    "co.control.box_minimum": {"lower": "-np.ones(2)", "upper": "np.ones(2)"}, "co.control.time_varying_lqr": {
         "solution": "co.solve(swing(), co.BSpline(6))", "q": "0.01", "qd": "0.1", "tau": "1.0"},
     "co.control.output_cost": {"targets": "1.0", "steps": "None"}, "co.control.state_cost": {"steps": "None"},
-    "co.control.simulate": {"limits": "None", "reference": "None", "gains": "None"},
+    "co.control.rollout": {"limits": "None", "reference": "None", "gains": "None"},
     "co.control.System": {"step": "system().step", "linearise": "system().linearise"}, "co.problem.ground.applied": {
         "wrench": "lambda now: wrench()"},
     "co.loops.assemble": {"u": "np.array([1.0])", "guess": "None"}, "co.loops.closure_error": {"q": "np.zeros(3)"},
-    "co.loops.inverse_dynamics": {"q": "symbol('q', 3)", "qd": "symbol('qd', 3)", "qdd": "symbol('qdd', 3)"},
+    "co.loops.chain_inverse_dynamics": {"q": "symbol('q', 3)", "qd": "symbol('qd', 3)", "qdd": "symbol('qdd', 3)"},
     "co.loops.ClosedChain": {
         "model": "chain().model", "loops": "chain().loops", "independent": "('crank',)", "actuators": "('crank',)",
         "guess": "(1.0, -0.4, 1.8)"},

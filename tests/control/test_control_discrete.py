@@ -95,7 +95,7 @@ def test_simulation_converges_with_the_order_of_the_scheme(scheme, order: int):
     errors = []
     for steps in (50, 100, 200):
         system = co.control.discretise(model, 1 / steps, scheme=scheme, loads=loads)
-        x, _ = co.control.simulate(system, start, np.tile(tau, (steps, 1)))
+        x, _ = co.control.rollout(system, start, np.tile(tau, (steps, 1)))
         errors.append(np.abs(x[-1] - exact).max())
     slopes = np.log2(np.array(errors[:-1]) / errors[1:])
     np.testing.assert_allclose(slopes, order, atol=0.25)
@@ -113,17 +113,17 @@ def test_feedback_and_limits_act_at_every_step():
         1, 1, lambda k, x, u: x + u, lambda x, u: (np.ones((len(u), 1, 1)), np.ones((len(u), 1, 1)))
     )
     u, reference, gains = np.zeros((3, 1)), np.zeros((4, 1)), np.full((3, 1, 1), -0.5)
-    x, applied = co.control.simulate(system, np.array([8.0]), u, reference=reference, gains=gains)
+    x, applied = co.control.rollout(system, np.array([8.0]), u, reference=reference, gains=gains)
     np.testing.assert_allclose(x.ravel(), [8, 4, 2, 1])
     np.testing.assert_allclose(applied.ravel(), [-4, -2, -1])
     limits = (np.array([-3.0]), np.array([3.0]))
-    x, applied = co.control.simulate(system, np.array([8.0]), u, reference=reference, gains=gains, limits=limits)
+    x, applied = co.control.rollout(system, np.array([8.0]), u, reference=reference, gains=gains, limits=limits)
     np.testing.assert_allclose(applied.ravel(), [-3, -2.5, -1.25])
 
 
 def test_gains_without_a_reference_are_refused():
     with pytest.raises(co.InputError, match="gains need a reference"):
-        co.control.simulate(ARM, np.zeros(4), np.zeros((3, 2)), gains=np.zeros((3, 2, 4)))
+        co.control.rollout(ARM, np.zeros(4), np.zeros((3, 2)), gains=np.zeros((3, 2, 4)))
 
 
 def wrist() -> co.Model:
@@ -136,13 +136,13 @@ def wrist() -> co.Model:
 
 def test_divergence_and_singular_mass_matrices_end_in_nan():
     arm = co.control.discretise(two_link(), 0.1, scheme=Scheme.EULER)
-    x, u = co.control.simulate(arm, np.array([0, 1, 50.0, -80.0]), np.full((60, 2), 1e3))
+    x, u = co.control.rollout(arm, np.array([0, 1, 50.0, -80.0]), np.full((60, 2), 1e3))
     last = int(np.isfinite(x).all(axis=1).sum())
     assert 1 < last < 60
     assert np.isnan(x[last:]).all()
     assert np.isnan(u[last - 1 :]).all()
     system = co.control.discretise(wrist(), 0.01)
-    x, _ = co.control.simulate(system, np.zeros(6), np.ones((5, 3)))
+    x, _ = co.control.rollout(system, np.zeros(6), np.ones((5, 3)))
     assert np.isnan(x[1:]).all()
 
 

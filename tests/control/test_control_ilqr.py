@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import colloc as co
-from colloc.control import Form, Scheme, Status, System
+from colloc.control import Form, IlqrStatus, Scheme, System
 from colloc.models.puma560 import puma560
 from colloc.models.two_link import two_link
 from tests.support.random_trees import numbers
@@ -19,7 +19,7 @@ def tip(now: co.problem.Instant) -> ca.SX:
     return now.point("elbow").position[:2]
 
 
-def reach(scheme: Scheme = Scheme.EULER) -> tuple[System, co.control.Objective, np.ndarray]:
+def reach(scheme: Scheme = Scheme.EULER) -> tuple[System, co.control.TrajectoryObjective, np.ndarray]:
     """The two-link arm brings its tip to a point and to rest, from a posture held against gravity."""
     model = two_link(gravity=9.81)
     objective = (
@@ -54,8 +54,8 @@ def by_ipopt(limit: float = np.inf) -> tuple[float, np.ndarray]:
     return float(found["f"]), numbers(found["x"])[: 2 * STEPS].reshape(STEPS, 2)
 
 
-def costs_of(system: System, objective: co.control.Objective, u: np.ndarray, x0: np.ndarray = START) -> float:
-    x, applied = co.control.simulate(system, x0, u)
+def costs_of(system: System, objective: co.control.TrajectoryObjective, u: np.ndarray, x0: np.ndarray = START) -> float:
+    x, applied = co.control.rollout(system, x0, u)
     return co.control.fitted(objective, len(u), system.n_x, system.n_u).value(x, applied)
 
 
@@ -74,7 +74,7 @@ def test_same_optimum_as_ipopt(form: Form):
     expected, controls = by_ipopt()
     system, objective, u0 = reach()
     found = co.control.ilqr(system, objective, START, u0, form=form)
-    assert found.status is Status.CONVERGED
+    assert found.status is IlqrStatus.CONVERGED
     assert found.success
     assert found.cost == pytest.approx(expected, abs=1e-8)
     np.testing.assert_allclose(found.u, controls, atol=1e-3)
@@ -147,7 +147,7 @@ def test_gains_are_what_reoptimising_from_elsewhere_would_do():
     objective = co.control.state_cost(rng.normal(size=3), 1.0) + co.control.control_cost(0.1)
     x0, dx = rng.normal(size=3), rng.normal(size=3)
     here, there = (co.control.ilqr(system, objective, start, np.zeros((10, 2))) for start in (x0, x0 + dx))
-    x, u = co.control.simulate(system, x0 + dx, here.u, reference=here.x, gains=here.gains)
+    x, u = co.control.rollout(system, x0 + dx, here.u, reference=here.x, gains=here.gains)
     np.testing.assert_allclose(u, there.u, atol=1e-10)
     np.testing.assert_allclose(x, there.x, atol=1e-10)
 
@@ -156,8 +156,8 @@ def test_feedback_recovers_from_a_disturbance():
     system, objective, u0 = reach()
     found = co.control.ilqr(system, objective, START, u0)
     disturbed = START + np.array([0.05, -0.05, 0, 0])
-    closed, _ = co.control.simulate(system, disturbed, found.u, reference=found.x, gains=found.gains)
-    opened, _ = co.control.simulate(system, disturbed, found.u)
+    closed, _ = co.control.rollout(system, disturbed, found.u, reference=found.x, gains=found.gains)
+    opened, _ = co.control.rollout(system, disturbed, found.u)
     arm = co.Evaluator(two_link())
     planned, held, drifted = (arm.point("elbow", q=x[-1, :2]).position for x in (found.x, closed, opened))
     assert np.linalg.norm(held - planned) < 0.2 * np.linalg.norm(drifted - planned)
@@ -182,14 +182,14 @@ def test_a_spatial_arm_reaches_a_point():
     np.testing.assert_allclose(end, goal, atol=0.02)
 
 
-def finite(trajectory: co.control.Trajectory) -> bool:
+def finite(trajectory: co.control.IlqrResult) -> bool:
     return all(np.isfinite(array).all() for array in (trajectory.x, trajectory.u, trajectory.cost))
 
 
 def test_the_iteration_limit_is_a_status():
     system, objective, u0 = reach()
     found = co.control.ilqr(system, objective, START, u0, max_iterations=2)
-    assert found.status is Status.ITERATION_LIMIT
+    assert found.status is IlqrStatus.ITERATION_LIMIT
     assert finite(found)
     assert found.cost < costs_of(system, objective, u0)
     assert found.iterations == len(found.history["cost"]) == 2
@@ -200,7 +200,7 @@ def test_the_iteration_limit_is_a_status():
 def test_controls_that_make_the_states_diverge_are_a_status():
     system, objective, u0 = reach()
     found = co.control.ilqr(system, objective, [0, 1, 500.0, -800.0], u0 + 1e6)
-    assert found.status is Status.DIVERGED
+    assert found.status is IlqrStatus.DIVERGED
     assert not found.success
     assert found.iterations == 0
     assert np.isfinite(found.x[0]).all()
@@ -232,7 +232,7 @@ def test_a_singular_mass_matrix_is_a_status():
     system = co.control.discretise(co.Model(bodies, gravity=(0, 0, 0)), 0.01)
     objective = co.control.state_cost(0.1, 1.0) + co.control.control_cost(1e-3)
     found = co.control.ilqr(system, objective, np.zeros(6), np.zeros((10, 3)))
-    assert found.status is Status.DIVERGED
+    assert found.status is IlqrStatus.DIVERGED
     assert np.isfinite(found.x[0]).all()
 
 
@@ -247,22 +247,22 @@ def undefined(x: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize(
     ("step", "linearise", "status"),
     [
-        (raising, undefined, Status.DIVERGED),
-        (lambda k, x, u: x + u, raising, Status.UNDEFINED),
-        (lambda k, x, u: x + u, undefined, Status.UNDEFINED),
+        (raising, undefined, IlqrStatus.DIVERGED),
+        (lambda k, x, u: x + u, raising, IlqrStatus.UNDEFINED),
+        (lambda k, x, u: x + u, undefined, IlqrStatus.UNDEFINED),
         (
             lambda k, x, u: x + u,
             lambda x, u: (np.ones((len(u), 1, 1)), -np.ones((len(u), 1, 1))),
-            Status.NO_DESCENT,
+            IlqrStatus.NO_DESCENT,
         ),
     ],
     ids=["step raises", "linearisation raises", "linearisation is NaN", "derivatives of the wrong sign"],
 )
-def test_systems_that_fail_end_with_a_status(step, linearise, status: Status):
+def test_systems_that_fail_end_with_a_status(step, linearise, status: IlqrStatus):
     objective = co.control.state_cost(1.0, 1.0) + co.control.control_cost(1e-3)
     found = co.control.ilqr(System(1, 1, step, linearise), objective, [0.0], np.full((5, 1), 0.1))
     assert found.status is status
-    if status is not Status.DIVERGED:
+    if status is not IlqrStatus.DIVERGED:
         assert finite(found)
         np.testing.assert_array_equal(found.u, 0.1)
 
@@ -282,11 +282,11 @@ def test_a_cost_that_is_not_finite_is_a_status():
     system = co.control.discretise(model, DT)
     root = co.control.output_cost(model, lambda now: ca.sqrt(now.q[0] - 1.0), [0.0], 1.0)
     found = co.control.ilqr(system, root + co.control.control_cost(1.0), START, np.zeros((5, 2)))
-    assert found.status is Status.UNDEFINED
+    assert found.status is IlqrStatus.UNDEFINED
     assert np.isfinite(found.x).all()
     slope = co.control.output_cost(model, lambda now: ca.sqrt(now.q[0] - START[0]), [0.0], 1.0)
     found = co.control.ilqr(system, slope + co.control.control_cost(1.0), START, np.zeros((5, 2)))
-    assert found.status is Status.UNDEFINED
+    assert found.status is IlqrStatus.UNDEFINED
     assert finite(found)
 
 
@@ -315,7 +315,7 @@ def test_a_wrong_derivative_changes_the_outcome():
         ({"form": "batch"}, "form must be one of Form.RECURSIVE, Form.BATCH, got 'batch'"),
         ({"tolerance": 0.0}, "tolerance must be finite and positive"),
         ({"max_iterations": 0}, "max_iterations must be an integer >= 1"),
-        ({"objective": None}, "needs a System and an Objective"),
+        ({"objective": None}, "needs a System and a TrajectoryObjective"),
     ],
 )
 def test_arguments_that_do_not_fit_are_refused(change, message):

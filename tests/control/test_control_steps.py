@@ -20,7 +20,7 @@ def tip(now: co.problem.Instant):
     return now.point("elbow").position[:2]
 
 
-def objective(rng: np.random.Generator) -> co.control.Objective:
+def objective(rng: np.random.Generator) -> co.control.TrajectoryObjective:
     """One of everything: a reference, via-points, the tip at two steps, controls with a full weight matrix."""
     root = rng.normal(size=(N_X, N_X))
     return (
@@ -45,7 +45,7 @@ def test_value_of_an_objective_term_by_term():
     }
     for part, expected in parts.items():
         assert fitted(part, 2, 2, 1).value(x, u) == pytest.approx(expected, rel=1e-14)
-    total = sum(parts, start=co.control.Objective())
+    total = sum(parts, start=co.control.TrajectoryObjective())
     assert fitted(total, 2, 2, 1).value(x, u) == pytest.approx(sum(parts.values()), rel=1e-14)
 
 
@@ -207,7 +207,7 @@ def test_steps_of_a_planar_robot_agree():
     reach = co.control.output_cost(chain.tree(), lambda now: now.point("link3").position[:2], (0.5, 0.3), 1e3)
     residuals = fitted(reach + co.control.state_cost(0.0, 1e-3) + co.control.control_cost(1e-2), 50, 6, 3)
     u = rng.normal(size=(50, 3))
-    x, _ = co.control.simulate(system, np.array([0.3, 0.4, 0.5, 0, 0, 0]), u)
+    x, _ = co.control.rollout(system, np.array([0.3, 0.4, 0.5, 0, 0, 0]), u)
     A, B = system.linearise(x[:-1], u)
     recursive, batch = backward(A, B, residuals.expand(x, u)), least_squares_step(A, B, residuals, x, u)
     assert recursive is not None

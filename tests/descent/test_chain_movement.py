@@ -141,7 +141,7 @@ def test_a_loop_that_holds_nothing_new_changes_nothing():
         co.Body("lower", co.dh_revolute(a=0.3), "upper", 0.8, (-0.15, 0, 0), (0, 0.01, 0.01)),
     ]
     sledge = [co.Body("along", co.prismatic((1, 0, 0))), co.Body("across", co.prismatic((0, 1, 0)), "along")]
-    pin = loops.revolute("pin", "lower", "across")
+    pin = loops.revolute_loop("pin", "lower", "across")
     chain = loops.ClosedChain(co.Model([*arm, *sledge]), [pin], ("upper", "lower"), guess=(0.3, 0.4, 0.6, 0.3))
     tied = ChainMovement(chain, rest((0.3, 0.4), (1.2, -0.5)))
     ends = [co.initial(q=(0.3, 0.4), qd=0.0, qdd=0.0), co.final(q=(1.2, -0.5), qd=0.0, qdd=0.0)]

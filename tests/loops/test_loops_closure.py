@@ -11,7 +11,7 @@ import pytest
 import colloc as co
 from colloc import loops
 from colloc.loops import closure as module
-from colloc.loops.closure import loop_hessian, loop_jacobian, loop_wrench, moving, path, residual
+from colloc.loops.closure import joint_path, loop_hessian, loop_jacobian, loop_wrench, moving, residual
 from tests.support.random_loops import (
     HELD,
     KINDS,
@@ -43,7 +43,7 @@ def test_residual_vanishes_where_the_frames_coincide_up_to_what_is_free(kind):
     for seed in range(4):
         chain = case(kind, seed)
         q, *_ = coordinates(chain.model)
-        phi = residual(chain.loops[0], path(chain.model, chain.loops[0], q).transform)
+        phi = residual(chain.loops[0], joint_path(chain.model, chain.loops[0], q).transform)
         assert phi.shape == (HELD[kind], 1)
         assert np.abs(evaluate([phi], [q], [chain.q])[0]).max() < 1e-14
 
@@ -53,7 +53,7 @@ def test_relative_transform_agrees_with_pinocchio(kind):
     chain = case(kind)
     q, *_ = coordinates(chain.model)
     state = anywhere(chain)
-    found = evaluate([path(chain.model, chain.loops[0], q).transform], [q], state[:1])[0]
+    found = evaluate([joint_path(chain.model, chain.loops[0], q).transform], [q], state[:1])[0]
     assert found == pytest.approx(relative_placement(chain.model, chain.loops[0], state[0]), abs=1e-13)
 
 
@@ -63,7 +63,7 @@ def test_jacobian_is_the_gradient_of_the_residual_and_its_rates_are_its_derivati
     chain = case(kind)
     loop, n = chain.loops[0], chain.model.n
     q, qd, qdd = symbols = coordinates(chain.model)
-    still = path(chain.model, loop, q)
+    still = joint_path(chain.model, loop, q)
     phi = residual(loop, still.transform)
     J = ca.jacobian(phi, q)
     rate = ca.reshape(ca.jtimes(ca.vec(J), q, qd), J.shape)
@@ -80,7 +80,7 @@ def test_hessian_and_its_rates_agree_with_automatic_differentiation(kind):
     loop, n = chain.loops[0], chain.model.n
     q, qd, qdd = coordinates(chain.model)
     mu = ca.SX.sym("mu", loop.rows)
-    still = path(chain.model, loop, q)
+    still = joint_path(chain.model, loop, q)
     H = ca.hessian(ca.dot(mu, residual(loop, still.transform)), q)[0]
     rate = ca.reshape(ca.jtimes(ca.vec(H), q, qd), H.shape)
     second = ca.reshape(ca.jtimes(ca.vec(rate), q, qd) + ca.jtimes(ca.vec(H), q, qdd), H.shape)
@@ -96,7 +96,7 @@ def test_jacobian_agrees_with_central_differences_of_pinocchios_kinematics(kind)
     chain = case(kind)
     loop, (q, *_) = chain.loops[0], anywhere(chain)
     symbols = coordinates(chain.model)
-    still = path(chain.model, loop, symbols[0])
+    still = joint_path(chain.model, loop, symbols[0])
     J = evaluate(loop_jacobian(loop, chain.model.n, moving(still, *symbols[1:])), symbols, anywhere(chain))[0]
     step = 1e-6
     sides = [
@@ -114,7 +114,7 @@ def test_closed_rows_span_what_the_kind_holds(kind):
     """Same row space as the textbook's held directions of Pinocchio's relative velocity."""
     chain = case(kind)
     symbols = coordinates(chain.model)
-    still = path(chain.model, chain.loops[0], symbols[0])
+    still = joint_path(chain.model, chain.loops[0], symbols[0])
     zero = np.zeros(chain.model.n)
     moved = moving(still, *symbols[1:])
     J = evaluate(loop_jacobian(chain.loops[0], chain.model.n, moved), symbols, [chain.q, zero, zero])[0]
@@ -146,7 +146,7 @@ def test_a_wrong_screw_rate_breaks_the_derivatives(monkeypatch):
     found = []
     for bracket in (right, lambda x: -right(x)):
         monkeypatch.setattr(module, "ad", bracket)
-        moved = moving(path(chain.model, loop, q), qd, qdd)
+        moved = moving(joint_path(chain.model, loop, q), qd, qdd)
         found.append(evaluate(loop_jacobian(loop, chain.model.n, moved)[1:], symbols, anywhere(chain)))
     for value, wrong in zip(*found, strict=True):
         assert np.abs(value - wrong).max() > 1e-2
@@ -159,7 +159,7 @@ def test_a_wrong_screw_rate_breaks_the_derivatives(monkeypatch):
         (lambda: loops.weld("w", "a", "a"), "loop 'w' ties 'a' to itself"),
         (lambda: loops.weld("w", None), "loop 'w' ties 'the world' to itself"),
         (lambda: loops.weld("w", 3), "first of loop 'w' must be a Frame"),
-        (lambda: loops.revolute("w", "a", axis=(0, 0, 0)), "axis must be a non-zero vector"),
+        (lambda: loops.revolute_loop("w", "a", axis=(0, 0, 0)), "axis must be a non-zero vector"),
         (lambda: loops.Frame("a", ca.SX.sym("l", 3)), "placement of the frame on 'a' must be numbers"),
         (lambda: loops.Frame("a", 2 * np.eye(4)), "placement must be a rigid homogeneous transform"),
     ],

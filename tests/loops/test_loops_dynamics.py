@@ -84,7 +84,7 @@ def test_power_of_the_actuators_is_the_rate_of_energy(number):
     q, qd, qdd = symbols = coordinates(chain.model)
     energy = kinetic_energy(chain.model, q, qd) + potential_energy(chain.model, q)
     power = ca.jtimes(energy, q, qd) + ca.jtimes(energy, qd, qdd)
-    found = loops.inverse_dynamics(chain, *symbols)
+    found = loops.chain_inverse_dynamics(chain, *symbols)
     work = ca.dot(loops.loop_torques(chain, q, found.multipliers), qd)
     motion = loops.ChainEvaluator(chain).motion(chain.posture, *rates(chain))
     rate, supplied, lost, size = evaluate(
@@ -102,7 +102,7 @@ def test_tree_less_loop_torques_is_the_actuation(number):
     state = [chain.posture, *loops.ChainEvaluator(chain).motion(chain.posture, *rates(chain))]
     values = []
     for dynamics in (newton_euler, lie, lagrange):
-        found = loops.inverse_dynamics(chain, *symbols, loads, dynamics)
+        found = loops.chain_inverse_dynamics(chain, *symbols, loads, dynamics)
         rest = dynamics(chain.model, *symbols, loads) - loops.loop_torques(chain, symbols[0], found.multipliers)
         values += evaluate([found.tau, rest], symbols, state)
     for value in values[1:]:

@@ -16,7 +16,7 @@ from colloc.models.closed.four_bar import COUPLER, CRANK, GROUND, ROCKER, four_b
 from colloc.models.closed.parallel_scara import parallel_scara
 from colloc.models.closed.rower import CATCH, FINISH, INDEPENDENT, OAR_TORQUE, SEAT_HEIGHT, oar_load, rower
 from colloc.models.closed.slider_crank import slider_crank
-from tests.support.random_loops import HELD, closed_chain
+from tests.support.random_loops import HELD, closed_chain, constructor
 from tests.support.random_trees import coordinates, evaluate
 
 IN_PLANE = ("revolute", "spherical", "cylindrical", "on_line")
@@ -31,7 +31,7 @@ def linkage(kind: str = "revolute", lift: float = 0.0, lengths: tuple[float, ...
         slender("rocker", rocker, ground),
     ]
     frames = loops.Frame("coupler", (coupler, 0, 0)), loops.Frame("rocker", (rocker, 0, lift))
-    pin = getattr(loops, kind)("pin", *frames)
+    pin = constructor(kind)("pin", *frames)
     return loops.ClosedChain(co.Model(bodies), [pin], **({"guess": (1.0, -0.4, 1.8)} | options))
 
 
@@ -75,7 +75,9 @@ def test_a_mechanism_with_more_rows_than_joints_moves_where_its_geometry_allows(
     """A parallelogram with a third crank: five joints, four rows in the plane, of which three are independent."""
     bodies = [slender("a", 0.3, 0.0), slender("bar", 1.0, 0.3, "a"), slender("b", 0.3, 0.4), slender("c", 0.3, 1.0)]
     ends = [loops.Frame("bar", (0.4, 0, 0)), loops.Frame("bar", (1.0, 0, 0))]
-    closures = [loops.revolute(f"pin_{k}", end, loops.Frame(k, (0.3, 0, 0))) for k, end in zip("bc", ends, strict=True)]
+    closures = [
+        loops.revolute_loop(f"pin_{k}", end, loops.Frame(k, (0.3, 0, 0))) for k, end in zip("bc", ends, strict=True)
+    ]
     chain = loops.ClosedChain(co.Model(bodies), closures, ("a",), guess=(1.0, -1.0, 1.0, 1.0))
     assert (chain.mobility, chain.rows.size) == (1, 3)
     q = loops.assemble(chain, np.linspace(1.0, 2.0, 5)[:, None])
@@ -169,7 +171,7 @@ def test_wrong_loops_are_named(change, message):
 def _nailed(model: co.Model) -> Loop:
     """The coupler tied to the world at mid-length, where the assembled four-bar has it."""
     place = co.Evaluator(model).point("coupler", (COUPLER / 2, 0, 0), q=four_bar().posture).position
-    return loops.spherical("nail", loops.Frame(None, place), loops.Frame("coupler", (COUPLER / 2, 0, 0)))
+    return loops.spherical_loop("nail", loops.Frame(None, place), loops.Frame("coupler", (COUPLER / 2, 0, 0)))
 
 
 def _symbolic(model: co.Model) -> co.Model:

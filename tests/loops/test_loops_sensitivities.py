@@ -92,7 +92,7 @@ def differentiated(number: int) -> list[np.ndarray]:
     """Torques and multipliers, their Jacobians by (u, ud, udd) and the Hessian, through the root finder by AD."""
     chain, loads, state, weights = case(number)
     q, ud, udd = symbols(chain)
-    found = loops.inverse_dynamics(chain, q, *loops.dependent_motion(chain, q, ud, udd), loads)
+    found = loops.chain_inverse_dynamics(chain, q, *loops.dependent_motion(chain, q, ud, udd), loads)
     function = ca.Function("f", [q, ud, udd], list(found))
     x = [ca.MX.sym(name, chain.mobility) for name in ("u", "ud", "udd")]
     tau, multipliers = function(solved_inside(chain)(x[0]), *x[1:])

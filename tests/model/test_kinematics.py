@@ -10,7 +10,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import colloc as co
-from colloc.model.kinematics import frames, origins, point_in, point_motion
+from colloc.model.kinematics import frames, point_in, point_motion
 from colloc.model.transforms import inverse
 from colloc.models.two_link import LENGTH, two_link
 from tests.support.random_trees import (
@@ -113,14 +113,6 @@ def test_rates_left_out_of_point_motion_are_zero():
     one, two = evaluate([moving, spinning], (q, qd, qdd), (state[0], [1.0, 2.0], [5.0, 5.0]))
     assert one == pytest.approx(two, abs=0)
     assert np.abs(one).max() > 1
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_origins_are_the_last_columns_of_the_transforms(seed):
-    model, state, _, _ = motion_of_a_point(seed)
-    q, qd, qdd = coordinates(model)
-    expected = np.array(evaluate([p[:3, 3] for p in frames(model, q, qd, qdd).position], (q, qd, qdd), state))
-    assert np.array(evaluate(origins(model, q), [q], [state.q])) == pytest.approx(expected, abs=1e-15)
 
 
 def test_a_point_may_be_symbolic():

@@ -355,6 +355,13 @@ def test_only_joints_that_move_are_coordinates():
     assert model.joint_names == ("base", "rail", "wrist")
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_parents_are_the_numbers_of_the_bodies_that_are_named(seed: int):
+    model = random_tree(np.random.default_rng(seed))
+    names = [body.name for body in model.bodies]
+    assert model.parents == tuple(-1 if body.parent is None else names.index(body.parent) for body in model.bodies)
+
+
 def test_units_follow_the_kind_of_the_joint():
     model = three_joints()
     assert model.position_units == ("rad", "m", "rad")

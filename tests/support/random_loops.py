@@ -69,8 +69,12 @@ def random_loop(
     second = np.linalg.inv(world[ends[1]]) @ world[ends[0]] @ first @ _free(rng, kind, axis)
     names = [None if k < 0 else model.bodies[k].name for k in ends]
     frames = [loops.Frame(body, frame) for body, frame in zip(names, (first, second), strict=True)]
-    make: Any = getattr(loops, kind)
-    return make(name, *frames, *(() if kind in ("weld", "spherical") else (axis,)))
+    return constructor(kind)(name, *frames, *(() if kind in ("weld", "spherical") else (axis,)))
+
+
+def constructor(kind: str) -> Any:
+    """The function of `colloc.loops` that makes loops of a kind."""
+    return getattr(loops, kind if kind in loops.__all__ else f"{kind}_loop")
 
 
 @lru_cache(maxsize=16)

@@ -79,6 +79,11 @@ def random_tree(
     return co.Model(bodies, gravity=9.81 * random_unit(rng), name="random tree")
 
 
+def branches(model: co.Model) -> list[int]:
+    """Bodies that begin a run without a fork: children of the world, or of a body with several children."""
+    return [k for k, parent in enumerate(model.parents) if parent < 0 or model.parents.count(parent) > 1]
+
+
 def random_loads(rng: np.random.Generator, model: co.Model, count: int = 3) -> list[co.Load]:
     """Wrenches on links drawn with replacement, so that a link may carry several."""
     names = [model.bodies[k].name for k in rng.integers(len(model.bodies), size=count)]

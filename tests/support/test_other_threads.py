@@ -57,7 +57,7 @@ def descent(method: Callable[..., Any], told: Callable[..., None]) -> Any:
     return method(objective, np.zeros(40), co.descent.Stop(1e-300, 10**6))
 
 
-def controls(told: Callable[..., None]) -> co.control.Trajectory:
+def controls(told: Callable[..., None]) -> co.control.IlqrResult:
     """Slow steps of iLQR."""
     fast = co.control.discretise(two_link(), dt=0.02)
 

@@ -12,28 +12,18 @@ import casadi as ca
 
 from colloc.dynamics.arguments import of_state
 from colloc.model import Load, Model
-from colloc.model.joint import sparse
+from colloc.model.joint import sparse_vector
 from colloc.model.kinematics import frames
 
 
 @of_state
 def lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> ca.SX:
-    """Actuator torques that produce a motion.
+    """Actuator torques that produce a motion; parameters as in `newton_euler`.
 
     Forward: A, B, C of every link. Backward, from the tips to the base: D (inertia), E (gravity), F (forces) and
     G (moments). F is kept as the 4x4 sum of r f' rather than the 4-vector of equation 19, so that loads on several
     links, each with its own force, share one recursion. The signs are those of the actuator: the environment's
     loads enter with a minus.
-
-    Parameters
-    ----------
-    model : Model
-    q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
-    loads : sequence of Load
-
-    Returns
-    -------
-    SX, shape (n,) [N m, N]
 
     Examples
     --------
@@ -59,7 +49,7 @@ def lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load
             continue
         da, frame = a[i] @ body.joint.twist, body.joint.frame(position)
         placed = frame if parent < 0 else a[parent] @ frame
-        turning = ca.dot(g[i], placed[:3, :3] @ sparse(body.joint.screw.angular))
+        turning = ca.dot(g[i], placed[:3, :3] @ sparse_vector(body.joint.screw.angular))
         # tr(dA D) without forming the product; an element-wise product of dA with D'.
         tau.append(_trace(da, d[i]) - gravity.T @ da @ e[i] - _trace(da, f[i]) - turning)
     return ca.vertcat(*tau)

@@ -33,17 +33,7 @@ class _Partials(NamedTuple):
 
 @of_state
 def regular_lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> ca.SX:
-    """Actuator torques that produce a motion, M(q) qdd + V(q, qd) + G(q).
-
-    Parameters
-    ----------
-    model : Model
-    q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
-    loads : sequence of Load
-
-    Returns
-    -------
-    SX, shape (n,) [N m, N]
+    """Actuator torques of a motion, M(q) qdd + V(q, qd) + G(q); parameters as in `newton_euler`.
 
     Examples
     --------
@@ -60,14 +50,8 @@ def regular_lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Seque
 def regular_terms(model: Model, q: ca.SX, qd: ca.SX, loads: Sequence[Load] = ()) -> tuple[ca.SX, ca.SX, ca.SX]:
     """The three terms of the torque M qdd + V + G; parameters as in `regular_lagrange`.
 
-    Returns
-    -------
-    M : SX, shape (n, n), sparse [kg m2, kg m, kg]
-        Mass matrix. Stored where one joint is an ancestor of the other, or the same.
-    V : SX, shape (n,) [N m, N]
-        Coriolis and centrifugal torques.
-    G : SX, shape (n,) [N m, N]
-        Torques against gravity and the loads.
+    M is the mass matrix, SX, shape (n, n), stored where one joint is an ancestor of the other, or the same; V are
+    Coriolis and centrifugal torques, G those against gravity and the loads, SX, shape (n,) [N m, N].
     """
     links = _links(model, q)
     return _mass(model, links), _velocity(model, links, qd), _static(model, links, loads)
@@ -75,23 +59,13 @@ def regular_terms(model: Model, q: ca.SX, qd: ca.SX, loads: Sequence[Load] = ())
 
 @of_state
 def regular_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Sensitivities:
-    """Actuator torques that produce a motion, and their derivatives, every sum differentiated term by term.
+    """Actuator torques and derivatives, sums differentiated term by term; parameters as in `composite_sensitivities`.
 
     Equation 11 of Xiang et al. (2009), which is printed for the derivatives by q and leaves those of M, V and J to the
     reader: here they are the products of equations 7 to 10 with second and third partial derivatives of 0T_j. The rates
     enter V as squares, and the derivative by the accelerations is M itself.
 
     The loads count as given: an expression of the motion in a load's force, moment or point is not differentiated.
-
-    Parameters
-    ----------
-    model : Model
-    q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
-    loads : sequence of Load
-
-    Returns
-    -------
-    Sensitivities
 
     Examples
     --------

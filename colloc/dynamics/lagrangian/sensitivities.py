@@ -29,7 +29,7 @@ import casadi as ca
 from colloc.dynamics.arguments import of_state
 from colloc.dynamics.formulation import Sensitivities
 from colloc.model import Load, Model
-from colloc.model.joint import sparse
+from colloc.model.joint import sparse_vector
 from colloc.model.kinematics import carry
 
 _Triple = tuple[ca.SX, ca.SX, ca.SX]
@@ -48,21 +48,11 @@ class _LinkTransforms(NamedTuple):
 
 @of_state
 def lagrange_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Sensitivities:
-    """Actuator torques that produce a motion, and their derivatives by coordinates, rates and accelerations.
+    """Actuator torques of a motion, and their derivatives; parameters as in `composite_sensitivities`.
 
-    The loads count as given: an expression of the motion in a load's force, moment or point is not differentiated.
-
-    Parameters
-    ----------
-    model : Model
-    q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
-    loads : sequence of Load
-
-    Returns
-    -------
-    Sensitivities
-        Entry (i, m) of a derivative is stored only where joint m is an ancestor or a descendant of joint i, or i
-        itself, and where it is not plainly zero. `dqdd` is the mass matrix.
+    Entry (i, m) of a derivative is stored only where joint m is an ancestor or a descendant of joint i, or i itself,
+    and where it is not plainly zero. `dqdd` is the mass matrix. The loads count as given: an expression of the motion
+    in a load's force, moment or point is not differentiated.
 
     Examples
     --------
@@ -108,7 +98,7 @@ def _outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[_LinkTransfo
     for _, body, parent, (position, rate, change) in model.joint_motions(q, qd, qdd):
         joint = body.joint
         transform, twist = joint.transform(position), joint.twist
-        axis = joint.after[:3, :3].T @ sparse(joint.screw.angular)
+        axis = joint.after[:3, :3].T @ sparse_vector(joint.screw.angular)
         motion = carry(world if parent < 0 else links[parent].motion, transform, twist, rate, change)
         tangent = motion[0] @ twist
         links.append(_LinkTransforms(transform, twist, axis, body.pseudo_inertia, rate, change, motion, tangent))

@@ -78,22 +78,10 @@ class _Terms(NamedTuple):
 
 @of_state
 def lie_hessian(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, multipliers: ca.SX, loads: Sequence[Load] = ()) -> ca.SX:
-    """Hessian of multipliers' tau by coordinates, rates and accelerations.
+    """Hessian of multipliers' tau by coordinates, rates and accelerations, SX, shape (3n, 3n), symmetric, sparse.
 
-    Lee et al. (2005), equations 57 to 60, contracted as the module's docstring says.
-
-    Parameters
-    ----------
-    model : Model
-    q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
-    multipliers : SX, shape (n,)
-    loads : sequence of Load
-        As in `lie_sensitivities`.
-
-    Returns
-    -------
-    SX, shape (3n, 3n), sparse
-        Symmetric; rows and columns q, then qd, then qdd.
+    Lee et al. (2005), equations 57 to 60, contracted as the module's docstring says. Rows and columns are q,
+    then qd, then qdd. Parameters as in `lie_sensitivities`, and multipliers, SX, shape (n,).
 
     Examples
     --------

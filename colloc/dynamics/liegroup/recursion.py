@@ -42,18 +42,7 @@ class LinkTwists(NamedTuple):
 
 @of_state
 def lie(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> ca.SX:
-    """Actuator torques that produce a motion.
-
-    Parameters
-    ----------
-    model : Model
-    q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
-    loads : sequence of Load
-        What the environment applies; enters as -J' w.
-
-    Returns
-    -------
-    SX, shape (n,) [N m, N]
+    """Actuator torques that produce a motion; parameters as in `newton_euler`.
 
     Examples
     --------
@@ -63,12 +52,12 @@ def lie(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = (
     >>> torque([0.0, 0.0], 0.0, 0.0)  # what holds the arm stretched out: 9.81 (0.5 0.2 + 0.5 0.6), 9.81 0.5 0.2
     DM([3.924, 0.981])
     """
-    links = outward(model, q, qd, qdd)
+    links = link_twists(model, q, qd, qdd)
     wrenches = inward(model, links, link_loads(model, links, loads))
-    return torques(model, links, wrenches)
+    return joint_torques(model, links, wrenches)
 
 
-def outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[LinkTwists]:
+def link_twists(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[LinkTwists]:
     """Every link and its motion (equations 21 to 23); gravity is an upward acceleration of the world."""
     world = ca.SX(6, 1), gravity_acceleration(model)
     links: list[LinkTwists] = []
@@ -96,7 +85,7 @@ def inward(model: Model, links: list[LinkTwists], loads: list[LinkLoad]) -> list
     return wrenches
 
 
-def torques(model: Model, links: list[LinkTwists], wrenches: list[ca.SX]) -> ca.SX:
+def joint_torques(model: Model, links: list[LinkTwists], wrenches: list[ca.SX]) -> ca.SX:
     """Equation 25 of every joint that moves."""
     return ca.densify(ca.vertcat(*(links[k].screw.T @ wrenches[k] for k in model.moving)))
 

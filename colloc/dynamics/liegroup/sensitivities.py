@@ -33,7 +33,7 @@ import casadi as ca
 
 from colloc.dynamics.arguments import of_state
 from colloc.dynamics.formulation import Sensitivities
-from colloc.dynamics.liegroup.recursion import LinkTwists, inward, link_loads, outward, torques
+from colloc.dynamics.liegroup.recursion import LinkTwists, inward, joint_torques, link_loads, link_twists
 from colloc.dynamics.liegroup.twists import ad, ad_dual, cross, wrench_turning
 from colloc.dynamics.loads import LinkLoad
 from colloc.model import Load, Model
@@ -41,21 +41,10 @@ from colloc.model import Load, Model
 
 @of_state
 def lie_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Sensitivities:
-    """Actuator torques that produce a motion, and their derivatives by coordinates, rates and accelerations.
+    """Actuator torques of a motion, and their derivatives; parameters as in `composite_sensitivities`.
 
-    Lee et al. (2005), equations 53 to 56.
-
-    Parameters
-    ----------
-    model : Model
-    q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
-    loads : sequence of Load
-        Their force, moment and point count as given, whatever they depend on; that the link moves under them is
-        differentiated.
-
-    Returns
-    -------
-    Sensitivities
+    Lee et al. (2005), equations 53 to 56. The loads' force, moment and point count as given, whatever they depend on;
+    that the link moves under them is differentiated.
 
     Examples
     --------
@@ -67,14 +56,14 @@ def lie_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequ
     [[0.4, 0.16],
      [0.16, 0.12]])
     """
-    links = outward(model, q, qd, qdd)
+    links = link_twists(model, q, qd, qdd)
     in_links = link_loads(model, links, loads)
     wrenches = inward(model, links, in_links)
     changes = _own_changes(model, links, in_links)
     rows = ca.vertcat(*_inward_changes(model, links, wrenches, changes))
     dq, dqd, dqdd = (ca.sparsify(rows[:, k * model.n : (k + 1) * model.n]) for k in range(3))
     # The mass matrix is symmetric: what an acceleration does to the ancestors of its joint is known already.
-    return Sensitivities(torques(model, links, wrenches), dq, dqd, ca.tril2symm(ca.tril(dqdd)))
+    return Sensitivities(joint_torques(model, links, wrenches), dq, dqd, ca.tril2symm(ca.tril(dqdd)))
 
 
 def _own_changes(model: Model, links: list[LinkTwists], loads: list[LinkLoad]) -> list[ca.SX]:

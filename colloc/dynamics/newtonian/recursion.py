@@ -16,7 +16,7 @@ import casadi as ca
 from colloc.dynamics.arguments import of_state
 from colloc.dynamics.loads import loads_in_links
 from colloc.model import Body, Load, Model
-from colloc.model.joint import sparse
+from colloc.model.joint import sparse_vector
 
 
 class Reactions(NamedTuple):
@@ -99,7 +99,7 @@ def joint_reactions(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequen
      [9.81, 4.905],
      [0, 0]])
     """
-    links = outward(model, q, qd, qdd)
+    links = link_motions(model, q, qd, qdd)
     force, moment = link_wrenches(model, links)
     for load in loads_in_links(model, [link.rotation for link in links], loads):
         force[load.body] -= load.force
@@ -114,7 +114,7 @@ def joint_reactions(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequen
     return Reactions(ca.vertcat(*tau), ca.horzcat(*force), ca.horzcat(*moment))
 
 
-def outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[LinkMotion]:
+def link_motions(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[LinkMotion]:
     """The outward pass: every link with its motion (Barman 2020, steps 2 to 7)."""
     zero = ca.SX(3, 1)
     world = LinkMotion(ca.SX.eye(3), zero, zero, zero, zero, zero, zero, ca.SX(-model.gravity))
@@ -138,7 +138,7 @@ def _geometry(body: Body, q: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:
     """Rotation link -> parent, joint origin in the parent, joint origin -> link origin, and screw in link axes."""
     joint = body.joint
     to_link = joint.after[:3, :3].T
-    axis, slide = (to_link @ sparse(part) for part in joint.screw)
+    axis, slide = (to_link @ sparse_vector(part) for part in joint.screw)
     arm = to_link @ joint.after[:3, 3] + slide * joint.coordinate(q)
     return joint.transform(q)[:3, :3], joint.before[:3, 3], arm, axis, slide
 

@@ -36,7 +36,7 @@ import casadi as ca
 from colloc.dynamics.arguments import of_state
 from colloc.dynamics.formulation import Sensitivities
 from colloc.dynamics.loads import Differentiated, loads_in_links, with_varying_loads
-from colloc.dynamics.newtonian.recursion import LinkMotion, Reactions, link_wrenches, outward
+from colloc.dynamics.newtonian.recursion import LinkMotion, Reactions, link_motions, link_wrenches
 from colloc.dynamics.passive import passive_slopes, passive_torque
 from colloc.model import Load, Model
 
@@ -89,19 +89,10 @@ class _LinkSlopes(NamedTuple):
 def newton_euler_sensitivities(
     model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()
 ) -> Sensitivities:
-    """Actuator torques that produce a motion, and their derivatives (Barman 2020, equations 3.92 to 3.95).
+    """Actuator torques of a motion, and their derivatives; parameters as in `composite_sensitivities`.
 
-    Parameters
-    ----------
-    model : Model
-    q, qd, qdd : SX, shape (n,) [rad, m] and per s, per s2
-    loads : sequence of Load
-        Their force, moment and point count as given, whatever they depend on; that the link turns under them is
-        differentiated.
-
-    Returns
-    -------
-    Sensitivities
+    Barman (2020), equations 3.92 to 3.95. The loads' force, moment and point count as given, whatever they depend on;
+    that the link turns under them is differentiated.
 
     Examples
     --------
@@ -120,7 +111,7 @@ def newton_euler_sensitivities(
 def reaction_sensitivities(
     model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()
 ) -> ReactionSensitivities:
-    """Internal force and moment of every joint and their derivatives; parameters as in `newton_euler_sensitivities`.
+    """Internal force and moment of every joint and their derivatives; parameters as in `composite_sensitivities`.
 
     Barman (2020), equations 3.72 to 3.91.
 
@@ -132,7 +123,7 @@ def reaction_sensitivities(
     >>> type(sensitivities).__name__
     'ReactionSensitivities'
     """
-    links = outward(model, q, qd, qdd)
+    links = link_motions(model, q, qd, qdd)
     slopes = _outward_slopes(model, links, qd)
     force, moment = link_wrenches(model, links)
     dforce, dmoment = _wrench_slopes(model, links, slopes)

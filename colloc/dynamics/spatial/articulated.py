@@ -16,7 +16,7 @@ import numpy as np
 from colloc.dynamics.arguments import of_state
 from colloc.dynamics.passive import passive_torque
 from colloc.dynamics.spatial.integrals import Composite, own_integrals, symmetric
-from colloc.dynamics.spatial.links import outward
+from colloc.dynamics.spatial.links import world_links
 from colloc.model import Load, Model
 from colloc.support.checks import InputError
 
@@ -55,7 +55,7 @@ def forward_dynamics(model: Model, q: ca.SX, qd: ca.SX, tau: ca.SX, loads: Seque
     """
     _check_inertia(model)
     rest = ca.SX(model.n, 1)
-    links = outward(model, q, qd, rest)
+    links = world_links(model, q, qd, rest)
     integrals = own_integrals(model, links, loads)
     articulated = [_spatial(body_integrals) for body_integrals in integrals]
     wrench = [body_integrals.wrench for body_integrals in integrals]
@@ -127,7 +127,7 @@ def _generic_numbers(model: Model) -> tuple[list[np.ndarray], list[np.ndarray], 
     rng = np.random.default_rng(0)
     q, rest = ca.SX.sym("q", model.n_q), ca.SX(model.n, 1)
     symbols = ca.vertcat(q, *model.symbols)
-    links = outward(model, q, rest, rest)
+    links = world_links(model, q, rest, rest)
     screws = [link.screw.value for link in links]
     inertias = [symmetric(_spatial(integrals)) for integrals in own_integrals(model, links)]
     rotors = ca.vertcat(*(body.joint.passive.armature for body in model.bodies))

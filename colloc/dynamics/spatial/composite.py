@@ -31,7 +31,7 @@ from colloc.dynamics.arguments import of_state
 from colloc.dynamics.formulation import Sensitivities
 from colloc.dynamics.passive import armature
 from colloc.dynamics.spatial.integrals import Composite, composites, symmetric
-from colloc.dynamics.spatial.links import Jet, outward
+from colloc.dynamics.spatial.links import Jet, world_links
 from colloc.model import Load, Model
 
 Entries = dict[tuple[int, int], ca.SX]  # (row, column) -> value
@@ -63,7 +63,7 @@ def composite_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads
     [[0.4, 0.16],
      [0.16, 0.12]])
     """
-    links = outward(model, q, qd, qdd)
+    links = world_links(model, q, qd, qdd)
     screws, rates, seconds = zip(*(link.screw for link in links), strict=True)
     # Twice the rate of every screw, and twice its angular part: the factors of the Coriolis terms.
     rates, turns = [2 * rate for rate in rates], [2 * screw[:3] for screw in screws]
@@ -109,7 +109,7 @@ def mass_matrix(model: Model, q: ca.SX) -> ca.SX:
      [0.16, 0.12]])
     """
     rest = ca.SX(model.n, 1)
-    links = outward(model, q, rest, rest)
+    links = world_links(model, q, rest, rest)
     carried, entries = composites(model, links), Entries()
     for column, j in enumerate(model.moving):
         inertial = _inertial(carried[j], links[j].screw.value)
@@ -122,16 +122,9 @@ def mass_matrix(model: Model, q: ca.SX) -> ca.SX:
 def _columns(screw: Jet, rate: ca.SX, turn: ca.SX, carried: Composite) -> tuple[ca.SX, ...]:
     """Derivatives by q, qd, qdd of a joint of the wrench that it carries, and rows for the joints that carry it.
 
-    `rate` is twice the rate of the screw, `turn` twice its angular part.
-
-    Returns
-    -------
-    by_q, by_qd, by_qdd : SX, shape (6,)
-        Derivatives of the inertial wrench less the loads.
-    coriolis : SX, shape (3,)
-        Torque of this joint by the angular part of 2 dS_i, per unit.
-    loading : SX, shape (3,)
-        Torque of this joint when the loads turn back by the angular part of S_i, per unit.
+    `rate` is twice the rate of the screw, `turn` twice its angular part. The derivatives are of the inertial wrench
+    less the loads, SX, each shape (6,); the rows, shape (3,), are torques of this joint per unit of the angular part of
+    2 dS_i, and when the loads turn back by the angular part of S_i.
     """
     angular, linear = screw.value[:3], screw.value[3:]
     moment, force = carried.wrench[:3], carried.wrench[3:]

@@ -13,35 +13,17 @@ from colloc.model import Body, Load, Model, check_loads
 
 
 class Composite(NamedTuple):
-    """Integrals over the mass that a joint carries, and sums over the loads on it.
+    """Integrals over the mass that a joint carries, and sums over the loads on it."""
 
-    Parameters
-    ----------
-    mass : SX, scalar
-    moment : SX, shape (3,)
-        Integral of r.
-    inertia : SX, shape (3, 3), lower triangle
-        Integral of r r' - (r . r) 1: minus the inertia tensor.
-    momentum : SX, shape (3,)
-        Integral of v, the time derivative of r.
-    gyration : SX, shape (3, 3)
-        Integral of v r' - (r . v) 1: minus the moment of the velocities turned by a unit rotation.
-    wrench : SX, shape (6,)
-        Inertial wrench less the wrench of the loads.
-    force : SX, shape (3,)
-        Sum of the loads' forces.
-    turning : SX, shape (3, 3)
-        Change of the loads' moment when forces and moments turn, about points at rest.
-    """
-
-    mass: ca.SX
-    moment: ca.SX
-    inertia: ca.SX
-    momentum: ca.SX
+    mass: ca.SX  # scalar
+    moment: ca.SX  # shape (3,); integral of r
+    inertia: ca.SX  # shape (3, 3), lower triangle; integral of r r' - (r . r) 1: minus the inertia tensor.
+    momentum: ca.SX  # shape (3,); integral of v, the time derivative of r
+    # shape (3, 3); integral of v r' - (r . v) 1: minus the moment of the velocities turned by a unit rotation.
     gyration: ca.SX
-    wrench: ca.SX
-    force: ca.SX
-    turning: ca.SX
+    wrench: ca.SX  # shape (6,); inertial wrench less the wrench of the loads
+    force: ca.SX  # shape (3,); sum of the loads' forces
+    turning: ca.SX  # shape (3, 3); change of the loads' moment when forces and moments turn, about points at rest
 
 
 def composites(model: Model, links: list[WorldLink], loads: Sequence[Load] = ()) -> list[Composite]:

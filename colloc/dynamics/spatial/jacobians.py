@@ -8,7 +8,7 @@ import casadi as ca
 
 from colloc.dynamics.arguments import of_state
 from colloc.model import Model
-from colloc.model.joint import sparse
+from colloc.model.joint import sparse_vector
 from colloc.model.kinematics import frames, point_in
 
 
@@ -38,10 +38,6 @@ def point_jacobian(model: Model, body: str, point: Any, q: ca.SX) -> PointJacobi
     point : shape (3,) [m]
         In the link frame.
     q : SX, shape (n,) [rad, m]
-
-    Returns
-    -------
-    PointJacobian
 
     Raises
     ------
@@ -90,8 +86,8 @@ def _jacobians(model: Model, body: str, point: Any, q: ca.SX, qd: ca.SX) -> tupl
             frame = joint.frame(q[model.places[k]])
             placed = frame if parent < 0 else moving.position[parent] @ frame
             placed_rate = ca.SX(4, 4) if parent < 0 else moving.velocity[parent] @ frame
-            axis, slide = (placed[:3, :3] @ sparse(part) for part in joint.screw)
-            axis_rate, slide_rate = (placed_rate[:3, :3] @ sparse(part) for part in joint.screw)
+            axis, slide = (placed[:3, :3] @ sparse_vector(part) for part in joint.screw)
+            axis_rate, slide_rate = (placed_rate[:3, :3] @ sparse_vector(part) for part in joint.screw)
             arm, arm_rate = at.position - placed[:3, 3], at.velocity - placed_rate[:3, 3]
             angular[:, dof], angular_rate[:, dof] = axis, axis_rate
             linear[:, dof] = ca.cross(axis, arm) + slide

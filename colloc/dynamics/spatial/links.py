@@ -9,37 +9,24 @@ import casadi as ca
 import numpy as np
 
 from colloc.model import Body, Model
-from colloc.model.joint import JointMotion, sparse
+from colloc.model.joint import JointMotion, sparse_vector
 from colloc.model.kinematics import Jet
 
 _AT_REST = Jet(ca.SX(6, 1), ca.SX(6, 1), ca.SX(6, 1))
 
 
 class WorldLink(NamedTuple):
-    """Motion of a link, about the reference point of its tree.
+    """Motion of a link, about the reference point of its tree."""
 
-    Parameters
-    ----------
-    rotation : SX, shape (3, 3)
-        WorldLink axes -> world axes.
-    omega, alpha : SX, shape (3,)
-    origin : Jet
-        Of the link frame; gravity is included in its acceleration.
-    screw : Jet
-        Of the joint, SX, each shape (6,); zero for a fixed joint.
-    axes : tuple of Jet
-        Of the unit vectors of the link frame.
-    """
-
-    rotation: ca.SX
-    omega: ca.SX
+    rotation: ca.SX  # shape (3, 3); WorldLink axes -> world axes
+    omega: ca.SX  # omega, alpha: shape (3,)
     alpha: ca.SX
-    origin: Jet
-    screw: Jet
-    axes: tuple[Jet, ...]
+    origin: Jet  # of the link frame; gravity is included in its acceleration
+    screw: Jet  # of the joint, SX, each shape (6,); zero for a fixed joint
+    axes: tuple[Jet, ...]  # of the unit vectors of the link frame
 
 
-def outward(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[WorldLink]:
+def world_links(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> list[WorldLink]:
     """Motion of every link and joint screw, from the base to the tips.
 
     The reference point of a tree is the root of its first joint that may turn, behind any slides that carry the whole
@@ -108,12 +95,12 @@ def _carry(body: Body, parent_link: WorldLink, root: Jet, motion: JointMotion) -
     omega, alpha = parent_link.omega, parent_link.alpha
     rotation = parent_link.rotation @ joint.frame(position)[:3, :3]
     if joint.slides:
-        slide = _turning(rotation @ sparse(joint.screw.linear), omega, alpha)
+        slide = _turning(rotation @ sparse_vector(joint.screw.linear), omega, alpha)
         screw = Jet(*(ca.vertcat(zero, part) for part in slide))
         q, (value, rate, second) = joint.coordinate(position), slide
         root = added(root, Jet(q * value, q * rate + qd * value, q * second + 2 * qd * rate + qdd * value))
     if joint.turns:
-        axis = _turning(rotation @ sparse(joint.screw.angular), omega, alpha)
+        axis = _turning(rotation @ sparse_vector(joint.screw.angular), omega, alpha)
         screw = added(screw, _hinge(root, axis))
         rotation = rotation @ joint.rotation(position)
         alpha = alpha + qdd * axis.value + qd * axis.rate

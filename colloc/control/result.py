@@ -7,15 +7,15 @@ from enum import StrEnum
 
 import numpy as np
 
-from colloc.support.display import Table, short
+from colloc.support.display import Table, Tabular, short
 
 
-class Status(StrEnum):
+class IlqrStatus(StrEnum):
     """How the iterations ended. Only `CONVERGED` is success.
 
     Examples
     --------
-    >>> [status.name for status in co.control.Status]
+    >>> [status.name for status in co.control.IlqrStatus]
     ['CONVERGED', 'ITERATION_LIMIT', 'NO_DESCENT', 'DIVERGED', 'UNDEFINED']
     """
 
@@ -27,7 +27,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trajectory:
+class IlqrResult(Tabular):
     """The result of `ilqr`: the last good iterate, and how it got there.
 
     Parameters
@@ -35,12 +35,13 @@ class Trajectory:
     x : ndarray, shape (K + 1, n_x)
         States.
     u : ndarray, shape (K, n_u)
-        Controls. After `Status.DIVERGED` there is no good iterate: both are NaN from where the states are not finite.
+        Controls. After `IlqrStatus.DIVERGED` there is no good iterate: both are NaN from where the states are not
+        finite.
     gains : ndarray, shape (K, n_u, n_x)
         Feedback that is optimal about this trajectory: u[k] + gains[k] (x - x[k]). Zero in the rows of controls at
         their limits, and after `Form.BATCH`. About the iterate before unless converged.
     cost : float
-    status : Status
+    status : IlqrStatus
     history : dict of str to list of float
         Per iteration: "cost" before it, "expected" decrease of the full step, "step" length (0 if none was taken) and
         "damping".
@@ -60,25 +61,19 @@ class Trajectory:
     u: np.ndarray
     gains: np.ndarray
     cost: float
-    status: Status
+    status: IlqrStatus
     history: dict[str, list[float]]
     seconds: float
 
     @property
     def success(self) -> bool:
-        """Whether the status is `Status.CONVERGED`."""
-        return self.status is Status.CONVERGED
+        """Whether the status is `IlqrStatus.CONVERGED`."""
+        return self.status is IlqrStatus.CONVERGED
 
     @property
     def iterations(self) -> int:
         """Number of steps taken."""
         return sum(step > 0 for step in self.history["step"])
-
-    def __repr__(self) -> str:
-        return self._table().text()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
 
     def _table(self) -> Table:
         rows = [("status", str(self.status)), ("cost", f"{self.cost:.10g}")]

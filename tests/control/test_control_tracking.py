@@ -34,7 +34,7 @@ def test_predicted_torques_held_for_a_step_give_the_predicted_motion(solution: c
     """The error of holding the torques falls with the square of the step."""
     errors = []
     for steps in (80, 160, 320):
-        tracking = co.control.track(solution, steps=steps)
+        tracking = co.control.time_varying_lqr(solution, steps=steps)
         x, u = tracking.run(feedback=False)
         np.testing.assert_array_equal(u, tracking.u)
         errors.append(np.abs(x - tracking.x)[:, :2].max())
@@ -51,7 +51,7 @@ def test_predicted_torques_held_for_a_step_give_the_predicted_motion(solution: c
 @pytest.mark.parametrize("factor", [0.95, 1.05])
 def test_with_wrong_masses_the_tracked_motion_ends_ten_times_closer(solution: co.Solution, factor: float):
     """Five per cent off, from half a degree beside the start, with 20 % more torque than was planned."""
-    tracking = co.control.track(solution)
+    tracking = co.control.time_varying_lqr(solution)
     arm = co.control.discretise(heavier(two_link(), factor), tracking.dt)
     x0, goal = tracking.x[0] + np.array([0.01, -0.01, 0, 0]), tip(tracking.x[-1, :2])
     opened, _ = tracking.run(arm, x0, feedback=False)
@@ -59,14 +59,14 @@ def test_with_wrong_masses_the_tracked_motion_ends_ten_times_closer(solution: co
     misses = [np.linalg.norm(tip(x[-1, :2]) - goal) for x in (opened, closed)]
     assert misses[1] < 0.1 * misses[0]
     assert np.abs(torque).max() <= 12.0
-    stiff = co.control.track(solution, tau=10.0).run(arm, x0)[0]
+    stiff = co.control.time_varying_lqr(solution, tau=10.0).run(arm, x0)[0]
     assert np.linalg.norm(tip(stiff[-1, :2]) - goal) < 0.3 * misses[1]
 
 
 def test_gains_minimise_the_stated_squares(solution: co.Solution):
     """Against the recursion called on derivatives by differences of the step, with Bryson's weights written out."""
     steps = 30
-    tracking = co.control.track(solution, steps=steps, q=(0.01, 0.02), qd=0.5, tau=(2.0, 3.0), final=7.0)
+    tracking = co.control.time_varying_lqr(solution, steps=steps, q=(0.01, 0.02), qd=0.5, tau=(2.0, 3.0), final=7.0)
     A, B, h = np.zeros((steps, 4, 4)), np.zeros((steps, 4, 2)), 1e-6
     for k in range(steps):
         x, u, step = tracking.x[k], tracking.u[k], tracking.system.step
@@ -108,20 +108,20 @@ def test_constants_and_parameters_take_their_values():
     )
     found = co.solve(problem, co.BSpline(20), parameters={"push": 3.0})
     assert found.success
-    tracking = co.control.track(found)
+    tracking = co.control.time_varying_lqr(found)
     x, _ = tracking.run(feedback=False)
     np.testing.assert_allclose(x, tracking.x, atol=2e-4)
 
 
 def test_what_cannot_be_tracked_is_refused(solution: co.Solution):
-    with pytest.raises(co.InputError, match="track needs a Solution"):
-        co.control.track("motion")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(co.InputError, match="time_varying_lqr needs a Solution"):
+        co.control.time_varying_lqr("motion")  # pyright: ignore[reportArgumentType]
     with pytest.raises(co.InputError, match=r"deviations must be positive, got q=0\.0"):
-        co.control.track(solution, q=0.0)
+        co.control.time_varying_lqr(solution, q=0.0)
     with pytest.raises(co.InputError, match="steps must be an integer >= 1"):
-        co.control.track(solution, steps=0)
+        co.control.time_varying_lqr(solution, steps=0)
     with pytest.raises(co.InputError, match=r"x0 must have shape \(4,\)"):
-        co.control.track(solution, steps=5).run(x0=np.zeros(2))
+        co.control.time_varying_lqr(solution, steps=5).run(x0=np.zeros(2))
     hand = co.Unknown("hand", size=3)
     pushed = co.Problem(
         two_link(),
@@ -132,4 +132,4 @@ def test_what_cannot_be_tracked_is_refused(solution: co.Solution):
         loads=[co.Load("elbow", force=hand.symbol)],
     )
     with pytest.raises(co.InputError, match="depends on the unknown signal 'hand'"):
-        co.control.track(co.solve(pushed, co.BSpline(5)))
+        co.control.time_varying_lqr(co.solve(pushed, co.BSpline(5)))

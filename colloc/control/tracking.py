@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 
-from colloc.control.discrete import Scheme, System, simulate, system_at
+from colloc.control.discrete import Scheme, System, rollout, system_at
 from colloc.control.residuals import Expansion
 from colloc.control.riccati import backward
 from colloc.solution import Solution
@@ -36,9 +36,9 @@ class Tracking:
 
     Examples
     --------
-    >>> plan = co.control.track(solution, steps=100)
+    >>> plan = co.control.time_varying_lqr(solution, steps=100)
     >>> off = plan.x[0] + 0.01
-    >>> x, u = co.control.simulate(plan.system, off, plan.u, reference=plan.x, gains=plan.gains)
+    >>> x, u = co.control.rollout(plan.system, off, plan.u, reference=plan.x, gains=plan.gains)
     >>> bool(abs(x[-1] - plan.x[-1]).max() < 0.01)
     True
     """
@@ -87,10 +87,10 @@ class Tracking:
         start = finite_array("x0", self.x[0] if x0 is None else x0, (self.x.shape[1],))
         bounds = None if limits is None else interval("limits", *pair("limits", limits), shape=(plant.n_u,))
         gains = self.gains if feedback else None
-        return simulate(plant, start, self.u, reference=self.x, gains=gains, limits=bounds)
+        return rollout(plant, start, self.u, reference=self.x, gains=gains, limits=bounds)
 
 
-def track(
+def time_varying_lqr(
     solution: Solution,
     *,
     steps: int = 400,
@@ -114,10 +114,6 @@ def track(
     final : float
         How much more the last state weighs than any other.
 
-    Returns
-    -------
-    Tracking
-
     Raises
     ------
     InputError
@@ -126,12 +122,12 @@ def track(
 
     Examples
     --------
-    >>> feedback = co.control.track(solution, steps=100)
+    >>> feedback = co.control.time_varying_lqr(solution, steps=100)
     >>> feedback.gains.shape
     (100, 2, 4)
     """
     if not isinstance(solution, Solution):
-        raise InputError(f"track needs a Solution (see co.solve), got {quoted(solution)}")
+        raise InputError(f"time_varying_lqr needs a Solution (see co.solve), got {quoted(solution)}")
     steps, n = count("steps", steps, at_least=1), solution.problem.model.n
     deviations = [finite_array(name, value, (n,)) for name, value in (("q", q), ("qd", qd), ("tau", tau))]
     if any((deviation <= 0).any() for deviation in deviations):
