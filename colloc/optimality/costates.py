@@ -53,7 +53,7 @@ class Costates:
     Examples
     --------
     >>> along = co.optimality.costates(solution)[""]
-    >>> along.lam_q.shape == along.lam_qd.shape == (7 * 20, 2)
+    >>> along.lam_q.shape == along.lam_qd.shape == (along.t.size, 2)
     True
     """
 
