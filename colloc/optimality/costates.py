@@ -66,13 +66,6 @@ class Costates:
     after_end: np.ndarray
     densities: dict[str, np.ndarray] = field(default_factory=dict)
 
-    def of(self, name: str, order: int) -> np.ndarray:
-        """Those of a derivative of "q", "signals" or "states", shape (N, size)."""
-        n = self.lam_q.shape[1]
-        first = {("q", 0): self.lam_q, ("q", 1): self.lam_qd, ("states", 0): self.lam_states}
-        higher = {("q", 2): self.lam_higher[:, :n], ("signals", 0): self.lam_higher[:, n:]}
-        return (first | higher)[name, order]
-
     @property
     def names(self) -> list[tuple[str, int]]:
         """What `all` has side by side: "q", "signals" or "states", and the derivative."""
@@ -124,6 +117,14 @@ def costates(solution: Solution | SequenceSolution) -> dict[str, Costates]:
         name: _integrated(phase.nlp, phase.duration, acting[name], _densities(solution.nlp, name, lam_g))
         for name, phase in solution.phases.items()
     }
+
+
+def costate_of(along: Costates, name: str, order: int) -> np.ndarray:
+    """Costates of a derivative of "q", "signals" or "states", shape (N, size)."""
+    n = along.lam_q.shape[1]
+    first = {("q", 0): along.lam_q, ("q", 1): along.lam_qd, ("states", 0): along.lam_states}
+    higher = {("q", 2): along.lam_higher[:, :n], ("signals", 0): along.lam_higher[:, n:]}
+    return (first | higher)[name, order]
 
 
 def places(nlp: NLP) -> tuple[np.ndarray, np.ndarray]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from colloc.blocks.evaluation_points import EvaluationPoints
 from colloc.curves import Points
-from colloc.optimality.costates import Costates, integral_to, places
+from colloc.optimality.costates import Costates, costate_of, integral_to, places
 from colloc.optimality.forces import Forces, local_splines
 from colloc.problem import ConstraintRows, Problem, Slots, TimePoint, Window
 from colloc.problem.time_sets import WHOLE
@@ -121,7 +121,7 @@ def instants(phase: Solution, along: Costates, acting: Forces) -> Instants:
     local, at = sites.slices.local(phase.x).T, _controls(phase, sites)
     hamiltonian, force, controls, states = at.cost.copy(), [], [], {}
     for spline in local_splines(grid):
-        costates = [along.of(spline.name, order) for order in range(len(spline.columns) - 1)]
+        costates = [costate_of(along, spline.name, order) for order in range(len(spline.columns) - 1)]
         for order, costate in enumerate(costates, 1):
             hamiltonian += (costate * local[:, spline.columns[order]]).sum(axis=1) / T**order
             states[spline.name, order - 1] = local[:, spline.columns[order - 1]] / T ** (order - 1)

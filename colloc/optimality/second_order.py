@@ -64,7 +64,7 @@ class Movement:
     Parameters
     ----------
     shares : dict of str to float
-        By joint, signal, state, constant or duration, in natural sizes: shares of the squares, largest first.
+        By joint, signal, state, constant or duration, in natural sizes: shares of mean squares, largest first.
     span : (float, float) or None [s]
         When what has the largest share moves, but for a tenth at either end; None for what does not vary in time.
     """
@@ -86,7 +86,7 @@ class SecondOrder:
     ----------
     kind : "minimum", "saddle", "maximum", "flat" or "undecided"
         Flat is what is a minimum but for directions along which the cost does not change to second order; undecided
-        what is a minimum if constraints hold that barely push, and is none without them.
+        where something falls unless constraints hold that barely push.
     positive, negative, flat : int
         Numbers of directions along which the cost rises, falls, and does neither.
     weak : int
@@ -120,7 +120,7 @@ class SecondOrder:
         counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
         by = "".join(f"; {word} by {move}" for word, move in (("falls", self.falling), ("flat", self.level)) if move)
         if self.kind == "undecided":
-            return f"undecided: a minimum while {weak} hold, else {counts} of {self.freedoms} directions{by}"
+            return f"undecided: nothing falls while {weak} hold, else {counts} of {self.freedoms} directions{by}"
         return f"{self.kind} along {counts} of {self.freedoms} directions{by}" + (f"; {weak}" if self.weak else "")
 
 
@@ -167,10 +167,10 @@ def second_order(
     """
     active = active_constraints(nlp, x, p, multipliers, cost)
     answer = _inertia(nlp, x, p, multipliers["g"], cost, active)
-    if answer.kind == "minimum" or not active.weak:
+    if not (answer.negative and active.weak):
         return answer
-    certain = _inertia(nlp, x, p, multipliers["g"], cost, active.with_weak)
-    return replace(answer, kind="undecided") if certain.kind == "minimum" else answer
+    least = _inertia(nlp, x, p, multipliers["g"], cost, active.with_weak)
+    return answer if least.negative else replace(answer, kind="undecided")
 
 
 def _inertia(
@@ -231,9 +231,10 @@ def _movement(nlp: BaseNLP, x: np.ndarray, moves: np.ndarray) -> Movement:
     for name, phase in nlp.phases.items():
         part, before, start = square[nlp.parts[name]], f"{name}: " if name else "", x[nlp.parts[name]]
         for label, index, times in _groups(phase, start):
-            shares[before + label] = float(part[index].sum() / square.sum())
+            shares[before + label] = float(part[index].mean())  # of a joint's control points, as of one duration
             spans[before + label] = _span(part[index], times)
-    shares = dict(sorted(shares.items(), key=lambda share: -share[1]))
+    total = sum(shares.values())
+    shares = dict(sorted(((name, share / total) for name, share in shares.items()), key=lambda share: -share[1]))
     return Movement(shares, spans[next(iter(shares))])
 
 
