@@ -13,6 +13,7 @@ from colloc.optimality.hamiltonian import Instants, instants
 from colloc.optimality.krawczyk import Uniqueness, locally_unique
 from colloc.optimality.second_order import LARGEST, SecondOrder, active_constraints, second_order
 from colloc.solution import SequenceSolution, Solution, Verification, verify
+from colloc.solution.verify import kkt
 from colloc.support.checks import InputError, instance, relative_tolerance, spelt
 from colloc.support.display import Table, short
 from colloc.support.interrupts import reraise_interrupt
@@ -160,8 +161,6 @@ def certify(solution: Solution | SequenceSolution, *, tol: float = 1e-3) -> Cert
 
 def _program(solution: Solution | SequenceSolution) -> Iterator[Line]:
     """The first-order conditions of the program."""
-    from colloc.solution.verify import kkt
-
     lam_g, lam_x = (solution.multipliers[name] for name in ("g", "x"))
     residuals = kkt(solution.nlp, solution.x, solution.parameters, lam_g, lam_x)
     scale = solution.cost_scale
@@ -241,7 +240,7 @@ def _when_unsteady(at: dict[str, Instants]) -> Callable[[str], str]:
 def _worst(condition: str, values: dict[str, float], tol: float, detail: Callable[[str], str]) -> Line:
     """A line of the worst phase."""
     phase = max(values, key=lambda name: values[name])
-    of_phase = f" of phase {phase!r}" if phase else ""
+    of_phase = f", in phase {phase!r}" if phase else ""
     return Line(condition, bool(values[phase] <= tol), values[phase], tol, detail(phase) + of_phase)
 
 

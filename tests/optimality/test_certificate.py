@@ -102,7 +102,7 @@ def test_phases_are_judged_each_and_the_worst_is_named():
     certificate = certify(co.solve(motion, co.BSpline(6)))
     assert certificate.passed
     assert set(certificate.costates) == {"go", "stop"}
-    assert "of phase" in certificate["transversality"].detail
+    assert "in phase" in certificate["transversality"].detail
 
 
 def test_a_closed_chain_has_its_continuous_problem_left_open(closed_chain):

@@ -91,6 +91,19 @@ def test_the_costate_of_a_position_jumps_where_a_bound_begins_and_ends_to_act():
     assert along.lam_qd[:, 0] == pytest.approx(-u, abs=6e-4)
 
 
+@pytest.mark.parametrize(("degree", "off"), [(4, 1e-4), (3, 2e-2)])
+def test_a_bound_on_velocity_acts_as_a_density_along_its_arc(degree, off):
+    """u = u0 (1 - t / t1) until the speed v = u0 t1 / 2 is reached, with v (1 - 2 t1 / 3) = 1 m, and the same back."""
+    problem, t1, u0 = effort(), 0.3, 25 / 3
+    limit = co.bounds(qd=(-1.25, 1.25))
+    problem = co.Problem(problem.model, 1.0, problem.minimize, [*problem.subject_to, limit])
+    curve = co.BSpline(breakpoints=(0.0, 0.15, 0.3, 0.4, 0.5, 0.7, 0.8, 1.0), degree=degree, continuity=2)
+    along = co.optimality.costates(sharp(problem, curve))[""]
+    push = u0 * (np.maximum(0, 1 - along.t / t1) - np.maximum(0, 1 - (1 - along.t) / t1))
+    assert along.lam_qd[:, 0] == pytest.approx(-push, abs=off * u0)
+    assert along.lam_q == pytest.approx(-u0 / t1, rel=off)
+
+
 def test_the_brachistochrone_has_the_costates_of_the_cycloid():
     low, high = 0.1, pi  # half the angle that the cycloid's wheel turns by: 10 m on, 5 m down
     for _ in range(60):

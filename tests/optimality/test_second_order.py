@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import colloc as co
+from colloc.models.two_link import two_link
 from colloc.optimality.intervals import Interval, NoIntervals, evaluate, summed
 from colloc.optimality.krawczyk import Uniqueness, locally_unique
 from colloc.optimality.second_order import SecondOrder, active_constraints, second_order
@@ -97,6 +98,28 @@ def test_a_bound_that_pushes_takes_a_freedom_and_one_that_does_not_is_said_to_be
         co.BSpline(4),
     )
     assert settled(float(free.q[-1, 0])).weak > 0  # a bound just where the motion ends by itself
+
+
+def test_phases_that_may_meet_at_any_time_are_flat_in_their_durations():
+    def part(*stated) -> co.Problem:
+        return co.Problem(particle("x"), co.Free(0.1, 2.0), co.integral(lambda now: 1 + now.tau**2), list(stated))
+
+    motion = co.Sequence({"go": part(co.initial(q=0.0, qd=0.0)), "stop": part(co.final(q=1.0, qd=0.0))})
+    solution = co.solve(motion, co.HermiteSimpson(4), ipopt={"tol": 1e-11})
+    answer = second_order(solution.nlp, solution.x, solution.parameters, solution.multipliers, solution.cost_scale)
+    assert (answer.kind, answer.flat) == ("flat", 1)
+    assert answer.level is not None
+    assert {"go: duration", "stop: duration"} <= {name for name, share in answer.level.shares.items() if share > 0.05}
+
+
+def test_what_falls_only_past_constraints_that_hardly_push_is_undecided():
+    ends = [co.initial(q=(0.0, -2.0), qd=0.0), co.final(q=(1.0, -1.0), qd=0.0)]
+    limits = co.bounds(tau=(-10.0, 10.0))
+    fast = co.Problem(two_link(), co.Free(0.1, 5.0), co.duration(), [*ends, limits])
+    answer = judged(co.solve(fast, co.HermiteSimpson(40), between="nodes"))
+    assert answer.kind == "undecided"
+    assert answer.weak > 0
+    assert str(answer).startswith("undecided: nothing falls while")
 
 
 def test_the_only_answer_near_by_is_proved_to_be_so():
