@@ -29,6 +29,7 @@ from colloc.transcription import Grid
 _STEP = 10.0  # of the largest value of a control along the motion: no other control is further from it
 _LEAST = 1e-3  # of the largest control of its kind: one that is less keeps still
 _ACCURACY = 1e-10  # of the program at every instant, whose numbers are about one
+_INSIDE = 1e-9  # of the normalised time: how far ends of intervals are moved into them
 _SIMPSON = np.array([1.0, 4.0, 2.0, 4.0, 2.0, 4.0, 1.0]) / 18  # of an interval, for the places of costates
 
 
@@ -118,7 +119,8 @@ def instants(phase: Solution, along: Costates, acting: Forces) -> Instants:
     problem, grid, T = phase.problem, phase.nlp.grid, phase.duration
     s, interval = places(phase.nlp)
     sites = grid.on(Points(s, interval))
-    local, at = sites.slices.local(phase.x).T, _controls(phase, sites)
+    inside = s + np.tile(np.linspace(_INSIDE, -_INSIDE, _SIMPSON.size), grid.breakpoints.size - 1)
+    local, at = sites.slices.local(phase.x).T, _controls(phase, sites, inside)
     hamiltonian, force, controls, states = at.cost.copy(), [], [], {}
     for spline in local_splines(grid):
         costates = [costate_of(along, spline.name, order) for order in range(len(spline.columns) - 1)]
@@ -133,13 +135,12 @@ def instants(phase: Solution, along: Costates, acting: Forces) -> Instants:
     weights = (np.diff(grid.breakpoints)[:, None] * T * _SIMPSON).ravel()
     integrated = sum(phase.terms[name] for name in problem.integrands)
     free = problem.horizon.lower < problem.horizon.upper
-    inside = np.tile(np.linspace(1e-9, -1e-9, _SIMPSON.size), grid.breakpoints.size - 1)
     return Instants(
         t=along.t,
         hamiltonian=hamiltonian,
         drift=integral_to(phase.nlp, acting, np.array([acting.values.shape[1] - 2]))[:, 0] / T,
         expected=(integrated - float(acting.values[:, -1].sum())) / T if free else np.nan,
-        segment=np.searchsorted(_edges(problem), s + inside),
+        segment=np.searchsorted(_edges(problem), inside),
         gain=gain,
         weights=weights,
         switching=switching,
@@ -156,14 +157,22 @@ def _edges(problem: Problem) -> np.ndarray:
     return np.unique([s for s in times if 0 < s < 1])
 
 
-def _controls(phase: Solution, sites: EvaluationPoints) -> _Controls:
-    """Cost and rows along the path of a phase at sites, as functions of the controls."""
+def _controls(phase: Solution, sites: EvaluationPoints, inside: np.ndarray) -> _Controls:
+    """Cost and rows along the path of a phase at sites, as functions of the controls.
+
+    Parameters
+    ----------
+    phase : Solution
+    sites : EvaluationPoints
+    inside : ndarray, shape (N,)
+        Their normalised times, moved into their intervals: where two meet a bound may hold on one side only.
+    """
     problem, T, local = phase.problem, phase.duration, sites.local
     splines, slots = local_splines(phase.nlp.grid), Slots(*local.arguments)
     columns = np.concatenate([spline.columns[-1] for spline in splines]).tolist()
     # The local variables are derivatives in the normalised time: powers of T times the controls.
     unit = ca.diag(ca.DM(np.concatenate([np.full(k.columns[-1].size, T ** (len(k.columns) - 1)) for k in splines])))
-    entries, lower, upper, equations = _rows_along(problem, sites.s)
+    entries, lower, upper, equations = _rows_along(problem, inside)
     cost = sum((weight * fn(*slots) for weight, fn in problem.integrands.values()), ca.SX(0))
     rows = ca.vertcat(ca.SX(0, 1), *(entry.function(*slots) / ca.DM(entry.rows.scale) for entry in entries))
     cost, rows, tau = local.resolved([cost, rows, slots.tau])
@@ -196,7 +205,7 @@ def _rows_along(problem: Problem, s: np.ndarray) -> tuple[list[ConstraintRows], 
     for name, entry in problem.rows.items():
         where, rows = entry.constraint.where, entry.rows
         if isinstance(where, Window):
-            holds = (s >= where.start - 1e-9) & (s <= where.end + 1e-9)
+            holds = (s > where.start) & (s < where.end)
             entries.append(entry)
             lower.append(np.where(holds[:, None], rows.lower / rows.scale, -np.inf))
             upper.append(np.where(holds[:, None], rows.upper / rows.scale, np.inf))
@@ -240,9 +249,10 @@ def _least(at: _Controls, force: np.ndarray, reach: tuple[np.ndarray, np.ndarray
     hessian, jacobian = (_beside(blocks) for blocks in (curvature / size, at.rows * unit))
     options = {"piqp": {"verbose": False, "eps_abs": _ACCURACY, "eps_rel": _ACCURACY}, "error_on_fail": False}
     solver = ca.conic("least", "piqp", {"h": hessian.sparsity(), "a": jacobian.sparsity()}, options)
+    most = np.abs(at.rows * unit).sum(axis=2) + 1.0  # what no step exceeds stands for no bound
     limits = {
-        "lba": -at.below.ravel(),
-        "uba": at.above.ravel(),
+        "lba": -np.minimum(at.below, most).ravel(),
+        "uba": np.minimum(at.above, most).ravel(),
         "lbx": -(below / unit).ravel(),
         "ubx": (above / unit).ravel(),
     }

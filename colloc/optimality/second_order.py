@@ -16,7 +16,7 @@ from colloc.numerics.bspline import SplineBasis
 from colloc.support.display import short
 from colloc.transcription import NLP, BaseNLP
 
-LARGEST = 1500  # variables, of which dense matrices are formed
+LARGEST = 800  # variables, of which dense matrices are formed and taken apart, in seconds
 _STRONG = 1e3  # a push over the distance from the bound, both relative: a solver that follows a barrier leaves of a
 # constraint that pushes a large one, of one that does not a small one, and about one of what is between
 _NEAR = 1e-3  # of the natural size: what is further from its bound is not at it

@@ -59,7 +59,7 @@ def certificate(
         Line2D([], [], color=VERMILLION, linewidth=1.4, label="switching function"),
         Line2D([], [], color=INK, label="Hamiltonian"),
         Line2D([], [], color=MUTED, linestyle="--", linewidth=1.2, label="of an optimum"),
-        Line2D([], [], color=ORANGE, linewidth=5, alpha=0.5, label="could be less by, under other controls"),
+        Line2D([], [], color=ORANGE, linewidth=5, alpha=0.5, label="gain"),
     ])  # fmt: skip
     return page.figure
 

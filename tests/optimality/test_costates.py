@@ -157,6 +157,28 @@ def test_time_in_the_problem_lets_the_hamiltonian_drift_as_it_should():
     assert now.weights @ now.hamiltonian / now.weights.sum() == pytest.approx(now.expected, abs=1e-6)
 
 
+def test_the_hamiltonian_may_jump_where_a_bound_begins_to_hold():
+    problem = effort()
+    limit = co.bounds(tau=(-2.5, 2.5), during=(0.8, 1.0))
+    problem = co.Problem(problem.model, 1.0, problem.minimize, [*problem.subject_to, limit])
+    now = principle(sharp(problem, co.Radau(breakpoints=(0.0, 0.4, 0.8, 1.0))))
+    before, after = (now.hamiltonian[now.segment == k] for k in (0, 1))
+    assert np.ptp(before) < 1e-6
+    assert np.ptp(after) < 1e-6
+    assert abs(before[0] - after[0]) > 1.0
+    assert now.gain == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_bounded_signal_is_a_control_like_a_bounded_torque():
+    base, push = points.double_integrator(), co.Unknown("push", lower=-50.0, upper=50.0)
+    stated = [*base.subject_to[:2], co.path(lambda now: now.tau - now.push, equals=0.0, scale=50.0)]
+    problem = co.Problem(base.model, base.duration, base.minimize, stated, [push])
+    fine, coarse = (co.solve(problem, curve, between="nodes") for curve in (co.Radau(4), co.Radau(5)))
+    assert principle(fine).gain.max() < 1e-5
+    now = principle(coarse)
+    assert now.weights @ now.gain / coarse.cost == pytest.approx(1 - 0.4 / coarse.cost, rel=0.3)
+
+
 def test_forces_do_no_work_in_any_movement():
     """What all forces do together in a movement of the spline is the slope of the Lagrangian: zero at an answer."""
     solution = sharp(effort(), co.BSpline(5))
