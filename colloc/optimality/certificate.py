@@ -200,13 +200,14 @@ def _continuous(
 def _principle(at: dict[str, Instants], cost: float, tol: float) -> Line:
     """What other controls would gain, and which."""
     value = sum(float(now.weights @ now.gain) for now in at.values()) / cost
+    if np.isnan(value):
+        return Line("minimum principle", None, detail="not decided: the programs of the instants were not solved")
     shares = {
         f"{phase}: {name}" if phase else name: share for phase, now in at.items() for name, share in now.gain_by.items()
     }
     worst = max(shares, key=lambda name: shares[name], default="")
-    detail = "what other controls within their bounds would gain" + (
-        f", most by {worst}" if value > tol and worst else ""
-    )
+    by = f", most by {worst}" if value > tol and worst else ""
+    detail = f"what other controls within their bounds would gain{by}"
     return Line("minimum principle", bool(value <= tol), value, tol, detail)
 
 
@@ -263,9 +264,8 @@ def _transversality(
     for name, phase in along.items():
         sizes = np.abs(phase.all).max(axis=0, initial=0.0)
         # Where costates are nothing but rounding, what they would be if all of the cost hung on their state.
-        sizes = np.maximum(
-            sizes, solution.cost_scale / np.maximum(1.0, np.abs(at[name].states).max(axis=0, initial=0.0))
-        )
+        states = np.maximum(1.0, np.abs(at[name].states).max(axis=0, initial=0.0))
+        sizes = np.maximum(sizes, solution.cost_scale / states)
         values[name] = float((np.abs(phase.after_end) / sizes).max(initial=0.0))
     return _worst(condition, values, tol, lambda _: "costates that the conditions at the end do not account for")
 
@@ -276,11 +276,8 @@ def _minimum(solution: Solution | SequenceSolution) -> tuple[SecondOrder | None,
     size = int(nlp.free.sum())
     if size > LARGEST:
         reason = f"not tried: size, {size} variables, more than {LARGEST}"
-        return (
-            None,
-            Uniqueness(None),
-            [Line("local minimum", None, detail=reason), Line("locally unique", None, detail=reason)],
-        )
+        lines = [Line(name, None, detail=reason) for name in ("local minimum", "locally unique")]
+        return None, Uniqueness(None, reason=reason), lines
     kind = second_order(nlp, x, p, multipliers, solution.cost_scale)
     passed = None if kind.kind == "undecided" else kind.kind == "minimum"
     active = active_constraints(nlp, x, p, multipliers, solution.cost_scale)

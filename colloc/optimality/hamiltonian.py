@@ -50,7 +50,7 @@ class Instants:
     segment : ndarray of int, shape (N,)
         Where constraints begin, end or hold at one time, another segment begins: it may jump there.
     gain : ndarray, shape (N,)
-        How much less it could be under other controls within their bounds.
+        How much less it could be under other controls within their bounds; NaN where their program was not solved.
     weights : ndarray, shape (N,) [s]
         Of integrals over time.
     switching : dict of str to ndarray, shape (N,)
@@ -257,6 +257,8 @@ def _least(at: _Controls, force: np.ndarray, reach: tuple[np.ndarray, np.ndarray
         "ubx": (above / unit).ravel(),
     }
     found = np.array(solver(h=hessian, g=(slope / size).ravel(), a=jacobian, **limits)["x"]).reshape(N, c)
+    if not solver.stats()["success"]:  # no number rather than one that may be too small
+        return np.zeros_like(force), np.full(N, np.nan)
     step = found * unit
     return step, -((slope * found).sum(axis=1) + np.einsum("ni,nij,nj->n", found, curvature, found) / 2)
 
