@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import colloc as co
+from colloc.models.two_link import two_link
+from colloc.numerics.differences import central_difference
 from colloc.optimality.forces import forces
 from colloc.optimality.hamiltonian import Instants, instants
 from colloc.studies.classics import points, states
@@ -116,6 +118,33 @@ def test_the_brachistochrone_has_the_costates_of_the_cycloid():
     speed = (x * (np.cos(omega * along.t) - cos(angle)) - y * (sin(angle) - np.sin(omega * along.t))) / omega
     assert along.lam_states == pytest.approx(np.column_stack([0 * along.t + x, 0 * along.t + y, speed]), abs=1e-5)
     assert principle(solution).hamiltonian == pytest.approx(0.0, abs=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore:.*switches in interval")  # of an even grid
+@pytest.mark.parametrize(("fast", "s"), [(False, 0.5), (True, 0.0625)])
+def test_costates_are_what_the_rest_would_cost_from_other_states(fast, s):
+    """Bellman: by central differences of the optimal cost of what is left, of an arm with torque bounds.
+
+    The least time has a slope until the first switch; after it the rest has fewer switches than there are directions.
+    """
+    T = 0.6
+
+    def solved(state: np.ndarray, intervals: int, left: float) -> co.Solution:
+        ends = [co.initial(q=state[:2], qd=state[2:]), co.final(q=(1.0, -1.0), qd=0.0)]
+        limits = co.bounds(tau=(-10.0, 10.0))
+        cost = co.duration() if fast else co.integral(lambda now: now.tau.T @ now.tau)
+        problem = co.Problem(two_link(9.81), co.Free(0.05, 5.0, left) if fast else left, cost, [*ends, limits])
+        return co.solve(problem, co.HermiteSimpson(intervals), between="nodes", ipopt={"tol": 1e-11})
+
+    whole = solved(np.array([0.0, -2.0, 0.1, -0.1]), 16, T)
+    left, now = whole.duration * (1 - s), whole.at(whole.duration * s)
+    state, intervals = np.append(now.q, now.qd), round(16 * (1 - s))
+    slopes = [central_difference(lambda y: np.array([solved(y, intervals, left).cost]), state, e)[0] for e in np.eye(4)]
+    along = co.optimality.costates(whole)[""]
+    k = np.abs(along.t - whole.duration * s).argmin()
+    costates = np.append(along.lam_q[k], along.lam_qd[k])
+    off = 2e-2 if fast else 1e-3  # torques that switch within an interval take their share of the coarse grid's errors
+    assert costates == pytest.approx(slopes, abs=off * np.abs(slopes).max())
 
 
 def test_two_phases_have_the_costates_of_one_motion():
