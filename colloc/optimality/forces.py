@@ -143,9 +143,9 @@ def forces(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, lam_g: np.ndarray, lam_x:
         local = slices.local(x)
         for name, force in _by_phase(nlp, x, block, slopes, explicit, local):
             parts[name].append(force)
-    held = np.where(nlp.free, lam_x, -gradient)
+    pull = np.where(nlp.free, lam_x, -gradient)
     for name, phase in nlp.phases.items():
-        parts[name].append(_of_bounds(phase, x[nlp.parts[name]], held[nlp.parts[name]]))
+        parts[name].append(_of_bounds(phase, x[nlp.parts[name]], pull[nlp.parts[name]]))
     return {name: _joined(nlp.phases[name].grid, acting) for name, acting in parts.items()}
 
 

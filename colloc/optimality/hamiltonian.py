@@ -256,11 +256,11 @@ def _least(at: _Controls, force: np.ndarray, reach: tuple[np.ndarray, np.ndarray
         "lbx": -(below / unit).ravel(),
         "ubx": (above / unit).ravel(),
     }
-    found = np.array(solver(h=hessian, g=(slope / size).ravel(), a=jacobian, **limits)["x"]).reshape(N, c)
+    relative = np.array(solver(h=hessian, g=(slope / size).ravel(), a=jacobian, **limits)["x"]).reshape(N, c)
     if not solver.stats()["success"]:  # no number rather than one that may be too small
         return np.zeros_like(force), np.full(N, np.nan)
-    step = found * unit
-    return step, -((slope * found).sum(axis=1) + np.einsum("ni,nij,nj->n", found, curvature, found) / 2)
+    step = relative * unit
+    return step, -((slope * relative).sum(axis=1) + np.einsum("ni,nij,nj->n", relative, curvature, relative) / 2)
 
 
 def _beside(blocks: np.ndarray) -> ca.DM:

@@ -143,11 +143,11 @@ def locally_unique(
         return Uniqueness(None, reason=f"size, {size} variables and multipliers, more than {LARGEST}")
     if active.weak:
         return Uniqueness(None, reason=f"constraints at a bound with hardly a push, {active.weak} of them")
-    held = np.where(multipliers["x"] > 0, nlp.upper, nlp.lower)
+    pushed = np.where(multipliers["x"] > 0, nlp.upper, nlp.lower)
     low, high = nlp.bounds_g
     rows = np.flatnonzero(active.rows)
     sides = np.where(multipliers["g"] > 0, high, low)
-    x = np.where(active.variables, x, np.where(nlp.free, held, nlp.lower))
+    x = np.where(active.variables, x, np.where(nlp.free, pushed, nlp.lower))
     system = _System(nlp, p, x, np.flatnonzero(active.variables), rows, np.where(low == high, low, sides)[rows])
     try:
         return _test(system, np.append(x[system.free], multipliers["g"][rows]))

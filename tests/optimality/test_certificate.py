@@ -95,8 +95,8 @@ def test_an_answer_that_is_unique_near_by_is_proved_so():
 
 
 def test_phases_are_judged_each_and_the_worst_is_named():
-    def phase(*stated) -> co.Problem:
-        return co.Problem(particle("x"), 0.5, co.integral(lambda now: now.tau**2), list(stated))
+    def phase(*constraints) -> co.Problem:
+        return co.Problem(particle("x"), 0.5, co.integral(lambda now: now.tau**2), list(constraints))
 
     motion = co.Sequence({"go": phase(co.initial(q=0.0, qd=0.0)), "stop": phase(co.final(q=1.0, qd=0.0))})
     certificate = certify(co.solve(motion, co.BSpline(6)))

@@ -17,8 +17,8 @@ G = 9.80665
 
 def effort(**ends) -> co.Problem:
     """Half the squared force on a kilogram that goes a metre in a second, from rest to rest."""
-    stated = [co.initial(q=0.0, qd=0.0), co.final(**(ends or {"q": 1.0, "qd": 0.0}))]
-    return co.Problem(points.particle("x"), 1.0, 0.5 * co.integral(lambda now: now.tau**2), stated)
+    constraints = [co.initial(q=0.0, qd=0.0), co.final(**(ends or {"q": 1.0, "qd": 0.0}))]
+    return co.Problem(points.particle("x"), 1.0, 0.5 * co.integral(lambda now: now.tau**2), constraints)
 
 
 def sharp(problem: co.Problem, curve) -> co.Solution:
@@ -200,8 +200,8 @@ def test_the_hamiltonian_may_jump_where_a_bound_begins_to_hold():
 
 def test_a_bounded_signal_is_a_control_like_a_bounded_torque():
     base, push = points.double_integrator(), co.Unknown("push", lower=-50.0, upper=50.0)
-    stated = [*base.subject_to[:2], co.path(lambda now: now.tau - now.push, equals=0.0, scale=50.0)]
-    problem = co.Problem(base.model, base.duration, base.minimize, stated, [push])
+    constraints = [*base.subject_to[:2], co.path(lambda now: now.tau - now.push, equals=0.0, scale=50.0)]
+    problem = co.Problem(base.model, base.duration, base.minimize, constraints, [push])
     fine, coarse = (co.solve(problem, curve, between="nodes") for curve in (co.Radau(4), co.Radau(5)))
     assert principle(fine).gain.max() < 1e-5
     now = principle(coarse)
@@ -220,8 +220,8 @@ def test_forces_do_no_work_in_any_movement():
 def test_a_penalty_on_jerk_makes_accelerations_states(rates):
     problem = effort()
     if rates:
-        stated = [co.initial(q=0.0, qd=0.0, qdd=0.0), co.final(q=1.0, qd=0.0, qdd=0.0)]
-        problem = co.Problem(problem.model, 1.0, co.integral(lambda now: now.jerk**2 / 2), stated)
+        constraints = [co.initial(q=0.0, qd=0.0, qdd=0.0), co.final(q=1.0, qd=0.0, qdd=0.0)]
+        problem = co.Problem(problem.model, 1.0, co.integral(lambda now: now.jerk**2 / 2), constraints)
     along = co.optimality.costates(sharp(problem, co.BSpline(6, degree=5)))[""]
     assert along.lam_higher.shape[1] == rates
     if rates:  # q = 10 t^3 - 15 t^4 + 6 t^5 (Flash and Hogan 1985)

@@ -35,13 +35,13 @@ def still(cost, *, at_rest: bool = False) -> co.Solution:
 def redundant(curve=None) -> co.Solution:
     """Two forces that do the same work, and only their sum costs anything."""
     left, right = co.Unknown("left"), co.Unknown("right")
-    stated = [
+    constraints = [
         co.initial(q=0.0, qd=0.0),
         co.final(q=1.0, qd=0.0),
         co.path(lambda now: now.tau - now.left - now.right, equals=0.0),
     ]
     cost = co.integral(lambda now: (now.left + now.right) ** 2)
-    return co.solve(co.Problem(particle("x"), 1.0, cost, stated, [left, right]), curve or co.HermiteSimpson(10))
+    return co.solve(co.Problem(particle("x"), 1.0, cost, constraints, [left, right]), curve or co.HermiteSimpson(10))
 
 
 @pytest.mark.parametrize(("k", "falling"), [(90.0, 0), (105.0, 1), (1500.0, 1), (1600.0, 2), (7800.0, 2), (8000.0, 3)])
@@ -81,9 +81,9 @@ def test_a_motion_between_bounds_everywhere_has_no_freedom():
 
 def test_a_bound_that_pushes_takes_a_freedom_and_one_that_does_not_is_said_to_be_weak():
     def settled(room: float) -> SecondOrder:
-        stated = [co.initial(q=0.0, qd=0.0), co.final(qd=0.0), co.bounds(q=(-5.0, room))]
+        constraints = [co.initial(q=0.0, qd=0.0), co.final(qd=0.0), co.bounds(q=(-5.0, room))]
         cost = co.terminal(lambda now: (now.q - 1.0) ** 2) + 1e-3 * co.integral(lambda now: now.tau**2)
-        return judged(co.solve(co.Problem(particle("x"), 1.0, cost, stated), co.BSpline(4), ipopt={"tol": 1e-10}))
+        return judged(co.solve(co.Problem(particle("x"), 1.0, cost, constraints), co.BSpline(4), ipopt={"tol": 1e-10}))
 
     far, pushed = settled(3.0), settled(0.5)
     assert (far.kind, pushed.kind, far.weak) == ("minimum", "minimum", 0)
@@ -101,8 +101,8 @@ def test_a_bound_that_pushes_takes_a_freedom_and_one_that_does_not_is_said_to_be
 
 
 def test_phases_that_may_meet_at_any_time_are_flat_in_their_durations():
-    def part(*stated) -> co.Problem:
-        return co.Problem(particle("x"), co.Free(0.1, 2.0), co.integral(lambda now: 1 + now.tau**2), list(stated))
+    def part(*constraints) -> co.Problem:
+        return co.Problem(particle("x"), co.Free(0.1, 2.0), co.integral(lambda now: 1 + now.tau**2), list(constraints))
 
     motion = co.Sequence({"go": part(co.initial(q=0.0, qd=0.0)), "stop": part(co.final(q=1.0, qd=0.0))})
     solution = co.solve(motion, co.HermiteSimpson(4), ipopt={"tol": 1e-11})
