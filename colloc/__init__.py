@@ -32,6 +32,7 @@ The layers, lowest first; each imports only from those listed before it:
     refinement      solving in rounds: where one starts, and which grid comes next; what a failed one says
     storage         solutions as files
     solve           from a problem to a solution, refined where asked for, or a SolveError
+    optimality      how good an answer is, and what it hangs on
     sweeps          many solves at once, on any executor: random starts, parameter studies
     descent         steepest descent, BFGS and Newton methods for motions without constraints beside bounds
     control         iLQR, and feedback around a motion
@@ -52,9 +53,9 @@ from colloc.support.version import __version__ as __version__
 if TYPE_CHECKING:  # for type checkers and editors, the table below once more
     from colloc import (
         control as control, curves as curves, descent as descent, dynamics as dynamics, evaluator as evaluator,
-        formats as formats, kernels as kernels, loops as loops, model as model, plot as plot, problem as problem,
-        refinement as refinement, solution as solution, solver as solver, storage as storage, support as support,
-        sweeps as sweeps, transcription as transcription,
+        formats as formats, kernels as kernels, loops as loops, model as model, optimality as optimality, plot as plot,
+        problem as problem, refinement as refinement, solution as solution, solver as solver, storage as storage,
+        support as support, sweeps as sweeps, transcription as transcription,
     )
     from colloc.curves import BSpline as BSpline, HermiteSimpson as HermiteSimpson, Radau as Radau
     from colloc.evaluator import Evaluator as Evaluator
@@ -112,6 +113,7 @@ _PACKAGES = {
     "kernels": "Compile CompileWarning",
     "loops": "",
     "model": "Friction Joint PointMotion point_motion reach",
+    "optimality": "Certificate Costates certify costates",
     "plot": "",
     "problem": "Cost Instant Parametrised ground parametrised",
     "refinement": "Iteration SolutionWarning tie_break",

@@ -13,11 +13,13 @@ animation   the moving stick figure
 player      files that play images
 iterations  how a solver got to its answer
 refinement  how a grid was refined, and its errors
+certificate switching functions and the Hamiltonian of an answer
 optima      the costs that random starts lead to
 map         a sweep over two values
 """
 
 from colloc.plot.animation import animate
+from colloc.plot.certificate import certificate
 from colloc.plot.figure import save_figure, show
 from colloc.plot.iterations import convergence, descents
 from colloc.plot.map import map
@@ -29,8 +31,8 @@ from colloc.plot.summary import summary
 from colloc.support.packages import present
 
 __all__ = [
-    "animate", "convergence", "descents", "error", "guess", "joints", "map", "motion", "optima", "reactions", "rounds",
-    "save_figure", "show", "summary", "torques",
+    "animate", "certificate", "convergence", "descents", "error", "guess", "joints", "map", "motion", "optima",
+    "reactions", "rounds", "save_figure", "show", "summary", "torques",
 ]  # fmt: skip
 
 present(__name__)

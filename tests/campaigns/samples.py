@@ -87,6 +87,11 @@ def solution() -> co.Solution:
 
 
 @cache
+def certificate() -> co.optimality.Certificate:
+    return co.optimality.certify(solution())
+
+
+@cache
 def saved() -> Path:
     co.save(solution(), FOLDER / "saved.npz")
     return FOLDER / "saved.npz"
@@ -205,7 +210,7 @@ BY_NAME = {
     "dynamics": "dynamics.newton_euler", "limits": "co.Limits()", "values": "{'shoulder': 0.5}", "quantity": "'velocity'",
     "ud": "symbol('ud', 1)", "udd": "symbol('udd', 1)", "y": "np.zeros((3, 4))", "du": "np.zeros((3, 2))",
     "message": "'message'", "what": "'what'", "factor": "2.0", "translation": "(0, 0, 0)", "rpy": "(0, 0, 0)",
-    "breakpoints": "None", "expression": "now().q", "end_instant": "None", "vectors": "symbol('v')",
+    "certificate": "certificate()", "breakpoints": "None", "expression": "now().q", "end_instant": "None", "vectors": "symbol('v')",
 }  # fmt: skip
 OWN = {
     "co.sweep": {"cases": "{'weight': [1.0]}", "curve": "co.BSpline(3)"},

@@ -1,0 +1,302 @@
+"""A certificate: what an optimum must meet, line by line, each with its number and its tolerance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from colloc.optimality.costates import Costates, costates
+from colloc.optimality.forces import forces
+from colloc.optimality.hamiltonian import Instants, instants
+from colloc.optimality.krawczyk import Uniqueness, locally_unique
+from colloc.optimality.second_order import LARGEST, SecondOrder, active_constraints, second_order
+from colloc.solution import SequenceSolution, Solution, Verification, verify
+from colloc.solution.verify import kkt
+from colloc.support.checks import InputError, instance, relative_tolerance, spelt
+from colloc.support.display import Table, short
+from colloc.support.interrupts import reraise_interrupt
+
+_PROGRAM = 1e-6  # tolerance of residuals of the program, in natural sizes, relative to the cost
+
+
+@dataclass(frozen=True)
+class Line:
+    """One condition of a certificate.
+
+    Parameters
+    ----------
+    condition : str
+    passed : bool or None
+        None where it was not tried, or where nothing can be said.
+    value, tolerance : float
+        The number that is judged, and what it must not exceed; NaN where there is none.
+    detail : str
+        What the number is, where it is largest, or why there is none.
+    """
+
+    condition: str
+    passed: bool | None
+    value: float = np.nan
+    tolerance: float = np.nan
+    detail: str = ""
+
+    def cells(self) -> tuple[str, ...]:
+        """Condition, verdict, value, tolerance and detail as text."""
+        verdict = {True: "pass", False: "FAIL", None: "open"}[self.passed]
+        numbers = ("" if np.isnan(number) else f"{number:.1e}" for number in (self.value, self.tolerance))
+        return (self.condition, verdict, *numbers, self.detail)
+
+
+@dataclass(frozen=True, repr=False)
+class Certificate:
+    """How an answer meets the conditions of an optimum.
+
+    Parameters
+    ----------
+    solution : Solution or SequenceSolution
+    lines : tuple of Line
+    costates : dict of str to Costates
+        By phase; empty where there are none.
+    instants : dict of str to Instants
+        The Hamiltonian and switching functions, by phase.
+    second_order : SecondOrder or None
+        None where it was not tried.
+    uniqueness : Uniqueness
+    verification : Verification or None
+        The forward simulation; None where it was not possible.
+
+    Examples
+    --------
+    >>> certificate = co.optimality.certify(solution)
+    >>> certificate["Hamiltonian, free duration"].passed, certificate["minimum principle"].passed
+    (True, True)
+    """
+
+    solution: Solution | SequenceSolution
+    lines: tuple[Line, ...]
+    costates: dict[str, Costates] = field(default_factory=dict)
+    instants: dict[str, Instants] = field(default_factory=dict)
+    second_order: SecondOrder | None = None
+    uniqueness: Uniqueness = field(default_factory=lambda: Uniqueness(None))
+    verification: Verification | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether no line fails; those that are open do not count."""
+        return all(line.passed is not False for line in self.lines)
+
+    def __getitem__(self, condition: str) -> Line:
+        for line in self.lines:
+            if line.condition == condition:
+                return line
+        raise InputError(
+            f"no condition named {condition!r} (known: {', '.join(repr(line.condition) for line in self.lines)})"
+        )
+
+    def __repr__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+    def _table(self) -> Table:
+        counts = [sum(line.passed is verdict for line in self.lines) for verdict in (True, False, None)]
+        title = f"Certificate: {counts[0]} pass, {counts[1]} fail, {counts[2]} open"
+        return Table(title, ("condition", "", "value", "tolerance", ""), [line.cells() for line in self.lines])
+
+
+@spelt
+@reraise_interrupt
+def certify(solution: Solution | SequenceSolution, *, tol: float = 1e-3) -> Certificate:
+    """What an answer has of an optimum: of its program, and of the continuous problem.
+
+    Of the program, the residuals of its first-order conditions, in natural sizes and relative to the cost; whether it
+    is a minimum, by the second-order conditions; and whether it is the only one near by, by an interval Newton test
+    that proves it. Of the continuous problem, by the costates that the multipliers make (`costates`), Pontryagin's
+    minimum principle at every instant, the course of the Hamiltonian, and what is left of the costates after the ends;
+    and a simulation forward under the torques.
+
+    A line that fails says that the condition is not met within the tolerance, on coarse grids for want of a finer one.
+    One that is open was not tried, or is not decided, and says why.
+
+    Parameters
+    ----------
+    solution : Solution or SequenceSolution
+    tol : float
+        Tolerance of the conditions of the continuous problem, relative to the cost; those of the program must hold to
+        1e-6.
+
+    Returns
+    -------
+    Certificate
+
+    Raises
+    ------
+    InputError
+        For anything but a Solution, one that is not finite, or a tolerance that is not between 0 and 1.
+
+    See Also
+    --------
+    verify : The simulation alone.
+    colloc.plot.certificate : A picture of switching functions and of the Hamiltonian.
+
+    Examples
+    --------
+    >>> certificate = co.optimality.certify(solution)
+    >>> certificate["stationarity"].passed
+    True
+    """
+    instance("solution", solution, Solution | SequenceSolution, "see co.solve")
+    tol = relative_tolerance("tol", tol)
+    if not np.isfinite(solution.x).all():
+        raise InputError("solution must be finite to be judged, got variables that are not")
+    kind, uniqueness, of_minimum = _minimum(solution)
+    simulated, forward = _simulated(solution, tol)
+    along, principle, continuous = _continuous(solution, tol)
+    lines = (*_program(solution), *continuous, *of_minimum, forward)
+    return Certificate(solution, lines, along, principle, kind, uniqueness, simulated)
+
+
+def _program(solution: Solution | SequenceSolution) -> Iterator[Line]:
+    """The first-order conditions of the program."""
+    lam_g, lam_x = (solution.multipliers[name] for name in ("g", "x"))
+    residuals = kkt(solution.nlp, solution.x, solution.parameters, lam_g, lam_x)
+    scale = solution.cost_scale
+    details = {
+        "stationarity": "gradient of the Lagrangian",
+        "feasibility": "violation of a row or bound",
+        "complementarity": "multiplier times distance from the bound",
+        "sign": "multiplier that pushes the wrong way",
+    }
+    for name, detail in details.items():
+        value = getattr(residuals, name) / (1.0 if name == "feasibility" else scale)
+        yield Line(name, bool(value <= _PROGRAM), value, _PROGRAM, detail)
+
+
+def _continuous(
+    solution: Solution | SequenceSolution, tol: float
+) -> tuple[dict[str, Costates], dict[str, Instants], list[Line]]:
+    """Pontryagin's conditions."""
+    names = ("minimum principle", "Hamiltonian, constant", "Hamiltonian, free duration", "transversality")
+    try:
+        along = costates(solution)
+    except InputError as reason:
+        return {}, {}, [Line(name, None, detail=f"not tried: {reason}") for name in names]
+    lam_g, lam_x = (solution.multipliers[name] for name in ("g", "x"))
+    acting = forces(solution.nlp, solution.x, solution.parameters, lam_g, lam_x)
+    at = {name: instants(phase, along[name], acting[name]) for name, phase in solution.phases.items()}
+    rate = solution.cost_scale / solution.duration
+    lines = [
+        _principle(at, solution.cost_scale, tol),
+        _worst(names[1], {name: _unsteadiness(now) / rate for name, now in at.items()}, tol, _when_unsteady(at)),
+        _free_duration(names[2], {name: abs(_mean(now) - now.expected) / rate for name, now in at.items()}, tol),
+        _transversality(names[3], solution, along, at, tol),
+    ]
+    return along, at, lines
+
+
+def _principle(at: dict[str, Instants], cost: float, tol: float) -> Line:
+    """What other controls would gain, and which."""
+    value = sum(float(now.weights @ now.gain) for now in at.values()) / cost
+    if np.isnan(value):
+        return Line("minimum principle", None, detail="not decided: the programs of the instants were not solved")
+    shares = {
+        f"{phase}: {name}" if phase else name: share for phase, now in at.items() for name, share in now.gain_by.items()
+    }
+    worst = max(shares, key=lambda name: shares[name], default="")
+    by = f", most by {worst}" if value > tol and worst else ""
+    detail = f"what other controls within their bounds would gain{by}"
+    return Line("minimum principle", bool(value <= tol), value, tol, detail)
+
+
+def _mean(now: Instants) -> float:
+    return float(now.weights @ now.hamiltonian / now.weights.sum())
+
+
+def _steady(now: Instants) -> np.ndarray:
+    """How far the Hamiltonian is from its mean in every segment, what the time does to it left out, shape (N,)."""
+    values = now.hamiltonian - now.drift
+    for segment in np.unique(now.segment):
+        part = now.segment == segment
+        values[part] -= now.weights[part] @ values[part] / now.weights[part].sum()
+    return values
+
+
+def _unsteadiness(now: Instants) -> float:
+    return float(np.abs(_steady(now)).max())
+
+
+def _when_unsteady(at: dict[str, Instants]) -> Callable[[str], str]:
+    def detail(phase: str) -> str:
+        now = at[phase]
+        t = now.t[np.abs(_steady(now)).argmax()]
+        but = " but for what the time does to it" if now.drift.any() else ""
+        return f"largest deviation{but}, at t = {short(t)} s"
+
+    return detail
+
+
+def _worst(condition: str, values: dict[str, float], tol: float, detail: Callable[[str], str]) -> Line:
+    """A line of the worst phase."""
+    phase = max(values, key=lambda name: values[name])
+    of_phase = f", in phase {phase!r}" if phase else ""
+    return Line(condition, bool(values[phase] <= tol), values[phase], tol, detail(phase) + of_phase)
+
+
+def _free_duration(condition: str, values: dict[str, float], tol: float) -> Line:
+    free = {name: value for name, value in values.items() if not np.isnan(value)}
+    if not free:
+        return Line(condition, None, detail="not tried: the duration is given")
+    return _worst(condition, free, tol, lambda _: "its mean, less what the duration itself costs")
+
+
+def _transversality(
+    condition: str,
+    solution: Solution | SequenceSolution,
+    along: dict[str, Costates],
+    at: dict[str, Instants],
+    tol: float,
+) -> Line:
+    """Costates that nothing at the end, or in the next phase, accounts for."""
+    values = {}
+    for name, phase in along.items():
+        sizes = np.abs(phase.all).max(axis=0, initial=0.0)
+        # Where costates are nothing but rounding, what they would be if all of the cost hung on their state.
+        states = np.maximum(1.0, np.abs(at[name].states).max(axis=0, initial=0.0))
+        sizes = np.maximum(sizes, solution.cost_scale / states)
+        values[name] = float((np.abs(phase.after_end) / sizes).max(initial=0.0))
+    return _worst(condition, values, tol, lambda _: "costates that the conditions at the end do not account for")
+
+
+def _minimum(solution: Solution | SequenceSolution) -> tuple[SecondOrder | None, Uniqueness, list[Line]]:
+    """The second-order conditions of the program, and whether its answer is the only one near by."""
+    nlp, x, p, multipliers = solution.nlp, solution.x, solution.parameters, solution.multipliers
+    size = int(nlp.free.sum())
+    if size > LARGEST:
+        reason = f"not tried: size, {size} variables, more than {LARGEST}"
+        lines = [Line(name, None, detail=reason) for name in ("local minimum", "locally unique")]
+        return None, Uniqueness(None, reason=reason), lines
+    kind = second_order(nlp, x, p, multipliers, solution.cost_scale)
+    passed = None if kind.kind == "undecided" else kind.kind == "minimum"
+    active = active_constraints(nlp, x, p, multipliers, solution.cost_scale)
+    unique = locally_unique(nlp, x, p, multipliers, active)
+    word = "not tried" if unique.proved is None else "not shown"
+    detail = "proved: one answer in a box of this radius" if unique.proved else f"{word}: {unique.reason}"
+    lines = [
+        Line("local minimum", passed, detail=str(kind)),
+        Line("locally unique", unique.proved or None, unique.radius, detail=detail),
+    ]
+    return kind, unique, lines
+
+
+def _simulated(solution: Solution | SequenceSolution, tol: float) -> tuple[Verification | None, Line]:
+    """The motion that the torques make, interval by interval."""
+    try:
+        simulated = verify(solution)
+    except InputError as reason:
+        return None, Line("forward simulation", None, detail=f"not tried: {reason}")
+    value = simulated.local_error
+    detail = f"largest deviation of an interval; of the whole {simulated.forward_error:.1e}"
+    return simulated, Line("forward simulation", bool(value <= tol), value, tol, detail)

@@ -1,0 +1,134 @@
+"""When bounds on control points act: the measure on the times of contact that does the same to a spline.
+
+A bound on the control points of a spline bounds the spline. Multipliers of control points are forces on functions that
+live on several intervals; those of the continuous problem act where the spline is at its bound and nowhere else: as a
+density on arcs there, with jumps where these begin and end (Jacobson, Lele and Speyer 1971).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from colloc.numerics.bspline import SplineBasis
+from colloc.numerics.quadrature import gauss
+
+_CONTACT = 1e-6  # of the natural size: a spline so close to its bound is there
+_MET = 1e-3  # of the multipliers, which the measure leaves over
+_ACCURACY = 1e-12  # of the least squares, whose numbers are about one
+_LITTLE = 1e-4  # of the largest part of the measure
+_PLACES = np.linspace(0.0, 1.0, 7)  # of an interval, where contact is looked for
+
+
+class Contact(NamedTuple):
+    """Forces in time that stand for multipliers of control points.
+
+    Parameters
+    ----------
+    s : ndarray, shape (K,)
+    interval : ndarray of int, shape (K,)
+    values : ndarray, shape (K,)
+    dense : ndarray of bool, shape (K,)
+        Which are part of a density that is linear on the interval.
+    """
+
+    s: np.ndarray
+    interval: np.ndarray
+    values: np.ndarray
+    dense: np.ndarray
+
+
+def contact(
+    basis: SplineBasis, points: np.ndarray, pull: np.ndarray, bounds: tuple[float, float], size: float
+) -> Contact:
+    """Forces where a spline is at its bounds, or at the control points themselves where no such forces do the same.
+
+    Parameters
+    ----------
+    basis : SplineBasis
+    points, pull : ndarray, shape (basis.size,)
+        Control points and their multipliers, positive at the upper bound.
+    bounds : (float, float)
+    size : float
+        Natural size of the spline.
+    """
+    parts = [
+        _on_one_side(basis, sign * points, np.maximum(sign * pull, 0.0), sign * bound, size, sign)
+        for sign, bound in ((1.0, bounds[1]), (-1.0, bounds[0]))
+        if (sign * pull > 0).any()
+    ]
+    none = Contact(np.zeros(0), np.zeros(0, int), np.zeros(0), np.zeros(0, bool))
+    return Contact(*map(np.concatenate, zip(none, *parts, strict=True)))
+
+
+def _on_one_side(
+    basis: SplineBasis, points: np.ndarray, pull: np.ndarray, bound: float, size: float, sign: float
+) -> Contact:
+    """The forces of an upper bound, times a sign."""
+    jumps, arcs = _candidates(basis, points, bound, size)
+    nodes, weights = gauss(basis.degree + 1)
+    widths = np.diff(basis.breakpoints)
+    s = basis.breakpoints[arcs, None] + widths[arcs, None] * nodes
+    at = np.repeat(arcs, nodes.size)
+    hats = np.stack([1 - nodes, nodes]) * weights  # a density that falls, and one that rises, over an interval
+    columns = [_functions(basis, jumps[0], jumps[1])]
+    inside = _functions(basis, s.ravel(), at).reshape(arcs.size, nodes.size, basis.size)
+    columns += [np.einsum("anb,n->ab", inside, hat) * widths[arcs, None] for hat in hats]
+    measure = _nonnegative(np.vstack(columns).T, pull)
+    if np.abs(np.vstack(columns).T @ measure - pull).max() > _MET * pull.max():
+        greville, interval = basis.sites()
+        acting = pull > 0
+        return Contact(greville[acting], interval[acting], sign * pull[acting], np.zeros(acting.sum(), bool))
+    single, (falling, rising) = measure[: jumps[0].size], measure[jumps[0].size :].reshape(2, -1)
+    density = (falling[:, None] * hats[0] + rising[:, None] * hats[1]) * widths[arcs, None]
+    return Contact(
+        np.append(jumps[0], s.ravel()),
+        np.append(jumps[1], at),
+        sign * np.append(single, density.ravel()),
+        np.append(np.zeros(single.size, bool), np.ones(density.size, bool)),
+    )
+
+
+def _candidates(
+    basis: SplineBasis, points: np.ndarray, bound: float, size: float
+) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+    """Times where contact begins, ends or is at one time, with their intervals; intervals that are in contact whole."""
+    s = basis.breakpoints[:-1, None] + np.diff(basis.breakpoints)[:, None] * _PLACES
+    at = np.repeat(np.arange(basis.intervals), _PLACES.size)
+    values = (_functions(basis, s.ravel(), at) @ points).reshape(s.shape)
+    touching = np.less(np.abs(values - bound), _CONTACT * size)
+    whole = np.asarray(touching.all(axis=1))
+    beside = np.pad(whole, 1)
+    edge = touching & ~whole[:, None]
+    edge[:, 0] |= whole & ~beside[:-2]
+    edge[:, -1] |= whole & ~beside[2:]
+    return (s[edge], at.reshape(s.shape)[edge]), np.flatnonzero(whole)
+
+
+def _functions(basis: SplineBasis, s: np.ndarray, interval: np.ndarray) -> np.ndarray:
+    """All basis functions at times, shape (N, basis.size)."""
+    dense = np.zeros((s.size, basis.size + basis.degree))
+    columns = basis.first[interval][:, None] + np.arange(basis.degree + 1)
+    np.put_along_axis(dense, columns, basis.values(s, 0, interval), axis=1)
+    return dense[:, : basis.size]
+
+
+def _nonnegative(matrix: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Least squares among what is not negative."""
+    if not matrix.shape[1]:
+        return np.zeros(0)
+    size, lengths = values.max(), np.linalg.norm(matrix, axis=0)
+    normal = ca.sparsify(ca.DM(matrix.T @ matrix / np.outer(lengths, lengths)))
+    options = {"piqp": {"verbose": False, "eps_abs": _ACCURACY, "eps_rel": _ACCURACY}, "error_on_fail": False}
+    solver = ca.conic("measure", "piqp", {"h": normal.sparsity()}, options)
+    amounts = np.maximum(
+        np.array(solver(h=normal, g=-(matrix.T @ values) / (size * lengths), lbx=0.0)["x"]).ravel(), 0.0
+    )
+    # An interior point method leaves a little of everything: what is more than that, once more and exactly.
+    some = amounts > _LITTLE * amounts.max()
+    exact = np.linalg.lstsq(matrix[:, some] / lengths[some], values / size, rcond=None)[0]
+    if (exact >= 0).all():
+        amounts[~some], amounts[some] = 0.0, exact
+    return size * amounts / lengths

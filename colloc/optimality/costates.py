@@ -1,0 +1,226 @@
+"""Costates of the continuous problem from the multipliers of the program.
+
+A program in splines is a weak form: its stationarity says that the forces of all rows, bounds and costs together do no
+work in any movement that a spline can make. The costates are integrals of these forces from the start. In the
+normalised time, with q' and q'' its derivatives, and D the density of forces on each,
+
+    pi_0' = -D_q,    pi_1' = -D_q' - pi_0,    0 = pi_1 + D_q''    (the last as far as splines can tell)
+
+begin with what end conditions and links do at the start, and are zero after what they do at the end. Integrated twice,
+multipliers lose the noise that they have on a coarse grid.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import factorial
+
+import numpy as np
+from numpy.polynomial import legendre
+
+from colloc.optimality.forces import Forces, forces, local_splines, row_density
+from colloc.solution import SequenceSolution, Solution
+from colloc.support.checks import instance, spelt
+from colloc.support.interrupts import reraise_interrupt
+from colloc.transcription import NLP, BaseNLP, SequenceNLP
+
+_PLACES = np.linspace(-1.0, 1.0, 7)  # of an interval, at which costates are sampled: its ends, and between them
+_SAME = 1e-12  # of the normalised time: a time that is met but for rounding
+
+
+@dataclass(frozen=True)
+class Costates:
+    """Costates along one phase: how the cost from there on changes with each position, velocity and state.
+
+    Parameters
+    ----------
+    t : ndarray, shape (N,) [s]
+        Since the phase began: seven times on every interval of the grid, its ends from inside.
+    interval : ndarray of int, shape (N,)
+        Number of the interval.
+    lam_q, lam_qd : ndarray, shape (N, n)
+        Of positions and velocities, in units of the cost per rad or m, and per rad/s or m/s.
+    lam_states : ndarray, shape (N, m)
+        Of the components of all states.
+    lam_higher : ndarray, shape (N, k)
+        Of accelerations and signals where rates of these are in the problem; else k = 0.
+    after_end : ndarray, shape (n + n + m + k,)
+        Of all these after what is imposed on the end: zero up to residuals of the program.
+    densities : dict of str to ndarray, shape (N,)
+        Multipliers per second of the rows that hold along the path, by their labels: positive at an upper bound. On
+        smooth splines they are means over an interval.
+
+    Examples
+    --------
+    >>> along = co.optimality.costates(solution)[""]
+    >>> along.lam_q.shape == along.lam_qd.shape == (along.t.size, 2)
+    True
+    """
+
+    t: np.ndarray
+    interval: np.ndarray
+    lam_q: np.ndarray
+    lam_qd: np.ndarray
+    lam_states: np.ndarray
+    lam_higher: np.ndarray
+    after_end: np.ndarray
+    densities: dict[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[tuple[str, int]]:
+        """What `all` has side by side: "q", "signals" or "states", and the derivative."""
+        higher = [("q", 2), ("signals", 0)] if self.lam_higher.shape[1] else []
+        return [("q", 0), ("q", 1), ("states", 0), *higher]
+
+    @property
+    def all(self) -> np.ndarray:
+        """Those of positions, velocities, states and higher derivatives side by side, shape (N, n + n + m + k)."""
+        return np.hstack([self.lam_q, self.lam_qd, self.lam_states, self.lam_higher])
+
+
+@spelt
+@reraise_interrupt
+def costates(solution: Solution | SequenceSolution) -> dict[str, Costates]:
+    """The costates of the continuous problem, from the multipliers of the program.
+
+    Where bounds on positions or velocities are active, they may jump; so they do between phases, by the multipliers of
+    links and impacts. They are as good as the grid: `certify` says how well they meet the conditions of an optimum.
+
+    Parameters
+    ----------
+    solution : Solution or SequenceSolution
+
+    Returns
+    -------
+    dict of str to Costates
+        By phase; of a single motion under an empty name.
+
+    Raises
+    ------
+    InputError
+        For a curve whose breakpoints are unknowns, and joints of closed chains that follow from others.
+
+    See Also
+    --------
+    certify : What they are needed for.
+
+    Examples
+    --------
+    >>> phase = co.optimality.costates(solution)[""]
+    >>> float(abs(phase.after_end).max()) < 1e-6
+    True
+    """
+    instance("solution", solution, Solution | SequenceSolution, "see co.solve")
+    lam_g, lam_x = (solution.multipliers[name] for name in ("g", "x"))
+    acting = forces(solution.nlp, solution.x, solution.parameters, lam_g, lam_x)
+    return {
+        name: _integrated(phase.nlp, phase.duration, acting[name], _densities(solution.nlp, name, lam_g))
+        for name, phase in solution.phases.items()
+    }
+
+
+def costate_of(along: Costates, name: str, order: int) -> np.ndarray:
+    """Costates of a derivative of "q", "signals" or "states", shape (N, size)."""
+    n = along.lam_q.shape[1]
+    first = {("q", 0): along.lam_q, ("q", 1): along.lam_qd, ("states", 0): along.lam_states}
+    higher = {("q", 2): along.lam_higher[:, :n], ("signals", 0): along.lam_higher[:, n:]}
+    return (first | higher)[name, order]
+
+
+def places(nlp: NLP) -> tuple[np.ndarray, np.ndarray]:
+    """Normalised times at which costates are given, and their intervals, each shape (N,)."""
+    ends = nlp.grid.breakpoints
+    s = ends[:-1, None] + np.diff(ends)[:, None] * (_PLACES + 1) / 2
+    return s.ravel(), np.repeat(np.arange(ends.size - 1), _PLACES.size)
+
+
+def integral_to(nlp: NLP, acting: Forces, columns: np.ndarray) -> np.ndarray:
+    """Integrals of some columns of the forces from the start to the places of the costates, shape (N, columns)."""
+    (total,), _ = _chained(nlp, acting, [columns])
+    return -total
+
+
+def _integrated(nlp: NLP, T: float, acting: Forces, densities: dict[str, np.ndarray]) -> Costates:
+    along, after = {}, {}
+    for spline in local_splines(nlp.grid):
+        values, ends = _chained(nlp, acting, spline.columns[:-1])
+        for order, (value, end) in enumerate(zip(values, ends, strict=True)):
+            along[spline.name, order], after[spline.name, order] = value * T**order, end * T**order
+    s, interval = places(nlp)
+    names = [("q", 0), ("q", 1), ("states", 0)]
+    higher = [name for name in along if name not in names]
+    return Costates(
+        s * T,
+        interval,
+        lam_q=along["q", 0],
+        lam_qd=along["q", 1],
+        lam_states=along["states", 0],
+        lam_higher=np.hstack([np.zeros((s.size, 0)), *(along[name] for name in higher)]),
+        after_end=np.concatenate([after[name] for name in (*names, *higher)]),
+        densities={label: density / T for label, density in densities.items()},
+    )
+
+
+def _chained(nlp: NLP, acting: Forces, orders: list[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Solutions of pi_0' = -D_0, pi_k' = -D_k - pi_(k - 1), from zero before the start on.
+
+    Parameters
+    ----------
+    nlp : NLP
+    acting : Forces
+    orders : list of ndarray of int
+        The columns of D_0, D_1, ...
+
+    Returns
+    -------
+    list of ndarray, shape (N, columns)
+        At the places of the costates.
+    list of ndarray, shape (columns,)
+        After the end.
+    """
+    ends, density, jumps = nlp.grid.breakpoints, acting.density(nlp.grid.breakpoints), acting.jumps
+    s, _ = places(nlp)
+    first = np.tile(_PLACES < 1, ends.size - 1)  # what acts at the end of an interval has acted there at its last place
+    late = s[:, None] - jumps.s
+    acted = (late > _SAME) | ((np.abs(late) <= _SAME) & first[:, None])
+    half = np.diff(ends)[:, None] / 2
+    values, after, below = [], [], None
+    for k, columns in enumerate(orders):
+        rate = -density[:, :, columns]
+        if below is not None:
+            rate = _added(rate, -below)
+        below = legendre.legint(rate, lbnd=-1, axis=0) * half
+        steps = below.sum(axis=0)
+        below[0] += np.cumsum(steps, axis=0) - steps
+        value = np.moveaxis(legendre.legval(_PLACES, below), 2, 1).reshape(s.size, -1)
+        end = below.sum(axis=0)[-1]
+        for i in range(k + 1):
+            pull, power = jumps.values[:, orders[i]], k - i
+            factor = -((-1) ** power) / factorial(power)
+            value = value + factor * (np.where(acted, late, 0.0) ** power * acted) @ pull
+            end = end + factor * (1 - jumps.s) ** power @ pull
+        values.append(value)
+        after.append(end)
+    return values, after
+
+
+def _added(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The sum of polynomials of different degrees, coefficients along the first axis."""
+    total = np.zeros((max(len(a), len(b)), *a.shape[1:]))
+    total[: len(a)] += a
+    total[: len(b)] += b
+    return total
+
+
+def _densities(nlp: BaseNLP, phase: str, lam_g: np.ndarray) -> dict[str, np.ndarray]:
+    """Multipliers of rows along the path of a phase, per unit of the normalised time, at the places of the costates."""
+    program, densities = nlp.phases[phase], {}
+    for k, block in enumerate(nlp.constraints):
+        owner = nlp.owners.get(block) if isinstance(nlp, SequenceNLP) else ""
+        if owner != phase or block.n_slices == 1 or block.sites.interval is None:
+            continue
+        multipliers = lam_g[nlp.offsets[k] : nlp.offsets[k + 1]].reshape(block.n_slices, block.n_rows).T
+        values = legendre.legval(_PLACES, row_density(program, block, multipliers))
+        for label, value in zip(block.rows.labels, values.transpose(1, 0, 2), strict=True):
+            densities[label] = densities.get(label, 0.0) + value.ravel()
+    return densities

@@ -1,0 +1,390 @@
+"""What rows, bounds and costs do to a motion: first derivatives of the Lagrangian, as forces along time.
+
+A row at a place sees the splines and their derivatives in the normalised time there. Its multiplier times its slopes by
+these is a force on each of them. Forces along the path are densities in the limit of fine grids, and are made
+polynomials on every interval; those of bounds on positions and velocities, of ends and of single moments may be jumps.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+from numpy.polynomial import legendre
+
+from colloc.blocks.block import Block
+from colloc.numerics.bspline import SplineBasis
+from colloc.optimality.contact import contact
+from colloc.problem import natural_size
+from colloc.problem.joint_constraints import JointBounds
+from colloc.support.checks import InputError
+from colloc.transcription import NLP, BaseNLP, FreeKnotsGrid, Grid, SequenceNLP
+from colloc.transcription.grid import ORDERS
+
+_AT_BREAKPOINT = 1e-9  # of the normalised time
+
+
+class LocalSpline(NamedTuple):
+    """A spline and its derivatives among the local variables of a grid.
+
+    All but the last are states of the continuous problem; the last is what controls them.
+
+    Parameters
+    ----------
+    name : "q", "signals" or "states"
+    columns : list of ndarray of int
+        The local variables that each of them is, the spline itself first.
+    """
+
+    name: str
+    columns: list[np.ndarray]
+
+
+class Forces(NamedTuple):
+    """Forces on the local variables of a phase.
+
+    Parameters
+    ----------
+    s : ndarray, shape (K,)
+        Where they act, as fractions of the duration.
+    interval : ndarray of int, shape (K,)
+        On which interval.
+    values : ndarray, shape (K, w + 2)
+        First derivatives of the Lagrangian in the local variables, then in the normalised time where it stands in them
+        explicitly; last T times that in the duration T, motions being the same functions of time.
+    degree : ndarray of int, shape (K,)
+        Of the polynomial on the interval that a force is part of; -1 for what acts at one time.
+    """
+
+    s: np.ndarray
+    interval: np.ndarray
+    values: np.ndarray
+    degree: np.ndarray
+
+    def density(self, ends: np.ndarray) -> np.ndarray:
+        """Legendre coefficients on every interval of the forces that are no jumps, shape (degree + 1, intervals, w).
+
+        The polynomials have the same moments as the forces.
+        """
+        along = self.degree >= 0
+        widths, k, values = np.diff(ends), self.interval[along], self.values[along]
+        place = 2 * (self.s[along] - ends[k]) / widths[k] - 1
+        coefficients = np.zeros((self.degree.max(initial=0) + 1, widths.size, self.values.shape[1]))
+        polynomials = legendre.legvander(place, len(coefficients) - 1)
+        for order, coefficient in enumerate(coefficients):
+            moments = np.where(self.degree[along] >= order, polynomials[:, order], 0.0)
+            np.add.at(coefficient, k, moments[:, None] * values)
+            coefficient *= ((2 * order + 1) / widths)[:, None]
+        return coefficients
+
+    @property
+    def jumps(self) -> Forces:
+        """Those that act at one time."""
+        return Forces(*(array[self.degree < 0] for array in self))
+
+
+def local_splines(grid: Grid) -> list[LocalSpline]:
+    """The splines of a grid, in the order of its local variables."""
+    splines, end = [], 0
+    for name, orders in (("q", 4 if grid.rates else 3), ("signals", 2 if grid.rates else 1), ("states", 2)):
+        size = grid.layout[name].shape[1]
+        splines.append(LocalSpline(name, [end + k * size + np.arange(size) for k in range(orders)]))
+        end += orders * size
+    return splines
+
+
+def row_density(nlp: NLP, block: Block, multipliers: np.ndarray) -> np.ndarray:
+    """Densities of multipliers in the normalised time, Legendre coefficients, shape (degree + 1, intervals, rows).
+
+    Parameters
+    ----------
+    nlp : NLP
+        Of the block's phase.
+    block : Block
+        Rows along the path.
+    multipliers : ndarray, shape (rows, sites)
+    """
+    grid, sites = nlp.grid, block.sites
+    acting = _shared_out(grid, sites.s, sites.interval, multipliers.T, _degree(grid, block))
+    return acting.density(grid.breakpoints)
+
+
+def forces(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, lam_g: np.ndarray, lam_x: np.ndarray) -> dict[str, Forces]:
+    """All forces on every phase of a program, at a point with multipliers.
+
+    Parameters
+    ----------
+    nlp : NLP or SequenceNLP
+    x : ndarray, shape (n_x,)
+    p : ndarray, shape (n_p,)
+    lam_g : ndarray, shape (n_g,)
+    lam_x : ndarray, shape (n_x,)
+        Of variables that are fixed they follow from the others: those given are not looked at.
+
+    Returns
+    -------
+    dict of phase to Forces
+
+    Raises
+    ------
+    InputError
+        For a phase whose breakpoints are unknowns, or with joints that follow from others.
+    """
+    for name, phase in nlp.phases.items():
+        _check_phase(name, phase)
+    parts: dict[str, list[Forces]] = {name: [] for name in nlp.phases}
+    gradient = np.zeros(nlp.n_x)
+    for block, multipliers in _with_multipliers(nlp, lam_g):
+        slopes, explicit = _slopes(block, x, p, multipliers)
+        slices = block.sites.slices
+        np.add.at(gradient, slices.index[slices.column], slopes.sum(axis=0).T[slices.row] * slices.weight)
+        local = slices.local(x)
+        for name, force in _by_phase(nlp, x, block, slopes, explicit, local):
+            parts[name].append(force)
+    pull = np.where(nlp.free, lam_x, -gradient)
+    for name, phase in nlp.phases.items():
+        parts[name].append(_of_bounds(phase, x[nlp.parts[name]], pull[nlp.parts[name]]))
+    return {name: _joined(nlp.phases[name].grid, acting) for name, acting in parts.items()}
+
+
+def _check_phase(name: str, nlp: NLP) -> None:
+    of_phase = f" of phase {name!r}" if name else ""
+    if isinstance(nlp.grid, FreeKnotsGrid):
+        raise InputError(f"costates{of_phase} need a curve whose breakpoints are no unknowns, got {nlp.curve}")
+    if nlp.problem.coordinates is not None:
+        raise InputError(f"costates{of_phase} are those of joints that all move by themselves, not of a closed chain")
+
+
+def _with_multipliers(nlp: BaseNLP, lam_g: np.ndarray) -> list[tuple[Block, np.ndarray]]:
+    """Blocks, each with its multipliers, shape (rows, sites): ones for costs."""
+    blocks = [(block, np.ones((block.n_rows, block.n_slices))) for block in nlp.costs]
+    for block, (first, end) in zip(nlp.constraints, pairwise(nlp.offsets.tolist()), strict=True):
+        blocks.append((block, lam_g[first:end].reshape(block.n_slices, block.n_rows).T))
+    return blocks
+
+
+def _slopes(block: Block, x: np.ndarray, p: np.ndarray, lam: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Derivatives of every row, times its multiplier, in the local variables and explicitly in the normalised time.
+
+    ndarray, shape (rows, sites, w), and (rows, sites); a cost is one row.
+    """
+    local, size = block.sites.local, block.n_slices
+    value = block.value(local.w, local.d, local.p)
+    value, lam = (ca.sum1(value), lam[:1]) if block.is_cost else (value, lam)
+    if block.is_cost:
+        slopes = ca.densify(block.gradient(local.w, local.d, local.p).T)
+    else:
+        slopes = ca.densify(block.jacobian(local.w, local.d, local.p))
+    in_time = ca.jacobian(value, local.d[0]) if local.d.numel() else ca.SX(value.shape[0], 1)
+    function = ca.Function("slopes", [local.w, local.d, local.p], [slopes, ca.densify(in_time)])
+    mapped = function.map("slopes", "serial", size, [2], []) if size > 1 else function
+    values, explicit = mapped(block.sites.slices.local(x), block.sites.data, p)
+    return np.array(values).reshape(len(lam), size, -1) * lam[:, :, None], np.array(explicit) * lam
+
+
+def _by_phase(
+    nlp: BaseNLP, x: np.ndarray, block: Block, slopes: np.ndarray, explicit: np.ndarray, local: np.ndarray
+) -> list[tuple[str, Forces]]:
+    """The forces of a block on each phase that it sees."""
+    if isinstance(nlp, SequenceNLP) and block not in nlp.owners:
+        across = nlp.problem.rows.get(block.name) or nlp.problem.costs[block.name][1]
+        seen = [(point.phase, point.time) for point in across.points]
+    else:
+        name = nlp.owners[block] if isinstance(nlp, SequenceNLP) else ""
+        along = _along(nlp.phases[name], x[nlp.parts[name]], block, slopes, explicit, local)
+        if along is not None:
+            return [(name, along)]
+        seen = [(name, "start"), (name, "end")]
+    sizes = [_size(nlp.phases[name].grid, time) for name, time in seen]
+    parts = []
+    for (name, time), (first, end) in zip(seen, pairwise(accumulate(sizes, initial=0)), strict=True):
+        some = slopes[:, :, first:end].sum(axis=0)
+        parts.append((name, _at_end(nlp.phases[name].grid, time, some, local[first:end])))
+    return parts
+
+
+def _size(grid: Grid, time: str) -> int:
+    """Number of local variables at an end of a phase, or of what does not vary."""
+    sites = grid.unvarying() if time == "all along" else grid.anywhere(np.zeros(1))
+    return sites.local.w.shape[0]
+
+
+def _at_end(grid: Grid, time: str, slopes: np.ndarray, local: np.ndarray) -> Forces:
+    """Forces of one site at the start or the end of a phase, or on what does not vary, which are put to the end."""
+    size = _size(grid, "end")
+    values, seen = np.zeros((1, size + 2)), np.zeros((size, 1))
+    if time != "all along":
+        values[:, :size], seen = slopes, local
+    elif shared := size - _varying(grid):  # the last local variables; without any, nothing depends on what is seen here
+        values[:, size - shared : size], seen[size - shared :] = slopes, local
+    values[:, -1] = _by_duration(grid, values[:, :size], seen)
+    return _jumps(grid, np.array([0.0 if time == "start" else 1.0]), values)
+
+
+def _along(
+    nlp: NLP, x: np.ndarray, block: Block, slopes: np.ndarray, explicit: np.ndarray, local: np.ndarray
+) -> Forces | None:
+    """Forces of a block of one phase that sees one time at each site; None if it sees both ends."""
+    grid, sites, size = nlp.grid, block.sites, _size(nlp.grid, "end")
+    entry = nlp.problem.rows.get(block.name)
+    if slopes.shape[2] == 2 * size:
+        return None
+    if slopes.shape[2] != size:
+        assert entry is not None
+        assert isinstance(entry.constraint, JointBounds)
+        return _of_polygon(nlp, block, slopes.sum(axis=0), x, entry.constraint)
+    orders = dict(zip(entry.rows.labels, entry.orders, strict=True)) if entry else {}
+    labels = ("",) if block.is_cost else block.rows.labels
+    dense = np.array([block.n_slices > 1 and (block.is_cost or orders.get(label, 0) >= 2) for label in labels])
+    parts = []
+    for chosen in (dense, ~dense):
+        values = np.column_stack([slopes[chosen].sum(axis=0), explicit[chosen].sum(axis=0), np.zeros(sites.size)])
+        values[:, -1] = _by_duration(grid, values[:, :size], local)
+        if not chosen.any():
+            continue
+        if chosen is dense:
+            parts.append(_shared_out(grid, sites.s, sites.interval, values, _degree(grid, block)))
+        else:
+            parts.append(_jumps(grid, sites.s, values))
+    return _joined(grid, parts)
+
+
+def _of_polygon(nlp: NLP, block: Block, slopes: np.ndarray, x: np.ndarray, bounds: JointBounds) -> Forces:
+    """Forces of bounds on the control points of a derivative of the joints.
+
+    The duration in these rows only makes rates of them, which the derivatives are bounded by as well.
+    """
+    grid, order, T = nlp.grid, ORDERS[bounds.quantity], nlp.duration(x)
+    columns, basis, points = local_splines(grid)[0].columns, grid.basis, x[grid.layout["q"]]
+    if order == len(columns) - 1:  # bounds on what controls the motion: costates know nothing of these
+        return _joined(grid, [])
+    for _ in range(order):
+        points = np.diff(points, axis=0) * basis.differences()[:, None]
+        basis = basis.derivative()
+    n = columns[order].size
+    pull = np.zeros((basis.size, n))
+    pull[np.searchsorted(basis.greville(), block.sites.s - _AT_BREAKPOINT)] = slopes[:, :n]
+    sides = np.array([[-np.inf], [np.inf]]) * np.ones(n)
+    sides[:, bounds.joints] = np.array([bounds.lower, bounds.upper]) * T**order
+    return _of_control_points(grid, basis, columns[order], points, pull, sides)
+
+
+def _of_control_points(
+    grid: Grid, basis: SplineBasis, columns: np.ndarray, points: np.ndarray, pull: np.ndarray, sides: np.ndarray
+) -> Forces:
+    """Forces of bounds on control points, where they act on their splines.
+
+    Parameters
+    ----------
+    grid : Grid
+    basis : SplineBasis
+    columns : ndarray of int, shape (n,)
+        The local variables that the splines are.
+    points, pull : ndarray, shape (basis.size, n)
+        Control points and multipliers.
+    sides : ndarray, shape (2, n)
+        Lower and upper bounds.
+    """
+    parts, sizes = [], natural_size(sides[0], sides[1])
+    for j, column in enumerate(columns.tolist()):
+        acting = contact(basis, points[:, j], pull[:, j], (sides[0, j], sides[1, j]), sizes[j])
+        values = np.zeros((acting.s.size, _size(grid, "end") + 2))
+        values[:, column] = acting.values
+        parts.append(Forces(acting.s, acting.interval, values, np.where(acting.dense, 1, -1)))
+    return _joined(grid, parts)
+
+
+def _by_duration(grid: Grid, slopes: np.ndarray, local: np.ndarray) -> np.ndarray:
+    """T times what the Lagrangian changes by with T where rates of the motion stay: shape (K,).
+
+    Derivatives in the normalised time are T, T^2, ... times rates.
+    """
+    total = np.zeros(slopes.shape[0])
+    for spline in local_splines(grid):
+        for order, columns in enumerate(spline.columns):
+            total += order * (slopes[:, columns] * local[columns].T).sum(axis=1)
+    if grid.problem.horizon.lower < grid.problem.horizon.upper:
+        T = _varying(grid)  # the first of what does not vary
+        total += slopes[:, T] * local[T]
+    return total
+
+
+def _varying(grid: Grid) -> int:
+    """Number of local variables that vary along the motion, which come first."""
+    return sum(columns.size for spline in local_splines(grid) for columns in spline.columns)
+
+
+def _joined(grid: Grid, parts: list[Forces]) -> Forces:
+    none = _jumps(grid, np.zeros(0), np.zeros((0, _size(grid, "end") + 2)))
+    return Forces(*map(np.concatenate, zip(none, *parts, strict=True)))
+
+
+def _jumps(grid: Grid, s: np.ndarray, values: np.ndarray) -> Forces:
+    return Forces(s, grid.basis.interval(s), values, np.full(s.size, -1))
+
+
+def _degree(grid: Grid, block: Block) -> int:
+    """Degree of the densities that forces of a block are moments of: what the motion's freedoms determine."""
+    if block.is_cost:  # at Gauss points
+        return grid.basis.degree
+    smooth = int(grid.basis.continuity.max(initial=1))
+    freedoms = int(grid.basis.degrees.min()) - smooth
+    return max(0, min(freedoms, 2 if smooth > 1 else freedoms) - 1)
+
+
+def _shared_out(grid: Grid, s: np.ndarray, interval: np.ndarray | None, values: np.ndarray, degree: int) -> Forces:
+    """Forces along the path; where accelerations are continuous both intervals have their share of one between them."""
+    assert interval is not None
+    ends, widths = grid.breakpoints, np.diff(grid.breakpoints)
+    at = np.abs(s[:, None] - ends).argmin(axis=1)
+    smooth = np.concatenate([[False], grid.basis.continuity >= 2, [False]])
+    split = smooth[at] & (np.abs(s - ends[at]) < _AT_BREAKPOINT)
+    left, right, once = at[split] - 1, at[split], ~split
+    share = (widths[left] / (widths[left] + widths[right]))[:, None]
+    s = np.concatenate([s[once], s[split], s[split]])
+    values = np.concatenate([values[once], values[split] * share, values[split] * (1 - share)])
+    return Forces(s, np.concatenate([interval[once], left, right]), values, np.full(s.size, degree))
+
+
+def _of_bounds(nlp: NLP, x: np.ndarray, multipliers: np.ndarray) -> Forces:
+    """Forces of bounds on control points of joints, states, and signals with rates; and of ends that fix some.
+
+    At an end the first three control points are positions, velocities and accelerations there.
+    """
+    grid, parts = nlp.grid, []
+    for spline in local_splines(grid):
+        index = grid.layout[spline.name]
+        if not index.size or len(spline.columns) == 1:
+            continue
+        basis = {"q": grid.basis, "signals": nlp.curve.signals, "states": grid.states}[spline.name]
+        pull = multipliers[index]
+        if spline.name == "q":
+            for s in (0.0, 1.0):
+                inward = slice(None, 3) if s == 0 else slice(None, -4, -1)
+                parts.append(_of_end(grid, spline, s, ~nlp.free[index[inward]], pull[inward]))
+        fixed = ~nlp.free[index]
+        values = np.zeros((len(index), _size(grid, "end") + 2))
+        values[:, spline.columns[0]] = np.where(fixed, pull, 0.0)
+        parts.append(_jumps(grid, basis.greville(), values))
+        pull[fixed] = 0.0
+        # Of bounds that hold for a part of the motion those of the control points that are pulled.
+        lower = np.where(pull < 0, nlp.lower[index], -np.inf).max(axis=0)
+        upper = np.where(pull > 0, nlp.upper[index], np.inf).min(axis=0)
+        sides = np.array([np.minimum(lower, upper), np.maximum(lower, upper)])
+        parts.append(_of_control_points(grid, basis, spline.columns[0], x[index], pull, sides))
+    return _joined(grid, parts)
+
+
+def _of_end(grid: Grid, spline: LocalSpline, s: float, fixed: np.ndarray, pull: np.ndarray) -> Forces:
+    """Forces of the end's conditions, taken out of those of the control points, which are changed."""
+    values, weight = np.zeros((1, _size(grid, "end") + 2)), grid.end(s).weight
+    count = np.cumprod(fixed, axis=0).sum(axis=0)  # of control points from the end on that are fixed
+    for j, k in enumerate(count.tolist()):
+        if k:
+            on_derivatives = np.linalg.solve(weight[:k, :k].T, pull[:k, j])
+            for order in range(min(k, len(spline.columns))):
+                values[0, spline.columns[order][j]] = on_derivatives[order]
+            pull[:k, j] = 0.0
+    return _jumps(grid, np.array([s]), values)

@@ -1,0 +1,154 @@
+"""A certificate says of every condition of an optimum whether it is met, and of what is no optimum that it is not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import colloc as co
+from colloc.optimality import Certificate, certify
+from colloc.studies.classics.points import bryson_denham, double_integrator, particle
+
+CONDITIONS = [
+    "stationarity", "feasibility", "complementarity", "sign", "minimum principle", "Hamiltonian, constant",
+    "Hamiltonian, free duration", "transversality", "local minimum", "locally unique", "forward simulation",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def fastest() -> co.Solution:
+    return co.solve(double_integrator(), co.Radau(4), between="nodes", ipopt={"tol": 1e-11})
+
+
+@pytest.fixture(scope="module")
+def certificate(fastest: co.Solution) -> Certificate:
+    return certify(fastest)
+
+
+def moved(solution: co.Solution, **changes) -> co.Solution:
+    """The same answer with another decision vector or other multipliers."""
+    return replace(solution, outcome=replace(solution.outcome, **changes))
+
+
+def verdicts(certificate: Certificate) -> dict[str, bool | None]:
+    return {line.condition: line.passed for line in certificate.lines}
+
+
+def test_an_optimum_passes_every_line_that_can_be_judged(certificate):
+    assert list(verdicts(certificate)) == CONDITIONS
+    assert certificate.passed
+    assert [name for name, passed in verdicts(certificate).items() if passed is None] == ["locally unique"]
+    assert certificate["minimum principle"].value < 1e-6
+    assert certificate["Hamiltonian, constant"].value < 1e-6
+
+
+def test_a_coarse_smooth_spline_fails_where_its_torque_is_on_its_way_between_bounds():
+    certificate = certify(co.solve(double_integrator(), co.BSpline(10), between="nodes"))
+    failed = {name for name, passed in verdicts(certificate).items() if passed is False}
+    assert failed == {"minimum principle", "Hamiltonian, constant"}
+    assert not certificate.passed
+    assert certificate["minimum principle"].value == pytest.approx(1 - 0.4 / certificate.solution.cost, rel=0.1)
+    assert "most by tau[x]" in certificate["minimum principle"].detail
+    assert "t = 0.2" in certificate["Hamiltonian, constant"].detail
+
+
+def test_a_motion_beside_the_optimum_is_found_out(fastest):
+    x = fastest.x.copy()
+    x[fastest.nlp.free] *= 1.001
+    shifted = certify(moved(fastest, x=x))
+    assert shifted["feasibility"].passed is False
+    assert shifted["complementarity"].passed is False
+
+
+def test_multipliers_of_another_sign_are_found_out(fastest):
+    turned = {name: -value for name, value in fastest.multipliers.items()}
+    certificate = certify(moved(fastest, multipliers=turned))
+    assert certificate["stationarity"].passed is False
+    assert certificate["minimum principle"].passed is False
+
+
+def test_multipliers_at_bounds_far_away_are_found_out(fastest):
+    multipliers = fastest.multipliers["g"].copy()
+    site = np.abs(multipliers).argmin()
+    multipliers[site] = 1.0
+    certificate = certify(moved(fastest, multipliers={"g": multipliers, "x": fastest.multipliers["x"]}))
+    assert certificate["complementarity"].passed is False
+
+
+def test_a_saddle_fails_by_its_name():
+    cost = co.integral(lambda now: now.tau**2 - 200 * now.q**2)
+    problem = co.Problem(particle("x"), 1.0, cost, [co.initial(q=0.0), co.final(q=0.0)])
+    certificate = certify(co.solve(problem, co.HermiteSimpson(10)))
+    line = certificate["local minimum"]
+    assert line.passed is False
+    assert line.detail.startswith("saddle along 20 rising, 1 falling")
+    assert certificate["stationarity"].passed
+    assert certificate["minimum principle"].passed
+
+
+def test_an_answer_that_is_unique_near_by_is_proved_so():
+    certificate = certify(co.solve(bryson_denham(1 / 9), co.BSpline(9)))
+    assert certificate["locally unique"].passed
+    assert certificate["locally unique"].value < 1e-6
+    assert certificate["Hamiltonian, free duration"].detail == "not tried: the duration is given"
+
+
+def test_phases_are_judged_each_and_the_worst_is_named():
+    def phase(*constraints) -> co.Problem:
+        return co.Problem(particle("x"), 0.5, co.integral(lambda now: now.tau**2), list(constraints))
+
+    motion = co.Sequence({"go": phase(co.initial(q=0.0, qd=0.0)), "stop": phase(co.final(q=1.0, qd=0.0))})
+    certificate = certify(co.solve(motion, co.BSpline(6)))
+    assert certificate.passed
+    assert set(certificate.costates) == {"go", "stop"}
+    assert "in phase" in certificate["transversality"].detail
+
+
+def test_a_closed_chain_has_its_continuous_problem_left_open(closed_chain):
+    certificate = certify(closed_chain)
+    assert certificate["minimum principle"].passed is None
+    assert certificate.costates == {}
+    assert "not of a closed chain" in certificate["minimum principle"].detail
+    assert certificate["stationarity"].passed
+    with pytest.raises(co.InputError, match="no costates to draw"):
+        co.plot.certificate(certificate)
+
+
+def test_the_tolerance_is_that_of_the_continuous_problem(fastest):
+    strict = certify(fastest, tol=1e-12)
+    assert strict["Hamiltonian, constant"].passed is False
+    assert strict["stationarity"].passed
+    with pytest.raises(co.InputError, match="tol must be finite and positive, got 0"):
+        certify(fastest, tol=0)
+
+
+def test_the_table_has_a_line_for_every_condition(certificate):
+    text = repr(certificate)
+    assert text.startswith("Certificate: 10 pass, 0 fail, 1 open")
+    assert all(condition in text for condition in CONDITIONS)
+    assert certificate._repr_html_().count("<tr>") == len(CONDITIONS) + 1
+
+
+def test_an_unknown_condition_is_refused_by_name(certificate):
+    with pytest.raises(co.InputError, match="known: 'stationarity'"):
+        certificate["optimality"]
+
+
+def test_what_is_not_finite_is_refused(fastest):
+    with pytest.raises(co.InputError, match="must be finite to be judged"):
+        certify(moved(fastest, x=fastest.x * np.nan))
+
+
+def test_the_figure_shows_torques_with_their_switching_functions(certificate):
+    figure = co.plot.certificate(certificate, width="page")
+    assert isinstance(figure, Figure)
+    torque, hamiltonian, gain, switching = figure.axes
+    now = certificate.instants[""]
+    assert np.array_equal(torque.lines[0].get_ydata(), now.controls["tau[x]"])
+    assert np.array_equal(switching.lines[0].get_ydata(), now.switching["tau[x]"])
+    # Zeros are at one height, so that signs can be compared by eye.
+    assert np.sum(torque.get_ylim()) == pytest.approx(0.0)
+    assert np.sum(switching.get_ylim()) == pytest.approx(0.0)
+    assert hamiltonian.get_ylabel().startswith("Hamiltonian")
+    assert gain.get_xlabel() == "time [s]"
