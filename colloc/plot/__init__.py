@@ -14,6 +14,7 @@ player      files that play images
 iterations  how a solver got to its answer
 refinement  how a grid was refined, and its errors
 optima      the costs that random starts lead to
+tornado     the numbers that the cost of an optimum hangs on
 map         a sweep over two values
 """
 
@@ -26,11 +27,12 @@ from colloc.plot.optima import optima
 from colloc.plot.over_time import joints, reactions, torques
 from colloc.plot.refinement import error, rounds
 from colloc.plot.summary import summary
+from colloc.plot.tornado import tornado
 from colloc.support.packages import present
 
 __all__ = [
     "animate", "convergence", "descents", "error", "guess", "joints", "map", "motion", "optima", "reactions", "rounds",
-    "save_figure", "show", "summary", "torques",
+    "save_figure", "show", "summary", "tornado", "torques",
 ]  # fmt: skip
 
 present(__name__)
