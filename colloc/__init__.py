@@ -113,7 +113,7 @@ _PACKAGES = {
     "kernels": "Compile CompileWarning",
     "loops": "",
     "model": "Friction Joint PointMotion point_motion reach",
-    "optimality": "Derivative Sensitivity",
+    "optimality": "Derivative Sensitivity sensitivity",
     "plot": "",
     "problem": "Cost Instant Parametrised ground parametrised",
     "refinement": "Iteration SolutionWarning tie_break",
