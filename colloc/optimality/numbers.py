@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
+from colloc.blocks.block import Block
+from colloc.numerics.differences import central_difference
 from colloc.optimality.active_set import ActiveSet
 from colloc.optimality.kkt import Move
 from colloc.problem import (
@@ -17,7 +19,6 @@ from colloc.problem import (
     Free,
     Impact,
     JointBounds,
-    Link,
     Parametrised,
     Problem,
     State,
@@ -28,12 +29,14 @@ from colloc.problem import (
 from colloc.problem import Sequence as Phases
 from colloc.problem.rows import unique
 from colloc.support.checks import InputError
-from colloc.transcription import NLP, BaseNLP, SequenceNLP
+from colloc.transcription import NLP, BaseNLP, SequenceNLP, constraint_block
+from colloc.transcription.constraint_points import AtNodes
 from colloc.transcription.fixed_ends import fix_ends
 from colloc.transcription.nlp import Phase
 
 _ORDERS = ("q", "qd", "qdd")
 _SAME = 1e-9  # of the duration: times that are the same
+_UNMOVED = 1e-7  # of a row's natural size, per unit of a number: rounding of differences
 _WIDE = 2.0  # times a given duration, and a part of it: bounds of one that is to move
 
 
@@ -176,9 +179,13 @@ def moves(
         for number, rows, variables in (*place.limits(), *place.unknowns(), *place.duration(known_duration)):
             listed.append((number, still._replace(rows=rows, variables=variables)))
         stuck |= place.stuck
+        at = optimum.x[part.part], program.parameters
+        for block in _settled_blocks(program.nlp.phases[name], place.settled):
+            along = ((number.name, (move.variables[part.part], move.parameters)) for number, move in listed)
+            stuck |= {number for number, direction in along if _changes(block, at, direction)}
     if isinstance(nlp, SequenceNLP):
         listed += [(number, still._replace(rows=rows)) for number, rows in _across(nlp, optimum)]
-        stuck |= {number.name for number, _ in listed if number.name.startswith(_linked_ends(nlp))}
+        stuck |= {number.name for number, _ in listed if number.name.startswith(_settled_ends(nlp))}
     merged: dict[Number, Move] = {}
     for number, move in listed:
         merged[number] = merged.get(number, still).plus(move)
@@ -194,7 +201,11 @@ Moved = tuple[Number, np.ndarray, np.ndarray]  # with bounds of rows and of vari
 
 
 class _Place:
-    """Where the numbers of a phase stand in a program; `stuck` are names of those that cannot move alone."""
+    """Where the numbers of a phase stand in a program.
+
+    `stuck` are names of those that cannot move alone; `settled` equations that have no row, each with its constraint,
+    line, and the ends of its time, if it is only there that they have none.
+    """
 
     def __init__(self, nlp: BaseNLP, phase: NLP, part: Phase, optimum: ActiveSet):
         self._phase, self._part, self._optimum, self._sizes = phase, part, optimum, (nlp.n_g, nlp.n_x)
@@ -202,6 +213,7 @@ class _Place:
         self._rows = rows_by_label(nlp, part.before)
         self._ends, self.stuck = end_moves(phase, float(optimum.x[part.part][phase.grid.layout.duration[0]]))
         self.stuck = {part.before + name for name in self.stuck}
+        self.settled: list[tuple[str, int, tuple[float, ...]]] = []
 
     def limits(self) -> Iterator[Moved]:
         """Bounds, joint limits, end postures, and values of conditions."""
@@ -221,10 +233,22 @@ class _Place:
                 for number, by_row, by_variable in moved:
                     if (name, label) in self._ends:
                         by_variable[self._part.part] += self._ends[name, label]
-                    times = self._rows.get((name, label), {}).values()
-                    if bounds[0] == bounds[1] and not by_variable.any() and _settled(entry, line, times):
+                    if bounds[0] == bounds[1] and not by_variable.any() and self._settled(name, entry, line):
                         self.stuck.add(number.name)
                     yield number, by_row, by_variable
+
+    def _settled(self, name: str, entry: ConstraintRows, line: int) -> bool:
+        """Whether what is fixed meets an equation, everywhere or at an end of its time: the program has no row there.
+
+        Where that is, is noted in `settled`.
+        """
+        where, times = entry.constraint.where, list(self._rows.get((name, entry.rows.labels[line]), {}).values())
+        if isinstance(where, Window) and entry.orders[line] < 2:
+            ends = tuple(end for end in where if min((abs(s - end) for s in times), default=1.0) > _SAME)
+            self.settled += [(name, line, ends)] if ends else []
+            return bool(ends)
+        self.settled += [] if times else [(name, line, ())]
+        return not times
 
     def unknowns(self) -> Iterator[Moved]:
         """Bounds of signals, states and constants; of a constant of several phases without the name of one."""
@@ -278,15 +302,29 @@ class _Place:
             yield Number(name, unit, value), by_row, by_variable
 
 
-def _settled(entry: ConstraintRows, line: int, times: Collection[float]) -> bool:
-    """Whether a value is settled by other statements as well, everywhere or at an end: it cannot move without them.
+def _settled_blocks(phase: NLP, settled: Iterable[tuple[str, int, tuple[float, ...]]]) -> Iterator[Block]:
+    """Equations that have no row, as blocks."""
+    for name, line, ends in settled:
+        entry = phase.problem.rows[name]
+        if not ends:
+            for sites in entry.constraint.points(AtNodes(phase.grid)):
+                yield constraint_block(name, entry, sites, [line])
+            continue
+        for rows in (entry, entry.rate) if entry.orders[line] == 0 else (entry,):
+            yield constraint_block(name, rows, phase.grid.anywhere(np.array(ends)), [line])
 
-    Its rows at such times are left out of a program; these are the `times` of the others.
-    """
-    where = entry.constraint.where
-    if isinstance(where, Window) and entry.orders[line] < 2:
-        return any(min((abs(s - end) for s in times), default=1.0) > _SAME for end in where)
-    return not times
+
+def _changes(block: Block, at: tuple[np.ndarray, np.ndarray], direction: tuple[np.ndarray, np.ndarray]) -> bool:
+    """Whether the rows of a block change where variables and parameters move along a direction."""
+    if not any(part.any() for part in direction):
+        return False
+    size = at[0].size
+
+    def values(point: np.ndarray) -> np.ndarray:
+        return block.evaluate(point[:size], point[size:])
+
+    rates = central_difference(values, np.concatenate(at), np.concatenate(direction))
+    return bool(np.abs(rates).max(initial=0.0) > _UNMOVED * block.rows.scale.max())
 
 
 def _components(unknown: Unknown | State) -> list[tuple[str, tuple[float, float]]]:
@@ -359,7 +397,8 @@ def _across(nlp: SequenceNLP, optimum: ActiveSet) -> Iterator[tuple[Number, np.n
             for side, (code, value) in _sides(float(rows.lower[line]), float(rows.upper[line])).items():
                 by_row = np.zeros(nlp.n_g)
                 by_row[entries[optimum.rows[entries] == code]] = 1.0
-                yield Number(label + side, unit, value), by_row
+                if entries.size:  # else what is fixed settles it
+                    yield Number(label + side, unit, value), by_row
 
 
 def _sides(lower: float, upper: float) -> dict[str, tuple[int, float]]:
@@ -370,20 +409,20 @@ def _sides(lower: float, upper: float) -> dict[str, tuple[int, float]]:
     return {side: bound for side, bound in sides.items() if np.isfinite(bound[1])}
 
 
-def _items(problem: Phases) -> dict[str, Link | Impact | Condition]:
+def _items(problem: Phases) -> dict[str, object]:
     """What is stated between phases, by the names that it has in the program."""
-    items: dict[str, Link | Impact | Condition] = {}
+    items: dict[str, object] = {}
     for item in problem.subject_to:
         if (name := unique(item.name, items)) in problem.rows:
             items[name] = item
     return items
 
 
-def _linked_ends(nlp: SequenceNLP) -> tuple[str, ...]:
-    """What end conditions are called that both sides of a link state: one of them cannot move without the other."""
-    left, linked = rows_by_label(nlp, ""), []
-    for name, item in _items(nlp.problem).items():
-        labels = nlp.problem.rows[name].rows.labels
-        if isinstance(item, Link | Impact) and any((name, label) not in left for label in labels):
-            linked += [f"{item.first}: final ", f"{item.second}: initial "]
-    return tuple(linked)
+def _settled_ends(nlp: SequenceNLP) -> tuple[str, ...]:
+    """What end conditions are called that settle a row between phases: one of them cannot move without the other."""
+    rows, times = rows_by_label(nlp, ""), {"start": "initial", "end": "final"}
+    settled = []
+    for name, across in nlp.problem.rows.items():
+        if any((name, label) not in rows for label in across.rows.labels):
+            settled += [f"{at.phase}: {times[at.time]} " for at in across.points if at.time in times]
+    return tuple(settled)

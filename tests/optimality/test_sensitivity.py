@@ -52,11 +52,28 @@ def in_phases(limit: float = 10.0, mass: float = 0.5, via: float = 0.3, lowest: 
     return co.Sequence({"first": first, "second": second}, [touch])
 
 
-def driven(lag: float = 0.05, top: float = 20.0, charge: float = 0.0, mass: float = 1.0):
+def bounded(highest: float = 1.2, shortest: float = 2.5, held: float = -1.5):
+    """Bounds on positions during a part of the motion, on the duration, and a joint that is held by them."""
+    ends = [co.initial(q={"shoulder": 0.0}, qd=0.0), co.final(q={"shoulder": 1.0}, qd=0.0)]
+    first = co.bounds(q={"shoulder": (-1.0, highest)}, during=(0.0, 0.45))
+    cost = co.integral(lambda now: ca.sumsqr(now.tau)) + 0.01 * co.duration()
+    all_along = co.bounds(q={"elbow": (held, held)}, tau=(-100.0, 100.0))
+    return co.Problem(arm(), co.Free(shortest, 3.0), cost, [*ends, first, all_along])
+
+
+def tied(total: float = 0.3, most: float = 0.4):
+    """An equation of positions along the path, and a bound of a function in a part of it."""
+    tie = co.path(lambda now: now.q[0] + now.q[1], equals=total, name="tie")
+    wall = co.path(lambda now: now.q[0] ** 2, upper=most, during=(0.2, 0.55), name="wall")
+    ends = [co.initial(q={"shoulder": 0.0}, qd={"shoulder": 0.0}), co.final(q={"shoulder": 1.0}, qd={"shoulder": 0.0})]
+    return co.Problem(arm(), 1.0, co.integral(lambda now: ca.sumsqr(now.tau)), [*ends, tie, wall])
+
+
+def driven(lag: float = 0.05, top: float = 20.0, charge: float = 0.0, mass: float = 1.0, offset: float = 0.0):
     """A rod whose motor lags behind its command: a state and a signal."""
     motor = co.State("motor", rate=lambda now: (now.command - now.motor) / now.lag, upper=top)
     command = co.Unknown("command", lower=-30.0, upper=30.0)
-    follows = co.path(lambda now: now.tau - now.motor, equals=0.0, unit="N m", name="drive")
+    follows = co.path(lambda now: now.tau - now.motor, equals=offset, unit="N m", name="drive")
     rod = co.Model([co.Body("rod", co.revolute(), mass=mass, com=(0.5, 0, 0))], gravity=(0, -9.81, 0))
     ends = [co.initial(q=0.0, qd=0.0, states={"motor": charge}), co.final(q=1.0, qd=0.0)]
     cost = co.duration() + 1e-3 * co.integral(lambda now: now.command**2)
@@ -96,6 +113,12 @@ CASES = [
     (in_phases, co.BSpline(6), "via", "via", 0.3, 3e-4),
     (in_phases, co.BSpline(6), "second: q[elbow] lower", "lowest", -1.6, 2e-4),
     (in_phases, co.BSpline(6), "second: final q[shoulder]", "end", 1.0, 2e-4),
+    (bounded, co.BSpline(10), "q[shoulder] upper", "highest", 1.2, 1e-4),
+    (bounded, co.BSpline(10), "duration lower", "shortest", 2.5, 1e-4),
+    (bounded, co.BSpline(10), "q[elbow]", "held", -1.5, 1e-4),
+    (tied, co.BSpline(10), "tie", "total", 0.3, 1e-4),
+    (tied, co.BSpline(10), "wall upper", "most", 0.4, 1e-4),
+    (driven, co.Radau(8), "drive", "offset", 0.0, 1e-5),
     (driven, co.Radau(8), "lag", "lag", 0.05, 1e-5),
     (driven, co.Radau(8), "motor upper", "top", 20.0, 1e-4),
     (driven, co.Radau(8), "initial motor", "charge", 0.0, 1e-4),
@@ -204,6 +227,24 @@ def test_a_fact_that_is_stated_twice_is_named_and_moves_only_whole():
     np.testing.assert_allclose(both.x({"half": 1.0, "twice": 2.0}), single.x("half"), rtol=1e-5, atol=1e-6)
     mass = "mass of body 'elbow'"
     assert both[mass].cost == pytest.approx(single[mass].cost, rel=1e-6)
+
+
+def test_what_other_statements_settle_as_well_does_not_move_alone():
+    """Both ends, and what they add up to along the path; a posture that two phases state."""
+    effort = co.integral(lambda now: ca.sumsqr(now.tau))
+    tie = co.path(lambda now: now.q[0] + now.q[1], equals=-2.0, name="tie")
+    ends = [co.initial(q=(0.0, -2.0), qd=0.0), co.final(q=(1.0, -3.0), qd=0.0)]
+    found = sensitivity(solved(co.Problem(arm(), 1.0, effort, [*ends, tie]), co.BSpline(10)))
+    of_ends = {
+        f"{end} {k}[{joint}]" for end in ("initial", "final") for k in ("q", "qd") for joint in ("shoulder", "elbow")
+    }
+    assert set(found.stuck) == of_ends | {"tie"}
+    assert not of_ends & set(found.names)
+    middle = (0.5, -1.5)
+    first = co.Problem(arm(), 0.5, effort, [co.initial(q=(0.0, -2.0), qd=0.0), co.final(q=middle)])
+    second = co.Problem(arm(), 0.5, effort, [co.initial(q=middle), co.final(q=(1.0, -1.0), qd=0.0)])
+    found = sensitivity(solved(co.Sequence({"first": first, "second": second}), co.BSpline(6)))
+    assert {name.partition(" q[")[0] for name in found.stuck} == {"first: final", "second: initial"}
 
 
 def test_a_bound_that_is_met_by_chance_is_named():
