@@ -57,8 +57,8 @@ def bounded(highest: float = 1.2, shortest: float = 2.5, held: float = -1.5):
     ends = [co.initial(q={"shoulder": 0.0}, qd=0.0), co.final(q={"shoulder": 1.0}, qd=0.0)]
     first = co.bounds(q={"shoulder": (-1.0, highest)}, during=(0.0, 0.45))
     cost = co.integral(lambda now: ca.sumsqr(now.tau)) + 0.01 * co.duration()
-    all_along = co.bounds(q={"elbow": (held, held)}, tau=(-100.0, 100.0))
-    return co.Problem(arm(), co.Free(shortest, 3.0), cost, [*ends, first, all_along])
+    always = co.bounds(q={"elbow": (held, held)}, tau=(-100.0, 100.0))
+    return co.Problem(arm(), co.Free(shortest, 3.0), cost, [*ends, first, always])
 
 
 def tied(total: float = 0.3, most: float = 0.4):
@@ -135,6 +135,7 @@ def off(derivative: Any, ahead: Any, behind: Any, step: float, least: float = 1e
     return float(np.max(np.abs(derivative - difference)) / max(np.abs(difference).max(), least))
 
 
+@pytest.mark.filterwarnings("ignore:the duration ended at its lower bound")  # which is asked about
 @pytest.mark.parametrize(("problem", "curve", "name", "argument", "value", "step"), CASES, ids=IDS)
 def test_cost_duration_and_motion_change_as_between_optima_of_other_numbers(
     problem: Build, curve: Any, name: str, argument: str, value: float, step: float
