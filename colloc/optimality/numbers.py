@@ -37,7 +37,7 @@ from colloc.transcription.nlp import Phase
 _ORDERS = ("q", "qd", "qdd")
 _SAME = 1e-9  # of the duration: times that are the same
 _UNMOVED = 1e-7  # of a row's natural size, per unit of a number: rounding of differences
-_WIDE = 2.0  # times a given duration, and a part of it: bounds of one that is to move
+_WIDE = 2.0  # times a fixed duration, and a part of it: bounds of one that is to move
 
 
 class Number(NamedTuple):
@@ -63,8 +63,7 @@ class Program:
     Parameters
     ----------
     nlp : NLP or SequenceNLP
-        With the variables and rows of the program that it stands for. Given durations are variables that no bound
-        holds.
+        With the variables and rows of the program that it stands for; fixed durations are symbols in it.
     parameters : ndarray, shape (n_p,)
     numbers : list of (Number, ndarray)
         Numbers that are parameters, and which these are, with factors, shape (n_p,).
@@ -80,7 +79,7 @@ def program_in_numbers(nlp: NLP | SequenceNLP, values: np.ndarray) -> Program:
 
     The numbers of a closed chain whose loops are solved at every instant stay numbers, since its loops are no part of
     its model. What rows would be others with, stays a number as well, such as a duration in which a joint ends with a
-    given speed: this speed fixes a variable only as long as the duration is known.
+    speed: this speed fixes a variable only as long as the duration is known.
     """
     for models, durations in ((True, True), (True, False), (False, True)):
         program = _in_numbers(nlp, values, models=models, durations=durations)
@@ -99,28 +98,28 @@ def _in_numbers(nlp: NLP | SequenceNLP, values: np.ndarray, *, models: bool, dur
     arms: dict[int, Parametrised] = {}
     for problem in problems.values():
         if models and problem.coordinates is None and id(problem.model) not in arms:
-            with_suffix = f"numbers_{len(arms)}_of_models"  # no name that a user would give a parameter
+            name = f"numbers_{len(arms)}_of_models"  # which no user would give a parameter
             try:
-                arms[id(problem.model)] = parametrised(problem.model, with_suffix)
+                arms[id(problem.model)] = parametrised(problem.model, name)
             except InputError:  # a model without numbers
                 continue
-    added = [arm.numbers for arm in arms.values()]
-    moved = {
+    parameters = [arm.numbers for arm in arms.values()]
+    phases = {
         name: replace(
             problem,
             model=arms[id(problem.model)].model if id(problem.model) in arms else problem.model,
             duration=_released(problem.horizon) if durations else problem.duration,
-            parameters=[*problem.parameters, *added],
+            parameters=[*problem.parameters, *parameters],
         )
         for name, problem in problems.items()
     }
-    values = np.concatenate([values, *(numbers.value for numbers in added)])
+    values = np.concatenate([values, *(parameter.value for parameter in parameters)])
     by_name = {arm.numbers.name: arm for arm in arms.values()}
     if isinstance(nlp, NLP):
-        return Program(_uncompiled(nlp, moved[""]), values, _parameters(moved[""], values, by_name))
-    problem = _with_phases(nlp.problem, moved)
-    phases = {name: _uncompiled(phase, problem.phases[name]) for name, phase in nlp.phases.items()}
-    return Program(SequenceNLP(problem, phases), values, _parameters(problem, values, by_name))
+        return Program(_uncompiled(nlp, phases[""]), values, _parameters(phases[""], values, by_name))
+    sequence = _with_phases(nlp.problem, phases)
+    programs = {name: _uncompiled(phase, sequence.phases[name]) for name, phase in nlp.phases.items()}
+    return Program(SequenceNLP(sequence, programs), values, _parameters(sequence, values, by_name))
 
 
 def _uncompiled(nlp: NLP, problem: Problem) -> NLP:
@@ -170,31 +169,31 @@ def moves(
     What has one name and one value is one number, in however many phases and models it stands.
     """
     still = Move(np.zeros(program.parameters.size), np.zeros(nlp.n_g), np.zeros(nlp.n_x))
-    listed = [(number, still._replace(parameters=entry)) for number, entry in program.numbers]
+    pairs = [(number, still._replace(parameters=entry)) for number, entry in program.numbers]
     stuck: set[str] = set()
     for name, phase in nlp.phases.items():
         part = next(part for part in nlp.motions if part.part == nlp.parts[name])
         place = _Place(nlp, phase, part, optimum)
         known_duration = program.nlp.phases[name].free_duration
         for number, rows, variables in (*place.limits(), *place.unknowns(), *place.duration(known_duration)):
-            listed.append((number, still._replace(rows=rows, variables=variables)))
+            pairs.append((number, still._replace(rows=rows, variables=variables)))
         stuck |= place.stuck
         at = optimum.x[part.part], program.parameters
         for block in _settled_blocks(program.nlp.phases[name], place.settled):
-            along = ((number.name, (move.variables[part.part], move.parameters)) for number, move in listed)
+            along = ((number.name, (move.variables[part.part], move.parameters)) for number, move in pairs)
             stuck |= {number for number, direction in along if _changes(block, at, direction)}
     if isinstance(nlp, SequenceNLP):
-        listed += [(number, still._replace(rows=rows)) for number, rows in _across(nlp, optimum)]
-        stuck |= {number.name for number, _ in listed if number.name.startswith(_settled_ends(nlp))}
-    merged: dict[Number, Move] = {}
-    for number, move in listed:
-        merged[number] = merged.get(number, still).plus(move)
-    named: dict[str, tuple[Number, Move]] = {}
-    for number, move in merged.items():
+        pairs += [(number, still._replace(rows=rows)) for number, rows in _across(nlp, optimum)]
+        stuck |= {number.name for number, _ in pairs if number.name.startswith(_settled_ends(nlp))}
+    by_number: dict[Number, Move] = {}
+    for number, move in pairs:
+        by_number[number] = by_number.get(number, still).plus(move)
+    by_name: dict[str, tuple[Number, Move]] = {}
+    for number, move in by_number.items():
         if number.name not in stuck:
-            name = unique(number.name, named)
-            named[name] = number._replace(name=name), move
-    return named, tuple(sorted(stuck))
+            name = unique(number.name, by_name)
+            by_name[name] = number._replace(name=name), move
+    return by_name, tuple(sorted(stuck))
 
 
 Moved = tuple[Number, np.ndarray, np.ndarray]  # with bounds of rows and of variables
@@ -209,7 +208,7 @@ class _Place:
 
     def __init__(self, nlp: BaseNLP, phase: NLP, part: Phase, optimum: ActiveSet):
         self._phase, self._part, self._optimum, self._sizes = phase, part, optimum, (nlp.n_g, nlp.n_x)
-        self._layout, self._model = phase.grid.layout, phase.problem.model
+        self._layout = phase.grid.layout
         self._rows = rows_by_label(nlp, part.before)
         self._ends, self.stuck = end_moves(phase, float(optimum.x[part.part][phase.grid.layout.duration[0]]))
         self.stuck = {part.before + name for name in self.stuck}

@@ -204,9 +204,9 @@ class Sensitivity:
 
     def _by_phase(self, t: np.ndarray) -> list[tuple[str, np.ndarray, np.ndarray]]:
         """Phases with the places of the times that lie in them, and these since the start of the phase."""
-        solution, ends = self.solution, self.solution.duration
-        if not ((t >= -1e-9 * ends) & (t <= ends * (1 + 1e-9))).all():
-            raise InputError(f"t must be one or more times within [0, {ends:.6g}] s, got {quoted(t)}")
+        solution, total = self.solution, self.solution.duration
+        if not ((t >= -1e-9 * total) & (t <= total * (1 + 1e-9))).all():
+            raise InputError(f"t must be one or more times within [0, {total:.6g}] s, got {quoted(t)}")
         starts = np.array(list(solution.start_times.values()))
         numbers = np.clip(np.searchsorted(starts, t, side="right") - 1, 0, starts.size - 1)
         return [
@@ -227,7 +227,7 @@ class Sensitivity:
         return self._table().html()
 
     def _table(self) -> Table:
-        largest = max(map(abs, self.effects), default=0.0)
+        largest = max((abs(effect) for effect in self.effects if np.isfinite(effect)), default=0.0)
         lines = [
             (
                 d.name,
@@ -246,7 +246,7 @@ class Sensitivity:
         if self.stuck:
             notes.append(f"  nothing meets the problem when these move alone: {shown(self.stuck, _NAMED)}")
         notes += [f"  {sentence}" for sentence in self.degenerate]
-        header = ("number", "value", "d cost", "d duration [s]", "cost", "for")
+        header = ("number", "value", "d cost", "d duration [s]", "change of the cost", "for")
         title = f"Sensitivity of {self.solution.title}, cost {self.solution.cost:.6g}"
         return Table(title, header, lines[:_LISTED], notes)
 

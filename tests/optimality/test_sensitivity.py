@@ -10,7 +10,7 @@ import pytest
 
 import colloc as co
 from colloc.models.two_link import two_link
-from colloc.optimality import Sensitivity, sensitivity
+from colloc.optimality import Sensitivity
 
 # Without a barrier to speak of: differences of optima have few digits otherwise.
 SHARP = co.Ipopt(mu_strategy="monotone", compl_inf_tol=1e-12, bound_relax_factor=0.0, tol=1e-9)
@@ -52,12 +52,12 @@ def in_phases(limit: float = 10.0, mass: float = 0.5, via: float = 0.3, lowest: 
     return co.Sequence({"first": first, "second": second}, [touch])
 
 
-def bounded(highest: float = 1.2, shortest: float = 2.5, held: float = -1.5):
+def bounded(highest: float = 1.2, shortest: float = 2.5, elbow: float = -1.5):
     """Bounds on positions during a part of the motion, on the duration, and a joint that is held by them."""
     ends = [co.initial(q={"shoulder": 0.0}, qd=0.0), co.final(q={"shoulder": 1.0}, qd=0.0)]
     first = co.bounds(q={"shoulder": (-1.0, highest)}, during=(0.0, 0.45))
     cost = co.integral(lambda now: ca.sumsqr(now.tau)) + 0.01 * co.duration()
-    always = co.bounds(q={"elbow": (held, held)}, tau=(-100.0, 100.0))
+    always = co.bounds(q={"elbow": (elbow, elbow)}, tau=(-100.0, 100.0))
     return co.Problem(arm(), co.Free(shortest, 3.0), cost, [*ends, first, always])
 
 
@@ -115,7 +115,7 @@ CASES = [
     (in_phases, co.BSpline(6), "second: final q[shoulder]", "end", 1.0, 2e-4),
     (bounded, co.BSpline(10), "q[shoulder] upper", "highest", 1.2, 1e-4),
     (bounded, co.BSpline(10), "duration lower", "shortest", 2.5, 1e-4),
-    (bounded, co.BSpline(10), "q[elbow]", "held", -1.5, 1e-4),
+    (bounded, co.BSpline(10), "q[elbow]", "elbow", -1.5, 1e-4),
     (tied, co.BSpline(10), "tie", "total", 0.3, 1e-4),
     (tied, co.BSpline(10), "wall upper", "most", 0.4, 1e-4),
     (driven, co.Radau(8), "drive", "offset", 0.0, 1e-5),
@@ -141,73 +141,73 @@ def test_cost_duration_and_motion_change_as_between_optima_of_other_numbers(
     problem: Build, curve: Any, name: str, argument: str, value: float, step: float
 ):
     optimum = solved(problem(), curve)
-    found = sensitivity(optimum)
+    sensitivity = co.optimality.sensitivity(optimum)
     ahead, behind = (solved(problem(**{argument: value + h}), curve, optimum) for h in (step, -step))
-    assert off(found[name].cost, ahead.cost, behind.cost, step) < RELATIVE
-    assert off(found[name].duration, ahead.duration, behind.duration, step) < RELATIVE
-    assert off(found.x(name), ahead.x, behind.x, step) < RELATIVE
+    assert off(sensitivity[name].cost, ahead.cost, behind.cost, step) < RELATIVE
+    assert off(sensitivity[name].duration, ahead.duration, behind.duration, step) < RELATIVE
+    assert off(sensitivity.x(name), ahead.x, behind.x, step) < RELATIVE
     t = INSIDE * optimum.duration
     for quantity, least in (("q", 1e-3), ("qd", 1e-2), ("tau", 1e-1)):
-        motion = found.evaluate(lambda now, quantity=quantity: getattr(now, quantity), name, t)
+        motion = sensitivity.evaluate(lambda now, quantity=quantity: getattr(now, quantity), name, t)
         after, before = (np.array(getattr(solution.at(t), quantity)) for solution in (ahead, behind))
         assert off(motion.reshape(after.shape), after, before, step, least) < RELATIVE, quantity
 
 
 @pytest.fixture(scope="module")
-def arm_found() -> Sensitivity:
-    return sensitivity(solved(fastest(), co.BSpline(8)))
+def of_arm() -> Sensitivity:
+    return co.optimality.sensitivity(solved(fastest(), co.BSpline(8)))
 
 
 def test_a_time_optimum_scales_with_all_of_its_forces():
     """Without gravity T goes with the root of masses over torques, dT = T/2 for all masses and -T/2 for all limits."""
     problem = replace(fastest(), model=two_link())
-    found = sensitivity(solved(problem, co.BSpline(12)))
-    T = found.solution.duration
+    sensitivity = co.optimality.sensitivity(solved(problem, co.BSpline(12)))
+    T = sensitivity.solution.duration
     for kinds, share in ((("mass", "inertia"), 0.5), (("tau",), -0.5)):
-        numbers = [d for d in found.derivatives if d.name.startswith(kinds)]
+        numbers = [d for d in sensitivity.derivatives if d.name.startswith(kinds)]
         assert sum(d.value * d.duration for d in numbers) == pytest.approx(share * T, rel=1e-7)
         assert sum(d.value * d.cost for d in numbers) == pytest.approx(share * T, rel=1e-7)
 
 
-def test_several_numbers_move_together(arm_found: Sensitivity):
+def test_several_numbers_move_together(of_arm: Sensitivity):
     upper, lower = "tau[elbow] upper", "tau[elbow] lower"
-    both = arm_found.x({upper: 1.0, lower: -1.0})
-    np.testing.assert_allclose(both, arm_found.x(upper) - arm_found.x(lower), atol=1e-12)
+    both = of_arm.x({upper: 1.0, lower: -1.0})
+    np.testing.assert_allclose(both, of_arm.x(upper) - of_arm.x(lower), atol=1e-12)
 
 
 def test_a_bound_that_nothing_touches_changes_nothing():
     free = replace(cheapest(), subject_to=[*cheapest().subject_to, co.bounds(tau=(-200.0, 200.0))])
-    found = sensitivity(solved(free, co.BSpline(10)))
-    assert found["tau[shoulder] upper"].cost == 0
-    assert not found.x("tau[shoulder] upper").any()
+    sensitivity = co.optimality.sensitivity(solved(free, co.BSpline(10)))
+    assert sensitivity["tau[shoulder] upper"].cost == 0
+    assert not sensitivity.x("tau[shoulder] upper").any()
 
 
-def test_where_it_ends_the_motion_is_where_it_is_wanted(arm_found: Sensitivity):
+def test_where_it_ends_the_motion_is_where_it_is_wanted(of_arm: Sensitivity):
     """In a free duration it passes by: at the end of the old duration it has not come as far, or is at rest there."""
-    T = arm_found.solution.duration
-    np.testing.assert_allclose(arm_found.evaluate(lambda now: now.q, "final q[shoulder]", T), (1.0, 0.0), atol=1e-9)
-    assert arm_found.evaluate(lambda now: now.duration, "final q[shoulder]", 0.0) == pytest.approx(
-        arm_found["final q[shoulder]"].duration
+    T = of_arm.solution.duration
+    np.testing.assert_allclose(of_arm.evaluate(lambda now: now.q, "final q[shoulder]", T), (1.0, 0.0), atol=1e-9)
+    assert of_arm.evaluate(lambda now: now.duration, "final q[shoulder]", 0.0) == pytest.approx(
+        of_arm["final q[shoulder]"].duration
     )
 
 
-def test_numbers_are_listed_by_what_a_percent_of_them_costs(arm_found: Sensitivity):
-    effects = np.abs(arm_found.effects)
+def test_numbers_are_listed_by_what_a_percent_of_them_costs(of_arm: Sensitivity):
+    effects = np.abs(of_arm.effects)
     assert (np.diff(effects) <= 0).all()
-    first = arm_found.derivatives[0]
-    lines = repr(arm_found).splitlines()
+    first = of_arm.derivatives[0]
+    lines = repr(of_arm).splitlines()
     assert lines[2].split("  ")[1] == first.name
     assert f"{first.cost:.4g}" in lines[2]
-    assert not arm_found.degenerate
+    assert not of_arm.degenerate
 
 
 def test_names_choose_numbers():
     optimum = solved(fastest(), co.BSpline(8))
-    some = sensitivity(optimum, ["mass", "tau[elbow]"])
+    some = co.optimality.sensitivity(optimum, ["mass", "tau[elbow]"])
     masses = {f"mass of body '{body}'" for body in ("shoulder", "elbow")}
     assert set(some.names) == masses | {"tau[elbow] upper", "tau[elbow] lower"}
     with pytest.raises(co.InputError, match=r"number .*'colour'"):
-        sensitivity(optimum, "colour")
+        co.optimality.sensitivity(optimum, "colour")
     with pytest.raises(co.InputError, match="number"):
         some.x("final q[shoulder]")
 
@@ -217,8 +217,10 @@ def test_a_fact_that_is_stated_twice_is_named_and_moves_only_whole():
     half = co.at(0.5, lambda now: now.q[0], equals=0.4, name="half")
     twice = co.at(0.5, lambda now: 2 * now.q[0], equals=0.8, name="twice")
     problem = cheapest()
-    single = sensitivity(solved(replace(problem, subject_to=[*problem.subject_to, half]), co.BSpline(10)))
-    both = sensitivity(solved(replace(problem, subject_to=[*problem.subject_to, half, twice]), co.BSpline(10)))
+    single = co.optimality.sensitivity(solved(replace(problem, subject_to=[*problem.subject_to, half]), co.BSpline(10)))
+    both = co.optimality.sensitivity(
+        solved(replace(problem, subject_to=[*problem.subject_to, half, twice]), co.BSpline(10))
+    )
     assert not single.degenerate
     assert "depend on each other" in both.degenerate[0]
     assert all(f"{name} at t = 0.4 s" in both.degenerate[0] for name in ("half", "twice"))
@@ -235,41 +237,43 @@ def test_what_other_statements_settle_as_well_does_not_move_alone():
     effort = co.integral(lambda now: ca.sumsqr(now.tau))
     tie = co.path(lambda now: now.q[0] + now.q[1], equals=-2.0, name="tie")
     ends = [co.initial(q=(0.0, -2.0), qd=0.0), co.final(q=(1.0, -3.0), qd=0.0)]
-    found = sensitivity(solved(co.Problem(arm(), 1.0, effort, [*ends, tie]), co.BSpline(10)))
+    sensitivity = co.optimality.sensitivity(solved(co.Problem(arm(), 1.0, effort, [*ends, tie]), co.BSpline(10)))
     of_ends = {
         f"{end} {k}[{joint}]" for end in ("initial", "final") for k in ("q", "qd") for joint in ("shoulder", "elbow")
     }
-    assert set(found.stuck) == of_ends | {"tie"}
-    assert not of_ends & set(found.names)
+    assert set(sensitivity.stuck) == of_ends | {"tie"}
+    assert not of_ends & set(sensitivity.names)
     middle = (0.5, -1.5)
     first = co.Problem(arm(), 0.5, effort, [co.initial(q=(0.0, -2.0), qd=0.0), co.final(q=middle)])
     second = co.Problem(arm(), 0.5, effort, [co.initial(q=middle), co.final(q=(1.0, -1.0), qd=0.0)])
-    found = sensitivity(solved(co.Sequence({"first": first, "second": second}), co.BSpline(6)))
-    assert {name.partition(" q[")[0] for name in found.stuck} == {"first: final", "second: initial"}
+    sensitivity = co.optimality.sensitivity(solved(co.Sequence({"first": first, "second": second}), co.BSpline(6)))
+    assert {name.partition(" q[")[0] for name in sensitivity.stuck} == {"first: final", "second: initial"}
 
 
 def test_a_bound_that_is_met_by_chance_is_named():
     problem = cheapest()
     height = float(solved(problem, co.BSpline(10)).at(0.4).q[0])
     touch = co.at(0.5, lambda now: now.q[0], upper=height, name="touch")
-    found = sensitivity(solved(replace(problem, subject_to=[*problem.subject_to, touch]), co.BSpline(10)))
-    assert "one-sided: touch at t = 0.4 s" in found.degenerate[0]
+    sensitivity = co.optimality.sensitivity(
+        solved(replace(problem, subject_to=[*problem.subject_to, touch]), co.BSpline(10))
+    )
+    assert "one-sided: touch at t = 0.4 s" in sensitivity.degenerate[0]
 
 
 def test_a_direction_that_costs_nothing_is_named():
     """A signal that moves nothing and has no cost; the motion's derivative is what it is without the signal."""
     problem = cheapest()
     idle = replace(problem, unknowns=[co.Unknown("idle")])
-    found = sensitivity(solved(idle, co.BSpline(10)))
-    assert "flat along a direction" in found.degenerate[-1]
-    assert "idle at t" in found.degenerate[-1]
-    plain, mass = sensitivity(solved(problem, co.BSpline(10))), "mass of body 'elbow'"
-    assert found[mass].cost == pytest.approx(plain[mass].cost, rel=1e-6)
+    sensitivity = co.optimality.sensitivity(solved(idle, co.BSpline(10)))
+    assert "flat along a direction" in sensitivity.degenerate[-1]
+    assert "idle at t" in sensitivity.degenerate[-1]
+    plain, mass = co.optimality.sensitivity(solved(problem, co.BSpline(10))), "mass of body 'elbow'"
+    assert sensitivity[mass].cost == pytest.approx(plain[mass].cost, rel=1e-6)
 
 
 def test_an_answer_that_is_no_optimum_is_refused():
     with pytest.raises(co.InputError, match="optimum"):
-        sensitivity(co.solve(fastest(), co.BSpline(8), ipopt={"max_iter": 2}, raise_on_failure=False))
+        co.optimality.sensitivity(co.solve(fastest(), co.BSpline(8), ipopt={"max_iter": 2}, raise_on_failure=False))
     nothing = replace(fastest(), minimize=0.0 * co.duration())
     with pytest.raises(co.InputError, match="cost"):
-        sensitivity(co.solve(nothing, co.BSpline(8), raise_on_failure=False))
+        co.optimality.sensitivity(co.solve(nothing, co.BSpline(8), raise_on_failure=False))
