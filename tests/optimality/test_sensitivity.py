@@ -1,5 +1,6 @@
 """Derivatives of an optimum by its numbers, against the optima of numbers that have moved."""
 
+import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -277,3 +278,10 @@ def test_an_answer_that_is_no_optimum_is_refused():
     nothing = replace(fastest(), minimize=0.0 * co.duration())
     with pytest.raises(co.InputError, match="cost"):
         co.optimality.sensitivity(co.solve(nothing, co.BSpline(8), raise_on_failure=False))
+
+
+def test_it_goes_to_other_processes(of_arm: Sensitivity):
+    """Without its factors, which are made anew there."""
+    name = "mass of body 'elbow'"
+    before = of_arm.x(name)
+    np.testing.assert_allclose(pickle.loads(pickle.dumps(of_arm)).x(name), before, rtol=1e-9, atol=1e-12)
