@@ -113,7 +113,7 @@ _PACKAGES = {
     "kernels": "Compile CompileWarning",
     "loops": "",
     "model": "Friction Joint PointMotion point_motion reach",
-    "optimality": "Certificate Costates certify costates",
+    "optimality": "Certificate Costates Derivative Sensitivity certify costates sensitivity",
     "plot": "",
     "problem": "Cost Instant Parametrised ground parametrised",
     "refinement": "Iteration SolutionWarning tie_break",

@@ -15,6 +15,7 @@ iterations  how a solver got to its answer
 refinement  how a grid was refined, and its errors
 certificate switching functions and the Hamiltonian of an answer
 optima      the costs that random starts lead to
+tornado     the numbers that the cost of an optimum hangs on
 map         a sweep over two values
 """
 
@@ -28,11 +29,12 @@ from colloc.plot.optima import optima
 from colloc.plot.over_time import joints, reactions, torques
 from colloc.plot.refinement import error, rounds
 from colloc.plot.summary import summary
+from colloc.plot.tornado import tornado
 from colloc.support.packages import present
 
 __all__ = [
     "animate", "certificate", "convergence", "descents", "error", "guess", "joints", "map", "motion", "optima",
-    "reactions", "rounds", "save_figure", "show", "summary", "torques",
+    "reactions", "rounds", "save_figure", "show", "summary", "tornado", "torques",
 ]  # fmt: skip
 
 present(__name__)

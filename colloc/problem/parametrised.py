@@ -45,6 +45,27 @@ class Parametrised(Portable):
     def __repr__(self) -> str:
         return f"Parametrised({self.original.name}: {self.numbers.value.size} numbers)"
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What every number is: "mass of body 'rod'", "com of body 'rod' [x]".
+
+        A joint's place is that in the parent's frame, a link frame's that in the frame of its joint: a DH row has the
+        length of the link there.
+        """
+        varying = zip(_numbers(self.original), _components(self.original), strict=True)
+        return tuple(
+            what + (f" [{component}]" if component else "")
+            for (what, part), (_, components) in varying
+            for k, component in enumerate(components)
+            if _varies(part[k])
+        )
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Unit of every number."""
+        varying = zip(_numbers(self.original), _components(self.original), strict=True)
+        return tuple(unit for (_, part), (units, _) in varying for k, unit in enumerate(units) if _varies(part[k]))
+
     def values(self, model: Model) -> dict[str, np.ndarray]:
         """Numbers of another model of the same build, as `solve` takes parameters.
 
@@ -149,8 +170,8 @@ def _numbers(model: Model) -> Iterator[tuple[str, ca.SX]]:
         yield f"mass {of}", body.mass
         yield f"com {of}", body.com
         yield f"inertia {of}", ca.vertcat(*(body.inertia[i, j] for i, j in _LOWER))
-        yield f"place of the joint {of} in its parent", joint.before[:3, 3]
-        yield f"place of the link frame {of} in its joint", joint.after[:3, 3]
+        yield f"joint place {of}", joint.before[:3, 3]
+        yield f"frame place {of}", joint.after[:3, 3]
         for name in _PASSIVE:
             yield f"{name} of joint {body.joint_name!r}", getattr(joint.passive, name)
         if (friction := joint.passive.friction) is not None:
@@ -159,6 +180,29 @@ def _numbers(model: Model) -> Iterator[tuple[str, ca.SX]]:
             yield f"tip {of}", body.tip
     for name, (_, point) in model.markers.items():
         yield f"point of marker {name!r}", point
+
+
+def _components(model: Model) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Units and components of the columns of `_numbers`; a component without a name is the only one."""
+    place = ("m",) * 3, tuple("xyz")
+    for body in model.bodies:
+        slides = body.joint.moves and not body.joint.turns
+        force, travel, inertia = ("N", "m", "kg") if slides else ("N m", "rad", "kg m2")
+        yield ("kg",), ("",)
+        yield place
+        yield ("kg m2",) * 6, tuple("xyz"[i] + "xyz"[j] for i, j in _LOWER)
+        yield place
+        yield place
+        passive = {"damping": f"{force} s/{travel}", "stiffness": f"{force}/{travel}", "rest": travel}
+        passive["armature"] = inertia
+        for name in _PASSIVE:
+            yield (passive[name],), ("",)
+        if body.joint.passive.friction is not None:
+            yield (force, f"{travel}/s"), ("level", "velocity")
+        if body.tip is not None:
+            yield place
+    for _ in model.markers:
+        yield place
 
 
 def _body(body: Body, parts: Iterator[ca.SX]) -> Body:

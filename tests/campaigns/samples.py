@@ -92,6 +92,11 @@ def certificate() -> co.optimality.Certificate:
 
 
 @cache
+def sensitivity() -> co.optimality.Sensitivity:
+    return co.optimality.sensitivity(solution())
+
+
+@cache
 def saved() -> Path:
     co.save(solution(), FOLDER / "saved.npz")
     return FOLDER / "saved.npz"
@@ -304,11 +309,14 @@ OWN = {
     "co.descent.SplineMotion.nearest": {"q": "np.zeros((20, 1))"}, "co.descent.SplineMotion.objective": {
         "running": "lambda *state: None", "curvature": "None"},
     "co.descent.ChainMovement.sample": {"x": "chain_movement().start()", "t": "None"},
+    "co.optimality.sensitivity": {"by": "'weight'"}, "co.optimality.Sensitivity.x": {"by": "'weight'"},
+    "co.optimality.Sensitivity.evaluate": {"by": "{'weight': 1.0}", "t": "0.5"}, "co.plot.tornado": {"sensitivity": "sensitivity()"},
     "co.dynamics.Wrench.about": {"point": "symbol('p', 3)"}, "co.dynamics.Wrench.scaled": {"factor": "2.0"},
     "co.Load.at": {"now": "now()"}, "co.Model.frozen": {"values": "{'shoulder': 0.5}"},
 }  # fmt: skip
 # What methods are asked of; a class without one is made by its own samples.
 INSTANCES = {
+    "co.optimality.Sensitivity": "sensitivity()",
     "co.sweeps.Sweep": "swept()", "co.problem.Parametrised": "co.problem.parametrised(model())",
     "co.transcription.SequenceNLP": "phases()", "co.solution.SequenceSolution": "in_phases()", "co.Sequence": "sequence()",
     "co.transcription.NLP": "nlp()", "co.Solution": "solution()", "co.Problem": "problem()", "co.Model": "model()",

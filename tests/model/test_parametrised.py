@@ -244,3 +244,22 @@ def test_a_folder_is_of_one_guess(tmp_path: Path):
     assert (co.sweep(weighed, cases, curve, guess=posture, folder=tmp_path).table == first.table).all()
     with pytest.raises(co.InputError, match="holds another sweep, which differs in guess"):
         co.sweep(weighed, cases, curve, guess=first.solution(0), folder=tmp_path)
+
+
+def test_every_number_has_a_name_and_a_unit():
+    slide = co.Body("cart", co.prismatic(passive=co.Passive(damping=2.0, armature=0.3)), mass=3.0)
+    spring = co.revolute(passive=co.Passive(stiffness=5.0))
+    rod = co.Body("rod", spring, mass=1.5, com=(0.1, 0, 0), inertia=(0, 0.4, 0.4))
+    arm = co.problem.parametrised(co.Model([slide, rod], gravity=(0, 0, 0), markers={"tip": ("rod", (0.2, 0, 0))}))
+    listed = dict(zip(arm.names, zip(arm.numbers.value.tolist(), arm.units, strict=True), strict=True))
+    assert listed == {
+        "mass of body 'cart'": (3.0, "kg"),
+        "damping of joint 'cart'": (2.0, "N s/m"),
+        "armature of joint 'cart'": (0.3, "kg"),
+        "mass of body 'rod'": (1.5, "kg"),
+        "com of body 'rod' [x]": (0.1, "m"),
+        "inertia of body 'rod' [yy]": (0.4, "kg m2"),
+        "inertia of body 'rod' [zz]": (0.4, "kg m2"),
+        "stiffness of joint 'rod'": (5.0, "N m/rad"),
+        "point of marker 'tip' [x]": (0.2, "m"),
+    }

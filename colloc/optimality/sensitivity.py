@@ -1,0 +1,441 @@
+"""What an optimum hangs on: its derivative by the numbers of its problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from colloc.optimality.active_set import active_set
+from colloc.optimality.kkt import KKT, Move
+from colloc.optimality.numbers import Number, Program, moves, program_in_numbers
+from colloc.problem import Instant, Slots
+from colloc.problem.rows import column
+from colloc.problem.user_functions import error_context
+from colloc.solution import BaseSolution, SequenceSolution, Solution
+from colloc.solver import Status
+from colloc.solver.degenerate import cost_depends_on_variables
+from colloc.support.checks import (
+    InputError,
+    as_tuple,
+    finite_array,
+    finite_number,
+    function,
+    instance,
+    quoted,
+    spelt,
+    text,
+    unknown_name,
+)
+from colloc.support.display import Table, short, shown
+from colloc.support.interrupts import reraise_interrupt
+from colloc.support.lazy import cached_property
+from colloc.transcription import NLP
+
+STEP = 0.01  # of a number: how much of a change the table and the figure show
+_LISTED = 20  # numbers in the table
+_NAMED = 4  # rows or variables in a note
+_NOTHING = 1e-9  # of the largest effect
+
+By = str | Mapping[str, float]
+
+
+class Derivative(NamedTuple):
+    """What an optimum changes by with one number.
+
+    Parameters
+    ----------
+    name, unit : str
+    value : float
+    cost : float
+        Derivative of the cost, per unit of the number.
+    duration : float
+        Derivative of the duration [s], per unit of the number.
+
+    Examples
+    --------
+    >>> sensitivity = co.optimality.sensitivity(solution, "mass")
+    >>> sensitivity["mass of body 'elbow'"].unit
+    'kg'
+    """
+
+    name: str
+    unit: str
+    value: float
+    cost: float
+    duration: float
+
+    @property
+    def step(self) -> float:
+        """One percent of the value, or a hundredth of a unit where it is zero."""
+        return STEP * (abs(self.value) or 1.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sensitivity:
+    """The derivatives of an optimum; see `sensitivity`.
+
+    Parameters
+    ----------
+    solution : Solution or SequenceSolution
+    derivatives : tuple of Derivative
+        Those of the cost and the duration, what counts most first: by what a percent of the number changes the cost.
+    degenerate : tuple of str
+        Sentences on bounds and directions that leave a derivative one-sided or undetermined; empty as a rule.
+    stuck : tuple of str
+        Numbers that others settle, too, so that nothing meets the problem when they move alone.
+    program : Program
+        The program whose parameters are the numbers.
+    kkt : KKT
+        The linearised conditions of the optimum.
+    moves : mapping of str to Move
+        What every number moves in them.
+
+    Examples
+    --------
+    >>> sensitivity = co.optimality.sensitivity(solution, ["tau", "final q"])
+    >>> by_limit = sensitivity["tau[shoulder] upper"]  # s per N m
+    >>> -0.03 < by_limit.duration < 0
+    True
+    >>> sensitivity.evaluate(lambda now: now.q, "final q[elbow]", solution.duration).shape
+    (2,)
+    """
+
+    solution: Solution | SequenceSolution
+    derivatives: tuple[Derivative, ...]
+    degenerate: tuple[str, ...]
+    stuck: tuple[str, ...]
+    program: Program
+    kkt: KKT
+    moves: Mapping[str, Move]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the numbers."""
+        return tuple(derivative.name for derivative in self.derivatives)
+
+    def __getitem__(self, name: str) -> Derivative:
+        for derivative in self.derivatives:
+            if derivative.name == text("name of a number", name):
+                return derivative
+        raise unknown_name("number", name, self.names)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.names)
+
+    def x(self, by: By) -> np.ndarray:
+        """Derivative of the decision vector, shape (n_x,).
+
+        Parameters
+        ----------
+        by : str or mapping of str to float
+            Name of a number; or how fast several of them move together, as ``{"tau[elbow] upper": 1, "tau[elbow]
+            lower": -1}`` for a limit to both sides.
+
+        Raises
+        ------
+        InputError
+            For other names, or numbers that cannot move like that.
+        """
+        return self._change(by)[1]
+
+    def evaluate(self, fn: Callable[[Instant], Any], by: By, t: Any = None) -> np.ndarray:
+        """Derivative of any function of the instant along the motion, at times that stay where they are.
+
+            dq = sensitivity.evaluate(lambda now: now.q, "mass of body 'elbow'", t)
+
+        Parameters
+        ----------
+        fn : callable
+            Instant -> SX scalar or column: positions, torques, a point of a body, an unknown constant.
+        by : str or mapping of str to float
+            As in `x`.
+        t : float or shape (N,) [s], optional
+            Within 0 .. duration; by default the nodes. Times do not move, also where the duration does.
+
+        Returns
+        -------
+        ndarray
+            Of a scalar, shape (N,), of a column, (N, rows); without the first axis for a single time.
+        """
+        function("evaluate", fn, "a function of the instant", "now")
+        move, change = self._change(by)
+        times = self.solution.t if t is None else finite_array("t", t)
+        at = np.atleast_1d(times)
+        starts, values = self._starts(change), np.zeros((at.size, 0))
+        for name, place, seconds in self._by_phase(at):
+            phase, part = self.program.nlp.phases[name], self.solution.nlp.parts[name]
+            expression = _expression(phase, fn)
+            x = self.kkt.optimum.x[part], change[part]
+            parameters = self.program.parameters, move.parameters
+            rates = _rates(phase, expression, seconds, x, parameters, starts[name])
+            if not values.size:
+                values = np.zeros((at.size, rates.shape[1]))
+            if rates.shape[1] != values.shape[1]:
+                raise InputError(f"the function has another size in phase {name!r} than in the phases before")
+            values[place] = rates
+        values = values[:, 0] if values.shape[1] == 1 else values
+        return values[0] if times.ndim == 0 else values
+
+    def _change(self, by: By) -> tuple[Move, np.ndarray]:
+        """A move of the data, and what the decision vector does."""
+        if not isinstance(by, str | Mapping) or (isinstance(by, Mapping) and not by):
+            raise InputError(f"by must be the name of a number or a mapping of names to rates, got {quoted(by)}")
+        rates = {by: 1.0} if isinstance(by, str) else {k: finite_number(f"rate of {k!r}", v) for k, v in by.items()}
+        for name in rates:
+            _ = self[name]
+        move = reduce(Move.plus, (self.moves[name].times(rate) for name, rate in rates.items()))
+        change = self.kkt.change(move)[0]
+        if np.isnan(change).any():
+            raise InputError(f"{shown(list(rates))} cannot move like that: {'; '.join(self.degenerate)}")
+        return move, change
+
+    def _starts(self, change: np.ndarray) -> dict[str, float]:
+        """What the starts of all phases change by [s]."""
+        starts, start = {}, 0.0
+        for name, phase in self.solution.nlp.phases.items():
+            starts[name] = start
+            start += float(change[self.solution.nlp.parts[name]][phase.grid.layout.duration[0]])
+        return starts
+
+    def _by_phase(self, t: np.ndarray) -> list[tuple[str, np.ndarray, np.ndarray]]:
+        """Phases with the places of the times that lie in them, and these since the start of the phase."""
+        solution, total = self.solution, self.solution.duration
+        if not ((t >= -1e-9 * total) & (t <= total * (1 + 1e-9))).all():
+            raise InputError(f"t must be one or more times within [0, {total:.6g}] s, got {quoted(t)}")
+        starts = np.array(list(solution.start_times.values()))
+        numbers = np.clip(np.searchsorted(starts, t, side="right") - 1, 0, starts.size - 1)
+        return [
+            (name, np.flatnonzero(numbers == k), np.clip(t[numbers == k] - starts[k], 0.0, phase.duration))
+            for k, (name, phase) in enumerate(solution.phases.items())
+            if (numbers == k).any()
+        ]
+
+    @cached_property
+    def effects(self) -> tuple[float, ...]:
+        """What a percent more of every number, see `Derivative.step`, adds to the cost."""
+        return tuple(derivative.cost * derivative.step for derivative in self.derivatives)
+
+    def __repr__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+    def _table(self) -> Table:
+        largest = max((abs(effect) for effect in self.effects if np.isfinite(effect)), default=0.0)
+        lines = [
+            (
+                d.name,
+                f"{short(d.value)} {d.unit}".rstrip(),
+                f"{d.cost:.4g}",
+                f"{d.duration:.4g}",
+                f"{effect:+.3g}",
+                f"{short(d.step)} {d.unit}".rstrip(),
+            )
+            for d, effect in zip(self.derivatives, self.effects, strict=True)
+            if not abs(effect) <= _NOTHING * largest
+        ]
+        notes = [f"  {len(lines) - _LISTED} more matter less"] if len(lines) > _LISTED else []
+        if silent := len(self.derivatives) - len(lines):
+            notes.append(f"  {silent} of {len(self.derivatives)} numbers change nothing")
+        if self.stuck:
+            notes.append(f"  nothing meets the problem when these move alone: {shown(self.stuck, _NAMED)}")
+        notes += [f"  {sentence}" for sentence in self.degenerate]
+        header = ("number", "value", "d cost", "d duration [s]", "change of the cost", "for")
+        title = f"Sensitivity of {self.solution.title}, cost {self.solution.cost:.6g}"
+        return Table(title, header, lines[:_LISTED], notes)
+
+
+@spelt
+@reraise_interrupt
+def sensitivity(solution: Solution | SequenceSolution, by: str | Iterable[str] | None = None) -> Sensitivity:
+    """Derivatives of an optimum by the numbers of its problem: cost, duration, and the motion itself.
+
+    Numbers are the problem's parameters; masses, lengths, inertias and passive parts of its models; limits, bounds,
+    postures and velocities at the ends, values of conditions; durations. A limit is one number however many nodes it
+    holds at. All derivatives come from one factorisation of the conditions of the optimum (Fiacco 1976), with second
+    derivatives exact and no other solve: they are those of the motion on its grid, nodes included.
+
+    They say what happens as long as the same bounds hold the optimum. Where one of them holds it without a push, where
+    gradients of active constraints depend on each other, or where a direction is flat, the derivative is one-sided or
+    not unique, and `Sensitivity.degenerate` names the rows and variables.
+
+    Parameters
+    ----------
+    solution : Solution or SequenceSolution
+        An optimum, of a problem with a cost.
+    by : str or sequence of str, optional
+        Numbers whose names contain this, or one of these: ``"mass"``, ``["tau", "final q"]``. By default all.
+
+    Returns
+    -------
+    Sensitivity
+        A table with what counts most first; `Sensitivity.evaluate` has the derivative of the motion at any time.
+
+    Raises
+    ------
+    InputError
+        For a solution that is no optimum, or has no cost, or a name that no number contains.
+
+    See Also
+    --------
+    parametrised : Models as functions of their numbers.
+    sweep : Solves for many values, however far apart.
+
+    Notes
+    -----
+    Of an unknown optimum x with active rows A the derivative by data solves the linearised conditions of Fiacco (1976),
+    "Sensitivity analysis for nonlinear programming using penalty methods", theorem 2.1. That of the cost needs the
+    multipliers alone.
+
+    A function of the user that contains a model of its own, in place of the instant's, keeps that model's numbers.
+
+    Examples
+    --------
+    >>> table = co.optimality.sensitivity(solution, ["tau", "mass"])
+    >>> heavier = table["mass of body 'elbow'"]  # s per kg: both links heavier, the arm is slower
+    >>> 0.02 < heavier.duration < 0.2
+    True
+    """
+    _check(solution)
+    patterns = () if by is None else _patterns(by)
+    program = program_in_numbers(solution.nlp, solution.parameters)
+    kkt = KKT(program.nlp, program.parameters, active_set(solution)).independent()
+    numbers, stuck = moves(solution.nlp, program, kkt.optimum)
+    for pattern in patterns:
+        if not any(pattern in name for name in (*numbers, *stuck)):
+            raise unknown_name("number", pattern, list(numbers))
+    chosen = {name: pair for name, pair in numbers.items() if _matches(name, patterns)}
+    derivatives = _derivatives(solution, kkt, chosen)
+    return Sensitivity(
+        solution,
+        tuple(sorted(derivatives, key=lambda d: -abs(d.cost * d.step) if np.isfinite(d.cost) else np.inf)),
+        _degenerate(kkt),
+        tuple(name for name in stuck if _matches(name, patterns)),
+        program,
+        kkt,
+        {name: move for name, (_, move) in chosen.items()},
+    )
+
+
+def _patterns(by: object) -> tuple[str, ...]:
+    """What names of numbers are to contain; InputError for anything but texts."""
+    patterns = (by,) if isinstance(by, str) else as_tuple("by", by)
+    if not patterns:
+        raise InputError("by must be a part of a name, or a sequence of them, got none")
+    return tuple(text("by", pattern) for pattern in patterns)
+
+
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+    return not patterns or any(pattern in name for pattern in patterns)
+
+
+def _check(solution: object) -> None:
+    """InputError for what is no optimum with a cost."""
+    instance("solution", solution, BaseSolution, "see co.solve")
+    assert isinstance(solution, BaseSolution)
+    if solution.outcome.status not in (Status.SOLVED, Status.ACCEPTABLE):
+        raise InputError(f"solution must be an optimum, got one that ended {solution.status}")
+    if not cost_depends_on_variables(solution.nlp, solution.x, solution.parameters):
+        raise InputError("solution must have a cost that depends on the motion, or else it is no optimum of anything")
+
+
+def _derivatives(solution: BaseSolution, kkt: KKT, numbers: Mapping[str, tuple[Number, Move]]) -> list[Derivative]:
+    """Those of cost and duration; NaN where nothing meets the conditions with a number that moves alone."""
+    durations = np.zeros(solution.nlp.n_x)
+    for name, phase in solution.nlp.phases.items():
+        durations[solution.nlp.parts[name]][phase.grid.layout.duration[0]] = 1.0
+    cost, duration = kkt.cost_rate, kkt.rate_of(durations)
+    return [
+        Derivative(*number, *((cost.of(move), duration.of(move)) if kkt.agrees(move) else (np.nan, np.nan)))
+        for number, move in numbers.values()
+    ]
+
+
+def _degenerate(kkt: KKT) -> tuple[str, ...]:
+    """Sentences on what leaves derivatives one-sided or undetermined."""
+    sentences, nlp, optimum = [], kkt.nlp, kkt.optimum
+    weak = [nlp.row_name(int(row), optimum.x) for row in np.flatnonzero(optimum.weak_rows)]
+    weak += [nlp.variable_name(int(k), optimum.x) for k in np.flatnonzero(optimum.weak_variables)]
+    if weak:
+        named = shown(weak, _NAMED)
+        sentences.append(f"at their bounds with hardly a push, so that derivatives are one-sided: {named}")
+    if kkt.dependent:
+        sentences.append(
+            "active rows whose gradients depend on each other, so that multipliers are not unique, and one of them "
+            f"cannot move without the others: {shown(kkt.dependent, _NAMED)}"
+        )
+    if kkt.flat:
+        sentences.append(
+            "the cost is flat along a direction, so that the motion is not unique, and the least change is given: "
+            f"{shown(kkt.flat, _NAMED)}"
+        )
+    return tuple(sentences)
+
+
+def _expression(nlp: NLP, fn: Callable[[Instant], Any]) -> ca.SX:
+    """A function of the instant in the symbols of a problem."""
+    with error_context("evaluate", nlp.problem.model.joint_names):
+        value = column("evaluate", fn(nlp.problem.instant), 1)
+    if value.shape[1] != 1:
+        raise InputError(f"a function to evaluate must return a scalar or a column, got shape {value.shape}")
+    return ca.densify(value)
+
+
+def _rates(
+    nlp: NLP,
+    expression: ca.SX,
+    t: np.ndarray,
+    x: tuple[np.ndarray, np.ndarray],
+    parameters: tuple[np.ndarray, np.ndarray],
+    start: float,
+) -> np.ndarray:
+    """Derivative of an expression at times that stay where they are, shape (N, rows).
+
+    Parameters
+    ----------
+    nlp : NLP
+        Of a phase.
+    expression : SX, shape (rows,)
+    t : ndarray, shape (N,) [s]
+        Since the start of the phase.
+    x, parameters : (ndarray, ndarray)
+        Values, and what they change by.
+    start : float [s]
+        What the start of the phase changes by.
+    """
+    at, entry = nlp.duration(x[0]), nlp.grid.layout.duration[0]
+    s = np.clip(t / at, 0.0, 1.0)
+    later = -(start + s * float(x[1][entry]))  # what the time since the start of the phase does at these places
+    grid, expressions = nlp.grid, [expression]
+    if later.any():  # the motion passes by
+        grid, slots = nlp.grid.with_rates, nlp.problem.instant.slots
+        expressions.append(_time_derivative(nlp, expression, slots))
+    sites = grid.anywhere(s)
+    local, now = sites.local, nlp.problem.instant
+    values = ca.Function("evaluate", now.slots, expressions)(*local.arguments)
+    values = local.resolved(values if isinstance(values, tuple) else [values])
+    w, p = (ca.SX.sym(name, part.shape[0]) for name, part in (("dw", local.w), ("dp", local.p)))
+    values[0] = ca.jtimes(values[0], ca.vertcat(local.w, local.p), ca.vertcat(w, p))
+    tangent = ca.Function("tangent", [local.w, local.d, local.p, w, p], list(map(ca.densify, values)))
+    arrays = tangent.map("map", "serial", s.size, [2, 4], []).call(
+        [sites.slices.local(x[0]), sites.data, parameters[0], sites.slices.local(x[1]), parameters[1]]
+    )
+    fixed, *passing = (np.array(array).reshape(-1, s.size).T for array in arrays)
+    return fixed + later[:, None] * passing[0] if passing else fixed
+
+
+def _time_derivative(nlp: NLP, expression: ca.SX, slots: Slots) -> ca.SX:
+    """Total derivative of an expression in time; InputError for one of jerk or of rates of torques or signals."""
+    rates = ca.vertcat(slots.jerk, slots.tau_rate, slots.signal_rates, slots.state_rates)
+    if ca.depends_on(expression, rates):
+        raise InputError("where the duration moves, a function to evaluate must not contain jerk or rates")
+    moving = ca.vertcat(slots.t, slots.q, slots.qd, slots.qdd, slots.tau, slots.signals, slots.states)
+    speeds = nlp.problem.model.position_rates(slots.q, slots.qd)
+    parts = 1, speeds, slots.qdd, slots.jerk, slots.tau_rate, slots.signal_rates, slots.state_rates
+    return ca.jtimes(expression, moving, ca.vertcat(*parts))
