@@ -1,3 +1,13 @@
-"""How good an answer is, and what it hangs on."""
+"""How good an answer is, and what it hangs on.
 
-__all__: list[str] = []
+explain      the door: why a problem fails, or what limits its answer
+elastic      the program whose limits give way at a cost
+limits       numbers that a problem states once, with all rows and variables that they bound
+widened      problems restated with wider limits
+multipliers  what a unit of every limit is worth
+"""
+
+from colloc.optimality.explain import ActiveLimit, Explanation, Relaxation, explain
+from colloc.optimality.limits import Limit, Place
+
+__all__ = ["ActiveLimit", "Explanation", "Limit", "Place", "Relaxation", "explain"]
