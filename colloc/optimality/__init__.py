@@ -8,6 +8,5 @@ multipliers  what a unit of every limit is worth
 """
 
 from colloc.optimality.explain import ActiveLimit, Explanation, Relaxation, explain
-from colloc.optimality.limits import Limit, Place
 
-__all__ = ["ActiveLimit", "Explanation", "Limit", "Place", "Relaxation", "explain"]
+__all__ = ["ActiveLimit", "Explanation", "Relaxation", "explain"]

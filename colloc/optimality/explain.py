@@ -21,7 +21,7 @@ from colloc.refinement.warm_start import start_from
 from colloc.solution import SequenceSolution, Solution
 from colloc.solver import Outcome, Status
 from colloc.solver.diagnosis import dependent_rows
-from colloc.support.checks import as_tuple, finite_number, instance, spelt, unknown_name
+from colloc.support.checks import InputError, as_tuple, finite_number, instance, quoted, spelt, text, unknown_name
 from colloc.support.display import Table, short
 from colloc.support.interrupts import reraise_interrupt
 from colloc.transcription import BaseNLP, DeferredNLP
@@ -36,7 +36,7 @@ _LEAST = 1e-6  # of the cost: what relaxing a limit by its natural size gains, t
 _EXCHANGES = 5  # times that nodes are added where limits are exceeded between them, at most
 _LISTED, _FEW = 12, 3  # limits, and dependent rows, in a table
 _SINGULAR = 1e9  # condition number from which some rows follow from others
-_SHARE = 1e-3  # of the largest multiplier of a limit: from there it counts as active
+_SHARE = 1e-3  # of what a limit gives way by, or of its largest multiplier: less than that is none
 _CLOSE = 1e-6  # of a natural size: closer to a bound than that is at it
 _DENSE_ENTRIES = 4_000_000  # a condition number beyond this size would take longer than the solve
 
@@ -47,22 +47,41 @@ class Relaxation(Limit):
 
     Parameters
     ----------
-    place, side, row, joint, bound, unit, size, prescribed, equation, entries :
-        As in `Limit`.
+    place : Place
+        Where the problem states it; also as `phase` and `constraint`, the name of the constraint or the unknown, or
+        "duration".
+    side : "lower" or "upper"
+    row : str
+        With its joint, where it has one.
+    joint : str
+        Empty where it has none.
+    bound : float
+        What is stated.
+    unit : str
+        Empty where none is stated.
+    size : float
+        Natural size of the limit, in its own unit, by which relaxations are compared.
+    prescribed : bool
+        Whether a value is prescribed rather than bounded.
+    equation : bool
+        Whether it is prescribed all along a part of the motion, like a torque of zero.
+    entries : ndarray of int
+        What it bounds: rows of the program, then its variables, counted from the number of rows on.
     needed : float
         What the bound would have to be.
     t : float [s]
-        When, most of all; NaN for a duration and for constants.
+        When it is reached first; NaN for a duration, for constants, and for what holds of several phases.
 
     Examples
     --------
-    >>> from dataclasses import replace
-    >>> last = co.solve(replace(problem, duration=0.3), co.BSpline(10), raise_on_failure=False)
-    >>> relaxation, *_ = co.optimality.explain(last).relaxations
+    >>> effort = co.integral(lambda now: ca.sumsqr(now.tau))
+    >>> hasty = co.Problem(two_link(), 0.3, effort, problem.subject_to)
+    >>> last = co.solve(hasty, co.BSpline(10), raise_on_failure=False)
+    >>> (relaxation,) = co.optimality.explain(last, relax="duration").relaxations
     >>> print(relaxation)
-    duration must reach 0.395 s (its bound is 0.3 s)
-    >>> relaxation.constraint, relaxation.side, relaxation.bound, round(relaxation.needed, 3), relaxation.unit
-    ('duration', 'upper', 0.3, 0.395, 's')
+    duration must be 0.3969 s (it is to be 0.3 s)
+    >>> relaxation.constraint, relaxation.side, relaxation.bound, relaxation.unit
+    ('duration', 'upper', 0.3, 's')
     """
 
     needed: float
@@ -77,7 +96,7 @@ class Relaxation(Limit):
         when = "" if np.isnan(self.t) else f" at t = {self.t:.4g} s"
         verb = "be" if self.prescribed else "reach" if self.side == "upper" else "go down to"
         stated = "it is to be" if self.prescribed else "its bound is"
-        return f"{self.name} must {verb} {self.in_unit(self.needed)} ({stated} {self.in_unit(self.bound)}){when}"
+        return f"{self.name} must {verb} {_number(self, self.needed)} ({stated} {_number(self, self.bound)}){when}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +106,7 @@ class ActiveLimit(Limit):
     Parameters
     ----------
     place, side, row, joint, bound, unit, size, prescribed, equation, entries :
-        As in `Limit`.
+        As in `Relaxation`.
     gain : float
         By how much the cost falls per unit by which the limit gives way at all times: the sum of its multipliers.
     first, last : float [s]
@@ -215,22 +234,30 @@ def explain(
 
     Examples
     --------
-    >>> from dataclasses import replace
+    >>> effort = co.integral(lambda now: ca.sumsqr(now.tau))
+    >>> hasty = co.Problem(two_link(), 0.3, effort, problem.subject_to)
     >>> try:
-    ...     co.solve(replace(problem, duration=0.3), co.BSpline(10))
+    ...     co.solve(hasty, co.BSpline(20))
     ... except co.SolveError as error:
-    ...     explanation = co.optimality.explain(error, relax="tau bounds")
-    >>> print(explanation.relaxations[0].row, explanation.relaxations[0].side)
-    tau[shoulder] upper
-    >>> co.solve(explanation.relaxed(), co.BSpline(10), guess=explanation.motion).outcome.status
+    ...     explanation = co.optimality.explain(error)
+    >>> print(explanation.relaxations[0])
+    tau[shoulder] must reach 2... N m (its bound is 10 N m) at t = ... s
+    >>> relaxed = co.solve(explanation.relaxed(), co.BSpline(20), guess=explanation.motion)
+    >>> relaxed.outcome.status
     <Status.SOLVED: 'solved'>
     """
     instance("solution", solution, Solution | SequenceSolution | SolveError)
     last = solution.solution if isinstance(solution, SolveError) else solution
-    names = None if relax is None else as_tuple("relax", [relax] if isinstance(relax, str) else relax)
+    names = None if relax is None else [text("relax", name) for name in _listed(relax)]
     if last.outcome.status in _ANSWERS:
+        if names is not None:
+            raise InputError(f"relax is for what has failed, and this is {last.status}, got relax={quoted(relax)}")
         return _of_answer(last)
     return _of_failure(last, names)
+
+
+def _listed(relax: str | Sequence[str]) -> Sequence[str]:
+    return [relax] if isinstance(relax, str) else as_tuple("relax", relax)
 
 
 def relaxed_problem(problem: Problem | Phases, relaxations: Sequence[Relaxation], share: float) -> Problem | Phases:
@@ -319,9 +346,9 @@ def _explained(
     relaxations = []
     for limit, amount in zip(limits, end.amounts.tolist(), strict=True):
         if amount > 0:
-            furthest = limit.entries[np.argmax(limit.sign * values[limit.entries])]
-            needed = limit.bound + limit.sign * amount
-            relaxations.append(Relaxation(**vars(limit), needed=needed, t=float(times[furthest])))
+            beyond = limit.sign * (values[limit.entries] - limit.bound)
+            t = times[limit.entries[beyond > (1 - _SHARE) * amount]].min(initial=np.inf)
+            relaxations.append(Relaxation(**vars(limit), needed=limit.bound + limit.sign * amount, t=float(t)))
     relaxations.sort(key=lambda relaxation: -relaxation.amount / relaxation.size)
     program = DeferredNLP(relaxed_problem(last.problem, relaxations, _MARGIN), recipes)
     none = {"g": np.zeros(program.built.n_g), "x": np.zeros(program.built.n_x)}
@@ -387,7 +414,7 @@ def _failure_table(explanation: Explanation) -> Table:
         return Table(f"{status}: {found}", ("",), [])
     more = f", and {len(relaxations) - 1} more" if len(relaxations) > 1 else ""
     rows = [
-        (r.name, r.in_unit(r.bound), r.in_unit(r.needed), f"{short(100 * r.amount / r.size)} %", _time(r.t, r.t))
+        (r.name, _number(r, r.bound), _number(r, r.needed), f"{short(100 * r.amount / r.size)} %", _time(r.t, r.t))
         for r in relaxations[:_LISTED]
     ]
     note = "explanation.relaxed() is the problem with these limits and 1 % to spare, explanation.motion a guess for it"
@@ -401,7 +428,7 @@ def _answer_table(explanation: Explanation) -> Table:
     rows = [
         (
             limit.name,
-            f"{'=' if limit.prescribed else '<=' if limit.side == 'upper' else '>='} {limit.in_unit(limit.bound)}",
+            f"{'=' if limit.prescribed else '<=' if limit.side == 'upper' else '>='} {_number(limit, limit.bound)}",
             f"{short(limit.gain)}{f' per {limit.unit}' if limit.unit else ''}",
             f"{100 * limit.of_percent / scale:.2g} %",
             _time(limit.first, limit.last),
@@ -416,6 +443,11 @@ def _answer_table(explanation: Explanation) -> Table:
     for name, stated, _, percent, _ in rows[:1]:
         title = f"the cost {short(solution.cost)} falls by {percent} if {name} {stated} gives way by 1 %"
     return Table(title, ("limit", "stated", "a unit gains", "1 % gains", "active"), rows, notes)
+
+
+def _number(limit: Limit, value: float) -> str:
+    """A number with a limit's unit."""
+    return f"{short(value)} {limit.unit}".rstrip()
 
 
 def _time(first: float, last: float) -> str:

@@ -12,7 +12,6 @@ import numpy as np
 from colloc.problem import Bounds, Condition, JointBounds, Problem, Rows, Sequence, Window, natural_size
 from colloc.problem.rows import unique
 from colloc.problem.time_sets import WHOLE
-from colloc.support.display import short
 from colloc.transcription import NLP, BaseNLP, SequenceNLP
 from colloc.transcription.layout import active_control_points, intervals_within
 
@@ -91,10 +90,6 @@ class Limit:
     def name(self) -> str:
         """The row with its phase."""
         return f"{self.phase}: {self.row}" if self.phase else self.row
-
-    def in_unit(self, value: float) -> str:
-        """A number with the limit's unit, for messages."""
-        return f"{short(value)} {self.unit}".rstrip()
 
     @property
     def sign(self) -> int:

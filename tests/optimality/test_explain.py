@@ -8,6 +8,7 @@ import warnings
 from dataclasses import replace
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -15,7 +16,7 @@ import colloc as co
 from colloc.models.two_link import two_link
 from tests.campaigns.relaxations import check
 from tests.support.infeasible import infeasible
-from tests.support.problems import effort
+from tests.support.problems import effort, time_optimal
 
 SLIDE = co.BSpline(8, continuity=1)
 MASS = 2.0  # kg
@@ -252,3 +253,110 @@ def test_the_gain_of_a_limit_is_the_derivative_of_the_cost_by_it():
     assert stop == pytest.approx(-central(lambda v: limited(rest=v), 0.0, 1e-4), rel=1e-5)
     duration = gains["duration", "upper"]
     assert duration == pytest.approx(-central(lambda v: limited(duration=v), 1.0, 1e-4), rel=1e-5)
+
+
+def test_limits_stated_once_are_summed_over_times_and_ranked_by_what_a_percent_gains():
+    solution = co.solve(time_optimal(), co.BSpline(10), between="nodes", ipopt=EXACT)
+    limits = co.optimality.explain(solution).limits
+    assert len({(limit.place, limit.side) for limit in limits}) == len(limits)
+    torques = [limit for limit in limits if not limit.prescribed]
+    assert {limit.constraint for limit in torques} == {"tau bounds"}
+    assert torques == list(limits[: len(torques)])
+    percents = [limit.of_percent for limit in torques]
+    assert percents == sorted(percents, reverse=True)
+    # With all torques a share larger, the same motion is quicker by half of that: T goes with 1 / sqrt(U).
+    assert sum(percents) == pytest.approx(0.005 * solution.duration, rel=1e-6)
+
+
+def test_bounds_of_unknowns_are_among_what_limits():
+    """A payload as heavy as torques allow, of which at most 2 kg are there."""
+    mass = co.Unknown("mass", lower=0.0, upper=2.0, guess=1.0, constant=True)
+    hand = co.Load("elbow", force=ca.vertcat(0, -9.81 * mass.symbol, 0))
+    stated = time_optimal().subject_to[:2]
+    most = -1.0 * co.terminal(lambda now: now.mass)
+    lift = co.Problem(two_link(), 0.5, most, stated, unknowns=[mass], loads=[hand])
+    (limit,) = co.optimality.explain(co.solve(lift, co.BSpline(10), between="nodes")).limits
+    assert (limit.constraint, limit.row, limit.side, limit.bound) == ("mass", "mass", "upper", 2.0)
+    assert limit.gain == pytest.approx(1.0, rel=1e-6)
+    assert np.isnan(limit.first)
+
+
+def test_phases_have_limits_of_their_own_and_in_common():
+    """Two slides one after the other, and how long they may take together."""
+    there = replace(slide(), duration=co.Free(0.1, 5.0))
+    back = replace(slide(ends=(3.0, 0.0)), duration=co.Free(0.1, 5.0))
+
+    def lasting(seconds: float) -> co.Sequence:
+        return co.Sequence({"there": there, "back": back}, duration=seconds)
+
+    def cost(seconds: float) -> float:
+        return co.solve(lasting(seconds), SLIDE, between="nodes", ipopt=EXACT).cost
+
+    limits = co.optimality.explain(co.solve(lasting(2.0), SLIDE, between="nodes", ipopt=EXACT)).limits
+    gains = {(limit.phase, limit.row, limit.side): limit.gain for limit in limits}
+    # The least squared force of a way is 12 m^2 d^2 / T^3.
+    assert gains["", "duration", "upper"] == pytest.approx(36 * MASS**2 * 3.0**2, rel=1e-4)
+    assert gains["", "duration", "upper"] == pytest.approx((cost(1.9999) - cost(2.0001)) / 2e-4, rel=1e-6)
+    assert gains["back", "final q[mass]", "upper"] == pytest.approx(24 * MASS**2 * 3.0, rel=1e-4)
+
+
+def test_the_condition_of_active_rows_is_that_of_their_scaled_jacobian():
+    solution = co.solve(limited(), SLIDE, between="nodes", ipopt=EXACT)
+    explanation, nlp = co.optimality.explain(solution), solution.nlp
+    active = np.abs(solution.multipliers["g"]) > 1e-7
+    jacobian = np.array(nlp.jac_g(solution.x, solution.parameters)[1])[active][:, nlp.free] * nlp.scale_x[nlp.free]
+    rows = jacobian / np.linalg.norm(jacobian, axis=1, keepdims=True)
+    assert explanation.condition == pytest.approx(np.linalg.cond(rows), rel=1e-6)
+    assert explanation.dependent == ()
+
+
+def test_active_rows_that_follow_from_others_are_named():
+    twice = [
+        co.at(0.5, lambda now: now.q[0], equals=1.4, name="half way"),
+        co.at(0.5, lambda now: 2 * now.q[0], equals=2.8, name="the same"),
+    ]
+    explanation = co.optimality.explain(co.solve(slide(*twice), SLIDE, between="nodes"))
+    assert explanation.condition > 1e9
+    (sentence,) = explanation.dependent
+    assert "half way at t = 0.5 s" in sentence
+    assert "the same at t = 0.5 s" in sentence
+    assert sentence in repr(explanation)
+
+
+def test_an_answer_without_active_limits_says_so():
+    free = co.Problem(slide().model, 1.0, co.integral(effort), [])
+    explanation = co.optimality.explain(co.solve(free, SLIDE, between="nodes"))
+    assert explanation.limits == ()
+    assert repr(explanation).startswith("no limit is active")
+
+
+# On the screen
+
+
+def test_the_most_useful_line_comes_first_and_all_fits_on_a_screen():
+    explained = [
+        co.optimality.explain(co.solve(time_optimal(), co.BSpline(10), between="nodes")),
+        co.optimality.explain(failed(slide(co.bounds(tau=(-10.0, 10.0))))),
+    ]
+    starts = [
+        r"the cost 0.3969 falls by 0.24 % if tau[shoulder] <= 10 N m gives way by 1 %",
+        "infeasible: tau[mass] must",
+    ]
+    for explanation, start in zip(explained, starts, strict=True):
+        lines = repr(explanation).splitlines()
+        assert lines[0].startswith(start)
+        assert len(lines) <= 24
+        assert max(map(len, lines)) <= 120
+        assert explanation._repr_html_().count("<tr>") == sum(line.startswith("  ") for line in lines)
+
+
+def test_what_may_be_relaxed_is_known_by_name():
+    last = failed(slide(co.bounds(tau=(-10.0, 10.0))))
+    with pytest.raises(co.InputError, match=r"'torque bounds'.*did you mean 'tau bounds'"):
+        co.optimality.explain(last, relax="torque bounds")
+    with pytest.raises(co.InputError, match="relax is for what has failed, and this is solved"):
+        co.optimality.explain(co.solve(slide(), SLIDE, between="nodes"), relax="tau bounds")
+    with pytest.raises(co.InputError, match="solution must be a Solution"):
+        co.optimality.explain(last.x)
+    with pytest.raises(co.InputError, match="share must be finite and positive, got 0"):
+        co.optimality.explain(last).relaxed(0)
