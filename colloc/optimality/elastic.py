@@ -1,6 +1,6 @@
 """The elastic program: limits that give way, each at all times by one number, at the least total cost.
 
-    minimise   sum of e_i / size_i
+    minimise   sum of w_i e_i / size_i
     subject to lower_i - e_i <= g_k(x) <= upper_i + e_i  for all rows and variables k of limit i,  e >= 0,
 
 the smooth form of an exact L1 penalty (Gill, Murray and Saunders 2005, problem NP(gamma) with gamma to infinity), but
@@ -93,6 +93,8 @@ def _run(
     for anchoring, options in _RUNS:
         program = ElasticNLP(nlp, limits, weights, x, p, anchoring)
         outcome = Ipopt(max_iter=_ITERATIONS, **options)(program, program.start(near), p)
+        if outcome.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
         if outcome.status in (Status.SOLVED, Status.ACCEPTABLE):
             return program.split(outcome.x)
     return None
@@ -134,8 +136,7 @@ class ElasticNLP(BaseNLP):
         lower, upper = (
             np.append(*sides) for sides in zip(self.nlp.bounds_g, (self.nlp.lower, self.nlp.upper), strict=True)
         )
-        for k in self.elastic:
-            limit = self.limits[k]
+        for limit in map(self.limits.__getitem__, self.elastic):
             (lower if limit.side == "lower" else upper)[limit.entries] = limit.sign * np.inf
         for k in np.setdiff1d(np.arange(len(self.limits)), self.elastic):
             limit = self.limits[k]

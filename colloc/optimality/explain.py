@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from colloc.optimality.elastic import Relaxed, smallest_relaxation
@@ -205,10 +204,10 @@ def explain(
 
     Of a failure the smallest relaxation that makes the problem feasible: its program is solved once more with limits
     that give way at a cost, each at all times by one number, relative to its natural size (the elastic problem of Gill,
-    Murray and Saunders 2005, NP(gamma)). Bounds, values at the ends and at single moments, the duration and the bounds
-    of unknowns give way; equations along the path, such as a torque of zero, if nothing else helps; equations of
-    states, closures, links and impacts never. The least is a local one, of two searches from the last iterate and from
-    the guess that `solve` makes.
+    Murray and Saunders 2005, NP(gamma)). Bounds give way first, of unknowns too; what is prescribed, values at the ends
+    and at single moments or a given duration, costs a hundred times as much; equations along the path, such as a torque
+    of zero, give way if nothing else helps; equations of states, closures, links and impacts never. The least is a
+    local one, of two searches from the last iterate and from the guess that `solve` makes.
 
     Of an answer the active limits, ranked by what the cost gains if they give way, and how well the equations are
     conditioned.
@@ -226,7 +225,7 @@ def explain(
     Raises
     ------
     InputError
-        For names that the problem does not have.
+        For names that the problem does not have, and for names of what may give way in an answer.
 
     See Also
     --------
@@ -347,8 +346,8 @@ def _explained(
     for limit, amount in zip(limits, end.amounts.tolist(), strict=True):
         if amount > 0:
             beyond = limit.sign * (values[limit.entries] - limit.bound)
-            t = times[limit.entries[beyond > (1 - _SHARE) * amount]].min(initial=np.inf)
-            relaxations.append(Relaxation(**vars(limit), needed=limit.bound + limit.sign * amount, t=float(t)))
+            t = float(times[limit.entries[beyond >= beyond.max() - _SHARE * amount]].min())
+            relaxations.append(Relaxation(**vars(limit), needed=limit.bound + limit.sign * amount, t=t))
     relaxations.sort(key=lambda relaxation: -relaxation.amount / relaxation.size)
     program = DeferredNLP(relaxed_problem(last.problem, relaxations, _MARGIN), recipes)
     none = {"g": np.zeros(program.built.n_g), "x": np.zeros(program.built.n_x)}
@@ -371,12 +370,10 @@ def _of_answer(solution: Solution | SequenceSolution) -> Explanation:
     lower, upper = (np.append(*sides) for sides in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
     times, active = entry_times(nlp, x), []
     for limit in limits_of(nlp, solution.problem):
-        pull = np.maximum(limit.sign * multipliers[limit.entries], 0.0)
         # Of several bounds on a variable the narrowest holds it.
-        pull[
-            (lower if limit.side == "lower" else upper)[limit.entries] * limit.sign
-            < limit.bound * limit.sign - _CLOSE * limit.size
-        ] = 0.0
+        narrowest = (lower if limit.side == "lower" else upper)[limit.entries]
+        holds = limit.sign * (limit.bound - narrowest) <= _CLOSE * limit.size
+        pull = np.where(holds, np.maximum(limit.sign * multipliers[limit.entries], 0.0), 0.0)
         if pull.sum() * limit.size > _LEAST * solution.cost_scale:
             when = times[limit.entries[pull > _SHARE * pull.max()]]
             active.append(ActiveLimit(**vars(limit), gain=float(pull.sum()), first=when.min(), last=when.max()))
@@ -394,8 +391,7 @@ def _conditioning(solution: Solution | SequenceSolution) -> dict[str, Any]:
     free = np.flatnonzero(nlp.free & away)
     if not rows.size or rows.size * free.size > _DENSE_ENTRIES:
         return {}
-    jacobian = ca.diag(ca.DM(1 / nlp.scale_g)) @ nlp.jac_g(x, p)[1] @ ca.diag(ca.DM(nlp.scale_x))
-    dense = jacobian[rows.tolist(), free.tolist()].full()
+    dense = nlp.jac_g(x, p)[1][rows.tolist(), free.tolist()].full() * nlp.scale_x[free]
     norms = np.linalg.norm(dense, axis=1, keepdims=True)
     sizes = np.linalg.svd(dense / np.where(norms > 0, norms, 1.0), compute_uv=False)
     condition = float(sizes[0] / sizes[-1]) if rows.size <= free.size and sizes[-1] > 0 else float("inf")

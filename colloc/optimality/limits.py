@@ -100,7 +100,8 @@ class Limit:
 def limits_of(nlp: BaseNLP, problem: Problem | Sequence) -> list[Limit]:
     """The finite limits that a problem states, where its program has them.
 
-    What follows from others is no limit, and cannot be relaxed: equations of states, closures, links, impacts.
+    What follows from others is no limit, and cannot be relaxed: equations of states, closures, links, impacts. Neither
+    is an unknown with equal bounds, which is a number.
 
     Parameters
     ----------
@@ -116,9 +117,10 @@ def limits_of(nlp: BaseNLP, problem: Problem | Sequence) -> list[Limit]:
     limits: list[Limit] = []
     for phase, kind, name, rows, along in statements:
         for r, label in enumerate(rows.labels):
-            if (place := Place(phase, kind, name, r)) not in entries:
+            place, equal = Place(phase, kind, name, r), bool(rows.lower[r] == rows.upper[r])
+            if place not in entries or (kind == "unknown" and equal):
                 continue
-            index, equal = np.concatenate(entries[place]), bool(rows.lower[r] == rows.upper[r])
+            index = np.concatenate(entries[place])
             sides: tuple[tuple[Side, float], ...] = ("lower", float(rows.lower[r])), ("upper", float(rows.upper[r]))
             for side, bound in sides:
                 if np.isfinite(bound):
