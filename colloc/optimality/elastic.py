@@ -24,11 +24,21 @@ from colloc.solver.scaling import scale_at
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, BaseNLP
 
-# Weights of the mean squared distance, in natural sizes, and options of the runs that follow where one does not end:
-# rows that bend sharply want a barrier begun high, and a motion that stays near.
-_RUNS = ((1e-4, {}), (1e-2, {"mu_init": 0.1, "mu_strategy": "monotone"}))
+# Weights of the mean squared distance, in natural sizes, and options of runs one of which is to end. Far from the least
+# a motion that stays near and a barrier begun high are quickest; what the distance changes then, the next run undoes.
+_FAR = (
+    (1.0, {"mu_init": 0.1, "mu_strategy": "monotone"}),
+    (1e-2, {"mu_init": 0.1, "mu_strategy": "monotone"}),
+    (1e-4, {}),
+)
+_NEAR = ((1e-2, {}), (1.0, {}))
+_ACCURACY = {
+    "tol": 1e-7,
+    "acceptable_tol": 1e-5,
+    "acceptable_constr_viol_tol": 1e-7,
+}  # in natural sizes, well below what counts as none
 _NONE = 1e-5  # of a limit's natural size: less of a relaxation is the solver's rounding
-_ITERATIONS = 400
+_ITERATIONS = 300
 _LEAST = 0.01  # of a duration: what is left of it, at least
 
 
@@ -70,7 +80,7 @@ def smallest_relaxation(
         Whether x is of a smallest relaxation on another grid.
     """
     chosen, first = np.isfinite(weights), None
-    # What gives way by rounding alone is held in a second run, which makes the others exact.
+    # What gives way by rounding alone is held in the next run, which makes the others exact.
     for _ in range(3):
         end = _run(nlp, limits, np.where(chosen, weights, np.inf), x, p, near or first is not None)
         if end is None:
@@ -79,8 +89,9 @@ def smallest_relaxation(
         sizes = np.array([limit.size for limit in limits])
         needed = amounts > _NONE * sizes
         total = float(weights[needed] @ (amounts / sizes)[needed])
+        settled = first is not None and (needed == chosen).all()
         first = Relaxed(x, np.where(needed, amounts, 0.0), total)
-        if (needed == chosen).all() or not needed.any():
+        if settled or not needed.any():
             return first
         chosen = needed
     return first
@@ -90,9 +101,9 @@ def _run(
     nlp: BaseNLP, limits: Sequence[Limit], weights: np.ndarray, x: np.ndarray, p: np.ndarray, near: bool
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """A motion and what every limit gives way by; None where no run comes to its end."""
-    for anchoring, options in _RUNS:
+    for anchoring, options in _NEAR if near else _FAR:
         program = ElasticNLP(nlp, limits, weights, x, p, anchoring)
-        outcome = Ipopt(max_iter=_ITERATIONS, **options)(program, program.start(near), p)
+        outcome = Ipopt(max_iter=_ITERATIONS, **_ACCURACY, **options)(program, program.start(near), p)
         if outcome.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         if outcome.status in (Status.SOLVED, Status.ACCEPTABLE):

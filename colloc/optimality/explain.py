@@ -308,6 +308,8 @@ def _relaxed(
         nlp = _opened(last.problem, recipes, equations)
         limits = limits_of(nlp, last.problem)
         _check_names(names, limits)
+        if equations and not any(limit.equation for limit in limits):
+            break
         weights = np.array([_weight(limit, names, equations) for limit in limits])
         ends = [smallest_relaxation(nlp, limits, weights, x, last.parameters, near=exchange > 0) for x in starts]
         best = min((end for end in ends if end is not None), key=lambda end: end.total, default=None)
