@@ -30,7 +30,7 @@ def check(seed: int) -> co.optimality.Explanation:
     assert last.status not in _FEASIBLE, f"{kind}: the problem is feasible"
     explanation = co.optimality.explain(last)
     assert isinstance(explanation.motion, co.Solution), f"{kind}: no relaxation is named"
-    # A search from elsewhere may show that torques which are thought too weak are not: the problem is solved from there.
+    # A search from elsewhere may show that torques thought too weak are not: the problem is solved from there.
     shares = ((1.01, True), (0.5, False)) if explanation.relaxations else ((1.0, True),)
     for share, enough in shares:
         relaxed = explanation.relaxed(share)
