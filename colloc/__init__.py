@@ -113,7 +113,10 @@ _PACKAGES = {
     "kernels": "Compile CompileWarning",
     "loops": "",
     "model": "Friction Joint PointMotion point_motion reach",
-    "optimality": "Certificate Costates Derivative Sensitivity certify costates sensitivity",
+    "optimality": (
+        "ActiveLimit Certificate Costates Derivative Explanation Relaxation Sensitivity certify costates explain "
+        "sensitivity"
+    ),
     "plot": "",
     "problem": "Cost Instant Parametrised ground parametrised",
     "refinement": "Iteration SolutionWarning tie_break",

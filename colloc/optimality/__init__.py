@@ -12,13 +12,22 @@ sensitivity   derivatives of an optimum by the numbers of its problem: a table, 
 active_set    the bounds that hold an optimum
 kkt           its conditions, linearised and factorised once
 numbers       the numbers that a problem is made of, and what each moves in the conditions
+explain       why a problem fails, or what limits its answer
+elastic       the program whose limits give way at a cost
+limits        numbers that a problem states once, with all rows and variables that they bound
+widened       problems restated with wider limits
+multipliers   what a unit of every limit is worth
 """
 
 from colloc.optimality.certificate import Certificate, certify
 from colloc.optimality.costates import Costates, costates
+from colloc.optimality.explain import ActiveLimit, Explanation, Relaxation, explain
 from colloc.optimality.sensitivity import Derivative, Sensitivity, sensitivity
 from colloc.support.packages import present
 
-__all__ = ["Certificate", "Costates", "Derivative", "Sensitivity", "certify", "costates", "sensitivity"]
+__all__ = [
+    "ActiveLimit", "Certificate", "Costates", "Derivative", "Explanation", "Relaxation", "Sensitivity",
+    "certify", "costates", "explain", "sensitivity",
+]  # fmt: skip
 
 present(__name__)

@@ -88,6 +88,8 @@ def judge(
         limited = solution.status is Status.ITERATION_LIMIT
         reason = explain(solution.nlp, start, solution.x, solution.parameters, limited=limited)
         message = f"{solution.status} after {solution.iterations} iterations ({solution.message})"
+        if solution.status is Status.INFEASIBLE:
+            reason += "\nco.optimality.explain(error) tells the smallest relaxation that makes it feasible"
         raise SolveError(f"{message}\n{reason}".rstrip(), solution)
 
 

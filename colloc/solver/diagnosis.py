@@ -39,15 +39,31 @@ def violated_rows(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, limit: int = 5) ->
     return list(lines.values())
 
 
-def dependent_rows(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, limit: int = 6) -> list[str]:
-    """Names of equality rows whose gradients are linearly dependent at x; empty when they are independent.
+def dependent_rows(
+    nlp: BaseNLP,
+    x: np.ndarray,
+    p: np.ndarray,
+    limit: int = 6,
+    rows: np.ndarray | None = None,
+    variables: np.ndarray | None = None,
+) -> list[str]:
+    """Names of rows whose gradients are linearly dependent at x; empty when they are independent.
 
     Each with the rows that it follows from, as far as these are few. A row that has no free variable is said to be so:
     what fixes its variables are the end conditions.
+
+    Parameters
+    ----------
+    nlp : BaseNLP
+    x, p : ndarray
+    limit : int
+        Names at most.
+    rows, variables : ndarray of int, optional
+        Those that count; by default all equations, and all variables that are not fixed.
     """
     lower, upper = nlp.bounds_g
-    equal = np.flatnonzero(lower == upper)
-    free = np.flatnonzero(nlp.lower < nlp.upper)
+    equal = np.flatnonzero(lower == upper) if rows is None else rows
+    free = np.flatnonzero(nlp.free) if variables is None else variables
     if equal.size == 0 or equal.size * free.size > _DENSE_ENTRIES:
         return []
     jacobian = np.array(ca.densify(nlp.jac_g(x, p)[1][equal.tolist(), free.tolist()]))

@@ -97,6 +97,15 @@ def sensitivity() -> co.optimality.Sensitivity:
 
 
 @cache
+def failed() -> co.Solution:
+    """The end of a swing for which the torques are too weak."""
+    weak = co.Problem(
+        model(), 1.0, co.integral(lambda now: ca.sumsqr(now.tau)), [*swing().subject_to, co.bounds(tau=(-0.1, 0.1))]
+    )
+    return co.solve(weak, co.BSpline(6), compile=False, raise_on_failure=False)
+
+
+@cache
 def saved() -> Path:
     co.save(solution(), FOLDER / "saved.npz")
     return FOLDER / "saved.npz"
@@ -219,6 +228,7 @@ BY_NAME = {
 }  # fmt: skip
 OWN = {
     "co.sweep": {"cases": "{'weight': [1.0]}", "curve": "co.BSpline(3)"},
+    "co.optimality.explain": {"solution": "failed()", "relax": "'tau bounds'"}, "co.optimality.Explanation.relaxed": {"share": "1.0"},
     "co.plot.map": {"table": "swept()", "x": "'weight'", "y": "'weight'"}, "co.sweeps.Sweep.solution": {"row": "0"},
     "co.problem.Instant.distance": {"a": "co.Capsule('shoulder', (0, 0, 0), (0.1, 0, 0), 0.05)", "b": "co.Capsule(None, (0, 0, 0), (0, 0, 1), 0.1)"},
     "co.multistart": {"curve": "co.BSpline(3)", "starts": "2"}, "co.refinement.tie_break": {"cost": "co.integral(lambda now: ca.sumsqr(now.qd))"},
@@ -326,4 +336,5 @@ INSTANCES = {
     "co.descent.ChainMovement": "chain_movement()", "co.descent.SplineMotion": "spline_motion()",
     "co.descent.Movement": "movement()", "co.descent.Objective": "bowl()", "co.problem.Cost": "co.duration()",
     "co.descent.ModifiedCholesky": "descent.modified_cholesky(np.eye(3))",
+    "co.optimality.Explanation": "co.optimality.explain(solution())",
 }  # fmt: skip

@@ -1,0 +1,455 @@
+"""What stands in the way of a problem that has failed, and what limits one that is solved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from colloc.optimality.elastic import Relaxed, smallest_relaxation
+from colloc.optimality.limits import Limit, Place, entry_times, limits_of
+from colloc.optimality.multipliers import multipliers_without_fixed
+from colloc.optimality.widened import widened
+from colloc.problem import EndState, Problem
+from colloc.problem import Sequence as Phases
+from colloc.refinement.failure import SolveError
+from colloc.refinement.next_grid import with_nodes
+from colloc.refinement.warm_start import start_from
+from colloc.solution import SequenceSolution, Solution
+from colloc.solver import Outcome, Status
+from colloc.solver.diagnosis import dependent_rows
+from colloc.support.checks import InputError, as_tuple, finite_number, instance, quoted, spelt, text, unknown_name
+from colloc.support.display import Table, short
+from colloc.support.interrupts import reraise_interrupt
+from colloc.transcription import BaseNLP, DeferredNLP
+from colloc.transcription.nlp import Recipe
+from colloc.transcription.transcribe import build_program
+
+# Costs of relaxing a limit by its natural size: values that are prescribed are what a motion is for, rather than what
+# limits it, and equations along the path are physics, as a rule.
+_PRESCRIBED, _LAST = 1e2, 1e4
+_MARGIN = 1.01
+_LEAST = 1e-6  # of the cost: what relaxing a limit by its natural size gains, to be worth a line
+_EXCHANGES = 5  # times that nodes are added where limits are exceeded between them, at most
+_LISTED, _FEW = 12, 3  # limits, and dependent rows, in a table
+_SINGULAR = 1e9  # condition number from which some rows follow from others
+_SHARE = 1e-3  # of what a limit gives way by, or of its largest multiplier: less than that is none
+_CLOSE = 1e-6  # of a natural size: closer to a bound than that is at it
+_DENSE_ENTRIES = 4_000_000  # a condition number beyond this size would take longer than the solve
+
+
+@dataclass(frozen=True, eq=False)
+class Relaxation(Limit):
+    """A limit that has to give way, by one number at all times.
+
+    Parameters
+    ----------
+    place : Place
+        Where the problem states it; also as `phase` and `constraint`, the name of the constraint or the unknown, or
+        "duration".
+    side : "lower" or "upper"
+    row : str
+        With its joint, where it has one.
+    joint : str
+        Empty where it has none.
+    bound : float
+        What is stated.
+    unit : str
+        Empty where none is stated.
+    size : float
+        Natural size of the limit, in its own unit, by which relaxations are compared.
+    prescribed : bool
+        Whether a value is prescribed rather than bounded.
+    equation : bool
+        Whether it is prescribed all along a part of the motion, like a torque of zero.
+    entries : ndarray of int
+        What it bounds: rows of the program, then its variables, counted from the number of rows on.
+    needed : float
+        What the bound would have to be.
+    t : float [s]
+        When it is reached first; NaN for a duration, for constants, and for what holds of several phases.
+
+    Examples
+    --------
+    >>> effort = co.integral(lambda now: ca.sumsqr(now.tau))
+    >>> hasty = co.Problem(two_link(), 0.3, effort, problem.subject_to)
+    >>> last = co.solve(hasty, co.BSpline(10), raise_on_failure=False)
+    >>> (relaxation,) = co.optimality.explain(last, relax="duration").relaxations
+    >>> print(relaxation)
+    duration must be 0.3969 s (it is to be 0.3 s)
+    >>> relaxation.constraint, relaxation.side, relaxation.bound, relaxation.unit
+    ('duration', 'upper', 0.3, 's')
+    """
+
+    needed: float
+    t: float
+
+    @property
+    def amount(self) -> float:
+        """By how much the limit has to give way; positive."""
+        return abs(self.needed - self.bound)
+
+    def __str__(self) -> str:
+        when = "" if np.isnan(self.t) else f" at t = {self.t:.4g} s"
+        verb = "be" if self.prescribed else "reach" if self.side == "upper" else "go down to"
+        stated = "it is to be" if self.prescribed else "its bound is"
+        return f"{self.name} must {verb} {_number(self, self.needed)} ({stated} {_number(self, self.bound)}){when}"
+
+
+@dataclass(frozen=True, eq=False)
+class ActiveLimit(Limit):
+    """A limit that the cost would fall without.
+
+    Parameters
+    ----------
+    place, side, row, joint, bound, unit, size, prescribed, equation, entries :
+        As in `Relaxation`.
+    gain : float
+        By how much the cost falls per unit by which the limit gives way at all times: the sum of its multipliers.
+    first, last : float [s]
+        When it is active, first and last; NaN for a duration and for constants.
+
+    Examples
+    --------
+    >>> limit = co.optimality.explain(solution).limits[0]
+    >>> limit.row, limit.side, limit.bound, limit.unit
+    ('tau[shoulder]', 'upper', 10.0, 'N m')
+    """
+
+    gain: float
+    first: float
+    last: float
+
+    @property
+    def of_percent(self) -> float:
+        """By how much the cost falls for 1 % of the bound, or of the natural size where the bound is zero."""
+        return self.gain * 0.01 * (abs(self.bound) or self.size)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation:
+    """Why a problem fails, or what limits its answer; made by `explain`.
+
+    Parameters
+    ----------
+    solution : Solution
+        What is explained.
+    relaxations : tuple of Relaxation
+        Of a failure: limits that make the problem feasible once they give way, together the smallest relaxation, the
+        largest in natural sizes first.
+    motion : Solution or None
+        Of a failure: a motion that meets the limits as they are relaxed, and a guess for the problem that has these;
+        None where no relaxation was found.
+    limits : tuple of ActiveLimit
+        Of an answer: what is active, bounds before values prescribed, each ranked by what 1 % gains.
+    condition : float
+        Of an answer: condition number of the Jacobian of the active rows with respect to the variables within their
+        bounds, rows of length one and variables of natural size; NaN where it would take too long.
+    dependent : tuple of str
+        Of an answer: active rows that follow from others, one sentence each.
+
+    Examples
+    --------
+    >>> explanation = co.optimality.explain(solution)
+    >>> len(explanation.limits) > 4, explanation.relaxations
+    (True, ())
+    """
+
+    solution: Solution | SequenceSolution
+    relaxations: tuple[Relaxation, ...] = ()
+    motion: Solution | SequenceSolution | None = None
+    limits: tuple[ActiveLimit, ...] = ()
+    condition: float = float("nan")
+    dependent: tuple[str, ...] = ()
+
+    @spelt
+    def relaxed(self, share: float = _MARGIN) -> Problem | Phases:
+        """The problem with the relaxations applied; what was prescribed becomes an interval.
+
+        Parameters
+        ----------
+        share : float
+            Of what is needed. By default 1 % more: what is just feasible leaves a solver no room.
+
+        Raises
+        ------
+        InputError
+            For joint limits in the model of a closed chain whose loops are solved at every instant.
+        """
+        return relaxed_problem(self.solution.problem, self.relaxations, finite_number("share", share, positive=True))
+
+    def __repr__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+    def _table(self) -> Table:
+        if self.solution.outcome.status in _ANSWERS:
+            return _answer_table(self)
+        return _failure_table(self)
+
+
+_ANSWERS = (Status.SOLVED, Status.ACCEPTABLE)
+
+
+@spelt
+@reraise_interrupt
+def explain(
+    solution: Solution | SequenceSolution | SolveError, *, relax: str | Sequence[str] | None = None
+) -> Explanation:
+    """Why a problem fails, or what limits its answer.
+
+    Of a failure the smallest relaxation that makes the problem feasible: its program is solved once more with limits
+    that give way at a cost, each at all times by one number, relative to its natural size (the elastic problem of Gill,
+    Murray and Saunders 2005, NP(gamma)). Bounds give way first, of unknowns too; what is prescribed, values at the ends
+    and at single moments or a given duration, costs a hundred times as much; equations along the path, such as a torque
+    of zero, give way if nothing else helps; equations of states, closures, links and impacts never. The least is a
+    local one, of two searches from the last iterate and from the guess that `solve` makes.
+
+    Of an answer the active limits, ranked by what the cost gains if they give way, and how well the equations are
+    conditioned.
+
+    Parameters
+    ----------
+    solution : Solution, SequenceSolution or SolveError
+    relax : str or sequence of str, optional
+        Names of constraints and unknowns, "duration" among them, that alone may give way. By default all that can.
+
+    Returns
+    -------
+    Explanation
+
+    Raises
+    ------
+    InputError
+        For names that the problem does not have, and for names of what may give way in an answer.
+
+    See Also
+    --------
+    verify : Whether an answer holds.
+
+    Examples
+    --------
+    >>> effort = co.integral(lambda now: ca.sumsqr(now.tau))
+    >>> hasty = co.Problem(two_link(), 0.3, effort, problem.subject_to)
+    >>> try:
+    ...     co.solve(hasty, co.BSpline(20))
+    ... except co.SolveError as error:
+    ...     explanation = co.optimality.explain(error)
+    >>> print(explanation.relaxations[0])
+    tau[shoulder] must reach 2... N m (its bound is 10 N m) at t = ... s
+    >>> relaxed = co.solve(explanation.relaxed(), co.BSpline(20), guess=explanation.motion)
+    >>> relaxed.outcome.status
+    <Status.SOLVED: 'solved'>
+    """
+    instance("solution", solution, Solution | SequenceSolution | SolveError)
+    last = solution.solution if isinstance(solution, SolveError) else solution
+    names = None if relax is None else [text("relax", name) for name in _listed(relax)]
+    if last.outcome.status in _ANSWERS:
+        if names is not None:
+            raise InputError(f"relax is for what has failed, and this is {last.status}, got relax={quoted(relax)}")
+        return _of_answer(last)
+    return _of_failure(last, names)
+
+
+def _listed(relax: str | Sequence[str]) -> Sequence[str]:
+    return [relax] if isinstance(relax, str) else as_tuple("relax", relax)
+
+
+def relaxed_problem(problem: Problem | Phases, relaxations: Sequence[Relaxation], share: float) -> Problem | Phases:
+    """A problem whose limits give way by a share of what they need."""
+    amounts: dict[Place, tuple[float, float]] = {}
+    for relaxation in relaxations:
+        down, up = amounts.get(relaxation.place, (0.0, 0.0))
+        by = share * relaxation.amount
+        amounts[relaxation.place] = (down, by) if relaxation.side == "upper" else (by, up)
+    return widened(problem, amounts)
+
+
+def _opened(problem: Problem | Phases, recipes: Mapping[str, Recipe], equations: bool = False) -> BaseNLP:
+    """The program of a motion with nothing fixed: end states as rows, durations as variables."""
+    sizes: dict[Place, tuple[float, float]] = {}
+    for phase, part in problem.phases.items():
+        half = part.horizon.lower / 2
+        sizes[Place(phase, "duration", "duration", 0)] = half, half
+        for name, entry in part.rows.items():
+            for r, size in enumerate(entry.rows.scale.tolist()):
+                along = equations and bool(entry.rows.lower[r] == entry.rows.upper[r])
+                if isinstance(entry.constraint, EndState) or along:
+                    sizes[Place(phase, "row", name, r)] = size, size
+    once = {name: recipe._replace(compile=False) for name, recipe in recipes.items()}
+    return build_program(widened(problem, sizes), once)
+
+
+def _of_failure(last: Solution | SequenceSolution, names: Sequence[str] | None) -> Explanation:
+    """The smallest relaxation, without equations along the path if it can be."""
+    starts = [last.x] if np.isfinite(last.x).all() else []
+    starts.append(start_from(last.nlp, None, last.parameters).x)
+    for equations in (False, True):
+        explanation = _relaxed(last, names, equations, starts, DeferredNLP.of(last.nlp).recipes)
+        if explanation is not None:
+            return explanation
+    return Explanation(last)
+
+
+def _relaxed(
+    last: Solution | SequenceSolution,
+    names: Sequence[str] | None,
+    equations: bool,
+    starts: Sequence[np.ndarray],
+    recipes: Mapping[str, Recipe],
+) -> Explanation | None:
+    """The smallest relaxation by which limits are met between the nodes, too; None where none is found."""
+    explanation = None
+    for exchange in range(_EXCHANGES):
+        nlp = _opened(last.problem, recipes, equations)
+        limits = limits_of(nlp, last.problem)
+        _check_names(names, limits)
+        if equations and not any(limit.equation for limit in limits):
+            break
+        weights = np.array([_weight(limit, names, equations) for limit in limits])
+        ends = [smallest_relaxation(nlp, limits, weights, x, last.parameters, near=exchange > 0) for x in starts]
+        best = min((end for end in ends if end is not None), key=lambda end: end.total, default=None)
+        if best is None:
+            break
+        explanation, starts = _explained(last, nlp, limits, best, recipes), [best.x]
+        if explanation.motion is None or explanation.motion.error.bounds.max() <= last.outcome.tolerance:
+            break
+        recipes = DeferredNLP.of(with_nodes(explanation.motion, last.outcome.tolerance)).recipes
+    return explanation
+
+
+def _weight(limit: Limit, names: Sequence[str] | None, equations: bool) -> float:
+    if (names is not None and limit.constraint not in names) or (limit.equation and not equations):
+        return np.inf
+    return _LAST if limit.equation else _PRESCRIBED if limit.prescribed else 1.0
+
+
+def _check_names(names: Sequence[str] | None, limits: Sequence[Limit]) -> None:
+    known = {limit.constraint for limit in limits}
+    for name in names or ():
+        if name not in known:
+            raise unknown_name("constraint or unknown with limits (relax)", name, known)
+
+
+def _explained(
+    last: Solution | SequenceSolution,
+    nlp: BaseNLP,
+    limits: Sequence[Limit],
+    end: Relaxed,
+    recipes: Mapping[str, Recipe],
+) -> Explanation:
+    """The relaxations and the motion of the end of an elastic run."""
+    values, times = _values(nlp, end.x, last.parameters), entry_times(nlp, end.x)
+    relaxations = []
+    for limit, amount in zip(limits, end.amounts.tolist(), strict=True):
+        if amount > 0:
+            beyond = limit.sign * (values[limit.entries] - limit.bound)
+            t = float(times[limit.entries[beyond >= beyond.max() - _SHARE * amount]].min())
+            relaxations.append(Relaxation(**vars(limit), needed=limit.bound + limit.sign * amount, t=t))
+    relaxations.sort(key=lambda relaxation: -relaxation.amount / relaxation.size)
+    program = DeferredNLP(relaxed_problem(last.problem, relaxations, _MARGIN), recipes)
+    none = {"g": np.zeros(program.built.n_g), "x": np.zeros(program.built.n_x)}
+    message = "meets the limits as they are relaxed, whatever it costs"
+    seconds, tolerance = {"build": 0.0, "solve": 0.0}, last.outcome.tolerance
+    outcome = Outcome(end.x, none, Status.ITERATION_LIMIT, message, {}, 0, seconds, tolerance)
+    kind = SequenceSolution if isinstance(last, SequenceSolution) else Solution
+    return Explanation(last, tuple(relaxations), kind(program, outcome, last.parameters))
+
+
+def _values(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Values of all rows, then of all variables."""
+    return np.append(np.array(nlp.g(x, p)).ravel(), x)
+
+
+def _of_answer(solution: Solution | SequenceSolution) -> Explanation:
+    """Active limits by what they gain, and the conditioning of the active rows."""
+    x, p, nlp = solution.x, solution.parameters, _opened(solution.problem, DeferredNLP.of(solution.nlp).recipes)
+    multipliers = multipliers_without_fixed(solution.nlp, solution.multipliers, nlp, x, p)
+    lower, upper = (np.append(*sides) for sides in zip(nlp.bounds_g, (nlp.lower, nlp.upper), strict=True))
+    times, active = entry_times(nlp, x), []
+    for limit in limits_of(nlp, solution.problem):
+        # Of several bounds on a variable the narrowest holds it.
+        narrowest = (lower if limit.side == "lower" else upper)[limit.entries]
+        holds = limit.sign * (limit.bound - narrowest) <= _CLOSE * limit.size
+        pull = np.where(holds, np.maximum(limit.sign * multipliers[limit.entries], 0.0), 0.0)
+        if pull.sum() * limit.size > _LEAST * solution.cost_scale:
+            when = times[limit.entries[pull > _SHARE * pull.max()]]
+            active.append(ActiveLimit(**vars(limit), gain=float(pull.sum()), first=when.min(), last=when.max()))
+    active.sort(key=lambda limit: (limit.prescribed, -limit.of_percent))
+    return Explanation(solution, limits=tuple(active), **_conditioning(solution))
+
+
+def _conditioning(solution: Solution | SequenceSolution) -> dict[str, Any]:
+    """Condition number of the active rows, and those that follow from others."""
+    nlp, x, p = solution.nlp, solution.x, solution.parameters
+    values, (lower, upper) = np.array(nlp.g(x, p)).ravel(), nlp.bounds_g
+    close = _CLOSE * nlp.scale_g
+    rows = np.flatnonzero((values > upper - close) | (values < lower + close))
+    away = np.minimum(x - nlp.lower, nlp.upper - x) > _CLOSE * nlp.scale_x
+    free = np.flatnonzero(nlp.free & away)
+    if not rows.size or rows.size * free.size > _DENSE_ENTRIES:
+        return {}
+    dense = nlp.jac_g(x, p)[1][rows.tolist(), free.tolist()].full() * nlp.scale_x[free]
+    norms = np.linalg.norm(dense, axis=1, keepdims=True)
+    sizes = np.linalg.svd(dense / np.where(norms > 0, norms, 1.0), compute_uv=False)
+    condition = float(sizes[0] / sizes[-1]) if rows.size <= free.size and sizes[-1] > 0 else float("inf")
+    dependent = dependent_rows(nlp, x, p, rows=rows, variables=free) if condition > _SINGULAR else []
+    return {"condition": condition, "dependent": tuple(dependent)}
+
+
+def _failure_table(explanation: Explanation) -> Table:
+    status, relaxations = explanation.solution.status, explanation.relaxations
+    if explanation.motion is None:
+        return Table(f"{status}: no relaxation of limits was found that makes it feasible", ("",), [])
+    if not relaxations:
+        found = (
+            "a motion meets all limits, explanation.motion: begin there, as in co.solve(..., guess=explanation.motion)"
+        )
+        return Table(f"{status}: {found}", ("",), [])
+    more = f", and {len(relaxations) - 1} more" if len(relaxations) > 1 else ""
+    rows = [
+        (r.name, _number(r, r.bound), _number(r, r.needed), f"{short(100 * r.amount / r.size)} %", _time(r.t, r.t))
+        for r in relaxations[:_LISTED]
+    ]
+    note = "explanation.relaxed() is the problem with these limits and 1 % to spare, explanation.motion a guess for it"
+    title = f"{status}: {next(iter(relaxations))}{more}"
+    return Table(title, ("limit", "stated", "needed", "of its size", "at"), rows, [note])
+
+
+def _answer_table(explanation: Explanation) -> Table:
+    solution, limits = explanation.solution, explanation.limits
+    scale = solution.cost_scale
+    rows = [
+        (
+            limit.name,
+            f"{'=' if limit.prescribed else '<=' if limit.side == 'upper' else '>='} {_number(limit, limit.bound)}",
+            f"{short(limit.gain)}{f' per {limit.unit}' if limit.unit else ''}",
+            f"{100 * limit.of_percent / scale:.2g} %",
+            _time(limit.first, limit.last),
+        )
+        for limit in limits[:_LISTED]
+    ]
+    notes = [f"and {len(limits) - _LISTED} more"] if len(limits) > _LISTED else []
+    if not np.isnan(explanation.condition):
+        notes.append(f"condition of the active rows: {explanation.condition:.1e}")
+    notes += [f"  {sentence}" for sentence in explanation.dependent[:_FEW]]
+    title = f"no limit is active that the cost, {short(solution.cost)}, would fall without"
+    for name, stated, _, percent, _ in rows[:1]:
+        title = f"the cost {short(solution.cost)} falls by {percent} if {name} {stated} gives way by 1 %"
+    return Table(title, ("limit", "stated", "a unit gains", "1 % gains", "active"), rows, notes)
+
+
+def _number(limit: Limit, value: float) -> str:
+    """A number with a limit's unit."""
+    return f"{short(value)} {limit.unit}".rstrip()
+
+
+def _time(first: float, last: float) -> str:
+    """When something is active; empty for what has no time."""
+    if np.isnan(first):
+        return ""
+    return f"{first:.3g} s" if first == last else f"{first:.3g} .. {last:.3g} s"

@@ -1,0 +1,60 @@
+"""What a unit of every limit is worth: multipliers of rows and variables, those of prescribed ends among them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from colloc.transcription import BaseNLP, SequenceNLP
+
+
+def multipliers_without_fixed(
+    nlp: BaseNLP, multipliers: Mapping[str, np.ndarray], opened: BaseNLP, x: np.ndarray, p: np.ndarray
+) -> np.ndarray:
+    """Multipliers of an optimum for a program whose ends and durations are rows and variables that are free.
+
+    Those of the rows that both have are the same. A program whose end conditions fix variables has none for these: they
+    follow from the stationarity of the Lagrangian with respect to the variables that were fixed.
+
+    Parameters
+    ----------
+    nlp : BaseNLP
+        The program that was solved.
+    multipliers : mapping of str to ndarray
+        Of its rows, "g", and variables, "x".
+    opened : BaseNLP
+        The same problem with nothing fixed at the ends.
+    x, p : ndarray
+
+    Returns
+    -------
+    ndarray, shape (n_g + n_x,)
+        Of the rows of the opened program, then of its variables; positive at an upper bound.
+    """
+    rows, known = np.zeros(opened.n_g), np.zeros(opened.n_g, dtype=bool)
+    before = _rows_by_label(nlp)
+    for name, index in _rows_by_label(opened).items():
+        if name in before and before[name].size == index.size:
+            rows[index], known[index] = multipliers["g"][before[name]], True
+    variables, fixed = np.where(nlp.free, multipliers["x"], 0.0), np.flatnonzero(~nlp.free)
+    jacobian = opened.jac_g(x, p)[1]
+    slopes = np.array(jacobian[np.flatnonzero(~known).tolist(), fixed.tolist()].full())
+    left = np.array(opened.grad_f(x, p)[1] + jacobian.T @ rows).ravel()[fixed]
+    durations = [opened.parts[name].start + int(part.grid.layout.duration[0]) for name, part in opened.phases.items()]
+    of_ends = ~np.isin(fixed, durations)
+    rows[~known] = np.linalg.lstsq(slopes[:, of_ends].T, -left[of_ends], rcond=None)[0]
+    variables[fixed[~of_ends]] = -(left + slopes.T @ rows[~known])[~of_ends]
+    return np.append(rows, variables)
+
+
+def _rows_by_label(nlp: BaseNLP) -> dict[tuple[str, str, str], np.ndarray]:
+    """Rows of a program by phase, constraint and label."""
+    owners = nlp.owners if isinstance(nlp, SequenceNLP) else {}
+    rows: dict[tuple[str, str, str], np.ndarray] = {}
+    for block, first in zip(nlp.constraints, nlp.offsets, strict=False):
+        for line, label in enumerate(block.rows.labels):
+            name = owners.get(block, ""), block.name, label
+            index = int(first) + line + block.n_rows * np.arange(block.n_slices)
+            rows[name] = np.append(rows.get(name, np.zeros(0, dtype=int)), index)
+    return rows
