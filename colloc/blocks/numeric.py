@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.blocks.block import Block
-from colloc.blocks.slices import Entries, sparse
+from colloc.blocks.slices import Entries, sparse_matrix
 
 _Places = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows, columns and values that add up where they meet
 
@@ -36,7 +36,7 @@ def jacobian_at(constraints: Sequence[Block], x: np.ndarray, p: np.ndarray) -> c
         rows = first + entries.row[:, None] + block.n_rows * np.arange(block.n_slices)
         parts.append(_places(entries, values, rows, slices.index[entries.column]))
         first += block.n_rows * block.n_slices
-    return sparse(first, x.size, *_joined(parts))
+    return sparse_matrix(first, x.size, *_joined(parts))
 
 
 def hessian_at(
@@ -71,7 +71,7 @@ def hessian_at(
             entries, slices = block.sites.slices.hessian(pattern), block.sites.slices
             row, column = slices.index[entries.row], slices.index[entries.column]
             parts.append(_places(entries, values, np.minimum(row, column), np.maximum(row, column)))
-    upper = sparse(x.size, x.size, *_joined(parts))
+    upper = sparse_matrix(x.size, x.size, *_joined(parts))
     return upper + ca.triu(upper, False).T
 
 
