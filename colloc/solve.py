@@ -16,6 +16,7 @@ from colloc.problem import Problem, Sequence
 from colloc.refinement.failure import judge
 from colloc.refinement.iteration import ProgressRequest
 from colloc.refinement.rounds import Run, refined
+from colloc.refinement.starts import best_of_starts
 from colloc.refinement.warm_start import MotionGuess, PhaseGuess
 from colloc.solution import SequenceSolution, Solution
 from colloc.solver import Hessian, Solver, chosen_solver
@@ -23,6 +24,7 @@ from colloc.solver.progress import check_progress
 from colloc.support.checks import (
     InputError,
     choice,
+    count,
     finite_number,
     flag,
     instance,
@@ -44,7 +46,7 @@ def solve(
     dynamics: InverseDynamics | None = None, sensitivities: DerivativeRecursion | None = None,
     solver: Solver | None = None, hessian: Hessian | None = None, ipopt: Mapping[str, Any] | None = None,
     compile: bool | Compile | None = None, progress: ProgressRequest = None,
-    violation_tolerance: float = 1e-2, between: str = "always",
+    violation_tolerance: float = 1e-2, between: str = "always", starts: int | None = None,
     seconds: float | None = None, raise_on_failure: bool = True,
 ) -> Solution: ...  # fmt: skip
 
@@ -56,7 +58,7 @@ def solve(
     dynamics: InverseDynamics | None = None, sensitivities: DerivativeRecursion | None = None,
     solver: Solver | None = None, hessian: Hessian | None = None, ipopt: Mapping[str, Any] | None = None,
     compile: bool | Compile | None = None, progress: ProgressRequest = None,
-    violation_tolerance: float = 1e-2, between: str = "always",
+    violation_tolerance: float = 1e-2, between: str = "always", starts: int | None = None,
     seconds: float | None = None, raise_on_failure: bool = True,
 ) -> SequenceSolution: ...  # fmt: skip
 
@@ -80,6 +82,7 @@ def solve(
     progress: ProgressRequest = None,
     violation_tolerance: float = 1e-2,
     between: str = "always",
+    starts: int | None = None,
     seconds: float | None = None,
     raise_on_failure: bool = True,
 ) -> Solution | SequenceSolution:
@@ -136,9 +139,18 @@ def solve(
     between : "always" or "nodes"
         Where inequalities hold: nodes are added where one is violated between them, and the NLP solved again from
         there, six times at most; or at the curve's own nodes alone.
+    starts : int, optional
+        Motions from which an optimum is sought: the guess, the straight line if that is not the guess, then random
+        ones, and the cheapest motion is the answer. All but the guess are solved on six intervals, and the best of
+        their ends, two or a quarter as many as there are starts, on the curve; of more than eight starts most lie near
+        the best ends so far. Where there is a guess, its motion stays the answer unless another is cheaper by 1 %.
+        `Solution.starts` says how many led where. 1 is the guess alone, and what a call with a curve does by default.
+        Without a curve there are at most eight, with no more iterations than take about as long as the first solve
+        from the guess, and no more after two that lead to where the guess leads; none beyond twelve joints, without
+        joints, or where the guess took next to no iterations. They are the same in every call.
     seconds : float, optional
-        What the whole call may take, rounds of refinement included. When it is over, the best motion so far is
-        returned with `Status.TIME_LIMIT`, and a warning: that of the last round that came to its end, in the first
+        What the whole call may take, starts and rounds of refinement included. When it is over, the best motion so far
+        is returned with `Status.TIME_LIMIT`, and a warning: that of the last round that came to its end, in the first
         round the best iterate. Building and compiling a program are not cut short.
     raise_on_failure : bool
         False returns the last iterate with its status instead of raising.
@@ -160,7 +172,7 @@ def solve(
     --------
     refine : A finer grid for an answer that exists.
     transcribe : The program, built once for many solves.
-    multistart : Solves from random motions as well.
+    multistart : Many random starts on any executor, and all the optima to which they lead.
     sweep : Solves for many values of parameters.
     verify : Whether the answer holds, by means of its own.
 
@@ -174,6 +186,9 @@ def solve(
     """
     instance("problem", problem, Problem | Sequence | NLP | SequenceNLP)
     tolerance = finite_number("violation_tolerance", violation_tolerance, positive=True)
+    screened = curve is None and not isinstance(problem, BaseNLP)
+    if starts is not None:
+        screened = count("starts", starts, at_least=1) > 1
     if curve is None and not isinstance(problem, BaseNLP):
         curve = default_curves(problem, guessed=guess is not None)
         tol = 1e-3 if tol is None else tol
@@ -193,8 +208,10 @@ def solve(
     values = nlp.problem.parameter_values(parameters)
     run = Run(values, chosen, progress, tolerance, between == "always", deadline)
     solution, start = run(nlp, guess, begin)
+    if screened:
+        solution, guess = best_of_starts(nlp, solution, run, guess, starts)
     if tol is not None:
-        solution = refined(solution, run, guess)
+        solution = replace(refined(solution, run, guess), starts=solution.starts)
     judge(solution, start, raise_on_failure, seconds)
     return solution
 
@@ -246,7 +263,7 @@ def refine(
     tolerance = relative_tolerance("tol", tol)
     run = Run(solution.parameters, chosen_solver(solver, ipopt, hessian), progress, tolerance, deadline=deadline)
     judged = replace(solution, outcome=replace(solution.outcome, tolerance=run.tolerance))
-    finer = refined(judged, run)
+    finer = replace(refined(judged, run), starts=solution.starts)
     judge(finer, finer.x, raise_on_failure=False, seconds=seconds)
     assert isinstance(finer, type(solution))
     return finer

@@ -12,9 +12,9 @@ from matplotlib.ticker import MaxNLocator
 
 from colloc.plot.figure import Canvas, Panels, figure, panels
 from colloc.plot.style import BLUE, MUTED, dress
+from colloc.refinement.starts import SAME_COST
 from colloc.support.checks import instance
 from colloc.sweeps import Optima, StartResult
-from colloc.sweeps.optima import SAME_COST
 
 
 @figure

@@ -1,6 +1,8 @@
 """Solving in rounds, each on a finer grid, until the motion is as exact as asked for.
 
 warm_start       where a solve begins: a guess, or a solution on another grid
+random_motions   random motions to start from
+starts           other valleys than that of the guess: where starts lead on a coarse grid, and which is the cheapest
 rounds           one round, and the rounds that follow from it
 next_grid        where a finer grid follows from the error on this one
 knot_search      the best places of breakpoints, where torques jump

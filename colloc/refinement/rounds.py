@@ -71,7 +71,7 @@ class Run:
             begin = time.perf_counter()
             again, _ = self._once(with_nodes(solution, self.tolerance), solution, begin)
             if again.outcome.status in CUT_SHORT:
-                return _cut_short(solution, again.outcome.status), start
+                return cut_short(solution, again.outcome.status), start
             if again.outcome.status is not Status.SOLVED:
                 break
             solution = _after(again, solution)
@@ -88,7 +88,7 @@ class Run:
         solver, x = self.solver.limited(iterations=knots.PATIENCE), np.append(first.x, grid.breakpoints)
         search = knots.search_knots(nlp, x, self.parameters, lambda start: quiet._end(solver, nlp, start))
         if search.status in CUT_SHORT:
-            return _cut_short(first, search.status), start
+            return cut_short(first, search.status), start
         if search.status is not Status.SOLVED:
             warn("better knots may exist: the search for them has not settled", SolutionWarning)
         begin, x = time.perf_counter(), grid.without_knots(search.x)
@@ -117,7 +117,7 @@ class Run:
             return solver(nlp, start, self.parameters, tell)
 
 
-def _cut_short(solution: A, status: Status) -> A:
+def cut_short(solution: A, status: Status) -> A:
     """A solution in whose improvement Ctrl-C was pressed, or time ran out."""
     return replace(solution, outcome=replace(solution.outcome, status=status))
 
@@ -153,7 +153,7 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess 
             # Beside an optimum of another grid rounding may leave no way on; a start of its own has one.
             finer, _ = run(nlp, guess, begin)
         if finer.outcome.status in CUT_SHORT:
-            return _cut_short(solution, finer.outcome.status)
+            return cut_short(solution, finer.outcome.status)
         allowed = (tol if exact else max(float(solution.error), _UNSURE)) * solution.cost_scale
         if finer.outcome.status is Status.SOLVED and finer.cost - solution.cost <= allowed:
             rounds, dearer = solution.rounds, False

@@ -2,6 +2,7 @@
 
 sample            the motion at some times, and arrays that know joints by name
 refinement_round  one round of a refinement
+starts            where the starts of a solve have led
 solution          the answer to a problem
 sequence          the answer to a motion in phases
 as_guess          a solution as a guess for another problem

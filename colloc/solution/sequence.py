@@ -18,6 +18,7 @@ from colloc.problem import Instant, Sequence
 from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.sample import JointArray, JointReactions, Sample
 from colloc.solution.solution import BaseSolution, Solution
+from colloc.solution.starts import Starts
 from colloc.solver import Outcome
 from colloc.support.checks import InputError, finite_array, text, unknown_name
 from colloc.support.lazy import cached_property
@@ -35,7 +36,7 @@ class SequenceSolution(BaseSolution):
     Parameters
     ----------
     program : SequenceNLP or DeferredNLP
-    outcome, parameters, rounds :
+    outcome, parameters, rounds, starts :
         As in `Solution`.
 
     Examples
@@ -52,6 +53,7 @@ class SequenceSolution(BaseSolution):
     outcome: Outcome
     parameters: np.ndarray
     rounds: tuple[RefinementRound, ...] = ()
+    starts: Starts | None = None
 
     @property
     def problem(self) -> Sequence:

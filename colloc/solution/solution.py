@@ -23,6 +23,7 @@ from colloc.problem.instant import RATES
 from colloc.problem.user_functions import check_numbers, error_context
 from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.sample import JointArray, JointReactions, JointSample, Sample
+from colloc.solution.starts import Starts
 from colloc.solver import Outcome, Status
 from colloc.support.checks import InputError, finite_array, function, quoted, text, unknown_name
 from colloc.support.display import Table, short
@@ -39,6 +40,7 @@ class BaseSolution(ABC):
     outcome: Outcome
     parameters: np.ndarray
     rounds: tuple[RefinementRound, ...]
+    starts: Starts | None
 
     @property
     @abstractmethod
@@ -286,6 +288,8 @@ class BaseSolution(ABC):
         rows += [("", f"{value:.6g}  {name}") for name, value in self.terms.items()]
         seconds = ", ".join(f"{name} {value:.3f} s" for name, value in self.seconds.items())
         rows.append(("effort", f"{self.iterations} iterations; {seconds}"))
+        if self.starts is not None:
+            rows.append(("starts", str(self.starts)))
         rows.append(("error", f"{float(self.error):.1e} between nodes, most in {self.error.source}"))
         return Table(self.title, ("", ""), rows + self._violated())
 
@@ -318,6 +322,8 @@ class Solution(BaseSolution):
         Values of the problem's parameters.
     rounds : tuple of RefinementRound
         The rounds of the refinement that led here, this one the last; empty without one.
+    starts : Starts or None
+        Where the starts of the solve have led; None if there was the guess alone. Files do not keep it.
     total_cost_scale : float
         Size of the cost of the motion of which this is a phase: what errors of its cost are measured by, at least.
     part_of : (CostGap, str), optional
@@ -339,6 +345,7 @@ class Solution(BaseSolution):
     rounds: tuple[RefinementRound, ...] = ()
     total_cost_scale: float = 0.0
     part_of: tuple[CostGap, str] | None = None
+    starts: Starts | None = None
 
     def __getitem__(self, joint: str) -> JointSample:
         """One joint at the nodes: `solution["elbow"].tau`, shape (N,)."""

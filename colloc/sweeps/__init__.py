@@ -2,7 +2,7 @@
 
 search      multistart: random starts, the best of which are solved on the grid asked for
 screening   the workers of a search: a start on a coarse grid, an optimum on a finer one
-guesses     where they start: whether the caller's guess fits, random motions
+guesses     whether the caller's guess fits
 optima      the optima of a search, told apart by cost and motion
 sweep       sweep: a problem for many values, resumed from a folder
 cases       its cases: which there are and who starts from whom, how one is solved and stored

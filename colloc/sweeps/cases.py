@@ -15,6 +15,7 @@ from colloc.curves.curve import stored_curve
 from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
 from colloc.refinement.rounds import Run, refined
+from colloc.refinement.starts import Curves
 from colloc.solution import SequenceSolution, Solution, solution_of
 from colloc.solver import Solver, Status
 from colloc.storage.archive import from_bytes, to_bytes
@@ -22,7 +23,6 @@ from colloc.storage.record import curve_from, extra_nodes, outcome_from, stored_
 from colloc.support.checks import InputError, as_tuple, finite_array, finite_number, mapping, quoted, text
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
-from colloc.sweeps.screening import Curves
 from colloc.sweeps.warnings import warnings_of
 from colloc.transcription import NLP, DeferredNLP, SequenceNLP, checked_curves, default_curves, program_of
 from colloc.transcription.nlp import Recipe

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,11 +9,7 @@ import numpy as np
 
 from colloc.solution import SequenceSolution, Solution
 from colloc.support.display import Table, short
-from colloc.sweeps.screening import ScreeningResult
 from colloc.sweeps.warnings import warnings_of
-
-SAME_COST = 1e-3  # of the cost's size
-_SAME_MOTION = 0.03  # of the ranges of the joints, and of the duration
 
 
 class Optimum(NamedTuple):
@@ -145,22 +140,3 @@ class Optima:
             notes.append("interrupted before all starts were done")
         header = ("cost", "duration", "status", "", "", "")
         return Table(f"Optima of {best.title.removeprefix('Solution of ')}", header, rows, notes)
-
-
-def grouped(results: Sequence[ScreeningResult]) -> list[list[ScreeningResult]]:
-    """Starts that have led to the same optimum, the best group first and in it the best start."""
-    groups: list[list[ScreeningResult]] = []
-    for result in sorted((r for r in results if not r.reason), key=lambda r: (r.cost, r.number)):
-        group = next((group for group in groups if alike(group[0], result)), None)
-        if group is None:
-            groups.append([result])
-        else:
-            group.append(result)
-    return groups
-
-
-def alike(a: ScreeningResult, b: ScreeningResult) -> bool:
-    """Whether two optima are the same: their costs are, and their motions."""
-    if abs(a.cost - b.cost) > SAME_COST * max(a.cost_scale, b.cost_scale):
-        return False
-    return a.motion.shape == b.motion.shape and float(np.abs(a.motion - b.motion).max()) <= _SAME_MOTION

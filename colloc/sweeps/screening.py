@@ -8,72 +8,26 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
 
 from colloc.curves import Transcription
 from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
+from colloc.refinement.random_motions import default_durations, near_start, random_start
 from colloc.refinement.rounds import Run, refined
+from colloc.refinement.starts import Curves, ScreeningResult, StartJob
 from colloc.solution import SequenceSolution, Solution, solution_of
-from colloc.solver import Outcome, Solver, Start, Status
+from colloc.solver import Solver, Start, Status
 from colloc.support.checks import InputError
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
-from colloc.sweeps.guesses import default_guesses, near_start, random_start
-from colloc.transcription import NLP, SequenceNLP, Trajectory, program_of
+from colloc.transcription import NLP, SequenceNLP, program_of
 
 _FEW = 12  # intervals that are few enough for screening
-_SAMPLES = 17  # of every phase, by which motions are compared
 _ITERATIONS = 300  # of a coarse solve, at most
 _SEARCHES = 2  # of a start: motions from which an optimum is sought, the better one of which counts
-
-Curves = Transcription | Mapping[str, Transcription]
-
-
-class StartJob(NamedTuple):
-    """A start to be solved.
-
-    Parameters
-    ----------
-    number : int
-    near : ndarray, optional
-        The end of an earlier start near which it lies.
-    """
-
-    number: int
-    near: np.ndarray | None = None
-
-
-class ScreeningResult(NamedTuple):
-    """The optimum to which a start has led on the coarse grid, or why there is none.
-
-    Parameters
-    ----------
-    number : int
-    reason : str
-        Why there is no optimum; empty where there is one.
-    seconds : float
-    cost, cost_scale : float
-        The cost, and the scale that its changes are relative to.
-    motion : ndarray
-        The numbers by which motions are compared, see `signature`.
-    outcome : Outcome or None
-    """
-
-    number: int
-    reason: str
-    seconds: float = 0.0
-    cost: float = np.inf
-    cost_scale: float = 1.0
-    motion: np.ndarray = np.zeros(0)
-    outcome: Outcome | None = None
-
-    @classmethod
-    def of(cls, number: int, solution: Solution | SequenceSolution, seconds: float = 0.0) -> Self:
-        """The result that is a solution."""
-        return cls(number, "", seconds, solution.cost, solution.cost_scale, signature(solution), solution.outcome)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,9 +61,9 @@ class Screening(Portable):
         return program_of(self.problem, self.curve, compile=self.compile)
 
     @cached_property
-    def lines(self) -> list[Trajectory]:
-        """The default guesses, which are costlier to time than to vary."""
-        return default_guesses(self.nlp)
+    def durations(self) -> list[float]:
+        """Durations of the default guesses, which are costlier to time than to vary [s]."""
+        return default_durations(self.nlp)
 
     def __call__(self, job: StartJob) -> ScreeningResult:
         """The better optimum of some searches. Start 0 is the guess itself; of others seed and number decide."""
@@ -134,7 +88,7 @@ class Screening(Portable):
             if job.number == 0:
                 guess = self.guess
             else:
-                x = random_start(nlp, self.lines, rng) if job.near is None else near_start(nlp, job.near, rng)
+                x = random_start(nlp, self.durations, rng) if job.near is None else near_start(nlp, job.near, rng)
                 guess = Start(x)
             solution, _ = run(nlp, guess, time.perf_counter())
         except InputError as error:
@@ -198,17 +152,3 @@ def _coarser(curve: Transcription) -> Transcription:
     if intervals > _FEW:
         return curve.coarser(max(_FEW - 2, intervals // 3))
     return curve.with_breakpoints(curve.basis.breakpoints) if curve.free else curve
-
-
-def signature(solution: Solution | SequenceSolution) -> np.ndarray:
-    """Durations of the phases, and positions over the ranges of the joints at equal fractions of the duration."""
-    parts = []
-    for phase in solution.phases.values():
-        lower, upper = phase.problem.limits("q")
-        T, width = phase.duration, upper - lower
-        q = np.zeros((0, 0))
-        if T > 0 and np.isfinite(phase.x).all():
-            q = phase.evaluate(lambda now: now.q, np.linspace(0, T, _SAMPLES))
-        scale = np.where(np.isfinite(width) & (width > 0), width, np.pi)
-        parts += [[np.log(max(T, 1e-12))], (q / scale).ravel() if q.size else []]
-    return np.concatenate([np.asarray(part, dtype=float) for part in parts])

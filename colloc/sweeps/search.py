@@ -7,11 +7,10 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
 from colloc.refinement.failure import SolveError
+from colloc.refinement.starts import Curves, ScreeningResult, StartJob, alike, batches, grouped
 from colloc.solution import SequenceSolution, Solution
 from colloc.solver import Solver, Status, chosen_solver
 from colloc.support.checks import count, flag, instance, relative_tolerance, spelt
@@ -20,14 +19,11 @@ from colloc.support.progress import Progress, silent_if_told
 from colloc.support.threads import tracked
 from colloc.sweeps.executors import check_executor, open_executor, results
 from colloc.sweeps.guesses import check_guess
-from colloc.sweeps.optima import Optima, Optimum, StartResult, alike, grouped
-from colloc.sweeps.screening import Curves, Refining, Screening, ScreeningResult, StartJob, coarser
+from colloc.sweeps.optima import Optima, Optimum, StartResult
+from colloc.sweeps.screening import Refining, Screening, coarser
 from colloc.sweeps.warnings import say_once
 from colloc.transcription import DeferredNLP, checked_curves, default_curves
 
-_NEAR = 0.6  # share of the starts that lie near earlier ends
-_ROUNDS = 3  # in which these are solved, each near the best ends so far
-_PARENTS = 3  # optima near which they lie
 _FIRST_GUESS = -1  # on the curve asked for, among numbers of starts
 
 
@@ -150,21 +146,9 @@ class _Search:
 
     def screen(self, screening: Screening, bar: Progress) -> None:
         """All starts on the coarse grid: random ones, then in rounds those near the best ends so far."""
-        numbers = np.arange(self._count)
-        first, later = np.split(numbers, [self._count - int(_NEAR * self._count)])
-        self._screen(screening, [StartJob(k) for k in first.tolist()], bar)
-        for numbers in np.array_split(later, _ROUNDS):
-            parents = [group[0] for group in grouped(self._coarse)[:_PARENTS]]
-            self._screen(screening, [self._job_near(k, parents) for k in numbers.tolist()], bar)
-
-    def _job_near(self, number: int, parents: list[ScreeningResult]) -> StartJob:
-        """A start near an end among some, or a random one where there are none."""
-        if not parents:
-            return StartJob(number)
-        parent = parents[number % len(parents)]
-        assert parent.outcome is not None
-        self._near[number] = parent.number
-        return StartJob(number, parent.outcome.x)
+        for jobs in batches(self._count, self._coarse):
+            self._near |= {job.number: job.parent for job in jobs if job.parent is not None}
+            self._screen(screening, jobs, bar)
 
     def _screen(self, screening: Screening, jobs: list[StartJob], bar: Progress) -> None:
         if self._interrupted:

@@ -13,6 +13,7 @@ import numpy as np
 
 from colloc.kernels import Compile, check_compile
 from colloc.problem import Problem, Sequence
+from colloc.refinement.starts import Curves
 from colloc.solution import BaseSolution
 from colloc.solver import Solver, chosen_solver
 from colloc.storage.fingerprint import differences, fingerprint
@@ -31,7 +32,6 @@ from colloc.sweeps.cases import (
 )  # fmt: skip
 from colloc.sweeps.executors import check_executor, open_executor, run_task, serialised
 from colloc.sweeps.guesses import check_guess
-from colloc.sweeps.screening import Curves
 from colloc.sweeps.table import COLUMNS, Sweep
 from colloc.sweeps.warnings import say_once
 from colloc.transcription import checked_curves

@@ -14,8 +14,8 @@ import pytest
 import colloc as co
 from colloc.models.chains.serial import planar_chain
 from colloc.models.closed.five_bar import five_bar
+from colloc.refinement.random_motions import default_durations, near_start, random_start, reach_of
 from colloc.sweeps import search
-from colloc.sweeps.guesses import default_guesses, near_start, random_start, reach_of
 from colloc.sweeps.optima import Optima, StartResult
 from tests.storage.test_sequence_files import CURVES, bounce
 from tests.support.problems import effort, everything, time_optimal
@@ -103,8 +103,8 @@ def test_the_answer_does_not_depend_on_the_executor(found: co.sweeps.Optima, kin
 
 def test_another_seed_has_other_starts():
     nlp = co.transcribe(everything(), co.BSpline(8))
-    lines = default_guesses(nlp)
-    one, again, other = (random_start(nlp, lines, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    durations = default_durations(nlp)
+    one, again, other = (random_start(nlp, durations, np.random.default_rng(seed)) for seed in (1, 1, 2))
     assert np.array_equal(one, again)
     assert not np.allclose(one, other)
 
@@ -116,7 +116,7 @@ def test_random_motions_stay_within_the_ranges_and_begin_and_end_where_they_must
     reach = reach_of(problem)
     assert reach.lower == pytest.approx(np.array([0.0, -2.0]) - np.pi)
     assert reach.upper == pytest.approx(np.array([1.0, -1.0]) + np.pi)
-    x = random_start(nlp, default_guesses(nlp), rng)
+    x = random_start(nlp, default_durations(nlp), rng)
     for start in (x, near_start(nlp, x, rng)):
         assert ((start >= nlp.lower) & (start <= nlp.upper)).all()
         motion = nlp.grid.nodes().evaluate([nlp.grid.nodes().local.arguments[2]], start, np.zeros(0))[0]

@@ -1,0 +1,160 @@
+"""Random motions to start from: by way of random postures within the joint ranges, in random durations.
+
+One smooth detour leads to more of the good optima than motions that wind, such as splines with random control points:
+of four- and five-joint motions with a dozen to a hundred optima two to seven times as many starts end in the best one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from colloc.problem import Problem
+from colloc.support.checks import InputError
+from colloc.transcription import BaseNLP, Trajectory, trajectory_from
+from colloc.transcription.guess import Keyframes, resting_posture, stated_postures
+from colloc.transcription.nlp import Phase
+
+_DETOURS = (0.5, 1.0)  # shares of the way from the straight line to a random posture
+_TURNING = (0.25, 0.75)  # fractions of the duration between which a detour is at its farthest
+_HASTE = 3.0  # largest factor between the duration of the default guess and a random one
+_NEAR, _NEAR_HASTE = 0.5, 1.3  # of the range of a joint, and of the duration, for motions near another
+_MOVED = 0.4  # share of the joints in which these differ
+_DRAWS = 4  # random motions, the most promising of which is a start
+_SPEEDS = (0.5, 2.0)  # by which their durations are multiplied, to see which one suits them
+_FRAMES = np.linspace(0, 1, 33)
+_TRIES = 20  # to close a chain in random postures
+
+
+class Reach(NamedTuple):
+    """Where the joints of a problem may be, each ndarray, shape (n,) [rad, m]; where nothing limits them, a guess."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+
+
+def random_start(nlp: BaseNLP, durations: list[float], rng: np.random.Generator) -> np.ndarray:
+    """A decision vector within its bounds.
+
+    Parameters
+    ----------
+    nlp : BaseNLP
+    durations : list of float [s]
+        Of every phase, of which random ones are up to three times as long or as short; see `default_durations`.
+    rng : Generator
+    """
+    x, posture = np.zeros(nlp.n_x), {}
+    for phase, duration in zip(nlp.motions, durations, strict=True):
+        x[phase.part] = _random_part(phase, duration, posture, rng)
+    return np.clip(x, nlp.lower, nlp.upper)
+
+
+def promising_start(
+    nlp: BaseNLP, durations: list[float], parameters: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Of a few random motions the most promising by cost and largest violation, in the duration that suits it.
+
+    It takes fewer iterations than others and ends in a better valley: of an arm of three links the two best of thirty
+    lead to the best optimum, where a fifth of all do. Where there are many starts the variety of all serves better.
+
+    Parameters
+    ----------
+    nlp, durations, rng :
+        As in `random_start`.
+    parameters : ndarray, shape (n_p,)
+    """
+    motions = np.concatenate([_at_some_speeds(nlp, random_start(nlp, durations, rng)) for _ in range(_DRAWS)])
+    costs, (lower, upper) = np.array(nlp.f(motions.T, parameters)).ravel(), nlp.bounds_g
+    merit = costs / max(float(np.nanmedian(np.abs(costs))), 1e-12)
+    if nlp.n_g:
+        rows = np.array(nlp.g(motions.T, parameters)).T
+        merit += (np.maximum(np.maximum(lower - rows, rows - upper), 0.0) / nlp.scale_g).max(axis=1)
+    return motions[int(np.argmin(np.where(np.isfinite(merit), merit, np.inf)))]
+
+
+def _at_some_speeds(nlp: BaseNLP, x: np.ndarray) -> np.ndarray:
+    """A motion as it is, and faster and slower where durations are free, shape (speeds, n_x)."""
+    index = np.concatenate([phase.grid.layout.duration for phase in nlp.motions])
+    motions = [x]
+    if (nlp.lower[index] < nlp.upper[index]).any():
+        for haste in _SPEEDS:
+            other = x.copy()
+            other[index] *= haste
+            motions.append(np.clip(other, nlp.lower, nlp.upper))
+    return np.array(motions)
+
+
+def near_start(nlp: BaseNLP, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A decision vector near another: large detours of some joints, and another duration."""
+    x = x.copy()
+    for phase in nlp.motions:
+        part, layout = x[phase.part], phase.grid.layout
+        reach, n = reach_of(phase.problem), phase.problem.model.n
+        moved = rng.random(n) < _MOVED
+        if n:
+            moved[rng.integers(n)] = True
+        way = np.where(moved, rng.uniform(-_NEAR, _NEAR, n), 0.0) * (reach.upper - reach.lower)
+        part[layout["q"] - layout.offset] += _detour(phase.grid.basis.greville(), rng)[:, None] * way
+        part[layout.duration - layout.offset] *= _NEAR_HASTE ** rng.uniform(-1, 1)
+        x[phase.part] = part
+    return np.clip(x, nlp.lower, nlp.upper)
+
+
+def default_durations(nlp: BaseNLP) -> list[float]:
+    """Durations of all phases in the guess from which `solve` starts by default [s]."""
+    return [trajectory_from(phase.problem, None).duration for phase in nlp.motions]
+
+
+def reach_of(problem: Problem) -> Reach:
+    """The bounds of the joints; half a turn, or a metre, beyond the stated postures where there are none."""
+    lower, upper = problem.limits("q")
+    fixed = stated_postures(problem)
+    postures = np.where(np.isnan(fixed), resting_posture(problem), fixed)
+    room = np.array([np.pi if unit == "rad" else 1.0 for unit in problem.model.position_units])
+    low, high = postures.min(axis=0, initial=np.inf) - room, postures.max(axis=0, initial=-np.inf) + room
+    return Reach(np.where(np.isfinite(lower), lower, low), np.where(np.isfinite(upper), upper, high))
+
+
+def _random_part(phase: Phase, duration: float, posture: dict[str, float], rng: np.random.Generator) -> np.ndarray:
+    """The entries of a phase; `posture`, where the phase before it ends, becomes that where this one does."""
+    problem = phase.problem
+    names, reach = problem.model.joint_names, reach_of(problem)
+    for attempt in range(_TRIES):
+        start, end = stated_postures(problem)
+        start = np.where(np.isnan(start), [posture.get(name, np.nan) for name in names], start)
+        anywhere = rng.uniform(reach.lower, reach.upper, (2, len(names)))
+        start, end = np.where(np.isnan(start), anywhere[0], start), np.where(np.isnan(end), anywhere[1], end)
+        T = float(duration * _HASTE ** rng.uniform(-1, 1))
+        trajectory = replace(_through(problem, start, end, reach, rng), duration=T)
+        try:
+            x = phase.grid.interpolate(trajectory)
+        except InputError:  # of a chain that cannot be closed there
+            if attempt == _TRIES - 1:
+                raise
+            continue
+        posture.update(zip(names, end.tolist(), strict=True))
+        break
+    for name, index in phase.grid.layout.constants.items():
+        unknown = next(u for u in problem.constants if u.name == name)
+        bounded = np.isfinite(unknown.lower) & np.isfinite(unknown.upper)
+        drawn = rng.uniform(np.where(bounded, unknown.lower, 0.0), np.where(bounded, unknown.upper, 1.0))
+        x[index - phase.grid.layout.offset] = np.where(bounded, drawn, unknown.guess)
+    return x
+
+
+def _through(
+    problem: Problem, start: np.ndarray, end: np.ndarray, reach: Reach, rng: np.random.Generator
+) -> Trajectory:
+    """A motion between two postures by way of a random one, or part of the way to it: it stays in their hull."""
+    line = start + _FRAMES[:, None] * (end - start)
+    way = rng.uniform(reach.lower, reach.upper) - line
+    share = rng.choice(_DETOURS) * _detour(_FRAMES, rng)
+    return trajectory_from(problem, Keyframes(_FRAMES, line + share[:, None] * way))
+
+
+def _detour(s: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Two parabolas, from 0 to 1 at some time and back to 0, shape (N,)."""
+    top = rng.uniform(*_TURNING)
+    return 1 - ((s - top) / np.where(s < top, top, 1 - top)) ** 2

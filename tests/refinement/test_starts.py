@@ -1,0 +1,181 @@
+"""Many starts in one call: where they lead, which motion is the answer, and what a first call looks for by itself."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import colloc as co
+from colloc.refinement import starts as screening
+from colloc.refinement.starts import distance, signature
+from colloc.solution.starts import Starts, Valley
+from colloc.studies.arms.starts import three_links
+from colloc.studies.classics.arms import kelly, spong, willigenburg
+from tests.support.problems import effort, time_optimal
+
+COARSE = pytest.mark.filterwarnings("ignore::colloc.refinement.failure.SolutionWarning")
+
+
+def throw() -> co.Problem:
+    """A ball thrown as far as an arm of two links can, from a hand 1.5 m above the ground where the arm is level."""
+
+    def rod(length: float, mass: float) -> dict[str, Any]:
+        across = mass * length**2 / 12
+        return {"mass": mass, "com": (length / 2, 0.0, 0.0), "inertia": (0.0, across, across)}
+
+    upper = co.Body("upper", co.revolute((0, 0, 1)), **rod(0.35, 2.5))
+    fore = co.Body(
+        "fore", co.revolute((0, 0, 1), co.placement((0.35, 0, 0))), "upper", tip=(0.35, 0, 0), **rod(0.35, 1.8)
+    )
+
+    def width(now: co.problem.Instant) -> ca.SX:
+        hand = now.point("fore", (0.35, 0, 0))
+        (x, y, _), (vx, vy, _) = ca.vertsplit(hand.position), ca.vertsplit(hand.velocity)
+        return x + vx * (vy + ca.sqrt(vy**2 + 2 * 9.81 * (y + 1.5) + 1e-6)) / 9.81
+
+    limits = co.bounds(q=((-3.5, -0.1), (2.0, 2.6)), tau=((-20, -15), (20, 15)))
+    cost = co.terminal(lambda now: -width(now)) + 1e-5 * co.integral(effort)
+    return co.Problem(co.Model([upper, fore]), co.Free(0.2, 1.0), cost, [co.initial(q=(-2.5, 0.5), qd=0.0), limits])
+
+
+@pytest.mark.parametrize(
+    ("problem", "most"),
+    [(throw(), -19.64), (spong(), 175.3), (three_links().problem, 0.63), (willigenburg(), 1.2245), (kelly(), 57.96)],
+    ids=["throw", "acrobot", "three links", "two bars", "cart and pole"],
+)
+def test_the_plain_call_leaves_a_bad_valley(problem: co.Problem, most: float):
+    """From the straight line alone three links end at 0.742, the cart and pole at 58.808."""
+    solution = co.solve(problem, compile=False)
+    assert solution.status is co.solver.Status.SOLVED
+    assert solution.cost <= most
+
+
+def test_the_answer_is_the_same_in_every_call_and_says_where_the_starts_led():
+    one, two = (co.solve(kelly(), compile=False) for _ in range(2))
+    assert np.array_equal(one.x, two.x)
+    assert one.starts == two.starts
+    assert one.starts is not None
+    assert not one.starts.from_guess
+    assert one.starts.valleys[0].cost == pytest.approx(one.cost, rel=1e-3)
+    assert f"starts     {one.starts}" in repr(one)
+    alone = co.solve(kelly(), compile=False, starts=1)
+    assert alone.starts is None
+    assert alone.cost > 1.01 * one.cost
+
+
+def test_where_all_starts_agree_three_are_enough_and_the_motion_is_that_of_the_guess():
+    one, alone = co.solve(time_optimal()), co.solve(time_optimal(), starts=1)
+    assert one.starts == Starts((Valley(alone.rounds[0].cost, (0, 1, 2), True),), ())
+    assert str(one.starts) == "3: all lead to this motion"
+    assert np.array_equal(one.x, alone.x)
+
+
+@COARSE
+def test_a_curve_is_solved_from_the_guess_alone_unless_starts_are_asked_for():
+    curve = co.HermiteSimpson(25)
+    alone, several = co.solve(kelly(), curve), co.solve(kelly(), curve, starts=12)
+    assert alone.starts is None
+    assert several.starts is not None
+    assert several.starts.count == 12
+    numbers = [*several.starts.failed, *(k for valley in several.starts.valleys for k in valley.starts)]
+    assert sorted(numbers) == list(range(12))
+    assert several.curve == curve
+    assert alone.cost == pytest.approx(58.81, rel=1e-2)
+    assert several.cost == pytest.approx(57.94, rel=1e-2)
+    again = co.solve(co.transcribe(kelly(), curve), starts=12)
+    assert again.cost == pytest.approx(several.cost, rel=1e-9)
+
+
+@COARSE
+def test_the_motion_of_a_guess_stays_unless_another_is_clearly_cheaper(monkeypatch: pytest.MonkeyPatch):
+    """The two swing-ups differ by 1.5 %."""
+    curve, guess = co.HermiteSimpson(25), co.line((0.0, 0.0), (1.0, np.pi))
+    assert co.solve(kelly(), curve, guess=guess, starts=12).cost == pytest.approx(57.94, rel=1e-2)
+    monkeypatch.setattr(screening, "_CLEARLY", 0.02)
+    kept = co.solve(kelly(), curve, guess=guess, starts=12)
+    assert kept.cost == pytest.approx(58.81, rel=1e-3)
+    assert kept.starts is not None
+    assert kept.starts.from_guess
+    assert kept.starts.valleys[1].cost < kept.cost
+
+
+def test_a_guess_that_leads_nowhere_is_rescued_by_the_straight_line():
+    """Five turns of the elbow within its limits there are not: the first start after the guess is the line."""
+    stated = time_optimal()
+    solution = co.solve(stated, co.BSpline(10), guess=lambda t: (0.0, -2.0 + 40 * t), starts=3)
+    assert solution.duration == pytest.approx(co.solve(stated, co.BSpline(10)).duration, rel=1e-3)
+
+
+def test_phases_and_states_have_starts_and_what_has_no_joints_none():
+    half = replace(time_optimal(), subject_to=[co.initial(q=(0, -2), qd=0), co.bounds(tau=(-10, 10))])
+    both = co.Sequence({"there": half, "back": replace(half, subject_to=time_optimal().subject_to[1:])})
+    solution = co.solve(both, co.BSpline(6), starts=3, tol=0.1)
+    assert solution.starts is not None
+    assert solution.starts.count == 3
+    push = co.Unknown("push", lower=-1.0, upper=1.0)
+    place, speed = co.State("place", rate=lambda now: now.speed), co.State("speed", rate=lambda now: now.push)
+    ends = [co.initial(states={"place": 0.0, "speed": 0.0}), co.final(states={"place": 1.0, "speed": 0.0})]
+    cost = co.integral(lambda now: now.push**2)
+    moved = co.Problem(None, 2.5, cost, ends, [push, place, speed])  # pyright: ignore[reportArgumentType]
+    assert co.solve(moved, compile=False).starts is None
+
+
+def test_the_time_that_there_is_holds_for_the_starts_as_well():
+    begin = time.perf_counter()
+    with pytest.warns(co.refinement.SolutionWarning, match=r"seconds=3 ran out"):
+        late = co.solve(time_optimal(), co.BSpline(8), starts=100_000, seconds=3.0)
+    assert time.perf_counter() - begin < 20
+    assert late.outcome.status is co.solver.Status.TIME_LIMIT
+    assert late.duration == pytest.approx(0.4000283, rel=1e-5)
+
+
+def test_ctrl_c_among_the_starts_returns_the_best_so_far(monkeypatch: pytest.MonkeyPatch):
+    usual, runs = co.Ipopt.__call__, []
+
+    def interrupted(self: Any, *args: Any) -> Any:
+        runs.append(usual(self, *args))
+        return replace(runs[-1], status=co.solver.Status.INTERRUPTED) if len(runs) == 3 else runs[-1]
+
+    monkeypatch.setattr(co.Ipopt, "__call__", interrupted)
+    solution = co.solve(kelly(), co.BSpline(20), starts=30)
+    assert len(runs) == 3
+    assert solution.status is co.solver.Status.INTERRUPTED
+    assert solution.cost == pytest.approx(runs[0].history["cost"][-1], rel=1e-4)
+
+
+def test_motions_are_compared_by_where_the_joints_are_and_how_long_it_takes():
+    """Against the motion as the solution gives it, on two grids of one motion, and another one twice as long."""
+    problem = time_optimal()
+    coarse, fine = (co.solve(problem, co.BSpline(n), violation_tolerance=1.0) for n in (8, 20))
+    for solution in (coarse, fine):
+        q = solution.at(np.linspace(0, solution.duration, 17)).q / np.pi
+        numbers = np.append(np.log(solution.duration), q.ravel())
+        np.testing.assert_allclose(signature(solution.nlp, solution.x), numbers, atol=1e-12)
+    assert distance(signature(coarse.nlp, coarse.x), signature(fine.nlp, fine.x)) < 0.05
+    slower = fine.x.copy()
+    slower[fine.nlp.grid.layout.duration] *= 2
+    assert distance(signature(fine.nlp, slower), signature(fine.nlp, fine.x)) == pytest.approx(np.log(2))
+
+
+def test_what_is_said_of_the_starts():
+    others = (Valley(2.0, (0, 3), True), Valley(3.5, (4,), False))
+    assert str(Starts((Valley(1.0, (1,), True), *others), (2,))) == (
+        "5: 1 leads to this motion, the guess does not; 3 to 2 others, costs from 2; 1 to none"
+    )
+    assert str(Starts((others[0], others[1]), ())) == (
+        "3: 2 lead to this motion, the guess among them; 1 to 1 other, costs from 3.5"
+    )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [(0, "starts must be an integer >= 1, got 0"), (2.5, "starts must be an integer >= 1, got 2.5")],
+)
+def test_a_number_of_starts_is_a_count(wrong: Any, told: str):
+    with pytest.raises(co.InputError, match=told):
+        co.solve(time_optimal(), starts=wrong)
