@@ -66,7 +66,7 @@ class Share(NamedTuple):
         return self.limits + self.curve
 
 
-class Step(NamedTuple):
+class NewtonStep(NamedTuple):
     """The step to the optimum on the richer curve, in its variables.
 
     Parameters
@@ -130,7 +130,7 @@ class CostGap:
         return np.concatenate([_embedded(*self._phases[name], phase) for name, phase in self.richer.phases.items()])
 
     @cached_property
-    def step(self) -> Step:
+    def step(self) -> NewtonStep:
         """The step to its optimum."""
         return _newton_step(self.richer, self.point, self.p)
 
@@ -177,7 +177,7 @@ def _along(basis: SplineBasis, points: np.ndarray, s: np.ndarray, interval: np.n
     return np.einsum("nk,nkj->nj", basis.values(s, 0, interval), points[index])
 
 
-def _newton_step(nlp: NLP | SequenceNLP, x: np.ndarray, p: np.ndarray) -> Step:
+def _newton_step(nlp: NLP | SequenceNLP, x: np.ndarray, p: np.ndarray) -> NewtonStep:
     """The step from x to the optimum of the program as it is expanded there."""
     costs, constraints = nlp.costs, nlp.constraints
     rows = np.concatenate([np.zeros(0), *(block.evaluate(x, p).T.ravel() for block in constraints)])
@@ -186,7 +186,7 @@ def _newton_step(nlp: NLP | SequenceNLP, x: np.ndarray, p: np.ndarray) -> Step:
     slope = float(np.abs(gradient * scale_x)[free].max(initial=0.0))
     if not slope:  # any motion that meets the constraints is as good
         still, unmoved = np.zeros(x.size), np.zeros(rows.size)
-        return Step(still, still, unmoved, unmoved, still, far=False)
+        return NewtonStep(still, still, unmoved, unmoved, still, far=False)
     columns = np.flatnonzero(free).tolist()
     A = jacobian_at(constraints, x, p)
     scaled = ca.diag(ca.DM(1 / scale_g)) @ A[:, columns] @ ca.diag(ca.DM(scale_x[free]))
@@ -213,12 +213,12 @@ def _newton_step(nlp: NLP | SequenceNLP, x: np.ndarray, p: np.ndarray) -> Step:
             return _shortened(step, gradient, H)
         lam_g = np.array(result["lam_a"]).ravel() * size / scale_g
         bend, moved = (np.array(matrix @ d).ravel() for matrix in (H, A))
-        step = Step(d, bend, moved, lam_g, lam_x * size / scale_x, far)
+        step = NewtonStep(d, bend, moved, lam_g, lam_x * size / scale_x, far)
     assert step is not None
     return step
 
 
-def _shortened(step: Step, gradient: np.ndarray, H: ca.DM) -> Step:
+def _shortened(step: NewtonStep, gradient: np.ndarray, H: ca.DM) -> NewtonStep:
     """The step of the first program, as far as the curvature that it knows nothing of lets it gain."""
     gain, bend = -float(gradient @ step.d), np.array(H @ step.d).ravel()
     curvature = float(step.d @ bend)
@@ -229,7 +229,7 @@ def _shortened(step: Step, gradient: np.ndarray, H: ca.DM) -> Step:
     return step._replace(d=share * step.d, rows=share * step.rows)
 
 
-def _shares(richer: NLP | SequenceNLP, step: Step, phases: Mapping[str, NLP]) -> dict[str, Share]:
+def _shares(richer: NLP | SequenceNLP, step: NewtonStep, phases: Mapping[str, NLP]) -> dict[str, Share]:
     """What the step gains by interval of the phases' own grids: d'Hd / 2 + lam_g'A d + lam_x'd, term by term."""
     sizes = {name: nlp.grid.basis.intervals for name, nlp in phases.items()}
     rows = {name: defaultdict[str, np.ndarray](partial(np.zeros, size)) for name, size in sizes.items()}

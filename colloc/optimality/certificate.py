@@ -22,7 +22,7 @@ _PROGRAM = 1e-6  # tolerance of residuals of the program, in natural sizes, rela
 
 
 @dataclass(frozen=True)
-class Line:
+class CertificateLine:
     """One condition of a certificate.
 
     Parameters
@@ -56,7 +56,7 @@ class Certificate:
     Parameters
     ----------
     solution : Solution or SequenceSolution
-    lines : tuple of Line
+    lines : tuple of CertificateLine
     costates : dict of str to Costates
         By phase; empty where there are none.
     instants : dict of str to Instants
@@ -75,7 +75,7 @@ class Certificate:
     """
 
     solution: Solution | SequenceSolution
-    lines: tuple[Line, ...]
+    lines: tuple[CertificateLine, ...]
     costates: dict[str, Costates] = field(default_factory=dict)
     instants: dict[str, Instants] = field(default_factory=dict)
     second_order: SecondOrder | None = None
@@ -87,7 +87,7 @@ class Certificate:
         """Whether no line fails; those that are open do not count."""
         return all(line.passed is not False for line in self.lines)
 
-    def __getitem__(self, condition: str) -> Line:
+    def __getitem__(self, condition: str) -> CertificateLine:
         for line in self.lines:
             if line.condition == condition:
                 return line
@@ -159,7 +159,7 @@ def certify(solution: Solution | SequenceSolution, *, tol: float = 1e-3) -> Cert
     return Certificate(solution, lines, along, principle, kind, uniqueness, simulated)
 
 
-def _program(solution: Solution | SequenceSolution) -> Iterator[Line]:
+def _program(solution: Solution | SequenceSolution) -> Iterator[CertificateLine]:
     """The first-order conditions of the program."""
     lam_g, lam_x = (solution.multipliers[name] for name in ("g", "x"))
     residuals = kkt(solution.nlp, solution.x, solution.parameters, lam_g, lam_x)
@@ -172,18 +172,18 @@ def _program(solution: Solution | SequenceSolution) -> Iterator[Line]:
     }
     for name, detail in details.items():
         value = getattr(residuals, name) / (1.0 if name == "feasibility" else scale)
-        yield Line(name, bool(value <= _PROGRAM), value, _PROGRAM, detail)
+        yield CertificateLine(name, bool(value <= _PROGRAM), value, _PROGRAM, detail)
 
 
 def _continuous(
     solution: Solution | SequenceSolution, tol: float
-) -> tuple[dict[str, Costates], dict[str, Instants], list[Line]]:
+) -> tuple[dict[str, Costates], dict[str, Instants], list[CertificateLine]]:
     """Pontryagin's conditions."""
     names = ("minimum principle", "Hamiltonian, constant", "Hamiltonian, free duration", "transversality")
     try:
         along = costates(solution)
     except InputError as reason:
-        return {}, {}, [Line(name, None, detail=f"not tried: {reason}") for name in names]
+        return {}, {}, [CertificateLine(name, None, detail=f"not tried: {reason}") for name in names]
     lam_g, lam_x = (solution.multipliers[name] for name in ("g", "x"))
     acting = forces(solution.nlp, solution.x, solution.parameters, lam_g, lam_x)
     at = {name: instants(phase, along[name], acting[name]) for name, phase in solution.phases.items()}
@@ -197,18 +197,20 @@ def _continuous(
     return along, at, lines
 
 
-def _principle(at: dict[str, Instants], cost: float, tol: float) -> Line:
+def _principle(at: dict[str, Instants], cost: float, tol: float) -> CertificateLine:
     """What other controls would gain, and which."""
     value = sum(float(now.weights @ now.gain) for now in at.values()) / cost
     if np.isnan(value):
-        return Line("minimum principle", None, detail="not decided: the programs of the instants were not solved")
+        return CertificateLine(
+            "minimum principle", None, detail="not decided: the programs of the instants were not solved"
+        )
     shares = {
         f"{phase}: {name}" if phase else name: share for phase, now in at.items() for name, share in now.gain_by.items()
     }
     worst = max(shares, key=lambda name: shares[name], default="")
     by = f", most by {worst}" if value > tol and worst else ""
     detail = f"what other controls within their bounds would gain{by}"
-    return Line("minimum principle", bool(value <= tol), value, tol, detail)
+    return CertificateLine("minimum principle", bool(value <= tol), value, tol, detail)
 
 
 def _mean(now: Instants) -> float:
@@ -238,17 +240,17 @@ def _when_unsteady(at: dict[str, Instants]) -> Callable[[str], str]:
     return detail
 
 
-def _worst(condition: str, values: dict[str, float], tol: float, detail: Callable[[str], str]) -> Line:
+def _worst(condition: str, values: dict[str, float], tol: float, detail: Callable[[str], str]) -> CertificateLine:
     """A line of the worst phase."""
     phase = max(values, key=lambda name: values[name])
     of_phase = f", in phase {phase!r}" if phase else ""
-    return Line(condition, bool(values[phase] <= tol), values[phase], tol, detail(phase) + of_phase)
+    return CertificateLine(condition, bool(values[phase] <= tol), values[phase], tol, detail(phase) + of_phase)
 
 
-def _free_duration(condition: str, values: dict[str, float], tol: float) -> Line:
+def _free_duration(condition: str, values: dict[str, float], tol: float) -> CertificateLine:
     free = {name: value for name, value in values.items() if not np.isnan(value)}
     if not free:
-        return Line(condition, None, detail="not tried: the duration is given")
+        return CertificateLine(condition, None, detail="not tried: the duration is given")
     return _worst(condition, free, tol, lambda _: "its mean, less what the duration itself costs")
 
 
@@ -258,7 +260,7 @@ def _transversality(
     along: dict[str, Costates],
     at: dict[str, Instants],
     tol: float,
-) -> Line:
+) -> CertificateLine:
     """Costates that nothing at the end, or in the next phase, accounts for."""
     values = {}
     for name, phase in along.items():
@@ -270,13 +272,13 @@ def _transversality(
     return _worst(condition, values, tol, lambda _: "costates that the conditions at the end do not account for")
 
 
-def _minimum(solution: Solution | SequenceSolution) -> tuple[SecondOrder | None, Uniqueness, list[Line]]:
+def _minimum(solution: Solution | SequenceSolution) -> tuple[SecondOrder | None, Uniqueness, list[CertificateLine]]:
     """The second-order conditions of the program, and whether its answer is the only one near by."""
     nlp, x, p, multipliers = solution.nlp, solution.x, solution.parameters, solution.multipliers
     size = int(nlp.free.sum())
     if size > LARGEST:
         reason = f"not tried: size, {size} variables, more than {LARGEST}"
-        lines = [Line(name, None, detail=reason) for name in ("local minimum", "locally unique")]
+        lines = [CertificateLine(name, None, detail=reason) for name in ("local minimum", "locally unique")]
         return None, Uniqueness(None, reason=reason), lines
     kind = second_order(nlp, x, p, multipliers, solution.cost_scale)
     passed = None if kind.kind == "undecided" else kind.kind == "minimum"
@@ -285,18 +287,18 @@ def _minimum(solution: Solution | SequenceSolution) -> tuple[SecondOrder | None,
     word = "not tried" if unique.proved is None else "not shown"
     detail = "proved: one answer in a box of this radius" if unique.proved else f"{word}: {unique.reason}"
     lines = [
-        Line("local minimum", passed, detail=str(kind)),
-        Line("locally unique", unique.proved or None, unique.radius, detail=detail),
+        CertificateLine("local minimum", passed, detail=str(kind)),
+        CertificateLine("locally unique", unique.proved or None, unique.radius, detail=detail),
     ]
     return kind, unique, lines
 
 
-def _simulated(solution: Solution | SequenceSolution, tol: float) -> tuple[Verification | None, Line]:
+def _simulated(solution: Solution | SequenceSolution, tol: float) -> tuple[Verification | None, CertificateLine]:
     """The motion that the torques make, interval by interval."""
     try:
         simulated = verify(solution)
     except InputError as reason:
-        return None, Line("forward simulation", None, detail=f"not tried: {reason}")
+        return None, CertificateLine("forward simulation", None, detail=f"not tried: {reason}")
     value = simulated.local_error
     detail = f"largest deviation of an interval; of the whole {simulated.forward_error:.1e}"
-    return simulated, Line("forward simulation", bool(value <= tol), value, tol, detail)
+    return simulated, CertificateLine("forward simulation", bool(value <= tol), value, tol, detail)

@@ -22,7 +22,7 @@ _LITTLE = 1e-4  # of the largest part of the measure
 _PLACES = np.linspace(0.0, 1.0, 7)  # of an interval, where contact is looked for
 
 
-class Contact(NamedTuple):
+class BoundContact(NamedTuple):
     """Forces in time that stand for multipliers of control points.
 
     Parameters
@@ -42,7 +42,7 @@ class Contact(NamedTuple):
 
 def contact(
     basis: SplineBasis, points: np.ndarray, pull: np.ndarray, bounds: tuple[float, float], size: float
-) -> Contact:
+) -> BoundContact:
     """Forces where a spline is at its bounds, or at the control points themselves where no such forces do the same.
 
     Parameters
@@ -59,13 +59,13 @@ def contact(
         for sign, bound in ((1.0, bounds[1]), (-1.0, bounds[0]))
         if (sign * pull > 0).any()
     ]
-    none = Contact(np.zeros(0), np.zeros(0, int), np.zeros(0), np.zeros(0, bool))
-    return Contact(*map(np.concatenate, zip(none, *parts, strict=True)))
+    none = BoundContact(np.zeros(0), np.zeros(0, int), np.zeros(0), np.zeros(0, bool))
+    return BoundContact(*map(np.concatenate, zip(none, *parts, strict=True)))
 
 
 def _on_one_side(
     basis: SplineBasis, points: np.ndarray, pull: np.ndarray, bound: float, size: float, sign: float
-) -> Contact:
+) -> BoundContact:
     """The forces of an upper bound, times a sign."""
     jumps, arcs = _candidates(basis, points, bound, size)
     nodes, weights = gauss(basis.degree + 1)
@@ -80,10 +80,10 @@ def _on_one_side(
     if np.abs(np.vstack(columns).T @ measure - pull).max() > _MET * pull.max():
         greville, interval = basis.sites()
         acting = pull > 0
-        return Contact(greville[acting], interval[acting], sign * pull[acting], np.zeros(acting.sum(), bool))
+        return BoundContact(greville[acting], interval[acting], sign * pull[acting], np.zeros(acting.sum(), bool))
     single, (falling, rising) = measure[: jumps[0].size], measure[jumps[0].size :].reshape(2, -1)
     density = (falling[:, None] * hats[0] + rising[:, None] * hats[1]) * widths[arcs, None]
-    return Contact(
+    return BoundContact(
         np.append(jumps[0], s.ravel()),
         np.append(jumps[1], at),
         sign * np.append(single, density.ravel()),

@@ -127,7 +127,7 @@ def costate_of(along: Costates, name: str, order: int) -> np.ndarray:
     return (first | higher)[name, order]
 
 
-def places(nlp: NLP) -> tuple[np.ndarray, np.ndarray]:
+def costate_points(nlp: NLP) -> tuple[np.ndarray, np.ndarray]:
     """Normalised times at which costates are given, and their intervals, each shape (N,)."""
     ends = nlp.grid.breakpoints
     s = ends[:-1, None] + np.diff(ends)[:, None] * (_PLACES + 1) / 2
@@ -146,7 +146,7 @@ def _integrated(nlp: NLP, T: float, acting: Forces, densities: dict[str, np.ndar
         values, ends = _chained(nlp, acting, spline.columns[:-1])
         for order, (value, end) in enumerate(zip(values, ends, strict=True)):
             along[spline.name, order], after[spline.name, order] = value * T**order, end * T**order
-    s, interval = places(nlp)
+    s, interval = costate_points(nlp)
     names = [("q", 0), ("q", 1), ("states", 0)]
     higher = [name for name in along if name not in names]
     return Costates(
@@ -179,7 +179,7 @@ def _chained(nlp: NLP, acting: Forces, orders: list[np.ndarray]) -> tuple[list[n
         After the end.
     """
     ends, density, jumps = nlp.grid.breakpoints, acting.density(nlp.grid.breakpoints), acting.jumps
-    s, _ = places(nlp)
+    s, _ = costate_points(nlp)
     first = np.tile(_PLACES < 1, ends.size - 1)  # what acts at the end of an interval has acted there at its last place
     late = s[:, None] - jumps.s
     acted = (late > _SAME) | ((np.abs(late) <= _SAME) & first[:, None])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from colloc.optimality.elastic import Relaxed, smallest_relaxation
-from colloc.optimality.limits import Limit, Place, entry_times, limits_of
+from colloc.optimality.limits import Limit, LimitPlace, entry_times, limits_of
 from colloc.optimality.multipliers import multipliers_without_fixed
 from colloc.optimality.widened import widened
 from colloc.problem import EndState, Problem
@@ -46,7 +46,7 @@ class Relaxation(Limit):
 
     Parameters
     ----------
-    place : Place
+    place : LimitPlace
         Where the problem states it; also as `phase` and `constraint`, the name of the constraint or the unknown, or
         "duration".
     side : "lower" or "upper"
@@ -261,7 +261,7 @@ def _listed(relax: str | Sequence[str]) -> Sequence[str]:
 
 def relaxed_problem(problem: Problem | Phases, relaxations: Sequence[Relaxation], share: float) -> Problem | Phases:
     """A problem whose limits give way by a share of what they need."""
-    amounts: dict[Place, tuple[float, float]] = {}
+    amounts: dict[LimitPlace, tuple[float, float]] = {}
     for relaxation in relaxations:
         down, up = amounts.get(relaxation.place, (0.0, 0.0))
         by = share * relaxation.amount
@@ -271,15 +271,15 @@ def relaxed_problem(problem: Problem | Phases, relaxations: Sequence[Relaxation]
 
 def _opened(problem: Problem | Phases, recipes: Mapping[str, Recipe], equations: bool = False) -> BaseNLP:
     """The program of a motion with nothing fixed: end states as rows, durations as variables."""
-    sizes: dict[Place, tuple[float, float]] = {}
+    sizes: dict[LimitPlace, tuple[float, float]] = {}
     for phase, part in problem.phases.items():
         half = part.horizon.lower / 2
-        sizes[Place(phase, "duration", "duration", 0)] = half, half
+        sizes[LimitPlace(phase, "duration", "duration", 0)] = half, half
         for name, entry in part.rows.items():
             for r, size in enumerate(entry.rows.scale.tolist()):
                 along = equations and bool(entry.rows.lower[r] == entry.rows.upper[r])
                 if isinstance(entry.constraint, EndState) or along:
-                    sizes[Place(phase, "row", name, r)] = size, size
+                    sizes[LimitPlace(phase, "row", name, r)] = size, size
     once = {name: recipe._replace(compile=False) for name, recipe in recipes.items()}
     return build_program(widened(problem, sizes), once)
 

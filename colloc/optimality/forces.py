@@ -171,12 +171,12 @@ def _slopes(block: Block, x: np.ndarray, p: np.ndarray, lam: np.ndarray) -> tupl
     ndarray, shape (rows, sites, w), and (rows, sites); a cost is one row.
     """
     local, size = block.sites.local, block.n_slices
-    value = block.value(local.w, local.d, local.p)
+    value = block.functions.value(local.w, local.d, local.p)
     value, lam = (ca.sum1(value), lam[:1]) if block.is_cost else (value, lam)
     if block.is_cost:
-        slopes = ca.densify(block.gradient(local.w, local.d, local.p).T)
+        slopes = ca.densify(block.functions.gradient(local.w, local.d, local.p).T)
     else:
-        slopes = ca.densify(block.jacobian(local.w, local.d, local.p))
+        slopes = ca.densify(block.functions.jacobian(local.w, local.d, local.p))
     in_time = ca.jacobian(value, local.d[0]) if local.d.numel() else ca.SX(value.shape[0], 1)
     function = ca.Function("slopes", [local.w, local.d, local.p], [slopes, ca.densify(in_time)])
     mapped = function.map("slopes", "serial", size, [2], []) if size > 1 else function

@@ -19,7 +19,7 @@ import numpy as np
 
 from colloc.blocks.evaluation_points import EvaluationPoints
 from colloc.curves import Points
-from colloc.optimality.costates import Costates, costate_of, integral_to, places
+from colloc.optimality.costates import Costates, costate_of, costate_points, integral_to
 from colloc.optimality.forces import Forces, local_splines
 from colloc.problem import ConstraintRows, Problem, Slots, TimePoint, Window
 from colloc.problem.time_sets import WHOLE
@@ -117,7 +117,7 @@ def instants(phase: Solution, along: Costates, acting: Forces) -> Instants:
         Those that the costates are integrals of.
     """
     problem, grid, T = phase.problem, phase.nlp.grid, phase.duration
-    s, interval = places(phase.nlp)
+    s, interval = costate_points(phase.nlp)
     sites = grid.on(Points(s, interval))
     inside = s + np.tile(np.linspace(_INSIDE, -_INSIDE, _SIMPSON.size), grid.breakpoints.size - 1)
     local, at = sites.slices.local(phase.x).T, _controls(phase, sites, inside)

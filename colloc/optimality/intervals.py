@@ -63,7 +63,7 @@ def scaled(a: Interval, factor: np.ndarray) -> Interval:
     return _product(a, Interval(factor, factor))
 
 
-def summed(terms: Interval, starts: np.ndarray) -> Interval:
+def run_sums(terms: Interval, starts: np.ndarray) -> Interval:
     """Sums over runs of terms along the first axis, which begin at `starts`."""
     count = np.diff(np.append(starts, len(terms.lower))).max(initial=1)
     slack = count * EPS * np.add.reduceat(terms.magnitude, starts, axis=0)
@@ -85,7 +85,7 @@ def scattered(shape: tuple[int, ...], place: np.ndarray, terms: Interval) -> Int
     return Interval(*(side.reshape(shape) for side in _outward(lower - slack, upper + slack)))
 
 
-def added(a: Interval, b: Interval) -> Interval:
+def interval_sum(a: Interval, b: Interval) -> Interval:
     """The sum of two arrays of intervals."""
     return Interval(*_outward(a.lower + b.lower, a.upper + b.upper))
 
@@ -225,7 +225,7 @@ def _even_hyperbolic(a: Interval) -> Interval:
 
 _OPERATIONS: dict[int, Callable[..., Interval]] = {
     ca.OP_ASSIGN: lambda a: a,
-    ca.OP_ADD: added,
+    ca.OP_ADD: interval_sum,
     ca.OP_SUB: lambda a, b: Interval(*_outward(a.lower - b.upper, a.upper - b.lower)),
     ca.OP_MUL: _product,
     ca.OP_DIV: _quotient,

@@ -43,7 +43,7 @@ _DISAGREE = 1e-6  # of a right-hand side: what lies where the conditions have no
 _PART = 0.1  # of the largest entry of a direction: what is named
 
 
-class Move(NamedTuple):
+class DataChange(NamedTuple):
     """Data that change by so much.
 
     Parameters
@@ -59,13 +59,13 @@ class Move(NamedTuple):
     rows: np.ndarray
     variables: np.ndarray
 
-    def times(self, factor: float) -> Move:
+    def times(self, factor: float) -> DataChange:
         """A move that is faster by a factor."""
-        return Move(*(factor * part for part in self))
+        return DataChange(*(factor * part for part in self))
 
-    def plus(self, other: Move) -> Move:
+    def plus(self, other: DataChange) -> DataChange:
         """Both moves at once."""
-        return Move(*(a + b for a, b in zip(self, other, strict=True)))
+        return DataChange(*(a + b for a, b in zip(self, other, strict=True)))
 
 
 class Rate(NamedTuple):
@@ -75,13 +75,13 @@ class Rate(NamedTuple):
     rows: np.ndarray
     variables: np.ndarray
 
-    def of(self, move: Move) -> float:
+    def of(self, move: DataChange) -> float:
         """The change by a move."""
         return sum(float(weight @ part) for weight, part in zip(self, move, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
-class KKT:
+class KKTSystem:
     """The linearised conditions of an optimum.
 
     Parameters
@@ -213,7 +213,7 @@ class KKT:
         names = self._active[_taking_part(self.undetermined[self._free.size :])]
         return tuple(self.nlp.row_name(int(row), self.optimum.x) for row in names)
 
-    def independent(self) -> KKT:
+    def independent(self) -> KKTSystem:
         """These conditions without weakly active rows that depend on others, which push more: they are let go.
 
         In time optima on fine grids more bounds are met to the last digits than there are variables.
@@ -229,7 +229,7 @@ class KKT:
         new[: diagonal.size] = diagonal / np.linalg.norm(gradients, axis=0)[: diagonal.size]
         released = np.zeros(self.nlp.n_g, dtype=bool)
         released[self._active[order]] = (new < _SINGULAR) & weak[order]
-        return KKT(self.nlp, self.parameters, self.optimum.without(released))
+        return KKTSystem(self.nlp, self.parameters, self.optimum.without(released))
 
     @cached_property
     def cost_rate(self) -> Rate:
@@ -250,14 +250,14 @@ class KKT:
         rate = self._projection(self._solve(right))
         return rate._replace(variables=rate.variables + np.where(self.optimum.variables == 0, 0.0, direction))
 
-    def agrees(self, move: Move) -> bool:
+    def agrees(self, move: DataChange) -> bool:
         """Whether any changes meet all conditions with a move: moving one of two equal bounds, nothing does."""
         return not self.undetermined.size or self._agrees(self._right(move))
 
     def _agrees(self, right: np.ndarray) -> bool:
         return bool(np.linalg.norm(self.undetermined.T @ right) <= _DISAGREE * np.linalg.norm(right))
 
-    def change(self, move: Move) -> tuple[np.ndarray, np.ndarray]:
+    def change(self, move: DataChange) -> tuple[np.ndarray, np.ndarray]:
         """What variables, shape (n_x,), and multipliers of the rows, (n_g,), change by; NaN where nothing `agrees`."""
         right = self._right(move)
         if not self._agrees(right):
@@ -267,7 +267,7 @@ class KKT:
         x[self._free], rows[self._active] = change[: self._free.size], change[self._free.size :]
         return x, rows
 
-    def _right(self, move: Move) -> np.ndarray:
+    def _right(self, move: DataChange) -> np.ndarray:
         """The right-hand side of a move, in the sizes of the matrix."""
         _, jacobian, hessian = self._derivatives
         slope, value = self._forcing(move.parameters)
@@ -348,7 +348,7 @@ def _parameter_derivatives(block: Block) -> tuple[ca.Function, ca.Function]:
     """
     local = block.sites.local
     w, d, p = (ca.SX.sym(name, part.shape[0]) for name, part in (("w", local.w), ("d", local.d), ("p", local.p)))
-    rows = block.value(w, d, p)
+    rows = block.functions.value(w, d, p)
     multipliers, direction = ca.SX.sym("multipliers", rows.shape[0]), ca.SX.sym("direction", w.numel() + rows.numel())
     change = ca.SX.sym("change", p.shape[0])
     slope = ca.jtimes(ca.dot(multipliers, rows), w, direction[: w.numel()])

@@ -18,7 +18,7 @@ import numpy as np
 
 from colloc.blocks.block import Block
 from colloc.blocks.slices import triplet
-from colloc.optimality.intervals import EPS, Interval, NoIntervals, added, evaluate, scaled, scattered, summed
+from colloc.optimality.intervals import EPS, Interval, NoIntervals, evaluate, interval_sum, run_sums, scaled, scattered
 from colloc.optimality.second_order import Active
 from colloc.transcription import BaseNLP
 
@@ -47,7 +47,7 @@ class Uniqueness:
 
 
 @dataclass(frozen=True)
-class _System:
+class _KrawczykSystem:
     """The equations of an answer with its active constraints.
 
     Parameters
@@ -86,15 +86,15 @@ class _System:
         for block, lam in _blocks(self.nlp, multipliers):
             local = _local(block, variables)
             arguments = [local, Interval.of(block.sites.data), Interval.of(self.p[:, None])]
-            function = block.gradient if block.is_cost else block.jacobian
+            function = block.functions.gradient if block.is_cost else block.functions.jacobian
             (slopes,) = evaluate(function, arguments, block.n_slices)
             row, column = triplet(function.sparsity_out(0))
             column = row if block.is_cost else column
             if not block.is_cost:
                 slopes = _times(slopes, lam.take(row))
-                (value,) = evaluate(block.value, arguments, block.n_slices)
+                (value,) = evaluate(block.functions.value, arguments, block.n_slices)
                 rows.append(_dense(value, block))
-            gradient = added(gradient, _scattered(self.nlp.n_x, block, column, slopes))
+            gradient = interval_sum(gradient, _scattered(self.nlp.n_x, block, column, slopes))
         low, high = (
             np.concatenate([np.zeros(0), *(getattr(r, side).T.ravel() for r in rows)]) for side in Interval._fields
         )
@@ -103,7 +103,7 @@ class _System:
     def equations(self, z: np.ndarray) -> Interval:
         """Bounds on F at a point."""
         gradient, rows = self.values(z)
-        active = added(rows.take(self.rows), Interval.of(-self.bounds))
+        active = interval_sum(rows.take(self.rows), Interval.of(-self.bounds))
         return Interval(*(np.append(a[self.free], b) for a, b in zip(gradient, active, strict=True)))
 
     def slopes(self, z: np.ndarray, radius: np.ndarray | float) -> Interval:
@@ -115,11 +115,11 @@ class _System:
         for block, lam in _blocks(self.nlp, multipliers):
             arguments = [_local(block, variables), Interval.of(block.sites.data), Interval.of(self.p[:, None])]
             weight = Interval.of(np.ones((1, 1))) if block.is_cost else lam
-            (second,) = evaluate(block.hessian, [*arguments, weight], block.n_slices)
-            hessian = added(hessian, _curvature(n, block, second))
+            (second,) = evaluate(block.functions.hessian, [*arguments, weight], block.n_slices)
+            hessian = interval_sum(hessian, _curvature(n, block, second))
             if not block.is_cost:
-                (first,) = evaluate(block.jacobian, arguments, block.n_slices)
-                jacobian = added(jacobian, _slopes(m, n, block, next(offsets), first))
+                (first,) = evaluate(block.functions.jacobian, arguments, block.n_slices)
+                jacobian = interval_sum(jacobian, _slopes(m, n, block, next(offsets), first))
         H, J = (part.take(np.ix_(rows, self.free)) for part, rows in ((hessian, self.free), (jacobian, self.rows)))
         corner = np.zeros((self.rows.size, self.rows.size))
         return Interval(*(np.block([[h, j.T], [j, corner]]) for h, j in zip(H, J, strict=True)))
@@ -148,14 +148,14 @@ def locally_unique(
     rows = np.flatnonzero(active.rows)
     sides = np.where(multipliers["g"] > 0, high, low)
     x = np.where(active.variables, x, np.where(nlp.free, pushed, nlp.lower))
-    system = _System(nlp, p, x, np.flatnonzero(active.variables), rows, np.where(low == high, low, sides)[rows])
+    system = _KrawczykSystem(nlp, p, x, np.flatnonzero(active.variables), rows, np.where(low == high, low, sides)[rows])
     try:
         return _test(system, np.append(x[system.free], multipliers["g"][rows]))
     except NoIntervals as reason:
         return Uniqueness(None, reason=f"no intervals of {reason}")
 
 
-def _test(system: _System, z: np.ndarray) -> Uniqueness:
+def _test(system: _KrawczykSystem, z: np.ndarray) -> Uniqueness:
     start, inverse = z, None
     for _ in range(_STEPS):
         inverse = _inverse(system.slopes(z, 0.0).middle)
@@ -191,7 +191,7 @@ def _inverse(matrix: np.ndarray) -> np.ndarray | None:
     return inverse if np.isfinite(inverse).all() else None
 
 
-def _admissible(system: _System, z: np.ndarray, radius: np.ndarray, moved: np.ndarray) -> Uniqueness:
+def _admissible(system: _KrawczykSystem, z: np.ndarray, radius: np.ndarray, moved: np.ndarray) -> Uniqueness:
     """Whether in all of a box other constraints hold with room, and multipliers push as they should."""
     nlp, free = system.nlp, system.free
     gradient, rows = system.values(z, radius)
@@ -230,7 +230,7 @@ def _blocks(nlp: BaseNLP, multipliers: Interval) -> list[tuple[Block, Interval]]
 def _local(block: Block, x: Interval) -> Interval:
     """Bounds on the local variables of all slices, shape (w, N)."""
     slices = block.sites.slices
-    return summed(scaled(x.take(slices.index[slices.column]), slices.weight), slices.starts[:-1])
+    return run_sums(scaled(x.take(slices.index[slices.column]), slices.weight), slices.starts[:-1])
 
 
 def _times(a: Interval, b: Interval) -> Interval:
@@ -241,14 +241,14 @@ def _times(a: Interval, b: Interval) -> Interval:
 
 def _dense(values: Interval, block: Block) -> Interval:
     """Rows of a block, zeros that are not stored put in, shape (rows, N)."""
-    row, _ = triplet(block.value.sparsity_out(0))
+    row, _ = triplet(block.functions.value.sparsity_out(0))
     lower, upper = (np.zeros((block.n_rows, block.n_slices)) for _ in range(2))
     lower[row], upper[row] = values
     return Interval(lower, upper)
 
 
 def _scattered(n: int, block: Block, local: np.ndarray, values: Interval) -> Interval:
-    """Derivatives in local variables as derivatives in the variables, summed, shape (n,)."""
+    """Derivatives in local variables as derivatives in the variables, run_sums, shape (n,)."""
     slices = block.sites.slices
     source, place = slices.expand(local)
     terms = scaled(values.take(source), slices.weight[place])
@@ -257,7 +257,7 @@ def _scattered(n: int, block: Block, local: np.ndarray, values: Interval) -> Int
 
 def _slopes(m: int, n: int, block: Block, first: int, values: Interval) -> Interval:
     """The Jacobian of a block's rows, from the first of them on, among m rows and n variables."""
-    entries, sites = block.sites.slices.jacobian(block.jacobian.sparsity_out(0)), np.arange(block.n_slices)
+    entries, sites = block.sites.slices.jacobian(block.functions.jacobian.sparsity_out(0)), np.arange(block.n_slices)
     terms = scaled(values.take(entries.source), entries.weight)
     row = first + entries.row[:, None] + block.n_rows * sites
     place = row * n + block.sites.slices.index[entries.column]
@@ -267,7 +267,7 @@ def _slopes(m: int, n: int, block: Block, first: int, values: Interval) -> Inter
 def _curvature(n: int, block: Block, values: Interval) -> Interval:
     """The Hessian of a block, both triangles."""
     slices = block.sites.slices
-    first, second = triplet(block.hessian.sparsity_out(0))
+    first, second = triplet(block.functions.hessian.sparsity_out(0))
     source, a = slices.expand(first)
     again, b = slices.expand(second[source])
     source, a = source[again], a[again]

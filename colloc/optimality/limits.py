@@ -19,7 +19,7 @@ Side = Literal["lower", "upper"]
 Kind = Literal["row", "unknown", "duration"]
 
 
-class Place(NamedTuple):
+class LimitPlace(NamedTuple):
     """Where a problem states a number.
 
     Parameters
@@ -45,7 +45,7 @@ class Limit:
 
     Parameters
     ----------
-    place : Place
+    place : LimitPlace
         Where the problem states it.
     side : "lower" or "upper"
     row : str
@@ -65,7 +65,7 @@ class Limit:
         What it bounds: rows of a program, then its variables, counted from the number of rows on.
     """
 
-    place: Place
+    place: LimitPlace
     side: Side
     row: str
     joint: str
@@ -110,14 +110,14 @@ def limits_of(nlp: BaseNLP, problem: Problem | Sequence) -> list[Limit]:
     problem : Problem or Sequence
         States the bounds.
     """
-    entries: dict[Place, list[np.ndarray]] = {}
+    entries: dict[LimitPlace, list[np.ndarray]] = {}
     statements = list(_statements(problem))
     for place, index in (*_in_rows(nlp, statements), *_in_variables(nlp, problem)):
         entries.setdefault(place, []).append(index)
     limits: list[Limit] = []
     for phase, kind, name, rows, along in statements:
         for r, label in enumerate(rows.labels):
-            place, equal = Place(phase, kind, name, r), bool(rows.lower[r] == rows.upper[r])
+            place, equal = LimitPlace(phase, kind, name, r), bool(rows.lower[r] == rows.upper[r])
             if place not in entries or (kind == "unknown" and equal):
                 continue
             index = np.concatenate(entries[place])
@@ -136,7 +136,7 @@ def _joint(problem: Problem | Sequence, phase: str, label: str) -> str:
     return inside if any(inside in (*model.joint_names, *model.position_names) for model in models) else ""
 
 
-class _Statement(NamedTuple):
+class _LimitStatement(NamedTuple):
     """What a user has stated under one name: rows, and whether they hold all along a part of the motion."""
 
     phase: str
@@ -146,25 +146,25 @@ class _Statement(NamedTuple):
     along: bool
 
 
-def _statements(problem: Problem | Sequence) -> Iterator[_Statement]:
+def _statements(problem: Problem | Sequence) -> Iterator[_LimitStatement]:
     for phase, part in problem.phases.items():
         first = sum(not isinstance(constraint, Bounds) for constraint in part.subject_to)
         equations = list(part.rows)[first : first + len(part.states)]
         for name, entry in part.rows.items():
             if name not in equations:
-                yield _Statement(phase, "row", name, entry.rows, isinstance(entry.constraint.where, Window))
+                yield _LimitStatement(phase, "row", name, entry.rows, isinstance(entry.constraint.where, Window))
         for unknown in (*part.signals, *part.states, *part.constants):
             names = [unknown.name] if unknown.size == 1 else [f"{unknown.name}[{k}]" for k in range(unknown.size)]
             rows = _plain_rows(names, unknown.lower, unknown.upper, natural_size(unknown.lower, unknown.upper))
-            yield _Statement(phase, "unknown", unknown.name, rows, along=True)
+            yield _LimitStatement(phase, "unknown", unknown.name, rows, along=True)
         T = part.horizon
         lower, upper = np.array([T.lower]), np.array([T.upper])
-        yield _Statement(
+        yield _LimitStatement(
             phase, "duration", "duration", _plain_rows(["duration"], lower, upper, lower, "s"), along=False
         )
     if isinstance(problem, Sequence):
         for name in stated_across(problem):
-            yield _Statement("", "row", name, problem.rows[name].rows, along=False)
+            yield _LimitStatement("", "row", name, problem.rows[name].rows, along=False)
 
 
 def _plain_rows(labels: list[str], lower: np.ndarray, upper: np.ndarray, size: np.ndarray, unit: str = "") -> Rows:
@@ -183,7 +183,7 @@ def stated_across(sequence: Sequence) -> dict[str, Condition | None]:
     return conditions
 
 
-def _in_rows(nlp: BaseNLP, statements: list[_Statement]) -> Iterator[tuple[Place, np.ndarray]]:
+def _in_rows(nlp: BaseNLP, statements: list[_LimitStatement]) -> Iterator[tuple[LimitPlace, np.ndarray]]:
     """Rows of the program of every row that is stated."""
     owners = nlp.owners if isinstance(nlp, SequenceNLP) else {}
     stated = {(s.phase, s.name): s.rows.labels for s in statements if s.kind == "row"}
@@ -193,10 +193,10 @@ def _in_rows(nlp: BaseNLP, statements: list[_Statement]) -> Iterator[tuple[Place
         for line, label in enumerate(block.rows.labels):
             if label in labels:
                 index = int(first) + line + block.n_rows * np.arange(block.n_slices)
-                yield Place(phase, "row", block.name, labels.index(label)), index
+                yield LimitPlace(phase, "row", block.name, labels.index(label)), index
 
 
-def _in_variables(nlp: BaseNLP, problem: Problem | Sequence) -> Iterator[tuple[Place, np.ndarray]]:
+def _in_variables(nlp: BaseNLP, problem: Problem | Sequence) -> Iterator[tuple[LimitPlace, np.ndarray]]:
     """Variables of the program, counted behind its rows, of bounds on positions, unknowns and durations."""
     for phase, program in nlp.phases.items():
         first, part, layout = nlp.n_g + nlp.parts[phase].start, problem.phases[phase], program.grid.layout
@@ -204,16 +204,16 @@ def _in_variables(nlp: BaseNLP, problem: Problem | Sequence) -> Iterator[tuple[P
             if isinstance(bounds := entry.constraint, JointBounds) and bounds.quantity == "q":
                 points = _control_points(program, bounds.where)
                 for r, joint in enumerate(bounds.joints):
-                    yield Place(phase, "row", name, r), first + layout["q"][points, joint]
+                    yield LimitPlace(phase, "row", name, r), first + layout["q"][points, joint]
         for unknowns, table in ((part.signals, layout["signals"]), (part.states, layout["states"])):
             columns = iter(table.T)
             for unknown in unknowns:
                 for k in range(unknown.size):
-                    yield Place(phase, "unknown", unknown.name, k), first + next(columns)
+                    yield LimitPlace(phase, "unknown", unknown.name, k), first + next(columns)
         for name, index in layout.constants.items():
             for k in range(index.size):
-                yield Place(phase, "unknown", name, k), first + index[[k]]
-        yield Place(phase, "duration", "duration", 0), first + layout.duration
+                yield LimitPlace(phase, "unknown", name, k), first + index[[k]]
+        yield LimitPlace(phase, "duration", "duration", 0), first + layout.duration
 
 
 def _control_points(program: NLP, window: Window) -> np.ndarray:

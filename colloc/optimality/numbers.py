@@ -11,7 +11,7 @@ import numpy as np
 from colloc.blocks.block import Block
 from colloc.numerics.differences import central_difference
 from colloc.optimality.active_set import ActiveSet
-from colloc.optimality.kkt import Move
+from colloc.optimality.kkt import DataChange
 from colloc.problem import (
     Condition,
     ConstraintRows,
@@ -163,12 +163,12 @@ def _parameters(
 
 def moves(
     nlp: NLP | SequenceNLP, program: Program, optimum: ActiveSet
-) -> tuple[dict[str, tuple[Number, Move]], tuple[str, ...]]:
+) -> tuple[dict[str, tuple[Number, DataChange]], tuple[str, ...]]:
     """All numbers of a problem by name with what they move, and the names of those that cannot move alone.
 
     What has one name and one value is one number, in however many phases and models it stands.
     """
-    still = Move(np.zeros(program.parameters.size), np.zeros(nlp.n_g), np.zeros(nlp.n_x))
+    still = DataChange(np.zeros(program.parameters.size), np.zeros(nlp.n_g), np.zeros(nlp.n_x))
     pairs = [(number, still._replace(parameters=entry)) for number, entry in program.numbers]
     stuck: set[str] = set()
     for name, phase in nlp.phases.items():
@@ -185,10 +185,10 @@ def moves(
     if isinstance(nlp, SequenceNLP):
         pairs += [(number, still._replace(rows=rows)) for number, rows in _across(nlp, optimum)]
         stuck |= {number.name for number, _ in pairs if number.name.startswith(_settled_ends(nlp))}
-    by_number: dict[Number, Move] = {}
+    by_number: dict[Number, DataChange] = {}
     for number, move in pairs:
         by_number[number] = by_number.get(number, still).plus(move)
-    by_name: dict[str, tuple[Number, Move]] = {}
+    by_name: dict[str, tuple[Number, DataChange]] = {}
     for number, move in by_number.items():
         if number.name not in stuck:
             name = unique(number.name, by_name)

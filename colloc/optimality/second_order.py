@@ -58,7 +58,7 @@ class Active:
 
 
 @dataclass(frozen=True)
-class Movement:
+class DirectionContent:
     """What moves along some directions.
 
     Parameters
@@ -94,7 +94,7 @@ class SecondOrder:
     least : float
         The least second derivative of the cost along a movement whose largest part is as large as its natural size,
         relative to the cost; infinite where nothing can move.
-    falling, level : Movement or None
+    falling, level : DirectionContent or None
         What moves along the directions of descent, and along flat ones.
     """
 
@@ -104,8 +104,8 @@ class SecondOrder:
     flat: int
     weak: int
     least: float
-    falling: Movement | None
-    level: Movement | None
+    falling: DirectionContent | None
+    level: DirectionContent | None
 
     @property
     def freedoms(self) -> int:
@@ -224,7 +224,7 @@ def _natural_sizes(nlp: BaseNLP) -> np.ndarray:
     return nlp.scale_x / np.concatenate(widths)
 
 
-def _movement(nlp: BaseNLP, x: np.ndarray, moves: np.ndarray) -> Movement:
+def _movement(nlp: BaseNLP, x: np.ndarray, moves: np.ndarray) -> DirectionContent:
     """What moves along directions, shape (n_x, directions), in natural sizes."""
     square = (moves / np.abs(moves).max(axis=0)) ** 2 @ np.ones(moves.shape[1])
     shares, spans = {}, {}
@@ -235,7 +235,7 @@ def _movement(nlp: BaseNLP, x: np.ndarray, moves: np.ndarray) -> Movement:
             spans[before + label] = _span(part[index], times)
     total = sum(shares.values())
     shares = dict(sorted(((name, share / total) for name, share in shares.items()), key=lambda share: -share[1]))
-    return Movement(shares, spans[next(iter(shares))])
+    return DirectionContent(shares, spans[next(iter(shares))])
 
 
 def _groups(nlp: NLP, x: np.ndarray) -> Iterator[tuple[str, np.ndarray, np.ndarray | None]]:

@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.optimality.active_set import active_set
-from colloc.optimality.kkt import KKT, Move
+from colloc.optimality.kkt import DataChange, KKTSystem
 from colloc.optimality.numbers import Number, Program, moves, program_in_numbers
 from colloc.problem import Instant, Slots
 from colloc.problem.rows import column
@@ -90,9 +90,9 @@ class Sensitivity:
         Numbers that others settle, too, so that nothing meets the problem when they move alone.
     program : Program
         The program whose parameters are the numbers.
-    kkt : KKT
+    kkt : KKTSystem
         The linearised conditions of the optimum.
-    moves : mapping of str to Move
+    moves : mapping of str to DataChange
         What every number moves in them.
 
     Examples
@@ -110,8 +110,8 @@ class Sensitivity:
     degenerate: tuple[str, ...]
     stuck: tuple[str, ...]
     program: Program
-    kkt: KKT
-    moves: Mapping[str, Move]
+    kkt: KKTSystem
+    moves: Mapping[str, DataChange]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -181,14 +181,14 @@ class Sensitivity:
         values = values[:, 0] if values.shape[1] == 1 else values
         return values[0] if times.ndim == 0 else values
 
-    def _change(self, by: By) -> tuple[Move, np.ndarray]:
+    def _change(self, by: By) -> tuple[DataChange, np.ndarray]:
         """A move of the data, and what the decision vector does."""
         if not isinstance(by, str | Mapping) or (isinstance(by, Mapping) and not by):
             raise InputError(f"by must be the name of a number or a mapping of names to rates, got {quoted(by)}")
         rates = {by: 1.0} if isinstance(by, str) else {k: finite_number(f"rate of {k!r}", v) for k, v in by.items()}
         for name in rates:
             _ = self[name]
-        move = reduce(Move.plus, (self.moves[name].times(rate) for name, rate in rates.items()))
+        move = reduce(DataChange.plus, (self.moves[name].times(rate) for name, rate in rates.items()))
         change = self.kkt.change(move)[0]
         if np.isnan(change).any():
             raise InputError(f"{shown(list(rates))} cannot move like that: {'; '.join(self.degenerate)}")
@@ -305,7 +305,7 @@ def sensitivity(solution: Solution | SequenceSolution, by: str | Iterable[str] |
     _check(solution)
     patterns = () if by is None else _patterns(by)
     program = program_in_numbers(solution.nlp, solution.parameters)
-    kkt = KKT(program.nlp, program.parameters, active_set(solution)).independent()
+    kkt = KKTSystem(program.nlp, program.parameters, active_set(solution)).independent()
     numbers, stuck = moves(solution.nlp, program, kkt.optimum)
     for pattern in patterns:
         if not any(pattern in name for name in (*numbers, *stuck)):
@@ -345,7 +345,9 @@ def _check(solution: object) -> None:
         raise InputError("solution must have a cost that depends on the motion, or else it is no optimum of anything")
 
 
-def _derivatives(solution: BaseSolution, kkt: KKT, numbers: Mapping[str, tuple[Number, Move]]) -> list[Derivative]:
+def _derivatives(
+    solution: BaseSolution, kkt: KKTSystem, numbers: Mapping[str, tuple[Number, DataChange]]
+) -> list[Derivative]:
     """Those of cost and duration; NaN where nothing meets the conditions with a number that moves alone."""
     durations = np.zeros(solution.nlp.n_x)
     for name, phase in solution.nlp.phases.items():
@@ -357,7 +359,7 @@ def _derivatives(solution: BaseSolution, kkt: KKT, numbers: Mapping[str, tuple[N
     ]
 
 
-def _degenerate(kkt: KKT) -> tuple[str, ...]:
+def _degenerate(kkt: KKTSystem) -> tuple[str, ...]:
     """Sentences on what leaves derivatives one-sided or undetermined."""
     sentences, nlp, optimum = [], kkt.nlp, kkt.optimum
     weak = [nlp.row_name(int(row), optimum.x) for row in np.flatnonzero(optimum.weak_rows)]

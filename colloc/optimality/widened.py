@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.model import Limits, Model
-from colloc.optimality.limits import Kind, Place, stated_across
+from colloc.optimality.limits import Kind, LimitPlace, stated_across
 from colloc.problem import (
     Bounds,
     Condition,
@@ -34,7 +34,7 @@ from colloc.support.checks import InputError, InputWarning
 LIMITED = {"q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "torque"}
 _LEAST = 0.01  # of the lower bound of a duration, that is left of it
 
-Amounts = Mapping[Place, tuple[float, float]]  # by which a lower bound falls, and an upper one rises
+Amounts = Mapping[LimitPlace, tuple[float, float]]  # by which a lower bound falls, and an upper one rises
 
 
 def widened(problem: Problem | Sequence, amounts: Amounts) -> Problem | Sequence:
@@ -77,7 +77,7 @@ class _Sides(NamedTuple):
 
     @classmethod
     def of(cls, amounts: Amounts, phase: str, kind: Kind, name: str, size: int) -> _Sides:
-        pairs = [amounts.get(Place(phase, kind, name, r), (0.0, 0.0)) for r in range(size)]
+        pairs = [amounts.get(LimitPlace(phase, kind, name, r), (0.0, 0.0)) for r in range(size)]
         return cls(*np.array(pairs, dtype=float).reshape(-1, 2).T)
 
     @property

@@ -83,10 +83,10 @@ def judge(
         for sentence in warning_messages(solution):
             warn(sentence, SolutionWarning)
     if raise_on_failure and solution.status not in (Status.SOLVED, Status.COARSE, Status.VIOLATED, Status.INTERRUPTED):
-        from colloc.solver.diagnosis import explain  # few solves fail
+        from colloc.solver.diagnosis import failure_reason  # few solves fail
 
         limited = solution.status is Status.ITERATION_LIMIT
-        reason = explain(solution.nlp, start, solution.x, solution.parameters, limited=limited)
+        reason = failure_reason(solution.nlp, start, solution.x, solution.parameters, limited=limited)
         message = f"{solution.status} after {solution.iterations} iterations ({solution.message})"
         if solution.status is Status.INFEASIBLE:
             reason += "\nco.optimality.explain(error) tells the smallest relaxation that makes it feasible"

@@ -186,7 +186,7 @@ def best_of_starts(
     """
     if solution.outcome.status in CUT_SHORT or (count is None and not _worth_while(nlp, solution)):
         return solution, guess
-    search = _Search(nlp, solution, run, guess, count)
+    search = _StartSearch(nlp, solution, run, guess, count)
     search.screen()
     return search.best()
 
@@ -206,13 +206,13 @@ def _affordable(nlp: NLP | SequenceNLP, solution: Solution | SequenceSolution) -
 class _Arrived(Exception):
     """A start is so near an optimum that is known that it need not be solved to its end."""
 
-    def __init__(self, valley: _Valley):
+    def __init__(self, valley: _StartValley):
         super().__init__()
         self.valley = valley
 
 
 @dataclass(eq=False)
-class _Valley:
+class _StartValley:
     """Starts that lead to one motion, the end on the coarse grid, and the solution on the first grid if it is there."""
 
     motion: np.ndarray
@@ -233,7 +233,7 @@ class _Valley:
         return Valley(self.cost, tuple(sorted(self.starts)), self.solution is not None)
 
 
-class _Search:
+class _StartSearch:
     """The starts of a solve: on a coarse grid, as many as it takes, and the best ends on the first grid."""
 
     def __init__(
@@ -243,11 +243,11 @@ class _Search:
         self._nlp, self._solution, self._run, self._guess, self._count = nlp, solution, run, guess, count
         self._coarse = on_curves(nlp, {name: curve.coarser(_INTERVALS) for name, curve in nlp.curves.items()})
         self._durations = [phase.duration for phase in solution.phases.values()]
-        self._valleys: list[_Valley] = []
+        self._valleys: list[_StartValley] = []
         self._failed: list[int] = []
         self._cut_short: Status | None = None
         if solution.outcome.status is Status.SOLVED:
-            self._valleys.append(_Valley(signature(solution.nlp, solution.x), [0], solution=solution))
+            self._valleys.append(_StartValley(signature(solution.nlp, solution.x), [0], solution=solution))
         else:
             self._failed.append(0)
 
@@ -319,12 +319,12 @@ class _Search:
             return
         end = ScreeningResult.of(number, solution)
         if (valley := self._known(end.motion)) is None:
-            self._valleys.append(_Valley(end.motion, [number], end))
+            self._valleys.append(_StartValley(end.motion, [number], end))
         else:
             valley.end = valley.end or end
             valley.starts += [number] * (number not in valley.starts)
 
-    def _known(self, motion: np.ndarray) -> _Valley | None:
+    def _known(self, motion: np.ndarray) -> _StartValley | None:
         """The valley of a motion; None of one that leads to none so far."""
         return next((valley for valley in self._valleys if distance(valley.motion, motion) <= _ARRIVED), None)
 
@@ -342,7 +342,7 @@ class _Search:
             best = replace(best, starts=Starts(tuple(v.record for v in (chosen, *others)), tuple(self._failed)))
         return cut_short(best, self._cut_short) if self._cut_short else best, guess
 
-    def _hopeful(self) -> list[_Valley]:
+    def _hopeful(self) -> list[_StartValley]:
         """The best valleys of the coarse grid that may be cheaper than that of the guess on the first one."""
         limit = np.inf
         if not self._count and self._solution.outcome.status is Status.SOLVED:
@@ -350,7 +350,7 @@ class _Search:
         others = [v for v in self._valleys if v.solution is None and v.cost <= limit]
         return sorted(others, key=lambda v: v.cost)[: max(_TRIED, (self._count or 0) // 4)]
 
-    def _solve_on_first_grid(self, valley: _Valley) -> None:
+    def _solve_on_first_grid(self, valley: _StartValley) -> None:
         """The optimum near that of a valley; where it is that of another, the two are one."""
         assert valley.end is not None
         assert valley.end.outcome is not None
@@ -368,7 +368,7 @@ class _Search:
                 return
         valley.solution = solution
 
-    def _chosen(self) -> _Valley | None:
+    def _chosen(self) -> _StartValley | None:
         """The valley of the cheapest motion; that of the guess unless another is cheaper by what counts."""
         solved = [valley for valley in self._valleys if valley.solution is not None]
         if not solved:

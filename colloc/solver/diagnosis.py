@@ -109,7 +109,7 @@ def fallen_terms(nlp: BaseNLP, start: np.ndarray, x: np.ndarray, p: np.ndarray) 
     return [f"{name}: {value:.6g}" for name, value in after.items() if value < -_BOTTOMLESS * (size or 1.0)]
 
 
-def explain(nlp: BaseNLP, start: np.ndarray, x: np.ndarray, p: np.ndarray, *, limited: bool = False) -> str:
+def failure_reason(nlp: BaseNLP, start: np.ndarray, x: np.ndarray, p: np.ndarray, *, limited: bool = False) -> str:
     """Why no optimum was found, in a few lines; `limited` is whether iterations have run out."""
     lines: list[str] = []
     if line := nonfinite(nlp, x, p):

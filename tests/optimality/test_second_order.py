@@ -9,7 +9,7 @@ import pytest
 
 import colloc as co
 from colloc.models.two_link import two_link
-from colloc.optimality.intervals import Interval, NoIntervals, evaluate, summed
+from colloc.optimality.intervals import Interval, NoIntervals, evaluate, run_sums
 from colloc.optimality.krawczyk import Uniqueness, locally_unique
 from colloc.optimality.second_order import SecondOrder, active_constraints, second_order
 from colloc.studies.classics.points import bryson_denham, double_integrator, particle
@@ -183,7 +183,7 @@ def test_intervals_hold_sums_and_products_without_rounding():
         for bounds, value in zip(results, exact, strict=True):
             assert Fraction(float(bounds.lower[0, 0])) <= value <= Fraction(float(bounds.upper[0, 0]))
     terms = rng.uniform(-1, 1, (1000, 1)) * 10.0 ** rng.integers(-8, 8, (1000, 1))
-    total = summed(Interval.of(terms), np.array([0]))
+    total = run_sums(Interval.of(terms), np.array([0]))
     exact = sum(map(Fraction, terms[:, 0].tolist()), Fraction(0))
     assert Fraction(float(total.lower[0, 0])) <= exact <= Fraction(float(total.upper[0, 0]))
 
