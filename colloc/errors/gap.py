@@ -39,6 +39,7 @@ from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, DeferredNLP, FreeKnotsGrid, SequenceNLP, on_curves
 
 PIECES = 2  # of every interval, on the richer curve
+_UNBOUNDED = 1e15  # of a row: a bound that far away is none
 _FLAT = 1e-3  # of the curvature: slopes below are small
 _FAR = 10.0  # natural sizes of the variables, to which the expansion is not taken seriously
 
@@ -181,7 +182,8 @@ def _newton_step(nlp: NLP | SequenceNLP, x: np.ndarray, p: np.ndarray) -> Newton
     """The step from x to the optimum of the program as it is expanded there."""
     costs, constraints = nlp.costs, nlp.constraints
     rows = np.concatenate([np.zeros(0), *(block.evaluate(x, p).T.ravel() for block in constraints)])
-    free, scale_x, scale_g = nlp.free, nlp.scale_x, nlp.scale_g
+    # Bounds that are loose tell no size.
+    free, scale_x, scale_g = nlp.free, np.minimum(nlp.scale_x, np.maximum(np.abs(x), 1.0)), nlp.scale_g
     gradient = gradient_at(costs, x, p)
     slope = float(np.abs(gradient * scale_x)[free].max(initial=0.0))
     if not slope:  # any motion that meets the constraints is as good
@@ -195,6 +197,7 @@ def _newton_step(nlp: NLP | SequenceNLP, x: np.ndarray, p: np.ndarray) -> Newton
     equal = nlp.bounds_g[0] == nlp.bounds_g[1]
     low, high = np.where(equal, low, np.minimum(low, 0.0)), np.where(equal, high, np.maximum(high, 0.0))
     least, most = np.minimum(nlp.lower - x, 0.0) / scale_x, np.maximum(nlp.upper - x, 0.0) / scale_x
+    low, high = np.where(low < -_UNBOUNDED, -np.inf, low), np.where(high > _UNBOUNDED, np.inf, high)
     room = {"a": scaled, "lba": low / scale_g, "uba": high / scale_g}
     room |= {"lbx": np.maximum(least, -_FAR)[free], "ubx": np.minimum(most, _FAR)[free]}
     lam_g, step = np.zeros(rows.size), None

@@ -129,9 +129,9 @@ class LocalError:
         return np.max([source.per_interval for source in self.sources], axis=0)
 
     @property
-    def coarse(self) -> float:
-        """The largest error of a source other than bounds."""
-        return max(source.total for source in self.sources if source.name != "bounds")
+    def untrue(self) -> float:
+        """The largest error of a source that says that the motion is none: other than bounds and the cost."""
+        return max(source.total for source in self.sources if source.name not in ("bounds", "cost"))
 
     @property
     def source(self) -> str:

@@ -56,7 +56,9 @@ def _of_phase(phase: Solution) -> list[str]:
 
 def _coarse(phase: Solution) -> bool:
     """Whether the grid of a phase is too coarse for its motion."""
-    return phase.status is Status.COARSE and phase.error.coarse > phase.outcome.tolerance
+    return (
+        phase.status is Status.COARSE and max(phase.error.untrue, phase.error["cost"].total) > phase.outcome.tolerance
+    )
 
 
 def _given_duration(cost: Cost, horizon: Free) -> list[str]:

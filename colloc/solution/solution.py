@@ -191,9 +191,12 @@ class BaseSolution(ABC):
         """
         if self.outcome.status is not Status.SOLVED:
             return self.outcome.status
-        if max(self.error.coarse, self.cost_change) > self.outcome.tolerance:
+        tolerance = self.outcome.tolerance
+        if self.error.untrue > tolerance:
             return Status.COARSE
-        return Status.VIOLATED if self.error.bounds.max() > self.outcome.tolerance else Status.SOLVED
+        if self.error.bounds.max() > tolerance:
+            return Status.VIOLATED
+        return Status.COARSE if max(self.error["cost"].total, self.cost_change) > tolerance else Status.SOLVED
 
     @property
     def cost_change(self) -> float:

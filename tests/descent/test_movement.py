@@ -153,7 +153,7 @@ def test_a_solution_is_a_motion():
     found = movement(lift(), intervals=20)
     run = METHODS[0](found.objective, found.start(), Stop(1e-8))
     solution = found.solution(run)
-    assert solution.status is co.solver.Status.SOLVED
+    assert solution.outcome.status is co.solver.Status.SOLVED
     assert solution.cost == pytest.approx(run.value, rel=1e-14)
     assert solution.iterations == run.iterations
     for s, q in ((0.0, 0.1), (1.0, 0.8)):

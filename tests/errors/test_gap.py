@@ -15,7 +15,7 @@ SHARP = 0.391854539516  # two-link minimum time, converged independently
 CURVES = (co.BSpline(5), co.BSpline(16), co.BSpline(8, degree=5), co.Radau(3), co.Radau(9), co.HermiteSimpson(10))
 
 
-def solved(problem: co.Problem | co.Sequence, curve: co.curves.Transcription) -> co.Solution:
+def solved(problem: co.Problem, curve: co.curves.Transcription) -> co.Solution:
     solution = co.solve(problem, curve, compile=False, raise_on_failure=False)
     assert solution.outcome.status == co.solver.Status.SOLVED
     return solution
@@ -76,6 +76,7 @@ def test_multipliers_of_the_gap_are_the_switching_function():
     block, first = gap.richer.constraints[row], int(gap.richer.offsets[row])
     multipliers = gap.step.lam_g[first : first + block.n_slices]
     sums = np.zeros(20)  # per interval of the richer curve: integrals of the switching function
+    assert block.sites.interval is not None
     np.add.at(sums, block.sites.interval, multipliers)
     t = (np.arange(20) + 0.5) / 20
     force = float(problem.limits("tau")[1][0])
@@ -110,7 +111,7 @@ def test_the_richer_curve_holds_the_motion_as_it_is():
     s = np.linspace(0, 1, 37)
     for name in ("q", "signals"):
         values = []
-        for program, vector in ((nlp, x), (gap.richer, gap.point)):
+        for program, vector in ((nlp, x), (gap.richer.phases[""], gap.point)):
             basis = program.grid.basis if name == "q" else program.curve.signals
             index = basis.first[basis.interval(s)][:, None] + np.arange(basis.degree + 1)
             values.append(np.einsum("nk,nkj->nj", basis.values(s), vector[program.grid.layout[name]][index]))

@@ -36,14 +36,14 @@ def folded_arm() -> co.Problem:
 @pytest.fixture(scope="module")
 def found() -> co.sweeps.Optima:
     with pytest.warns(
-        co.refinement.SolutionWarning, match=r"^optimum 0, and 3 more like it: the cost is off"
+        co.refinement.SolutionWarning, match=r"^optimum 0, and 2 more like it: the cost is off"
     ):  # 20 intervals
         return co.multistart(folded_arm(), CURVE, starts=12, compile=False, progress=False)
 
 
 def test_the_best_of_some_starts_is_better_than_that_of_the_usual_guess(found: co.sweeps.Optima):
     usual = next(optimum for optimum in found.optima if optimum.from_default_guess)
-    assert usual.solution.cost == pytest.approx(0.75480172, rel=1e-5)
+    assert usual.solution.cost == pytest.approx(0.75488226, rel=1e-5)
     assert found.best.cost == pytest.approx(0.64025047, rel=1e-5)
     assert list(found.costs) == sorted(found.costs)
     assert found.best is found.optima[0].solution
@@ -90,7 +90,7 @@ def test_the_answer_does_not_depend_on_the_executor(found: co.sweeps.Optima, kin
     pool = ThreadPoolExecutor(2) if kind == "threads" else ProcessPoolExecutor(2, mp_context=context)
     with (
         pool as executor,
-        pytest.warns(co.refinement.SolutionWarning, match=r"^optimum 0, and 3 more like it: the cost is off"),
+        pytest.warns(co.refinement.SolutionWarning, match=r"^optimum 0, and 2 more like it: the cost is off"),
     ):
         other = co.multistart(folded_arm(), CURVE, starts=12, executor=executor, compile=False, progress=False)
     assert len(other.optima) == len(found.optima)
@@ -130,7 +130,7 @@ def test_random_motions_stay_within_the_ranges_and_begin_and_end_where_they_must
 def test_motions_in_phases_have_starts_as_well():
     found = co.multistart(bounce(), CURVES, starts=4, compile=False, progress=False)
     assert isinstance(found.best, co.solution.SequenceSolution)
-    assert found.best.success
+    assert found.best.outcome.status is co.solver.Status.SOLVED
     usual = [o for o in found.optima if o.from_default_guess]
     assert not usual or found.best.cost <= usual[0].solution.cost
 
