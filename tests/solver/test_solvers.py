@@ -110,12 +110,12 @@ def test_another_solver_finds_the_optimum_of_the_first_script(solver):
 
 
 def test_another_solver_is_refined():
-    expected = co.solve(time_optimal(), CURVE, tol=5e-3)
-    solution = co.solve(time_optimal(), CURVE, tol=5e-3, solver=Fatrop())
+    expected = co.solve(time_optimal(), CURVE, tol=1.2e-2)
+    solution = co.solve(time_optimal(), CURVE, tol=1.2e-2, solver=Fatrop())
     assert solution.success
     assert len(solution.rounds) == len(expected.rounds) > 1
     assert solution.duration == pytest.approx(expected.duration, rel=1e-6)
-    finer = co.refine(co.solve(time_optimal(), CURVE), 5e-3, solver=Fatrop())
+    finer = co.refine(co.solve(time_optimal(), CURVE), 1.2e-2, solver=Fatrop())
     assert finer.duration == pytest.approx(expected.duration, rel=1e-6)
 
 
