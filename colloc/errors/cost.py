@@ -39,10 +39,15 @@ class CostError(Source):
         Of the error, what such limits make; relative, like it.
     rows : mapping of str to float
         By name, what each row's limits make of the whole.
+    quadrature, gap : float
+        Of the error, what the quadrature makes, and what the curve does: of one phase that may be negative, where
+        another pays for it.
     """
 
     limits: np.ndarray
     rows: Mapping[str, float]
+    quadrature: float
+    gap: float
 
     def described(self, t: np.ndarray) -> str:
         """The sentence with its numbers, where the error is largest, and by which limit; t as in `Source`."""
@@ -57,21 +62,26 @@ class CostError(Source):
         phases = (self, *later)
         limits = np.concatenate([phase.limits for phase in phases])
         rows = {name: sum(phase.rows.get(name, 0.0) for phase in phases) for phase in phases for name in phase.rows}
-        return replace(super().joined(later), limits=limits, rows=rows)
+        quadrature, gap = sum(phase.quadrature for phase in phases), sum(phase.gap for phase in phases)
+        whole = super().joined(later)
+        return replace(whole, total=quadrature + abs(gap), limits=limits, rows=rows, quadrature=quadrature, gap=gap)
 
 
 def cost_error(motion: Motion) -> CostError:
     """How far the cost is off, or higher than it need be, relative to its scale."""
     scale, quadrature = _quadrature_error(motion)
-    gap = motion.gap or Share(np.zeros(quadrature.size), np.zeros(quadrature.size), {})
+    share = motion.gap or Share(np.zeros(quadrature.size), np.zeros(quadrature.size), {})
+    gap = float(share.per_interval.sum()) / scale
     return CostError(
         "cost",
-        quadrature + np.abs(gap.per_interval) / scale,
-        float(quadrature.sum() + abs(gap.per_interval.sum()) / scale),
+        quadrature + np.abs(share.per_interval) / scale,
+        float(quadrature.sum()) + abs(gap),
         adds_up=True,
         sentence="the cost is off, or higher than it need be, by about {share}",
-        limits=np.abs(gap.limits) / scale,
-        rows={name: float(gain.sum()) / scale for name, gain in gap.rows.items()},
+        limits=np.abs(share.limits) / scale,
+        rows={name: float(gain.sum()) / scale for name, gain in share.rows.items()},
+        quadrature=float(quadrature.sum()),
+        gap=gap,
     )
 
 
@@ -120,8 +130,7 @@ def _movement(nlp: NLP, x: np.ndarray) -> np.ndarray:
     movement = rng.uniform(0.5, 1.0, nlp.n_x) * rng.choice((-1.0, 1.0), nlp.n_x)
     natural = np.minimum(natural_size(nlp.lower, nlp.upper), 1.0)
     sizes = np.where(x != 0, np.abs(x), natural)
-    splines = {"q": nlp.grid.basis, "signals": nlp.curve.signals, "states": nlp.grid.states}
-    for name, spline in splines.items():
+    for name, spline in nlp.grid.splines.items():
         index = layout[name] - layout.offset
         if not index.size:
             continue

@@ -35,12 +35,14 @@ from colloc.curves import BSpline
 from colloc.curves.curve import Transcription
 from colloc.curves.mesh import split
 from colloc.numerics.bspline import SplineBasis
+from colloc.numerics.quadratic import QuadraticOptimum, QuadraticProgram
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, DeferredNLP, FreeKnotsGrid, SequenceNLP, on_curves
 
 PIECES = 2  # of every interval, on the richer curve
 _UNBOUNDED = 1e15  # of a row: a bound that far away is none
-_FLAT = 1e-3  # of the curvature: slopes below are small
+_LOOSE = 1e3  # times the steepest slope: bounds of a row beyond tell no size
+_DOUBT = 1e-6  # of the scale of the cost: what is less sure is no optimum
 _FAR = 10.0  # natural sizes of the variables, to which the expansion is not taken seriously
 
 
@@ -79,6 +81,9 @@ class NewtonStep(NamedTuple):
         A d.
     lam_g, lam_x : ndarray
         Multipliers of rows and variables, of CasADi's signs.
+    doubt : float
+        By how much what the step gains differs from what the multipliers say, in units of the cost; infinite where
+        there is no step.
     far : bool
         Whether it leaves the neighbourhood in which the expansion means something.
     """
@@ -88,6 +93,7 @@ class NewtonStep(NamedTuple):
     rows: np.ndarray
     lam_g: np.ndarray
     lam_x: np.ndarray
+    doubt: float
     far: bool
 
 
@@ -100,14 +106,17 @@ class CostGap:
     program : NLP, SequenceNLP or DeferredNLP
     x, p : ndarray
         Decision vector and parameters.
+    scale : float
+        Of the cost, relative to which the estimate is exact to 1e-6.
     """
 
     program: NLP | SequenceNLP | DeferredNLP
     x: np.ndarray
     p: np.ndarray
+    scale: float
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return CostGap, (DeferredNLP.of(self.program), self.x, self.p)
+        return CostGap, (DeferredNLP.of(self.program), self.x, self.p, self.scale)
 
     @cached_property
     def _phases(self) -> dict[str, tuple[NLP, np.ndarray]]:
@@ -133,7 +142,7 @@ class CostGap:
     @cached_property
     def step(self) -> NewtonStep:
         """The step to its optimum."""
-        return _newton_step(self.richer, self.point, self.p)
+        return _QuadraticModel(self.richer, self.point, self.p, self.scale).step()
 
     @cached_property
     def shares(self) -> dict[str, Share]:
@@ -157,18 +166,12 @@ def _richer(nlp: NLP) -> Transcription:
 def _embedded(nlp: NLP, x: np.ndarray, richer: NLP) -> np.ndarray:
     """A motion in the variables of a richer program, whose splines hold it as it is."""
     grid, fine = nlp.grid, richer.grid
-    values: dict[str, Any] = {
-        name: x[index] for name, index in grid.layout.names.items() if name not in ("q", "signals", "states")
-    }
-    splines = {
-        "q": (grid.basis, fine.basis),
-        "signals": (nlp.curve.signals, richer.curve.signals),
-        "states": (grid.states, fine.states),
-    }
-    for name, (basis, finer) in splines.items():
+    values: dict[str, Any] = {name: x[index] for name, index in grid.layout.names.items() if name not in grid.splines}
+    for name, basis in grid.splines.items():
         if grid.layout[name].size:
-            s, interval = finer.sites()
-            values[name] = finer.interpolate(_along(basis, x[grid.layout[name]], s, interval // PIECES))
+            s, interval = fine.splines[name].sites()
+            along = _along(basis, x[grid.layout[name]], s, interval // PIECES)
+            values[name] = fine.splines[name].interpolate(along)
     return fine.layout.filled(values)
 
 
@@ -178,98 +181,133 @@ def _along(basis: SplineBasis, points: np.ndarray, s: np.ndarray, interval: np.n
     return np.einsum("nk,nkj->nj", basis.values(s, 0, interval), points[index])
 
 
-def _newton_step(nlp: NLP | SequenceNLP, x: np.ndarray, p: np.ndarray) -> NewtonStep:
-    """The step from x to the optimum of the program as it is expanded there."""
-    costs, constraints = nlp.costs, nlp.constraints
-    rows = np.concatenate([np.zeros(0), *(block.evaluate(x, p).T.ravel() for block in constraints)])
-    # Bounds that are loose tell no size.
-    free, scale_x, scale_g = nlp.free, np.minimum(nlp.scale_x, np.maximum(np.abs(x), 1.0)), nlp.scale_g
-    gradient = gradient_at(costs, x, p)
-    slope = float(np.abs(gradient * scale_x)[free].max(initial=0.0))
-    if not slope:  # any motion that meets the constraints is as good
-        still, unmoved = np.zeros(x.size), np.zeros(rows.size)
-        return NewtonStep(still, still, unmoved, unmoved, still, far=False)
-    columns = np.flatnonzero(free).tolist()
-    A = jacobian_at(constraints, x, p)
-    scaled = ca.diag(ca.DM(1 / scale_g)) @ A[:, columns] @ ca.diag(ca.DM(scale_x[free]))
-    # What is violated between nodes is the business of other sources: it is neither mended nor made worse.
-    low, high = nlp.bounds_g[0] - rows, nlp.bounds_g[1] - rows
-    equal = nlp.bounds_g[0] == nlp.bounds_g[1]
-    low, high = np.where(equal, low, np.minimum(low, 0.0)), np.where(equal, high, np.maximum(high, 0.0))
-    least, most = np.minimum(nlp.lower - x, 0.0) / scale_x, np.maximum(nlp.upper - x, 0.0) / scale_x
-    low, high = np.where(low < -_UNBOUNDED, -np.inf, low), np.where(high > _UNBOUNDED, np.inf, high)
-    room = {"a": scaled, "lba": low / scale_g, "uba": high / scale_g}
-    room |= {"lbx": np.maximum(least, -_FAR)[free], "ubx": np.minimum(most, _FAR)[free]}
-    lam_g, step = np.zeros(rows.size), None
-    for kind in ("gauss_newton", "hessian"):
-        H = hessian_at(kind, costs, constraints if kind == "hessian" else (), x, p, lam_g)
-        H_scaled = ca.diag(ca.DM(scale_x[free])) @ H[columns, columns] @ ca.diag(ca.DM(scale_x[free]))
-        # Where the slope all but vanishes, as of an optimum that costs nothing, the curvature tells the size.
-        size = max(slope, _FLAT * float(ca.norm_inf(ca.vec(H_scaled)))) if H_scaled.nnz() else slope
-        small = H_scaled / size
-        solver = ca.conic("step", "piqp", {"h": small.sparsity(), "a": scaled.sparsity()}, {"error_on_fail": False})
-        result = solver(h=small, g=(gradient * scale_x)[free] / size, **room)
-        d, lam_x = np.zeros((2, x.size))
-        d[free], lam_x[free] = np.array(result["x"]).ravel() * scale_x[free], np.array(result["lam_x"]).ravel()
-        far = not solver.stats()["success"] or bool((np.abs(d / scale_x) > 0.99 * _FAR).any())
-        if step is not None and far:
-            return _shortened(step, gradient, H)
-        lam_g = np.array(result["lam_a"]).ravel() * size / scale_g
-        bend, moved = (np.array(matrix @ d).ravel() for matrix in (H, A))
-        step = NewtonStep(d, bend, moved, lam_g, lam_x * size / scale_x, far)
-    assert step is not None
-    return step
+class _QuadraticModel:
+    """A program expanded at a point, in units of the scale of its cost and of its variables' and rows' sizes.
 
+    Parameters
+    ----------
+    nlp : NLP or SequenceNLP
+    x, p : ndarray
+        Decision vector and parameters.
+    scale : float
+        Of the cost.
+    """
 
-def _shortened(step: NewtonStep, gradient: np.ndarray, H: ca.DM) -> NewtonStep:
-    """The step of the first program, as far as the curvature that it knows nothing of lets it gain."""
-    gain, bend = -float(gradient @ step.d), np.array(H @ step.d).ravel()
-    curvature = float(step.d @ bend)
-    if gain <= 0 or curvature <= 0:
-        return step
-    length = min(1.0, gain / curvature)
-    share = (length * gain - length**2 * curvature / 2) / (gain - float(step.d @ step.curvature) / 2)
-    return step._replace(d=share * step.d, rows=share * step.rows)
+    def __init__(self, nlp: NLP | SequenceNLP, x: np.ndarray, p: np.ndarray, scale: float):
+        self._nlp, self._x, self._p = nlp, x, p
+        self._gradient, self._A = gradient_at(nlp.costs, x, p), jacobian_at(nlp.constraints, x, p)
+        # Bounds that are loose tell no size.
+        self._sizes = np.minimum(nlp.scale_x, np.maximum(np.abs(x), 1.0))
+        self._columns, self._unit = np.flatnonzero(nlp.free).tolist(), ca.diag(ca.DM(self._sizes[nlp.free]))
+        slope = np.abs(self._gradient * self._sizes)[nlp.free].max(initial=0.0)
+        self._scale, self._doubt = max(scale, float(slope)), _DOUBT * scale
+        rows = self._A[:, self._columns] @ self._unit
+        steepest = max((abs(slope) for slope in rows.nonzeros()), default=1.0)
+        self._sizes_g = np.minimum(nlp.scale_g, _LOOSE * steepest)
+        self._rows = ca.diag(ca.DM(1 / self._sizes_g)) @ rows
+        self._room = self._bounds()
+
+    def _bounds(self) -> tuple[np.ndarray, ...]:
+        """How far rows and free variables may go: low, high, least, most."""
+        nlp, x = self._nlp, self._x
+        values = np.concatenate([np.zeros(0), *(block.evaluate(x, self._p).T.ravel() for block in nlp.constraints)])
+        low, high = nlp.bounds_g[0] - values, nlp.bounds_g[1] - values
+        # What is violated between nodes is the business of other sources: it is neither mended nor made worse.
+        equal = nlp.bounds_g[0] == nlp.bounds_g[1]
+        low, high = np.where(equal, low, np.minimum(low, 0.0)), np.where(equal, high, np.maximum(high, 0.0))
+        low, high = np.where(low < -_UNBOUNDED, -np.inf, low), np.where(high > _UNBOUNDED, np.inf, high)
+        least, most = np.minimum(nlp.lower - x, 0.0) / self._sizes, np.maximum(nlp.upper - x, 0.0) / self._sizes
+        room = (low / self._sizes_g, high / self._sizes_g)
+        return *room, np.maximum(least, -_FAR)[nlp.free], np.minimum(most, _FAR)[nlp.free]
+
+    def step(self) -> NewtonStep:
+        """The step to the optimum, with all curvature where that leads to one near by."""
+        if not self._gradient[self._columns].any():  # any motion that meets the constraints is as good
+            still, unmoved = np.zeros(self._x.size), np.zeros(self._nlp.n_g)
+            return NewtonStep(still, still, unmoved, unmoved, still, 0.0, far=False)
+        gauss_newton = hessian_at("gauss_newton", self._nlp.costs, (), self._x, self._p, np.zeros(0))
+        program = self._program(gauss_newton)
+        optimum = program.by_piqp()
+        if not (optimum.solved and optimum.doubt * self._scale < self._doubt):
+            optimum = program.by_ipopt()
+        first = self._newton_step(optimum, gauss_newton)
+        H = hessian_at("hessian", self._nlp.costs, self._nlp.constraints, self._x, self._p, first.lam_g)
+        second = self._newton_step(self._program(H).by_piqp(), H)
+        return self._shortened(first, H) if second.far else second
+
+    def _program(self, H: ca.DM) -> QuadraticProgram:
+        """The quadratic program with a Hessian."""
+        scaled = self._unit @ H[self._columns, self._columns] @ self._unit
+        gradient = (self._gradient * self._sizes)[self._nlp.free]
+        return QuadraticProgram(scaled / self._scale, gradient / self._scale, self._rows, *self._room)
+
+    def _newton_step(self, optimum: QuadraticOptimum, H: ca.DM) -> NewtonStep:
+        """The optimum of the quadratic program with a Hessian, in the units of the program."""
+        free, d, lam_x = self._nlp.free, np.zeros(self._x.size), np.zeros(self._x.size)
+        if not np.isfinite(optimum.doubt):
+            return NewtonStep(d, d, np.zeros(self._nlp.n_g), np.zeros(self._nlp.n_g), lam_x, np.inf, far=True)
+        d[free], lam_x[free] = optimum.d * self._sizes[free], optimum.lam_x * self._scale / self._sizes[free]
+        curvature, rows = (np.array(matrix @ d).ravel() for matrix in (H, self._A))
+        lam_g = optimum.lam_a * self._scale / self._sizes_g
+        near = (
+            optimum.solved
+            and optimum.doubt * self._scale < self._doubt
+            and bool((np.abs(optimum.d) < 0.99 * _FAR).all())
+        )
+        return NewtonStep(d, curvature, rows, lam_g, lam_x, optimum.doubt * self._scale, far=not near)
+
+    def _shortened(self, step: NewtonStep, H: ca.DM) -> NewtonStep:
+        """The step of the first program, as far as the curvature that it knows nothing of lets it gain."""
+        gain, curvature = -float(self._gradient @ step.d), float(step.d @ np.array(H @ step.d).ravel())
+        if not (gain > 0 and curvature > 0):
+            return step
+        length = min(1.0, gain / curvature)
+        share = (length * gain - length**2 * curvature / 2) / (gain - float(step.d @ step.curvature) / 2)
+        return step._replace(d=share * step.d, rows=share * step.rows)
 
 
 def _shares(richer: NLP | SequenceNLP, step: NewtonStep, phases: Mapping[str, NLP]) -> dict[str, Share]:
     """What the step gains by interval of the phases' own grids: d'Hd / 2 + lam_g'A d + lam_x'd, term by term."""
-    sizes = {name: nlp.grid.basis.intervals for name, nlp in phases.items()}
-    rows = {name: defaultdict[str, np.ndarray](partial(np.zeros, size)) for name, size in sizes.items()}
-    shares = {name: Share(np.zeros(size), np.zeros(size), rows[name]) for name, size in sizes.items()}
-    in_rows, everywhere = step.lam_g * step.rows, 0.0
+    shares = {name: _nothing(nlp.grid.basis.intervals) for name, nlp in phases.items()}
+    # What links phases, and what is not sure, belongs to no interval.
+    everywhere, gains = step.doubt, step.lam_g * step.rows
     for block, first in zip(richer.constraints, richer.offsets, strict=False):
-        gains = in_rows[first : first + block.n_rows * block.n_slices].reshape(block.n_slices, block.n_rows)
-        equal = block.rows.lower == block.rows.upper
-        owner = _owner(richer, block)
-        if owner is None:
-            everywhere += float(gains.sum())
-            continue
-        basis, interval = phases[owner].grid.basis, block.sites.interval
-        place = basis.interval(block.sites.s) if interval is None else interval // PIECES
-        for label, gain, equation in zip(block.rows.labels, gains.T, equal.tolist(), strict=True):
-            if not equation:
-                np.add.at(rows[owner][label], place, gain)
-        np.add.at(shares[owner].limits, place, gains[:, ~equal].sum(axis=1))
-        np.add.at(shares[owner].curve, place, gains[:, equal].sum(axis=1))
+        gain, name = gains[first : first + block.n_rows * block.n_slices], richer.owners.get(block)
+        if name is None:
+            everywhere += float(gain.sum())
+        else:
+            _add_rows(shares[name], block, gain.reshape(block.n_slices, block.n_rows).T, phases[name].grid.basis)
     for name, phase in richer.phases.items():
-        part, basis, share = richer.parts[name], phases[name].grid.basis, shares[name]
+        part = richer.parts[name]
         by_bound, by_bend = (step.lam_x * step.d)[part], (step.curvature * step.d / 2)[part]
-        rest = np.ones(by_bound.size, dtype=bool)
-        splines = {"q": phase.grid.basis, "signals": phase.curve.signals, "states": phase.grid.states}
-        for quantity, spline in splines.items():
-            index = phase.grid.layout[quantity] - phase.grid.layout.offset
-            place = basis.interval(spline.greville())
-            np.add.at(share.limits, place, by_bound[index].sum(axis=1))
-            np.add.at(share.curve, place, by_bend[index].sum(axis=1))
-            rest[index] = False
-        share.curve[:] += (by_bound + by_bend)[rest].sum() / basis.intervals
+        _add_variables(shares[name], phase, by_bound, by_bend, phases[name].grid.basis)
     count = sum(share.curve.size for share in shares.values())
     for share in shares.values():
         share.curve[:] += everywhere / count
     return shares
 
 
-def _owner(nlp: NLP | SequenceNLP, block: Block) -> str | None:
-    """The phase of a block; None of what links phases."""
-    return "" if isinstance(nlp, NLP) else nlp.owners.get(block)
+def _nothing(intervals: int) -> Share:
+    return Share(np.zeros(intervals), np.zeros(intervals), defaultdict(partial(np.zeros, intervals)))
+
+
+def _add_rows(share: Share, block: Block, gains: np.ndarray, basis: SplineBasis) -> None:
+    """Add what the rows of a block gain, shape (rows, slices), to the intervals of the phase in which they lie."""
+    interval = block.sites.interval
+    place = basis.interval(block.sites.s) if interval is None else interval // PIECES
+    for label, gain, lower, upper in zip(block.rows.labels, gains, block.rows.lower, block.rows.upper, strict=True):
+        np.add.at(share.curve if lower == upper else share.limits, place, gain)
+        if lower != upper:
+            np.add.at(share.rows[label], place, gain)
+
+
+def _add_variables(share: Share, nlp: NLP, by_bound: np.ndarray, by_bend: np.ndarray, basis: SplineBasis) -> None:
+    """Add what the variables of a phase gain to the intervals where they count most."""
+    rest = np.ones(by_bound.size, dtype=bool)
+    for name, spline in nlp.grid.splines.items():
+        index = nlp.grid.layout[name] - nlp.grid.layout.offset
+        place = basis.interval(spline.greville())
+        np.add.at(share.limits, place, by_bound[index].sum(axis=1))
+        np.add.at(share.curve, place, by_bend[index].sum(axis=1))
+        rest[index] = False
+    share.curve[:] += (by_bound + by_bend)[rest].sum() / basis.intervals

@@ -22,7 +22,7 @@ from colloc.optimality.forces import Forces, forces, local_splines, row_density
 from colloc.solution import SequenceSolution, Solution
 from colloc.support.checks import instance, spelt
 from colloc.support.interrupts import reraise_interrupt
-from colloc.transcription import NLP, BaseNLP, SequenceNLP
+from colloc.transcription import NLP, BaseNLP
 
 _PLACES = np.linspace(-1.0, 1.0, 7)  # of an interval, at which costates are sampled: its ends, and between them
 _SAME = 1e-12  # of the normalised time: a time that is met but for rounding
@@ -216,8 +216,7 @@ def _densities(nlp: BaseNLP, phase: str, lam_g: np.ndarray) -> dict[str, np.ndar
     """Multipliers of rows along the path of a phase, per unit of the normalised time, at the places of the costates."""
     program, densities = nlp.phases[phase], {}
     for k, block in enumerate(nlp.constraints):
-        owner = nlp.owners.get(block) if isinstance(nlp, SequenceNLP) else ""
-        if owner != phase or block.n_slices == 1 or block.sites.interval is None:
+        if nlp.owners.get(block) != phase or block.n_slices == 1 or block.sites.interval is None:
             continue
         multipliers = lam_g[nlp.offsets[k] : nlp.offsets[k + 1]].reshape(block.n_slices, block.n_rows).T
         values = legendre.legval(_PLACES, row_density(program, block, multipliers))

@@ -335,6 +335,10 @@ class ElasticNLP(BaseNLP):
     def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
         return {"relaxation": float(self.f(x, p))}
 
+    @property
+    def owners(self) -> Mapping[Block, str]:
+        return self.nlp.owners
+
     def owner(self, block: Block) -> tuple[str, int | None]:
         return self.nlp.owner(block)
 

@@ -192,7 +192,7 @@ def _by_phase(
         across = nlp.problem.rows.get(block.name) or nlp.problem.costs[block.name][1]
         seen = [(point.phase, point.time) for point in across.points]
     else:
-        name = nlp.owners[block] if isinstance(nlp, SequenceNLP) else ""
+        name = nlp.owners[block]
         along = _along(nlp.phases[name], x[nlp.parts[name]], block, slopes, explicit, local)
         if along is not None:
             return [(name, along)]
@@ -358,8 +358,7 @@ def _of_bounds(nlp: NLP, x: np.ndarray, multipliers: np.ndarray) -> Forces:
         index = grid.layout[spline.name]
         if not index.size or len(spline.columns) == 1:
             continue
-        basis = {"q": grid.basis, "signals": nlp.curve.signals, "states": grid.states}[spline.name]
-        pull = multipliers[index]
+        basis, pull = grid.splines[spline.name], multipliers[index]
         if spline.name == "q":
             for s in (0.0, 1.0):
                 inward = slice(None, 3) if s == 0 else slice(None, -4, -1)

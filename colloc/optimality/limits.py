@@ -12,7 +12,7 @@ import numpy as np
 from colloc.problem import Bounds, Condition, JointBounds, Problem, Rows, Sequence, Window, natural_size
 from colloc.problem.rows import unique
 from colloc.problem.time_sets import WHOLE
-from colloc.transcription import NLP, BaseNLP, SequenceNLP
+from colloc.transcription import NLP, BaseNLP
 from colloc.transcription.layout import active_control_points, intervals_within
 
 Side = Literal["lower", "upper"]
@@ -185,10 +185,9 @@ def stated_across(sequence: Sequence) -> dict[str, Condition | None]:
 
 def _in_rows(nlp: BaseNLP, statements: list[_LimitStatement]) -> Iterator[tuple[LimitPlace, np.ndarray]]:
     """Rows of the program of every row that is stated."""
-    owners = nlp.owners if isinstance(nlp, SequenceNLP) else {}
     stated = {(s.phase, s.name): s.rows.labels for s in statements if s.kind == "row"}
     for block, first in zip(nlp.constraints, nlp.offsets, strict=False):
-        phase = owners.get(block, "")
+        phase = nlp.owners.get(block, "")
         labels = stated.get((phase, block.name), ())
         for line, label in enumerate(block.rows.labels):
             if label in labels:
@@ -237,12 +236,12 @@ def entry_times(nlp: BaseNLP, x: np.ndarray) -> np.ndarray:
         durations[phase] = float(x[nlp.parts[phase]][program.grid.layout.duration[0]])
     times = np.full(nlp.n_g + nlp.n_x, np.nan)
     for block, first, end in zip(nlp.constraints, nlp.offsets, nlp.offsets[1:], strict=False):
-        phase = nlp.owners.get(block) if isinstance(nlp, SequenceNLP) else ""
+        phase = nlp.owners.get(block)
         if phase is not None:
             times[first:end] = np.repeat(start[phase] + block.sites.s * durations[phase], block.n_rows)
     for phase, program in nlp.phases.items():
         grid, first = program.grid, nlp.n_g + nlp.parts[phase].start
-        for name, basis in (("q", grid.basis), ("signals", grid.curve.signals), ("states", grid.states)):
+        for name, basis in grid.splines.items():
             if grid.layout[name].size:
                 times[first + grid.layout[name]] = (start[phase] + basis.greville() * durations[phase])[:, None]
     return times

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from colloc.transcription import BaseNLP, SequenceNLP
+from colloc.transcription import BaseNLP
 
 
 def multipliers_without_fixed(
@@ -50,11 +50,10 @@ def multipliers_without_fixed(
 
 def _rows_by_label(nlp: BaseNLP) -> dict[tuple[str, str, str], np.ndarray]:
     """Rows of a program by phase, constraint and label."""
-    owners = nlp.owners if isinstance(nlp, SequenceNLP) else {}
     rows: dict[tuple[str, str, str], np.ndarray] = {}
     for block, first in zip(nlp.constraints, nlp.offsets, strict=False):
         for line, label in enumerate(block.rows.labels):
-            name = owners.get(block, ""), block.name, label
+            name = nlp.owners.get(block, ""), block.name, label
             index = int(first) + line + block.n_rows * np.arange(block.n_slices)
             rows[name] = np.append(rows.get(name, np.zeros(0, dtype=int)), index)
     return rows

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from colloc.numerics.bspline import SplineBasis
 from colloc.support.display import short
 from colloc.transcription import NLP, BaseNLP
 
@@ -240,12 +239,8 @@ def _movement(nlp: BaseNLP, x: np.ndarray, moves: np.ndarray) -> DirectionConten
 
 def _groups(nlp: NLP, x: np.ndarray) -> Iterator[tuple[str, np.ndarray, np.ndarray | None]]:
     """Names of what the variables of a phase are, with their entries, and the times of control points."""
-    layout, problem, T = nlp.grid.layout, nlp.problem, nlp.duration(x)
-    names = {"q": [f"q[{joint}]" for joint in problem.model.position_names]}
-    for kind, unknowns in (("signals", problem.signals), ("states", problem.states)):
-        names[kind] = [f"{u.name}[{k}]" if u.size > 1 else u.name for u in unknowns for k in range(u.size)]
-    splines: dict[str, SplineBasis] = {"q": nlp.grid.basis, "signals": nlp.curve.signals, "states": nlp.grid.states}
-    for name, index in layout.names.items():
+    names, splines, T = nlp.column_names, nlp.grid.splines, nlp.duration(x)
+    for name, index in nlp.grid.layout.names.items():
         if name in names:
             yield from ((label, index[:, j], splines[name].greville() * T) for j, label in enumerate(names[name]))
         else:

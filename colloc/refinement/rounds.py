@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -13,6 +14,7 @@ from colloc.refinement.failure import SolutionWarning
 from colloc.refinement.iteration import ProgressRequest, progress_adapter
 from colloc.refinement.next_grid import halved, has_settled, next_nlp, round_of, with_nodes
 from colloc.refinement.warm_start import MotionGuess, start_from
+from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.sequence import SequenceSolution, solution_of
 from colloc.solution.solution import BaseSolution, Solution
 from colloc.solver import Outcome, Solver, Start, Status
@@ -135,14 +137,15 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess 
 
     A finer grid has every motion of a coarser one, up to its error. A round that ends dearer by more has gone to
     another valley: the next one goes on from the coarser motion, with all intervals split, and if that ends dearer too
-    the coarser motion is the answer. A cost that falls by more than `_ABSURD` times its size was no start for anything:
-    the finer grid is solved from the guess as well, and the rounds begin anew with the cheaper of the two.
+    the coarser motion is the answer. A cost that has settled while two rounds have not halved the error is one, too. A
+    cost that falls by more than `_ABSURD` times its size was no start for anything: the finer grid is solved from the
+    guess as well, and the rounds begin anew with the cheaper of the two.
     """
     tol, dearer = run.tolerance, False
     solution = replace(solution, rounds=(round_of(solution),))
     while solution.outcome.status is Status.SOLVED and len(solution.rounds) < _ROUNDS:
         settled, exact = has_settled(solution, tol), float(solution.error) <= tol
-        if settled and exact:
+        if settled and (exact or _is_stuck(solution.rounds)):
             break
         begin, run = time.perf_counter(), replace(run, round=run.round + 1)
         nlp = halved(solution) if dearer else next_nlp(solution, tol, settled=settled)
@@ -165,6 +168,11 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess 
         else:
             dearer = True
     return solution
+
+
+def _is_stuck(rounds: Sequence[RefinementRound]) -> bool:
+    """Whether the error has not even halved in the last two rounds: a finer grid mends nothing."""
+    return len(rounds) > 2 and rounds[-1].error > rounds[-3].error / 2
 
 
 def _cheaper(optimum: A, candidate: A) -> A:

@@ -73,7 +73,7 @@ class SequenceSolution(BaseSolution):
 
         Those of equations at its start that the phase before imposes are zero.
         """
-        solutions, row, gap = {}, 0, CostGap(self.program, self.x, self.parameters)
+        solutions, row, gap = {}, 0, CostGap(self.program, self.x, self.parameters, self.cost_scale)
         for name, nlp in self.nlp.phases.items():
             part, imposed = self.nlp.parts[name], self.nlp.imposed[name]
             rows, end = np.zeros(nlp.n_g), row + imposed.sum()

@@ -74,6 +74,11 @@ class Grid:
         """The splines of states: those of velocities, as differential equations determine both at the same points."""
         return self.basis.derivative()
 
+    @property
+    def splines(self) -> dict[str, SplineBasis]:
+        """The splines of joints, signals and states, by the names that `layout` has for their control points."""
+        return {"q": self.basis, "signals": self.curve.signals, "states": self.states}
+
     @cached_property
     def layout(self) -> Layout:
         """The variables, with bounds on positions as bounds on their control points."""
@@ -157,11 +162,10 @@ class Grid:
     def on(self, points: Points) -> EvaluationPoints:
         """The splines at normalised times, by the polynomials of given intervals."""
         seen, (s, interval) = self._shared.index, points
-        splines = (("q", self.basis, self._orders), ("signals", self.curve.signals, self._orders - 2))
-        splines += (("states", self.states, 2),)
+        orders = {"q": self._orders, "signals": self._orders - 2, "states": 2}
         slices = [
-            spline_slices(basis, self.layout[name], s, interval, orders)
-            for name, basis, orders in splines
+            spline_slices(basis, self.layout[name], s, interval, orders[name])
+            for name, basis in self.splines.items()
             if self.layout[name].shape[1]
         ]
         if seen.size or not slices:

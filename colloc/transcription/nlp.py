@@ -139,6 +139,11 @@ class BaseNLP(Tabular, ABC):
     def terms(self, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
         """Value of every cost term by name, weights included."""
 
+    @property
+    @abstractmethod
+    def owners(self) -> Mapping[Block, str]:
+        """The phase of every block that has one; blocks that link phases have none."""
+
     @abstractmethod
     def owner(self, block: Block) -> tuple[str, int | None]:
         """Whose a block is: what to put before its names, and the entry of x that is the duration of its motion."""
@@ -460,21 +465,28 @@ class NLP(BaseNLP):
                 terms[label] += float(value)
         return terms
 
+    @property
+    def owners(self) -> Mapping[Block, str]:
+        return dict.fromkeys((*self.costs, *self.constraints), "")
+
     def owner(self, block: Block) -> tuple[str, int | None]:
         """Nothing to put before names, and the entry of x that is the duration."""
         instance("block", block, Block)
         return "", int(self.grid.layout.duration[0])
 
+    @property
+    def column_names(self) -> dict[str, list[str]]:
+        """What the columns of the control points are, by the names that the layout has for these."""
+        names = {"q": [f"q[{joint}]" for joint in self.problem.model.position_names]}
+        for kind, unknowns in (("signals", self.problem.signals), ("states", self.problem.states)):
+            names[kind] = [f"{u.name}[{k}]" if u.size > 1 else u.name for u in unknowns for k in range(u.size)]
+        return names
+
     def variable_name(self, k: int, x: np.ndarray) -> str:
         count("k", k, at_least=0, at_most=self.n_x - 1)
-        layout, problem, T = self.grid.layout, self.problem, self.duration(x)
-        columns = {"q": [f"q[{joint}]" for joint in problem.model.position_names]}
-        columns["signals"] = [
-            f"{u.name}[{i}]" if u.size > 1 else u.name for u in problem.signals for i in range(u.size)
-        ]
-        columns["states"] = [f"{u.name}[{i}]" if u.size > 1 else u.name for u in problem.states for i in range(u.size)]
-        splines = {"q": self.grid.basis, "signals": self.curve.signals, "states": self.grid.states}
-        for name, index in layout.names.items():
+        T = self.duration(x)
+        columns, splines = self.column_names, self.grid.splines
+        for name, index in self.grid.layout.names.items():
             for point, *column in np.argwhere(index == k).tolist():
                 if name in columns:
                     return f"{columns[name][column[0]]} at t = {splines[name].greville()[point] * T:.4g} s"

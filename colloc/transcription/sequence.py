@@ -122,7 +122,6 @@ class SequenceNLP(BaseNLP):
 
     @property
     def owners(self) -> Mapping[Block, str]:
-        """The phase of every block that has one."""
         return self._of_phases.owners
 
     @cached_property

@@ -77,7 +77,7 @@ def look(name: str, problem: co.Problem, curve: Transcription) -> Look | None:
     if motion.outcome.status is not co.solver.Status.SOLVED:
         return None
     begin = time.process_time()
-    _ = CostGap(motion.nlp, motion.x, motion.parameters).total
+    _ = CostGap(motion.nlp, motion.x, motion.parameters, motion.cost_scale).total
     seconds = time.process_time() - begin
     best = co.refine(motion, FINE, seconds=PATIENCE)
     if not best.success:

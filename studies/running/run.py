@@ -110,7 +110,7 @@ def measured(step: Step, solution: co.solution.SequenceSolution) -> dict[str, fl
         "knee": float(np.degrees(solution["stance"].q[:, step.runner.model.joint_names.index("knee_flexion_r")].max())),
         "violation": max(worst),
         "error": float(solution.error),
-        "solved": float(solution.success),
+        "solved": float(solution.outcome.status is co.solver.Status.SOLVED),  # on its curve
         "status": float(solution.success),
         "iterations": float(solution.iterations),
     }

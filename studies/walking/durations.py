@@ -129,7 +129,7 @@ class Found:
             "double_support": 50 * self.shares[BOTH],
             "heel_rise": self.heel_rise,
             "cost": self.solution.cost,
-            "solved": float(self.solution.success),
+            "solved": float(self.solution.outcome.status is co.solver.Status.SOLVED),  # on its curve
             "error": float(self.solution.error),
             "iterations": float(self.iterations),
             "seconds": self.seconds,

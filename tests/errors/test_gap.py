@@ -8,7 +8,9 @@ import colloc as co
 from colloc.blocks.numeric import gradient_at, hessian_at, jacobian_at
 from colloc.curves.mesh import mesh_ends
 from colloc.errors.gap import CostGap
+from colloc.numerics.quadratic import QuadraticOptimum, QuadraticProgram
 from colloc.studies.classics.optima import CLASSICS
+from tests.storage.test_sequence_files import GUESS, bounce
 from tests.support.problems import everything, time_optimal
 
 SHARP = 0.391854539516  # two-link minimum time, converged independently
@@ -61,7 +63,7 @@ def test_what_is_far_too_dear_is_not_called_solved():
 def test_the_gap_lies_at_the_switch_and_is_the_sum_of_its_parts():
     """A mass thrown from rest to rest in the shortest time: its force changes sign half-way."""
     solution = solved(CLASSICS["double_integrator"].problem(), co.BSpline(15))
-    share = CostGap(solution.nlp, solution.x, solution.parameters).shares[""]
+    share = CostGap(solution.nlp, solution.x, solution.parameters, solution.cost_scale).shares[""]
     assert share.per_interval.argmax() == 7
     assert share.per_interval[6:9].sum() > 0.9 * share.per_interval.sum() > 0
     np.testing.assert_allclose(sum(share.rows.values()), share.limits, atol=1e-9)
@@ -71,7 +73,7 @@ def test_multipliers_of_the_gap_are_the_switching_function():
     """Of the double integrator it falls linearly through zero, and is 1 / force at both ends for a Hamiltonian of 0."""
     problem = CLASSICS["double_integrator"].problem()
     solution = solved(problem, co.BSpline(10))
-    gap = CostGap(solution.nlp, solution.x, solution.parameters)
+    gap = CostGap(solution.nlp, solution.x, solution.parameters, solution.cost_scale)
     row = next(k for k, block in enumerate(gap.richer.constraints) if "tau" in block.rows.labels[0])
     block, first = gap.richer.constraints[row], int(gap.richer.offsets[row])
     multipliers = gap.step.lam_g[first : first + block.n_slices]
@@ -92,7 +94,9 @@ def test_the_phases_of_a_motion_have_their_shares_of_its_gap():
     solution = co.solve(sequence, co.BSpline(6), guess=co.line((0, -2), (1, -1)), compile=False)
     true = (solution.cost - SHARP) / solution.cost_scale
     assert 0.5 < solution.error["cost"].total / true < 1.5
-    assert sum(phase.error["cost"].total for phase in solution.phases.values()) == solution.error["cost"].total
+    gaps = [phase.error.gap.gap for phase in solution.phases.values()]
+    assert abs(sum(gaps)) == pytest.approx(solution.error["cost"].total, rel=1e-12)
+    assert min(gaps) < 0 < max(gaps)  # a phase may pay for another
 
 
 def test_a_motion_on_the_best_curve_has_no_gap():
@@ -107,7 +111,7 @@ def test_the_richer_curve_holds_the_motion_as_it_is():
     problem = everything()
     nlp = co.transcribe(problem, co.BSpline(4), compile=False)
     x = np.clip(np.random.default_rng(0).uniform(0.1, 0.9, nlp.n_x), nlp.lower, nlp.upper)
-    gap = CostGap(nlp, x, np.array([1.5]))
+    gap = CostGap(nlp, x, np.array([1.5]), 1.0)
     s = np.linspace(0, 1, 37)
     for name in ("q", "signals"):
         values = []
@@ -139,12 +143,40 @@ def test_rates_that_have_bounds_keep_their_splines_smooth():
     jerky = [*time_optimal().subject_to, co.bounds(tau_rate=(-400.0, 400.0))]
     problem = co.Problem(time_optimal().model, co.Free(0.1, 5.0), co.duration(), jerky)
     solution = solved(problem, co.BSpline(10, degree=5))
-    gap = CostGap(solution.nlp, solution.x, solution.parameters)
+    gap = CostGap(solution.nlp, solution.x, solution.parameters, solution.cost_scale)
     assert (gap.richer.curves[""].basis.continuity == 2).all()
     assert 0 < gap.total / solution.cost < 0.2
 
 
 def test_meshes_are_cut_in_two():
     solution = solved(time_optimal(), co.BSpline(4))
-    richer = CostGap(solution.nlp, solution.x, solution.parameters).richer.curves[""]
+    richer = CostGap(solution.nlp, solution.x, solution.parameters, solution.cost_scale).richer.curves[""]
     np.testing.assert_allclose(richer.basis.breakpoints, mesh_ends(8, None))
+
+
+def test_a_flight_that_costs_nothing_has_no_gap():
+    """Where most directions cost nothing, PIQP stops far from an optimum, and IPOPT does not."""
+    solution = co.solve(bounce(), co.Radau(6, 4), guess=GUESS, compile=False, tol=1e-4, progress=False)
+    assert solution.success
+    assert len(solution.rounds) <= 3
+    assert solution.error["cost"].total < 1e-8
+
+
+@pytest.mark.parametrize("solve", [QuadraticProgram.by_piqp, QuadraticProgram.by_ipopt])
+def test_quadratic_programs_are_solved(solve):
+    """Against active sets by hand: x + y = 1 and x <= 1/4 under x^2 + y^2 - 4 x."""
+    H, A = ca.DM([[2, 0], [0, 2]]), ca.DM([[1, 1]])
+    one, room = np.ones(1), np.full(2, 10.0)
+    optimum = solve(QuadraticProgram(ca.sparsify(H), np.array([-4.0, 0.0]), A, one, one, -room, np.array([0.25, 10.0])))
+    assert optimum.solved
+    np.testing.assert_allclose(optimum.d, [0.25, 0.75], atol=1e-6)
+    np.testing.assert_allclose([*optimum.lam_a, *optimum.lam_x], [-1.5, 5.0, 0.0], atol=1e-5)
+
+
+def test_a_gap_that_nobody_knows_is_no_small_one(monkeypatch: pytest.MonkeyPatch):
+    lost = QuadraticOptimum(np.zeros(0), np.zeros(0), np.zeros(0), float("nan"), False)
+    for name in ("by_piqp", "by_ipopt"):
+        monkeypatch.setattr(QuadraticProgram, name, lambda _: lost)
+    solution = co.solve(time_optimal(), co.BSpline(8), compile=False)
+    assert solution.status is co.solver.Status.COARSE
+    assert solution.error["cost"].total == np.inf

@@ -140,7 +140,7 @@ def test_without_a_compiler_the_answer_is_the_same(monkeypatch: pytest.MonkeyPat
 
 def test_small_problems_are_not_compiled_unasked(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("colloc.kernels.library.build", lambda *_: pytest.fail("compiled"))
-    assert co.solve(time_optimal(), co.BSpline(10)).success
+    assert co.solve(time_optimal(), co.BSpline(10)).outcome.status is co.solver.Status.SOLVED
 
 
 def test_large_ones_are_if_it_pays_or_the_cache_has_them(monkeypatch: pytest.MonkeyPatch, tmp_path):

@@ -55,13 +55,15 @@ def test_a_woman_walks_as_in_a_problem_of_her_own():
     assert found.failed.size == 0
     solution, (person,) = found.solution(0), drawn
     who = walker2d(person["stature"], person["mass"], "female")
-    step = Step(who.ranged(gait2d.ANKLES), length=population.step_length(person["stature"], 1.2))
+    posed = Step(who.ranged(gait2d.ANKLES), length=population.step_length(person["stature"], 1.2))
     assert isinstance(solution, co.Solution)
     # Both to more digits than a population needs.
     options, parameters = population.WARM | {"tol": 1e-7}, population.values(True, **person, speed=1.2)
     general = co.solve(solution.nlp, guess=solution, parameters=parameters, ipopt=options)
-    own = co.solve(problem(step), gait2d.SPLINE, guess=solution, ipopt=options)
-    assert own.status == general.status == solution.status == "solved"
+    own = co.solve(problem(posed), gait2d.SPLINE, guess=solution, ipopt=options)
+    for step in (own, general, solution):
+        assert step.outcome.status is co.solver.Status.SOLVED
+        assert step.error.untrue < 1e-2
     assert own.cost == pytest.approx(general.cost, rel=1e-5)
     assert solution.cost == pytest.approx(general.cost, rel=1e-2)
     strides = population.gathered(found, population.anyone(planar=True).driven)

@@ -33,6 +33,7 @@ def quick(tmp_path_factory):
 def test_the_run_in_its_quick_form(quick):
     numbers = quick[0]
     assert numbers["planar.solved"] == 1
+    assert numbers["planar.error"] < 0.05  # of the cost, on as few intervals as these
     assert numbers["planar.stride"] == pytest.approx(2 * 3.0 * 0.32)
     assert 0.2 < numbers["planar.contact_time"] < 0.3
     assert 1.5 < numbers["planar.peak_force"] < 2.5

@@ -90,7 +90,7 @@ def test_what_a_function_raises_ends_the_solve():
 
     with pytest.raises(RuntimeError, match="enough of 3"):
         co.solve(time_optimal(), CURVE, progress=enough)
-    assert co.solve(time_optimal(), CURVE).success
+    assert co.solve(time_optimal(), CURVE).outcome.status is co.solver.Status.SOLVED
 
 
 def test_progress_is_a_flag_or_a_function():
