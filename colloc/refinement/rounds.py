@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -14,7 +13,6 @@ from colloc.refinement.failure import SolutionWarning
 from colloc.refinement.iteration import ProgressRequest, progress_adapter
 from colloc.refinement.next_grid import halved, has_settled, next_nlp, round_of, with_nodes
 from colloc.refinement.warm_start import MotionGuess, start_from
-from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.sequence import SequenceSolution, solution_of
 from colloc.solution.solution import BaseSolution, Solution
 from colloc.solver import Outcome, Solver, Start, Status
@@ -137,7 +135,7 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess 
 
     A finer grid has every motion of a coarser one, up to its error. A round that ends dearer by more has gone to
     another valley: the next one goes on from the coarser motion, with all intervals split, and if that ends dearer too
-    the coarser motion is the answer. A cost that has settled while two rounds have not halved the error is one, too. A
+    the coarser motion is the answer. A cost that has settled while two rounds have not halved its error is one, too. A
     cost that falls by more than `_ABSURD` times its size was no start for anything: the finer grid is solved from the
     guess as well, and the rounds begin anew with the cheaper of the two.
     """
@@ -145,7 +143,7 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess 
     solution = replace(solution, rounds=(round_of(solution),))
     while solution.outcome.status is Status.SOLVED and len(solution.rounds) < _ROUNDS:
         settled, exact = has_settled(solution, tol), float(solution.error) <= tol
-        if settled and (exact or _is_stuck(solution.rounds)):
+        if settled and (exact or _is_stuck(solution, tol)):
             break
         begin, run = time.perf_counter(), replace(run, round=run.round + 1)
         nlp = halved(solution) if dearer else next_nlp(solution, tol, settled=settled)
@@ -170,9 +168,11 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess 
     return solution
 
 
-def _is_stuck(rounds: Sequence[RefinementRound]) -> bool:
-    """Whether the error has not even halved in the last two rounds: a finer grid mends nothing."""
-    return len(rounds) > 2 and rounds[-1].error > rounds[-3].error / 2
+def _is_stuck(solution: BaseSolution, tol: float) -> bool:
+    """Whether two rounds have not halved an estimate of the cost's error that alone is too large."""
+    rounds, error = solution.rounds, solution.error
+    alone = max(error.untrue, float(error.bounds.max())) <= tol
+    return alone and len(rounds) > 2 and rounds[-1].error > rounds[-3].error / 2
 
 
 def _cheaper(optimum: A, candidate: A) -> A:
