@@ -39,15 +39,10 @@ class CostError(Source):
         Of the error, what such limits make; relative, like it.
     rows : mapping of str to float
         By name, what each row's limits make of the whole.
-    quadrature, gap : float
-        Of the error, what the quadrature makes, and what the curve does: of one phase that may be negative, where
-        another pays for it.
     """
 
     limits: np.ndarray
     rows: Mapping[str, float]
-    quadrature: float
-    gap: float
 
     def described(self, t: np.ndarray) -> str:
         """The sentence with its numbers, where the error is largest, and by which limit; t as in `Source`."""
@@ -62,26 +57,22 @@ class CostError(Source):
         phases = (self, *later)
         limits = np.concatenate([phase.limits for phase in phases])
         rows = {name: sum(phase.rows.get(name, 0.0) for phase in phases) for phase in phases for name in phase.rows}
-        quadrature, gap = sum(phase.quadrature for phase in phases), sum(phase.gap for phase in phases)
-        whole = super().joined(later)
-        return replace(whole, total=quadrature + abs(gap), limits=limits, rows=rows, quadrature=quadrature, gap=gap)
+        return replace(super().joined(later), limits=limits, rows=rows)
 
 
 def cost_error(motion: Motion) -> CostError:
     """How far the cost is off, or higher than it need be, relative to its scale."""
     scale, quadrature = _quadrature_error(motion)
     share = motion.gap or Share(np.zeros(quadrature.size), np.zeros(quadrature.size), {})
-    gap = float(share.per_interval.sum()) / scale
+    per_interval = quadrature + np.abs(share.per_interval) / scale
     return CostError(
         "cost",
-        quadrature + np.abs(share.per_interval) / scale,
-        float(quadrature.sum()) + abs(gap),
+        per_interval,
+        float(per_interval.sum()),
         adds_up=True,
         sentence="the cost is off, or higher than it need be, by about {share}",
         limits=np.abs(share.limits) / scale,
         rows={name: float(gain.sum()) / scale for name, gain in share.rows.items()},
-        quadrature=float(quadrature.sum()),
-        gap=gap,
     )
 
 

@@ -68,6 +68,10 @@ class Share(NamedTuple):
         """Both together, shape (intervals,)."""
         return self.limits + self.curve
 
+    def times(self, factor: float) -> Share:
+        """All of it times a number."""
+        return Share(self.limits * factor, self.curve * factor, {name: row * factor for name, row in self.rows.items()})
+
 
 class NewtonStep(NamedTuple):
     """The step to the optimum on the richer curve, in its variables.
@@ -145,14 +149,25 @@ class CostGap:
         return _QuadraticModel(self.richer, self.point, self.p, self.scale).step()
 
     @cached_property
-    def shares(self) -> dict[str, Share]:
-        """What the intervals of every phase have of it."""
+    def _signed_shares(self) -> dict[str, Share]:
+        """What the step gains and loses on the intervals of every phase."""
         return _shares(self.richer, self.step, {name: phase for name, (phase, _) in self._phases.items()})
 
-    @property
+    @cached_property
+    def shares(self) -> dict[str, Share]:
+        """What the intervals of every phase have of it: they add up to its magnitude.
+
+        Where one interval or phase pays for another, gains and losses may be much larger than the whole, in whose place
+        they say where it is.
+        """
+        size = sum(np.abs(share.per_interval).sum() for share in self._signed_shares.values())
+        factor = abs(self.total) / size if 0 < size < np.inf else 1.0
+        return {name: share.times(factor) for name, share in self._signed_shares.items()}
+
+    @cached_property
     def total(self) -> float:
         """The whole of it, in units of the cost; negative where equations that the motion misses cost more."""
-        return float(sum(share.per_interval.sum() for share in self.shares.values()))
+        return float(sum(share.per_interval.sum() for share in self._signed_shares.values()))
 
 
 def _richer(nlp: NLP) -> Transcription:
