@@ -64,11 +64,10 @@ def cost_error(motion: Motion) -> CostError:
     """How far the cost is off, or higher than it need be, relative to its scale."""
     scale, quadrature = _quadrature_error(motion)
     share = motion.gap or Share(np.zeros(quadrature.size), np.zeros(quadrature.size), {})
-    per_interval = quadrature + np.abs(share.per_interval) / scale
     return CostError(
         "cost",
-        per_interval,
-        float(per_interval.sum()),
+        quadrature + np.abs(share.per_interval) / scale,
+        float(quadrature.sum() + abs(share.per_interval.sum()) / scale),
         adds_up=True,
         sentence="the cost is off, or higher than it need be, by about {share}",
         limits=np.abs(share.limits) / scale,

@@ -155,12 +155,11 @@ class CostGap:
 
     @cached_property
     def shares(self) -> dict[str, Share]:
-        """What the intervals of every phase have of it: they add up to its magnitude.
+        """What the intervals of every phase have of it: the magnitudes of the parts of phases add up to its own.
 
-        Where one interval or phase pays for another, gains and losses may be much larger than the whole, in whose place
-        they say where it is.
+        Where one phase pays for another, gains and losses may be much larger than the whole.
         """
-        size = sum(np.abs(share.per_interval).sum() for share in self._signed_shares.values())
+        size = sum(abs(share.per_interval.sum()) for share in self._signed_shares.values())
         factor = abs(self.total) / size if 0 < size < np.inf else 1.0
         return {name: share.times(factor) for name, share in self._signed_shares.items()}
 
