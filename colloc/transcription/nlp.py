@@ -465,7 +465,7 @@ class NLP(BaseNLP):
                 terms[label] += float(value)
         return terms
 
-    @property
+    @cached_property
     def owners(self) -> Mapping[Block, str]:
         return dict.fromkeys((*self.costs, *self.constraints), "")
 

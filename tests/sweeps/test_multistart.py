@@ -36,7 +36,7 @@ def folded_arm() -> co.Problem:
 @pytest.fixture(scope="module")
 def found() -> co.sweeps.Optima:
     with pytest.warns(
-        co.refinement.SolutionWarning, match=r"^optimum 0, and \d more like it: the cost is off"
+        co.refinement.SolutionWarning, match=r"^optimum 0, and 2 more like it: the cost is off"
     ):  # 20 intervals
         return co.multistart(folded_arm(), CURVE, starts=12, compile=False, progress=False)
 
@@ -90,7 +90,7 @@ def test_the_answer_does_not_depend_on_the_executor(found: co.sweeps.Optima, kin
     pool = ThreadPoolExecutor(2) if kind == "threads" else ProcessPoolExecutor(2, mp_context=context)
     with (
         pool as executor,
-        pytest.warns(co.refinement.SolutionWarning, match=r"^optimum 0, and \d more like it: the cost is off"),
+        pytest.warns(co.refinement.SolutionWarning, match=r"^optimum 0, and 2 more like it: the cost is off"),
     ):
         other = co.multistart(folded_arm(), CURVE, starts=12, executor=executor, compile=False, progress=False)
     assert len(other.optima) == len(found.optima)
