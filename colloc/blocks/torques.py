@@ -16,8 +16,6 @@ from colloc.dynamics import (
     by_differentiation,
     check_formulation,
     composite_sensitivities,
-    inverse_dynamics,
-    newton_euler,
     total_hessian,
     total_sensitivities,
 )
@@ -69,7 +67,7 @@ class Torques:
         self.views: dict[Hashable, Any] = {}
         self._recursive = not isinstance(recursion, Differentiation)
         self._asked = sensitivities is not None and self._recursive
-        self._value = problem.function("model", inverse_dynamics_of(problem, dynamics))
+        self._value = problem.function("model", problem.inverse_dynamics(dynamics))
         plain = problem.coordinates is None and problem.model.n > 0
         self._slope = _slopes(problem, recursion) if plain else _differentiated(problem, self._value)
 
@@ -146,16 +144,6 @@ class Torques:
         )
         rate = ca.jtimes(self._value(*slots), symbols, rates)
         return ca.Function("rate", [*slots], [rate])
-
-
-def inverse_dynamics_of(problem: Problem, dynamics: InverseDynamics = newton_euler) -> ca.SX:
-    """Torques of a problem's instant, SX, shape (n,)."""
-    now = problem.instant
-    if not problem.model.n:
-        return ca.SX(0, 1)
-    if problem.coordinates is not None:
-        return problem.coordinates.torques(now, problem.wrenches, dynamics)
-    return inverse_dynamics(dynamics, problem.model, now.q, now.qd, now.qdd, problem.wrenches)
 
 
 def _slopes(problem: Problem, recursion: DerivativeRecursion) -> ca.Function:

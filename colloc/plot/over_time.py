@@ -12,7 +12,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from colloc.dynamics import joint_reactions
 from colloc.model import Model
 from colloc.plot.figure import Canvas, Panels, figure, panels
 from colloc.plot.sampling import by_phase, checked, fine_times, models
@@ -274,7 +273,7 @@ def bearing_loads(solution: Solution | SequenceSolution) -> dict[str, dict[str, 
     t = fine_times(solution)
 
     def across(now: Instant) -> tuple[ca.SX, ca.SX]:
-        reactions = joint_reactions(now.model, now.q, now.qd, now.qdd, now.loads or ())
+        reactions = now.joint_reactions
         force, moment = [], []
         for k, body in enumerate(now.model.bodies):
             axis = body.joint.after[:3, :3].T @ ca.SX(body.joint.axis)

@@ -213,10 +213,11 @@ class Instant:
         body : str
         """
         index = self.model.index(body)
-        return Reaction(self._reactions.force[:, index], self._reactions.moment[:, index])
+        return Reaction(self.joint_reactions.force[:, index], self.joint_reactions.moment[:, index])
 
     @cached_property
-    def _reactions(self) -> Reactions:
+    def joint_reactions(self) -> Reactions:
+        """What all joints transmit, the problem's loads considered; see `colloc.dynamics.joint_reactions`."""
         if self.loads is None:
             raise InputError("joint reactions are known along the motion of a problem only, and not to its loads")
         return joint_reactions(self.model, self.q, self.qd, self.qdd, self.loads)

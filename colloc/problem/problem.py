@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import casadi as ca
 import numpy as np
 
-from colloc.dynamics import InverseDynamics
+from colloc.dynamics import InverseDynamics, inverse_dynamics, newton_euler
 from colloc.model import Capsule, Load, Model, check_loads
 from colloc.problem.conditions import Condition, Constraint, equation_of
 from colloc.problem.cost import NOTHING, Cost, Term
@@ -239,6 +239,15 @@ class Problem(Tabular, Portable):
     def _acting(self, now: Instant, loads: tuple[Load, ...]) -> tuple[Load, ...]:
         """The loads of the environment, and of loops if there are any."""
         return loads if self.coordinates is None else loads + self.coordinates.loads(now, loads)
+
+    def inverse_dynamics(self, recursion: InverseDynamics = newton_euler) -> ca.SX:
+        """Torques of `instant` by a recursion, SX, shape (n,)."""
+        if not self.model.n:
+            return ca.SX(0, 1)
+        now = self.instant
+        if self.coordinates is not None:
+            return self.coordinates.torques(now, self.wrenches, recursion)
+        return inverse_dynamics(recursion, self.model, now.q, now.qd, now.qdd, self.wrenches)
 
     @cached_property
     def closure(self) -> ConstraintRows | None:

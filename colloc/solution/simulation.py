@@ -8,7 +8,6 @@ import casadi as ca
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from colloc.blocks.torques import inverse_dynamics_of
 from colloc.dynamics import forward_dynamics
 from colloc.errors.states import state_sizes
 from colloc.model import check_forward
@@ -77,7 +76,7 @@ def simulate(solution: Solution, tolerance: float) -> Deviations:
     problem, n, now = solution.problem, solution.problem.model.n, solution.problem.instant
     start = np.zeros(2 * n + now.slots.states.shape[0])
     check_forward(problem.wrenches, now.qdd)
-    torque = problem.function("model", inverse_dynamics_of(problem))
+    torque = problem.function("model", problem.inverse_dynamics())
     reference = _reference(solution, torque)
     step = _integrator(problem, torque, solution.duration, reference.coefficients.shape[1], tolerance)
     carried, whole, local = start, [], []

@@ -13,7 +13,6 @@ import casadi as ca
 import numpy as np
 
 from colloc.curves import Transcription, brief
-from colloc.dynamics import joint_reactions
 from colloc.errors.cost import cost_scale
 from colloc.errors.gap import CostGap
 from colloc.errors.local import LocalError, local_error
@@ -463,7 +462,7 @@ class Solution(BaseSolution):
 
     def reactions(self, t: Any = None) -> JointReactions:
         def transmitted(now: Instant) -> tuple[ca.SX, ca.SX]:
-            reactions = joint_reactions(now.model, now.q, now.qd, now.qdd, now.loads or ())
+            reactions = now.joint_reactions
             return reactions.force.T, reactions.moment.T
 
         times = self.t if t is None else np.atleast_1d(finite_array("t", t))

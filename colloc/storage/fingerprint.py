@@ -12,7 +12,6 @@ from typing import cast
 import casadi as ca
 import numpy as np
 
-from colloc.blocks.torques import inverse_dynamics_of
 from colloc.problem import Problem, Sequence, Slots, State
 from colloc.problem.time_sets import TimePoint, Window
 
@@ -48,7 +47,7 @@ def _phase_parts(problem: Problem) -> dict[str, np.ndarray]:
     horizon = problem.horizon
     parts = {
         "masses, lengths, gravity, passive parts or loads": _values(
-            problem.function("model", inverse_dynamics_of(problem))
+            problem.function("model", problem.inverse_dynamics())
         ),
         "duration": np.array([horizon.lower, horizon.upper]),
     }

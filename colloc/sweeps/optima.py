@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from colloc.refinement.starts import SAME_COST
 from colloc.solution import SequenceSolution, Solution
 from colloc.support.display import Table, short
 from colloc.sweeps.warnings import warnings_of
@@ -74,6 +75,11 @@ class Optima:
     interrupted : bool
         Whether Ctrl-C came before all were done.
 
+    Attributes
+    ----------
+    same_cost : float
+        By how much, of their size, costs differ that count as the same.
+
     Examples
     --------
     >>> optima = co.multistart(problem, co.BSpline(10), starts=4)
@@ -82,6 +88,8 @@ class Optima:
     >>> 0 <= optima.unseen <= 1
     True
     """
+
+    same_cost: ClassVar[float] = SAME_COST
 
     optima: tuple[Optimum, ...]
     starts: tuple[StartResult, ...]
