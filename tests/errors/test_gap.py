@@ -8,7 +8,7 @@ import colloc as co
 from colloc.blocks.numeric import gradient_at, hessian_at, jacobian_at
 from colloc.curves.mesh import mesh_ends
 from colloc.errors.gap import CostGap
-from colloc.numerics.quadratic import QuadraticOptimum, QuadraticProgram
+from colloc.solver.quadratic import QuadraticOptimum, QuadraticProgram
 from colloc.studies.classics.optima import CLASSICS
 from tests.storage.test_sequence_files import GUESS, bounce
 from tests.support.problems import everything, time_optimal
