@@ -26,8 +26,8 @@ The layers, lowest first; each imports only from those listed before it:
     curves          the polynomials that a motion consists of: B-splines, Hermite-Simpson, Radau
     blocks          functions of a few variables evaluated at many points, their sparse derivatives, compiled or not
     transcription   control points as variables, the NLP made of blocks; guesses; from rest to rest in one line
-    errors          how far a motion can be trusted between its nodes; what it violates
     solver          what a solver is, and those there are; progress; the diagnosis of a failed solve
+    errors          how far a motion can be trusted between its nodes; what it violates
     solution        the answer: motion at any time, verification
     refinement      solving in rounds: where one starts, and which grid comes next; what a failed one says
     storage         solutions as files
