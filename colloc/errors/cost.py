@@ -63,7 +63,7 @@ class CostError(Source):
 def cost_error(motion: Motion) -> CostError:
     """How far the cost is off, or higher than it need be, relative to its scale."""
     scale, quadrature = _quadrature_error(motion)
-    share = motion.gap or Share(np.zeros(quadrature.size), np.zeros(quadrature.size), {})
+    share = motion.gap() if motion.gap else Share(np.zeros(quadrature.size), np.zeros(quadrature.size), {})
     return CostError(
         "cost",
         quadrature + np.abs(share.per_interval) / scale,

@@ -240,14 +240,13 @@ class _QuadraticModel:
             still, unmoved = np.zeros(self._x.size), np.zeros(self._nlp.n_g)
             return NewtonStep(still, still, unmoved, unmoved, still, 0.0, far=False)
         gauss_newton = hessian_at("gauss_newton", self._nlp.costs, (), self._x, self._p, np.zeros(0))
-        program = self._program(gauss_newton)
-        optimum = program.by_piqp()
-        if not (optimum.solved and optimum.doubt * self._scale < self._doubt):
-            optimum = program.by_ipopt()
+        optimum = self._program(gauss_newton).optimum(self._doubt / self._scale)
         first = self._newton_step(optimum, gauss_newton)
         H = hessian_at("hessian", self._nlp.costs, self._nlp.constraints, self._x, self._p, first.lam_g)
         second = self._newton_step(self._program(H).by_piqp(), H)
-        return self._shortened(first, H) if second.far else second
+        # What negative curvature promises is further away than the expansion reaches.
+        bent = self._gradient @ second.d > second.d @ second.curvature / 2
+        return self._shortened(first, H) if second.far or bent else second
 
     def _program(self, H: ca.DM) -> QuadraticProgram:
         """The quadratic program with a Hessian."""

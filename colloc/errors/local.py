@@ -15,8 +15,10 @@ sizes (`cost_scale`), rows to their natural size.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import cast
 
 import numpy as np
 
@@ -25,15 +27,20 @@ from colloc.errors.dynamics import DynamicsError, dynamics_error
 from colloc.errors.equations import equation_error
 from colloc.errors.gap import Share
 from colloc.errors.motion import Motion
-from colloc.errors.source import Source
+from colloc.errors.source import Deferred, Source
 from colloc.errors.violations import bound_error
 from colloc.support.checks import unknown_name
 from colloc.support.display import Table, short
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP
 
-# What is measured, in the order of reports.
-_MEASURES: tuple[Callable[[Motion], Source], ...] = (dynamics_error, cost_error, equation_error, bound_error)
+# What is measured, by the names of the sources, in the order of reports.
+_MEASURES: Mapping[str, Callable[[Motion], Source]] = {
+    "dynamics": dynamics_error,
+    "cost": cost_error,
+    "equations": equation_error,
+    "bounds": bound_error,
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,8 +51,8 @@ class LocalError:
     ----------
     t : ndarray, shape (intervals + 1,) [s]
         Ends of the intervals.
-    sources : tuple of Source
-        The errors; `error["cost"]` is one of them.
+    deferred : mapping of str to Deferred
+        The sources by name; `error["cost"]` is one of them.
 
     Examples
     --------
@@ -56,19 +63,27 @@ class LocalError:
     """
 
     t: np.ndarray
-    sources: tuple[Source, ...]
+    deferred: Mapping[str, Deferred]
 
     @classmethod
     def joined(cls, t: np.ndarray, phases: Sequence[LocalError]) -> LocalError:
         """The error of a motion in phases on all intervals, phase after phase, whose ends are t [s]."""
-        by_source = zip(*(phase.sources for phase in phases), strict=True)
-        return cls(t, tuple(first.joined(later) for first, *later in by_source))
+        first, *later = phases
+
+        def joined(name: str) -> Source:
+            return first[name].joined([phase[name] for phase in later])
+
+        return cls(t, {name: Deferred(partial(joined, name)) for name in first.deferred})
 
     def __getitem__(self, name: str) -> Source:
-        for source in self.sources:
-            if source.name == name:
-                return source
-        raise unknown_name("source of error", name, list(self.totals))
+        if name not in self.deferred:
+            raise unknown_name("source of error", name, list(self.deferred))
+        return self.deferred[name].source
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """All of them, in the order of reports."""
+        return tuple(deferred.source for deferred in self.deferred.values())
 
     @property
     def totals(self) -> dict[str, float]:
@@ -92,7 +107,7 @@ class LocalError:
     @property
     def gap(self) -> CostError:
         """The error of the cost, with the limits that would lower it."""
-        return next(source for source in self.sources if isinstance(source, CostError))
+        return cast("CostError", self["cost"])
 
     @property
     def equations(self) -> np.ndarray:
@@ -121,7 +136,7 @@ class LocalError:
 
     @property
     def _by_joint(self) -> DynamicsError:
-        return next(source for source in self.sources if isinstance(source, DynamicsError))
+        return cast("DynamicsError", self["dynamics"])
 
     @cached_property
     def profile(self) -> np.ndarray:
@@ -131,7 +146,7 @@ class LocalError:
     @property
     def untrue(self) -> float:
         """The largest error of a source that says that the motion is none: other than bounds and the cost."""
-        return max(source.total for source in self.sources if source.name not in ("bounds", "cost"))
+        return max(self[name].total for name in self.deferred if name not in ("bounds", "cost"))
 
     @property
     def source(self) -> str:
@@ -170,7 +185,7 @@ class LocalError:
 
 
 def local_error(
-    nlp: NLP, x: np.ndarray, p: np.ndarray, total_cost_scale: float = 0.0, gap: Share | None = None
+    nlp: NLP, x: np.ndarray, p: np.ndarray, total_cost_scale: float = 0.0, gap: Callable[[], Share] | None = None
 ) -> LocalError:
     """The error of a motion on every interval.
 
@@ -181,8 +196,9 @@ def local_error(
         Decision vector and parameters.
     total_cost_scale : float
         Scale of a cost that errors of this motion's own are relative to, if it is more.
-    gap : Share, optional
-        By how much an optimum of the program costs more than it need.
+    gap : callable, optional
+        Of an optimum of the program, what returns by how much it costs more than it need.
     """
     motion = Motion(nlp, x, p, total_cost_scale, gap)
-    return LocalError(nlp.grid.breakpoints * nlp.duration(x), tuple(measure(motion) for measure in _MEASURES))
+    deferred = {name: Deferred(partial(measure, motion)) for name, measure in _MEASURES.items()}
+    return LocalError(nlp.grid.breakpoints * nlp.duration(x), deferred)

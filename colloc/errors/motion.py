@@ -8,6 +8,7 @@ to first order.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -34,15 +35,15 @@ class Motion:
         Decision vector and parameters.
     total_cost_scale : float
         Scale of the cost of the motion of which this is a phase: errors of the cost are relative to no less.
-    gap : Share, optional
-        By how much a motion that is an optimum of its program costs more than it need, in units of the cost.
+    gap : callable, optional
+        Of an optimum of its program, what returns by how much it costs more than it need, in units of the cost.
     """
 
     nlp: NLP
     x: np.ndarray
     p: np.ndarray
     total_cost_scale: float = 0.0
-    gap: Share | None = None
+    gap: Callable[[], Share] | None = None
 
     @cached_property
     def widths(self) -> np.ndarray:

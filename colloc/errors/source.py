@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from colloc.support.display import short
+from colloc.support.lazy import cached_property
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,3 +63,28 @@ class Source:
         totals = [phase.total for phase in phases]
         per_interval = np.concatenate([phase.per_interval for phase in phases])
         return replace(self, per_interval=per_interval, total=sum(totals) if self.adds_up else max(totals))
+
+
+@dataclass(frozen=True, eq=False)
+class Deferred:
+    """A source of error that is measured when it is asked for: the distance from the best takes as long as some solves.
+
+    Parameters
+    ----------
+    measure : callable
+        What returns it.
+    """
+
+    measure: Callable[[], Source]
+
+    @cached_property
+    def source(self) -> Source:
+        """The source, measured once."""
+        return self.measure()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _measured, (self.source,)
+
+
+def _measured(source: Source) -> Deferred:
+    return Deferred(lambda: source)

@@ -384,7 +384,7 @@ class Solution(BaseSolution):
     def error(self) -> LocalError:
         gap, name = self.part_of or (CostGap(self.program, self.x, self.parameters, self.cost_scale), "")
         # Of an iterate that is no optimum of its own program, the distance from the best means nothing.
-        share = gap.shares[name] if self.outcome.status is Status.SOLVED else None
+        share = (lambda: gap.shares[name]) if self.outcome.status is Status.SOLVED else None
         return local_error(self.nlp, self.x, self.parameters, self.total_cost_scale, share)
 
     @cached_property

@@ -35,6 +35,11 @@ class QuadraticProgram(NamedTuple):
     least: np.ndarray
     most: np.ndarray
 
+    def optimum(self, doubt: float) -> QuadraticOptimum:
+        """What PIQP finds, or where that is none or in more doubt, IPOPT."""
+        optimum = self.by_piqp()
+        return optimum if optimum.solved and optimum.doubt < doubt else self.by_ipopt()
+
     def by_piqp(self) -> QuadraticOptimum:
         """What PIQP finds."""
         solver = ca.conic("piqp", "piqp", {"h": self.H.sparsity(), "a": self.A.sparsity()}, _PIQP)
