@@ -244,9 +244,9 @@ class _QuadraticModel:
         first = self._newton_step(optimum, gauss_newton)
         H = hessian_at("hessian", self._nlp.costs, self._nlp.constraints, self._x, self._p, first.lam_g)
         second = self._newton_step(self._program(H).by_piqp(), H)
-        # What negative curvature promises is further away than the expansion reaches.
-        bent = self._gradient @ second.d > second.d @ second.curvature / 2
-        return self._shortened(first, H) if second.far or bent else second
+        if self._gradient @ second.d > second.d @ second.curvature / 2:
+            return first  # what negative curvature promises is further away than the expansion reaches
+        return self._shortened(first, H) if second.far else second
 
     def _program(self, H: ca.DM) -> QuadraticProgram:
         """The quadratic program with a Hessian."""
