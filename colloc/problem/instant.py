@@ -217,7 +217,10 @@ class Instant:
 
     @cached_property
     def joint_reactions(self) -> Reactions:
-        """What all joints transmit, the problem's loads considered; see `colloc.dynamics.joint_reactions`."""
+        """What all joints transmit, the problem's loads considered; see `colloc.dynamics.joint_reactions`.
+
+        solution.evaluate(lambda now: now.joint_reactions.force)                     # N, a column for each body
+        """
         if self.loads is None:
             raise InputError("joint reactions are known along the motion of a problem only, and not to its loads")
         return joint_reactions(self.model, self.q, self.qd, self.qdd, self.loads)

@@ -241,7 +241,18 @@ class Problem(Tabular, Portable):
         return loads if self.coordinates is None else loads + self.coordinates.loads(now, loads)
 
     def inverse_dynamics(self, recursion: InverseDynamics = newton_euler) -> ca.SX:
-        """Torques of `instant` by a recursion, SX, shape (n,)."""
+        """Torques of `instant` by a recursion, SX, shape (n,) [N m, N].
+
+        Parameters
+        ----------
+        recursion : InverseDynamics
+            Such as `colloc.dynamics.newton_euler`.
+
+        Examples
+        --------
+        >>> problem.inverse_dynamics().shape
+        (2, 1)
+        """
         if not self.model.n:
             return ca.SX(0, 1)
         now = self.instant
