@@ -29,9 +29,9 @@ The layers, lowest first; each imports only from those listed before it:
     solver          what a solver is, and those there are; progress; the diagnosis of a failed solve
     errors          how far a motion can be trusted between its nodes; what it violates
     solution        the answer: motion at any time, verification
-    refinement      solving in rounds: where one starts, and which grid comes next; what a failed one says
+    refinement      from a problem to a solution, in rounds where asked for: where each starts, which grid comes next;
+                    what a failed one says
     storage         solutions as files
-    solve           from a problem to a solution, refined where asked for, or a SolveError
     optimality      how good an answer is, and what it hangs on
     sweeps          many solves at once, on any executor: random starts, parameter studies
     descent         steepest descent, BFGS and Newton methods for motions without constraints beside bounds
@@ -44,7 +44,6 @@ The layers, lowest first; each imports only from those listed before it:
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from colloc.solve import solve as solve  # at once: the module of this name would take the place of the function
 from colloc.support.checks import unknown_name
 from colloc.support.version import __version__ as __version__
 
@@ -71,9 +70,8 @@ if TYPE_CHECKING:  # for type checkers and editors, the table below once more
         final as final, impact as impact, initial as initial, integral as integral, link as link, path as path,
         penalty as penalty, terminal as terminal, track as track,
     )
-    from colloc.refinement import SolveError as SolveError
+    from colloc.refinement import SolveError as SolveError, refine as refine, solve as solve
     from colloc.solution import Solution as Solution, verify as verify
-    from colloc.solve import refine as refine
     from colloc.solver import Ipopt as Ipopt
     from colloc.storage import load as load, save as save
     from colloc.support import InputError as InputError
@@ -92,9 +90,8 @@ _TOP = {
         "Free Parameter Problem Sequence State Unknown apart at boundary bounds duration final impact initial "
         "integral link path penalty terminal track"
     ),
-    "refinement": "SolveError",
+    "refinement": "SolveError refine solve",
     "solution": "Solution verify",
-    "solve": "refine solve",
     "solver": "Ipopt",
     "storage": "load save",
     "support": "InputError",

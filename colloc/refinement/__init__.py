@@ -1,5 +1,6 @@
-"""Solving in rounds, each on a finer grid, until the motion is as exact as asked for.
+"""Solving, where asked for in rounds, each on a finer grid, until the motion is as exact as asked for.
 
+solve            the front doors: from a problem, or an answer, to a solution that says how far it can be trusted
 warm_start       where a solve begins: a guess, or a solution on another grid
 random_motions   random motions to start from
 starts           other valleys than that of the guess: where starts lead on a coarse grid, and which is the cheapest
@@ -14,6 +15,7 @@ failure          warnings of doubtful answers, SolveError for none
 
 from colloc.refinement.failure import SolutionWarning, SolveError
 from colloc.refinement.iteration import Iteration
+from colloc.refinement.solve import refine, solve
 from colloc.refinement.tie_break import tie_break
 
-__all__ = ["Iteration", "SolutionWarning", "SolveError", "tie_break"]
+__all__ = ["Iteration", "SolutionWarning", "SolveError", "refine", "solve", "tie_break"]

@@ -133,7 +133,7 @@ class CaseSolver(Portable):
     parameters : callable, optional
         Values -> the problem's parameters, where they are not the values themselves.
     guess : optional
-        For a case without a neighbour, as `colloc.solve` takes it.
+        For a case without a neighbour, as `co.solve` takes it.
     """
 
     problem: Problem | Sequence | Callable[..., Problem | Sequence]

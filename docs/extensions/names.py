@@ -11,7 +11,7 @@ TITLES = {
     "model": "Mechanisms",
     "problem": "Problems",
     "transcription": "Curves and guesses",
-    "solve": "Solving",
+    "refinement": "Solving",
     "solution": "Answers",
     "sweeps": "Many solves",
     "kernels": "Compiled code",
@@ -21,9 +21,8 @@ TITLES = {
 JOINED = {
     "curves": "transcription",
     "formats": "model",
-    "refinement": "solve",
     "errors": "solution",
-    "solver": "solve",
+    "solver": "refinement",
     "storage": "solution",
 }
 

@@ -17,7 +17,6 @@ import casadi as ca
 from matplotlib.figure import Figure
 
 import colloc as co
-from colloc.curves import Transcription
 from colloc.models.chains.serial import planar_chain
 from colloc.models.human.walker2d import walker2d
 from colloc.models.puma560 import puma560
@@ -41,7 +40,7 @@ class Search(NamedTuple):
     """A problem, its curve, and options of the solver."""
 
     problem: co.Problem
-    curve: Transcription
+    curve: co.curves.Transcription
     ipopt: Mapping[str, Any]
 
 

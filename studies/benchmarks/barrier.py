@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 import colloc as co
-from colloc.solver import Outcome, Start, Status
 from colloc.studies.benchmarks.random_arms import peaks, random_arm, random_problem
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.support.display import Table
@@ -75,7 +74,7 @@ def hurries(count: int) -> Iterator[tuple[NLP, np.ndarray]]:
 class Run(NamedTuple):
     """One solve: its outcome, and seconds of the processor, on which what else the machine does has little effect."""
 
-    outcome: Outcome
+    outcome: co.solver.Outcome
     seconds: float
 
 
@@ -86,7 +85,7 @@ def measure(cases: Iterator[tuple[NLP, np.ndarray]]) -> dict[str, list[Run]]:
         for name, options in CHOICES.items():
             solver = co.Ipopt(max_cpu_time=LONGEST, **options)
             begin = time.process_time()
-            outcome = solver(nlp, Start(start), nlp.problem.parameter_values())
+            outcome = solver(nlp, co.solver.Start(start), nlp.problem.parameter_values())
             found[name].append(Run(outcome, time.process_time() - begin))
     return found
 
@@ -101,7 +100,7 @@ def tail(runs: Sequence[Run]) -> dict[str, float]:
         "iterations.max": float(iterations.max()),
         "seconds.total": float(seconds.sum()),
         "seconds.max": float(seconds.max()),
-        "unsolved": float(sum(run.outcome.status is not Status.SOLVED for run in runs)),
+        "unsolved": float(sum(run.outcome.status is not co.solver.Status.SOLVED for run in runs)),
     }
 
 

@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 import colloc as co
-from colloc.curves import Transcription
 from colloc.errors.gap import CostGap
 from colloc.studies.benchmarks.random_motions import colloc_problem, random_case
 from colloc.studies.classics.optima import CLASSICS
@@ -22,7 +21,7 @@ from colloc.studies.reporting import Option, arguments, finish
 from colloc.studies.two_link import lifting, prismatic_revolute, time_optimal
 from colloc.support.display import Table
 
-CURVES: tuple[Transcription, ...] = (
+CURVES: tuple[co.curves.Transcription, ...] = (
     co.BSpline(6),
     co.BSpline(16),
     co.Radau(4),
@@ -66,7 +65,7 @@ def problems(random: int, *, quick: bool) -> Iterator[tuple[str, Callable[[], co
         yield f"random {seed}", lambda seed=seed: colloc_problem(random_case(seed))
 
 
-def look(name: str, problem: co.Problem, curve: Transcription) -> Look | None:
+def look(name: str, problem: co.Problem, curve: co.curves.Transcription) -> Look | None:
     """One motion and the best of its valley; None where there is none to compare."""
     begin = time.process_time()
     try:

@@ -18,7 +18,6 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc.curves import Transcription
 from colloc.models.chains.serial import spatial_chain
 from colloc.problem import Bounds, Condition, EndState
 from colloc.studies.benchmarks.effort import effort
@@ -34,7 +33,7 @@ class Case(NamedTuple):
 
     name: str
     problem: co.Problem
-    curve: Transcription
+    curve: co.curves.Transcription
 
 
 class Choice(NamedTuple):

@@ -8,7 +8,6 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc.dynamics import newton_euler
 
 KINDS = ("time", "effort", "mixed")
 
@@ -80,7 +79,7 @@ def peaks(model: co.Model, start: np.ndarray, end: np.ndarray, T: float) -> tupl
     way = end - start
     q, qd, qdd = start + np.outer(shape, way), np.outer(slope, way) / T, np.outer(bend, way) / T**2
     given = [ca.SX.sym(name, model.n) for name in ("q", "qd", "qdd")]
-    torque = ca.Function("torque", given, [newton_euler(model, given[0], given[1], given[2])]).map(s.size)
+    torque = ca.Function("torque", given, [co.dynamics.newton_euler(model, given[0], given[1], given[2])]).map(s.size)
     return np.abs(qd).max(axis=0), np.abs(np.array(torque(q.T, qd.T, qdd.T))).max(axis=1)
 
 

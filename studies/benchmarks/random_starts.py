@@ -16,7 +16,6 @@ import numpy as np
 import colloc as co
 from colloc.models.cart_pole import cart_pole
 from colloc.models.panda import panda
-from colloc.solver import Outcome, Start, Status
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.studies.two_link import time_optimal
 from colloc.support.display import Table
@@ -58,21 +57,21 @@ def random_start(nlp: NLP, rng: np.random.Generator) -> np.ndarray:
     return np.clip(x, nlp.lower, nlp.upper)
 
 
-def runs(nlp: NLP, count: int, options: dict[str, Any]) -> list[tuple[Outcome, float]]:
+def runs(nlp: NLP, count: int, options: dict[str, Any]) -> list[tuple[co.solver.Outcome, float]]:
     """Outcomes from random starts, with seconds of the processor, on which what else the machine does has no effect."""
     rng, found = np.random.default_rng(0), []
     solver = co.Ipopt(max_cpu_time=LONGEST, **options)
     for _ in range(count):
         start, begin = random_start(nlp, rng), time.process_time()
-        found.append((solver(nlp, Start(start), nlp.problem.parameter_values()), time.process_time() - begin))
+        found.append((solver(nlp, co.solver.Start(start), nlp.problem.parameter_values()), time.process_time() - begin))
     return found
 
 
-def numbers_of(found: Sequence[tuple[Outcome, float]], nlp: NLP) -> dict[str, float]:
+def numbers_of(found: Sequence[tuple[co.solver.Outcome, float]], nlp: NLP) -> dict[str, float]:
     """Medians and worst cases, failures counted with the work they took, and how many ends are the best."""
     iterations = np.array([outcome.iterations for outcome, _ in found], dtype=float)
     seconds = np.array([spent for _, spent in found])
-    durations = np.array([nlp.duration(o.x) for o, _ in found if o.status is Status.SOLVED])
+    durations = np.array([nlp.duration(o.x) for o, _ in found if o.status is co.solver.Status.SOLVED])
     best = durations.min(initial=np.inf)
     return {
         "iterations.median": float(np.median(iterations)),

@@ -17,7 +17,6 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 import colloc as co
-from colloc.curves import Transcription
 from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, INK, VERMILLION, dress, styled
 from colloc.problem import EndState
@@ -47,7 +46,7 @@ def random_start(problem: co.Problem, rng: np.random.Generator) -> tuple[co.Prob
     return replace(problem, duration=horizon), co.keyframes(dict(zip(np.linspace(0, 1, 6).tolist(), line, strict=True)))
 
 
-def solved(problem: co.Problem, guess: Any = None, curve: Transcription = PAPER) -> co.Solution:
+def solved(problem: co.Problem, guess: Any = None, curve: co.curves.Transcription = PAPER) -> co.Solution:
     """The optimum in the paper's setting, or on another curve: one nonlinear program, inequalities at its nodes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # 21 nodes miss what is between them

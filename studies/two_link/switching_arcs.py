@@ -16,7 +16,6 @@ from itertools import pairwise
 import numpy as np
 
 import colloc as co
-from colloc.curves import Transcription
 from colloc.plot.figure import new_figure
 from colloc.plot.style import MUTED, dress, legend_below, looks, styled
 from colloc.studies.reporting import Row, arguments, finish, table
@@ -48,7 +47,7 @@ def _later(rough: co.Solution, start: float, t: float) -> np.ndarray:
     return rough.at(min(start + t, rough.duration)).q
 
 
-def solved(curve: Transcription) -> tuple[co.solution.SequenceSolution, float]:
+def solved(curve: co.curves.Transcription) -> tuple[co.solution.SequenceSolution, float]:
     """The optimum on a curve, and the seconds for all of it, the coarse spline included."""
     begin = time.perf_counter()
     rough = co.solve(problem, co.BSpline(20), compile=False, progress=False, between="nodes")

@@ -13,7 +13,6 @@ from dataclasses import replace
 from math import radians
 
 import colloc as co
-from colloc.curves import Transcription
 from colloc.models.human.walker2d import walker2d
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.studies.walking.picture.figures import gait_figure
@@ -26,7 +25,7 @@ from colloc.support.display import Table
 ANKLES = {f"ankle_dorsiflexion_{side}": (-radians(30), radians(20)) for side in "rl"}
 IPOPT = {"tol": 1e-4, "constr_viol_tol": 1e-5, "max_iter": 500}
 SPLINE, MESH = co.BSpline(20, nodes=81), co.Radau(20, 3)
-WAYS: dict[str, tuple[Sharing, Transcription, co.solver.Hessian]] = {
+WAYS: dict[str, tuple[Sharing, co.curves.Transcription, co.solver.Hessian]] = {
     "spline": (Sharing.FREE, SPLINE, co.solver.Hessian.GAUSS_NEWTON),
     "radau": (Sharing.FREE, MESH, co.solver.Hessian.EXACT),  # where Gauss-Newton does not always converge
     "distance": (Sharing.DISTANCE, SPLINE, co.solver.Hessian.EXACT),
