@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from colloc.solution import BaseSolution
-from colloc.solver import Ipopt, Start, Status
+from colloc.solver import Start, Status
+from colloc.solver.ipopt import SHARPENING
 from colloc.solver.scaling import Scale, scale_at
 
-# Complementarity that is left over, and bounds that are not relaxed: of a barrier of 1e-9 a bound of weight 1e-5 lies
-# as far away as it pushes, and a time optimum has a dozen of these too many.
-_SHARP = Ipopt(mu_strategy="monotone", compl_inf_tol=1e-13, bound_relax_factor=0.0, mu_init=1e-9, max_iter=60)
 _MOVED = 1e-3  # of the natural size of a variable: farther away lies another optimum
 _WEAK = 1e-6  # of natural sizes, both the distance from a bound and the multiplier
 
@@ -68,7 +66,7 @@ def _sharpened(solution: BaseSolution) -> tuple[np.ndarray, np.ndarray, np.ndarr
     """The optimum and its multipliers, of rows and of variables; as they are, if the sharper ones are of another."""
     nlp, multipliers = solution.nlp, solution.multipliers
     start = Start(np.clip(solution.x, nlp.lower, nlp.upper), multipliers)
-    sharp = _SHARP(nlp, start, solution.parameters)
+    sharp = SHARPENING(nlp, start, solution.parameters)
     near = bool((np.abs(sharp.x - solution.x) <= _MOVED * nlp.scale_x).all())
     if sharp.status in (Status.SOLVED, Status.ACCEPTABLE) and near:
         return sharp.x, sharp.multipliers["g"], sharp.multipliers["x"]

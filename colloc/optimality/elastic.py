@@ -19,26 +19,17 @@ import numpy as np
 
 from colloc.blocks.block import Block
 from colloc.optimality.limits import Limit
-from colloc.solver import Ipopt, Start, Status
+from colloc.solver import Start, Status
+from colloc.solver.ipopt import ELASTIC, ELASTIC_FROM_FAR
 from colloc.solver.scaling import scale_at
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, BaseNLP
 
-# Weights of the mean squared distance, in natural sizes, and options of runs one of which is to end. Far from the least
-# a motion that stays near and a barrier begun high are quickest; what the distance changes then, the next run undoes.
-_FAR = (
-    (1.0, {"mu_init": 0.1, "mu_strategy": "monotone"}),
-    (1e-2, {"mu_init": 0.1, "mu_strategy": "monotone"}),
-    (1e-4, {}),
-)
-_NEAR = ((1e-2, {}), (1.0, {}))
-_ACCURACY = {
-    "tol": 1e-7,
-    "acceptable_tol": 1e-5,
-    "acceptable_constr_viol_tol": 1e-7,
-}  # in natural sizes, well below what counts as none
+# Weights of the mean squared distance, in natural sizes, and solvers of runs one of which is to end. Far from the least
+# a motion that stays near is quickest; what the distance changes then, the next run undoes.
+_FAR = ((1.0, ELASTIC_FROM_FAR), (1e-2, ELASTIC_FROM_FAR), (1e-4, ELASTIC))
+_NEAR = ((1e-2, ELASTIC), (1.0, ELASTIC))
 _NONE = 1e-5  # of a limit's natural size: less of a relaxation is the solver's rounding
-_ITERATIONS = 300
 _LEAST = 0.01  # of a duration: what is left of it, at least
 
 
@@ -101,9 +92,9 @@ def _run(
     nlp: BaseNLP, limits: Sequence[Limit], weights: np.ndarray, x: np.ndarray, p: np.ndarray, near: bool
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """A motion and what every limit gives way by; None where no run comes to its end."""
-    for anchoring, options in _NEAR if near else _FAR:
+    for anchoring, solver in _NEAR if near else _FAR:
         program = ElasticNLP(nlp, limits, weights, x, p, anchoring)
-        outcome = Ipopt(max_iter=_ITERATIONS, **_ACCURACY, **options)(program, program.start(near), p)
+        outcome = solver(program, program.start(near), p)
         if outcome.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         if outcome.status in (Status.SOLVED, Status.ACCEPTABLE):

@@ -235,6 +235,16 @@ class Ipopt:
         return replace(outcome, history=history, iterations=iterations, strategy=f"{strategy} barrier")
 
 
+# From an optimum to the same one without the barrier that led to it. Of a barrier of 1e-9 a bound of weight 1e-5 lies
+# as far away as it pushes, and a time optimum has a dozen of these too many.
+SHARPENING = Ipopt(mu_strategy="monotone", compl_inf_tol=1e-13, bound_relax_factor=0.0, mu_init=1e-9, max_iter=60)
+
+# For limits that give way, in natural sizes, well below what counts as none; and from far away, where a barrier begun
+# high is quickest.
+ELASTIC = Ipopt(max_iter=300, tol=1e-7, acceptable_tol=1e-5, acceptable_constr_viol_tol=1e-7)
+ELASTIC_FROM_FAR = Ipopt(**ELASTIC.options, mu_init=0.1, mu_strategy="monotone")
+
+
 def _left(options: Mapping[str, Any], run: Outcome) -> dict[str, Any]:
     """Limits on iterations and time that are left after a run."""
     left = {"max_iter": options.get("max_iter", _MAX_ITER) - run.iterations}
