@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import colloc as co
+from colloc.models.closed.four_bar import four_bar
 from colloc.models.two_link import two_link
 
 ROOT = Path(__file__).parent.parent
@@ -42,6 +43,9 @@ def given() -> dict[str, Any]:
         "ca": ca,
         "np": np,
         "two_link": two_link,
+        "model": two_link(9.81),
+        **{name: ca.SX.sym(name, 2) for name in ("q", "qd", "qdd")},
+        "chain": four_bar(),
         "problem": problem,
         "solution": co.solve(problem, progress=False),
     }

@@ -81,8 +81,6 @@ class ChainMovement:
 
     Examples
     --------
-    >>> from colloc.models.closed.four_bar import four_bar
-    >>> chain = four_bar()
     >>> start, end = np.array([[0.5], [0.0], [0.0]]), np.array([[2.5], [0.0], [0.0]])  # q, qd and qdd of the crank
     >>> movement = co.descent.ChainMovement(chain, co.descent.SplineMotion(start, end, duration=1.0, intervals=6))
     >>> run = co.descent.modified_newton(movement.objective, movement.start())

@@ -49,8 +49,6 @@ def kinetic_energy(model: Model, q: ca.SX, qd: ca.SX) -> ca.SX:
 
     Examples
     --------
-    >>> model = two_link(9.81)
-    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
     >>> ca.Function("energy", [q, qd], [co.dynamics.kinetic_energy(model, q, qd)])([0.0, 0.0], [1.0, 0.0])
     DM(0.2)
     """
@@ -69,8 +67,6 @@ def potential_energy(model: Model, q: ca.SX) -> ca.SX:
 
     Examples
     --------
-    >>> model = two_link(9.81)
-    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
     >>> ca.Function("energy", [q], [co.dynamics.potential_energy(model, q)])([np.pi / 2, 0.0])
     DM(3.924)
     """
@@ -113,8 +109,6 @@ def momentum(model: Model, q: ca.SX, qd: ca.SX) -> Momentum:
 
     Examples
     --------
-    >>> model = two_link(9.81)
-    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
     >>> linear = co.dynamics.momentum(model, q, qd).linear
     >>> ca.Function("momentum", [q, qd], [linear])([0.0, 0.0], [1.0, 0.0]).full().ravel().round(3) + 0.0
     array([0. , 0.4, 0. ])

@@ -33,8 +33,6 @@ def equations_of_motion(model: Model, q: ca.SX, qd: ca.SX, loads: Sequence[Load]
 
     Examples
     --------
-    >>> model = two_link(9.81)
-    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
     >>> mass, bias = co.dynamics.equations_of_motion(model, q, qd)
     >>> ca.Function("bias", [q, qd], [bias])([0.0, 0.0], [0.0, 0.0])
     DM([3.924, 0.981])

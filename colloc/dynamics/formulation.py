@@ -83,8 +83,6 @@ def by_differentiation(formulation: InverseDynamics) -> Differentiation:
 
     Examples
     --------
-    >>> model = two_link(9.81)
-    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
     >>> recursion = co.dynamics.by_differentiation(co.dynamics.lagrange)
     >>> recursion(model, q, qd, qdd).dq.shape
     (2, 2)

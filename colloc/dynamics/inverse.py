@@ -37,8 +37,6 @@ def inverse_dynamics(
 
     Examples
     --------
-    >>> model = two_link(9.81)
-    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
     >>> tau = co.dynamics.inverse_dynamics(co.dynamics.newton_euler, model, q, qd, qdd)
     >>> tau.shape
     (2, 1)
@@ -66,8 +64,6 @@ def total_sensitivities(
 
     Examples
     --------
-    >>> model = two_link(9.81)
-    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
     >>> total = co.dynamics.total_sensitivities(co.dynamics.composite_sensitivities, model, q, qd, qdd)
     >>> total.dqdd.shape
     (2, 2)
@@ -112,8 +108,6 @@ def total_hessian(
 
     Examples
     --------
-    >>> model = two_link(9.81)
-    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
     >>> multipliers = ca.SX.sym("multipliers", 2)
     >>> co.dynamics.total_hessian(co.dynamics.lie_hessian, model, q, qd, qdd, multipliers).shape
     (6, 6)

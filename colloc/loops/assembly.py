@@ -42,8 +42,6 @@ def assemble(chain: ClosedChain, u: Any, guess: Any = None) -> np.ndarray:
 
     Examples
     --------
-    >>> from colloc.models.closed.four_bar import four_bar
-    >>> chain = four_bar()
     >>> q = co.loops.assemble(chain, [[0.5], [1.0]])
     >>> q.shape, bool(co.loops.closure_error(chain, q).max() < 1e-9)
     ((2, 3), True)
@@ -77,8 +75,6 @@ def closure_error(chain: ClosedChain, q: Any) -> np.ndarray:
 
     Examples
     --------
-    >>> from colloc.models.closed.four_bar import four_bar
-    >>> chain = four_bar()
     >>> bool(co.loops.closure_error(chain, chain.posture[None])[0] < 1e-9)
     True
     """

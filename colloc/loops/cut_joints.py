@@ -60,8 +60,6 @@ class CutJoints(Portable):
 
     Examples
     --------
-    >>> from colloc.models.closed.four_bar import four_bar
-    >>> chain = four_bar()
     >>> cut = co.loops.CutJoints(chain)
     >>> turn = co.Problem(
     ...     model=chain.model,

@@ -96,8 +96,6 @@ class ChainEvaluator:
 
     Examples
     --------
-    >>> from colloc.models.closed.four_bar import four_bar
-    >>> chain = four_bar()
     >>> co.loops.ChainEvaluator(chain).forces(chain.posture, [0.0], [0.0]).tau.round(2) + 0.0  # what holds it
     array([0.52, 0.  , 0.  ])
     """

@@ -59,8 +59,6 @@ class IndependentJoints(Portable):
 
     Examples
     --------
-    >>> from colloc.models.closed.four_bar import four_bar
-    >>> chain = four_bar()
     >>> turn = co.Problem(
     ...     model=chain.model,
     ...     coordinates=co.loops.IndependentJoints(chain),

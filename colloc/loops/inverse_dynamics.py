@@ -75,8 +75,6 @@ def chain_inverse_dynamics(
 
     Examples
     --------
-    >>> from colloc.models.closed.four_bar import four_bar
-    >>> chain = four_bar()
     >>> q, u = ca.SX.sym("q", chain.model.n), ca.SX.sym("u")
     >>> qd, qdd = co.loops.dependent_motion(chain, q, u, u)
     >>> tau, multipliers = co.loops.chain_inverse_dynamics(chain, q, qd, qdd)
@@ -142,8 +140,6 @@ def loop_torques(chain: ClosedChain, q: ca.SX, multipliers: ca.SX) -> ca.SX:
 
     Examples
     --------
-    >>> from colloc.models.closed.four_bar import four_bar
-    >>> chain = four_bar()
     >>> q, u = ca.SX.sym("q", chain.model.n), ca.SX.sym("u")
     >>> multipliers = ca.SX.sym("multipliers", len(chain.rows))
     >>> co.loops.loop_torques(chain, q, multipliers).shape
@@ -164,8 +160,6 @@ def loop_wrenches(chain: ClosedChain, q: ca.SX, multipliers: ca.SX) -> list[ca.S
 
     Examples
     --------
-    >>> from colloc.models.closed.four_bar import four_bar
-    >>> chain = four_bar()
     >>> q, u = ca.SX.sym("q", chain.model.n), ca.SX.sym("u")
     >>> multipliers = ca.SX.sym("multipliers", len(chain.rows))
     >>> [wrench.shape for wrench in co.loops.loop_wrenches(chain, q, multipliers)]

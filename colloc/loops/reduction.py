@@ -81,8 +81,6 @@ def loop_residual(chain: ClosedChain, q: ca.SX) -> ca.SX:
 
     Examples
     --------
-    >>> from colloc.models.closed.four_bar import four_bar
-    >>> chain = four_bar()
     >>> q, u = ca.SX.sym("q", chain.model.n), ca.SX.sym("u")
     >>> gap = ca.Function("gap", [q], [co.loops.loop_residual(chain, q)])
     >>> bool(abs(gap(chain.posture).full()).max() < 1e-9)
@@ -110,8 +108,6 @@ def constraint_jacobian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> 
 
     Examples
     --------
-    >>> from colloc.models.closed.four_bar import four_bar
-    >>> chain = four_bar()
     >>> q, u = ca.SX.sym("q", chain.model.n), ca.SX.sym("u")
     >>> co.loops.constraint_jacobian(chain, q, 0 * q, 0 * q)[0].shape
     (2, 3)
@@ -128,8 +124,6 @@ def constraint_hessian(chain: ClosedChain, q: ca.SX, qd: ca.SX, qdd: ca.SX, mult
 
     Examples
     --------
-    >>> from colloc.models.closed.four_bar import four_bar
-    >>> chain = four_bar()
     >>> q, u = ca.SX.sym("q", chain.model.n), ca.SX.sym("u")
     >>> multipliers = ca.SX.sym("multipliers", len(chain.rows))
     >>> co.loops.constraint_hessian(chain, q, 0 * q, 0 * q, multipliers)[0].shape
@@ -164,8 +158,6 @@ def dependent_motion(chain: ClosedChain, q: ca.SX, ud: ca.SX, udd: ca.SX) -> Dep
 
     Examples
     --------
-    >>> from colloc.models.closed.four_bar import four_bar
-    >>> chain = four_bar()
     >>> q, u = ca.SX.sym("q", chain.model.n), ca.SX.sym("u")
     >>> co.loops.dependent_motion(chain, q, u, u).qdd.shape
     (3, 1)

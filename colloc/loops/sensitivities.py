@@ -111,8 +111,6 @@ def chain_sensitivities(
 
     Examples
     --------
-    >>> from colloc.models.closed.four_bar import four_bar
-    >>> chain = four_bar()
     >>> q, u = ca.SX.sym("q", chain.model.n), ca.SX.sym("u")
     >>> co.loops.chain_sensitivities(chain, q, u, u).dtau.shape
     (3, 3)
@@ -144,8 +142,6 @@ def chain_hessian(
 
     Examples
     --------
-    >>> from colloc.models.closed.four_bar import four_bar
-    >>> chain = four_bar()
     >>> q, u = ca.SX.sym("q", chain.model.n), ca.SX.sym("u")
     >>> weights = ca.SX.sym("weights", chain.model.n)
     >>> co.loops.chain_hessian(chain, q, u, u, weights).shape

@@ -111,7 +111,9 @@ INDEX = """Reference
 
 Every public name. In the examples ``co`` is ``import colloc as co``, ``ca`` is ``import casadi as ca``, ``np`` is NumPy
 and ``two_link`` the arm from ``colloc.models.two_link``; ``problem`` and ``solution`` are those of the first script:
-this arm swings from rest to rest, as fast as its torques allow.
+this arm swings from rest to rest, as fast as its torques allow. ``model`` is ``two_link(9.81)``, this arm in gravity,
+and ``q``, ``qd``, ``qdd`` are symbols of its motion, ``ca.SX.sym("q", 2)`` and so on; ``chain`` is a four-bar linkage,
+``colloc.models.closed.four_bar.four_bar()``.
 
 .. list-table::
    :widths: 25 75

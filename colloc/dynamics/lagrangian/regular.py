@@ -37,8 +37,6 @@ def regular_lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Seque
 
     Examples
     --------
-    >>> model = two_link(9.81)
-    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
     >>> torque = ca.Function("torque", [q, qd, qdd], [co.dynamics.regular_lagrange(model, q, qd, qdd)])
     >>> torque([0.0, 0.0], 0.0, 0.0)  # what holds the arm stretched out: 9.81 (0.5 0.2 + 0.5 0.6), 9.81 0.5 0.2
     DM([3.924, 0.981])
@@ -69,8 +67,6 @@ def regular_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: 
 
     Examples
     --------
-    >>> model = two_link(9.81)
-    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
     >>> tau, dq, dqd, dqdd = co.dynamics.regular_sensitivities(model, q, qd, qdd)
     >>> ca.Function("mass", [q, qd, qdd], [dqdd])([0.0, 0.0], 0.0, 0.0)
     DM(

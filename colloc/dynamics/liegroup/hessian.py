@@ -85,8 +85,6 @@ def lie_hessian(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, multipliers: ca.S
 
     Examples
     --------
-    >>> model = two_link(9.81)
-    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
     >>> multipliers = ca.SX.sym("multipliers", 2)
     >>> co.dynamics.lie_hessian(model, q, qd, qdd, multipliers).shape
     (6, 6)

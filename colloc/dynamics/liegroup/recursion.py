@@ -46,8 +46,6 @@ def lie(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = (
 
     Examples
     --------
-    >>> model = two_link(9.81)
-    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
     >>> torque = ca.Function("torque", [q, qd, qdd], [co.dynamics.lie(model, q, qd, qdd)])
     >>> torque([0.0, 0.0], 0.0, 0.0)  # what holds the arm stretched out: 9.81 (0.5 0.2 + 0.5 0.6), 9.81 0.5 0.2
     DM([3.924, 0.981])

@@ -33,8 +33,6 @@ class Reactions(NamedTuple):
 
     Examples
     --------
-    >>> model = two_link(9.81)
-    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
     >>> reactions = co.dynamics.joint_reactions(model, q, qd, qdd)
     >>> reactions.force.shape  # a column for every body
     (3, 2)
@@ -75,8 +73,6 @@ def newton_euler(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[
 
     Examples
     --------
-    >>> model = two_link(9.81)
-    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
     >>> torque = ca.Function("torque", [q, qd, qdd], [co.dynamics.newton_euler(model, q, qd, qdd)])
     >>> torque([0.0, 0.0], 0.0, 0.0)  # what holds the arm stretched out: 9.81 (0.5 0.2 + 0.5 0.6), 9.81 0.5 0.2
     DM([3.924, 0.981])
@@ -90,8 +86,6 @@ def joint_reactions(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequen
 
     Examples
     --------
-    >>> model = two_link(9.81)
-    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
     >>> force = co.dynamics.joint_reactions(model, q, qd, qdd).force
     >>> ca.Function("force", [q, qd, qdd], [force])([0.0, 0.0], 0.0, 0.0)  # weights, along the links' own axes
     DM(

@@ -18,8 +18,6 @@ class Wrench(NamedTuple):
 
     Examples
     --------
-    >>> model = two_link(9.81)
-    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
     >>> wrench = co.dynamics.root_wrench(model, q, qd, qdd)
     >>> wrench.force.shape, wrench.moment.shape
     ((3, 1), (3, 1))
@@ -61,8 +59,6 @@ def root_wrench(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[L
 
     Examples
     --------
-    >>> model = two_link(9.81)
-    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
     >>> force = co.dynamics.root_wrench(model, q, qd, qdd).force
     >>> ca.Function("weight", [q, qd, qdd], [force])([0.3, 0.4], 0.0, 0.0)
     DM([0, 9.81, 0])

@@ -96,8 +96,6 @@ def newton_euler_sensitivities(
 
     Examples
     --------
-    >>> model = two_link(9.81)
-    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
     >>> tau, dq, dqd, dqdd = co.dynamics.newton_euler_sensitivities(model, q, qd, qdd)
     >>> ca.Function("mass", [q, qd, qdd], [dqdd])([0.0, 0.0], 0.0, 0.0)
     DM(
@@ -117,8 +115,6 @@ def reaction_sensitivities(
 
     Examples
     --------
-    >>> model = two_link(9.81)
-    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
     >>> sensitivities = co.dynamics.reaction_sensitivities(model, q, qd, qdd)
     >>> type(sensitivities).__name__
     'ReactionSensitivities'
@@ -146,8 +142,6 @@ def total_reaction_sensitivities(
 
     Examples
     --------
-    >>> model = two_link(9.81)
-    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
     >>> sensitivities = co.dynamics.total_reaction_sensitivities(model, q, qd, qdd)
     >>> type(sensitivities).__name__
     'ReactionSensitivities'

@@ -55,8 +55,6 @@ def composite_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads
 
     Examples
     --------
-    >>> model = two_link(9.81)
-    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
     >>> tau, dq, dqd, dqdd = co.dynamics.composite_sensitivities(model, q, qd, qdd)
     >>> ca.Function("mass", [q, qd, qdd], [dqdd])([0.0, 0.0], 0.0, 0.0)
     DM(

@@ -64,8 +64,6 @@ def point_jacobian_rate(model: Model, body: str, point: Any, q: ca.SX, qd: ca.SX
 
     Examples
     --------
-    >>> model = two_link(9.81)
-    >>> q, qd, qdd = (ca.SX.sym(name, 2) for name in ("q", "qd", "qdd"))
     >>> rate = co.dynamics.point_jacobian_rate(model, "elbow", (0, 0, 0), q, qd)
     >>> rate.linear.shape
     (3, 2)
