@@ -157,7 +157,7 @@ def check_curve(curve: object) -> Transcription:
         *names, last = (name for name, kind in CURVES.items() if _is_ours(kind))
         some = len(missing) < len(_QUESTIONS) and not isinstance(curve, type)
         lacks = f", which lacks {', '.join(missing)}: derive it from colloc.curves.Transcription" if some else ""
-        raise InputError(f"transcription must be {', '.join(names)} or {last}, got {quoted(curve)}{lacks}")
+        raise InputError(f"curve must be {', '.join(names)} or {last}, got {quoted(curve)}{lacks}")
     answers: Any = curve
     basis = answers.basis
     if not isinstance(basis, SplineBasis) or basis.degrees.min() < 2 or (basis.continuity < 1).any():

@@ -165,7 +165,7 @@ def test_a_class_derived_from_nothing_is_a_curve_if_it_answers_all_questions():
 
 
 def test_what_is_no_curve_is_told_what_it_lacks():
-    with pytest.raises(co.InputError, match=r"transcription must be BSpline, HermiteSimpson or Radau, got 20$"):
+    with pytest.raises(co.InputError, match=r"curve must be BSpline, HermiteSimpson or Radau, got 20$"):
         co.solve(time_optimal(), 20)  # pyright: ignore[reportArgumentType, reportCallIssue]
     with pytest.raises(co.InputError, match=r"HermiteSimpson or Radau, got <class"):
         co.solve(time_optimal(), Chebyshev)  # pyright: ignore[reportArgumentType, reportCallIssue]

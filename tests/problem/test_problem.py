@@ -96,7 +96,7 @@ def stated(**changes) -> co.Problem:
         (lambda: co.Radau(5, degree=10), "Radau degree must be an integer from 1 to 9, got 10"),
         (lambda: co.HermiteSimpson(True), "got True"),
         (lambda: co.transcribe(time_optimal(), "spline"),  # pyright: ignore[reportArgumentType, reportCallIssue]
-         "transcription must be BSpline, HermiteSimpson or Radau"),
+         "curve must be BSpline, HermiteSimpson or Radau"),
     ],
 )  # fmt: skip
 def test_bad_input_is_refused_where_it_is_given(make, message):
