@@ -65,7 +65,6 @@ def cost_error(motion: Motion) -> CostError:
     scale, quadrature = _quadrature_error(motion)
     share = motion.gap() if motion.gap else Share(np.zeros(quadrature.size), np.zeros(quadrature.size), {})
     return CostError(
-        "cost",
         quadrature + np.abs(share.per_interval) / scale,
         float(quadrature.sum() + abs(share.per_interval.sum()) / scale),
         adds_up=True,

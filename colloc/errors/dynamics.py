@@ -59,7 +59,6 @@ def dynamics_error(motion: Motion) -> DynamicsError:
     position, torque, size, total = motion.torques
     relative = position / (1 + size)
     return DynamicsError(
-        "dynamics",
         relative.max(axis=1, initial=0.0),
         max(float(relative.max(initial=0.0)), float((total / (1 + size)).max(initial=0.0))),
         adds_up=False,

@@ -33,7 +33,7 @@ def equation_error(motion: Motion) -> Source:
             errors, whole = _constraint_error(motion, constraint, equal, where)
             per_interval, total = np.maximum(per_interval, errors), max(total, whole)
     sentence = "between nodes equations are not met, which moves the motion by {total}"
-    return Source("equations", per_interval, total, adds_up=False, sentence=sentence)
+    return Source(per_interval, total, adds_up=False, sentence=sentence)
 
 
 def _is_fixed_torque(rows: ConstraintRows) -> bool:

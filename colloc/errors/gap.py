@@ -163,6 +163,10 @@ class CostGap:
         factor = abs(self.total) / size if 0 < size < np.inf else 1.0
         return {name: share.times(factor) for name, share in self._signed_shares.items()}
 
+    def share(self, phase: str) -> Share:
+        """That of one phase, by its name."""
+        return self.shares[phase]
+
     @cached_property
     def total(self) -> float:
         """The whole of it, in units of the cost; negative where equations that the motion misses cost more."""

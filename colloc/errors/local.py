@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
+from typing import Literal, overload
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from colloc.errors.violations import bound_error
 from colloc.support.checks import unknown_name
 from colloc.support.display import Table, short
 from colloc.support.lazy import cached_property
-from colloc.transcription import NLP
+from colloc.transcription import NLP, DeferredNLP
 
 # What is measured, by the names of the sources, in the order of reports.
 _MEASURES: Mapping[str, Callable[[Motion], Source]] = {
@@ -60,6 +60,8 @@ class LocalError:
     ['dynamics', 'cost', 'equations', 'bounds']
     >>> solution.error["cost"].total == solution.error.totals["cost"]
     True
+    >>> solution.error["cost"].limits.shape == solution.error.cost.shape  # what limits that are not met have of it
+    True
     """
 
     t: np.ndarray
@@ -68,12 +70,16 @@ class LocalError:
     @classmethod
     def joined(cls, t: np.ndarray, phases: Sequence[LocalError]) -> LocalError:
         """The error of a motion in phases on all intervals, phase after phase, whose ends are t [s]."""
-        first, *later = phases
+        return cls(t, {name: Deferred(partial(_joined, name, phases)) for name in phases[0].deferred})
 
-        def joined(name: str) -> Source:
-            return first[name].joined([phase[name] for phase in later])
+    @overload
+    def __getitem__(self, name: Literal["dynamics"]) -> DynamicsError: ...
 
-        return cls(t, {name: Deferred(partial(joined, name)) for name in first.deferred})
+    @overload
+    def __getitem__(self, name: Literal["cost"]) -> CostError: ...
+
+    @overload
+    def __getitem__(self, name: str) -> Source: ...
 
     def __getitem__(self, name: str) -> Source:
         if name not in self.deferred:
@@ -81,9 +87,9 @@ class LocalError:
         return self.deferred[name].source
 
     @property
-    def sources(self) -> tuple[Source, ...]:
-        """All of them, in the order of reports."""
-        return tuple(deferred.source for deferred in self.deferred.values())
+    def sources(self) -> dict[str, Source]:
+        """All of them by name, in the order of reports."""
+        return {name: deferred.source for name, deferred in self.deferred.items()}
 
     @property
     def totals(self) -> dict[str, float]:
@@ -92,7 +98,7 @@ class LocalError:
         What violates physics adds up, interval after interval: equations, joints whose torque is fixed, the quadrature.
         Of all else the worst interval counts.
         """
-        return {source.name: source.total for source in self.sources}
+        return {name: source.total for name, source in self.sources.items()}
 
     @property
     def dynamics(self) -> np.ndarray:
@@ -103,11 +109,6 @@ class LocalError:
     def cost(self) -> np.ndarray:
         """Relative error of the cost on every interval, shape (intervals,)."""
         return self["cost"].per_interval
-
-    @property
-    def gap(self) -> CostError:
-        """The error of the cost, with the limits that would lower it."""
-        return cast("CostError", self["cost"])
 
     @property
     def equations(self) -> np.ndarray:
@@ -122,26 +123,22 @@ class LocalError:
     @property
     def joints(self) -> tuple[str, ...]:
         """Names of the joints, in the order of `position` and `torque`."""
-        return self._by_joint.joints
+        return self["dynamics"].joints
 
     @property
     def position(self) -> np.ndarray:
         """How far each joint strays within an interval, shape (intervals, n) [rad, m]."""
-        return self._by_joint.position
+        return self["dynamics"].position
 
     @property
     def torque(self) -> np.ndarray:
         """Torque needed less torque handed over, relative to the largest, shape (intervals, n)."""
-        return self._by_joint.torque
-
-    @property
-    def _by_joint(self) -> DynamicsError:
-        return cast("DynamicsError", self["dynamics"])
+        return self["dynamics"].torque
 
     @cached_property
     def profile(self) -> np.ndarray:
         """The largest relative error of any source on every interval, shape (intervals,)."""
-        return np.max([source.per_interval for source in self.sources], axis=0)
+        return np.max([source.per_interval for source in self.sources.values()], axis=0)
 
     @property
     def untrue(self) -> float:
@@ -151,7 +148,8 @@ class LocalError:
     @property
     def source(self) -> str:
         """The source of the largest error."""
-        return max(self.sources, key=lambda source: source.total).name
+        totals = self.totals
+        return max(totals, key=lambda name: totals[name])
 
     @property
     def interval(self) -> int:
@@ -176,22 +174,31 @@ class LocalError:
 
     def _table(self) -> Table:
         lines = []
-        for source in self.sources:
+        for name, source in self.sources.items():
             k = source.worst
             where = f"{short(self.t[k])} .. {short(self.t[k + 1])} s"
-            lines.append((source.name, f"{source.total:.1e}", f"{source.per_interval[k]:.1e}", f"{k}", where))
+            lines.append((name, f"{source.total:.1e}", f"{source.per_interval[k]:.1e}", f"{k}", where))
         header = ("source", "in all", "largest", "interval", "time")
         return Table(f"Error between nodes: {float(self):.1e}", header, lines)
 
 
+def _joined(name: str, phases: Sequence[LocalError]) -> Source:
+    first, *later = (phase[name] for phase in phases)
+    return first.joined(later)
+
+
 def local_error(
-    nlp: NLP, x: np.ndarray, p: np.ndarray, total_cost_scale: float = 0.0, gap: Callable[[], Share] | None = None
+    program: NLP | DeferredNLP,
+    x: np.ndarray,
+    p: np.ndarray,
+    total_cost_scale: float = 0.0,
+    gap: Callable[[], Share] | None = None,
 ) -> LocalError:
     """The error of a motion on every interval.
 
     Parameters
     ----------
-    nlp : NLP
+    program : NLP or DeferredNLP
     x, p : ndarray
         Decision vector and parameters.
     total_cost_scale : float
@@ -199,6 +206,6 @@ def local_error(
     gap : callable, optional
         Of an optimum of the program, what returns by how much it costs more than it need.
     """
-    motion = Motion(nlp, x, p, total_cost_scale, gap)
+    motion = Motion(program, x, p, total_cost_scale, gap)
     deferred = {name: Deferred(partial(measure, motion)) for name, measure in _MEASURES.items()}
-    return LocalError(nlp.grid.breakpoints * nlp.duration(x), deferred)
+    return LocalError(motion.nlp.grid.breakpoints * motion.nlp.duration(x), deferred)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import casadi as ca
 import numpy as np
@@ -19,7 +19,7 @@ from colloc.curves.mesh import points_inside
 from colloc.errors.gap import Share
 from colloc.numerics.quadrature import gauss, lagrange_integrals, lagrange_values
 from colloc.support.lazy import cached_property
-from colloc.transcription import NLP
+from colloc.transcription import NLP, DeferredNLP
 
 _SINGULAR = 1e-10  # of the largest eigenvalue: an eigenvalue below is zero
 
@@ -30,7 +30,7 @@ class Motion:
 
     Parameters
     ----------
-    nlp : NLP
+    program : NLP or DeferredNLP
     x, p : ndarray
         Decision vector and parameters.
     total_cost_scale : float
@@ -39,11 +39,19 @@ class Motion:
         Of an optimum of its program, what returns by how much it costs more than it need, in units of the cost.
     """
 
-    nlp: NLP
+    program: NLP | DeferredNLP
     x: np.ndarray
     p: np.ndarray
     total_cost_scale: float = 0.0
     gap: Callable[[], Share] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Motion, (DeferredNLP.of(self.program), self.x, self.p, self.total_cost_scale, self.gap)
+
+    @property
+    def nlp(self) -> NLP:
+        """Its program, built."""
+        return cast(NLP, self.program.built)
 
     @cached_property
     def widths(self) -> np.ndarray:

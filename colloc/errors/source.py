@@ -18,7 +18,6 @@ class Source:
 
     Parameters
     ----------
-    name : str
     per_interval : ndarray, shape (intervals,)
         Relative error on every interval.
     total : float
@@ -36,7 +35,6 @@ class Source:
     (True, True)
     """
 
-    name: str
     per_interval: np.ndarray
     total: float
     adds_up: bool
@@ -83,8 +81,11 @@ class Deferred:
         return self.measure()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _measured, (self.source,)
+        # What is not measured yet is not for being sent elsewhere; what is, need not be measured there again.
+        return (_measured, (self.source,)) if "source" in vars(self) else (Deferred, (self.measure,))
 
 
 def _measured(source: Source) -> Deferred:
-    return Deferred(lambda: source)
+    deferred = Deferred(lambda: source)
+    _ = deferred.source
+    return deferred

@@ -203,7 +203,7 @@ def bound_error(motion: Motion) -> Source:
             relative = _BEYOND * (excess.amount / rows.scale[:, None])[unequal].max(axis=0)
             np.maximum.at(per_interval, np.minimum(excess.interval, per_interval.size - 1), relative)
     sentence = "between nodes a bound is off by {total} of its natural size"
-    return Source("bounds", per_interval, float(per_interval.max()), adds_up=False, sentence=sentence)
+    return Source(per_interval, float(per_interval.max()), adds_up=False, sentence=sentence)
 
 
 def even_grid(grid: Grid) -> Points:

@@ -113,12 +113,12 @@ def error(
     page = panels(1, 1, (8.0, 3.6), **canvas)
     ax = page.axes[0, 0]
     handles = []
-    for source in error.sources:
-        values, color = source.per_interval, _COLORS.get(source.name, PURPLE)
+    for name, source in error.sources.items():
+        values, color = source.per_interval, _COLORS.get(name, PURPLE)
         if values.max() > _LOWEST:
             steps = ax.stairs(np.maximum(values, _LOWEST), error.t, baseline=None, color=color, linewidth=1.6)
-            steps.set_label(source.name)
-            handles.append(Line2D([], [], color=color, linewidth=1.6, label=source.name))
+            steps.set_label(name)
+            handles.append(Line2D([], [], color=color, linewidth=1.6, label=name))
     ax.set_yscale("log")
     limit = ax.axhline(solution.outcome.tolerance, color=MUTED, linestyle="--", linewidth=1.0, label="tolerance")
     ax.set_xlim(0, solution.duration)

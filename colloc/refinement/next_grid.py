@@ -97,14 +97,14 @@ def next_curve(solution: Solution, tol: float, change: float, *, settled: bool) 
     """
     error = solution.error
     pieces = np.ones(_widths(solution).size, dtype=int)
-    for source in error.sources:
+    for source in error.sources.values():
         if source.total > tol:
             # What adds up must be small everywhere, and what does not below the tolerance.
             values = source.per_interval
             pieces[values > (tol if values.max() > tol else tol / values.size)] = 3
     switching = np.zeros(pieces.size, dtype=bool)
     if not settled:
-        gain, by_limits = error.cost, error.gap.limits
+        gain, by_limits = error.cost, error["cost"].limits
         if gain.sum() > tol / 10:
             order = np.argsort(-gain)
             marked = order[: 1 + np.searchsorted(np.cumsum(gain[order]), _SHARE * gain.sum())]

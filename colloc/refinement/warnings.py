@@ -43,7 +43,7 @@ def _of_phase(phase: Solution) -> list[str]:
     advice = f"refine, as in co.solve(..., tol={min(tolerance, 1e-3):.1g})"
     if _coarse(phase):
         error = phase.error
-        worse = [source for source in error.sources if source.name != "bounds" and source.total > tolerance]
+        worse = [source for name, source in error.sources.items() if name != "bounds" and source.total > tolerance]
         causes = "; ".join(source.described(error.t) for source in worse)
         sentences.append(f"{causes}, tolerance {tolerance:.1g}: {advice}")
     if phase.status is Status.VIOLATED:

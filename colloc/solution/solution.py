@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self, cast
 
 import casadi as ca
@@ -384,8 +385,8 @@ class Solution(BaseSolution):
     def error(self) -> LocalError:
         gap, name = self.part_of or (CostGap(self.program, self.x, self.parameters, self.cost_scale), "")
         # Of an iterate that is no optimum of its own program, the distance from the best means nothing.
-        share = (lambda: gap.shares[name]) if self.outcome.status is Status.SOLVED else None
-        return local_error(self.nlp, self.x, self.parameters, self.total_cost_scale, share)
+        share = partial(gap.share, name) if self.outcome.status is Status.SOLVED else None
+        return local_error(self.program, self.x, self.parameters, self.total_cost_scale, share)
 
     @cached_property
     def violations(self) -> list[Violation]:

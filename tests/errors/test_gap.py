@@ -1,6 +1,7 @@
 """How far from the best a motion is said to be, against optima known in closed form or converged independently."""
 
 import pickle
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -226,3 +227,20 @@ def test_the_gap_is_measured_of_the_answer_alone(monkeypatch):
     error = pickle.loads(pickle.dumps(solution.error))
     assert error.totals == solution.error.totals
     assert len(steps) == 1
+
+
+def test_what_is_not_measured_yet_is_sent_as_it_is(monkeypatch):
+    """An error of which bounds alone were asked for takes no longer to be sent to another process; phases alike."""
+    problem = time_optimal()
+    solution = co.solve(problem, co.HermiteSimpson(6), between="nodes", compile=False)
+    phases = co.solve(bounce(), co.Radau(4, 4), guess=GUESS, compile=False, between="nodes", raise_on_failure=False)
+    totals = [solution.error.totals, phases.error.totals]
+    steps, step = [], _QuadraticModel.step
+    monkeypatch.setattr(_QuadraticModel, "step", lambda model: steps.append(model) or step(model))
+    anew = [replace(solution).error, replace(phases).error]
+    _ = [error.bounds for error in anew]
+    sent = pickle.loads(pickle.dumps(anew))
+    assert not steps
+    for error, total in zip(sent, totals, strict=True):
+        assert error.totals == pytest.approx(total, rel=1e-6, abs=1e-12)
+    assert len(steps) == 2
