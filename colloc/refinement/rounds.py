@@ -42,6 +42,8 @@ class Run:
         As in `solve`.
     tolerance : float
         Largest error between nodes of an answer that counts as solved.
+    cost_tolerance : float, optional
+        The same of the cost alone, if it is another.
     always : bool
         Whether nodes are added where inequalities are violated between them.
     deadline : float
@@ -54,6 +56,7 @@ class Run:
     solver: Solver
     progress: ProgressRequest
     tolerance: float
+    cost_tolerance: float | None = None
     always: bool = True
     deadline: float = float("inf")
     round: int = 1
@@ -106,7 +109,8 @@ class Run:
         built = time.perf_counter() - begin
         outcome = violated_constants(nlp, start.x, self.parameters) or self._end(self.solver, nlp, start)
         seconds = outcome.seconds | {"build": built + outcome.seconds["build"]}
-        outcome = replace(outcome, seconds=seconds, tolerance=self.tolerance)
+        of_cost = self.tolerance if self.cost_tolerance is None else self.cost_tolerance
+        outcome = replace(outcome, seconds=seconds, tolerance=self.tolerance, cost_tolerance=of_cost)
         return solution_of(nlp, outcome, self.parameters), start.x
 
     def _end(self, solver: Solver, nlp: NLP | SequenceNLP, start: Start) -> Outcome:

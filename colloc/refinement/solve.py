@@ -46,8 +46,8 @@ def solve(
     dynamics: InverseDynamics | None = None, sensitivities: DerivativeRecursion | None = None,
     solver: Solver | None = None, hessian: Hessian | None = None, ipopt: Mapping[str, Any] | None = None,
     compile: bool | Compile | None = None, progress: ProgressRequest = None,
-    violation_tolerance: float = 1e-2, between: str = "always", starts: int | None = None,
-    seconds: float | None = None, raise_on_failure: bool = True,
+    violation_tolerance: float = 1e-2, cost_tolerance: float | None = None, between: str = "always",
+    starts: int | None = None, seconds: float | None = None, raise_on_failure: bool = True,
 ) -> Solution: ...  # fmt: skip
 
 
@@ -58,8 +58,8 @@ def solve(
     dynamics: InverseDynamics | None = None, sensitivities: DerivativeRecursion | None = None,
     solver: Solver | None = None, hessian: Hessian | None = None, ipopt: Mapping[str, Any] | None = None,
     compile: bool | Compile | None = None, progress: ProgressRequest = None,
-    violation_tolerance: float = 1e-2, between: str = "always", starts: int | None = None,
-    seconds: float | None = None, raise_on_failure: bool = True,
+    violation_tolerance: float = 1e-2, cost_tolerance: float | None = None, between: str = "always",
+    starts: int | None = None, seconds: float | None = None, raise_on_failure: bool = True,
 ) -> SequenceSolution: ...  # fmt: skip
 
 
@@ -81,6 +81,7 @@ def solve(
     compile: bool | Compile | None = None,
     progress: ProgressRequest = None,
     violation_tolerance: float = 1e-2,
+    cost_tolerance: float | None = None,
     between: str = "always",
     starts: int | None = None,
     seconds: float | None = None,
@@ -136,6 +137,10 @@ def solve(
         announced on standard error wherever it leads.
     violation_tolerance : float
         Largest error between nodes, as in `Solution.error`, of an answer that counts as solved; `tol` if that is given.
+    cost_tolerance : float, optional
+        The same of the cost alone: how much dearer than the best of its valley an answer may be; by default
+        `violation_tolerance`. 1.0 where the best motion of this very curve is asked for, as where measured data are
+        followed, whose noise a finer spline would follow as well. Not beside `tol`.
     between : "always" or "nodes"
         Where inequalities hold: nodes are added where one is violated between them, and the NLP solved again from
         there, six times at most; or at the curve's own nodes alone.
@@ -186,6 +191,8 @@ def solve(
     """
     instance("problem", problem, Problem | Sequence | NLP | SequenceNLP)
     tolerance = finite_number("violation_tolerance", violation_tolerance, positive=True)
+    if cost_tolerance is not None:
+        cost_tolerance = finite_number("cost_tolerance", cost_tolerance, positive=True)
     screened = curve is None and not isinstance(problem, BaseNLP)
     if starts is not None:
         screened = count("starts", starts, at_least=1) > 1
@@ -194,6 +201,11 @@ def solve(
         tol = 1e-3 if tol is None else tol
     if tol is not None:
         tolerance = relative_tolerance("tol", tol)
+        if cost_tolerance is not None:
+            raise InputError(
+                "cost_tolerance is for motions of one curve, which is not refined; got "
+                f"cost_tolerance={cost_tolerance} beside tol={tol:g}: give a curve and no tol, or leave it out"
+            )
     choice("between", between, ("always", "nodes"))
     flag("raise_on_failure", raise_on_failure)
     check_progress(progress)
@@ -206,7 +218,7 @@ def solve(
         assert curve is not None
         nlp = program_of(problem, curve, newton_euler if dynamics is None else dynamics, sensitivities, compile)
     values = nlp.problem.parameter_values(parameters)
-    run = Run(values, chosen, progress, tolerance, between == "always", deadline)
+    run = Run(values, chosen, progress, tolerance, cost_tolerance, between == "always", deadline)
     solution, start = run(nlp, guess, begin)
     if screened:
         solution, guess = best_of_starts(nlp, solution, run, guess, starts)
@@ -262,7 +274,7 @@ def refine(
     deadline = time.perf_counter() + (np.inf if seconds is None else finite_number("seconds", seconds, positive=True))
     tolerance = relative_tolerance("tol", tol)
     run = Run(solution.parameters, chosen_solver(solver, ipopt, hessian), progress, tolerance, deadline=deadline)
-    judged = replace(solution, outcome=replace(solution.outcome, tolerance=run.tolerance))
+    judged = replace(solution, outcome=replace(solution.outcome, tolerance=tolerance, cost_tolerance=tolerance))
     finer = replace(refined(judged, run), starts=solution.starts)
     judge(finer, finer.x, raise_on_failure=False, seconds=seconds)
     assert isinstance(finer, type(solution))

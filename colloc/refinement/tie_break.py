@@ -86,7 +86,7 @@ def tie_break(
     begin = time.perf_counter()
     nlp = solution.nlp.for_problem(replace(problem, duration=solution.duration, minimize=cost))
     start = Start(np.clip(solution.x, nlp.lower, nlp.upper), near_optimum=True)
-    run = Run(solution.parameters, chosen, progress, solution.outcome.tolerance)
+    run = Run(solution.parameters, chosen, progress, solution.outcome.tolerance, solution.outcome.cost_tolerance)
     settled, _ = run(nlp, start, begin)
     assert isinstance(settled, Solution)
     judge(settled, start.x, raise_on_failure)

@@ -30,7 +30,7 @@ def warning_messages(solution: Solution | SequenceSolution) -> list[str]:
         for name, phase in solution.phases.items()
         for sentence in _of_phase(phase)
     ]
-    if solution.status is Status.COARSE and not any(_coarse(phase) for phase in solution.phases.values()):
+    if solution.status is Status.COARSE and not any(_causes(phase) for phase in solution.phases.values()):
         sentences.append(_change(solution))
     if "" not in solution.phases:
         sentences += _given_duration(solution.problem.minimize, solution.problem.horizon)
@@ -41,11 +41,8 @@ def _of_phase(phase: Solution) -> list[str]:
     """Sentences of warning for a phase by itself."""
     sentences, tolerance = [], phase.outcome.tolerance
     advice = f"refine, as in co.solve(..., tol={min(tolerance, 1e-3):.1g})"
-    if _coarse(phase):
-        error = phase.error
-        worse = [source for name, source in error.sources.items() if name != "bounds" and source.total > tolerance]
-        causes = "; ".join(source.described(error.t) for source in worse)
-        sentences.append(f"{causes}, tolerance {tolerance:.1g}: {advice}")
+    if causes := _causes(phase):
+        sentences.append(f"{'; '.join(causes)}: {advice}")
     if phase.status is Status.VIOLATED:
         worst = next(v for v in phase.violations if _is_bound(phase, v))
         sentences.append(f"{_violated(phase, worst)} (tolerance {tolerance:.1%}): {advice}")
@@ -54,11 +51,16 @@ def _of_phase(phase: Solution) -> list[str]:
     return sentences
 
 
-def _coarse(phase: Solution) -> bool:
-    """Whether the grid of a phase is too coarse for its motion."""
-    return (
-        phase.status is Status.COARSE and max(phase.error.untrue, phase.error["cost"].total) > phase.outcome.tolerance
-    )
+def _causes(phase: Solution) -> list[str]:
+    """Why the grid of a phase is too coarse for its motion, in sentences; none if it is not."""
+    if phase.status is not Status.COARSE:
+        return []
+    error, outcome, causes = phase.error, phase.outcome, []
+    for name, source in error.sources.items():
+        tolerance = outcome.cost_tolerance if name == "cost" else outcome.tolerance
+        if name != "bounds" and source.total > tolerance:
+            causes.append(f"{source.described(error.t)}, tolerance {tolerance:.1g}")
+    return causes
 
 
 def _given_duration(cost: Cost, horizon: Free) -> list[str]:

@@ -196,7 +196,8 @@ class BaseSolution(ABC):
             return Status.COARSE
         if self.error.bounds.max() > tolerance:
             return Status.VIOLATED
-        return Status.COARSE if max(self.error["cost"].total, self.cost_change) > tolerance else Status.SOLVED
+        dear = self.cost_change > tolerance or self.error["cost"].total > self.outcome.cost_tolerance
+        return Status.COARSE if dear else Status.SOLVED
 
     @property
     def cost_change(self) -> float:

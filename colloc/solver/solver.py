@@ -88,6 +88,8 @@ class Outcome:
         Wall time: "solve", of which "callbacks" in functions and derivatives; "build" before.
     tolerance : float
         Largest error between nodes, relative, of an answer that counts as solved.
+    cost_tolerance : float
+        The same of the cost alone.
     strategy : str
         How the solver came to this end, where it may try several ways: "monotone barrier", say.
 
@@ -105,6 +107,7 @@ class Outcome:
     iterations: int
     seconds: dict[str, float]
     tolerance: float = 1e-2
+    cost_tolerance: float = 1e-2
     strategy: str = ""
 
 

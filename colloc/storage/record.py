@@ -104,6 +104,8 @@ def stored_outcome(solution: Solution | SequenceSolution) -> tuple[dict[str, np.
         "iterations": solution.iterations,
         "seconds": solution.seconds,
     }
+    if solution.outcome.cost_tolerance != solution.outcome.tolerance:
+        meta["cost_tolerance"] = solution.outcome.cost_tolerance
     return arrays, meta
 
 
@@ -167,7 +169,7 @@ def outcome_from(arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> O
     multipliers = {"g": arrays["lam_g"], "x": arrays["lam_x"]}
     return Outcome(
         arrays["x"], multipliers, status, meta["message"], history, meta["iterations"], meta["seconds"],
-        meta["tolerance"],
+        meta["tolerance"], meta.get("cost_tolerance", meta["tolerance"]),
     )  # fmt: skip
 
 
@@ -238,6 +240,7 @@ _META: dict[str, tuple[Callable[[Any], bool], str]] = {
     "status": (lambda v: _text(v) and v in list(Status), f"one of {', '.join(Status)}"),
     "message": (_text, "a text"),
     "tolerance": (lambda v: _number(v) and v > 0, "a positive number"),
+    "cost_tolerance": (lambda v: _number(v) and v > 0, "a positive number"),  # where it is another
     "cost": (_number, "a finite number"),
     "terms": (_numbers, "an object of finite numbers"),
     "duration": (lambda v: _number(v) and v > 0, "a positive number"),
@@ -265,7 +268,8 @@ def _check_meta(name: str, arrays: Mapping[str, np.ndarray], meta: Mapping[str, 
     schema = meta.get("schema")
     if schema != SCHEMA or type(schema) is not int:
         raise InputError(f"{name!r} has schema version {schema!r:.50}, this library reads {SCHEMA}")
-    _check_names(name, "metadata", _META, meta)
+    needed = [field for field in _META if field in meta or field != "cost_tolerance"]
+    _check_names(name, "metadata", needed, meta)
     for field, value in meta.items():
         legal, words = _META[field]
         if not legal(value):

@@ -244,3 +244,16 @@ def test_what_is_not_measured_yet_is_sent_as_it_is(monkeypatch):
     for error, total in zip(sent, totals, strict=True):
         assert error.totals == pytest.approx(total, rel=1e-6, abs=1e-12)
     assert len(steps) == 2
+
+
+def test_a_tolerance_of_the_cost_alone():
+    """Of a motion on one curve: what it misses besides still counts."""
+    problem = time_optimal()
+    with pytest.warns(co.refinement.SolutionWarning, match=r"about 1\.9% .*, tolerance 0\.001: refine"):
+        strict = co.solve(problem, co.BSpline(8), compile=False, cost_tolerance=1e-3)
+    assert strict.status == co.solver.Status.COARSE
+    assert co.solve(problem, co.BSpline(8), compile=False, cost_tolerance=1.0).success
+    with pytest.warns(co.refinement.SolutionWarning, match="^between nodes shoulder needs .*, tolerance 1e-05: refine"):
+        co.solve(problem, co.HermiteSimpson(6), compile=False, violation_tolerance=1e-5, cost_tolerance=1.0)
+    with pytest.raises(co.InputError, match=r"got cost_tolerance=1\.0 beside tol=0\.001: give a curve and no tol"):
+        co.solve(problem, cost_tolerance=1.0)

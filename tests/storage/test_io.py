@@ -28,6 +28,13 @@ def test_a_saved_solution_comes_back_whole(solution: co.Solution, tmp_path: Path
     assert warm.iterations <= 2
 
 
+def test_a_tolerance_of_the_cost_alone_comes_back(tmp_path: Path):
+    solution = co.solve(time_optimal(), co.BSpline(8), compile=False, cost_tolerance=0.1)
+    co.save(solution, tmp_path / "motion.npz")
+    back = co.load(tmp_path / "motion.npz", time_optimal())
+    assert (back.outcome.tolerance, back.outcome.cost_tolerance, back.success) == (1e-2, 0.1, True)
+
+
 def test_the_file_reads_without_this_library(solution: co.Solution, tmp_path: Path):
     co.save(solution, tmp_path / "motion.npz")
     with np.load(tmp_path / "motion.npz", allow_pickle=False) as file:

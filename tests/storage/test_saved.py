@@ -115,7 +115,7 @@ WRONG = [
     ("iterations", None), ("iterations", -5), ("iterations", "many"), ("iterations", 1.5), ("message", None),
     ("message", 4), ("tolerance", float("nan")), ("tolerance", -1), ("tolerance", 10**400), ("duration", 2.0),
     ("schema", 99), ("schema", "1"), ("schema", True), ("terms", 3), ("rounds", [{}]), ("rounds", 3), ("versions", 3),
-    ("fingerprint", {"a": 1}), ("extra", 1),
+    ("fingerprint", {"a": 1}), ("extra", 1), ("cost_tolerance", 0),
 ]  # fmt: skip
 
 
