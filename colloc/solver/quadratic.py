@@ -42,10 +42,15 @@ class QuadraticProgram(NamedTuple):
 
     def by_piqp(self) -> QuadraticOptimum:
         """What PIQP finds."""
-        solver = ca.conic("piqp", "piqp", {"h": self.H.sparsity(), "a": self.A.sparsity()}, _PIQP)
-        bounds = {"lba": self.low, "uba": self.high, "lbx": self.least, "ubx": self.most}
-        result = solver(h=self.H, g=self.g, a=self.A, **bounds)
-        return self._optimum(result["x"], result["lam_a"], result["lam_x"], solved=solver.stats()["success"])
+        bounded = np.flatnonzero(
+            np.isfinite(self.low) | np.isfinite(self.high)
+        )  # of other rows PIQP complains in print
+        A, lam_a = self.A[bounded.tolist(), :], np.zeros(self.low.size)
+        solver = ca.conic("piqp", "piqp", {"h": self.H.sparsity(), "a": A.sparsity()}, _PIQP)
+        bounds = {"lba": self.low[bounded], "uba": self.high[bounded], "lbx": self.least, "ubx": self.most}
+        result = solver(h=self.H, g=self.g, a=A, **bounds)
+        lam_a[bounded] = np.array(result["lam_a"]).ravel()
+        return self._optimum(result["x"], ca.DM(lam_a), result["lam_x"], solved=solver.stats()["success"])
 
     def by_ipopt(self) -> QuadraticOptimum:
         """What IPOPT finds."""

@@ -179,6 +179,15 @@ def test_quadratic_programs_are_solved(solve):
     np.testing.assert_allclose([*optimum.lam_a, *optimum.lam_x], [-1.5, 5.0, 0.0], atol=1e-5)
 
 
+def test_rows_without_a_bound_are_no_rows(capfd: pytest.CaptureFixture[str]):
+    """Of which PIQP would print; and the multipliers stay where they belong."""
+    free, fast = time_optimal(), solved(time_optimal(), co.BSpline(12))
+    wide = co.path(lambda now: now.q[0] * now.q[1], lower=-1e20, upper=1e20, name="wide")
+    problem = co.Problem(free.model, free.duration, free.minimize, [wide, *free.subject_to])
+    assert solved(problem, co.BSpline(12)).error["cost"].total == pytest.approx(fast.error["cost"].total, rel=1e-6)
+    assert capfd.readouterr() == ("", "")
+
+
 def test_a_gap_that_nobody_knows_is_no_small_one(monkeypatch: pytest.MonkeyPatch):
     lost = QuadraticOptimum(np.zeros(0), np.zeros(0), np.zeros(0), float("nan"), False)
     for name in ("by_piqp", "by_ipopt"):
