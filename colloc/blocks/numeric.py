@@ -1,99 +1,102 @@
 """Derivatives of blocks at one decision vector, as matrices of numbers: for a single look they need no graph.
 
 The graphs of `assembly` are for solvers, which evaluate them again and again; to build one takes as long as some ten of
-its evaluations.
+its evaluations. With W_k the linear map from the decision vector to the local variables of slice k, and W all of these
+one below the other, gradient, Jacobian and Hessian are W' g, J W and W' H W, of block-diagonal J and H.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
 
 from colloc.blocks.block import Block
-from colloc.blocks.slices import Entries, sparse_matrix
-
-_Places = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows, columns and values that add up where they meet
-
-
-def gradient_at(costs: Sequence[Block], x: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Gradient of the summed costs, shape (n_x,)."""
-    gradient = np.zeros(x.size)
-    for block in costs:
-        values, _ = _evaluated(block, "gradient", x, p)
-        entries = block.sites.slices.gradient()
-        np.add.at(gradient, block.sites.slices.index[entries.row], entries.weight * values[entries.source])
-    return gradient
+from colloc.blocks.slices import sparse_matrix
+from colloc.support.lazy import cached_property
 
 
-def jacobian_at(constraints: Sequence[Block], x: np.ndarray, p: np.ndarray) -> ca.DM:
-    """Jacobian of all rows, slice after slice, sparse, shape (rows, n_x)."""
-    parts, first = [], 0
-    for block in constraints:
-        values, pattern = _evaluated(block, "jacobian", x, p)
-        entries, slices = block.sites.slices.jacobian(pattern), block.sites.slices
-        rows = first + entries.row[:, None] + block.n_rows * np.arange(block.n_slices)
-        parts.append(_places(entries, values, rows, slices.index[entries.column]))
-        first += block.n_rows * block.n_slices
-    return sparse_matrix(first, x.size, *_joined(parts))
-
-
-def hessian_at(
-    kind: str,
-    costs: Sequence[Block],
-    constraints: Sequence[Block],
-    x: np.ndarray,
-    p: np.ndarray,
-    multipliers: np.ndarray,
-) -> ca.DM:
-    """Second derivatives of the summed costs and of multipliers' rows, whole, sparse, shape (n_x, n_x).
+@dataclass(frozen=True, eq=False)
+class NumericDerivatives:
+    """Derivatives of summed costs, and of constraints, at one decision vector.
 
     Parameters
     ----------
-    kind : "hessian" or "gauss_newton"
-        The latter of sums of squares alone, without what other blocks add.
     costs, constraints : sequence of Block
-    x, p : ndarray
-    multipliers : ndarray, shape (rows,)
-        Of all rows, slice after slice.
+    x, p : ndarray, shapes (n_x,), (n_p,)
+        Decision vector and parameters.
     """
-    weights = [np.ones((1, block.n_slices)) for block in costs]
-    first = 0
-    for block in constraints:
-        count = block.n_rows * block.n_slices
-        weights.append(multipliers[first : first + count].reshape(block.n_slices, block.n_rows).T)
-        first += count
-    parts = []
-    for block, weight in zip((*costs, *constraints), weights, strict=True):
-        if block.functions.has(kind) and weight.any():
-            values, pattern = _evaluated(block, kind, x, p, weight)
-            entries, slices = block.sites.slices.hessian(pattern), block.sites.slices
-            row, column = slices.index[entries.row], slices.index[entries.column]
-            parts.append(_places(entries, values, np.minimum(row, column), np.maximum(row, column)))
-    upper = sparse_matrix(x.size, x.size, *_joined(parts))
-    return upper + ca.triu(upper, False).T
+
+    costs: Sequence[Block]
+    constraints: Sequence[Block]
+    x: np.ndarray
+    p: np.ndarray
+
+    @cached_property
+    def _maps(self) -> dict[Block, ca.DM]:
+        """W of every block, shape (N len(w), n_x)."""
+        return {block: _map(block, self.x.size) for block in (*self.costs, *self.constraints)}
+
+    @cached_property
+    def gradient(self) -> np.ndarray:
+        """Gradient of the summed costs, shape (n_x,)."""
+        gradient = ca.DM.zeros(self.x.size)
+        for block in self.costs:
+            gradient += self._maps[block].T @ ca.vec(ca.densify(_evaluated(block, "gradient", self.x, self.p)))
+        return np.array(gradient).ravel()
+
+    @cached_property
+    def jacobian(self) -> ca.DM:
+        """Jacobian of all rows, slice after slice, sparse, shape (rows, n_x)."""
+        parts = [_block_diagonal(block, "jacobian", self.x, self.p) @ self._maps[block] for block in self.constraints]
+        return ca.vertcat(ca.DM(0, self.x.size), *parts)
+
+    def hessian(self, kind: str, multipliers: np.ndarray | None = None) -> ca.DM:
+        """Second derivatives of the summed costs and of multipliers' rows, whole, sparse, shape (n_x, n_x).
+
+        Parameters
+        ----------
+        kind : "hessian" or "gauss_newton"
+            The latter of sums of squares alone, without what other blocks add.
+        multipliers : ndarray, shape (rows,), optional
+            Of all rows, slice after slice; none by default.
+        """
+        weights, first = [np.ones((1, block.n_slices)) for block in self.costs], 0
+        for block in self.constraints if multipliers is not None else ():
+            assert multipliers is not None
+            count = block.n_rows * block.n_slices
+            weights.append(multipliers[first : first + count].reshape(block.n_slices, block.n_rows).T)
+            first += count
+        total = ca.DM(self.x.size, self.x.size)
+        for block, weight in zip((*self.costs, *self.constraints), weights, strict=False):
+            if block.functions.has(kind) and weight.any():
+                upper, local = _block_diagonal(block, kind, self.x, self.p, weight), self._maps[block]
+                total += local.T @ ((upper + ca.triu(upper, False).T) @ local)
+        return total
 
 
-def _evaluated(
-    block: Block, kind: str, x: np.ndarray, p: np.ndarray, *multipliers: np.ndarray
-) -> tuple[np.ndarray, ca.Sparsity]:
-    """Nonzeros of a block's function in every slice, shape (nonzeros, N), and their pattern."""
+def _map(block: Block, n_x: int) -> ca.DM:
+    """The linear map from the decision vector to the local variables of all slices, one below the other."""
+    slices = block.sites.slices
+    count = block.sites.local.w.shape[0]
+    row = slices.row[:, None] + count * np.arange(slices.size)
+    return sparse_matrix(
+        count * slices.size, n_x, row.ravel(), slices.index[slices.column].ravel(), slices.weight.ravel()
+    )
+
+
+def _evaluated(block: Block, kind: str, x: np.ndarray, p: np.ndarray, *multipliers: np.ndarray) -> ca.DM:
+    """A block's function in every slice, side by side."""
     function, sites = getattr(block.functions, kind), block.sites
-    pattern = function.sparsity_out(0)
-    if not pattern.nnz() or not sites.size:
-        return np.zeros((pattern.nnz(), sites.size)), pattern
     mapped = function.map("map", "serial", sites.size, [2], []) if sites.size > 1 else function
-    result = ca.project(mapped(sites.slices.local(x), sites.data, p, *multipliers), mapped.sparsity_out(0))
-    return np.array(result.nonzeros()).reshape(sites.size, pattern.nnz()).T, pattern
+    return ca.project(mapped(sites.slices.local(x), sites.data, p, *multipliers), mapped.sparsity_out(0))
 
 
-def _places(entries: Entries, values: np.ndarray, row: np.ndarray, column: np.ndarray) -> _Places:
-    """What the nonzeros of all slices add to a matrix, and where."""
-    return row.ravel(), column.ravel(), (entries.weight * values[entries.source]).ravel()
-
-
-def _joined(parts: Sequence[_Places]) -> _Places:
-    nothing = np.zeros(0, dtype=int), np.zeros(0, dtype=int), np.zeros(0)
-    row, column, value = (np.concatenate(arrays) for arrays in zip(nothing, *parts, strict=True))
-    return row, column, value
+def _block_diagonal(block: Block, kind: str, x: np.ndarray, p: np.ndarray, *multipliers: np.ndarray) -> ca.DM:
+    """A block's function in every slice, one beside and below the other."""
+    pattern, size = getattr(block.functions, kind).sparsity_out(0), block.sites.size
+    if not pattern.nnz() or not size:
+        return ca.DM(pattern.size1() * size, pattern.size2() * size)
+    return ca.DM(ca.diagcat(*[pattern] * size), _evaluated(block, kind, x, p, *multipliers).nz[:])

@@ -12,6 +12,7 @@ from colloc.curves.mesh import Points, check_mesh, collocation_points, mesh_ends
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import radau
 from colloc.support.checks import spelt
+from colloc.support.lazy import cached_property
 
 
 @spelt
@@ -52,7 +53,7 @@ class HermiteSimpson(Transcription):
         object.__setattr__(self, "intervals", intervals)
         object.__setattr__(self, "breakpoints", breakpoints)
 
-    @property
+    @cached_property
     def basis(self) -> SplineBasis:
         return SplineBasis.of(mesh_ends(self.intervals, self.breakpoints), 4, 2)
 

@@ -12,6 +12,7 @@ from colloc.curves.mesh import Points, check_mesh, collocation_points, mesh_ends
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import radau
 from colloc.support.checks import spelt
+from colloc.support.lazy import cached_property
 
 _HIGHEST = 7  # degree of an interval, beyond which splitting is the better bargain
 
@@ -58,7 +59,7 @@ class Radau(Transcription):
         for name, value in (("intervals", intervals), ("degree", degree), ("breakpoints", breakpoints)):
             object.__setattr__(self, name, value)
 
-    @property
+    @cached_property
     def basis(self) -> SplineBasis:
         return SplineBasis.of(mesh_ends(self.intervals, self.breakpoints), np.add(self.degree, 1), 1)
 

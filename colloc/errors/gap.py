@@ -30,7 +30,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.blocks.block import Block
-from colloc.blocks.numeric import gradient_at, hessian_at, jacobian_at
+from colloc.blocks.numeric import NumericDerivatives
 from colloc.curves import BSpline
 from colloc.curves.curve import Transcription
 from colloc.curves.mesh import split
@@ -213,7 +213,8 @@ class _QuadraticModel:
 
     def __init__(self, nlp: NLP | SequenceNLP, x: np.ndarray, p: np.ndarray, scale: float):
         self._nlp, self._x, self._p = nlp, x, p
-        self._gradient, self._A = gradient_at(nlp.costs, x, p), jacobian_at(nlp.constraints, x, p)
+        self._derivatives = NumericDerivatives(nlp.costs, nlp.constraints, x, p)
+        self._gradient, self._A = self._derivatives.gradient, self._derivatives.jacobian
         # Bounds that are loose tell no size.
         self._sizes = np.minimum(nlp.scale_x, np.maximum(np.abs(x), 1.0))
         self._columns, self._unit = np.flatnonzero(nlp.free).tolist(), ca.diag(ca.DM(self._sizes[nlp.free]))
@@ -243,10 +244,10 @@ class _QuadraticModel:
         if not self._gradient[self._columns].any():  # any motion that meets the constraints is as good
             still, unmoved = np.zeros(self._x.size), np.zeros(self._nlp.n_g)
             return NewtonStep(still, still, unmoved, unmoved, still, 0.0, far=False)
-        gauss_newton = hessian_at("gauss_newton", self._nlp.costs, (), self._x, self._p, np.zeros(0))
+        gauss_newton = self._derivatives.hessian("gauss_newton")
         optimum = self._program(gauss_newton).optimum(self._doubt / self._scale)
         first = self._newton_step(optimum, gauss_newton)
-        H = hessian_at("hessian", self._nlp.costs, self._nlp.constraints, self._x, self._p, first.lam_g)
+        H = self._derivatives.hessian("hessian", first.lam_g)
         second = self._newton_step(self._program(H).by_piqp(), H)
         if self._gradient @ second.d > second.d @ second.curvature / 2:
             return first  # what negative curvature promises is further away than the expansion reaches

@@ -14,6 +14,7 @@ import numpy as np
 
 from colloc.problem import EndState, Problem
 from colloc.transcription.grid import Grid
+from colloc.transcription.layout import End
 
 _ORDERS = ("q", "qd", "qdd")
 
@@ -34,7 +35,7 @@ def fix_ends(problem: Problem, grid: Grid) -> FixedEnds:
         if isinstance(state, EndState):
             # A condition on a derivative may need the lower ones fixed first, whichever order they are stated in.
             conditions = sorted(enumerate(state.joint_values(problem.model)), key=lambda row: _order(row[1][0]))
-            joints = len(conditions)
+            joints, boundary = len(conditions), grid.end(state.where.s)
             components = state.state_values(problem.instant.states)
             ends.remaining_rows[name] = [
                 joints + row
@@ -44,7 +45,7 @@ def fix_ends(problem: Problem, grid: Grid) -> FixedEnds:
             ends.remaining_rows[name] += sorted(
                 row
                 for row, (quantity, joint, value) in conditions
-                if not _fix(problem, grid, ends, state.where.s, quantity, joint, value)
+                if not _fix(problem, boundary, ends, quantity, joint, value)
             )
     return ends
 
@@ -65,10 +66,9 @@ def _order(quantity: str) -> int:
     return _ORDERS.index(quantity) if quantity in _ORDERS else len(_ORDERS)
 
 
-def _fix(problem: Problem, grid: Grid, ends: FixedEnds, s: float, quantity: str, joint: int, value: float) -> bool:
+def _fix(problem: Problem, boundary: End, ends: FixedEnds, quantity: str, joint: int, value: float) -> bool:
     """Fix the variable that a row determines; False if it does not, or not within the variable's bounds."""
-    lower, upper = ends.lower, ends.upper
-    boundary, order = grid.end(s), _order(quantity)
+    lower, upper, order = ends.lower, ends.upper, _order(quantity)
     if order >= len(boundary.index):
         return False
     if order > 0 and not problem.model.has_plain_velocities:

@@ -74,7 +74,7 @@ class Grid:
         """The splines of states: those of velocities, as differential equations determine both at the same points."""
         return self.basis.derivative()
 
-    @property
+    @cached_property
     def splines(self) -> dict[str, SplineBasis]:
         """The splines of joints, signals and states, by the names that `layout` has for their control points."""
         return {"q": self.basis, "signals": self.curve.signals, "states": self.states}
@@ -83,7 +83,7 @@ class Grid:
     def layout(self) -> Layout:
         """The variables, with bounds on positions as bounds on their control points."""
         basis, problem = self.basis, self.problem
-        layout = lay_out(problem, basis.size, self.curve.signals.size)
+        layout = lay_out(problem, basis.size, self.splines["signals"].size)
         for limits in problem.windows("q"):
             if (inside := intervals_within(limits[0], basis)) is not None:
                 layout = layout.narrowed(problem, active_control_points(inside, basis), limits)
@@ -271,7 +271,7 @@ class Grid:
         s, _ = self.basis.sites()
         values["q"] = self.basis.interpolate(trajectory.q(s))
         if self.layout["signals"].size:
-            basis = self.curve.signals
+            basis = self.splines["signals"]
             s, interval = basis.sites()
             # Where a signal may jump there are sites on either side.
             start, end = basis.breakpoints[interval], basis.breakpoints[interval + 1]

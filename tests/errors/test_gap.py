@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import colloc as co
-from colloc.blocks.numeric import gradient_at, hessian_at, jacobian_at
+from colloc.blocks.numeric import NumericDerivatives
 from colloc.curves.mesh import mesh_ends
 from colloc.errors.gap import CostGap, _QuadraticModel
 from colloc.refinement.rounds import Run
@@ -136,11 +136,11 @@ def test_matrices_of_numbers_are_those_of_the_graphs():
     gradient, jacobian = np.array(nlp.grad_f(x, p)[1]).ravel(), np.array(ca.densify(nlp.jac_g(x, p)[1]))
     upper = nlp.hess_lag(x, p, 1.0, multipliers)
     hessian = np.array(ca.densify(upper + ca.triu(upper, False).T))
-    free = nlp.free
-    np.testing.assert_allclose(gradient_at(nlp.costs, x, p)[free], gradient[free], rtol=1e-9, atol=1e-9)
-    ours = np.array(ca.densify(jacobian_at(nlp.constraints, x, p)))
+    free, derivatives = nlp.free, NumericDerivatives(nlp.costs, nlp.constraints, x, p)
+    np.testing.assert_allclose(derivatives.gradient[free], gradient[free], rtol=1e-9, atol=1e-9)
+    ours = np.array(ca.densify(derivatives.jacobian))
     np.testing.assert_allclose(ours[:, free], jacobian[:, free], rtol=1e-9, atol=1e-9)
-    ours = np.array(ca.densify(hessian_at("hessian", nlp.costs, nlp.constraints, x, p, multipliers)))
+    ours = np.array(ca.densify(derivatives.hessian("hessian", multipliers)))
     size = np.abs(hessian).max()
     np.testing.assert_allclose(ours[np.ix_(free, free)], hessian[np.ix_(free, free)], atol=1e-11 * size)
 
