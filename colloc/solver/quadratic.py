@@ -12,7 +12,8 @@ import casadi as ca
 import numpy as np
 
 _PIQP = {"error_on_fail": False, "piqp": {"max_iter": 60}}
-_IPOPT = {"print_level": 0, "sb": "yes", "max_iter": 200, "tol": 1e-7, "hessian_constant": "yes"}
+_IPOPT = {"print_level": 0, "sb": "yes", "max_iter": 200, "tol": 1e-7}
+_IPOPT |= dict.fromkeys(("hessian_constant", "jac_c_constant", "jac_d_constant"), "yes")
 
 
 class QuadraticProgram(NamedTuple):
