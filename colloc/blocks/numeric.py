@@ -53,6 +53,10 @@ class NumericDerivatives:
         parts = [_block_diagonal(block, "jacobian", self.x, self.p) @ self._maps[block] for block in self.constraints]
         return ca.vertcat(ca.DM(0, self.x.size), *parts)
 
+    def lagrangian_gradient(self, multipliers: np.ndarray) -> np.ndarray:
+        """Gradient of the summed costs and of multipliers' rows, shape (n_x,); multipliers, shape (rows,)."""
+        return self.gradient + np.array(self.jacobian.T @ multipliers).ravel()
+
     def hessian(self, kind: str, multipliers: np.ndarray | None = None) -> ca.DM:
         """Second derivatives of the summed costs and of multipliers' rows, whole, sparse, shape (n_x, n_x).
 

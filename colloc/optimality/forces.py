@@ -15,6 +15,7 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from colloc.blocks.block import Block
+from colloc.blocks.numeric import NumericDerivatives
 from colloc.numerics.bspline import SplineBasis
 from colloc.optimality.contact import contact
 from colloc.problem import natural_size
@@ -135,15 +136,13 @@ def forces(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, lam_g: np.ndarray, lam_x:
     for name, phase in nlp.phases.items():
         _check_phase(name, phase)
     parts: dict[str, list[Forces]] = {name: [] for name in nlp.phases}
-    gradient = np.zeros(nlp.n_x)
     for block, multipliers in _with_multipliers(nlp, lam_g):
         slopes, explicit = _slopes(block, x, p, multipliers)
-        slices = block.sites.slices
-        np.add.at(gradient, slices.index[slices.column], slopes.sum(axis=0).T[slices.row] * slices.weight)
-        local = slices.local(x)
+        local = block.sites.slices.local(x)
         for name, force in _by_phase(nlp, x, block, slopes, explicit, local):
             parts[name].append(force)
-    pull = np.where(nlp.free, lam_x, -gradient)
+    at = NumericDerivatives(nlp.costs, nlp.constraints, x, p)
+    pull = np.where(nlp.free, lam_x, -at.lagrangian_gradient(lam_g))
     for name, phase in nlp.phases.items():
         parts[name].append(_of_bounds(phase, x[nlp.parts[name]], pull[nlp.parts[name]]))
     return {name: _joined(nlp.phases[name].grid, acting) for name, acting in parts.items()}

@@ -22,9 +22,8 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.blocks.assembly import Assembly
 from colloc.blocks.block import Block
-from colloc.blocks.evaluation import Evaluation
+from colloc.blocks.numeric import NumericDerivatives
 from colloc.blocks.slices import triplet
 from colloc.optimality.active_set import ActiveSet
 from colloc.support.lazy import cached_property
@@ -101,17 +100,14 @@ class KKTSystem:
         return {name: vars(self)[name] for name in ("nlp", "parameters", "optimum")}
 
     @cached_property
-    def _derivatives(self) -> tuple[np.ndarray, ca.DM, ca.DM]:
-        """Gradient of the cost, Jacobian of the rows and Hessian of the Lagrangian, by fixed variables as well."""
-        nlp, everything = self.nlp, np.ones(self.nlp.n_x, dtype=bool)
-        evaluation = Evaluation((*nlp.costs, *nlp.constraints), ("gradient", "jacobian", "hessian"), compile=False)
-        x, p, rows = (ca.MX.sym(name, size) for name, size in (("x", nlp.n_x), ("p", nlp.n_p), ("rows", nlp.n_g)))
-        assembly = Assembly(evaluation, x, p, everything)
-        outputs = [assembly.gradient(nlp.costs), assembly.jacobian(nlp.constraints, nlp.offsets)]
-        outputs.append(assembly.hessian("hessian", nlp.costs, nlp.constraints, nlp.offsets, ca.MX(1), rows))
-        function = ca.Function("derivatives", [x, p, rows], outputs)
-        gradient, jacobian, upper = function(self.optimum.x, self.parameters, self.optimum.multipliers)
-        return np.array(gradient).ravel(), jacobian, ca.triu2symm(upper)
+    def _at_optimum(self) -> NumericDerivatives:
+        """Derivatives of costs and rows, by fixed variables as well."""
+        return NumericDerivatives(self.nlp.costs, self.nlp.constraints, self.optimum.x, self.parameters)
+
+    @cached_property
+    def _hessian(self) -> ca.DM:
+        """That of the Lagrangian."""
+        return self._at_optimum.hessian("hessian", self.optimum.multipliers)
 
     @cached_property
     def _free(self) -> np.ndarray:
@@ -136,7 +132,7 @@ class KKTSystem:
     @cached_property
     def _scaled(self) -> tuple[np.ndarray, ca.DM]:
         """Sizes and matrix: natural sizes, then as many more powers as make all rows alike (Ruiz 2001)."""
-        _, jacobian, hessian = self._derivatives
+        jacobian, hessian = self._at_optimum.jacobian, self._hessian
         free, active, scale = self._free.tolist(), self._active.tolist(), self.optimum.scale
         none = ca.DM(len(active), len(active))
         matrix = ca.blockcat(hessian[free, free], jacobian[active, free].T, jacobian[active, free], none)
@@ -234,13 +230,12 @@ class KKTSystem:
     @cached_property
     def cost_rate(self) -> Rate:
         """What the cost changes by: the multipliers, and the slope of the Lagrangian by the parameters."""
-        gradient, jacobian, _ = self._derivatives
         free, sizes, multipliers = self._free, self._sizes, self.optimum.multipliers.copy()
         # A step of Newton's method: solvers leave multipliers less exact than the motion.
-        slope = gradient + np.array(jacobian.T @ multipliers).ravel()
+        slope = self._at_optimum.lagrangian_gradient(multipliers)
         right = np.append(-slope[free], np.zeros(self._active.size)) * sizes / self.optimum.scale.cost
         multipliers[self._active] += (self._solve(right) * sizes)[free.size :]
-        slope = gradient + np.array(jacobian.T @ multipliers).ravel()
+        slope = self._at_optimum.lagrangian_gradient(multipliers)
         return Rate(self._by_parameters(np.zeros(self.nlp.n_x), multipliers, 1.0), -multipliers, slope)
 
     def rate_of(self, direction: np.ndarray) -> Rate:
@@ -269,7 +264,7 @@ class KKTSystem:
 
     def _right(self, move: DataChange) -> np.ndarray:
         """The right-hand side of a move, in the sizes of the matrix."""
-        _, jacobian, hessian = self._derivatives
+        jacobian, hessian = self._at_optimum.jacobian, self._hessian
         slope, value = self._forcing(move.parameters)
         x = -slope - np.array(hessian @ move.variables).ravel()
         rows = move.rows - value - np.array(jacobian @ move.variables).ravel()
@@ -277,7 +272,7 @@ class KKTSystem:
 
     def _projection(self, vector: np.ndarray) -> Rate:
         """The right-hand sides of moves, in the sizes of the matrix, times a vector."""
-        _, jacobian, hessian = self._derivatives
+        jacobian, hessian = self._at_optimum.jacobian, self._hessian
         x, rows, entries = np.zeros(self.nlp.n_x), np.zeros(self.nlp.n_g), vector * self._sizes
         x[self._free], rows[self._active] = entries[: self._free.size], entries[self._free.size :]
         by_variables = -np.array(hessian @ x + jacobian.T @ rows).ravel()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from colloc.blocks.numeric import NumericDerivatives
 from colloc.transcription import BaseNLP
 
 
@@ -38,9 +39,9 @@ def multipliers_without_fixed(
         if name in before and before[name].size == index.size:
             rows[index], known[index] = multipliers["g"][before[name]], True
     variables, fixed = np.where(nlp.free, multipliers["x"], 0.0), np.flatnonzero(~nlp.free)
-    jacobian = opened.jac_g(x, p)[1]
-    slopes = np.array(jacobian[np.flatnonzero(~known).tolist(), fixed.tolist()].full())
-    left = np.array(opened.grad_f(x, p)[1] + jacobian.T @ rows).ravel()[fixed]
+    at = NumericDerivatives(opened.costs, opened.constraints, x, p)
+    slopes = at.jacobian[np.flatnonzero(~known).tolist(), fixed.tolist()].full()
+    left = at.lagrangian_gradient(rows)[fixed]
     durations = [opened.parts[name].start + int(part.grid.layout.duration[0]) for name, part in opened.phases.items()]
     of_ends = ~np.isin(fixed, durations)
     rows[~known] = np.linalg.lstsq(slopes[:, of_ends].T, -left[of_ends], rcond=None)[0]

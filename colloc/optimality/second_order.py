@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from colloc.blocks.numeric import NumericDerivatives
 from colloc.support.display import short
 from colloc.transcription import NLP, BaseNLP
 
@@ -178,9 +179,9 @@ def _inertia(
     """The second-order conditions of an answer that some constraints hold."""
     free = np.flatnonzero(active.variables)
     scale = nlp.scale_x[free]
-    jacobian = np.array(nlp.jac_g(x, p)[1])[np.ix_(active.rows, free)] * scale / nlp.scale_g[active.rows, None]
-    upper = np.array(nlp.hess_lag(x, p, 1.0, multipliers))[np.ix_(free, free)]
-    hessian = (upper + np.triu(upper, 1).T) * scale * scale[:, None]
+    at, moving, rows = NumericDerivatives(nlp.costs, nlp.constraints, x, p), free.tolist(), np.flatnonzero(active.rows)
+    jacobian = at.jacobian[rows.tolist(), moving].full() * scale / nlp.scale_g[rows, None]
+    hessian = at.hessian("hessian", multipliers)[moving, moving].full() * scale * scale[:, None]
     directions = _null_space(jacobian)
     values, vectors = np.linalg.eigh(directions.T @ hessian @ directions)
     moves = np.zeros((nlp.n_x, values.size))
