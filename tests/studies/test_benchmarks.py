@@ -15,13 +15,16 @@ import colloc.studies.benchmarks.compile
 import colloc.studies.benchmarks.error_control
 import colloc.studies.benchmarks.evaluate
 import colloc.studies.benchmarks.first_call
+import colloc.studies.benchmarks.gap
 import colloc.studies.benchmarks.memory
 import colloc.studies.benchmarks.nlp_callbacks
 import colloc.studies.benchmarks.phases
 import colloc.studies.benchmarks.random_starts
 import colloc.studies.benchmarks.scaling
 import colloc.studies.benchmarks.tie_break
+from colloc.studies.benchmarks.gap import Look, look
 from colloc.studies.benchmarks.timing import alternately
+from colloc.studies.classics.optima import CLASSICS
 
 
 def run(benchmark, tmp_path: Path) -> dict[str, float]:
@@ -150,3 +153,41 @@ def test_calls_take_turns():
     timings = alternately({"a": call("a"), "b": call("b")}, rounds=4, visit=0.0)
     assert order == ["a", "b"] * 5  # once to see how long it takes
     assert all(0 <= timing.minimum <= timing.median for timing in timings.values())
+
+
+def test_gaps_are_measured_against_the_best_motion_of_the_valley():
+    """A double integrator with a limit on its speed, whose least time is known in closed form."""
+    classic = CLASSICS["double_integrator_speed"]
+    looks = look("speed", classic.problem())
+    assert len(looks) == len(colloc.studies.benchmarks.gap.CURVES)
+    for seen, curve in zip(looks, colloc.studies.benchmarks.gap.CURVES, strict=True):
+        cost = colloc.solve(classic.problem(), curve, compile=False, cost_tolerance=1.0).cost
+        assert seen.true == pytest.approx(1 - classic.optimum / cost, rel=2e-3, abs=1e-5)
+        assert seen.counts
+        assert 0.5 < seen.ratio < 1.5
+
+
+def test_gaps_that_are_not_known_or_are_of_another_valley_do_not_count():
+    seen = Look("a problem", "a curve", 1e-3, 1e-3, 1e-5, 0.01, True, 0.1, 1.0)
+    assert seen.counts
+    for changes in ({"true": 9e-5}, {"sure": 3e-4}, {"away": 0.2}):
+        assert not seen._replace(**changes).counts
+
+
+def test_a_run_that_was_broken_off_goes_on_where_it_was(tmp_path, monkeypatch):
+    benchmark = colloc.studies.benchmarks.gap
+    tried: list[str] = []
+
+    def looked(name: str, problem: object) -> list[Look]:
+        tried.append(name)
+        return [Look(name, repr(benchmark.CURVES[0]), 2e-3, 1e-3, 1e-5, 0.01, True, 0.1, 1.0)]
+
+    monkeypatch.setattr(benchmark, "look", looked)
+    words = ["--quick", "--keep", str(tmp_path / "looks.jsonl")]
+    numbers = benchmark.main(words)
+    lines = (tmp_path / "looks.jsonl").read_text().splitlines()
+    (tmp_path / "looks.jsonl").write_text("\n".join(lines[:2]) + "\n")
+    del tried[:2]
+    assert benchmark.main(words) == numbers
+    assert len(tried) == 4
+    assert (numbers["gap.counted"], numbers["gap.within"], numbers["gap.median"]) == (4, 1, 2)
