@@ -161,3 +161,12 @@ def test_files_keep_the_mesh(curve, tmp_path):
     again = co.load(tmp_path / "motion.npz", problem)
     assert again.curve == curve
     np.testing.assert_array_equal(again.q, solution.q)
+
+
+@pytest.mark.parametrize("curve", [co.BSpline(5), co.Radau(4), co.HermiteSimpson(4)], ids=str)
+def test_splines_are_made_once(curve):
+    """They are asked for at every turn where a program is built."""
+    assert curve.basis is curve.basis
+    grid = co.transcribe(time_optimal(), curve, compile=False).grid
+    assert grid.splines["signals"] is grid.splines["signals"]
+    assert grid.basis is curve.basis
