@@ -40,19 +40,20 @@ def block_kernel(block: Block, kind: str) -> BlockKernel:
         return _second(block, exact=kind == "hessian")
     if kind == "jacobian" and not block.sites.slices.plain:
         return _jacobian(block)
-    return _direct(block, getattr(block.functions, kind))
+    return _direct(block, kind)
 
 
-def _direct(block: Block, function: ca.Function) -> BlockKernel:
+def _direct(block: Block, kind: str) -> BlockKernel:
     """Results as they are."""
-    return BlockKernel(Kernel(_nonzeros(function), shared=_SHARED), (), function.sparsity_out(0), block.sites.slices)
+    kernel = block.functions.kernel(kind)
+    return BlockKernel(kernel, (), kernel.function.sparsity_out(0), block.sites.slices)
 
 
 def _jacobian(block: Block) -> BlockKernel:
     function, weight = block.functions.jacobian, block.sites.slices.weight
     pool = _Pool(function, weight.shape[0])
     row, slot, _ = pool.times_map(block.sites.slices, *triplet(function.sparsity_out(0)), pool.outputs[0])
-    kernel = Kernel(_nonzeros(function), (weight.shape[0],), _SHARED, tuple(pool.passes))
+    kernel = Kernel(function, (weight.shape[0],), _SHARED, tuple(pool.passes))
     slots = block.sites.slices.index.shape[0]
     return BlockKernel(kernel, (weight,), _pattern(block.n_rows, slots, row, slot), Slices.of(block.sites.slices.index))
 
@@ -60,7 +61,7 @@ def _jacobian(block: Block) -> BlockKernel:
 def _second(block: Block, *, exact: bool) -> BlockKernel:
     function = block.functions.second_order if exact else block.functions.first_order
     if block.weights is None and block.sites.slices.plain:
-        return _direct(block, block.functions.hessian)
+        return _direct(block, "hessian")
     slices, slots = block.sites.slices, block.sites.slices.index.shape[0]
     weight = np.ones((1, block.n_slices)) if slices.plain else slices.weight
     pool = _Pool(function, weight.shape[0])
@@ -72,7 +73,7 @@ def _second(block: Block, *, exact: bool) -> BlockKernel:
         terms += _gauss(pool, slices, *patterns[-2], pool.outputs[-2], pool.outputs[-1])
     key, left, right = (np.concatenate(k) for k in zip(*terms, strict=True))
     place, _ = pool.add(key, left, right)
-    kernel = Kernel(_nonzeros(function), (weight.shape[0],), _SHARED, tuple(pool.passes))
+    kernel = Kernel(function, (weight.shape[0],), _SHARED, tuple(pool.passes))
     pattern = _pattern(slots, slots, place % slots, place // slots)
     return BlockKernel(kernel, (weight,), pattern, Slices.of(slices.index), additive=True)
 
@@ -149,9 +150,3 @@ def _pattern(rows: int, columns: int, row: np.ndarray, column: np.ndarray) -> ca
     """Pattern of places that come sorted by column, then row."""
     starts = np.searchsorted(column, np.arange(columns + 1))
     return ca.Sparsity(rows, columns, starts.tolist(), row.tolist())
-
-
-def _nonzeros(function: ca.Function) -> ca.Function:
-    """A function with its results as dense columns of nonzeros."""
-    inputs = function.sx_in()
-    return ca.Function("nonzeros", inputs, [ca.vec(result).nz[:] for result in function.call(inputs)])

@@ -21,7 +21,7 @@ def gradient_at(costs: Sequence[Block], x: np.ndarray, p: np.ndarray) -> np.ndar
     """Gradient of the summed costs, shape (n_x,)."""
     gradient = np.zeros(x.size)
     for block in costs:
-        values, _ = _evaluated(block, "gradient", x, p)
+        values, _ = block.nonzeros("gradient", x, p)
         entries = block.sites.slices.gradient()
         np.add.at(gradient, block.sites.slices.index[entries.row], entries.weight * values[entries.source])
     return gradient
@@ -31,7 +31,7 @@ def jacobian_at(constraints: Sequence[Block], x: np.ndarray, p: np.ndarray) -> c
     """Jacobian of all rows, slice after slice, sparse, shape (rows, n_x)."""
     parts, first = [], 0
     for block in constraints:
-        values, pattern = _evaluated(block, "jacobian", x, p)
+        values, pattern = block.nonzeros("jacobian", x, p)
         entries, slices = block.sites.slices.jacobian(pattern), block.sites.slices
         rows = first + entries.row[:, None] + block.n_rows * np.arange(block.n_slices)
         parts.append(_places(entries, values, rows, slices.index[entries.column]))
@@ -67,25 +67,12 @@ def hessian_at(
     parts = []
     for block, weight in zip((*costs, *constraints), weights, strict=True):
         if block.functions.has(kind) and weight.any():
-            values, pattern = _evaluated(block, kind, x, p, weight)
+            values, pattern = block.nonzeros(kind, x, p, weight)
             entries, slices = block.sites.slices.hessian(pattern), block.sites.slices
             row, column = slices.index[entries.row], slices.index[entries.column]
             parts.append(_places(entries, values, np.minimum(row, column), np.maximum(row, column)))
     upper = sparse_matrix(x.size, x.size, *_joined(parts))
     return upper + ca.triu(upper, False).T
-
-
-def _evaluated(
-    block: Block, kind: str, x: np.ndarray, p: np.ndarray, *multipliers: np.ndarray
-) -> tuple[np.ndarray, ca.Sparsity]:
-    """Nonzeros of a block's function in every slice, shape (nonzeros, N), and their pattern."""
-    function, sites = getattr(block.functions, kind), block.sites
-    pattern = function.sparsity_out(0)
-    if not pattern.nnz() or not sites.size:
-        return np.zeros((pattern.nnz(), sites.size)), pattern
-    mapped = function.map("map", "serial", sites.size, [2], []) if sites.size > 1 else function
-    result = ca.project(mapped(sites.slices.local(x), sites.data, p, *multipliers), mapped.sparsity_out(0))
-    return np.array(result.nonzeros()).reshape(sites.size, pattern.nnz()).T, pattern
 
 
 def _places(entries: Entries, values: np.ndarray, row: np.ndarray, column: np.ndarray) -> _Places:
