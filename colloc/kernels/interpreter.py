@@ -32,7 +32,7 @@ from colloc.kernels.source import interpreter_source
 from colloc.support.checks import warn
 from colloc.support.progress import announce
 
-_SECONDS = 3.0  # that its compilation takes
+_SECONDS = 1.0  # that its compilation takes
 _programs: weakref.WeakKeyDictionary[Kernel, np.ndarray] = weakref.WeakKeyDictionary()
 _failed: list[str] = []  # what has been warned of
 _libraries: dict[tuple[Path, str], Path] = {}  # those in memory, by directory and key

@@ -21,6 +21,7 @@ import colloc.studies.benchmarks.phases
 import colloc.studies.benchmarks.random_starts
 import colloc.studies.benchmarks.scaling
 import colloc.studies.benchmarks.tie_break
+import colloc.studies.benchmarks.waiting
 from colloc.studies.benchmarks.timing import alternately
 
 
@@ -150,3 +151,11 @@ def test_calls_take_turns():
     timings = alternately({"a": call("a"), "b": call("b")}, rounds=4, visit=0.0)
     assert order == ["a", "b"] * 5  # once to see how long it takes
     assert all(0 <= timing.minimum <= timing.median for timing in timings.values())
+
+
+@pytest.mark.slow
+def test_waiting_finds_the_same_motions_either_way(tmp_path):
+    numbers = run(colloc.studies.benchmarks.waiting, tmp_path)
+    assert numbers["arms.solved"] == numbers["arms.motions"] == 2
+    assert numbers["arms.difference"] < 1e-8
+    assert {"arms.median", "arms.worst", "arms.first", "arms.median.vm", "arms.speedup.callbacks"} <= numbers.keys()
