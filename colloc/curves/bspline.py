@@ -22,6 +22,7 @@ from colloc.curves.mesh import (
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
 from colloc.support.checks import InputError, choice, count, finite_array, finite_number, pair, quoted, spelt
+from colloc.support.lazy import cached_property
 
 
 @spelt
@@ -99,7 +100,7 @@ class BSpline(Transcription):
                 raise InputError(f"nodes move with free knots, as many on every interval: leave out nodes={self.nodes}")
             object.__setattr__(self, "spacing", _spacing(self.spacing, np.diff(self.basis.breakpoints)))
 
-    @property
+    @cached_property
     def basis(self) -> SplineBasis:
         continuity = self.degree - 1 if self.continuity is None else np.asarray(self.continuity)
         return SplineBasis.of(mesh_ends(self.intervals, self.breakpoints), self.degree, continuity)

@@ -213,7 +213,7 @@ def solve(
     if screened:
         solution, guess = best_of_starts(nlp, solution, run, guess, starts)
     if tol is not None:
-        solution = replace(refined(solution, run, guess), starts=solution.starts)
+        solution = refined(solution, run, guess).changed(starts=solution.starts)
     judge(solution, start, raise_on_failure, seconds)
     return solution
 
@@ -264,8 +264,8 @@ def refine(
     deadline = time.perf_counter() + (np.inf if seconds is None else finite_number("seconds", seconds, positive=True))
     tolerance = relative_tolerance("tol", tol)
     run = Run(solution.parameters, chosen_solver(solver, ipopt, hessian), progress, tolerance, deadline=deadline)
-    judged = replace(solution, outcome=replace(solution.outcome, tolerance=run.tolerance))
-    finer = replace(refined(judged, run), starts=solution.starts)
+    judged = solution.changed(outcome=replace(solution.outcome, tolerance=run.tolerance))
+    finer = refined(judged, run).changed(starts=solution.starts)
     judge(finer, finer.x, raise_on_failure=False, seconds=seconds)
     assert isinstance(finer, type(solution))
     return finer

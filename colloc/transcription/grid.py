@@ -74,7 +74,7 @@ class Grid:
         """The splines of states: those of velocities, as differential equations determine both at the same points."""
         return self.basis.derivative()
 
-    @property
+    @cached_property
     def splines(self) -> dict[str, SplineBasis]:
         """The splines of joints, signals and states, by the names that `layout` has for their control points."""
         return {"q": self.basis, "signals": self.curve.signals, "states": self.states}

@@ -77,7 +77,7 @@ def notes(numbers: dict[str, float]) -> list[str]:
         f"machine {numbers['arms.median.vm']:.2f} and {numbers['arms.worst.vm']:.2f}",
         f"  the virtual machine over the interpreter, median of the ratios: {numbers['arms.speedup.total']:.2f}, "
         f"of callbacks {numbers['arms.speedup.callbacks']:.1f}; costs differ by {numbers['arms.difference']:.1e}",
-        f"  first ever on a machine: {numbers['arms.first']:.2f} beside {numbers['arms.compilation']:.2f} of compilation",
+        f"  first ever on a machine: {numbers['arms.first']:.2f}, and {numbers['arms.compilation']:.2f} of compilation",
     ]
 
 
