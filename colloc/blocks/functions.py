@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -35,7 +37,8 @@ class BlockFunctions:
     local: LocalView
     rows: Rows
     weights: ca.SX | None = None
-    _kernels: dict[str, Kernel] = field(default_factory=dict, init=False, repr=False)
+    # what has been made of the functions for evaluation at many slices, by what it depends on
+    kernels: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def expression(self) -> ca.SX:
@@ -127,9 +130,9 @@ class BlockFunctions:
 
     def kernel(self, kind: str) -> Kernel:
         """One of the functions above, named by `kind`, for evaluation at many slices at once."""
-        if kind not in self._kernels:
-            self._kernels[kind] = Kernel(getattr(self, kind), shared=_PARAMETERS)
-        return self._kernels[kind]
+        if kind not in self.kernels:
+            self.kernels[kind] = Kernel(getattr(self, kind), shared=_PARAMETERS)
+        return self.kernels[kind]
 
     def operations(self, kind: str) -> int:
         """Number of operations of one of the functions above, named by `kind`, at a slice."""

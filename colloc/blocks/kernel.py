@@ -35,7 +35,23 @@ class BlockKernel:
 
 
 def block_kernel(block: Block, kind: str) -> BlockKernel:
-    """The kernel of one of a block's functions: value, gradient, jacobian, hessian or gauss_newton."""
+    """The kernel of one of a block's functions: value, gradient, jacobian, hessian or gauss_newton.
+
+    Blocks that differ in their places alone, such as those of one problem on several grids, share it.
+    """
+    slices, known = block.sites.slices, block.functions.kernels
+    key = (kind, slices.plain, slices.index.shape[0], slices.row.tobytes(), slices.column.tobytes())
+    if key not in known:
+        known[key] = _kernel(block, kind)
+    kernel, pattern, additive = known[key]
+    if not kernel.extra:
+        return BlockKernel(kernel, (), pattern, slices, additive)
+    weight = np.ones((1, slices.size)) if slices.plain else slices.weight
+    return BlockKernel(kernel, (weight,), pattern, Slices.of(slices.index), additive)
+
+
+def _kernel(block: Block, kind: str) -> tuple[Kernel, ca.Sparsity, bool]:
+    """The kernel, pattern and additivity of a `BlockKernel`."""
     if kind in ("hessian", "gauss_newton"):
         return _second(block, exact=kind == "hessian")
     if kind == "jacobian" and not block.sites.slices.plain:
@@ -43,28 +59,28 @@ def block_kernel(block: Block, kind: str) -> BlockKernel:
     return _direct(block, kind)
 
 
-def _direct(block: Block, kind: str) -> BlockKernel:
+def _direct(block: Block, kind: str) -> tuple[Kernel, ca.Sparsity, bool]:
     """Results as they are."""
     kernel = block.functions.kernel(kind)
-    return BlockKernel(kernel, (), kernel.function.sparsity_out(0), block.sites.slices)
+    return kernel, kernel.function.sparsity_out(0), False
 
 
-def _jacobian(block: Block) -> BlockKernel:
-    function, weight = block.functions.jacobian, block.sites.slices.weight
-    pool = _Pool(function, weight.shape[0])
+def _jacobian(block: Block) -> tuple[Kernel, ca.Sparsity, bool]:
+    function, weights = block.functions.jacobian, block.sites.slices.weight.shape[0]
+    pool = _Pool(function, weights)
     row, slot, _ = pool.times_map(block.sites.slices, *triplet(function.sparsity_out(0)), pool.outputs[0])
-    kernel = Kernel(function, (weight.shape[0],), _SHARED, tuple(pool.passes))
+    kernel = Kernel(function, (weights,), _SHARED, tuple(pool.passes))
     slots = block.sites.slices.index.shape[0]
-    return BlockKernel(kernel, (weight,), _pattern(block.n_rows, slots, row, slot), Slices.of(block.sites.slices.index))
+    return kernel, _pattern(block.n_rows, slots, row, slot), False
 
 
-def _second(block: Block, *, exact: bool) -> BlockKernel:
+def _second(block: Block, *, exact: bool) -> tuple[Kernel, ca.Sparsity, bool]:
     function = block.functions.second_order if exact else block.functions.first_order
     if block.weights is None and block.sites.slices.plain:
         return _direct(block, "hessian")
     slices, slots = block.sites.slices, block.sites.slices.index.shape[0]
-    weight = np.ones((1, block.n_slices)) if slices.plain else slices.weight
-    pool = _Pool(function, weight.shape[0])
+    weights = 1 if slices.plain else slices.weight.shape[0]
+    pool = _Pool(function, weights)
     patterns = [triplet(function.sparsity_out(k)) for k in range(function.n_out())]
     terms = []
     if exact:
@@ -73,9 +89,8 @@ def _second(block: Block, *, exact: bool) -> BlockKernel:
         terms += _gauss(pool, slices, *patterns[-2], pool.outputs[-2], pool.outputs[-1])
     key, left, right = (np.concatenate(k) for k in zip(*terms, strict=True))
     place, _ = pool.add(key, left, right)
-    kernel = Kernel(function, (weight.shape[0],), _SHARED, tuple(pool.passes))
-    pattern = _pattern(slots, slots, place % slots, place // slots)
-    return BlockKernel(kernel, (weight,), pattern, Slices.of(slices.index), additive=True)
+    kernel = Kernel(function, (weights,), _SHARED, tuple(pool.passes))
+    return kernel, _pattern(slots, slots, place % slots, place // slots), True
 
 
 def _congruence(pool: _Pool, slices: Slices, row: np.ndarray, column: np.ndarray, places: np.ndarray) -> list[_Terms]:
