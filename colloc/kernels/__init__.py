@@ -1,4 +1,4 @@
-"""SX functions compiled to machine code that works on as many slices at once as a vector register holds.
+"""SX functions evaluated at as many slices at once as a vector register holds: interpreted, or as machine code.
 
 options     how to compile, and the compiler that is used
 kernel      a function of one slice, and sums of products that follow it
