@@ -9,6 +9,7 @@ import numpy as np
 
 from colloc.blocks.evaluation_points import EvaluationPoints, LocalView
 from colloc.blocks.functions import BlockFunctions
+from colloc.kernels.batch import interpreted
 from colloc.problem import Rows
 
 _MET = 1e-9  # of a row's natural size: rounding
@@ -26,6 +27,7 @@ class Block:
     name: str  # the constraint or cost to which the rows belong
     sites: EvaluationPoints  # the slices, and what stands in them for an instant
     functions: BlockFunctions  # the rows in the local view of the sites, and their derivatives
+    virtual: bool = False  # whether it is evaluated by CasADi's virtual machine alone
 
     @classmethod
     def of(cls, name: str, sites: EvaluationPoints, rows: Rows, weights: ca.SX | None = None) -> Block:
@@ -34,7 +36,7 @@ class Block:
 
     def with_rows(self, rows: Rows) -> Block:
         """Other rows at the same sites."""
-        return Block.of(self.name, self.sites, rows, self.weights)
+        return replace(self, functions=BlockFunctions(self.sites.local, rows, self.weights))
 
     def with_constant_data(self) -> Block:
         """This block with its data as numbers in the rows, for a single slice: what is zero drops out."""
@@ -43,7 +45,8 @@ class Block:
         rows = ca.substitute(rows, local.d, ca.DM(sites.data[:, 0]))
         alone = LocalView(local.w, ca.SX(0, 1), local.p)
         sites = replace(sites, local=alone, slices=sites.slices.pruned(), data=np.zeros((0, 1)))
-        return Block.of(self.name, sites, self.rows._replace(expression=rows), self.weights)
+        functions = BlockFunctions(alone, self.rows._replace(expression=rows), self.weights)
+        return replace(self, sites=sites, functions=functions)
 
     def undetermined_rows(self, lower: np.ndarray, upper: np.ndarray, p: np.ndarray) -> list[int]:
         """Equalities of a single slice, by number, but those that variables with equal bounds meet by themselves."""
@@ -111,9 +114,31 @@ class Block:
 
     def evaluate(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         """Values of the rows at every slice, ndarray, shape (r, N)."""
-        mapped = (
-            self.functions.value.map("map", "serial", self.n_slices, [2], [])
-            if self.n_slices > 1
-            else self.functions.value
-        )
-        return np.array(mapped(self.sites.slices.local(x), self.sites.data, p))
+        values, pattern = self.nonzeros("value", x, p)
+        if pattern.is_dense():
+            return values
+        rows = np.zeros((self.n_rows, self.n_slices))
+        rows[np.asarray(pattern.row(), dtype=int)] = values
+        return rows
+
+    def nonzeros(
+        self, kind: str, x: np.ndarray, p: np.ndarray, *multipliers: np.ndarray
+    ) -> tuple[np.ndarray, ca.Sparsity]:
+        """Nonzeros of one of the functions, by its name, in every slice, shape (nonzeros, N), and their pattern.
+
+        Second derivatives take multipliers of the rows, shape (rows, N).
+        """
+        function, N = getattr(self.functions, kind), self.n_slices
+        pattern = function.sparsity_out(0)
+        if not pattern.nnz() or not N:
+            return np.zeros((pattern.nnz(), N)), pattern
+        arguments = [self.sites.slices.local(x), self.sites.data, np.asarray(p, dtype=float), *multipliers]
+        if function.is_a("SXFunction") and not self.virtual:
+            rows = [np.ascontiguousarray(array.T) for array in arguments]
+            values = interpreted(self.functions.kernel(kind), rows)
+            if values is not None:
+                return values[0].T, pattern
+        mapped = function.map("map", "serial", N, [2], []) if N > 1 else function
+        # CasADi takes the zeros of a function that is constant for absent.
+        result = ca.project(mapped(*arguments), mapped.sparsity_out(0))
+        return np.array(result.nonzeros()).reshape(N, pattern.nnz()).T, pattern

@@ -13,15 +13,16 @@ from colloc import kernels
 from colloc.blocks.block import Block
 from colloc.blocks.slices import Slices, nonzeros
 from colloc.kernels import Compile
-from colloc.kernels.options import COMPILED
+from colloc.kernels.options import COMPILED, INTERPRETED, NEED, VIRTUAL
 from colloc.support.lazy import cached_property
 
 if TYPE_CHECKING:
     from colloc.blocks.kernel import BlockKernel
 
-# What the automatic rule expects: iterations of a solve, and seconds per instruction that the virtual machine takes.
+# What the automatic rule expects: iterations of a solve, and seconds that they take on the virtual machine, from which
+# on the interpreter is looked for; or on the interpreter, from which on compiled code is.
 ITERATIONS = 100
-INTERPRETED = 4e-9
+_LOOK, _LONG = 0.05, 1.0
 
 
 class Compiled(NamedTuple):
@@ -39,9 +40,10 @@ class Evaluation:
 
     blocks: Sequence[Block]
     kinds: Sequence[str]  # which of every block's functions: "value", "gradient", "jacobian", "hessian", "gauss_newton"
-    # whether to compile, and how. None uses what the cache has from an earlier time, and compiles where that is
-    # expected to take less time than ITERATIONS evaluations on the virtual machine; if those take less than a second it
-    # does not even look.
+    # True makes machine code of every function, False stays on CasADi's virtual machine. None has the interpreter of
+    # programs evaluate them, unless they are so few that it does not even look for it; machine code is used where the
+    # cache has it from an earlier time or where making it takes less time than it saves in ITERATIONS evaluations, if
+    # those take more than a second.
     compile: bool | Compile | None
 
     @property
@@ -51,15 +53,15 @@ class Evaluation:
 
     @cached_property
     def compiled(self) -> Compiled:
-        """The functions that are compiled."""
+        """The functions that are compiled or interpreted."""
         # A block with one slice would leave all lanes but one idle.
         functions = [(b, kind) for kind in self.kinds for b in self.blocks if b.n_slices > 1 and b.functions.has(kind)]
         if self.compile is False or not functions:
             return Compiled({})
         automatic = self.compile is None
         counts = [(b.functions.operations(kind), b.n_slices) for b, kind in functions] if automatic else []
-        interpreted = ITERATIONS * INTERPRETED * sum(n * slices for n, slices in counts)
-        if automatic and interpreted < 1.0:
+        work = ITERATIONS * sum(n * slices for n, slices in counts)
+        if automatic and VIRTUAL * work < _LOOK:
             return Compiled({})
         from colloc.blocks.kernel import block_kernel  # a small problem does without
 
@@ -68,9 +70,11 @@ class Evaluation:
         }
         by_name = {name: kernel.kernel for name, kernel in by_function.values()}
         options = self.compile if isinstance(self.compile, Compile) else Compile()
-        dear = interpreted < COMPILED * sum(n for n, _ in counts)
-        if automatic and dear and not kernels.cached(by_name, options):
-            return Compiled(by_function)
+        if automatic:
+            dear = INTERPRETED * work < COMPILED * sum(n for n, _ in counts)
+            if INTERPRETED * work < _LONG or (dear and not kernels.cached(by_name, options)):
+                library = kernels.interpret_or_none(by_name, options, compile=VIRTUAL * work > NEED)
+                return Compiled(by_function, library)
         library = kernels.build_or_warn(by_name, options)
         return Compiled(by_function, library, failed=library is None)
 
@@ -83,9 +87,10 @@ class Evaluation:
         meant.
         """
         arguments = [block.sites.slices.gather(x), ca.DM(block.sites.data), p, *multipliers]
-        compiled = self.compiled
-        if compiled.library is not None and (block, kind) in compiled.kernels:
-            return self._call(compiled.library, *compiled.kernels[block, kind], arguments)
+        name, kernel = self.compiled.kernels.get((block, kind), ("", None))
+        library = self.compiled.library
+        if library is not None and kernel is not None and name in library.kernels:
+            return self._call(library, name, kernel, arguments)
         function = getattr(block.functions, kind)
         if function.nnz_out() == 0:
             return ca.MX(0, 1), function.sparsity_out(0), block.sites.slices

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from colloc.blocks.evaluation_points import LocalView
 from colloc.blocks.torques import Intermediate
+from colloc.kernels import Kernel
 from colloc.problem import Rows
 from colloc.support.lazy import cached_property
 
 _LARGE = 100_000  # products, beyond which they are not formed as symbols
+_PARAMETERS = frozenset({2})  # the inputs that are the same for all slices
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +37,8 @@ class BlockFunctions:
     local: LocalView
     rows: Rows
     weights: ca.SX | None = None
+    # what has been made of the functions for evaluation at many slices, by what it depends on
+    kernels: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def expression(self) -> ca.SX:
@@ -83,6 +89,8 @@ class BlockFunctions:
 
         Of lam' rows for a constraint, shape (r,); of lam times the cost for a cost, a scalar.
         """
+        if self.weights is None:
+            return self.second_order
         if self._terms > _LARGE:
             return self._multiplied(self.second_order)
         return self._function([self._curvature + self._gauss])
@@ -119,6 +127,12 @@ class BlockFunctions:
     def multipliers(self) -> ca.SX:
         """Symbols of the weights of second derivatives."""
         return ca.SX.sym("lam", 1 if self.is_cost else self.n_rows)
+
+    def kernel(self, kind: str) -> Kernel:
+        """One of the functions above, named by `kind`, for evaluation at many slices at once."""
+        if kind not in self.kernels:
+            self.kernels[kind] = Kernel(getattr(self, kind), shared=_PARAMETERS)
+        return self.kernels[kind]
 
     def operations(self, kind: str) -> int:
         """Number of operations of one of the functions above, named by `kind`, at a slice."""

@@ -35,35 +35,52 @@ class BlockKernel:
 
 
 def block_kernel(block: Block, kind: str) -> BlockKernel:
-    """The kernel of one of a block's functions: value, gradient, jacobian, hessian or gauss_newton."""
+    """The kernel of one of a block's functions: value, gradient, jacobian, hessian or gauss_newton.
+
+    Blocks that differ in their places alone, such as those of one problem on several grids, share it.
+    """
+    slices, known = block.sites.slices, block.functions.kernels
+    key = (kind, slices.plain, slices.index.shape[0], slices.row.tobytes(), slices.column.tobytes())
+    if key not in known:
+        known[key] = _kernel(block, kind)
+    kernel, pattern, additive = known[key]
+    if not kernel.extra:
+        return BlockKernel(kernel, (), pattern, slices, additive)
+    weight = np.ones((1, slices.size)) if slices.plain else slices.weight
+    return BlockKernel(kernel, (weight,), pattern, Slices.of(slices.index), additive)
+
+
+def _kernel(block: Block, kind: str) -> tuple[Kernel, ca.Sparsity, bool]:
+    """The kernel, pattern and additivity of a `BlockKernel`."""
     if kind in ("hessian", "gauss_newton"):
         return _second(block, exact=kind == "hessian")
     if kind == "jacobian" and not block.sites.slices.plain:
         return _jacobian(block)
-    return _direct(block, getattr(block.functions, kind))
+    return _direct(block, kind)
 
 
-def _direct(block: Block, function: ca.Function) -> BlockKernel:
+def _direct(block: Block, kind: str) -> tuple[Kernel, ca.Sparsity, bool]:
     """Results as they are."""
-    return BlockKernel(Kernel(_nonzeros(function), shared=_SHARED), (), function.sparsity_out(0), block.sites.slices)
+    kernel = block.functions.kernel(kind)
+    return kernel, kernel.function.sparsity_out(0), False
 
 
-def _jacobian(block: Block) -> BlockKernel:
-    function, weight = block.functions.jacobian, block.sites.slices.weight
-    pool = _Pool(function, weight.shape[0])
+def _jacobian(block: Block) -> tuple[Kernel, ca.Sparsity, bool]:
+    function, weights = block.functions.jacobian, block.sites.slices.weight.shape[0]
+    pool = _Pool(function, weights)
     row, slot, _ = pool.times_map(block.sites.slices, *triplet(function.sparsity_out(0)), pool.outputs[0])
-    kernel = Kernel(_nonzeros(function), (weight.shape[0],), _SHARED, tuple(pool.passes))
+    kernel = Kernel(function, (weights,), _SHARED, tuple(pool.passes))
     slots = block.sites.slices.index.shape[0]
-    return BlockKernel(kernel, (weight,), _pattern(block.n_rows, slots, row, slot), Slices.of(block.sites.slices.index))
+    return kernel, _pattern(block.n_rows, slots, row, slot), False
 
 
-def _second(block: Block, *, exact: bool) -> BlockKernel:
+def _second(block: Block, *, exact: bool) -> tuple[Kernel, ca.Sparsity, bool]:
     function = block.functions.second_order if exact else block.functions.first_order
     if block.weights is None and block.sites.slices.plain:
-        return _direct(block, block.functions.hessian)
+        return _direct(block, "hessian")
     slices, slots = block.sites.slices, block.sites.slices.index.shape[0]
-    weight = np.ones((1, block.n_slices)) if slices.plain else slices.weight
-    pool = _Pool(function, weight.shape[0])
+    weights = 1 if slices.plain else slices.weight.shape[0]
+    pool = _Pool(function, weights)
     patterns = [triplet(function.sparsity_out(k)) for k in range(function.n_out())]
     terms = []
     if exact:
@@ -72,9 +89,8 @@ def _second(block: Block, *, exact: bool) -> BlockKernel:
         terms += _gauss(pool, slices, *patterns[-2], pool.outputs[-2], pool.outputs[-1])
     key, left, right = (np.concatenate(k) for k in zip(*terms, strict=True))
     place, _ = pool.add(key, left, right)
-    kernel = Kernel(_nonzeros(function), (weight.shape[0],), _SHARED, tuple(pool.passes))
-    pattern = _pattern(slots, slots, place % slots, place // slots)
-    return BlockKernel(kernel, (weight,), pattern, Slices.of(slices.index), additive=True)
+    kernel = Kernel(function, (weights,), _SHARED, tuple(pool.passes))
+    return kernel, _pattern(slots, slots, place % slots, place // slots), True
 
 
 def _congruence(pool: _Pool, slices: Slices, row: np.ndarray, column: np.ndarray, places: np.ndarray) -> list[_Terms]:
@@ -149,9 +165,3 @@ def _pattern(rows: int, columns: int, row: np.ndarray, column: np.ndarray) -> ca
     """Pattern of places that come sorted by column, then row."""
     starts = np.searchsorted(column, np.arange(columns + 1))
     return ca.Sparsity(rows, columns, starts.tolist(), row.tolist())
-
-
-def _nonzeros(function: ca.Function) -> ca.Function:
-    """A function with its results as dense columns of nonzeros."""
-    inputs = function.sx_in()
-    return ca.Function("nonzeros", inputs, [ca.vec(result).nz[:] for result in function.call(inputs)])

@@ -44,7 +44,7 @@ class NumericDerivatives:
         """Gradient of the summed costs, shape (n_x,)."""
         gradient = ca.DM.zeros(self.x.size)
         for block in self.costs:
-            gradient += self._maps[block].T @ ca.vec(ca.densify(_evaluated(block, "gradient", self.x, self.p)))
+            gradient += self._maps[block].T @ ca.vec(ca.densify(_side_by_side(block, "gradient", self.x, self.p)))
         return np.array(gradient).ravel()
 
     @cached_property
@@ -91,16 +91,15 @@ def _map(block: Block, n_x: int) -> ca.DM:
     )
 
 
-def _evaluated(block: Block, kind: str, x: np.ndarray, p: np.ndarray, *multipliers: np.ndarray) -> ca.DM:
+def _side_by_side(block: Block, kind: str, x: np.ndarray, p: np.ndarray) -> ca.DM:
     """A block's function in every slice, side by side."""
-    function, sites = getattr(block.functions, kind), block.sites
-    mapped = function.map("map", "serial", sites.size, [2], []) if sites.size > 1 else function
-    return ca.project(mapped(sites.slices.local(x), sites.data, p, *multipliers), mapped.sparsity_out(0))
+    values, pattern = block.nonzeros(kind, x, p)
+    return ca.DM(ca.repmat(pattern, 1, block.n_slices), values.T.ravel())
 
 
 def _block_diagonal(block: Block, kind: str, x: np.ndarray, p: np.ndarray, *multipliers: np.ndarray) -> ca.DM:
     """A block's function in every slice, one beside and below the other."""
-    pattern, size = getattr(block.functions, kind).sparsity_out(0), block.sites.size
-    if not pattern.nnz() or not size:
-        return ca.DM(pattern.size1() * size, pattern.size2() * size)
-    return ca.DM(ca.diagcat(*[pattern] * size), _evaluated(block, kind, x, p, *multipliers).nz[:])
+    values, pattern = block.nonzeros(kind, x, p, *multipliers)
+    if not values.size:
+        return ca.DM(pattern.size1() * block.n_slices, pattern.size2() * block.n_slices)
+    return ca.DM(ca.diagcat(*[pattern] * block.n_slices), values.T.ravel())

@@ -94,7 +94,13 @@ class Slices:
         return moved > 0, np.where(np.abs(value) > _ROUNDING * size, value, 0.0)
 
     def gather(self, x: ca.MX) -> ca.MX:
-        """The local variables as a function of x, MX, shape (len(w), N)."""
+        """The local variables as a function of x, MX, shape (len(w), N); the same for the same x."""
+        last = vars(self).get("_gathered")
+        if last is None or not ca.is_equal(last[0], x):
+            last = vars(self)["_gathered"] = x, self._gather(x)
+        return last[1]
+
+    def _gather(self, x: ca.MX) -> ca.MX:
         if self.plain:
             return ca.reshape(x[self.index.ravel("F").tolist()], *self.index.shape)
         count = self.starts.size - 1

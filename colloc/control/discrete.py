@@ -130,7 +130,7 @@ def system_at(
     inputs = [now.t, now.q, now.qd, now.tau]
     slopes = ca.Function("slopes", inputs, ca.substitute(outputs, symbols, values) if symbols else outputs)
     places = [np.arange(slopes.nnz_out(k)) for k in range(slopes.n_out())]
-    batch = Batch.of(slopes, ("t", "q", "qd", "tau"), places, None)
+    batch = Batch.of(slopes, ("t", "q", "qd", "tau"), places)
     return System(2 * n, n, _BufferedStep(_step_function(slopes, n, dt, scheme), dt), _lineariser(batch, dt, scheme))
 
 

@@ -199,4 +199,4 @@ def _posture_cost(chain: ClosedChain, soft: Cost) -> Batch:
         if ca.depends_on(value, ca.vertcat(qd, qdd, tau, times)):
             raise InputError(f"soft cost {term.name!r} must depend on the posture alone: on q, and points of links")
     outputs = [ca.densify(ca.vec(part)) for part in (value, *posture_derivatives(chain, q, value))]
-    return Batch.of(ca.Function("soft", [q], ca.cse(outputs)), ("q",), [np.arange(o.shape[0]) for o in outputs], None)
+    return Batch.of(ca.Function("soft", [q], ca.cse(outputs)), ("q",), [np.arange(o.shape[0]) for o in outputs])

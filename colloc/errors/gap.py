@@ -221,7 +221,7 @@ class _QuadraticModel:
         slope = np.abs(self._gradient * self._sizes)[nlp.free].max(initial=0.0)
         self._scale, self._doubt = max(scale, float(slope)), _DOUBT * scale
         rows = self._A[:, self._columns] @ self._unit
-        steepest = max((abs(slope) for slope in rows.nonzeros()), default=1.0)
+        steepest = float(np.abs(rows.nonzeros()).max()) if rows.nnz() else 1.0
         self._sizes_g = np.minimum(nlp.scale_g, _LOOSE * steepest)
         self._rows = ca.diag(ca.DM(1 / self._sizes_g)) @ rows
         self._room = self._bounds()

@@ -59,9 +59,10 @@ class Evaluator:
     loads : sequence of Load
         They may be functions of t, q and qd.
     compile : bool, Compile or None
-        Whether functions run as machine code, made by a C compiler (GCC or Clang) on their first use and kept in a
-        cache. Without a compiler CasADi's virtual machine does the same work, after a CompileWarning. None is False:
-        who has few samples need not wait for a compiler.
+        By default an interpreter, which is compiled once for a machine, evaluates what is worth it. True makes machine
+        code of every function on its first use, two to three times as fast, by a C compiler (GCC or Clang), and a cache
+        keeps it; without a compiler CasADi's virtual machine does the work, after a CompileWarning. False does so
+        always.
 
     Examples
     --------
@@ -82,7 +83,7 @@ class Evaluator:
         dynamics: InverseDynamics = newton_euler,
         sensitivities: DerivativeRecursion = composite_sensitivities,
         loads: Sequence[Load] = (),
-        compile: bool | Compile | None = False,
+        compile: bool | Compile | None = None,
     ):
         instance("model", model, Model)
         loads = as_tuple("loads", loads)
@@ -93,7 +94,7 @@ class Evaluator:
             raise InputError(f"model {model.name!r} contains symbols, an evaluator needs numbers: {model.symbols}")
         self.model = model
         self._dynamics, self._recursion = dynamics, sensitivities
-        self._options = Compile() if compile is True else compile or None
+        self._compile = compile
         q, qd, qdd, tau = (ca.SX.sym(name, len(model.names(name))) for name in ("q", "qd", "qdd", "tau"))
         self._now = Instant(model, ca.SX.sym("t"), ca.SX.nan(), q, qd, qdd, tau)
         self._loads = [load.at(self._now) for load in loads]
@@ -139,7 +140,7 @@ class Evaluator:
     @property
     def operations(self) -> int:
         """Scalar instructions of one evaluation of torque and sensitivities, inputs and outputs not counted."""
-        return arithmetic(self._sensitivities.function)
+        return arithmetic(self._sensitivities.kernel.function)
 
     def reactions(self, q: Any, qd: Any, qdd: Any, t: Any = 0.0) -> ReactionSamples:
         """Internal force and moment of every joint; parameters as in `torque`."""
@@ -265,7 +266,7 @@ class Evaluator:
         function = ca.Function("f", list(inputs.values()), [ca.densify(value) for value in values])
         triplets = [(np.array(e.sparsity().get_triplet(), dtype=int), e.shape[1]) for e in expressions]
         places = [row * width + column for (row, column), width in triplets]
-        return Batch.of(function, tuple(inputs), places, self._options)
+        return Batch.of(function, tuple(inputs), places, self._compile)
 
     def _evaluate(self, batch: Batch, shapes: list[tuple[int, ...]], **inputs: Any) -> list[np.ndarray]:
         """Dense results of a function at given samples."""

@@ -1,4 +1,4 @@
-"""SX functions compiled to machine code that works on as many slices at once as a vector register holds.
+"""SX functions evaluated at as many slices at once as a vector register holds: interpreted, or as machine code.
 
 options     how to compile, and the compiler that is used
 kernel      a function of one slice, and sums of products that follow it
@@ -8,8 +8,10 @@ source      the C files of a library: driver, kernels
 compiler    runs of the C compiler
 cache       compiled libraries on disk
 library     kernels compiled, loaded and evaluated
+program     kernels as data
+interpreter a library that evaluates programs, compiled once for a machine
 batch       functions of samples: NumPy arrays in and out, compiled or not
-driver.c, lanes.h  the part of every library that is written by hand
+driver.c, interpreter.c, lanes.h  what is written by hand
 """
 
 from typing import TYPE_CHECKING
@@ -19,12 +21,17 @@ from colloc.kernels.options import Compile, CompileWarning, check_compile
 from colloc.support.packages import present
 
 if TYPE_CHECKING:
+    from colloc.kernels.interpreter import Interpreter, interpret, interpret_or_none
     from colloc.kernels.library import Library, build, build_or_warn, cached
 
 __all__ = [
-    "Compile", "CompileError", "CompileWarning", "Kernel", "Library", "Pass", "build", "build_or_warn", "cached",
-    "check_compile",
+    "Compile", "CompileError", "CompileWarning", "Interpreter", "Kernel", "Library", "Pass", "build", "build_or_warn",
+    "cached", "check_compile", "interpret", "interpret_or_none",
 ]  # fmt: skip
 
 # Loaded on first use: what runs compilers takes longer to import than a small problem to solve.
-present(__name__, later=dict.fromkeys(("Library", "build", "build_or_warn", "cached"), "colloc.kernels.library"))
+_LATER = {
+    "colloc.kernels.library": ("Library", "build", "build_or_warn", "cached"),
+    "colloc.kernels.interpreter": ("Interpreter", "interpret", "interpret_or_none"),
+}
+present(__name__, later={name: module for module, names in _LATER.items() for name in names})

@@ -2,38 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
 from colloc.kernels.kernel import Kernel
-from colloc.kernels.options import Compile
+from colloc.kernels.options import NEED, VIRTUAL, Compile
 from colloc.support.checks import finite_array
 
 if TYPE_CHECKING:
     from colloc.kernels.library import Library
 
+_WORTH = 5e-4  # s on the virtual machine, below which the interpreter gains nothing
+
 
 class Batch(NamedTuple):
     """A function of some inputs that returns nonzeros, and where they belong in each (row-major) result."""
 
-    function: ca.Function
+    kernel: Kernel
     inputs: tuple[str, ...]
     places: list[np.ndarray]
-    library: Library | None
+    library: Library | None = None  # of the function, compiled as "f"
+    virtual: bool = False  # whether it stays on CasADi's virtual machine
 
     @classmethod
     def of(
-        cls, function: ca.Function, inputs: tuple[str, ...], places: list[np.ndarray], options: Compile | None
+        cls,
+        function: ca.Function,
+        inputs: tuple[str, ...],
+        places: list[np.ndarray],
+        compile: bool | Compile | None = None,
     ) -> Batch:
-        """A batch that is compiled if options are given and a compiler is found."""
-        if options is None:
-            return cls(function, inputs, places, None)
+        """A batch, compiled if that is wanted and a compiler is found.
+
+        By default the interpreter of programs evaluates it, unless there is little to do; False leaves it to CasADi.
+        """
+        kernel = Kernel(function)
+        if not compile:
+            return cls(kernel, inputs, places, virtual=compile is False)
         from colloc.kernels.library import build_or_warn  # takes longer to import than a small problem to solve
 
-        return cls(function, inputs, places, build_or_warn({"f": Kernel(function)}, options))
+        options = compile if isinstance(compile, Compile) else Compile()
+        library = build_or_warn({"f": kernel}, options)
+        return cls(kernel, inputs, places, library, virtual=True)
 
     def evaluate(
         self, values: Mapping[str, np.ndarray], samples: int, out: list[np.ndarray] | None = None
@@ -44,15 +57,37 @@ class Batch(NamedTuple):
             return out or [np.zeros((0, places.size)) for places in self.places]
         if self.library is not None and inputs:
             return self.library.evaluate("f", inputs, out)
+        if not self.virtual and inputs:
+            results = interpreted(self.kernel, inputs, out)
+            if results is not None:
+                return results
         results = out or [np.zeros((samples, places.size)) for places in self.places]
         # Through buffers: converting to and from CasADi's own matrices takes as long as the dynamics.
-        buffer, trigger = self.function.map(samples).buffer()
+        buffer, trigger = self.kernel.function.map(samples).buffer()
         for k, array in enumerate(inputs):
             buffer.set_arg(k, array.data)  # pyright: ignore[reportCallIssue]
         for k, array in enumerate(results):
             buffer.set_res(k, array.data)  # pyright: ignore[reportCallIssue]
         trigger()
         return results
+
+
+def interpreted(
+    kernel: Kernel, inputs: Sequence[np.ndarray], out: list[np.ndarray] | None = None
+) -> list[np.ndarray] | None:
+    """Values of a kernel as of `Library.evaluate`, or None where it is better left to CasADi's virtual machine.
+
+    That is where there is little to do, no interpreter of programs, or an operation without a translation. Where there
+    is a lot to do, the interpreter is compiled first if the cache has none.
+    """
+    slices = max((len(array) for k, array in enumerate(inputs) if k not in kernel.shared), default=1)
+    seconds = VIRTUAL * slices * kernel.function.n_instructions()
+    if seconds < _WORTH or slices == 1:
+        return None
+    from colloc.kernels.interpreter import interpret_or_none  # takes longer to import than a small problem to solve
+
+    interpreter = interpret_or_none({"f": kernel}, Compile(), compile=seconds > NEED)
+    return interpreter.evaluate("f", inputs, out) if interpreter and interpreter.kernels else None
 
 
 def spread(nonzeros: np.ndarray, places: np.ndarray, size: int) -> np.ndarray:

@@ -10,12 +10,16 @@ typedef long long casadi_int;
 
 struct kernel {
     casadi_int n_in, n_out;
-    const casadi_int *rows;      /* values per slice of every input, then of every result */
-    const unsigned char *shared; /* for every input: the same for every slice? */
-    casadi_int result;           /* place of the first result in the pool; the others follow */
-    casadi_int size;             /* vectors of the pool, and of the values that live from chunk to chunk */
-    double cost;                 /* ns of LANES slices, roughly */
-    void (*evaluate)(V *pool);
+    const casadi_int *rows;   /* values per slice of every input, then of every result */
+    const casadi_int *shared; /* for every input: the same for every slice? */
+    casadi_int result;        /* place of the first result in the pool; the others follow */
+    casadi_int size;          /* vectors of the pool, and of the values that live from chunk to chunk */
+    double cost;              /* ns of LANES slices, roughly */
+    void (*evaluate)(const struct kernel *kernel, V *pool);
+    /* Of a kernel that is interpreted: what, and the values that are set before the first evaluation. */
+    const void *program;
+    const double *constants;
+    casadi_int n_constants, place; /* the number of them, and where in the pool they begin */
 };
 
 /* Transposition -------------------------------------------------------------------------------------------------- */
@@ -166,7 +170,7 @@ static void evaluate_batch(const struct call *call, casadi_int batch, V *pool)
     V *place = pool;
     for (casadi_int i = 0; i < kernel->n_in; place += rows[i++])
         if (!kernel->shared[i] && call->arg[i]) pack(place, call->arg[i] + first * rows[i], rows[i], rest - 1);
-    kernel->evaluate(pool);
+    kernel->evaluate(kernel, pool);
     place = pool + kernel->result;
     rows += kernel->n_in;
     int count = rest < LANES ? (int)rest : LANES;
@@ -186,6 +190,7 @@ static void *run(void *given)
     V *place = worker->pool;
     for (casadi_int i = 0; i < kernel->n_in; place += kernel->rows[i++])
         if (kernel->shared[i] || !call->arg[i]) broadcast(place, call->arg[i], kernel->rows[i]);
+    broadcast(worker->pool + kernel->place, kernel->constants, kernel->n_constants);
     while ((batch = __atomic_fetch_add(&call->next, call->grain, __ATOMIC_RELAXED)) < count)
         for (casadi_int end = batch + call->grain; batch < end && batch < count; batch++)
             evaluate_batch(call, batch, worker->pool);

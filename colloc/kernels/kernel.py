@@ -33,9 +33,9 @@ class Pass(NamedTuple):
 class Kernel:
     """A function that is evaluated at many slices at once.
 
-    The pool of a slice is all inputs one after another (the function's, then the extra ones), the function's outputs,
-    and the targets of every pass. The results are the function's outputs, or the targets of the last pass if there is
-    one.
+    Values of inputs and outputs are their nonzeros. The pool of a slice is all inputs one after another (those of the
+    function, then the extra ones), the function's outputs, and the targets of every pass. The results are the
+    function's outputs, or the targets of the last pass if there is one.
 
     Raises
     ------
@@ -43,7 +43,7 @@ class Kernel:
         For another kind of function, and for places outside the pool.
     """
 
-    function: ca.Function  # of SX; inputs and outputs are dense columns, possibly empty
+    function: ca.Function  # of SX
     extra: tuple[int, ...] = ()  # sizes of further inputs, which only the passes read
     shared: frozenset[int] = frozenset()  # numbers of the inputs that are the same for every slice
     passes: tuple[Pass, ...] = ()
@@ -52,10 +52,6 @@ class Kernel:
         function = self.function
         if not isinstance(function, ca.Function) or not function.is_a("SXFunction") or function.has_free():
             raise InputError(f"function must be a Function of SX without free symbols, got {quoted(function)}")
-        shapes = [function.sparsity_in(k) for k in range(function.n_in())]
-        shapes += [function.sparsity_out(k) for k in range(function.n_out())]
-        if not all(shape.is_dense() and (shape.is_column() or shape.is_empty()) for shape in shapes):
-            raise InputError(f"inputs and outputs of {function!r} must be dense columns")
         for size in self.extra:
             count("extra", size, at_least=0)
         if not self.shared <= set(range(len(self.inputs))):
@@ -68,12 +64,12 @@ class Kernel:
     @cached_property
     def inputs(self) -> tuple[int, ...]:
         """Sizes of all inputs."""
-        return tuple(self.function.numel_in(k) for k in range(self.function.n_in())) + tuple(self.extra)
+        return tuple(self.function.nnz_in(k) for k in range(self.function.n_in())) + tuple(self.extra)
 
     @cached_property
     def outputs(self) -> tuple[int, ...]:
-        """Sizes of the function's outputs."""
-        return tuple(self.function.numel_out(k) for k in range(self.function.n_out()))
+        """Numbers of nonzeros of the function's outputs."""
+        return tuple(self.function.nnz_out(k) for k in range(self.function.n_out()))
 
     @property
     def results(self) -> tuple[int, ...]:
@@ -96,6 +92,24 @@ class Kernel:
             values = np.ascontiguousarray(array, dtype=np.int64)
             hashed.update(repr(values.shape).encode() + values.tobytes())
         return hashed.digest()
+
+
+def pass_table(kernel: Kernel) -> np.ndarray:
+    """All passes one after another, ints, as the driver reads them: targets by their number of terms."""
+    parts, first = [np.zeros(0, dtype=np.int64)], sum(kernel.inputs) + sum(kernel.outputs)
+    for stage in kernel.passes:
+        starts, pairs = np.asarray(stage.starts), np.column_stack([stage.left, stage.right])
+        lengths = np.diff(starts)
+        for terms in np.unique(lengths):
+            chosen = np.flatnonzero(lengths == terms)
+            fours, ones = divmod(chosen.size, 4)
+            factors = pairs[starts[chosen, None] + np.arange(terms)]  # (targets, terms, 2)
+            together = factors[: 4 * fours].reshape(fours, 4, terms, 2).transpose(0, 2, 1, 3).reshape(fours, 8 * terms)
+            parts.append(np.array([fours, ones, terms]))
+            parts.append(np.column_stack([first + chosen[: 4 * fours].reshape(fours, 4), together]))
+            parts.append(np.column_stack([first + chosen[4 * fours :], factors[4 * fours :].reshape(ones, 2 * terms)]))
+        first += stage.targets
+    return np.concatenate([np.ravel(part) for part in parts])
 
 
 def _check_pass(number: int, stage: Pass, start: int) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -55,16 +56,17 @@ class Library:
         The column of the results that each slice is added to rises from 0; only slices in the same `lanes` may share
         one, see `sums`. By default each has its own.
         """
-        symbol = self._symbol(name)
+        symbol, leading = self._symbol(name), self._leading(name)
         count("slices", slices, at_least=1)
         # The library answers the questions for shapes that CasADi asks in this thread. That it could have been
         # removed from the cache meanwhile does not matter: it is in memory, under this path.
         width = 0 if columns is None else int(columns[-1]) + 1
         self._set_shape(*map(ctypes.c_longlong, (slices, self.threads, width)))
         raw = ca.external(symbol, str(self.path))
-        inputs = [ca.MX.sym(f"x{k}", raw.sparsity_in(k)) for k in range(raw.n_in() - 1)]
+        inputs = [ca.MX.sym(f"x{k}", raw.sparsity_in(k)) for k in range(len(leading), raw.n_in() - 1)]
         sizes = np.concatenate([[slices, self.threads, width], [] if columns is None else columns])
-        outputs = raw.call([*inputs, ca.MX(ca.DM(sizes))])
+        program = [ca.MX(ca.DM(words.view(np.float64))) for words in leading]
+        outputs = raw.call([*program, *inputs, ca.MX(ca.DM(sizes))])
         # Inlined, so that a graph that calls it holds the external itself, and nothing is copied on the way.
         return ca.Function(name, inputs, outputs, {"always_inline": True})
 
@@ -95,8 +97,9 @@ class Library:
         if not all(array.flags.writeable for array in results):
             raise InputError("out must be writeable")
         sizes = ctypes.c_longlong(slices), ctypes.c_longlong(self.threads)
+        leading = [ctypes.c_void_p(words.ctypes.data) for words in self._leading(name)]
         status = getattr(self._code, f"{symbol}_evaluate")(
-            _pointers(inputs), _pointers(results), *sizes, self._work(symbol, *sizes)
+            *leading, _pointers(inputs), _pointers(results), *sizes, self._work(symbol, *leading, *sizes)
         )
         if status:
             raise RuntimeError(f"kernel {name!r} failed with status {status}")
@@ -107,11 +110,15 @@ class Library:
             raise unknown_name("kernel", name, self._symbols)
         return self._symbols[name]
 
-    def _work(self, symbol: str, slices: ctypes.c_longlong, threads: ctypes.c_longlong) -> ctypes.c_void_p:
+    def _leading(self, name: str) -> list[np.ndarray]:
+        """What the functions of a kernel take before its inputs."""
+        return []
+
+    def _work(self, symbol: str, *arguments: Any) -> ctypes.c_void_p:
         """Work memory of the calling thread, kept from call to call: fresh memory costs a page fault every 4 kB."""
         size = getattr(self._code, f"{symbol}_doubles")
         size.restype = ctypes.c_longlong
-        needed = size(slices, threads)
+        needed = size(*arguments)
         if getattr(self._scratch, "array", np.empty(0)).size < needed:
             self._scratch.array = np.empty(needed)
         return ctypes.c_void_p(self._scratch.array.ctypes.data)
@@ -123,7 +130,7 @@ def build(kernels: Mapping[str, Kernel], options: Compile) -> Library:
     CompileError without a compiler that works, a cache directory that can be written and belongs to the user alone, or
     a translation of an operation.
     """
-    compiler, lanes = _target(options)
+    compiler, lanes = target(options)
     directory, key = cache_directory(options), _key(kernels, compiler, lanes)
     path = find(directory, key)
     if path is None:
@@ -153,13 +160,14 @@ def build_or_warn(kernels: Mapping[str, Kernel], options: Compile) -> Library | 
 def cached(kernels: Mapping[str, Kernel], options: Compile) -> bool:
     """Whether `build` would find these kernels compiled; never raises CompileError."""
     try:
-        compiler, lanes = _target(options)
+        compiler, lanes = target(options)
         return find(cache_directory(options), _key(kernels, compiler, lanes)) is not None
     except CompileError:
         return False
 
 
-def _target(options: Compile) -> tuple[Compiler, int]:
+def target(options: Compile) -> tuple[Compiler, int]:
+    """The compiler, and how many slices are in one vector; CompileError if there is none."""
     if os.name != "posix":
         raise CompileError(f"kernels are compiled on POSIX systems only, not on {os.name!r}")
     compiler = inspect(compiler_command(options))
@@ -168,7 +176,7 @@ def _target(options: Compile) -> tuple[Compiler, int]:
 
 def _key(kernels: Mapping[str, Kernel], compiler: Compiler, lanes: int) -> str:
     """Hash of all that a library depends on, from the kernels to this package."""
-    parts = compiler.identity, lanes, sorted(vector_names(lanes, compiler.macros).items()), _own_code()
+    parts = compiler.identity, lanes, sorted(vector_names(lanes, compiler.macros).items()), own_code()
     hashed = hashlib.sha256(repr(parts).encode())
     for kernel in kernels.values():
         hashed.update(kernel.digest)
@@ -176,7 +184,8 @@ def _key(kernels: Mapping[str, Kernel], compiler: Compiler, lanes: int) -> str:
 
 
 @cache
-def _own_code() -> str:
+def own_code() -> str:
+    """Hash of this package."""
     hashed = hashlib.sha256()
     for path in sorted(Path(__file__).parent.iterdir()):
         if path.suffix in (".py", ".c", ".h"):

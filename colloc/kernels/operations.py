@@ -83,6 +83,18 @@ def is_call(operation: int) -> bool:
     return operation in FUNCTIONS
 
 
+def runs() -> str:
+    """C macros for the interpreter: the operations, which of them have two operands, and loops over runs of them."""
+    numbers = {name: getattr(ca, name) for name in ("OP_INPUT", "OP_OUTPUT", "OP_ASSIGN", "OP_ADD", "OP_SUB", "OP_MUL")}
+    lines = [f"#define {name} {number}" for name, number in numbers.items()]
+    cases, binary = [], []
+    for operation in (*EXPRESSIONS, *FUNCTIONS):
+        text = template(operation)
+        binary += [f"(op) == {operation}"] if "{1}" in text else []
+        cases.append(f"RUN({operation}, {2 if '{1}' in text else 1}, {text.format('A', 'B')})")
+    return "\n".join([*lines, f"#define BINARY(op) ({' || '.join(binary)})", f"#define OPERATIONS {' '.join(cases)}"])
+
+
 def vector_names(lanes: int, macros: Mapping[str, str]) -> dict[str, str]:
     """Functions of glibc's libmvec for a number of lanes on the CPU of these compiler macros, by name."""
     isa = {

@@ -14,7 +14,10 @@ from colloc.kernels.kernel import CompileError
 from colloc.support.checks import InputError, count, quoted, spelt, text
 
 LANES = (1, 2, 4, 8)
-COMPILED = 60e-6  # s per instruction that a compiler takes, on two cores
+# s for an instruction: to compile it, on two cores; to evaluate it in a slice, by CasADi's virtual machine and by the
+# interpreter of programs.
+COMPILED, VIRTUAL, INTERPRETED = 60e-6, 4e-9, 0.15e-9
+NEED = 0.3  # s on the virtual machine for which the interpreter is compiled, once for a machine
 MOST_THREADS = 256  # the driver's
 
 

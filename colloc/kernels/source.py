@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from colloc.kernels.emit import Code, emit
-from colloc.kernels.kernel import Kernel, Pass
-from colloc.kernels.operations import declarations, definitions
+from colloc.kernels.kernel import Kernel, pass_table
+from colloc.kernels.operations import declarations, definitions, runs
 
 FILE = 8  # chunks; the files are compiled side by side
 # Of LANES slices, in ns: an operation, a call of the C library, a term of a pass, a value packed or unpacked.
@@ -18,7 +16,7 @@ COSTS = (0.2, 5.0, 0.5, 0.5)
 
 def sources(kernels: Sequence[Kernel], lanes: int, vectors: Mapping[str, str]) -> list[str]:
     """Texts of the C files; kernel number k is called kernel_k. `vectors` are libmvec's functions by scalar names."""
-    head = "\n".join([f"#define LANES {lanes}", _text("lanes.h"), declarations(vectors)])
+    head = _head(lanes, vectors)
     codes = [emit(kernel, f"chunk_{number}") for number, kernel in enumerate(kernels)]
     functions = [function for code in codes for function in code.functions]
     files = [functions[k : k + FILE] for k in range(0, len(functions), FILE)]
@@ -26,6 +24,16 @@ def sources(kernels: Sequence[Kernel], lanes: int, vectors: Mapping[str, str]) -
     for number, (kernel, code) in enumerate(zip(kernels, codes, strict=True)):
         entry += _entry(f"kernel_{number}", kernel, code)
     return ["\n".join([head, *texts]) for texts in (entry, *files)]
+
+
+def interpreter_source(lanes: int, vectors: Mapping[str, str]) -> str:
+    """Text of the C file of a library that evaluates programs."""
+    parts = _head(lanes, vectors), definitions(vectors), _text("driver.c"), runs(), _text("interpreter.c")
+    return "\n".join(parts)
+
+
+def _head(lanes: int, vectors: Mapping[str, str]) -> str:
+    return "\n".join([f"#define LANES {lanes}", _text("lanes.h"), declarations(vectors)])
 
 
 def _text(name: str) -> str:
@@ -36,13 +44,10 @@ def _entry(name: str, kernel: Kernel, code: Code) -> list[str]:
     """Lines that tell the driver of a kernel, the function that evaluates it in the pool, and its faces."""
     lines = [f"void {chunk}(V *restrict p);" for chunk in code.names]
     steps = [f"{chunk}(p);" for chunk in code.names]
-    target = sum(kernel.inputs) + sum(kernel.outputs)
-    bits = 16 if kernel.pool < 2**16 and all(_longest(stage) < 2**16 > stage.targets for stage in kernel.passes) else 32
-    for k, stage in enumerate(kernel.passes):
-        table = _table(stage, target)
-        lines.append(f"static const uint{bits}_t {name}_pass_{k}[] = {{{','.join(map(str, table))}}};")
-        steps.append(f"pass{bits}(p, {name}_pass_{k}, {name}_pass_{k} + {len(table)});")
-        target += stage.targets
+    if (table := pass_table(kernel)).size:
+        bits = 16 if table.max() < 2**16 else 32
+        lines.append(f"static const uint{bits}_t {name}_passes[] = {{{','.join(map(str, table.tolist()))}}};")
+        steps.append(f"pass{bits}(p, {name}_passes, {name}_passes + {table.size});")
     result = kernel.pool - sum(kernel.results)
     rows, shared = [*kernel.inputs, *kernel.results], [int(k in kernel.shared) for k in range(len(kernel.inputs))]
     values = code.operations, code.calls, sum(len(stage.left) for stage in kernel.passes), sum(rows)
@@ -50,29 +55,9 @@ def _entry(name: str, kernel: Kernel, code: Code) -> list[str]:
     sizes = f"{len(kernel.inputs)}, {len(kernel.results)}, {name}_rows, {name}_shared, {result}"
     return [
         *lines,
-        f"static void {name}_run(V *p) {{ {' '.join(steps)} }}",
+        f"static void {name}_run(const struct kernel *kernel, V *p) {{ {' '.join(steps)} }}",
         f"static const casadi_int {name}_rows[] = {{{', '.join(map(str, [*rows, 0]))}}};",
-        f"static const unsigned char {name}_shared[] = {{{', '.join(map(str, [*shared, 0]))}}};",
+        f"static const casadi_int {name}_shared[] = {{{', '.join(map(str, [*shared, 0]))}}};",
         f"static const struct kernel {name}_kernel = {{{sizes}, {kernel.pool + code.slots}, {cost!r}, {name}_run}};",
         f"FACES({name})",
     ]
-
-
-def _longest(stage: Pass) -> int:
-    return int(np.diff(stage.starts).max(initial=0))
-
-
-def _table(stage: Pass, first: int) -> list[int]:
-    """Targets of a pass, the first at `first` in the pool, by their number of terms, in the order the driver reads."""
-    starts, pairs = np.asarray(stage.starts), np.column_stack([stage.left, stage.right])
-    lengths = np.diff(starts)
-    table = []
-    for terms in np.unique(lengths):
-        chosen = np.flatnonzero(lengths == terms)
-        fours, ones = divmod(chosen.size, 4)
-        factors = pairs[starts[chosen, None] + np.arange(terms)]  # (targets, terms, 2)
-        together = factors[: 4 * fours].reshape(fours, 4, terms, 2).transpose(0, 2, 1, 3).reshape(fours, 8 * terms)
-        table.append([fours, ones, terms])
-        table.append(np.column_stack([first + chosen[: 4 * fours].reshape(fours, 4), together]))
-        table.append(np.column_stack([first + chosen[4 * fours :], factors[4 * fours :].reshape(ones, 2 * terms)]))
-    return np.concatenate([np.ravel(part) for part in table] or [np.zeros(3, dtype=int)]).tolist()

@@ -100,7 +100,7 @@ class ChainEvaluator:
     array([0.52, 0.  , 0.  ])
     """
 
-    def __init__(self, chain: ClosedChain, *, loads: Sequence[Load] = (), compile: bool | Compile | None = False):
+    def __init__(self, chain: ClosedChain, *, loads: Sequence[Load] = (), compile: bool | Compile | None = None):
         instance("chain", chain, ClosedChain)
         check_loads(chain.model, as_tuple("loads", loads))
         for load in loads:
@@ -108,7 +108,7 @@ class ChainEvaluator:
                 raise InputError(f"the load on {load.body!r} must be numbers")
         check_compile(compile)
         self.chain, self._loads = chain, tuple(loads)
-        self._options = Compile() if compile is True else compile or None
+        self._compile = compile
         n, m = chain.model.n, chain.mobility
         self._q, self._ud, self._udd = ca.SX.sym("q", n), ca.SX.sym("ud", m), ca.SX.sym("udd", m)
         self._weights = ca.SX.sym("weights", n)
@@ -198,7 +198,7 @@ class ChainEvaluator:
         inputs = self._inputs if inputs is None else inputs
         rows = [ca.densify(ca.vec(expression.T)) for expression in expressions]
         function = ca.Function("f", list(inputs.values()), ca.cse(rows))
-        return Batch.of(function, tuple(inputs), [np.arange(row.shape[0]) for row in rows], self._options)
+        return Batch.of(function, tuple(inputs), [np.arange(row.shape[0]) for row in rows], self._compile)
 
     def _evaluate(
         self, batch: Batch, shapes: list[tuple[int, ...]], driven: bool = False, **values: Any

@@ -131,7 +131,7 @@ def _after(solution: A, *earlier: BaseSolution | knots.KnotSearch) -> A:
     runs = (solution, *earlier)
     seconds = {name: sum(run.seconds[name] for run in runs) for name in solution.seconds}
     iterations = sum(run.iterations for run in runs)
-    return replace(solution, outcome=replace(solution.outcome, seconds=seconds, iterations=iterations))
+    return solution.changed(outcome=replace(solution.outcome, seconds=seconds, iterations=iterations))
 
 
 def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess = None) -> Solution | SequenceSolution:
@@ -144,7 +144,7 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess 
     guess as well, and the rounds begin anew with the cheaper of the two.
     """
     tol, dearer = run.tolerance, False
-    solution = replace(solution, rounds=(round_of(solution),))
+    solution = solution.changed(rounds=(round_of(solution),))
     while solution.outcome.status is Status.SOLVED and len(solution.rounds) < _ROUNDS:
         settled, exact = has_settled(solution, tol), float(solution.error) <= tol
         if settled and (exact or _is_stuck(solution, tol)):
@@ -164,7 +164,7 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess 
             rounds, dearer = solution.rounds, False
             if solution.cost - finer.cost > _ABSURD * finer.cost_scale:
                 finer, rounds = _cheaper(finer, run(nlp, guess, begin)[0]), ()
-            solution = replace(finer, rounds=(*rounds, round_of(finer)))
+            solution = finer.changed(rounds=(*rounds, round_of(finer)))
         elif finer.outcome.status is not Status.SOLVED or dearer:
             break
         else:

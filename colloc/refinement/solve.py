@@ -126,10 +126,12 @@ def solve(
     hessian, ipopt : Hessian and mapping, optional
         In place of a solver, ``hessian=h, ipopt={"max_iter": 500}`` is short for ``co.Ipopt(hessian=h, max_iter=500)``.
     compile : bool or Compile, optional
-        Whether values and derivatives run as machine code, which a C compiler (GCC or Clang) makes once and a cache
-        keeps; Compile chooses threads, compiler and cache. Without a compiler CasADi's virtual machine does the same
-        work, after a CompileWarning. By default compiled code is used if the cache has it or if making it is expected
-        to take less time than a hundred iterations without it, and not at all if those would take less than a second.
+        By default an interpreter evaluates values and derivatives, several nodes at a time, twenty times as fast as
+        CasADi's virtual machine; it is compiled once for a machine, by a C compiler (GCC or Clang), and a cache keeps
+        it. True makes machine code of the mechanism itself, two to three times as fast again, which takes seconds;
+        Compile chooses threads, compiler and cache. Without True that is done where it is expected to take less time
+        than a hundred iterations without it. False compiles nothing: CasADi's virtual machine does the same work, as it
+        does without a compiler, and in problems that are too small to gain by anything else.
     progress : bool or callable, optional
         One updating line on standard error, in notebooks a bar of tqdm's where that is installed. By default only in a
         terminal or notebook, after the first second. A function is called with every `Iteration` instead; what it
@@ -223,7 +225,7 @@ def solve(
     if screened:
         solution, guess = best_of_starts(nlp, solution, run, guess, starts)
     if tol is not None:
-        solution = replace(refined(solution, run, guess), starts=solution.starts)
+        solution = refined(solution, run, guess).changed(starts=solution.starts)
     judge(solution, start, raise_on_failure, seconds)
     return solution
 
@@ -274,8 +276,8 @@ def refine(
     deadline = time.perf_counter() + (np.inf if seconds is None else finite_number("seconds", seconds, positive=True))
     tolerance = relative_tolerance("tol", tol)
     run = Run(solution.parameters, chosen_solver(solver, ipopt, hessian), progress, tolerance, deadline=deadline)
-    judged = replace(solution, outcome=replace(solution.outcome, tolerance=tolerance, cost_tolerance=tolerance))
-    finer = replace(refined(judged, run), starts=solution.starts)
+    judged = solution.changed(outcome=replace(solution.outcome, tolerance=tolerance, cost_tolerance=tolerance))
+    finer = refined(judged, run).changed(starts=solution.starts)
     judge(finer, finer.x, raise_on_failure=False, seconds=seconds)
     assert isinstance(finer, type(solution))
     return finer

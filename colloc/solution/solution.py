@@ -32,6 +32,9 @@ from colloc.transcription import NLP, DeferredNLP, SequenceNLP
 
 _LISTED = 1e-6  # of a row's natural size: a violation beyond is listed
 
+# What follows from the motion alone.
+_OF_THE_MOTION = ("terms", "cost_scale", "error", "violations", "duration", "nodes")
+
 
 class BaseSolution(ABC):
     """The answer to a problem, as its solver left it: what `Solution` and `SequenceSolution` have in common."""
@@ -278,6 +281,14 @@ class BaseSolution(ABC):
         # The program never changes, and neither do problems.
         copy: Any = self
         return replace(copy, outcome=deepcopy(self.outcome, memo), parameters=self.parameters.copy())
+
+    def changed(self, **changes: Any) -> Self:
+        """This solution with other fields; what has been measured of its motion stays known if that is the same."""
+        this: Any = self
+        other = replace(this, **changes)
+        if other.x is self.x and other.outcome.status is self.outcome.status:
+            vars(other).update({name: vars(self)[name] for name in _OF_THE_MOTION if name in vars(self)})
+        return other
 
     def __repr__(self) -> str:
         return self._table().text()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import casadi as ca
@@ -429,11 +429,15 @@ class NLP(BaseNLP):
 
     @cached_property
     def costs(self) -> list[Block]:
-        return cost_blocks(self.grid)
+        return self._chosen(cost_blocks(self.grid))
 
     @cached_property
     def constraints(self) -> list[Block]:
-        return constraint_blocks(self.grid, self._ends)
+        return self._chosen(constraint_blocks(self.grid, self._ends))
+
+    def _chosen(self, blocks: list[Block]) -> list[Block]:
+        """The blocks, which load no library where that is not wanted."""
+        return [replace(block, virtual=True) for block in blocks] if self.compile is False else blocks
 
     @property
     def n_p(self) -> int:

@@ -21,7 +21,7 @@ from colloc.studies.benchmarks.timing import Timing, alternately, difference
 from colloc.studies.reporting import arguments, finish
 from colloc.support.display import Table
 
-CHOICES = {"vm": None, "compiled_1": co.kernels.Compile(threads=1), "compiled": co.kernels.Compile()}
+CHOICES = {"vm": False, "compiled_1": co.kernels.Compile(threads=1), "compiled": co.kernels.Compile()}
 COLUMNS = ("ad_vm", "vm", "compiled_1", "compiled", "pinocchio")
 WORK = ("torque", "sensitivities", "dense", "hessian")
 Calls = dict[str, Callable[[], object]]
@@ -29,8 +29,9 @@ Calls = dict[str, Callable[[], object]]
 
 def evaluators(model: co.Model) -> dict[str, co.Evaluator]:
     """Evaluators by automatic differentiation, by the recursion, and by the recursion compiled."""
-    found = {"ad_vm": co.Evaluator(model, sensitivities=co.dynamics.by_differentiation(co.dynamics.newton_euler))}
-    return found | {name: co.Evaluator(model, compile=choice or False) for name, choice in CHOICES.items()}
+    plain = co.dynamics.by_differentiation(co.dynamics.newton_euler)
+    found = {"ad_vm": co.Evaluator(model, sensitivities=plain, compile=False)}
+    return found | {name: co.Evaluator(model, compile=choice) for name, choice in CHOICES.items()}
 
 
 def hessians(model: co.Model) -> dict[str, Batch]:
@@ -48,7 +49,7 @@ def hessians(model: co.Model) -> dict[str, Batch]:
         function = ca.Function("f", inputs, [ca.densify(hessian.nz[:])])
         row, column = (np.array(k, dtype=int) for k in hessian.sparsity().get_triplet())
         places = [row * hessian.shape[1] + column]
-        found[name] = Batch.of(function, names, places, CHOICES.get(name))
+        found[name] = Batch.of(function, names, places, CHOICES.get(name, False))
     return found
 
 

@@ -22,6 +22,7 @@ import colloc.studies.benchmarks.phases
 import colloc.studies.benchmarks.random_starts
 import colloc.studies.benchmarks.scaling
 import colloc.studies.benchmarks.tie_break
+import colloc.studies.benchmarks.waiting
 from colloc.studies.benchmarks.gap import Look, look
 from colloc.studies.benchmarks.timing import alternately
 from colloc.studies.classics.optima import CLASSICS
@@ -191,3 +192,11 @@ def test_a_run_that_was_broken_off_goes_on_where_it_was(tmp_path, monkeypatch):
     assert benchmark.main(words) == numbers
     assert len(tried) == 4
     assert (numbers["gap.counted"], numbers["gap.within"], numbers["gap.median"]) == (4, 1, 2)
+
+
+@pytest.mark.slow
+def test_waiting_finds_the_same_motions_either_way(tmp_path):
+    numbers = run(colloc.studies.benchmarks.waiting, tmp_path)
+    assert numbers["arms.solved"] == numbers["arms.motions"] == 2
+    assert numbers["arms.difference"] < 1e-8
+    assert {"arms.median", "arms.worst", "arms.first", "arms.median.vm", "arms.speedup.callbacks"} <= numbers.keys()

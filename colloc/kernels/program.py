@@ -1,0 +1,118 @@
+"""Kernels as programs: data that interpreter.c evaluates, many slices at a time, without compiling it."""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+
+import casadi as ca
+import numpy as np
+
+from colloc.kernels.kernel import Kernel, pass_table
+from colloc.kernels.operations import FUNCTIONS, template
+
+_HEAD = 12  # words of a program before its rows
+_SAMPLES = 50  # instructions that are compared with what CasADi's accessors say of them
+# Of LANES slices, in ns: an operation, a call of the C library, a term of a pass, a value packed or unpacked.
+_COSTS = (1.5, 5.0, 0.5, 0.5)
+
+_instructions: weakref.WeakKeyDictionary[ca.Function, np.ndarray] = weakref.WeakKeyDictionary()
+
+
+def program(kernel: Kernel, code: ctypes.CDLL) -> np.ndarray:
+    """A kernel as a program, int64, shape (words,), scheduled by an interpreter's code.
+
+    CompileError for an operation that has no translation.
+    """
+    placed, constants = _placed(kernel)
+    runs, size = _scheduled(placed, kernel.function.sz_w(), kernel.pool + constants.size, code)
+    table = pass_table(kernel)
+    wide = max(size, table.max(initial=0)) >= 2**16
+    index = np.uint32 if wide else np.uint16
+    rows, shared = [*kernel.inputs, *kernel.results], [int(k in kernel.shared) for k in range(len(kernel.inputs))]
+    parts = [np.array(rows + shared, dtype=np.int64), constants, _words(runs, index), _words(table, index)]
+    ends = _HEAD + np.cumsum([part.size for part in parts])
+    calls = int(np.isin(placed[:, 0], list(FUNCTIONS)).sum())
+    terms = sum(len(stage.left) for stage in kernel.passes)
+    cost = np.dot(_COSTS, [len(placed), calls, terms, sum(rows)])
+    head = [
+        *(len(kernel.inputs), len(kernel.results), kernel.pool - sum(kernel.results), size),
+        int(np.float64(cost).view(np.int64)),
+        *(constants.size, kernel.pool, int(wide), ends[1], ends[2], table.size, ends[3]),
+    ]
+    return np.concatenate([np.array(head, dtype=np.int64), *parts])
+
+
+def instructions(function: ca.Function) -> np.ndarray:
+    """Instructions of an SX function, int32, shape (n, 4): each an operation and three numbers, as CasADi keeps them.
+
+    They stand one after another in the serialized function. CasADi's accessors, by which they are checked, would take
+    4 us for each, as long as a hundred evaluations of it.
+    """
+    if function not in _instructions:
+        _instructions[function] = _read(function)
+    return _instructions[function]
+
+
+def _read(function: ca.Function) -> np.ndarray:
+    n = function.n_instructions()
+    samples = np.unique(np.linspace(0, n - 1, min(n, _SAMPLES)).astype(int))
+    expected = _accessed(function, samples)
+    if n > _SAMPLES:
+        nibbles = np.frombuffer(function.serialize().encode(), dtype=np.uint8) - ord("a")
+        data, start = (nibbles[::2] | nibbles[1::2] << 4).tobytes(), -1
+        while (start := data.find(expected[:1].tobytes(), start + 1)) >= 0 and start + 16 * n <= len(data):
+            listed = np.frombuffer(data, dtype=np.int32, count=4 * n, offset=start).reshape(n, 4)
+            if (listed[samples] == expected).all():
+                return listed
+    return _accessed(function, np.arange(n))
+
+
+def _accessed(function: ca.Function, chosen: np.ndarray) -> np.ndarray:
+    """Some instructions, by CasADi's accessors."""
+    listed = np.zeros((chosen.size, 4), dtype=np.int32)
+    for row, k in zip(listed, chosen.tolist(), strict=True):
+        operation, out, read = function.instruction_id(k), function.instruction_output(k), function.instruction_input(k)
+        if operation == ca.OP_CONST:
+            numbers = [out[0], *np.array([function.instruction_constant(k)]).view(np.int32)]
+        elif operation == ca.OP_INPUT:
+            numbers = [out[0], *read]
+        elif operation == ca.OP_OUTPUT:
+            numbers = [out[0], read[0], out[1]]
+        else:
+            numbers = [out[0], read[0], read[-1]]
+        row[:] = [operation, *numbers]
+    return listed
+
+
+def _placed(kernel: Kernel) -> tuple[np.ndarray, np.ndarray]:
+    """Instructions as `schedule` takes them, with places in the pool, and bits of the constants behind the pool."""
+    listed = instructions(kernel.function).copy()
+    operation = listed[:, 0]
+    reads, writes, fixed = (operation == code for code in (ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST))
+    for code in np.unique(operation[~(reads | writes | fixed)]).tolist():
+        template(code)
+    inputs = np.cumsum([0, *kernel.inputs])
+    outputs = inputs[-1] + np.cumsum([0, *kernel.outputs])
+    constants, which = np.unique(np.ascontiguousarray(listed[fixed, 2:]).view(np.int64), return_inverse=True)
+    listed[reads, 2] = inputs[listed[reads, 2]] + listed[reads, 3]
+    listed[writes, 1] = outputs[listed[writes, 1]] + listed[writes, 3]
+    listed[fixed, 2] = kernel.pool + which.ravel()
+    listed[fixed, 0] = ca.OP_INPUT
+    return listed, constants
+
+
+def _scheduled(placed: np.ndarray, registers: int, first: int, code: ctypes.CDLL) -> tuple[np.ndarray, int]:
+    """Runs of instructions, and the end of the places that they use."""
+    n, end = len(placed), ctypes.c_longlong()
+    work, runs = np.empty(7 * n + registers + 2, dtype=np.int64), np.empty(7 * n + 1, dtype=np.int32)
+    sizes = [ctypes.c_longlong(number) for number in (n, registers, first)]
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (placed, work, runs)]
+    length = code.schedule(pointers[0], *sizes, *pointers[1:], ctypes.byref(end))
+    return runs[:length], end.value
+
+
+def _words(values: np.ndarray, index: type) -> np.ndarray:
+    """Numbers of an integer type, packed into words."""
+    packed = np.ascontiguousarray(values, dtype=index).view(np.uint8)
+    return np.pad(packed, (0, -packed.size % 8)).view(np.int64)
