@@ -109,7 +109,7 @@ _PACKAGES = {
     "formats": "from_urdf",
     "kernels": "Compile CompileWarning",
     "loops": "",
-    "model": "Friction Joint PointMotion point_motion reach",
+    "model": "Coupling Friction Joint PointMotion point_motion reach",
     "optimality": (
         "ActiveLimit Certificate Costates Derivative Explanation Relaxation Sensitivity certify costates explain "
         "sensitivity"
