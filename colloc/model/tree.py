@@ -104,9 +104,7 @@ class Model(Tabular, Portable):
         for quantity in ("position", "velocity", "acceleration") if self.couplings else ():
             for name, lower, upper in zip(self.names("q"), *self.limits(quantity), strict=True):
                 if lower > upper:
-                    raise InputError(
-                        f"limits of {quantity} of joint {name!r} exclude those of the joints that follow it"
-                    )
+                    raise InputError(f"limits of {quantity} of joint {name!r} exclude those of joints that follow it")
         _warn_unlikely(self)
 
     def _marker(self, name: Any, place: Any) -> tuple[str, ca.SX]:
