@@ -106,7 +106,7 @@ _PACKAGES = {
     "descent": "",
     "dynamics": "",
     "evaluator": "TorqueSensitivities",
-    "formats": "LinkShape Reading from_urdf to_urdf",
+    "formats": "LinkShape Reading from_mjcf from_urdf to_urdf",
     "kernels": "Compile CompileWarning",
     "loops": "",
     "model": "Coupling Friction Joint PointMotion point_motion reach",
