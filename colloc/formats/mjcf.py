@@ -46,7 +46,7 @@ def from_mjcf(path: str | os.PathLike[str], friction_velocity: float = 0.1) -> R
     joints as the chains of `floating` and `spherical`, references, ranges, armature, damping, springs, friction loss,
     sites as markers, gravity, keyframes as postures, and the file's own posture as "initial". Connects and welds
     are `loops`, linear couplings of joints are the model's. Motors and other actuators of joints give limits of
-    torque and `gears`; where a file has actuators at all, joints that nothing drives have no torque.
+    torque and `gears`; where a file has actuators and no loops, joints that nothing drives have no torque.
 
     Parameters
     ----------
@@ -83,11 +83,14 @@ def from_mjcf(path: str | os.PathLike[str], friction_velocity: float = 0.1) -> R
     (('pivot',), ['tip'])
     """
     velocity = finite_number("friction_velocity", friction_velocity, positive=True)
-    return _MjcfReader(_compiled(path), velocity).reading()
+    compiled, warnings = _compiled(path)
+    reader = _MjcfReader(compiled, velocity)
+    reader.notes.changed += [f"MuJoCo warns: {' '.join(warning.split())}" for warning in dict.fromkeys(warnings)]
+    return reader.reading()
 
 
-def _compiled(path: str | os.PathLike[str]) -> Any:
-    """The model as MuJoCo has it."""
+def _compiled(path: str | os.PathLike[str]) -> tuple[Any, list[str]]:
+    """The model as MuJoCo has it, and its warnings, which it otherwise writes into a file where the user is."""
     file = check_path(path)
     try:
         import mujoco
@@ -96,10 +99,15 @@ def _compiled(path: str | os.PathLike[str]) -> Any:
     if not file.is_file():
         raise InputError(f"{str(path)!r} is no file")
     library: Any = mujoco
+    warnings: list[str] = []
+    before = library.get_mju_user_warning()
+    library.set_mju_user_warning(warnings.append)
     try:
-        return library.MjModel.from_xml_path(str(file))
+        return library.MjModel.from_xml_path(str(file)), warnings
     except ValueError as error:  # which names the element and the line
         raise InputError(f"{str(path)!r} is refused by MuJoCo: {' '.join(str(error).split())}") from None
+    finally:
+        library.set_mju_user_warning(before)
 
 
 class _MjcfReader:
@@ -119,11 +127,12 @@ class _MjcfReader:
 
     def reading(self) -> Reading:
         m, notes = self.m, self.notes
+        couplings, loops, fixed_at = self._equalities()
         self._motors = self._drives()
+        self._idle_held = bool(self._motors) and not loops  # a closed chain knows its actuators by itself
         bodies = [body for k in range(1, m.nbody) for body in self._bodies(k)]
         if not m.njnt:
-            raise InputError(f"the file has {m.nbody - 1} bodies and no joint")
-        couplings, loops, fixed_at = self._equalities()
+            raise InputError(f"nothing moves: no body of the file, {m.nbody - 1} in all, has a joint")
         name = m.names.split(b"\0", 1)[0].decode() or "mujoco"
         gravity = np.zeros(3) if "gravity" in self._off else m.opt.gravity
         model = Model(bodies, gravity, name, self._markers(), couplings)
@@ -138,7 +147,8 @@ class _MjcfReader:
             name: {j: v for j, v in posture.items() if j in model.joint_names} for name, posture in postures.items()
         }
         self._unread()
-        gears = {joint: gear for joint, (gear, _) in self._motors.items() if joint in model.joint_names}
+        motors = {joint: gear for joint, (gear, _) in self._motors.items() if joint in model.joint_names}
+        gears = {joint: gear for joint, gear in motors.items() if not math.isnan(gear)}  # tendons have none
         return Reading(model, tuple(notes.changed), notes.left_out, tuple(loops), kept, gears)
 
     def _named(self, of: Callable[[int], Any], k: int, kind: str) -> str:
@@ -172,7 +182,7 @@ class _MjcfReader:
     def _free(self, body: Body, j: int) -> list[Body]:
         """A free joint places its body in the world, wherever the file has drawn it."""
         self._no_passive(j)
-        limits = Limits(torque=_UNDRIVEN) if self._motors else Limits()
+        limits = Limits(torque=_UNDRIVEN) if self._idle_held else Limits()
         label = body.name if not self.m.joint(j).name else self.joint_names[j]
         by_coordinate = {f"{label}_{letters}": limits for letters in FREE}
         return free_chain(replace(body, joint=fixed()), label, limits=by_coordinate)
@@ -200,7 +210,7 @@ class _MjcfReader:
             self._no_passive(j)
             if self._limited(j):
                 self.notes.leave_out("range of the angle", "ball joints", name)
-            limits = Limits(torque=_UNDRIVEN) if self._motors and name not in self._motors else Limits()
+            limits = Limits(torque=_UNDRIVEN) if self._idle_held and name not in self._motors else Limits()
             for letter in "zyx":
                 axis = np.eye(3)["xyz".index(letter)]
                 yield Joint(_HERE, Screw(axis, np.cross(anchor, axis)), _HERE, limits, f"{name}_r{letter}")
@@ -217,7 +227,7 @@ class _MjcfReader:
         m, name = self.m, self.joint_names[j]
         position = tuple(m.jnt_range[j]) if self._limited(j) else (-math.inf, math.inf)
         torque = self._motors[name][1] if name in self._motors else (-math.inf, math.inf)
-        if self._motors and name not in self._motors:
+        if self._idle_held and name not in self._motors:
             torque = _UNDRIVEN
         if m.jnt_actfrclimited[j]:
             torque = max(torque[0], m.jnt_actfrcrange[j][0]), min(torque[1], m.jnt_actfrcrange[j][1])
@@ -273,7 +283,7 @@ class _MjcfReader:
             if kind not in _ON_JOINT:
                 self.notes.leave_out("actuator of tendons, sites or bodies", "the file", label)
                 for name in self._moved_by(kind, int(target)):
-                    driven.setdefault(name, (1.0, (-math.inf, math.inf)))
+                    driven.setdefault(name, (math.nan, (-math.inf, math.inf)))
                 continue
             name, gear = self.joint_names[target], float(m.actuator_gear[a][0])
             low, high = self._force_range(a)
@@ -389,18 +399,18 @@ class _MjcfReader:
         """What a file of MuJoCo may have beside a mechanism."""
         m, notes = self.m, self.notes
         counts = (
-            (m.ngeom, "shapes, for looks and contacts,"),
-            (m.ntendon, "tendons"),
-            (m.nsensor, "sensors"),
-            (m.ncam, "cameras"),
-            (m.nlight, "lights"),
-            (m.nflex, "flexible bodies"),
-            (m.nplugin, "plugins"),
-            (m.npair, "pairs of contacts"),
+            (m.ngeom, "<geom> (for contacts and looks)"),
+            (m.ntendon, "<tendon>"),
+            (m.nsensor, "<sensor>"),
+            (m.ncam, "<camera>"),
+            (m.nlight, "<light>"),
+            (m.nflex, "<flex>"),
+            (m.nplugin, "<plugin>"),
+            (m.npair, "<pair> of contacts"),
         )
         for count, what in counts:
             for k in range(count):
-                name = m.tendon(k).name if what == "tendons" else ""
+                name = m.tendon(k).name if what == "<tendon>" else ""
                 notes.leave_out(what, "the file", name)
         for number, what in ((m.opt.density, "density"), (m.opt.viscosity, "viscosity")):
             if number:

@@ -62,7 +62,9 @@ def to_urdf(model: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
     >>> co.formats.from_urdf("rods.urdf", gravity=(0.0, -9.81, 0.0)).model.joint_names
     ('rod',)
     """
-    if instance("model", model, Model).symbols:
+    if not instance("model", model, Model).bodies:
+        raise InputError("model must have bodies, got no mechanism at all")
+    if model.symbols:
         raise InputError(f"model {model.name!r} contains symbols, a URDF needs numbers")
     robot = Element("robot", {"name": model.name})
     names = {body.name for body in model.bodies} | set(model.markers)

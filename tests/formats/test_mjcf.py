@@ -275,7 +275,7 @@ def test_motors_are_limits_of_torque_and_gears(tmp_path):
     model = reading.model
     assert [body.name for body in model.bodies] == ["a", "b", "c", "body4"]
     assert model.joint_names == ("a", "b", "c", "body4_joint0")
-    assert dict(reading.gears) == {"a": -50.0, "b": 2.0, "c": 1.0}
+    assert dict(reading.gears) == {"a": -50.0, "b": 2.0}
     low, high = model.limits("torque")
     assert low.tolist() == [-100.0, -3.0, -math.inf, 0.0]  # the last has no actuator, of the rope nothing is known
     assert high.tolist() == [50.0, 9.0, math.inf, 0.0]
@@ -286,9 +286,9 @@ def test_motors_are_limits_of_torque_and_gears(tmp_path):
     assert reading.left_out == (
         "1 actuator of tendons, sites or bodies of the file: pull",
         "1 site of the world of the file: there",
-        "4 shapes, for looks and contacts, of the file",
-        "1 tendons of the file: rope",
-        "1 sensors of the file",
+        "4 <geom> (for contacts and looks) of the file",
+        "1 <tendon> of the file: rope",
+        "1 <sensor> of the file",
     )
 
 
@@ -338,10 +338,9 @@ REFUSED = {
         '<mujoco><asset><mesh name="m" file="none.stl"/></asset><worldbody/></mujoco>',
         r"is refused by MuJoCo: .*none.stl",
     ),
-    "bomb": ('<!DOCTYPE r [<!ENTITY a "aa">]><mujoco>&a;</mujoco>', r"refused by MuJoCo|no joint"),
     "still": (
         '<mujoco><worldbody><body><geom size="1"/></body></worldbody></mujoco>',
-        r"the file has 1 bodies and no joint",
+        r"nothing moves: no body of the file, 1 in all, has a joint",
     ),
 }
 
@@ -351,6 +350,24 @@ def test_what_mujoco_refuses_is_refused_in_its_words(tmp_path, case):
     text, words = REFUSED[case]
     with pytest.raises(co.InputError, match=words):
         co.formats.from_mjcf(written(tmp_path, text))
+
+
+def test_entities_are_not_expanded_and_name_no_other_files(tmp_path):
+    secret = tmp_path / "secret.txt"
+    secret.write_text("secret")
+    types = f'<!DOCTYPE r [<!ENTITY a SYSTEM "file://{secret}"><!ENTITY b "&a;&a;">]>'
+    model = co.formats.from_mjcf(written(tmp_path, types + MOTORS.replace('name="a"', 'name="&a;&b;"', 1))).model
+    assert model.bodies[0].name == "&a;&b;"
+
+
+def test_warnings_of_mujoco_are_in_the_report_and_nowhere_else(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    text = MOTORS.replace('angle="degree"', 'angle="degree" settotalmass="3"')
+    reading = co.formats.from_mjcf(written(tmp_path, text))
+    assert reading.changed[0].startswith("MuJoCo warns: compiler attribute 'settotalmass' is deprecated")
+    assert sum(float(body.mass) for body in reading.model.bodies) == pytest.approx(3.0)
+    assert [path.name for path in tmp_path.iterdir()] == ["model.xml"]
+    assert capfd.readouterr() == ("", "")
 
 
 def test_files_that_are_none_and_a_missing_mujoco_are_told(tmp_path, monkeypatch):
