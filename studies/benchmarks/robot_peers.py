@@ -97,7 +97,12 @@ class MujocoRobot:
     """A file as MuJoCo has it without contacts, actuators, fluids and what else readings leave out."""
 
     def __init__(self, path: str, names: Sequence[str]):
-        self.model = m = mj.MjModel.from_xml_path(path)
+        before = mj.get_mju_user_warning()
+        mj.set_mju_user_warning(lambda message: None)  # which otherwise fill a file in the working directory
+        try:
+            self.model = m = mj.MjModel.from_xml_path(path)
+        finally:
+            mj.set_mju_user_warning(before)
         self.data = mj.MjData(m)
         m.opt.disableflags |= int(mj.mjtDisableBit.mjDSBL_CONSTRAINT) | int(mj.mjtDisableBit.mjDSBL_ACTUATION)
         m.opt.density = m.opt.viscosity = 0.0

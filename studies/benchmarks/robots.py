@@ -102,7 +102,7 @@ def rigid(path: Path, robot: Robot) -> co.Model:
 def errors(model: co.Model, other: Peer, count: int = STATES) -> dict[str, float]:
     """Largest differences at random states, relative to the largest entry; of slopes, to those of the torque too."""
     evaluator, rng = co.Evaluator(model), np.random.default_rng(7)
-    worst = dict.fromkeys(QUANTITIES, 0.0)
+    worst: dict[str, float] = dict.fromkeys(QUANTITIES, 0.0)
     for _ in range(count):
         q, qd, qdd = rng.uniform(-1, 1, model.n), *rng.normal(size=(2, model.n))
         state, T = _state(model, other, q, qd, qdd)
@@ -154,7 +154,8 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     args = arguments("benchmarks.robots", __doc__, argv, quick=quick, options=OPTIONS, figure=False)
     warnings.simplefilter("ignore", co.support.InputWarning)
     numbers: dict[str, float] = dict.fromkeys(("robots.files", "robots.read", "robots.refused", "robots.compared"), 0.0)
-    rows, worst = [], dict.fromkeys(QUANTITIES, 0.0)
+    rows: list[tuple[str, ...]] = []
+    worst: dict[str, float] = dict.fromkeys(QUANTITIES, 0.0)
     for path in list(files(args.folder))[:: 10 if args.quick else 1]:
         numbers["robots.files"] += 1
         robot = read(path)

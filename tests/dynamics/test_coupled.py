@@ -1,6 +1,8 @@
 """Joints that follow others: all against the same tree without couplings, by virtual work; problems and loops."""
 
 import importlib
+import pickle
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -173,6 +175,21 @@ def test_a_loop_may_contain_joints_that_follow_each_other():
     for mine, other in zip(ours, theirs, strict=True):
         gap = ca.Function("gap", symbols, [mine - other])(*np.random.default_rng(4).normal(size=(3, model.n)))
         assert np.abs(np.array(gap)).max() < 1e-11
+
+
+def test_one_program_for_many_models_keeps_to_their_couplings():
+    arm = co.problem.parametrised(gripper())
+    other = replace(gripper(), couplings={"right": Coupling("left", 2.0)})
+    (values,) = arm.values(gripper()).values()
+    assert values.size == len(arm.names)
+    with pytest.raises(co.InputError, match="couplings must be right = Coupling"):
+        arm.values(other)
+
+
+def test_a_model_goes_to_other_processes_with_its_couplings(pair):
+    again = pickle.loads(pickle.dumps(pair[0]))
+    assert dict(again.couplings) == COUPLINGS
+    assert again.joint_names == pair[0].joint_names
 
 
 def test_holding_a_leader_holds_what_follows(pair):
