@@ -124,12 +124,13 @@ class _MjcfReader:
         self.notes.changed += [f"{name} is off, as the file's <flag> has it" for name in _DISABLED if name in self._off]
         self._taken = set(self.body_names)
         self.joint_names = [self._joint_name(j) for j in range(compiled.njnt)]
+        self._ties = self._equalities()
+        self._motors = self._drives()
+        self._idle_held = bool(self._motors) and not self._ties[1]  # a closed chain knows its actuators by itself
 
     def reading(self) -> Reading:
         m, notes = self.m, self.notes
-        couplings, loops, fixed_at = self._equalities()
-        self._motors = self._drives()
-        self._idle_held = bool(self._motors) and not loops  # a closed chain knows its actuators by itself
+        couplings, loops, fixed_at = self._ties
         bodies = [body for k in range(1, m.nbody) for body in self._bodies(k)]
         if not m.njnt:
             raise InputError(f"nothing moves: no body of the file, {m.nbody - 1} in all, has a joint")
@@ -168,8 +169,9 @@ class _MjcfReader:
         place = _placed(m.body_pos[k], m.body_quat[k])
         name, carrier = self.body_names[k], self.body_names[parent] if parent else None
         mass = float(m.body_mass[k])
-        tensor = (inertia + inertia.T) / 2 if mass else np.zeros((3, 3))
-        body = Body(name, fixed(place), carrier, mass, m.body_ipos[k], tensor)
+        rotor = mass == 0 and bool(inertia.any())  # which MuJoCo takes
+        tensor = (inertia + inertia.T) / 2
+        body = Body(name, fixed(place), carrier, mass, m.body_ipos[k], tensor, any_inertia=rotor)
         if m.body_gravcomp[k]:
             self.notes.leave_out("gravity compensation", "bodies", name)
         if m.body_mocapid[k] >= 0:
@@ -182,7 +184,7 @@ class _MjcfReader:
     def _free(self, body: Body, j: int) -> list[Body]:
         """A free joint places its body in the world, wherever the file has drawn it."""
         self._no_passive(j)
-        limits = Limits(torque=_UNDRIVEN) if self._idle_held else Limits()
+        limits = self._undriven(j)
         label = body.name if not self.m.joint(j).name else self.joint_names[j]
         by_coordinate = {f"{label}_{letters}": limits for letters in FREE}
         return free_chain(replace(body, joint=fixed()), label, limits=by_coordinate)
@@ -210,7 +212,7 @@ class _MjcfReader:
             self._no_passive(j)
             if self._limited(j):
                 self.notes.leave_out("range of the angle", "ball joints", name)
-            limits = Limits(torque=_UNDRIVEN) if self._idle_held and name not in self._motors else Limits()
+            limits = self._undriven(j)
             for letter in "zyx":
                 axis = np.eye(3)["xyz".index(letter)]
                 yield Joint(_HERE, Screw(axis, np.cross(anchor, axis)), _HERE, limits, f"{name}_r{letter}")
@@ -227,11 +229,15 @@ class _MjcfReader:
         m, name = self.m, self.joint_names[j]
         position = tuple(m.jnt_range[j]) if self._limited(j) else (-math.inf, math.inf)
         torque = self._motors[name][1] if name in self._motors else (-math.inf, math.inf)
-        if self._idle_held and name not in self._motors:
-            torque = _UNDRIVEN
+        torque = self._undriven(j).torque if name not in self._motors else torque
         if m.jnt_actfrclimited[j]:
             torque = max(torque[0], m.jnt_actfrcrange[j][0]), min(torque[1], m.jnt_actfrcrange[j][1])
         return Limits(position, torque=torque)
+
+    def _undriven(self, j: int) -> Limits:
+        """Limits of a joint as far as they follow from its having no actuator."""
+        driven = not self._idle_held or self.joint_names[j] in self._motors
+        return Limits() if driven else Limits(torque=_UNDRIVEN)
 
     def _limited(self, j: int) -> bool:
         return bool(self.m.jnt_limited[j]) and "limit" not in self._off
@@ -285,6 +291,11 @@ class _MjcfReader:
                 for name in self._moved_by(kind, int(target)):
                     driven.setdefault(name, (math.nan, (-math.inf, math.inf)))
                 continue
+            if not self._plain(a):
+                self.notes.leave_out("law of an actuator, but for its limits of force,", "the file", label)
+            for what, field in (("armature", "actuator_armature"), ("damping", "actuator_damping")):
+                if np.any(getattr(m, field, np.zeros(a + 1))[a]):  # MuJoCo 3 has no such thing
+                    self.notes.leave_out(f"{what} of an actuator", "the file", label)
             name, gear = self.joint_names[target], float(m.actuator_gear[a][0])
             low, high = self._force_range(a)
             low, high = sorted((gear * low, gear * high)) if gear else (0.0, 0.0)
@@ -309,12 +320,16 @@ class _MjcfReader:
         """What an actuator can do before its gear: its limits, and of a plain motor those of its control."""
         m = self.m
         low, high = tuple(m.actuator_forcerange[a]) if m.actuator_forcelimited[a] else (-math.inf, math.inf)
-        plain = m.actuator_dyntype[a] == 0 and m.actuator_gaintype[a] == 0 and m.actuator_biastype[a] == 0
-        if plain and m.actuator_ctrllimited[a]:
+        if self._plain(a) and m.actuator_ctrllimited[a]:
             gain = m.actuator_gainprm[a][0]
             ends = sorted(gain * end for end in m.actuator_ctrlrange[a])
             low, high = max(low, ends[0]), min(high, ends[1])
         return low, high
+
+    def _plain(self, a: int) -> bool:
+        """Whether an actuator's force is its control times a number."""
+        m = self.m
+        return m.actuator_dyntype[a] == 0 and m.actuator_gaintype[a] == 0 and m.actuator_biastype[a] == 0
 
     def _equalities(self) -> tuple[dict[str, Coupling], list[Loop], dict[str, float]]:
         """Couplings of joints, loops, and joints that are held."""

@@ -284,12 +284,33 @@ def test_motors_are_limits_of_torque_and_gears(tmp_path):
     assert friction is not None
     assert (float(friction.level), float(friction.velocity)) == (0.3, 0.05)
     assert reading.left_out == (
+        "1 law of an actuator, but for its limits of force, of the file: actuator1",
         "1 actuator of tendons, sites or bodies of the file: pull",
         "1 site of the world of the file: there",
         "4 <geom> (for contacts and looks) of the file",
         "1 <tendon> of the file: rope",
         "1 <sensor> of the file",
     )
+
+
+def test_a_base_that_thrust_lifts_is_not_without_forces(tmp_path):
+    site = '<site name="s"/></body></worldbody><actuator><motor site="s" gear="0 0 1 0 0 0"/></actuator></mujoco>'
+    hinge = '<body><joint name="h"/><geom size="0.1"/></body></body></worldbody><actuator><motor joint="h"/></actuator>'
+    base = '<mujoco><worldbody><body name="drone"><freejoint name="base"/><geom size="0.1"/>'
+    lifted = co.formats.from_mjcf(written(tmp_path, base + site))
+    assert lifted.model.limits("torque")[1].tolist() == [math.inf] * 6
+    assert dict(lifted.gears) == {}
+    driven = co.formats.from_mjcf(written(tmp_path, f"{base}{hinge}</mujoco>"))
+    assert driven.model.limits("torque")[1].tolist() == [0.0] * 6 + [math.inf]
+
+
+def test_a_massless_body_with_inertia_is_mujocos(tmp_path):
+    """It takes one that carries a body with mass."""
+    rotor = '<body name="rotor"><joint axis="0 0 1"/><inertial pos="0 0 0" mass="0" diaginertia="1 2 3"/>{}</body>'
+    carried = '<body name="end"><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>'
+    text = f"<mujoco><worldbody>{rotor.format(carried)}</worldbody></mujoco>"
+    model = co.formats.from_mjcf(written(tmp_path, text)).model
+    assert co.Evaluator(model).mass_matrix([0.0]).item() == pytest.approx(4.0)
 
 
 def test_what_a_file_switches_off_is_off(tmp_path):
