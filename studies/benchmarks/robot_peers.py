@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -42,11 +41,18 @@ def turning(angles: np.ndarray, rates: np.ndarray) -> np.ndarray:
 
 
 class PinocchioRobot:
-    """A URDF file as Pinocchio reads it; `root` names the link that moves freely, if it does."""
+    """A URDF file as Pinocchio reads it; `root` names the link that moves freely, if it does.
 
-    def __init__(self, path: str, names: Sequence[str], root: str | None):
+    It knows mimic joints, but not in every tree: where it refuses them it is `whole`, with a coordinate for each joint.
+    """
+
+    def __init__(self, path: str, model: co.Model, root: str | None):
         base = () if root is None else (pin.JointModelFreeFlyer(),)
-        self.model = pin.buildModelFromUrdf(path, *base, mimic=True)
+        try:
+            self.model, self.whole = pin.buildModelFromUrdf(path, *base, mimic=True), False
+        except ValueError:
+            self.model, self.whole = pin.buildModelFromUrdf(path, *base), True
+        names = (model.tree if self.whole else model).joint_names
         self.data = self.model.createData()
         self._root = root
         self._at = {name: k for k, name in enumerate(names)}
@@ -54,7 +60,7 @@ class PinocchioRobot:
         self.plain = all(joint.nv == 1 and "Mimic" not in joint.shortname() for joint in joints)
 
     def state(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> State:
-        """A state of all coordinates, each shape (n,); KeyError where Pinocchio has a joint that is none here."""
+        """A state, each shape (n,), of all joints if `whole`; KeyError where there is a joint that is none here."""
         m = self.model
         place, T, drift = pin.neutral(m), np.zeros((m.nv, q.size)), np.zeros(m.nv)
         for label, joint in list(zip(m.names, m.joints, strict=True))[1:]:
@@ -96,7 +102,10 @@ class PinocchioRobot:
 class MujocoRobot:
     """A file as MuJoCo has it without contacts, actuators, fluids and what else readings leave out."""
 
-    def __init__(self, path: str, names: Sequence[str]):
+    plain = False  # MuJoCo has no derivatives but differences
+    whole = True
+
+    def __init__(self, path: str, model: co.Model):
         before = mj.get_mju_user_warning()
         mj.set_mju_user_warning(lambda message: None)  # which otherwise fill a file in the working directory
         try:
@@ -111,10 +120,7 @@ class MujocoRobot:
         for j in np.flatnonzero(m.jnt_type < 2):
             dofs = slice(m.jnt_dofadr[j], m.jnt_dofadr[j] + (6 if m.jnt_type[j] == 0 else 3))
             m.dof_damping[dofs] = m.dof_armature[dofs] = m.jnt_stiffness[j] = 0.0
-        self._names = list(names)
-        self._at = {name: k for k, name in enumerate(names)}
-
-    plain = False  # MuJoCo has no derivatives but differences
+        self._at = {name: k for k, name in enumerate(model.tree.joint_names)}
 
     def _label(self, j: int) -> str:
         m, body = self.model, int(self.model.jnt_bodyid[j])
@@ -124,7 +130,7 @@ class MujocoRobot:
         return owner if m.jnt_type[j] == 0 else f"{owner}_joint{j - m.body_jntadr[body]}"
 
     def state(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> State:
-        """A state of all coordinates, each shape (n,); KeyError for joints that are held here."""
+        """A state of all joints, each shape (n,); KeyError for those that are held here."""
         m = self.model
         place, T, drift = np.array(m.qpos0), np.zeros((m.nv, q.size)), np.zeros(m.nv)
         for j in range(m.njnt):

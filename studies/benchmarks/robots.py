@@ -80,10 +80,8 @@ def read(path: Path) -> Robot | str:
 
 def peer(path: Path, robot: Robot) -> Peer:
     """The same file in its own program; an inertia that was replaced is kept there, so it is kept here too."""
-    names = robot.reading.model.joint_names
-    if path.suffix == ".xml":
-        return MujocoRobot(str(path), robot.reading.model.tree.joint_names)
-    return PinocchioRobot(str(path), names, robot.root)
+    model = robot.reading.model
+    return MujocoRobot(str(path), model) if path.suffix == ".xml" else PinocchioRobot(str(path), model, robot.root)
 
 
 def rigid(path: Path, robot: Robot) -> co.Model:
@@ -124,7 +122,7 @@ def errors(model: co.Model, other: Peer, count: int = STATES) -> dict[str, float
 
 def _state(model: co.Model, other: Peer, *vectors: np.ndarray) -> tuple[State, np.ndarray]:
     """A state of the peer, and its velocities per rate of the model's coordinates."""
-    if isinstance(other, PinocchioRobot):
+    if not other.whole:
         state = other.state(*vectors)
         return state, state.T
     state = other.state(*all_joints(model, *vectors))
@@ -180,7 +178,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
             numbers[f"robots.over_1e-9.{name}"] = numbers.get(f"robots.over_1e-9.{name}", 0.0) + (error > 1e-9)
         if not args.quick and path.stem in TIMED:
             us = microseconds(model, other)
-            numbers |= {f"robots.us.{path.stem}.{name}": value for name, value in us.items()}
+            numbers |= {f"robots.us.{path.parent.name}.{path.stem}.{name}": value for name, value in us.items()}
             cells["time"] = ", ".join(f"{name} {value:.2f}" for name, value in us.items())
         rows.append((_name(path), f"{model.n}", note, *(cells[name] for name in (*QUANTITIES, "time"))))
     numbers |= {f"robots.error.{name}": error for name, error in worst.items()}
