@@ -17,12 +17,12 @@ The layers, lowest first; each imports only from those listed before it:
     model           joints, bodies and their masses, the tree and its gravity, loads, kinematics and its inverse
     dynamics        inverse dynamics (newtonian, lagrangian, liegroup), composite and articulated bodies (spatial),
                     what joints do of themselves (passive: damping, springs, armature, friction), energies
-    formats         models from files of other programs
     problem         costs, unknowns, parameters and constraints, each of which becomes rows with names, units, bounds;
                     the instant that users' functions see; sequences of problems, with links between them;
                     forces of the ground
     evaluator       the dynamics as functions of NumPy arrays
     loops           closed chains: closure, assembly, dynamics; in problems solved at every instant, or cut
+    formats         models from files of other programs, and the way back
     curves          the polynomials that a motion consists of: B-splines, Hermite-Simpson, Radau
     blocks          functions of a few variables evaluated at many points, their sparse derivatives, compiled or not
     transcription   control points as variables, the NLP made of blocks; guesses; from rest to rest in one line
@@ -106,10 +106,10 @@ _PACKAGES = {
     "descent": "",
     "dynamics": "",
     "evaluator": "TorqueSensitivities",
-    "formats": "from_urdf",
+    "formats": "LinkShape Reading from_mjcf from_urdf to_urdf",
     "kernels": "Compile CompileWarning",
     "loops": "",
-    "model": "Friction Joint PointMotion point_motion reach",
+    "model": "Coupling Friction Joint PointMotion point_motion reach",
     "optimality": (
         "ActiveLimit Certificate Costates Derivative Explanation Relaxation Sensitivity certify costates explain "
         "sensitivity"

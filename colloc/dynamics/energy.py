@@ -11,6 +11,7 @@ from typing import NamedTuple
 import casadi as ca
 
 from colloc.dynamics.arguments import of_state
+from colloc.dynamics.coupled import of_tree, unreduced
 from colloc.dynamics.passive import rotor_energy, spring_energy
 from colloc.model import Model
 from colloc.model.kinematics import frames
@@ -35,6 +36,7 @@ class Momentum(NamedTuple):
 
 
 @of_state
+@of_tree(unreduced)
 def kinetic_energy(model: Model, q: ca.SX, qd: ca.SX) -> ca.SX:
     """Kinetic energy, the sum of tr(B I B') / 2 over the links, and that of the rotors in the joints.
 
@@ -60,6 +62,7 @@ def kinetic_energy(model: Model, q: ca.SX, qd: ca.SX) -> ca.SX:
 
 
 @of_state
+@of_tree(unreduced)
 def potential_energy(model: Model, q: ca.SX) -> ca.SX:
     """Potential energy, SX, scalar [J], of gravity and of the springs in the joints; parameters as in `kinetic_energy`.
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
+from colloc.dynamics.coupled import by_both, by_rows
 from colloc.model import Load, Model
 from colloc.support.checks import function
 
@@ -34,6 +35,16 @@ class Sensitivities(NamedTuple):
     dq: ca.SX
     dqd: ca.SX
     dqdd: ca.SX
+
+
+def reduced_sensitivities(tree: Sensitivities, C: ca.SX) -> Sensitivities:
+    """Those by the coordinates of a model whose joints follow them by C, see `colloc.dynamics.coupled`."""
+    return Sensitivities(by_rows(tree.tau, C), *(by_both(slope, C) for slope in tree[1:]))
+
+
+def reduced_hessian(tree: ca.SX, C: ca.SX) -> ca.SX:
+    """That by q, qd and qdd of the coordinates, likewise."""
+    return by_both(tree, ca.diagcat(C, C, C))
 
 
 DerivativeRecursion = Callable[[Model, ca.SX, ca.SX, ca.SX, Sequence[Load]], Sensitivities]

@@ -11,7 +11,15 @@ from collections.abc import Sequence
 import casadi as ca
 
 from colloc.dynamics.arguments import checked_vector, of_state
-from colloc.dynamics.formulation import DerivativeRecursion, HessianRecursion, InverseDynamics, Sensitivities
+from colloc.dynamics.coupled import by_rows, of_tree
+from colloc.dynamics.formulation import (
+    DerivativeRecursion,
+    HessianRecursion,
+    InverseDynamics,
+    Sensitivities,
+    reduced_hessian,
+    reduced_sensitivities,
+)
 from colloc.dynamics.loads import Differentiated, with_varying_loads
 from colloc.dynamics.passive import passive_hessian, passive_slopes, passive_torque
 from colloc.model import Load, Model
@@ -19,6 +27,7 @@ from colloc.support.checks import InputError
 
 
 @of_state
+@of_tree(by_rows)
 def inverse_dynamics(
     formulation: InverseDynamics, model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()
 ) -> ca.SX:
@@ -69,18 +78,24 @@ def total_sensitivities(
     (2, 2)
     """
 
-    def torques(loads: Sequence[Load]) -> Differentiated:
+    @of_tree(reduced_sensitivities)
+    def total(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load]) -> Sensitivities:
         rigid = _checked(recursion, recursion(model, q, qd, qdd, loads))
-        return rigid.tau, rigid[1:]
+        if not model.passive:
+            return rigid
+        slopes = [part + passive for part, passive in zip(rigid[1:], passive_slopes(model, qd), strict=True)]
+        return Sensitivities(rigid.tau + passive_torque(model, q, qd, qdd), *slopes)
+
+    def torques(loads: Sequence[Load]) -> Differentiated:
+        tau, *slopes = total(model, q, qd, qdd, loads)
+        return tau, slopes
 
     tau, slopes = with_varying_loads(torques, q, qd, qdd, loads)
-    if not model.passive:
-        return Sensitivities(tau, *slopes)
-    totals = [rigid + passive for rigid, passive in zip(slopes, passive_slopes(model, qd), strict=True)]
-    return Sensitivities(tau + passive_torque(model, q, qd, qdd), *totals)
+    return Sensitivities(tau, *slopes)
 
 
 @of_state
+@of_tree(reduced_hessian)
 def total_hessian(
     recursion: HessianRecursion,
     model: Model,

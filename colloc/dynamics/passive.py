@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from colloc.dynamics.coupled import by_both, by_rows, of_tree, unreduced
 from colloc.model import Model
 
 
@@ -32,6 +33,7 @@ class _Parts(NamedTuple):
     velocity: ca.SX
 
 
+@of_tree(by_rows)
 def passive_torque(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> ca.SX:
     """Torque, SX, shape (n,) [N m, N], that the actuators have to provide beside that of the rigid bodies."""
     p = _parts(model)
@@ -43,6 +45,7 @@ def passive_torque(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> ca.SX:
     )
 
 
+@of_tree(lambda slopes, C: tuple(by_both(slope, C) for slope in slopes))
 def passive_slopes(model: Model, qd: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
     """Derivatives of the passive torque by q, qd and qdd: of springs, of dampers and friction, of rotors.
 
@@ -53,6 +56,7 @@ def passive_slopes(model: Model, qd: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
     return _diagonal(p.stiffness), _diagonal(p.damping + friction), _diagonal(p.armature)
 
 
+@of_tree(by_both)
 def passive_hessian(model: Model, qd: ca.SX, multipliers: ca.SX) -> ca.SX:
     """Hessian of multipliers' passive torque by qd, SX, shape (n, n), diagonal, sparse; nothing else bends."""
     p = _parts(model)
@@ -65,11 +69,13 @@ def armature(model: Model) -> ca.SX:
     return _parts(model).armature
 
 
+@of_tree(unreduced)
 def rotor_energy(model: Model, qd: ca.SX) -> ca.SX:
     """Kinetic energy of the rotors, SX, scalar [J], at the rates qd, SX, shape (n,)."""
     return ca.dot(armature(model) * qd, qd) / 2
 
 
+@of_tree(unreduced)
 def spring_energy(model: Model, q: ca.SX) -> ca.SX:
     """Potential energy of the springs, zero at rest, SX, scalar [J], at the coordinates q, SX, shape (n,)."""
     p = _parts(model)

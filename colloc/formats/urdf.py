@@ -1,106 +1,182 @@
-"""Models from URDF files: their joints, inertias and limits."""
+"""Models from URDF files: their joints, inertias and limits, and what else the files say."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 from xml.etree.ElementTree import Element
 
 import casadi as ca
 import numpy as np
 
-from colloc.formats.xml import by_name, check_children, child_of, number_of, read_root, text_of, vector_of
+from colloc.formats.reading import LinkShape, Notes, Reading
+from colloc.formats.srdf import read_postures
+from colloc.formats.xml import (
+    by_name,
+    child_of,
+    lines_of,
+    number_of,
+    others,
+    read_root,
+    root_of,
+    text_of,
+    vector_of,
+    wrong,
+)
 from colloc.model.body import Body
+from colloc.model.coupling import Coupling
+from colloc.model.floating import FREE, free_chain, joint_chain
 from colloc.model.joint import Joint, Limits
 from colloc.model.kinds import fixed, prismatic, revolute
 from colloc.model.passive import Friction, Passive
 from colloc.model.transforms import placement
 from colloc.model.tree import Model
-from colloc.support.checks import InputError, finite_number, spelt, unknown_name, warn
+from colloc.support.checks import InputError, choice, finite_number, mapping, spelt, unknown_name, warn
+from colloc.support.display import short, shown
 
-_KINDS = ("revolute", "continuous", "prismatic", "fixed")
-# What says nothing of the mechanism: looks, collisions, simulators, controllers.
-_OF_OTHERS = ("gazebo", "material", "transmission", "ros2_control", "sensor")
-_OF_JOINT = ("origin", "parent", "child", "axis", "limit", "dynamics", "calibration", "safety_controller")
-_OF_LINK = ("inertial", "visual", "collision", "sensor")
+UNLIMITED = 1e9  # what limits as large as this say is that there are none
+_KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+_UNDRIVEN = Limits(torque=(0.0, 0.0))
 
 
 @spelt
-def from_urdf(path: str | os.PathLike[str], gravity: Any = (0.0, 0.0, -9.81), friction_velocity: float = 0.1) -> Model:
-    """The mechanism that a URDF file describes, on a base fixed to the world.
+def from_urdf(
+    path: str | os.PathLike[str],
+    gravity: Any = (0.0, 0.0, -9.81),
+    friction_velocity: float = 0.1,
+    *,
+    base: str = "fixed",
+    hold: Mapping[str, float] | None = None,
+    inertia: str = "strict",
+    srdf: str | os.PathLike[str] | None = None,
+) -> Reading:
+    """The mechanism that a URDF file describes.
 
     Bodies are the links, joints keep their names and the order in which a walk from the root meets them. Read are
-    joints that are revolute, continuous, prismatic or fixed, their origins and axes, limits of position, effort,
-    velocity and acceleration, damping and friction, and the inertials of links. What says nothing of rigid-body
-    mechanics is passed over: visual and collision shapes, materials, sensors, transmissions, what is meant for
-    simulators and controllers.
+    joints of all types, their origins, axes, limits of position, effort, velocity and acceleration, damping, friction,
+    and what they mimic (`Model.couplings`), and the inertials of links. A floating joint "j" has the coordinates j_tx,
+    j_ty, j_tz, j_rz, j_ry, j_rx of `floating`, a planar one j_t1 and j_t2 in its plane and j_r about its normal.
+    Links without mass at the tips, on fixed joints, are frames and become markers of the model as well. Elements that
+    other programs put into such files are listed in the report.
 
     Parameters
     ----------
     path : str or PathLike
+        A name that ends in .xacro is expanded first by the package xacro, which runs code that the file contains.
     gravity : shape (3,) [m/s2]
     friction_velocity : float [rad/s, m/s]
         Rate below which the friction of joints is smoothed, see `Friction`; the format has none.
+    base : "fixed" or "free"
+        Whether the root link is fixed to the world, or moves freely, without a motor (torque limits of zero), by
+        coordinates that begin with its name.
+    hold : mapping of joint name to number [rad, m], optional
+        Joints that are held where it says: they have no coordinate.
+    inertia : "strict", "nearest" or "given"
+        What becomes of an inertia that no body can have, because a principal moment exceeds the sum of the other two or
+        is negative: refused; replaced by that of the nearest distribution of mass; or taken as it is.
+    srdf : str or PathLike, optional
+        An SRDF file, whose named postures (group states) come with the model.
 
     Returns
     -------
-    Model
-        Its name is that of the robot.
+    Reading
+        With the `model`, under the name of the robot, and the report.
 
     Raises
     ------
     InputError
-        For a file that cannot be read, that is no URDF or has a document type (entities could make it grow beyond all
-        measure); for what the model cannot have, by name: floating and planar joints, mimic joints, links with two
-        parents, elements of other kinds.
+        With the line, for a file that cannot be read, that is no URDF or has a document type (entities could make it
+        grow beyond all measure), numbers that are none, links with two parents, circles of links or of mimic joints,
+        joints of unknown types.
 
     See Also
     --------
-    Model : A mechanism from bodies.
+    from_mjcf : MuJoCo's files.
+    to_urdf : The way back.
 
     Examples
     --------
-    >>> text = '''<robot name="pendulum"><link name="stand"/>
-    ...   <link name="rod"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
-    ...     <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.01"/></inertial></link>
-    ...   <joint name="pivot" type="continuous"><parent link="stand"/><child link="rod"/><axis xyz="0 1 0"/></joint>
+    >>> text = '''<robot name="hand"><link name="palm"/><link name="left"/><link name="right"/>
+    ...   <joint name="left" type="prismatic"><parent link="palm"/><child link="left"/><axis xyz="0 1 0"/>
+    ...     <limit lower="0" upper="0.04" effort="20" velocity="0.1"/></joint>
+    ...   <joint name="right" type="prismatic"><parent link="palm"/><child link="right"/><axis xyz="0 -1 0"/>
+    ...     <limit lower="0" upper="0.04" effort="20" velocity="0.1"/><mimic joint="left"/></joint>
     ... </robot>'''
-    >>> with open("pendulum.urdf", "w") as file:
+    >>> with open("hand.urdf", "w") as file:
     ...     _ = file.write(text)
-    >>> co.formats.from_urdf("pendulum.urdf").joint_names
-    ('pivot',)
+    >>> reading = co.formats.from_urdf("hand.urdf")
+    >>> reading.model.joint_names, str(reading.model.couplings["right"])
+    (('left',), '1 left')
     """
-    velocity = finite_number("friction_velocity", friction_velocity, positive=True)
-    robot = read_root(path, "URDF", "robot")
-    check_children(robot, "the robot", ("link", "joint", *_OF_OTHERS))
-    links = by_name(robot, "link")
-    joints = by_name(robot, "joint")
-    bodies = [_body(links[link], joint, velocity) for link, joint in _outward(links, joints)]
-    return Model(bodies, gravity, robot.get("name") or "robot")
+    reader = _UrdfReader(finite_number("friction_velocity", friction_velocity, positive=True), inertia)
+    held = mapping("hold", hold)
+    choice("base", base, ("fixed", "free"))
+    choice("inertia", inertia, ("strict", "nearest", "given"))
+    robot = _root(path)
+    links, joints = by_name(robot, "link"), by_name(robot, "joint")
+    for tag in others(robot, ("link", "joint", "transmission", "material")):
+        reader.notes.leave_out(f"<{tag}>", "the robot")
+    couplings = {name: _coupling(name, joints) for name in joints if reader.mimics(name, joints)}
+    bodies: list[Body] = []
+    for link, joint in _outward(robot, links, joints):
+        with lines_of(links[link] if joint is None else joint):
+            bodies += reader.bodies(links[link], joint, free=base == "free")
+    with lines_of(robot):
+        tips = {body.name for body in bodies} - {body.parent for body in bodies}
+        frames = [b.name for b in bodies if b.name in tips and not b.joint.moves and b.mass.is_zero() and b.parent]
+        markers = {name: (name, (0.0, 0.0, 0.0)) for name in frames}
+        model = Model(bodies, gravity, robot.get("name") or "robot", markers, couplings)
+        reader.doubt(model)
+        model = model.frozen(held) if held else model
+    gears = reader.gears(robot, joints)
+    postures = {} if srdf is None else read_postures(srdf, model, reader.notes)
+    return Reading(model, tuple(reader.notes.changed), reader.notes.left_out, (), postures, gears, tuple(reader.shapes))
 
 
-def _outward(links: dict[str, Element], joints: dict[str, Element]) -> Iterator[tuple[str, Element | None]]:
+def _root(path: str | os.PathLike[str]) -> Element:
+    """The root of a file, expanded where it is one of macros."""
+    if not os.fspath(path).endswith(".xacro"):
+        return read_root(path, "URDF", "robot")
+    read_root(path, "URDF", "robot")
+    try:
+        import xacro  # pyright: ignore[reportMissingImports]
+    except ImportError:
+        raise InputError(
+            f"{str(path)!r} is to be expanded by xacro, which is not installed: pip install 'colloc[xacro]'"
+        ) from None
+    try:
+        text = xacro.process_file(os.fspath(path)).toxml()
+    except RecursionError:
+        raise InputError(f"{str(path)!r} cannot be expanded by xacro: includes or macros go in a circle") from None
+    except Exception as error:  # whatever the macros of a stranger bring about
+        raise InputError(f"{str(path)!r} cannot be expanded by xacro: {error}") from None
+    return root_of(text.encode(), path, "URDF", "robot")
+
+
+def _outward(
+    robot: Element, links: Mapping[str, Element], joints: Mapping[str, Element]
+) -> Iterator[tuple[str, Element | None]]:
     """Links from the root on, each with the joint that carries it."""
     carriers: dict[str, str] = {}
     children: dict[str, list[tuple[str, Element]]] = {link: [] for link in links}
     for name, joint in joints.items():
-        parent, child = (
-            text_of(child_of(joint, end, f"joint {name!r}"), "link", f"joint {name!r}") for end in ("parent", "child")
-        )
-        for link in (parent, child):
-            if link not in links:
-                raise unknown_name(f"link (of joint {name!r})", link, links)
-        if child in carriers:
-            raise InputError(
-                f"link {child!r} is carried by two joints, {carriers[child]!r} and {name!r}: close loops by co.loops"
-            )
+        with lines_of(joint):
+            parent, child = (_end(joint, end, links) for end in ("parent", "child"))
+            if child in carriers:
+                raise InputError(
+                    f"link {child!r} is carried by two joints, {carriers[child]!r} and {name!r}: "
+                    "close loops by co.loops"
+                )
         carriers[child] = name
         children[parent].append((child, joint))
     roots = [link for link in links if link not in carriers]
     if len(roots) != 1:
-        raise InputError(f"a URDF has one link that no joint carries, got {', '.join(roots) or 'none'}")
+        macros = any(child.tag.startswith("xacro:") for child in robot)
+        hint = "; it has macros, which are expanded in files whose names end in .xacro" if macros else ""
+        raise wrong(robot, f"a URDF has one link that no joint carries, got {', '.join(roots) or 'none'}{hint}")
     waiting: list[tuple[str, Element | None]] = [(roots[0], None)]
     reached = 0
     while waiting:
@@ -109,68 +185,218 @@ def _outward(links: dict[str, Element], joints: dict[str, Element]) -> Iterator[
         yield link, joint
         waiting += reversed(children[link])
     if reached < len(links):
-        raise InputError(f"{len(links) - reached} links hang on each other in a circle, and not on {roots[0]!r}")
+        raise wrong(robot, f"{len(links) - reached} links hang on each other in a circle, and not on {roots[0]!r}")
 
 
-def _body(link: Element, joint: Element | None, friction_velocity: float) -> Body:
-    name = link.get("name", "")
-    what = f"link {name!r}"
-    check_children(link, what, _OF_LINK)
-    mount = fixed() if joint is None else _joint(joint, friction_velocity)
-    parent = None if joint is None else text_of(child_of(joint, "parent", what), "link", what)
-    inertial = child_of(link, "inertial", what, optional=True)
-    if inertial is None:
-        return Body(name, mount, parent)
-    place = _placement(inertial, f"inertial of {what}")
-    mass = number_of(child_of(inertial, "mass", what), "value", f"mass of {what}")
-    tensor = child_of(inertial, "inertia", what)
-    xx, xy, xz, yy, yz, zz = (
-        number_of(tensor, key, f"inertia of {what}") for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-    )
-    about = place[:3, :3]
-    return Body(name, mount, parent, mass, place[:3, 3], about @ [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]] @ about.T)
+def _end(joint: Element, end: str, links: Mapping[str, Element]) -> str:
+    """Name of the parent or child link of a joint."""
+    what = f"joint {joint.get('name')!r}"
+    name = text_of(child_of(joint, end, what), "link", what)
+    if name not in links:
+        raise unknown_name(f"link (of {what})", name, links)
+    return name
 
 
-def _joint(joint: Element, friction_velocity: float) -> Joint:
-    name, kind = joint.get("name", ""), joint.get("type", "")
-    what = f"joint {name!r}"
-    if kind not in _KINDS:
-        raise InputError(f"{what} is of type {kind!r}; what can be read: {', '.join(_KINDS)}")
-    check_children(joint, what, _OF_JOINT)
-    place = ca.SX(_placement(joint, what))
-    if kind == "fixed":
-        return fixed(place, name=name)
-    axis = child_of(joint, "axis", what, optional=True)
-    direction = np.array([1.0, 0.0, 0.0]) if axis is None else vector_of(axis, "xyz", f"axis of {what}")
-    dynamics = child_of(joint, "dynamics", what, optional=True)
-    parts = ("damping", "friction")
-    damping, level = (0.0 if dynamics is None else number_of(dynamics, part, what, 0.0) for part in parts)
-    make = prismatic if kind == "prismatic" else revolute
-    passive = Passive(damping, friction=Friction(level, friction_velocity) if level else None)
-    moving = make(direction.tolist(), place, _limits(joint, kind, what), name=name, passive=passive)
-    if axis is None:
-        warn(f"{what} has no <axis>: it is taken to be x, (1, 0, 0), by the rules of the format")
-    return moving
+def _coupling(name: str, joints: Mapping[str, Element]) -> Coupling:
+    """What a joint mimics in the end: a joint that mimics none."""
+    ratio, offset, path = 1.0, 0.0, [name]
+    while (mimic := joints[path[-1]].find("mimic")) is not None:
+        what = f"mimic of joint {path[-1]!r}"
+        leader = text_of(mimic, "joint", what)
+        if leader not in joints:
+            raise wrong(mimic, str(unknown_name(f"joint ({what})", leader, joints)))
+        if leader in path:
+            raise wrong(mimic, f"joints mimic each other in a circle: {' -> '.join([*path, leader])}")
+        offset += ratio * number_of(mimic, "offset", what, 0.0)
+        ratio *= number_of(mimic, "multiplier", what, 1.0)
+        path.append(leader)
+    return Coupling(path[-1], ratio, offset)
+
+
+class _UrdfReader:
+    """Reads links and joints, and keeps what there is to say of them."""
+
+    def __init__(self, friction_velocity: float, inertia: str):
+        self.notes = Notes()
+        self.shapes: list[LinkShape] = []
+        self._friction_velocity, self._inertia = friction_velocity, inertia
+
+    def mimics(self, name: str, joints: Mapping[str, Element]) -> bool:
+        """Whether a joint follows another; a fixed one has nothing to follow with."""
+        if joints[name].find("mimic") is None:
+            return False
+        if joints[name].get("type") == "fixed":
+            self.notes.leave_out("<mimic>", "joints that are fixed", name)
+            return False
+        return True
+
+    def bodies(self, link: Element, joint: Element | None, *, free: bool) -> list[Body]:
+        """The body of a link on its joint, with massless ones before it where the joint has several coordinates."""
+        name = link.get("name", "")
+        what = f"link {name!r}"
+        for tag in others(link, ("inertial", "visual", "collision")):
+            self.notes.leave_out(f"<{tag}>", "links", name)
+        self.shapes += _shapes(link, name)
+        if joint is None:
+            body = self._body(link, fixed(), None)
+            return (
+                free_chain(body, name, limits={f"{name}_{letters}": _UNDRIVEN for letters in FREE}) if free else [body]
+            )
+        parent, kind, label = child_of(joint, "parent", what).get("link"), joint.get("type", ""), joint.get("name", "")
+        if kind not in _KINDS:
+            raise InputError(f"joint {label!r} is of type {kind!r}; what can be read: {', '.join(_KINDS)}")
+        known = ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")
+        for tag in others(joint, known):
+            self.notes.leave_out(f"<{tag}>", "joints", label)
+        if kind in ("floating", "planar"):
+            body = self._body(link, fixed(_placement(joint, f"joint {label!r}")), parent)
+            return free_chain(body, label) if kind == "floating" else self._planar(body, joint, label)
+        return [self._body(link, self._joint(joint, label, kind), parent)]
+
+    def _planar(self, body: Body, joint: Element, label: str) -> list[Body]:
+        """Two slides in the plane and a turn about its normal."""
+        normal = self._axis(joint, label)
+        normal = normal / np.linalg.norm(normal)
+        first = np.cross(np.roll(np.eye(3)[np.argmax(np.abs(normal))], -1), normal)  # x where z is the normal
+        first /= np.linalg.norm(first)
+        slides = {f"{label}_t1": first.tolist(), f"{label}_t2": np.cross(normal, first).tolist()}
+        return joint_chain(body, slides, {f"{label}_r": normal.tolist()})
+
+    def _body(self, link: Element, joint: Joint, parent: str | None) -> Body:
+        name = link.get("name", "")
+        what = f"link {name!r}"
+        inertial = child_of(link, "inertial", what, optional=True)
+        if inertial is None:
+            return Body(name, joint, parent)
+        with lines_of(inertial):
+            place = _placement(inertial, f"inertial of {what}")
+            mass = number_of(child_of(inertial, "mass", what), "value", f"mass of {what}")
+            tensor = child_of(inertial, "inertia", what)
+            xx, xy, xz, yy, yz, zz = (
+                number_of(tensor, key, f"inertia of {what}") for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+            )
+            about = place[:3, :3]
+            moments = about @ [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]] @ about.T
+            return self._possible(Body(name, joint, parent, mass, place[:3, 3], moments, any_inertia=True))
+
+    def _possible(self, body: Body) -> Body:
+        """The body, if its inertia may be as it is, or with another."""
+        try:
+            return replace(body, any_inertia=False)
+        except InputError as error:
+            if self._inertia == "strict":
+                raise InputError(f'{error}; inertia="nearest" or "given" lets it pass') from None
+        tensor = np.array(ca.DM(body.inertia))
+        printed = ", ".join(map(short, np.linalg.eigvalsh(tensor)))
+        if self._inertia == "given":
+            self.notes.changed.append(
+                f"inertia of link {body.name!r}, which no body has, is as it is: moments {printed}"
+            )
+            return body
+        nearest = nearest_inertia(tensor) if float(body.mass) else np.zeros((3, 3))
+        moments = ", ".join(map(short, np.linalg.eigvalsh(nearest)))
+        self.notes.changed.append(f"inertia of link {body.name!r}, which no body has: moments {printed} are {moments}")
+        return replace(body, inertia=nearest, any_inertia=False)
+
+    def _axis(self, joint: Element, label: str) -> np.ndarray:
+        axis = child_of(joint, "axis", f"joint {label!r}", optional=True)
+        if axis is None:
+            self.notes.changed.append(f"joint {label!r} has no <axis>: it is x, (1, 0, 0), by the rules of the format")
+            return np.array([1.0, 0.0, 0.0])
+        direction = vector_of(axis, "xyz", f"axis of joint {label!r}")
+        if not direction.any():
+            raise wrong(axis, f"axis of joint {label!r} must be a non-zero vector, got {axis.get('xyz')!r}")
+        return direction
+
+    def _joint(self, joint: Element, name: str, kind: str) -> Joint:
+        what = f"joint {name!r}"
+        place = ca.SX(_placement(joint, what))
+        if kind == "fixed":
+            return fixed(place, name=name)
+        direction = self._axis(joint, name).tolist()
+        dynamics = child_of(joint, "dynamics", what, optional=True)
+        parts = ("damping", "friction")
+        damping, level = (0.0 if dynamics is None else number_of(dynamics, part, what, 0.0) for part in parts)
+        friction = Friction(level, self._friction_velocity) if level else None
+        make = prismatic if kind == "prismatic" else revolute
+        return make(
+            direction, place, _limits(joint, kind, what), name=name, passive=Passive(damping, friction=friction)
+        )
+
+    def doubt(self, model: Model) -> None:
+        """One warning for all joints that cannot move, and one for all without a motor."""
+        driven = [joint for joint in model.joints if joint.limits is not _UNDRIVEN]
+        still = [joint.name or "" for joint in driven if joint.limits.velocity == (0.0, 0.0)]
+        idle = [joint.name or "" for joint in driven if joint.limits.torque == (0.0, 0.0)]
+        if still:
+            warn(f"joint {shown(still)} cannot move: the velocity limit is 0")
+        if idle:
+            warn(
+                f"joint {shown(idle)} has no motor: the effort limit is 0, which holds the torque at zero; state one, "
+                "or leave it out"
+            )
+
+    def gears(self, robot: Element, joints: Mapping[str, Element]) -> dict[str, float]:
+        """Ratios of transmissions, by joints; what else they say is left out."""
+        ratios: dict[str, float] = {}
+        for transmission in robot.iter("transmission"):
+            self.notes.leave_out("<transmission> but for gear ratios", "the robot", transmission.get("name", ""))
+            driven = [joint.get("name") for joint in transmission.iter("joint")]
+            reductions = {_ratio(reduction) for reduction in transmission.iter("mechanicalReduction")}
+            if len(driven) == 1 and driven[0] in joints and len(reductions) == 1 and (ratio := reductions.pop()):
+                ratios[str(driven[0])] = ratio
+        return ratios
+
+
+def nearest_inertia(tensor: np.ndarray) -> np.ndarray:
+    """The tensor of the distribution of mass that comes nearest, ndarray, shape (3, 3) [kg m2].
+
+    Of a body the second moments of its mass about the centre, tr(I) 1/2 - I, have no negative eigenvalue (Wensing, Kim
+    and Slotine 2018, section III); negative ones become zero, which is nearest in the sum of squares of its entries.
+    """
+    moments, axes = np.linalg.eigh(np.trace(tensor) / 2 * np.eye(3) - (tensor + tensor.T) / 2)
+    second = (axes * np.maximum(moments, 0.0)) @ axes.T
+    return np.trace(second) * np.eye(3) - second
+
+
+def _ratio(element: Element) -> float | None:
+    """The number in an element; none where it has another text, as variables of macros."""
+    try:
+        ratio = float(element.text or "")
+    except ValueError:
+        return None
+    return ratio if math.isfinite(ratio) else None
+
+
+def _shapes(link: Element, name: str) -> Iterator[LinkShape]:
+    """What a link looks like, and what it collides as."""
+    for role in ("visual", "collision"):
+        for element in link.findall(role):
+            geometry = child_of(element, "geometry", f"{role} of link {name!r}", optional=True)
+            for shape in [] if geometry is None else geometry:
+                place = _placement(element, f"{role} of link {name!r}")
+                yield LinkShape(name, role, shape.tag, place, dict(shape.attrib))
 
 
 def _limits(joint: Element, kind: str, what: str) -> Limits:
     limit = child_of(joint, "limit", what, optional=kind == "continuous")
     if limit is None:
         return Limits()
-    position = (-math.inf, math.inf)
-    if kind != "continuous":
-        lower, upper = (number_of(limit, side, f"limit of {what}", 0.0) for side in ("lower", "upper"))
-        position = lower, upper
-    symmetric = {}
-    for quantity, key in (("torque", "effort"), ("velocity", "velocity"), ("acceleration", "acceleration")):
-        if limit.get(key) is not None:
-            size = number_of(limit, key, f"limit of {what}")
-            symmetric[quantity] = (-size, size)
-    if symmetric.get("velocity") == (0.0, 0.0):
-        warn(f"{what} cannot move: its velocity limit is 0")
-    if symmetric.get("torque") == (0.0, 0.0):
-        warn(f"{what} has no motor: its effort limit is 0, which holds its torque at zero; state one, or leave it out")
-    return Limits(position, **symmetric)
+    with lines_of(limit):
+        position = (-math.inf, math.inf)
+        if kind != "continuous":
+            lower, upper = (number_of(limit, side, f"limit of {what}", 0.0) for side in ("lower", "upper"))
+            position = _unlimited(lower), _unlimited(upper)
+        symmetric = {}
+        for quantity, key in (("torque", "effort"), ("velocity", "velocity"), ("acceleration", "acceleration")):
+            if limit.get(key) is not None:
+                size = _unlimited(number_of(limit, key, f"limit of {what}"))
+                symmetric[quantity] = (-size, size)
+        return Limits(position, **symmetric)
+
+
+def _unlimited(number: float) -> float:
+    return math.copysign(math.inf, number) if abs(number) >= UNLIMITED else number
 
 
 def _placement(element: Element, what: str) -> np.ndarray:

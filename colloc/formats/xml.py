@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
-from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
+from xml.parsers import expat
 
 import numpy as np
 
@@ -14,20 +15,16 @@ from colloc.support.checks import InputError, quoted
 from colloc.support.files import check_path
 
 _LARGEST = 100_000_000  # bytes
+_DEEPEST = 1000  # elements within each other
 
 
-class _WithoutTypes(ElementTree.TreeBuilder):
-    """A tree of elements from a file without a document type, and so without entities."""
+class Tag(Element):
+    """An element that knows its line in the file."""
 
-    def __init__(self, kind: str):
-        super().__init__()
-        self.kind = kind
-
-    def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
-        raise InputError(f"a {self.kind} has no document type, got <!DOCTYPE {name}>")
+    line = 0
 
 
-def read_root(path: str | os.PathLike[str], kind: str, tag: str) -> Element:
+def read_root(path: str | os.PathLike[str], kind: str, tag: str) -> Tag:
     """The root element of a file of a kind, such as "URDF", and its tag.
 
     InputError for a file that cannot be read, is larger than 100 MB, has a document type or another root.
@@ -36,28 +33,84 @@ def read_root(path: str | os.PathLike[str], kind: str, tag: str) -> Element:
     try:
         if not file.is_file() or file.stat().st_size > _LARGEST:
             raise InputError(f"{str(path)!r} is no file of at most {_LARGEST // 1_000_000} MB")
-        root = ElementTree.fromstring(file.read_bytes(), ElementTree.XMLParser(target=_WithoutTypes(kind)))
-    except (OSError, ElementTree.ParseError, UnicodeError, LookupError) as error:  # unknown encodings are LookupErrors
+        content = file.read_bytes()
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be read as a {kind}: {error}") from None
+    return root_of(content, path, kind, tag)
+
+
+def root_of(content: bytes, path: str | os.PathLike[str], kind: str, tag: str) -> Tag:
+    """The root element of a text that stands for a file; as `read_root`."""
+    try:
+        root = _parsed(content, kind)
+    except (expat.ExpatError, ValueError, LookupError) as error:  # the others are of encodings
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"{str(path)!r} cannot be read as a {kind}: {error}") from None
     if root.tag != tag:
         raise InputError(f"{str(path)!r} is no {kind}: its root is <{root.tag}>, not <{tag}>")
     return root
 
 
-def check_children(element: Element, what: str, legal: Sequence[str]) -> None:
-    """InputError for a child of another kind than the legal ones; `what` says in messages which element it is."""
-    for child in element:
-        if child.tag not in legal:
-            raise InputError(f"{what} has a <{child.tag}>, which is not read (read or passed over: {', '.join(legal)})")
+def _parsed(content: bytes, kind: str) -> Tag:
+    """The elements of a text without a document type, and so without entities that could grow or name other files."""
+    parser = expat.ParserCreate()
+    top = Tag("")
+    open_elements = [top]
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        element = Tag(name, attributes)
+        element.line = parser.CurrentLineNumber
+        if len(open_elements) > _DEEPEST:
+            raise wrong(element, f"a {kind} has at most {_DEEPEST} elements within each other")
+        open_elements[-1].append(element)
+        open_elements.append(element)
+
+    def end(name: str) -> None:
+        open_elements.pop()
+
+    def text(characters: str) -> None:
+        if not len(open_elements[-1]):
+            open_elements[-1].text = (open_elements[-1].text or "") + characters
+
+    def refuse(name: str, *_: Any) -> None:
+        line = parser.CurrentLineNumber
+        raise InputError(f"a {kind} has no document type, got <!DOCTYPE {name}> (line {line})")
+
+    parser.buffer_text = True
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = text, refuse
+    parser.Parse(content, True)
+    root: Any = top[0]
+    return root
 
 
-def by_name(element: Element, tag: str) -> dict[str, Element]:
+def wrong(element: Element, message: str) -> InputError:
+    """The error for an element, with its line."""
+    return InputError(f"{message} (line {element.line})" if isinstance(element, Tag) else message)
+
+
+@contextmanager
+def lines_of(element: Element) -> Iterator[None]:
+    """Errors of what is made of an element say its line, unless they say another."""
+    try:
+        yield
+    except InputError as error:
+        raise error if "(line " in str(error) else wrong(element, str(error)) from None
+
+
+def others(element: Element, known: Sequence[str]) -> list[str]:
+    """Tags of children of other kinds than the known ones."""
+    return [child.tag for child in element if child.tag not in known]
+
+
+def by_name(element: Element, tag: str) -> Mapping[str, Element]:
     """The children of a kind by their names, which must be unique."""
     children: dict[str, Element] = {}
     for child in element.findall(tag):
         name = text_of(child, "name", f"a {tag}")
         if name in children:
-            raise InputError(f"two {tag}s are named {name!r}; names must be unique")
+            raise wrong(child, f"two {tag}s are named {name!r}; names must be unique")
         children[name] = child
     return children
 
@@ -66,7 +119,7 @@ def child_of(element: Element, tag: str, what: str, *, optional: bool = False) -
     """The only child of a kind; None where there is none and it is optional."""
     children = element.findall(tag)
     if len(children) > 1 or (not children and not optional):
-        raise InputError(f"{what} must have one <{tag}>, got {len(children)}")
+        raise wrong(element, f"{what} must have one <{tag}>, got {len(children)}")
     return children[0] if children else None
 
 
@@ -74,7 +127,7 @@ def text_of(element: Element, key: str, what: str) -> str:
     """An attribute that must be there."""
     value = element.get(key)
     if not value:
-        raise InputError(f"{what} must have {key}=, got <{element.tag}> with {dict(element.attrib)}")
+        raise wrong(element, f"{what} must have {key}=, got <{element.tag}> with {dict(element.attrib)}")
     return value
 
 
@@ -83,20 +136,20 @@ def number_of(element: Element, key: str, what: str, default: float | None = Non
     value = element.get(key)
     if value is None and default is not None:
         return default
-    return float(_numbers(value, 1, f"{key} of {what}")[0])
+    return float(_numbers(element, value, 1, f"{key} of {what}")[0])
 
 
 def vector_of(element: Element, key: str, what: str, default: str | None = None) -> np.ndarray:
     """An attribute that is three finite numbers, shape (3,)."""
-    return _numbers(element.get(key, default), 3, f"{key} of {what}")
+    return _numbers(element, element.get(key, default), 3, f"{key} of {what}")
 
 
-def _numbers(value: str | None, count: int, what: str) -> np.ndarray:
+def _numbers(element: Element, value: str | None, count: int, what: str) -> np.ndarray:
     try:
         numbers = np.array([float(part) for part in (value or "").split()])
     except ValueError:
         numbers = np.array([])
     if numbers.size != count or not np.isfinite(numbers).all():
         wanted = "a finite number" if count == 1 else f"{count} finite numbers"
-        raise InputError(f"{what} must be {wanted}, got {quoted(value)}")
+        raise wrong(element, f"{what} must be {wanted}, got {quoted(value)}")
     return numbers

@@ -40,7 +40,7 @@ class JointPath(NamedTuple):
     """The joints between the frames of a loop at one posture."""
 
     dofs: tuple[int, ...]  # their coordinates, from the first frame to the second
-    screws: list[ca.SX]  # each shape (6,); z, (angular; linear), in the first frame and about its origin
+    screws: list[ca.SX]  # each shape (6,); z, (angular; linear), in the first frame and about its origin, per rate of q
     transform: ca.SX  # shape (4, 4); G, from the second frame to the first
 
 
@@ -63,14 +63,14 @@ def joint_path(model: Model, loop: Loop, q: ca.SX) -> JointPath:
         (_, body, _, motion), dof = steps[k], model.dofs[k]
         if dof is not None:
             dofs.append(dof)
-            screws.append(-Ad(x) @ link_screw(body.joint))
+            screws.append(-Ad(x) @ (model.ratios[k] * link_screw(body.joint)))
         x = x @ inverse(body.joint.transform(motion.position))
     for k in down:
         (_, body, _, motion), dof = steps[k], model.dofs[k]
         x = x @ body.joint.transform(motion.position)
         if dof is not None:
             dofs.append(dof)
-            screws.append(Ad(x) @ link_screw(body.joint))
+            screws.append(Ad(x) @ (model.ratios[k] * link_screw(body.joint)))
     return JointPath(tuple(dofs), screws, x @ loop.second.placement)
 
 
@@ -114,9 +114,7 @@ def loop_jacobian(loop: Loop, n: int, moved: MovingJointPath) -> Jet:
     wrenches = Jet(*(ca.horzcat(*(_wrench(g @ form) for form in forms)).T for g in moved.transform))
     rows = []
     for part in _product(wrenches, moved.screws):
-        full = ca.SX(loop.rows, n)
-        full[:, list(moved.dofs)] = part
-        rows.append(ca.sparsify(full))
+        rows.append(ca.sparsify(part @ _columns_of(moved, n)))
     return Jet(*rows)
 
 
@@ -134,10 +132,15 @@ def loop_hessian(loop: Loop, n: int, moved: MovingJointPath, multipliers: ca.SX)
     wrenches = Jet(*(ca.horzcat(ca.SX(6, 0), *part) for part in zip(*columns, strict=True)))
     blocks = []
     for part in _product(Jet(*(z.T for z in moved.screws)), wrenches):
-        full = ca.SX(n, n)
-        full[list(moved.dofs), list(moved.dofs)] = ca.triu2symm(ca.triu(part))
-        blocks.append(ca.sparsify(full))
+        columns_of = _columns_of(moved, n)
+        blocks.append(ca.sparsify(columns_of.T @ ca.triu2symm(ca.triu(part)) @ columns_of))
     return Jet(*blocks)
+
+
+def _columns_of(moved: MovingJointPath, n: int) -> ca.DM:
+    """Which coordinate every joint of a path has, shape (joints, n): two where one follows the other."""
+    joints = len(moved.dofs)
+    return ca.DM.triplet(list(range(joints)), list(moved.dofs), [1.0] * joints, joints, n)
 
 
 def loop_wrench(loop: Loop, transform: ca.SX, multipliers: ca.SX) -> ca.SX:

@@ -10,9 +10,12 @@ import casadi as ca
 import numpy as np
 
 from colloc.model.joint import Joint
-from colloc.support.checks import InputError, function, quoted, spelt, symbolic, text
+from colloc.support.checks import InputError, flag, function, quoted, spelt, symbolic, text
 from colloc.support.display import entries
 from colloc.support.pickling import Portable
+
+_ROUNDING = 1e-9  # of a tensor, relative to its largest entry
+_PLACE = 1e-6  # m, by which nobody knows where a body's mass is
 
 
 @spelt
@@ -36,6 +39,8 @@ class Body(Portable):
         About the centre of mass, in the axes of the link frame.
     tip : shape (3,), optional [m]
         Far end of the body in the link frame, for pictures.
+    any_inertia : bool
+        Whether an inertia is taken that no mass distribution has, as others print them.
 
     Raises
     ------
@@ -59,6 +64,7 @@ class Body(Portable):
     com: Any = (0.0, 0.0, 0.0)
     inertia: Any = (0.0, 0.0, 0.0)
     tip: Any = None
+    any_inertia: bool = False
 
     def __post_init__(self):
         text("body name", self.name)
@@ -80,10 +86,13 @@ class Body(Portable):
         if self.mass.is_constant() and float(self.mass) < 0:
             raise InputError(f"mass {label} must not be negative, got {float(self.mass)}")
         if self.inertia.is_constant():
-            _check_inertia(f"inertia {label}", np.array(ca.DM(self.inertia)))
-            massless = self.mass.is_constant() and float(self.mass) == 0
-            if massless and np.array(ca.DM(self.inertia)).any():
-                got = quoted(np.array(ca.DM(self.inertia)).tolist())
+            tensor, mass = np.array(ca.DM(self.inertia)), float(self.mass) if self.mass.is_constant() else None
+            _check_symmetry(f"inertia {label}", tensor)
+            if flag("any_inertia", self.any_inertia):
+                return
+            _check_inertia(f"inertia {label}", tensor, mass or 0.0)
+            if mass == 0 and tensor.any():
+                got = quoted(tensor.tolist())
                 raise InputError(
                     f"inertia {label} must be zero because its mass is zero, got {got}: give it a mass, as in mass=1.0"
                 )
@@ -203,13 +212,17 @@ def _tensor(name: str, value: Any) -> ca.SX:
     return ca.diag(symbolic(name, value, (3, 1))) if diagonal else symbolic(name, value, (3, 3))
 
 
-def _check_inertia(name: str, tensor: np.ndarray) -> None:
-    size = max(float(np.abs(tensor).max()), 1e-300)
-    if np.abs(tensor - tensor.T).max() > 1e-9 * size:
+def _check_symmetry(name: str, tensor: np.ndarray) -> None:
+    if np.abs(tensor - tensor.T).max() > _ROUNDING * max(float(np.abs(tensor).max()), 1e-300):
         raise InputError(f"{name} must be symmetric, got {tensor.tolist()}")
+
+
+def _check_inertia(name: str, tensor: np.ndarray, mass: float) -> None:
     principal = np.linalg.eigvalsh(tensor)
+    # What rounding leaves, of the tensor itself, or of where its mass is.
+    noise = _ROUNDING * float(np.abs(tensor).max()) + mass * _PLACE**2
     # The largest principal moment cannot exceed the sum of the other two for any mass distribution.
-    if principal[2] > principal[0] + principal[1] + 1e-9 * size:  # which a negative moment violates too
+    if principal[2] > principal[0] + principal[1] + noise:  # which a negative moment violates too
         raise InputError(
             f"{name} is physically impossible: principal moments {principal} must be >= 0 and no one may exceed "
             f"the sum of the other two, got {tensor.tolist()}"

@@ -12,6 +12,7 @@ from colloc.model.kinds import fixed, prismatic, revolute
 from colloc.support.checks import InputError, mapping, quoted, spelt, text, unknown_name
 
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+FREE = ("tx", "ty", "tz", "rz", "ry", "rx")  # how the coordinates of a body that moves freely end, in the sequence zyx
 
 
 @spelt
@@ -64,9 +65,8 @@ def floating(
     >>> co.Model(pelvis).joint_names
     ('pelvis_tx', 'pelvis_ty', 'pelvis_tz', 'pelvis_rz', 'pelvis_ry', 'pelvis_rx')
     """
-    turns = _turns(text("body name", name), sequence)
-    slides = {f"{name}_t{axis}": _AXES[axis] for axis in "xyz"}
-    return joint_chain(Body(name, fixed(placement), None, mass, com, inertia, tip), slides, turns, limits)
+    text("body name", name)
+    return free_chain(Body(name, fixed(placement), None, mass, com, inertia, tip), name, sequence, limits)
 
 
 @spelt
@@ -140,6 +140,12 @@ def _turns(name: str, sequence: str) -> dict[str, tuple[float, float, float]]:
         )
     last = f"{sequence[2]}2" if sequence[2] == sequence[0] else sequence[2]
     return {f"{name}_r{label}": _AXES[label[0]] for label in (*sequence[:2], last)}
+
+
+def free_chain(body: Body, name: str, sequence: str = "zyx", limits: Mapping[str, Limits] | None = None) -> list[Body]:
+    """A body that moves freely from where it is fixed, as `floating` has it; coordinates begin with a name."""
+    slides = {f"{name}_t{axis}": _AXES[axis] for axis in "xyz"}
+    return joint_chain(body, slides, _turns(name, sequence), limits)
 
 
 def joint_chain(

@@ -9,20 +9,24 @@ import casadi as ca
 import numpy as np
 
 from colloc.model.body import Body
+from colloc.model.coupling import Coupling
 from colloc.model.passive import Passive
 from colloc.support.display import Table, short
 
 _HEADER = ("body", "parent", "joint", "theta [rad]", "d [m]", "a [m]", "alpha [rad]", "mass [kg]", "q", "tau")
 
 
-def bodies_table(title: str, bodies: Sequence[Body], markers: Mapping[str, tuple[str, ca.SX]]) -> Table:
-    """One row per body; passive parts of joints, tips and markers in the notes."""
+def bodies_table(
+    title: str, bodies: Sequence[Body], markers: Mapping[str, tuple[str, ca.SX]], couplings: Mapping[str, Coupling]
+) -> Table:
+    """One row per body; passive parts of joints, couplings, tips and markers in the notes."""
     rows = []
     for body in bodies:
         limits = body.joint.limits
         cells = (body.name, body.parent or "world", _joint_cell(body), *_dh_cells(body), _cell(body.mass))
         rows.append((*cells, _range(limits.position), _range(limits.torque)))
     notes = [f"{b.joint_name}: {', '.join(_passive_parts(b.joint.passive))}" for b in bodies if b.joint.passive.parts]
+    notes += [f"{joint} = {coupling}" for joint, coupling in couplings.items()]
     notes += [f"tip of {b.name}: at {_place(b.tip)} m" for b in bodies if b.tip is not None]
     notes += [f"marker {name}: on {body} at {_place(point)} m" for name, (body, point) in markers.items()]
     return Table(title, _HEADER, rows, tuple(notes))

@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.model.body import Body, Load
+from colloc.model.coupling import Coupling
 from colloc.model.joint import Joint, JointMotion
 from colloc.model.kinds import fixed
 from colloc.model.table import bodies_table
@@ -54,12 +55,15 @@ class Model(Tabular, Portable):
     markers : mapping of str to (str, shape (3,) [m])
         Points fixed in bodies, by names of their own: body and place in its link frame. Instants give their motion by
         `now.marker("wrist")`.
+    couplings : mapping of str to Coupling
+        What joints follow, by their names: such a joint has no coordinate of its own, and no actuator. Its limits of
+        position, velocity and acceleration are among those of the joint that leads.
 
     Raises
     ------
     InputError
-        For repeated names of bodies or of joints, a missing parent, a cycle, bodies out of tree order, or a marker on
-        a body that does not exist.
+        For repeated names of bodies or of joints, a missing parent, a cycle, bodies out of tree order, a marker on a
+        body that does not exist, or a coupling of joints that do not move or follow each other.
 
     Examples
     --------
@@ -74,6 +78,7 @@ class Model(Tabular, Portable):
     gravity: Any = (0.0, -9.81, 0.0)
     name: str = "model"
     markers: Mapping[str, Any] = field(default_factory=dict)
+    couplings: Mapping[str, Coupling] = field(default_factory=dict)
 
     def __post_init__(self):
         bodies = as_tuple("bodies", self.bodies)
@@ -86,14 +91,20 @@ class Model(Tabular, Portable):
         _check_tree(bodies)
         object.__setattr__(self, "bodies", bodies)
         object.__setattr__(self, "gravity", vector("gravity", self.gravity, 3) + 0.0)  # no -0
-        if not self.joint_names:
+        names = [body.joint_name for body in bodies if body.joint.moves]
+        if not names:
             raise InputError(f"model {self.name!r} has no joint that moves")
-        for name in self.joint_names:
-            if self.joint_names.count(name) > 1:
+        for name in names:
+            if names.count(name) > 1:
                 raise InputError(f"two joints are named {name!r}; names must be unique")
+        object.__setattr__(self, "couplings", MappingProxyType(_checked_couplings(bodies, self.couplings)))
         instance("markers", self.markers, Mapping, "of name to (body, point)")
         markers = {name: self._marker(name, place) for name, place in self.markers.items()}
         object.__setattr__(self, "markers", MappingProxyType(markers))
+        for quantity in ("position", "velocity", "acceleration") if self.couplings else ():
+            for name, lower, upper in zip(self.names("q"), *self.limits(quantity), strict=True):
+                if lower > upper:
+                    raise InputError(f"limits of {quantity} of joint {name!r} exclude those of joints that follow it")
         _warn_unlikely(self)
 
     def _marker(self, name: Any, place: Any) -> tuple[str, ca.SX]:
@@ -116,15 +127,58 @@ class Model(Tabular, Portable):
         return tuple(-1 if body.parent is None else index[body.parent] for body in self.bodies)
 
     @cached_property
+    def leaders(self) -> tuple[int, ...]:
+        """For every body the one whose joint has its coordinate: itself, but where its joint follows another's."""
+        index = {body.joint_name: k for k, body in enumerate(self.bodies) if body.joint.moves}
+        joints = [(body.joint_name, body.joint.moves) for body in self.bodies]
+        return tuple(
+            index[self.couplings[name].joint] if moves and name in self.couplings else k
+            for k, (name, moves) in enumerate(joints)
+        )
+
+    @cached_property
     def dofs(self) -> tuple[int | None, ...]:
-        """Coordinate index of every body's joint; None for a fixed joint."""
-        order = iter(range(len(self.bodies)))
-        return tuple(next(order) if body.joint.moves else None for body in self.bodies)
+        """Index of the coordinate that every body's joint has or follows; None for a fixed joint."""
+        order = {k: dof for dof, k in enumerate(self.moving)}
+        return tuple(order.get(leader) for leader in self.leaders)
 
     @cached_property
     def moving(self) -> tuple[int, ...]:
         """Index of the body whose joint has coordinate 0, 1, ...; the other way round than `dofs`."""
-        return tuple(k for k, body in enumerate(self.bodies) if body.joint.moves)
+        return tuple(k for k, body in enumerate(self.bodies) if body.joint.moves and self.leaders[k] == k)
+
+    @cached_property
+    def ratios(self) -> tuple[float, ...]:
+        """Rate of every body's joint per rate of its coordinate: 1, but where it follows another joint."""
+        joints = zip(self.bodies, self.leaders, strict=True)
+        return tuple(
+            1.0 if k == leader else self.couplings[body.joint_name].ratio for k, (body, leader) in enumerate(joints)
+        )
+
+    @cached_property
+    def tree(self) -> Model:
+        """The same bodies without couplings: every joint that moves has a coordinate, those that follow included."""
+        return replace(self, couplings={}) if self.couplings else self
+
+    @cached_property
+    def coupling_matrix(self) -> ca.SX:
+        """Rates of all joints of `tree` per rate of the coordinates here, SX, shape (tree.n, n), constant, sparse."""
+        rows = [(dof, ratio) for dof, ratio in zip(self.dofs, self.ratios, strict=True) if dof is not None]
+        places, numbers = [dof for dof, _ in rows], [ratio for _, ratio in rows]
+        return ca.SX(ca.DM.triplet(list(range(len(rows))), places, numbers, len(rows), self.n))
+
+    def tree_positions(self, q: ca.SX) -> ca.SX:
+        """Positions of all joints of `tree`, SX, shape (tree.n_q,), from those here, SX, shape (n_q,)."""
+        _check_column("tree_positions", q, self.n_q)
+        return ca.vertcat(*(self._position(k, q) for k, body in enumerate(self.bodies) if body.joint.moves))
+
+    def _position(self, k: int, q: ca.SX) -> ca.SX:
+        """Positions of a body's joint, SX, shape (positions,)."""
+        position = q[self.places[k]]
+        if self.leaders[k] == k:
+            return position
+        coupling = self.couplings[self.bodies[k].joint_name]
+        return coupling.ratio * position + coupling.offset
 
     def walk(self, *vectors: ca.SX) -> list[tuple[int, Body, int, *tuple[ca.SX, ...]]]:
         """The bodies from the base to the tips, each with the entry of its joint in some vectors of the joints' motion.
@@ -140,15 +194,16 @@ class Model(Tabular, Portable):
         -------
         list of (k, body, parent, entry, ...)
             Index of the body, the body, index of its parent (-1 is the world), and one SX scalar per vector: a
-            structural zero where the joint is fixed, so that the terms it enters vanish.
+            structural zero where the joint is fixed, so that the terms it enters vanish. A joint that follows another
+            has the other's entry times their ratio, as rates have.
         """
         zero = ca.SX(1, 1)
         for column in vectors:
             _check_column("walk", column, self.n)
-        rows = zip(self.bodies, self.parents, self.dofs, strict=True)
+        rows = zip(self.bodies, self.parents, self.dofs, self.ratios, strict=True)
         return [
-            (k, body, parent, *(zero if dof is None else column[dof] for column in vectors))
-            for k, (body, parent, dof) in enumerate(rows)
+            (k, body, parent, *(zero if dof is None else _times(ratio, column[dof]) for column in vectors))
+            for k, (body, parent, dof, ratio) in enumerate(rows)
         ]
 
     def joint_motions(
@@ -174,15 +229,17 @@ class Model(Tabular, Portable):
         qd, qdd = rest if qd is None else qd, rest if qdd is None else qdd
         steps = self.walk(qd, self.screw_accelerations(qd, qdd))
         return [
-            (k, body, parent, JointMotion(q[place], rate, change))
-            for (k, body, parent, rate, change), place in zip(steps, self.places, strict=True)
+            (k, body, parent, JointMotion(self._position(k, q), rate, change))
+            for k, body, parent, rate, change in steps
         ]
 
     @cached_property
     def places(self) -> tuple[slice, ...]:
-        """Where the positions of every body's joint stand in q."""
-        ends = np.cumsum([0, *(body.joint.positions for body in self.bodies)]).tolist()
-        return tuple(slice(start, end) for start, end in pairwise(ends))
+        """Where the positions of every body's joint stand in q, or those that it follows."""
+        joints = zip(self.bodies, self.leaders, strict=True)
+        sizes = [body.joint.positions if leader == k else 0 for k, (body, leader) in enumerate(joints)]
+        slices = [slice(start, end) for start, end in pairwise(np.cumsum([0, *sizes]).tolist())]
+        return tuple(slices[leader] for leader in self.leaders)
 
     @property
     def n_q(self) -> int:
@@ -228,8 +285,7 @@ class Model(Tabular, Portable):
     def screw_coordinates(self, q: ca.SX) -> ca.SX:
         """How far the joints' screws have gone, SX, shape (n,) [rad, m], at positions q, SX, shape (n_q,)."""
         _check_column("screw_coordinates", q, self.n_q)
-        steps = zip(self.bodies, self.places, strict=True)
-        return ca.vertcat(*(body.joint.coordinate(q[place]) for body, place in steps if body.joint.moves))
+        return ca.vertcat(*(self.bodies[k].joint.coordinate(q[self.places[k]]) for k in self.moving))
 
     def screw_accelerations(self, qd: ca.SX, qdd: ca.SX) -> ca.SX:
         """Rates at which the joints' screws gain speed, SX, shape (n,): what the recursions take for accelerations.
@@ -244,7 +300,7 @@ class Model(Tabular, Portable):
 
     @cached_property
     def joint_names(self) -> tuple[str, ...]:
-        """Names of the joints that move, in the order of qd; a joint without one goes by its body's."""
+        """Names of the joints with coordinates, in the order of qd; a joint without one goes by its body's."""
         return tuple(self.bodies[k].joint_name for k in self.moving)
 
     @cached_property
@@ -254,7 +310,7 @@ class Model(Tabular, Portable):
 
     @cached_property
     def joints(self) -> tuple[Joint, ...]:
-        """The joints that move, in the order of q."""
+        """The joints with coordinates, in the order of q."""
         return tuple(self.bodies[k].joint for k in self.moving)
 
     @property
@@ -290,11 +346,19 @@ class Model(Tabular, Portable):
     def limits(self, quantity: str) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper joint limits, each shape (n,), of "position", "velocity", "torque" or "acceleration".
 
-        Those of positions are of shape (n_q,).
+        Those of positions are of shape (n_q,). Joints that follow keep theirs by the joint that leads, but for torques,
+        which they have none of.
         """
         choice("quantity", quantity, ("position", "velocity", "torque", "acceleration"))
         repeats = [joint.positions if quantity == "position" else 1 for joint in self.joints]
         sides = np.array([getattr(joint.limits, quantity) for joint in self.joints]).reshape(-1, 2)
+        if quantity != "torque":
+            for body, dof in zip(self.bodies, self.dofs, strict=True):
+                coupling = self.couplings.get(body.joint_name) if body.joint.moves else None
+                if coupling is not None and dof is not None and coupling.ratio:
+                    offset = coupling.offset if quantity == "position" else 0.0
+                    ends = np.sort((np.array(getattr(body.joint.limits, quantity)) - offset) / coupling.ratio)
+                    sides[dof] = max(sides[dof, 0], ends[0]), min(sides[dof, 1], ends[1])
         rows = np.repeat(sides, repeats, axis=0)
         return rows[:, 0], rows[:, 1]
 
@@ -310,8 +374,8 @@ class Model(Tabular, Portable):
         """This mechanism with some joints held: they are coordinates no more, and their limits are gone.
 
         Every body stays, also the massless ones, with its name, its mass and its link frame, so that loads and points
-        keep their meaning. Limits of the other joints stay; whether a value lies within its joint's limits is not
-        looked at.
+        keep their meaning. Joints that follow a held one are held with it. Limits of the other joints stay; whether a
+        value lies within its joint's limits is not looked at.
 
         Parameters
         ----------
@@ -328,8 +392,13 @@ class Model(Tabular, Portable):
         for name in values:
             if text("name of a joint", name) not in self.joint_names:
                 raise unknown_name("joint that moves", name, self.joint_names)
+        values = dict(values)
+        for name, coupling in self.couplings.items():
+            if coupling.joint in values:
+                values[name] = coupling.ratio * values[coupling.joint] + coupling.offset
         bodies = [_fixed_at(b, values[b.joint_name]) if b.joint_name in values else b for b in self.bodies]
-        return replace(self, bodies=bodies)
+        couplings = {name: coupling for name, coupling in self.couplings.items() if name not in values}
+        return replace(self, bodies=bodies, couplings=couplings)
 
     @cached_property
     def symbols(self) -> list[ca.SX]:
@@ -341,7 +410,7 @@ class Model(Tabular, Portable):
     @cached_property
     def passive(self) -> bool:
         """Whether any joint has damping, a spring, armature or friction."""
-        return any(joint.passive.parts for joint in self.joints)
+        return any(body.joint.passive.parts for body in self.bodies)
 
     @cached_property
     def idle(self) -> tuple[int, ...]:
@@ -351,12 +420,13 @@ class Model(Tabular, Portable):
             loaded[k] = loaded[k] or _resists(self.bodies[k])
             if (parent := self.parents[k]) >= 0 and (loaded[k] or not self.bodies[k].mass.is_zero()):
                 loaded[parent] = True
-        return tuple(j for j, k in enumerate(self.moving) if not loaded[k] and not self.bodies[k].joint.passive.parts)
+        resisted = {leader for k, leader in enumerate(self.leaders) if loaded[k] or self.bodies[k].joint.passive.parts}
+        return tuple(j for j, k in enumerate(self.moving) if k not in resisted)
 
     def _table(self) -> Table:
         gravity = ", ".join(map(short, self.gravity))
         title = f"{self.name}: {self.n} DOF, {len(self.bodies)} bodies, gravity ({gravity}) m/s2"
-        return bodies_table(title, self.bodies, self.markers)
+        return bodies_table(title, self.bodies, self.markers, self.couplings)
 
 
 class _NoMechanism(Model):
@@ -373,6 +443,10 @@ def _resists(body: Body) -> bool:
     twist = body.joint.twist
     spread = twist[:3, :] @ body.pseudo_inertia @ twist[:3, :].T  # its trace is what resists the rate
     return not spread.is_constant() or float(ca.trace(spread)) > 0
+
+
+def _times(ratio: float, entry: ca.SX) -> ca.SX:
+    return entry if ratio == 1 else ratio * entry
 
 
 def _fixed_at(body: Body, value: Any) -> Body:
@@ -400,6 +474,22 @@ def _check_tree(bodies: tuple[Body, ...]) -> None:
             path.append(above)
         if body.parent is not None and names.index(body.parent) > names.index(body.name):
             raise InputError(f"body {body.name!r} is listed before its parent {body.parent!r}; list parents first")
+
+
+def _checked_couplings(bodies: tuple[Body, ...], couplings: Any) -> dict[str, Coupling]:
+    """Couplings of joints with one position each, to joints that follow none."""
+    instance("couplings", couplings, Mapping, "of the name of a joint to a Coupling")
+    joints = {body.joint_name: body.joint for body in bodies if body.joint.moves}
+    for name, coupling in couplings.items():
+        instance(f"coupling of joint {name!r}", coupling, Coupling)
+        for which in (name, coupling.joint):
+            if text("joint that is coupled", which) not in joints:
+                raise unknown_name("joint that moves", which, joints)
+            if joints[which].positions != 1:
+                raise InputError(f"joint {which!r} has {joints[which].positions} positions: it can not be coupled")
+        if coupling.joint in couplings:
+            raise InputError(f"joint {name!r} follows {coupling.joint!r}, which follows another itself: name the first")
+    return dict(couplings)
 
 
 def _check_column(function: str, column: object, size: int) -> None:

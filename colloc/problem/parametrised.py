@@ -227,7 +227,14 @@ def _joint(joint: Joint, parts: Iterator[ca.SX]) -> Joint:
 
 def _check_alike(first: Model, second: Model) -> None:
     """InputError unless two models differ in numbers alone."""
-    for what, of in (("bodies", _names), ("parents", _parents), ("tips", _tipped), ("markers", _marked)):
+    lists = (
+        ("bodies", _names),
+        ("parents", _parents),
+        ("tips", _tipped),
+        ("markers", _marked),
+        ("couplings", _coupled),
+    )
+    for what, of in lists:
         if of(first) != of(second):
             raise InputError(f"{what} must be {', '.join(of(first)) or 'none'}, got {', '.join(of(second)) or 'none'}")
     for a, b in zip(first.bodies, second.bodies, strict=True):
@@ -252,6 +259,10 @@ def _tipped(model: Model) -> list[str]:
 
 def _marked(model: Model) -> list[str]:
     return [f"{name} on {body}" for name, (body, _) in model.markers.items()]
+
+
+def _coupled(model: Model) -> list[str]:
+    return [f"{joint} = {coupling!r}" for joint, coupling in model.couplings.items()]
 
 
 def _axes(body: Body) -> np.ndarray:

@@ -20,6 +20,7 @@ import colloc.studies.benchmarks.memory
 import colloc.studies.benchmarks.nlp_callbacks
 import colloc.studies.benchmarks.phases
 import colloc.studies.benchmarks.random_starts
+import colloc.studies.benchmarks.robots
 import colloc.studies.benchmarks.scaling
 import colloc.studies.benchmarks.tie_break
 import colloc.studies.benchmarks.waiting
@@ -57,6 +58,36 @@ def test_evaluate_does_without_pinocchio(monkeypatch):
     given = colloc.studies.benchmarks.evaluate.samples(model.n, 3)
     calls = colloc.studies.benchmarks.evaluate.work({}, {}, given)
     assert all("pinocchio" not in callers for callers in calls.values())
+
+
+def test_robots_of_files_are_those_of_their_programs(tmp_path, capsys):
+    """A hand that mimics, a block that nothing carries, a file of MuJoCo with a coupling, and what is none."""
+    tensor = '<inertia ixx="1" iyy="1" izz="{}" ixy="0" ixz="0" iyz="0"/>'
+    inertial = f'<inertial><origin xyz="0.1 0.2 0.3"/><mass value="2"/>{tensor}</inertial>'
+    (tmp_path / "block.urdf").write_text(f'<robot name="b"><link name="block">{inertial.format(1)}</link></robot>')
+    links = "".join(f'<link name="{name}">{inertial.format(9)}</link>' for name in "abc")
+    joints = "".join(
+        f'<joint name="{name}" type="continuous"><parent link="a"/><child link="{name}"/><axis xyz="1 2 3"/>'
+        f"{rest}</joint>"
+        for name, rest in (("b", ""), ("c", '<mimic joint="b" multiplier="2"/>'))
+    )
+    (tmp_path / "hand.urdf").write_text(f'<robot name="h">{links}{joints}</robot>')
+    body = '<body name="{0}"><joint name="{0}"/><geom size="0.1" pos="1 0 0"/></body>'
+    equality = '<equality><joint joint1="x" joint2="y" polycoef="0 2 0 0 0"/></equality>'
+    text = f"<mujoco><worldbody>{body.format('x')}{body.format('y')}</worldbody>{equality}</mujoco>"
+    (tmp_path / "pair.xml").write_text(text)
+    (tmp_path / "none.urdf").write_text("<robot>")
+    file = tmp_path / "numbers.json"
+    numbers = colloc.studies.benchmarks.robots.main(["--folder", str(tmp_path), "--json", str(file)])
+    assert json.loads(file.read_text()) == numbers
+    counts = [numbers[f"robots.{key}"] for key in ("files", "read", "refused", "compared")]
+    assert counts == [4, 3, 1, 3]
+    for quantity in colloc.studies.benchmarks.robots.QUANTITIES:
+        assert numbers[f"robots.error.{quantity}"] < 1e-12
+    table = capsys.readouterr().out
+    assert "nearest, 1 follow" in table
+    assert "refused" in table
+    assert "free" in table
 
 
 def test_callbacks_are_those_of_plain_casadi(tmp_path):

@@ -11,12 +11,14 @@ from collections.abc import Sequence
 import casadi as ca
 
 from colloc.dynamics.arguments import of_state
+from colloc.dynamics.coupled import by_rows, of_tree
 from colloc.model import Load, Model
 from colloc.model.joint import sparse_vector
 from colloc.model.kinematics import frames
 
 
 @of_state
+@of_tree(by_rows)
 def lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> ca.SX:
     """Actuator torques that produce a motion; parameters as in `newton_euler`.
 

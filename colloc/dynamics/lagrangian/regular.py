@@ -15,7 +15,8 @@ from typing import NamedTuple
 import casadi as ca
 
 from colloc.dynamics.arguments import of_state
-from colloc.dynamics.formulation import Sensitivities
+from colloc.dynamics.coupled import by_rows, of_tree
+from colloc.dynamics.formulation import Sensitivities, reduced_sensitivities
 from colloc.model import Load, Model
 
 
@@ -32,6 +33,7 @@ class _Partials(NamedTuple):
 
 
 @of_state
+@of_tree(by_rows)
 def regular_lagrange(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> ca.SX:
     """Actuator torques of a motion, M(q) qdd + V(q, qd) + G(q); parameters as in `newton_euler`.
 
@@ -56,6 +58,7 @@ def regular_terms(model: Model, q: ca.SX, qd: ca.SX, loads: Sequence[Load] = ())
 
 
 @of_state
+@of_tree(reduced_sensitivities)
 def regular_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Sensitivities:
     """Actuator torques and derivatives, sums differentiated term by term; parameters as in `composite_sensitivities`.
 

@@ -27,7 +27,8 @@ from typing import NamedTuple
 import casadi as ca
 
 from colloc.dynamics.arguments import of_state
-from colloc.dynamics.formulation import Sensitivities
+from colloc.dynamics.coupled import of_tree
+from colloc.dynamics.formulation import Sensitivities, reduced_sensitivities
 from colloc.model import Load, Model
 from colloc.model.joint import sparse_vector
 from colloc.model.kinematics import carry
@@ -47,6 +48,7 @@ class _LinkTransforms(NamedTuple):
 
 
 @of_state
+@of_tree(reduced_sensitivities)
 def lagrange_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Sensitivities:
     """Actuator torques of a motion, and their derivatives; parameters as in `composite_sensitivities`.
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import casadi as ca
 
 from colloc.dynamics.arguments import of_state
+from colloc.dynamics.coupled import by_rows, of_tree
 from colloc.dynamics.liegroup.twists import (
     Ad,
     ad,
@@ -41,6 +42,7 @@ class LinkTwists(NamedTuple):
 
 
 @of_state
+@of_tree(by_rows)
 def lie(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> ca.SX:
     """Actuator torques that produce a motion; parameters as in `newton_euler`.
 

@@ -32,7 +32,8 @@ from collections.abc import Sequence
 import casadi as ca
 
 from colloc.dynamics.arguments import of_state
-from colloc.dynamics.formulation import Sensitivities
+from colloc.dynamics.coupled import of_tree
+from colloc.dynamics.formulation import Sensitivities, reduced_sensitivities
 from colloc.dynamics.liegroup.recursion import LinkTwists, inward, joint_torques, link_loads, link_twists
 from colloc.dynamics.liegroup.twists import ad, ad_dual, cross, wrench_turning
 from colloc.dynamics.loads import LinkLoad
@@ -40,6 +41,7 @@ from colloc.model import Load, Model
 
 
 @of_state
+@of_tree(reduced_sensitivities)
 def lie_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Sensitivities:
     """Actuator torques of a motion, and their derivatives; parameters as in `composite_sensitivities`.
 

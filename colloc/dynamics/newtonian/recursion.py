@@ -14,6 +14,7 @@ from typing import NamedTuple
 import casadi as ca
 
 from colloc.dynamics.arguments import of_state
+from colloc.dynamics.coupled import by_rows, of_tree
 from colloc.dynamics.loads import loads_in_links
 from colloc.model import Body, Load, Model
 from colloc.model.joint import sparse_vector
@@ -41,6 +42,11 @@ class Reactions(NamedTuple):
     tau: ca.SX
     force: ca.SX
     moment: ca.SX
+
+
+def reduced_reactions(tree: Reactions, C: ca.SX) -> Reactions:
+    """Reactions with the actuation of the coordinates of a model whose joints follow them by C."""
+    return tree._replace(tau=by_rows(tree.tau, C))
 
 
 class LinkMotion(NamedTuple):
@@ -81,6 +87,7 @@ def newton_euler(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[
 
 
 @of_state
+@of_tree(reduced_reactions)
 def joint_reactions(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Reactions:
     """Actuation and the internal force and moment of every joint; parameters as in `newton_euler`.
 

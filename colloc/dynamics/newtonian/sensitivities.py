@@ -34,9 +34,10 @@ from typing import NamedTuple
 import casadi as ca
 
 from colloc.dynamics.arguments import of_state
-from colloc.dynamics.formulation import Sensitivities
+from colloc.dynamics.coupled import by_columns, of_tree
+from colloc.dynamics.formulation import Sensitivities, reduced_sensitivities
 from colloc.dynamics.loads import Differentiated, loads_in_links, with_varying_loads
-from colloc.dynamics.newtonian.recursion import LinkMotion, Reactions, link_motions, link_wrenches
+from colloc.dynamics.newtonian.recursion import LinkMotion, Reactions, link_motions, link_wrenches, reduced_reactions
 from colloc.dynamics.passive import passive_slopes, passive_torque
 from colloc.model import Load, Model
 
@@ -73,6 +74,12 @@ class ReactionSensitivities(NamedTuple):
     moment: Derivatives
 
 
+def _reduced_reactions(tree: ReactionSensitivities, C: ca.SX) -> ReactionSensitivities:
+    force, moment = (Derivatives(*(by_columns(part, C) for part in slopes)) for slopes in (tree.force, tree.moment))
+    reactions = reduced_reactions(tree.reactions, C)
+    return ReactionSensitivities(reactions, reduced_sensitivities(tree.actuation, C), force, moment)
+
+
 # Force, moment (3,) and their derivatives (3, 3 n) of every link; lists that the inward pass adds to.
 _Wrenches = tuple[list[ca.SX], list[ca.SX], list[ca.SX], list[ca.SX]]
 
@@ -86,6 +93,7 @@ class _LinkSlopes(NamedTuple):
 
 
 @of_state
+@of_tree(reduced_sensitivities)
 def newton_euler_sensitivities(
     model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()
 ) -> Sensitivities:
@@ -106,6 +114,7 @@ def newton_euler_sensitivities(
 
 
 @of_state
+@of_tree(_reduced_reactions)
 def reaction_sensitivities(
     model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()
 ) -> ReactionSensitivities:

@@ -9,12 +9,15 @@ afterwards is only the acceleration that the joints' qdd add.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NoReturn
 
 import casadi as ca
 import numpy as np
 
 from colloc.dynamics.arguments import of_state
+from colloc.dynamics.equations import equations_of_motion
 from colloc.dynamics.passive import passive_torque
+from colloc.dynamics.spatial.composite import mass_matrix
 from colloc.dynamics.spatial.integrals import Composite, own_integrals, symmetric
 from colloc.dynamics.spatial.links import world_links
 from colloc.model import Load, Model
@@ -51,6 +54,8 @@ def forward_dynamics(model: Model, q: ca.SX, qd: ca.SX, tau: ca.SX, loads: Seque
     >>> fall([-np.pi / 2, 0.0], 0.0, 0.0).full().round(9).ravel() + 0.0  # it hangs still
     array([0., 0.])
     """
+    if model.couplings:
+        return _by_mass_matrix(model, q, qd, tau, loads)
     _check_inertia(model)
     rest = ca.SX(model.n, 1)
     links = world_links(model, q, qd, rest)
@@ -83,6 +88,25 @@ def forward_dynamics(model: Model, q: ca.SX, qd: ca.SX, tau: ca.SX, loads: Seque
     return ca.vertcat(*qdd)
 
 
+def _by_mass_matrix(model: Model, q: ca.SX, qd: ca.SX, tau: ca.SX, loads: Sequence[Load]) -> ca.SX:
+    """Forward dynamics where joints follow others, which ties branches to each other as no tree does."""
+    mass, bias = equations_of_motion(model, q, qd, loads)
+    _check_mass(model)
+    return ca.ldl_solve(tau - bias, *ca.ldl(ca.tril2symm(ca.tril(mass))))
+
+
+def _check_mass(model: Model) -> None:
+    """InputError naming the joints that a mass matrix does not resist: what moves in its null space."""
+    q = ca.SX.sym("q", model.n_q)
+    symbols = ca.vertcat(q, *model.symbols)
+    numbers = ca.Function("generic", [symbols], [mass_matrix(model, q)])
+    mass = np.array(numbers(np.random.default_rng(0).uniform(0.5, 1.5, symbols.shape[0])))
+    sizes, motions = np.linalg.eigh(mass)
+    if sizes[0] <= _VANISHING * sizes[-1]:
+        moving = np.abs(motions[:, 0])
+        _refuse(model, [model.joint_names[j] for j in np.flatnonzero(moving > 0.1 * moving.max())])
+
+
 def _spatial(integrals: Composite) -> ca.SX:
     """Spatial inertia about the reference point, SX, shape (6, 6), lower triangle."""
     return ca.vertcat(
@@ -113,11 +137,15 @@ def _check_inertia(model: Model) -> None:
             inertias[parent] = inertias[parent] + inertias[k]
             total[parent] = total[parent] + total[k]
     if without:
-        names = ", ".join(map(repr, reversed(without)))
-        raise InputError(
-            f"forward dynamics of model {model.name!r} is singular: with the joints beyond free, no inertia resists "
-            f"joint {names}; give a link there inertia, or fix the joint (inverse dynamics needs neither)"
-        )
+        _refuse(model, without[::-1])
+
+
+def _refuse(model: Model, without: Sequence[str]) -> NoReturn:
+    names = ", ".join(map(repr, without))
+    raise InputError(
+        f"forward dynamics of model {model.name!r} is singular: with the joints beyond free, no inertia resists "
+        f"joint {names}; give a link there inertia, or fix the joint (inverse dynamics needs neither)"
+    )
 
 
 def _generic_numbers(model: Model) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]:

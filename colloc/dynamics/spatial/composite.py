@@ -28,7 +28,8 @@ from collections.abc import Iterator, Sequence
 import casadi as ca
 
 from colloc.dynamics.arguments import of_state
-from colloc.dynamics.formulation import Sensitivities
+from colloc.dynamics.coupled import by_both, of_tree
+from colloc.dynamics.formulation import Sensitivities, reduced_sensitivities
 from colloc.dynamics.passive import armature
 from colloc.dynamics.spatial.integrals import Composite, composites, symmetric
 from colloc.dynamics.spatial.links import Jet, world_links
@@ -38,6 +39,7 @@ Entries = dict[tuple[int, int], ca.SX]  # (row, column) -> value
 
 
 @of_state
+@of_tree(reduced_sensitivities)
 def composite_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load] = ()) -> Sensitivities:
     """Actuator torques and their derivatives by q, qd and qdd.
 
@@ -85,6 +87,7 @@ def composite_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads
 
 
 @of_state
+@of_tree(by_both)
 def mass_matrix(model: Model, q: ca.SX) -> ca.SX:
     """Joint-space mass matrix (composite-rigid-body algorithm; Featherstone 2008, table 6.2), armature included.
 

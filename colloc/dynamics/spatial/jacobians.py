@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 
 from colloc.dynamics.arguments import of_state
+from colloc.dynamics.coupled import by_columns, of_tree
 from colloc.model import Model
 from colloc.model.joint import sparse_vector
 from colloc.model.kinematics import frames, point_in
@@ -27,7 +28,12 @@ class PointJacobian(NamedTuple):
     angular: ca.SX
 
 
+def _reduced_columns(tree: PointJacobian, C: ca.SX) -> PointJacobian:
+    return PointJacobian(*(by_columns(part, C) for part in tree))
+
+
 @of_state
+@of_tree(_reduced_columns)
 def point_jacobian(model: Model, body: str, point: Any, q: ca.SX) -> PointJacobian:
     """Jacobian of a point fixed in a link.
 
@@ -57,6 +63,7 @@ def point_jacobian(model: Model, body: str, point: Any, q: ca.SX) -> PointJacobi
 
 
 @of_state
+@of_tree(_reduced_columns)
 def point_jacobian_rate(model: Model, body: str, point: Any, q: ca.SX, qd: ca.SX) -> PointJacobian:
     """Time derivative of the Jacobian of a point fixed in a link; parameters as in `point_jacobian`.
 

@@ -1,0 +1,470 @@
+"""Models from MuJoCo's files, compiled by MuJoCo itself: defaults, includes and frames are resolved by their owner."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from colloc.formats.reading import Notes, Reading
+from colloc.loops import Frame, Loop, spherical_loop, weld
+from colloc.model.body import Body
+from colloc.model.coupling import Coupling
+from colloc.model.floating import FREE, free_chain
+from colloc.model.joint import Joint, Limits, Screw
+from colloc.model.kinds import fixed
+from colloc.model.passive import Friction, Passive
+from colloc.model.transforms import placement
+from colloc.model.tree import Model
+from colloc.support.checks import InputError, finite_number, spelt
+from colloc.support.files import check_path
+
+_UNDRIVEN = (0.0, 0.0)
+_HERE = np.eye(4)
+# Bits by which files disable parts of MuJoCo.
+_DISABLED = {
+    "constraint": 0, "equality": 1, "frictionloss": 2, "limit": 3, "spring": 5, "damper": 6, "gravity": 7,
+    "actuation": 11,
+}  # fmt: skip
+# Kinds of MuJoCo's joints, of what actuators drive, and of equality constraints, by their numbers.
+_FREE, _BALL, _SLIDE, _HINGE = range(4)
+_CONNECT, _WELD, _JOINT = range(3)
+_ON_JOINT = (0, 1)  # a joint, in its own frame or in its parent's
+
+
+@spelt
+def from_mjcf(path: str | os.PathLike[str], friction_velocity: float = 0.1) -> Reading:
+    """The mechanism that a file of MuJoCo describes: MJCF, or what else its compiler reads.
+
+    MuJoCo compiles the file, so that defaults, includes, frames and shapes that stand for masses are what they are to
+    MuJoCo. Read are bodies, hinges and slides anywhere in their bodies, several of them in one body, free and ball
+    joints as the chains of `floating` and `spherical`, references, ranges, armature, damping, springs, friction loss,
+    sites as markers, gravity, keyframes as postures, and the file's own posture as "initial". Connects and welds
+    are `loops`, linear couplings of joints are the model's. Motors and other actuators of joints give limits of
+    torque and `gears`; where a file has actuators and no loops, joints that nothing drives have no torque.
+
+    Parameters
+    ----------
+    path : str or PathLike
+    friction_velocity : float [rad/s, m/s]
+        Rate below which the friction of joints is smoothed, see `Friction`.
+
+    Returns
+    -------
+    Reading
+        The report lists what is left out: contacts, tendons, muscles, fluids and so on.
+
+    Raises
+    ------
+    InputError
+        Where the package mujoco is not installed (extra `mujoco`), for what its compiler refuses, and for a file
+        without a joint.
+
+    See Also
+    --------
+    from_urdf : Files of robots.
+
+    Examples
+    --------
+    >>> text = '''<mujoco model="pendulum"><worldbody><body name="rod" pos="0 0 1">
+    ...   <joint name="pivot" axis="0 1 0" damping="0.1" armature="0.02"/>
+    ...   <geom type="capsule" fromto="0 0 0 0 0 -0.5" size="0.02" mass="1"/>
+    ...   <site name="tip" pos="0 0 -0.5"/>
+    ... </body></worldbody></mujoco>'''
+    >>> with open("pendulum.xml", "w") as file:
+    ...     _ = file.write(text)
+    >>> reading = co.formats.from_mjcf("pendulum.xml")
+    >>> reading.model.joint_names, list(reading.model.markers)
+    (('pivot',), ['tip'])
+    """
+    velocity = finite_number("friction_velocity", friction_velocity, positive=True)
+    compiled, warnings = _compiled(path)
+    reader = _MjcfReader(compiled, velocity)
+    reader.notes.changed += [f"MuJoCo warns: {' '.join(warning.split())}" for warning in dict.fromkeys(warnings)]
+    return reader.reading()
+
+
+def _compiled(path: str | os.PathLike[str]) -> tuple[Any, list[str]]:
+    """The model as MuJoCo has it, and its warnings, which it otherwise writes into a file where the user is."""
+    file = check_path(path)
+    try:
+        import mujoco
+    except ImportError:
+        raise InputError("MuJoCo's files are compiled by MuJoCo: pip install 'colloc[mujoco]'") from None
+    if not file.is_file():
+        raise InputError(f"{str(path)!r} is no file")
+    library: Any = mujoco
+    warnings: list[str] = []
+    before = library.get_mju_user_warning()
+    library.set_mju_user_warning(warnings.append)
+    try:
+        return library.MjModel.from_xml_path(str(file)), warnings
+    except ValueError as error:  # which names the element and the line
+        raise InputError(f"{str(path)!r} is refused by MuJoCo: {' '.join(str(error).split())}") from None
+    finally:
+        library.set_mju_user_warning(before)
+
+
+class _MjcfReader:
+    """Reads a compiled model, and keeps what there is to say of it."""
+
+    def __init__(self, compiled: Any, friction_velocity: float):
+        self.m, self.notes = compiled, Notes()
+        self._friction_velocity = friction_velocity
+        self.body_names = [self._named(compiled.body, k, "body") for k in range(compiled.nbody)]
+        flags = int(compiled.opt.disableflags)
+        self._off = {name for name, bit in _DISABLED.items() if flags >> bit & 1}
+        if "constraint" in self._off:
+            self._off |= {"equality", "frictionloss", "limit"}
+        self.notes.changed += [f"{name} is off, as the file's <flag> has it" for name in _DISABLED if name in self._off]
+        self._taken = set(self.body_names)
+        self.joint_names = [self._joint_name(j) for j in range(compiled.njnt)]
+        self._ties = self._equalities()
+        self._motors = self._drives()
+        self._idle_held = bool(self._motors) and not self._ties[1]  # a closed chain knows its actuators by itself
+
+    def reading(self) -> Reading:
+        m, notes = self.m, self.notes
+        couplings, loops, fixed_at = self._ties
+        bodies = [body for k in range(1, m.nbody) for body in self._bodies(k)]
+        if not m.njnt:
+            raise InputError(f"nothing moves: no body of the file, {m.nbody - 1} in all, has a joint")
+        name = m.names.split(b"\0", 1)[0].decode() or "mujoco"
+        gravity = np.zeros(3) if "gravity" in self._off else m.opt.gravity
+        model = Model(bodies, gravity, name, self._markers(), couplings)
+        initial = self._posture(m.qpos0)
+        model = model.frozen(fixed_at) if fixed_at else model
+        for name in fixed_at:
+            notes.changed.append(f"joint {name!r} is held where an equality constraint holds it")
+        postures = {"initial": initial} | {
+            self._named(m.key, k, "key"): self._posture(m.key_qpos[k]) for k in range(m.nkey)
+        }
+        kept = {
+            name: {j: v for j, v in posture.items() if j in model.joint_names} for name, posture in postures.items()
+        }
+        self._unread()
+        motors = {joint: gear for joint, (gear, _) in self._motors.items() if joint in model.joint_names}
+        gears = {joint: gear for joint, gear in motors.items() if not math.isnan(gear)}  # tendons have none
+        return Reading(model, tuple(notes.changed), notes.left_out, tuple(loops), kept, gears)
+
+    def _named(self, of: Callable[[int], Any], k: int, kind: str) -> str:
+        return of(k).name or f"{kind}{k}"
+
+    def _joint_name(self, j: int) -> str:
+        return self.m.joint(j).name or f"{self.body_names[self.m.jnt_bodyid[j]]}_joint{j - self._first(j)}"
+
+    def _first(self, j: int) -> int:
+        return int(self.m.body_jntadr[self.m.jnt_bodyid[j]])
+
+    def _bodies(self, k: int) -> list[Body]:
+        """A body on its joints, with massless ones before it where there are several."""
+        m = self.m
+        parent = int(m.body_parentid[k])
+        inertia = _rotation(m.body_iquat[k]) @ np.diag(m.body_inertia[k]) @ _rotation(m.body_iquat[k]).T
+        place = _placed(m.body_pos[k], m.body_quat[k])
+        name, carrier = self.body_names[k], self.body_names[parent] if parent else None
+        mass = float(m.body_mass[k])
+        rotor = mass == 0 and bool(inertia.any())  # which MuJoCo takes
+        tensor = (inertia + inertia.T) / 2
+        body = Body(name, fixed(place), carrier, mass, m.body_ipos[k], tensor, any_inertia=rotor)
+        if m.body_gravcomp[k]:
+            self.notes.leave_out("gravity compensation", "bodies", name)
+        if m.body_mocapid[k] >= 0:
+            self.notes.changed.append(f"body {name!r}, which a tracker moves, is fixed where it is")
+        joints = [self.m.body_jntadr[k] + i for i in range(m.body_jntnum[k])]
+        if len(joints) == 1 and m.jnt_type[joints[0]] == _FREE:
+            return self._free(body, int(joints[0]))
+        return self._chain(body, [link for j in joints for link in self._links(int(j))])
+
+    def _free(self, body: Body, j: int) -> list[Body]:
+        """A free joint places its body in the world, wherever the file has drawn it."""
+        self._no_passive(j)
+        limits = self._undriven(j)
+        label = body.name if not self.m.joint(j).name else self.joint_names[j]
+        by_coordinate = {f"{label}_{letters}": limits for letters in FREE}
+        return free_chain(replace(body, joint=fixed()), label, limits=by_coordinate)
+
+    def _chain(self, body: Body, links: list[Joint]) -> list[Body]:
+        """Joints one after another, with massless links between them."""
+        if not links:
+            return [body]
+        before, chain, parent = body.joint.before, [], body.parent
+        for k, joint in enumerate(links):
+            placed = replace(joint, before=before @ joint.before) if k == 0 else joint
+            label = str(joint.name)
+            while label in self._taken:
+                label += "_"
+            self._taken.add(label)
+            chain.append(Body(label, placed, parent))
+            parent = label
+        return [*chain[:-1], replace(body, joint=chain[-1].joint, parent=chain[-1].parent)]
+
+    def _links(self, j: int) -> Iterator[Joint]:
+        """The joints of one degree of freedom of which a joint consists."""
+        m, name = self.m, self.joint_names[j]
+        anchor = np.array(m.jnt_pos[j])
+        if m.jnt_type[j] == _BALL:
+            self._no_passive(j)
+            if self._limited(j):
+                self.notes.leave_out("range of the angle", "ball joints", name)
+            limits = self._undriven(j)
+            for letter in "zyx":
+                axis = np.eye(3)["xyz".index(letter)]
+                yield Joint(_HERE, Screw(axis, np.cross(anchor, axis)), _HERE, limits, f"{name}_r{letter}")
+            return
+        axis = np.array(m.jnt_axis[j]) / np.linalg.norm(m.jnt_axis[j])
+        hinge = m.jnt_type[j] == _HINGE
+        screw = Screw(axis, np.cross(anchor, axis)) if hinge else Screw(np.zeros(3), axis)
+        moved = Joint(_HERE, screw, _HERE)
+        reference = float(m.qpos0[m.jnt_qposadr[j]])
+        before = moved.transform(ca.SX(-reference)) if reference else ca.SX(_HERE)
+        yield Joint(before, screw, _HERE, self._limits(j), name, self._passive(j))
+
+    def _limits(self, j: int) -> Limits:
+        m, name = self.m, self.joint_names[j]
+        position = tuple(m.jnt_range[j]) if self._limited(j) else (-math.inf, math.inf)
+        torque = self._motors[name][1] if name in self._motors else (-math.inf, math.inf)
+        torque = self._undriven(j).torque if name not in self._motors else torque
+        if m.jnt_actfrclimited[j]:
+            torque = max(torque[0], m.jnt_actfrcrange[j][0]), min(torque[1], m.jnt_actfrcrange[j][1])
+        return Limits(position, torque=torque)
+
+    def _undriven(self, j: int) -> Limits:
+        """Limits of a joint as far as they follow from its having no actuator."""
+        driven = not self._idle_held or self.joint_names[j] in self._motors
+        return Limits() if driven else Limits(torque=_UNDRIVEN)
+
+    def _limited(self, j: int) -> bool:
+        return bool(self.m.jnt_limited[j]) and "limit" not in self._off
+
+    def _passive(self, j: int) -> Passive:
+        m, dof = self.m, self.m.jnt_dofadr[j]
+        name = self.joint_names[j]
+        for what, field, row in (
+            ("damping beyond the linear", "dof_dampingpoly", dof),
+            ("stiffness beyond the linear", "jnt_stiffnesspoly", j),
+            ("yield of the spring", "jnt_springyield", j),
+        ):
+            if np.any(getattr(m, field, np.zeros(row + 1))[row]):  # MuJoCo 3 has no such thing
+                self.notes.leave_out(what, "joints", name)
+        level = 0.0 if "frictionloss" in self._off else float(m.dof_frictionloss[dof])
+        return Passive(
+            0.0 if "damper" in self._off else float(m.dof_damping[dof]),
+            0.0 if "spring" in self._off else float(m.jnt_stiffness[j]),
+            float(m.qpos_spring[m.jnt_qposadr[j]]),
+            float(m.dof_armature[dof]),
+            Friction(level, self._friction_velocity) if level else None,
+        )
+
+    def _no_passive(self, j: int) -> None:
+        """What joints of several freedoms do of themselves has no place in their chains."""
+        m = self.m
+        dofs = slice(m.jnt_dofadr[j], m.jnt_dofadr[j] + (6 if m.jnt_type[j] == _FREE else 3))
+        parts = (
+            ("damping", m.dof_damping),
+            ("armature", m.dof_armature),
+            ("friction loss", m.dof_frictionloss),
+        )
+        for what, numbers in parts:
+            if np.any(numbers[dofs]):
+                self.notes.leave_out(what, "free and ball joints", self.joint_names[j])
+        if m.jnt_stiffness[j]:
+            self.notes.leave_out("spring", "free and ball joints", self.joint_names[j])
+
+    def _drives(self) -> dict[str, tuple[float, tuple[float, float]]]:
+        """Gear ratio and torque limits of the joints that actuators drive, by their names."""
+        m = self.m
+        driven: dict[str, tuple[float, tuple[float, float]]] = {}
+        for a in range(0 if "actuation" in self._off else m.nu):
+            label, kind, target = (
+                self._named(m.actuator, a, "actuator"),
+                int(m.actuator_trntype[a]),
+                m.actuator_trnid[a][0],
+            )
+            if kind not in _ON_JOINT:
+                self.notes.leave_out("actuator of tendons, sites or bodies", "the file", label)
+                for name in self._moved_by(kind, int(target)):
+                    driven.setdefault(name, (math.nan, (-math.inf, math.inf)))
+                continue
+            if not self._plain(a):
+                self.notes.leave_out("law of an actuator, but for its limits of force,", "the file", label)
+            for what, field in (("armature", "actuator_armature"), ("damping", "actuator_damping")):
+                if np.any(getattr(m, field, np.zeros(a + 1))[a]):  # MuJoCo 3 has no such thing
+                    self.notes.leave_out(f"{what} of an actuator", "the file", label)
+            name, gear = self.joint_names[target], float(m.actuator_gear[a][0])
+            low, high = self._force_range(a)
+            low, high = sorted((gear * low, gear * high)) if gear else (0.0, 0.0)
+            if name in driven:
+                old = driven[name][1]
+                driven[name] = gear, (old[0] + low, old[1] + high)
+            else:
+                driven[name] = gear, (low, high)
+        return driven
+
+    def _moved_by(self, kind: int, target: int) -> list[str]:
+        """Joints that an actuator of something else may drive: those of a fixed tendon, or all."""
+        m = self.m
+        if kind != 3:
+            return self.joint_names
+        wraps = range(m.tendon_adr[target], m.tendon_adr[target] + m.tendon_num[target])
+        if any(m.wrap_type[w] != 1 for w in wraps):
+            return self.joint_names
+        return [self.joint_names[m.wrap_objid[w]] for w in wraps]
+
+    def _force_range(self, a: int) -> tuple[float, float]:
+        """What an actuator can do before its gear: its limits, and of a plain motor those of its control."""
+        m = self.m
+        low, high = tuple(m.actuator_forcerange[a]) if m.actuator_forcelimited[a] else (-math.inf, math.inf)
+        if self._plain(a) and m.actuator_ctrllimited[a]:
+            gain = m.actuator_gainprm[a][0]
+            ends = sorted(gain * end for end in m.actuator_ctrlrange[a])
+            low, high = max(low, ends[0]), min(high, ends[1])
+        return low, high
+
+    def _plain(self, a: int) -> bool:
+        """Whether an actuator's force is its control times a number."""
+        m = self.m
+        return m.actuator_dyntype[a] == 0 and m.actuator_gaintype[a] == 0 and m.actuator_biastype[a] == 0
+
+    def _equalities(self) -> tuple[dict[str, Coupling], list[Loop], dict[str, float]]:
+        """Couplings of joints, loops, and joints that are held."""
+        m, notes = self.m, self.notes
+        couplings: dict[str, Coupling] = {}
+        loops: list[Loop] = []
+        still: dict[str, float] = {}
+        for e in range(m.neq):
+            label, kind = m.equality(e).name or f"equality{e}", int(m.eq_type[e])
+            if not m.eq_active0[e] or "equality" in self._off:
+                notes.leave_out("equality constraint that is not active", "the file", label)
+            elif kind in (_CONNECT, _WELD):
+                loops.append(self._loop(e, label, kind))
+            elif kind == _JOINT:
+                self._couple(e, label, couplings, still)
+            else:
+                notes.leave_out("equality constraint of tendons or flexible bodies", "the file", label)
+        return _resolved(couplings, notes), loops, still
+
+    def _loop(self, e: int, label: str, kind: int) -> Loop:
+        m = self.m
+        data, sites = m.eq_data[e], int(m.eq_objtype[e]) == 6
+        first, second = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
+        if sites:
+            frames = [
+                self._frame(int(m.site_bodyid[s]), _placed(m.site_pos[s], m.site_quat[s])) for s in (first, second)
+            ]
+            return weld(label, *frames) if kind == _WELD else spherical_loop(label, *frames)
+        if kind == _CONNECT:
+            ends = [self._frame(b, placement(p)) for b, p in ((first, data[:3]), (second, data[3:6]))]
+            return spherical_loop(label, *ends)
+        here = self._frame(first, _placed(data[3:6], data[6:10]))
+        return weld(label, here, self._frame(second, placement(data[:3])))
+
+    def _frame(self, body: int, place: ca.SX) -> Frame:
+        return Frame(self.body_names[body] if body else None, place)
+
+    def _couple(self, e: int, label: str, couplings: dict[str, Coupling], still: dict[str, float]) -> None:
+        """A joint as a polynomial of another, of which straight lines are read."""
+        m = self.m
+        joint, leader = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
+        constant, slope, *bend = m.eq_data[e][:5]
+        name = self.joint_names[joint]
+        reference = float(m.qpos0[m.jnt_qposadr[joint]])
+        if leader < 0:
+            still[name] = reference + float(constant)
+        elif any(bend) or name in couplings:
+            self.notes.leave_out("coupling that is no straight line, or a joint's second", "joints", label)
+        else:
+            offset = reference + float(constant) - float(slope) * float(m.qpos0[m.jnt_qposadr[leader]])
+            couplings[name] = Coupling(self.joint_names[leader], float(slope), offset)
+
+    def _markers(self) -> dict[str, tuple[str, np.ndarray]]:
+        m = self.m
+        markers: dict[str, tuple[str, np.ndarray]] = {}
+        for s in range(m.nsite):
+            name, body = self._named(m.site, s, "site"), int(m.site_bodyid[s])
+            if body:
+                markers[name] = self.body_names[body], np.array(m.site_pos[s])
+            else:
+                self.notes.leave_out("site of the world", "the file", name)
+        return markers
+
+    def _posture(self, qpos: np.ndarray) -> dict[str, float]:
+        """Coordinates by name: angles in a row for quaternions."""
+        m, posture = self.m, {}
+        for j, name in enumerate(self.joint_names):
+            kind, at = int(m.jnt_type[j]), int(m.jnt_qposadr[j])
+            if kind in (_SLIDE, _HINGE):
+                posture[name] = float(qpos[at])
+                continue
+            label = name
+            if kind == _FREE:
+                label = name if m.joint(j).name else self.body_names[m.jnt_bodyid[j]]
+                posture |= {f"{label}_t{axis}": float(qpos[at + i]) for i, axis in enumerate("xyz")}
+                at += 3
+            angles = _angles(_rotation(qpos[at : at + 4]))
+            posture |= {f"{label}_r{axis}": angle for axis, angle in zip("zyx", angles, strict=True)}
+        return posture
+
+    def _unread(self) -> None:
+        """What a file of MuJoCo may have beside a mechanism."""
+        m, notes = self.m, self.notes
+        counts = (
+            (m.ngeom, "<geom> (for contacts and looks)"),
+            (m.ntendon, "<tendon>"),
+            (m.nsensor, "<sensor>"),
+            (m.ncam, "<camera>"),
+            (m.nlight, "<light>"),
+            (m.nflex, "<flex>"),
+            (m.nplugin, "<plugin>"),
+            (m.npair, "<pair> of contacts"),
+        )
+        for count, what in counts:
+            for k in range(count):
+                name = m.tendon(k).name if what == "<tendon>" else ""
+                notes.leave_out(what, "the file", name)
+        for number, what in ((m.opt.density, "density"), (m.opt.viscosity, "viscosity")):
+            if number:
+                notes.leave_out(f"{what} of the medium", "the file", f"{number:g}")
+
+
+def _resolved(couplings: dict[str, Coupling], notes: Notes) -> dict[str, Coupling]:
+    """Couplings to joints that follow none; what follows itself in the end is left out."""
+    resolved: dict[str, Coupling] = {}
+    for name, coupling in couplings.items():
+        path = [name]
+        while coupling.joint in couplings and coupling.joint not in path:
+            path.append(coupling.joint)
+            above = couplings[coupling.joint]
+            offset = coupling.ratio * above.offset + coupling.offset
+            coupling = Coupling(above.joint, coupling.ratio * above.ratio, offset)
+        if coupling.joint in path:
+            notes.leave_out("coupling in a circle", "joints", name)
+        else:
+            resolved[name] = coupling
+    return resolved
+
+
+def _rotation(quaternion: np.ndarray) -> np.ndarray:
+    """Rotation matrix, shape (3, 3), of a quaternion (w, x, y, z) of any length."""
+    w, *v = quaternion
+    cross = np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
+    return np.eye(3) + 2 / (w * w + np.dot(v, v)) * (w * cross + cross @ cross)
+
+
+def _placed(position: np.ndarray, quaternion: np.ndarray) -> ca.SX:
+    place = np.eye(4)
+    place[:3, :3], place[:3, 3] = _rotation(quaternion), position
+    return ca.SX(ca.DM(place))
+
+
+def _angles(rotation: np.ndarray) -> list[float]:
+    """Yaw, pitch and roll [rad] of R = Rz Ry Rx."""
+    flat = math.hypot(rotation[0, 0], rotation[1, 0])
+    yaw = math.atan2(rotation[1, 0], rotation[0, 0])
+    across = np.array([-math.sin(yaw), math.cos(yaw), 0.0])
+    return [yaw, math.atan2(-rotation[2, 0], flat), math.atan2(-across @ rotation[:, 2], across @ rotation[:, 1])]

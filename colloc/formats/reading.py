@@ -1,0 +1,135 @@
+"""What comes of a file: a model, what else it says, and a report of what was read, changed and left out."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from colloc.loops import Loop
+from colloc.model import Model
+from colloc.support.display import Table, Tabular, shown
+from colloc.support.pickling import Portable
+
+
+@dataclass(frozen=True, eq=False)
+class LinkShape(Portable):
+    """A shape that a file gives a link, for looks or for collisions; colloc only hands it on.
+
+    Parameters
+    ----------
+    body : str
+        Name of the body.
+    role : str
+        "visual" or "collision".
+    kind : str
+        Such as "mesh", "box", "cylinder" or "sphere".
+    placement : ndarray, shape (4, 4)
+        Of the shape in the body's link frame.
+    numbers : mapping of str to str
+        What the file says of it, as it says it, such as the "filename" of a mesh or the "size" of a box.
+
+    Examples
+    --------
+    >>> shape = co.formats.LinkShape("hand", "visual", "mesh", np.eye(4), {"filename": "package://arm/hand.dae"})
+    >>> shape.numbers["filename"]
+    'package://arm/hand.dae'
+    """
+
+    body: str
+    role: str
+    kind: str
+    placement: Any
+    numbers: Mapping[str, str]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reading(Tabular, Portable):
+    """What comes of the file of another program: shown, it is the report.
+
+    Readers return more than a model, because files say more than a model does, and say what became of it: nothing in a
+    file is lost without a word.
+
+    Parameters
+    ----------
+    model : Model
+    changed : tuple of str
+        What the model has otherwise than the file, by name.
+    left_out : tuple of str
+        What the file says and colloc does not know, by name.
+    loops : tuple of Loop
+        Closures of the tree, for `colloc.loops.ClosedChain`.
+    postures : mapping of str to mapping of str to float
+        Named postures: coordinates by their joints' names [rad, m], as `initial(q=...)` takes them.
+    gears : mapping of str to float
+        Gear ratios of transmissions by the joints' names, motor per joint.
+    shapes : tuple of LinkShape
+        Meshes and simple bodies, for looks and collisions.
+
+    Examples
+    --------
+    >>> text = '''<robot name="pendulum"><link name="stand"/><gazebo/>
+    ...   <link name="rod"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
+    ...     <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.01"/></inertial></link>
+    ...   <joint name="pivot" type="continuous"><parent link="stand"/><child link="rod"/></joint>
+    ... </robot>'''
+    >>> with open("pendulum.urdf", "w") as file:
+    ...     _ = file.write(text)
+    >>> reading = co.formats.from_urdf("pendulum.urdf")
+    >>> reading
+    pendulum: read 2 bodies, 1 joint that moves
+      changed   joint 'pivot' has no <axis>: it is x, (1, 0, 0), by the rules of the format
+      left out  1 <gazebo> of the robot
+    >>> reading.model.joint_names
+    ('pivot',)
+    """
+
+    model: Model
+    changed: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    loops: tuple[Loop, ...] = ()
+    postures: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    gears: Mapping[str, float] = field(default_factory=dict)
+    shapes: tuple[LinkShape, ...] = ()
+
+    def __post_init__(self):
+        for name in ("postures", "gears"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def _table(self) -> Table:
+        counts = (
+            ("body", "bodies", len(self.model.bodies)),
+            ("joint that moves", "joints that move", self.model.n),
+            ("joint that follows another", "joints that follow others", len(self.model.couplings)),
+            ("marker", "markers", len(self.model.markers)),
+            ("loop", "loops", len(self.loops)),
+            ("posture", "postures", len(self.postures)),
+            ("gear ratio", "gear ratios", len(self.gears)),
+            ("shape", "shapes", len(self.shapes)),
+        )
+        read = ", ".join(f"{count} {one if count == 1 else many}" for one, many, count in counts if count)
+        rows = [("changed", line) for line in self.changed] + [("left out", line) for line in self.left_out]
+        return Table(f"{self.model.name}: read {read}", ("", ""), rows)
+
+
+class Notes:
+    """What a reader has to say, collected while it reads."""
+
+    def __init__(self):
+        self.changed: list[str] = []
+        self._left_out: dict[tuple[str, str], list[str]] = defaultdict(list)
+
+    def leave_out(self, what: str, of: str, name: str = "") -> None:
+        """Something of a kind, such as "<contact>", of elements such as "links", of which one has a name."""
+        self._left_out[what, of].append(name)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """One line for everything of a kind."""
+        lines = []
+        for (what, of), names in self._left_out.items():
+            listed = shown([name for name in dict.fromkeys(names) if name], 40)
+            lines.append(f"{len(names)} {what} of {of}" + (f": {listed}" if listed else ""))
+        return tuple(lines)
