@@ -17,7 +17,7 @@ The layers, lowest first; each imports only from those listed before it:
     model           joints, bodies and their masses, the tree and its gravity, loads, kinematics and its inverse
     dynamics        inverse dynamics (newtonian, lagrangian, liegroup), composite and articulated bodies (spatial),
                     what joints do of themselves (passive: damping, springs, armature, friction), energies
-    formats         models from files of other programs
+    formats         models and measured time series from files of other programs
     problem         costs, unknowns, parameters and constraints, each of which becomes rows with names, units, bounds;
                     the instant that users' functions see; sequences of problems, with links between them;
                     forces of the ground
@@ -106,7 +106,7 @@ _PACKAGES = {
     "descent": "",
     "dynamics": "",
     "evaluator": "TorqueSensitivities",
-    "formats": "from_urdf",
+    "formats": "MotionCapture TimeSeriesTable from_c3d from_urdf read_table write_table",
     "kernels": "Compile CompileWarning",
     "loops": "",
     "model": "Friction Joint PointMotion point_motion reach",
@@ -119,7 +119,7 @@ _PACKAGES = {
     "refinement": "Iteration SolutionWarning tie_break",
     "solution": "Sample SequenceSolution Verification",
     "solver": "Hessian Iterate Nlpsol Outcome ScaledNLP Solver Start Status",
-    "storage": "to_csv to_dataframe",
+    "storage": "coordinate_table ground_reaction_table to_csv to_dataframe torque_table",
     "support": "InputWarning",
     "sweeps": "Optima Sweep",
     "transcription": "NLP SequenceNLP point_to_point",
