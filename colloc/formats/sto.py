@@ -12,7 +12,7 @@ import numpy as np
 from colloc.formats.lines import cells_of, check_labels, check_times, numbers_of, read_lines, wrong
 from colloc.formats.time_series import TimeSeriesTable
 from colloc.model import Model
-from colloc.support.checks import InputError, quoted
+from colloc.support.checks import InputError, quoted, warn
 
 # What OpenSim's tools call things, which is all that its files tell of units: ends of names, without regard to case.
 _CONVENTIONS = (
@@ -22,7 +22,9 @@ _CONVENTIONS = (
     (r".*(torque|moment).*_m?[xyz]|.*_moment", "N m"),
     (r".*/activation|.*\.activation|.*_activation|.*_excitation", ""),
 )
-# Lengths of a floating joint in names such as pelvis_tx/speed.
+# What of a head is written anew.
+_WRITTEN = ("header", "version", "DataType", "nRows", "nColumns", "inDegrees", "OpenSimVersion")
+# Last parts of paths such as /jointset/root/pelvis_tx/speed, and what they add to the unit of the coordinate.
 _RATES = {"value": "", "speed": "/s", "u": "/s", "accel": "/s2"}
 
 
@@ -62,6 +64,11 @@ def sto_bytes(table: TimeSeriesTable, path: Path, degrees: bool) -> bytes:
     vectors = bool(table.columns) and all(values.shape[1:] == (3,) for values in table.columns.values())
     table, degrees = (table, False) if vectors else (table.flat(), degrees)  # vectors are places, no angles
     check_words(table, path)
+    if not vectors and (gap := next((name for name, values in table.columns.items() if np.isnan(values).any()), None)):
+        warn(
+            f"column {gap!r} for {path.name!r} has gaps, and many of OpenSim's tools read no further than the first; "
+            "between(start, end) is a part of a table"
+        )
     head = {key: value for key, value in table.metadata.items() if key not in _WRITTEN}
     head |= {"version": "3", "DataType": "Vec3"} if vectors else {"version": "1"}
     head |= {"nRows": str(table.t.size), "nColumns": str(1 + len(table.columns))}
@@ -82,11 +89,8 @@ def check_words(table: TimeSeriesTable, path: Path) -> None:
         if re.search(r"[\s,]", name):
             raise InputError(f"names of columns in {path.name!r} must be without spaces and commas, got {name!r}")
     for key, value in table.metadata.items():
-        if re.search(r"[\n\r=]", key) or re.search(r"[\n\r]", value):
+        if re.search(r"[\n\r=]", key + value) and key not in _WRITTEN:
             raise InputError(f"metadata for {path.name!r} must stand in lines key=value, got {key!r}: {value!r}")
-
-
-_WRITTEN = ("header", "version", "DataType", "nRows", "nColumns", "inDegrees", "OpenSimVersion")
 
 
 def reaction_columns(
@@ -156,12 +160,12 @@ def _check_counts(
 def _unit(name: str, degrees: bool, model: Model | None) -> str:
     """The unit of a column: of a model's coordinate by the model, else by what OpenSim's tools call things."""
     *before, last = name.split("/")
-    coordinate, rate = (before[-1], _RATES[last]) if before and last in _RATES else (last, "")
+    coordinate, rate = (before[-1], _RATES[last]) if before and last in _RATES else (name, "")
     if model is not None:
         known = dict(zip(model.position_names, model.position_units, strict=True))
         if coordinate in known:
             return f"{known[coordinate]}{rate}"
     for pattern, unit in _CONVENTIONS:
-        if re.fullmatch(pattern, coordinate if rate else name, flags=re.IGNORECASE):
+        if re.fullmatch(pattern, coordinate, flags=re.IGNORECASE):
             return f"{unit}{rate}" if unit else ""
     return f"rad{rate}" if (degrees and model is None) else ""

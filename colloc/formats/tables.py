@@ -96,6 +96,8 @@ def write_table(table: TimeSeriesTable, path: str | os.PathLike[str], degrees: b
     ------
     InputError
         For a path that cannot be written, or what the format cannot hold, such as angles in a .trc file.
+    InputWarning
+        For gaps in .sto and .mot files of scalars: OpenSim's windows and its older tools read silently no further.
     ImportError
         For Parquet without pandas and pyarrow, which ``pip install 'colloc[formats]'`` brings.
 
