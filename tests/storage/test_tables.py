@@ -1,5 +1,7 @@
 """Solutions as tables with OpenSim's names: what is in them, and that OpenSim's inverse dynamics says the same."""
 
+# pyright: reportArgumentType=false
+
 from pathlib import Path
 
 import casadi as ca
@@ -62,19 +64,25 @@ def test_ground_reactions_are_the_plates(solution: co.Solution):
 def test_a_reaction_without_weight_is_a_moment_about_the_origin():
     """And two bodies of one foot are one wrench, whose whole is kept whatever the point."""
     loads = [co.Load("pelvis", force=(5.0, 0.0, 1.0), moment=(0.0, 0.0, 2.0)), co.Load("thigh", (1.0, 0.0, 0.0))]
-    problem = co.Problem(leg(), 1.0, co.integral(lambda now: ca.sumsqr(now.qdd)), [co.initial(q=0.1, qd=0)], loads=loads)
+    problem = co.Problem(
+        leg(), 1.0, co.integral(lambda now: ca.sumsqr(now.qdd)), [co.initial(q=0.1, qd=0)], loads=loads
+    )
     solution = co.solve(problem, co.BSpline(4), guess=co.line([0.1] * 7, [0.1] * 7))
     table = co.storage.ground_reaction_table(solution, {"r": ["thigh", "pelvis"], "l": "thigh"}, [0.0, 0.5])
     np.testing.assert_allclose(table.vector("ground_force_r_v"), [[6.0, 0.0, 1.0]] * 2, atol=1e-14)
     np.testing.assert_array_equal(table.vector("ground_force_r_p"), np.zeros((2, 3)))
-    pelvis, thigh = (solution.evaluate(lambda now, b=body: now.point(b).position, [0.0, 0.5]) for body in ("pelvis", "thigh"))
+    pelvis, thigh = (
+        solution.evaluate(lambda now, b=body: now.point(b).position, [0.0, 0.5]) for body in ("pelvis", "thigh")
+    )
     moment = np.cross(pelvis, [5.0, 0.0, 1.0]) + np.cross(thigh, [1.0, 0.0, 0.0]) + [0.0, 0.0, 2.0]
     np.testing.assert_allclose(table.vector("ground_torque_r"), moment, atol=1e-12)
 
 
 def test_phases_are_a_table_of_the_whole(solution: co.Solution):
     effort = co.integral(lambda now: ca.sumsqr(now.qdd))
-    parts = [co.Problem(leg(), 0.5, effort, conditions) for conditions in ([co.initial(q=0.1, qd=0)], [co.final(q=0.2)])]
+    parts = [
+        co.Problem(leg(), 0.5, effort, conditions) for conditions in ([co.initial(q=0.1, qd=0)], [co.final(q=0.2)])
+    ]
     motion = co.solve(co.Sequence(dict(zip("ab", parts, strict=True))), co.BSpline(4))
     table = co.storage.coordinate_table(motion)
     assert (np.diff(table.t) > 0).all()
@@ -106,8 +114,9 @@ for k, (axis, name) in enumerate(zip("zxyxyz", ("rz", "rx", "ry", "tx", "ty", "t
     part.setAxis(osim.Vec3(*(float(axis == other) for other in "xyz")))
     part.setCoordinateNames(osim.ArrayStr("pelvis_" + name, 1))
     part.set_function(osim.LinearFunction(1, 0))
-root = osim.CustomJoint("root", model.getGround(), osim.Vec3(0), osim.Vec3(0), pelvis, osim.Vec3(0), osim.Vec3(0), transform)
-hip = osim.PinJoint("hip", pelvis, osim.Vec3(-0.07, -0.06, 0.08), osim.Vec3(0), thigh, osim.Vec3(0), osim.Vec3(0))
+zero = osim.Vec3(0)
+root = osim.CustomJoint("root", model.getGround(), zero, zero, pelvis, zero, zero, transform)
+hip = osim.PinJoint("hip", pelvis, osim.Vec3(-0.07, -0.06, 0.08), zero, thigh, zero, zero)
 hip.updCoordinate().setName("hip_flexion_r")
 for part in (pelvis, thigh):
     model.addBody(part)
