@@ -9,7 +9,7 @@ import numpy as np
 
 from colloc.formats.sto import reaction_columns
 from colloc.formats.time_series import TimeSeriesTable, in_si
-from colloc.support.checks import InputError, finite_array, quoted
+from colloc.support.checks import InputError, finite_array, quoted, spelt
 from colloc.support.files import check_path
 
 _SAME = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
@@ -41,6 +41,7 @@ class MotionCapture(NamedTuple):
     plates: TimeSeriesTable
 
 
+@spelt
 def from_c3d(path: str | os.PathLike[str], rotation: Any = _SAME) -> MotionCapture:
     """Markers and force plates from a C3D file.
 
@@ -97,7 +98,10 @@ def from_c3d(path: str | os.PathLike[str], rotation: Any = _SAME) -> MotionCaptu
 
 def _markers(path: str | os.PathLike[str], content: Any, turn: np.ndarray) -> TimeSeriesTable:
     about = content["parameters"]["POINT"]
-    names = _labels(about, content["data"]["points"].shape[1])
+    count = content["data"]["points"].shape[1]
+    names = _labels(about, count)
+    if len(set(names)) < count or not all(names):
+        raise InputError(f"{str(path)!r}: its {count} markers must have a name each, got {quoted(names)}")
     places = np.einsum("ij,jkn->kni", turn, content["data"]["points"][:3])
     factor = _factor(path, "POINT:UNITS", next(iter(about["UNITS"]["value"]), "mm"), "m") if names else 1.0
     columns = {name: factor * values for name, values in zip(names, places, strict=True)}
@@ -108,7 +112,7 @@ def _markers(path: str | os.PathLike[str], content: Any, turn: np.ndarray) -> Ti
 def _labels(about: Any, size: int) -> list[str]:
     """Names of all points; beyond 255 of them they are continued under LABELS2 and so on."""
     more = [f"LABELS{k}" for k in range(2, 2 + size // 255) if f"LABELS{k}" in about]
-    return [label for key in ["LABELS", *more] for label in about[key]["value"]][:size]
+    return [label.strip() for key in ["LABELS", *more] for label in about[key]["value"]][:size]
 
 
 def _plates(path: str | os.PathLike[str], content: Any, turn: np.ndarray) -> TimeSeriesTable:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from colloc.formats.lines import cells_of, check_labels, check_times, numbers_of, read_lines, wrong
-from colloc.formats.time_series import TimeSeriesTable
+from colloc.formats.time_series import TimeSeriesTable, in_si
 from colloc.model import Model
 from colloc.support.checks import InputError, quoted, warn
 
@@ -22,8 +22,8 @@ _CONVENTIONS = (
     (r".*(torque|moment).*_m?[xyz]|.*_moment", "N m"),
     (r".*/activation|.*\.activation|.*_activation|.*_excitation", ""),
 )
-# What of a head is written anew.
-_WRITTEN = ("header", "version", "DataType", "nRows", "nColumns", "inDegrees", "OpenSimVersion")
+# What a head says of the table itself, or of who wrote it.
+_SAID = ("version", "DataType", "nRows", "nColumns", "inDegrees", "OpenSimVersion", "Units")
 # Last parts of paths such as /jointset/root/pelvis_tx/speed, and what they add to the unit of the coordinate.
 _RATES = {"value": "", "speed": "/s", "u": "/s", "accel": "/s2"}
 
@@ -53,10 +53,14 @@ def read_sto(path: str | os.PathLike[str], model: Model | None) -> TimeSeriesTab
     columns, units = {}, {}
     for k, name in enumerate(labels[1:]):
         column = values[:, 1 + k * width : 1 + (k + 1) * width]
-        units[name] = _unit(name, degrees, model) if width == 1 else ""
-        factor = pi / 180 if degrees and units[name].startswith("rad") else 1.0
-        columns[name] = factor * (column[:, 0] if width == 1 else column)
-    return TimeSeriesTable(values[:, 0], columns, units, metadata)
+        if width == 1:
+            units[name] = _unit(name, degrees, model)
+            columns[name] = column[:, 0] * (pi / 180 if degrees and units[name].startswith("rad") else 1.0)
+        else:
+            units[name], factor = in_si(metadata.get("Units", ""))
+            columns[name] = column * factor
+    rest = {key: value for key, value in metadata.items() if key not in _SAID}
+    return TimeSeriesTable(values[:, 0], columns, units, rest)
 
 
 def sto_bytes(table: TimeSeriesTable, path: Path, degrees: bool) -> bytes:
@@ -69,8 +73,9 @@ def sto_bytes(table: TimeSeriesTable, path: Path, degrees: bool) -> bytes:
             f"column {gap!r} for {path.name!r} has gaps, and many of OpenSim's tools read no further than the first; "
             "between(start, end) is a part of a table"
         )
-    head = {key: value for key, value in table.metadata.items() if key not in _WRITTEN}
+    head = {key: value for key, value in table.metadata.items() if key not in ("header", *_SAID)}
     head |= {"version": "3", "DataType": "Vec3"} if vectors else {"version": "1"}
+    head |= {"Units": "m"} if vectors and set(table.units.values()) == {"m"} else {}
     head |= {"nRows": str(table.t.size), "nColumns": str(1 + len(table.columns))}
     head |= {"inDegrees": "yes" if degrees else "no"}
     title = " ".join(table.metadata.get("header", path.stem).split())
@@ -89,7 +94,7 @@ def check_words(table: TimeSeriesTable, path: Path) -> None:
         if re.search(r"[\s,]", name):
             raise InputError(f"names of columns in {path.name!r} must be without spaces and commas, got {name!r}")
     for key, value in table.metadata.items():
-        if re.search(r"[\n\r=]", key + value) and key not in _WRITTEN:
+        if re.search(r"[\n\r=]", key + value):
             raise InputError(f"metadata for {path.name!r} must stand in lines key=value, got {key!r}: {value!r}")
 
 

@@ -43,7 +43,7 @@ class TimeSeriesTable:
     units : mapping of str to str
         Of the columns, as "rad", "m", "N", "N m"; "" where nobody says.
     metadata : mapping of str to str
-        What else the head of a file says.
+        What else the head of a file says, beside units and sizes.
 
     Raises
     ------

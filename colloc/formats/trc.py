@@ -38,7 +38,8 @@ def read_trc(path: str | os.PathLike[str]) -> TimeSeriesTable:
     _, factor = in_si(metadata["Units"])
     places = factor * samples[:, 1:].reshape(len(rows), size, 3)
     columns = {name: places[:, k] for k, name in enumerate(names)}
-    return TimeSeriesTable(samples[:, 0], columns, dict.fromkeys(names, "m"), metadata)
+    rates = {key: value for key, value in metadata.items() if key not in ("NumFrames", "NumMarkers", "Units")}
+    return TimeSeriesTable(samples[:, 0], columns, dict.fromkeys(names, "m"), rates)
 
 
 def trc_bytes(table: TimeSeriesTable, path: Path) -> bytes:

@@ -37,12 +37,12 @@ def channels() -> np.ndarray:
     return np.hstack([force @ rotation.T, 1e3 * moment @ rotation.T]).T  # N, N mm
 
 
-def recorded(path: Path, unit: str = "mm", plate: bool = True) -> Path:
+def recorded(path: Path, unit: str = "mm", plate: bool = True, names: tuple[str, ...] = ("heel", "toe")) -> Path:
     ezc3d = pytest.importorskip("ezc3d")
     content = ezc3d.c3d()
     scale = {"mm": 1e3, "m": 1.0, "furlong": 1.0}[unit]
     point, analog, platform = (content["parameters"][name] for name in ("POINT", "ANALOG", "FORCE_PLATFORM"))
-    point["RATE"]["value"], point["LABELS"]["value"], point["UNITS"]["value"] = [100], ("heel", "toe"), [unit]
+    point["RATE"]["value"], point["LABELS"]["value"], point["UNITS"]["value"] = [100], names, [unit]
     content["data"]["points"] = scale * PLACES.transpose(2, 1, 0)
     if plate:
         analog["RATE"]["value"] = [100 * EACH]
@@ -109,6 +109,8 @@ def test_what_is_no_recording_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
     path = recorded(tmp_path / "a.c3d", "furlong", plate=False)
     with pytest.raises(co.InputError, match=r"a.c3d': POINT:UNITS must be in m or a part of it, got 'furlong'"):
         co.formats.from_c3d(path)
+    with pytest.raises(co.InputError, match=r"its 2 markers must have a name each, got \['heel', 'heel'\]"):
+        co.formats.from_c3d(recorded(tmp_path / "c.c3d", plate=False, names=("heel", "heel")))
     with pytest.raises(co.InputError, match="rotation must be a rotation matrix"):
         co.formats.from_c3d(path, -np.eye(3))
     with pytest.raises(co.InputError, match=r"none.c3d' is no file"):

@@ -96,8 +96,9 @@ def test_we_read_what_it_writes(tmp_path: Path):
     np.testing.assert_allclose(table["hip"], np.radians(NUMBERS[:, 0]), rtol=1e-14)
     assert table.units == {"hip": "rad", "/jointset/root/pelvis_tx/value": "m"}
     np.testing.assert_allclose(table["/jointset/root/pelvis_tx/value"], NUMBERS[:, 1], rtol=1e-14)
-    for name, factor in (("b.sto", 1.0), ("c.trc", 1e-3)):
+    for name in ("b.sto", "c.trc"):
         places = co.formats.read_table(tmp_path / name)
+        assert places.units == {"heel": "m", "toe": "m"}
         np.testing.assert_allclose(places.t, T, rtol=1e-14)
-        np.testing.assert_allclose(places["heel"], factor * NUMBERS, rtol=1e-14, err_msg=name)
+        np.testing.assert_allclose(places["heel"], 1e-3 * NUMBERS, rtol=1e-14, err_msg=name)
         np.testing.assert_array_equal(places["toe"], np.full((7, 3), np.nan), err_msg=name)

@@ -132,6 +132,7 @@ def test_markers_come_back_to_the_bit(suffix: str, tmp_path: Path):
     co.formats.write_table(markers(), path)
     back = co.formats.read_table(path)
     same(back, markers().flat() if suffix == ".csv" else markers())
+    assert set(back.units.values()) == {"m"}
     np.testing.assert_array_equal(back.vector("heel"), markers()["heel"])
 
 

@@ -152,3 +152,58 @@ def test_motions_come_back_within_the_error_of_splines(tmp_path: Path):
         errors.append(error)
     assert (errors[0] / errors[1] > 2**3.5).all()
     assert (errors[1] / errors[2] > 2**3.5).all()
+
+
+# -- inverse kinematics and inverse dynamics at once -----------------------------------------------------------------
+
+
+def standing() -> co.Model:
+    """A foot that slides and turns freely in the sagittal plane, with a leg upon it."""
+    foot = co.Body(
+        "foot", co.revolute(name="foot_rz"), "rise", mass=2.0, com=(0.05, -0.04, 0), inertia=(0.0, 0.01, 0.01)
+    )
+    hinge = co.revolute(name="ankle")
+    leg = co.Body("leg", hinge, "foot", mass=30.0, com=(0.02, 0.5, 0), inertia=(2.0, 0.0, 2.0))
+    markers = {"heel": ("foot", (-0.06, -0.05, 0)), "toe": ("foot", (0.2, -0.05, 0)), "hip": ("leg", (0.05, 0.9, 0))}
+    slide = co.Body("slide", co.prismatic(axis=(1, 0, 0), name="foot_tx"))
+    rise = co.Body("rise", co.prismatic(axis=(0, 1, 0), name="foot_ty"), "slide")
+    return co.Model([slide, rise, foot, leg], markers=markers)
+
+
+def test_markers_and_a_plate_give_the_torques_and_leave_no_residual(tmp_path: Path):
+    """Of a motion that is known, through files: what nothing drives is explained by the ground alone."""
+    model, t = standing(), np.linspace(0.0, 1.0, 201)
+    time = ca.SX.sym("t")
+    sway = ca.vertcat(0.02 * time**2, 0.08 + 0.01 * ca.sin(3 * time), 0.05 * ca.sin(2 * time), 0.2 * ca.cos(3 * time))
+    rate = ca.jacobian(sway, time)
+    q, qd, qdd = (np.array(x).T for x in ca.Function("sway", [time], [sway, rate, ca.jacobian(rate, time)])(t[None]))
+    evaluator = co.Evaluator(model)
+    seen = {
+        name: evaluator.point(body, np.array(ca.DM(at))[:, 0], q=q).position
+        for name, (body, at) in model.markers.items()
+    }
+    symbols = [ca.SX.sym(name, 4) for name in "abc"]
+    support = ca.Function("support", symbols, [*co.dynamics.root_wrench(model, symbols[0], symbols[1], symbols[2])])
+    force, moment = (np.array(part).T for part in support(q.T, qd.T, qdd.T))
+    point = np.column_stack([moment[:, 2], 0 * t, -moment[:, 0]]) / force[:, 1:2]
+    free = moment - np.cross(point, force)
+    columns = {f"plate_v{axis}": force[:, k] for k, axis in enumerate("xyz")}
+    columns |= {f"plate_p{axis}": point[:, k] for k, axis in enumerate("xyz")}
+    co.formats.write_table(co.formats.TimeSeriesTable(t, seen), tmp_path / "sway.trc")
+    co.formats.write_table(co.formats.TimeSeriesTable(t, columns), tmp_path / "sway_grf.mot")
+
+    markers, plate = (co.formats.read_table(tmp_path / name) for name in ("sway.trc", "sway_grf.mot"))
+    follow = co.track(
+        markers.t,
+        np.hstack([markers[name] for name in markers.names]),
+        of=lambda now: ca.vertcat(*(now.marker(name).position for name in markers.names)),
+        weight=1e6,
+        degree=5,
+    )
+    load = ground.recorded("foot", plate.t, plate.vector("plate_v"), plate.vector("plate_p"), free, degree=5)
+    residual = co.integral(lambda now: ca.sumsqr(now.tau[:3]), name="residuals")
+    problem = co.Problem(model, 1.0, follow + residual, loads=[load])
+    motion = co.solve(problem, co.BSpline(16, degree=5), guess=co.line(q[0], q[0]))
+    np.testing.assert_allclose(motion.at(t).q, q, atol=1e-7)
+    np.testing.assert_allclose(motion.at(t).tau[:, :3], 0.0, atol=2e-3)  # of 310 N
+    np.testing.assert_allclose(motion.at(t).tau["ankle"], evaluator.torque(q, qd, qdd)[:, 3], atol=2e-3)
