@@ -22,7 +22,7 @@ The layers, lowest first; each imports only from those listed before it:
                     forces of the ground
     evaluator       the dynamics as functions of NumPy arrays
     loops           closed chains: closure, assembly, dynamics; in problems solved at every instant, or cut
-    formats         models from files of other programs, and the way back
+    formats         models and recordings from files of other programs, and the way back
     curves          the polynomials that a motion consists of: B-splines, Hermite-Simpson, Radau
     blocks          functions of a few variables evaluated at many points, their sparse derivatives, compiled or not
     transcription   control points as variables, the NLP made of blocks; guesses; from rest to rest in one line
@@ -106,7 +106,9 @@ _PACKAGES = {
     "descent": "",
     "dynamics": "",
     "evaluator": "TorqueSensitivities",
-    "formats": "LinkShape Reading from_mjcf from_urdf to_urdf",
+    "formats": (
+        "LinkShape MotionCapture Reading TimeSeriesTable from_c3d from_mjcf from_urdf read_table to_urdf write_table"
+    ),
     "kernels": "Compile CompileWarning",
     "loops": "",
     "model": "Coupling Friction Joint PointMotion point_motion reach",
@@ -119,7 +121,7 @@ _PACKAGES = {
     "refinement": "Iteration SolutionWarning tie_break",
     "solution": "Sample SequenceSolution Verification",
     "solver": "Hessian Iterate Nlpsol Outcome ScaledNLP Solver Start Status",
-    "storage": "to_csv to_dataframe",
+    "storage": "coordinate_table ground_reaction_table to_csv to_dataframe torque_table",
     "support": "InputWarning",
     "sweeps": "Optima Sweep",
     "transcription": "NLP SequenceNLP point_to_point",

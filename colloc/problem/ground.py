@@ -12,10 +12,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import casadi as ca
+import numpy as np
 
 from colloc.dynamics import Wrench
 from colloc.model import Load
 from colloc.problem.instant import Instant
+from colloc.problem.track import Record, record
 from colloc.support.arguments import array, callback, expressions, instance_of, list_of, number, string, validated
 from colloc.support.checks import InputError
 
@@ -170,6 +172,84 @@ def _force(wrench: Callable[[Instant], Wrench], now: Instant) -> ca.SX:
 
 def _moment(wrench: Callable[[Instant], Wrench], body: str, at: Sequence[float], now: Instant) -> ca.SX:
     return wrench(now).about(now.point(body, at).position)
+
+
+@validated(
+    body=string(),
+    times=array("N"),
+    force=array("N", 3),
+    point=array("N", 3, finite=False),
+    torque=array("N", 3, finite=False),
+)
+def recorded(
+    body: str,
+    times: Any,
+    force: Any,
+    point: Any,
+    torque: Any = 0.0,
+    *,
+    deviation: Any = 0.0,
+    degree: int = 3,
+    pieces: int | None = None,
+) -> Load:
+    """What a force plate measured as a load on the body that stood on it.
+
+    Splines stand for the force and for its moment about the world's origin, which, unlike the point where it acts, is
+    well-defined when the plate is bare; as of `track` they interpolate, smooth a stated noise, or are the closest ones.
+    Before the first and after the last sample the load is that of the first and of the last.
+
+    Parameters
+    ----------
+    body : str
+    times : shape (N,) [s]
+        Rising, counted from the start of the motion.
+    force : shape (N, 3) [N]
+        On the body, in the world's axes.
+    point : shape (N, 3) [m]
+        Of the world, where the force acts; NaN may stand where the force is zero.
+    torque : shape (N, 3) [N m]
+        About that point; none by default.
+    deviation : float or shape (6,)
+        Standard deviation of the noise: of the force [N] and of its moment about the origin [N m].
+    degree, pieces :
+        As of `track`. An impact wants degree 1 and as many pieces as there are intervals of samples.
+
+    Raises
+    ------
+    InputError
+        For times that do not rise, fewer samples than degree + 1, and points or torques that are not finite under a
+        force.
+
+    See Also
+    --------
+    colloc.formats.from_c3d : Force plates of a C3D file.
+
+    Examples
+    --------
+    >>> t = np.linspace(0.0, 1.0, 101)  # s
+    >>> force = np.column_stack([0.0 * t, 10.0 + 5.0 * np.sin(3.0 * t), 0.0 * t])  # N
+    >>> push = co.problem.ground.recorded("elbow", t, force, np.tile([0.4, 0.0, 0.0], (101, 1)))
+    >>> pushed = co.Problem(two_link(), 1.0, problem.minimize, loads=[push])
+    """
+    at, turn = np.broadcast_to(point, np.shape(force)), np.broadcast_to(torque, np.shape(force))
+    bare = ~np.any(force, axis=1)
+    undefined = ~np.isfinite(np.hstack([at, turn])).all(axis=1)
+    if (undefined & ~bare).any():
+        k = int(np.flatnonzero(undefined & ~bare)[0])
+        raise InputError(
+            f"point and torque on {body!r} must be finite where there is a force, got {at[k]} m and {turn[k]} N m at "
+            f"{times[k]:g} s (number {k})"
+        )
+    moment = np.where(bare[:, None], 0.0, np.cross(at, force)) + np.where(np.isfinite(turn), turn, 0.0)
+    plate = record(f"load on {body}", times, np.hstack([force, moment]), deviation, degree, pieces)
+    return applied(body, (0.0, 0.0, 0.0), partial(_recorded_wrench, plate))
+
+
+def _recorded_wrench(plate: Record, now: Instant) -> Wrench:
+    """Force and moment about the world's origin."""
+    t = ca.fmin(ca.fmax(now.t, float(plate.times[0])), float(plate.times[-1]))
+    value = plate.value(t)
+    return Wrench(value[:3], value[3:])
 
 
 @validated(wrench=instance_of(Wrench), friction=number(positive=True))

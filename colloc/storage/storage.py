@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
@@ -12,6 +10,8 @@ import numpy as np
 
 from colloc.curves import Transcription
 from colloc.curves.mesh import Points
+from colloc.formats.columns import csv_bytes, data_frame
+from colloc.formats.time_series import label_with_unit
 from colloc.model import Model
 from colloc.problem import Problem, Sequence
 from colloc.solution.sample import Sample
@@ -247,14 +247,7 @@ def to_csv(solution: Solution | SequenceSolution, path: str | os.PathLike[str]) 
     instance("solution", solution, Solution | SequenceSolution, "see co.solve")
     target = check_writable(path, (".csv",))
     header, columns = _table(solution)
-    rows = [
-        [value if isinstance(value, str) else repr(float(value)) for value in row] for row in zip(*columns, strict=True)
-    ]
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    write_atomically(target, buffer.getvalue().encode())
+    write_atomically(target, csv_bytes(header, columns))
 
 
 @spelt
@@ -290,11 +283,7 @@ def to_dataframe(solution: Solution | SequenceSolution) -> DataFrame:
     10.0
     """
     instance("solution", solution, Solution | SequenceSolution, "see co.solve")
-    try:
-        from pandas import DataFrame  # an extra  # pyright: ignore[reportMissingImports]
-    except ImportError as error:
-        raise ImportError("co.storage.to_dataframe needs pandas: pip install 'colloc[formats]'") from error
-    return DataFrame(dict(zip(*_table(solution), strict=True)))
+    return data_frame(*_table(solution), "co.storage.to_dataframe")
 
 
 def _table(solution: Solution | SequenceSolution) -> tuple[list[str], list[Any]]:
@@ -319,7 +308,8 @@ def _columns(model: Model, sample: Sample) -> tuple[list[str], list[np.ndarray]]
     units = {"q": model.position_units, "qd": [f"{unit}/s" for unit in screws]}
     units |= {"qdd": [f"{unit}/s2" for unit in screws], "tau": torques}
     for name in TABLES:
-        header += [f"{name}[{joint}] [{unit}]" for joint, unit in zip(model.names(name), units[name], strict=True)]
+        labelled = zip(model.names(name), units[name], strict=True)
+        header += [label_with_unit(f"{name}[{joint}]", unit) for joint, unit in labelled]
         columns += list(getattr(sample, name).T)
     for name, values in sample.signals.items():
         header += [name] if values.shape[1] == 1 else [f"{name}[{k}]" for k in range(values.shape[1])]

@@ -9,6 +9,7 @@ import colloc as co
 # Titles of groups by the package that defines the names, and packages that join the group of another one.
 TITLES = {
     "model": "Mechanisms",
+    "formats": "Models and recordings from files",
     "problem": "Problems",
     "transcription": "Curves and guesses",
     "refinement": "Solving",
@@ -20,7 +21,6 @@ TITLES = {
 }
 JOINED = {
     "curves": "transcription",
-    "formats": "model",
     "errors": "solution",
     "solver": "refinement",
     "storage": "solution",

@@ -1,0 +1,76 @@
+"""Reading tables of text: lines, cells and numbers, with errors that say where in the file they are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from colloc.support.checks import InputError, quoted
+from colloc.support.files import check_path
+
+_LARGEST = 1_000_000_000  # bytes
+_MISSING = {"", "nan", "-nan", "+nan", "na", "nan(ind)", "-nan(ind)", "1.#qnan", "-1.#ind", "1.#ind"}
+
+
+def read_lines(path: str | os.PathLike[str], kind: str) -> list[str]:
+    """The lines of a file of text of a kind, such as "TRC file"; InputError for what is none."""
+    file = check_path(path)
+    try:
+        if not file.is_file() or file.stat().st_size > _LARGEST:
+            raise InputError(f"{str(path)!r} is no file of at most {_LARGEST // 1_000_000} MB")
+        content = file.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeError) as error:
+        raise InputError(f"{str(path)!r} cannot be read as a {kind}: {error}") from None
+    if "\0" in content:
+        raise InputError(f"{str(path)!r} is no {kind}: it is not text")
+    return content.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def at_line(path: str | os.PathLike[str], line: int, message: str) -> InputError:
+    """The error for a line of a file, counted from 1."""
+    return InputError(f"{str(path)!r}, line {line}: {message}")
+
+
+def cells_of(line: str) -> list[str]:
+    """The cells of a line between tabs, or between spaces where there are no tabs."""
+    return [cell.strip() for cell in line.rstrip("\t ").split("\t")] if "\t" in line.strip() else line.split()
+
+
+def numbers_of(path: str | os.PathLike[str], line: int, cells: Sequence[str], labels: Sequence[str]) -> list[float]:
+    """The numbers in the cells of a line, NaN where there is none; the labels are those of the columns."""
+    try:
+        numbers = [float(cell) for cell in cells]
+    except ValueError:
+        numbers = [number_in(path, line, *pair) for pair in zip(cells, labels, strict=True)]
+    if any(number in (float("inf"), -float("inf")) for number in numbers):
+        label = labels[next(k for k, number in enumerate(numbers) if abs(number) == float("inf"))]
+        raise at_line(path, line, f"{label!r} must be finite, or nan where there is no sample, got an infinite number")
+    return numbers
+
+
+def number_in(path: str | os.PathLike[str], line: int, cell: str, label: str) -> float:
+    """The number in a cell, NaN where there is none."""
+    if cell.lower() in _MISSING:
+        return float("nan")
+    try:
+        return float(cell)
+    except ValueError:
+        raise at_line(path, line, f"{label!r} must be a number, or nan or nothing, got {quoted(cell)}") from None
+
+
+def check_times(path: str | os.PathLike[str], times: Sequence[float], lines: Sequence[int]) -> None:
+    """InputError unless the times in some lines are numbers that rise."""
+    for k, (time, line) in enumerate(zip(times, lines, strict=True)):
+        if time != time:
+            raise at_line(path, line, "there is no time")
+        if k and time <= times[k - 1]:
+            raise at_line(path, line, f"times must rise, got {time:g} s after {times[k - 1]:g} s")
+
+
+def check_labels(path: str | os.PathLike[str], line: int, labels: Sequence[str], what: str) -> None:
+    """InputError unless the names of columns or markers are there, each once."""
+    for k, label in enumerate(labels):
+        if not label:
+            raise at_line(path, line, f"{what} {k + 1} has no name")
+        if label in labels[:k]:
+            raise at_line(path, line, f"two {what}s are named {label!r}; names must be unique")

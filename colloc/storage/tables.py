@@ -1,0 +1,203 @@
+"""A motion as tables for other programs, with OpenSim's names and signs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from colloc.formats.sto import reaction_columns
+from colloc.formats.time_series import TimeSeriesTable
+from colloc.model import Model
+from colloc.problem import Instant
+from colloc.solution.sequence import SequenceSolution
+from colloc.solution.solution import Solution
+from colloc.support.checks import InputError, as_tuple, finite_array, instance, mapping, quoted, spelt, text
+
+_BARE = 1e-9  # of the largest vertical force: one that is rounding, of which there is no centre of pressure
+
+
+@spelt
+def coordinate_table(solution: Solution | SequenceSolution, t: Any = None) -> TimeSeriesTable:
+    """The joint coordinates over time, a column each under the joint's name: what OpenSim reads as a motion (.mot).
+
+    Parameters
+    ----------
+    solution : Solution or SequenceSolution
+    t : shape (N,), optional [s]
+        Rising, within 0 .. duration; the times of the nodes by default.
+
+    Returns
+    -------
+    TimeSeriesTable
+        [rad, m]
+
+    Raises
+    ------
+    InputError
+        For times that do not rise or lie outside, and phases of different joints: take each by itself.
+
+    See Also
+    --------
+    colloc.formats.write_table : Writes it.
+    torque_table : What drives the motion.
+    ground_reaction_table : What carries it.
+
+    Examples
+    --------
+    >>> motion = co.storage.coordinate_table(solution, np.linspace(0.0, solution.duration, 101))
+    >>> co.formats.write_table(motion, "swing.mot", degrees=True)
+    >>> motion
+    TimeSeriesTable(101 samples from 0 to 0.39... s: shoulder [rad], elbow [rad])
+    """
+    model, times = _model(solution), _times(solution, t)
+    names, units = model.position_names, model.position_units
+    if len(set(names)) < len(names):
+        raise InputError(f"a table needs a column for each coordinate, and joints have several: {', '.join(names)}")
+    columns = dict(zip(names, solution.at(times).q.T, strict=True))
+    return TimeSeriesTable(times, columns, dict(zip(names, units, strict=True)), {"header": "Coordinates"})
+
+
+@spelt
+def torque_table(solution: Solution | SequenceSolution, t: Any = None) -> TimeSeriesTable:
+    """The actuator torques over time, named and signed as OpenSim's inverse dynamics does.
+
+    Of a joint that turns the column is elbow_moment, of a slide slide_force; positive is what drives the coordinate
+    upwards.
+
+    Parameters
+    ----------
+    solution : Solution or SequenceSolution
+    t : shape (N,), optional [s]
+        As of `coordinate_table`.
+
+    Returns
+    -------
+    TimeSeriesTable
+        [N m, N]
+
+    Raises
+    ------
+    InputError
+        As of `coordinate_table`.
+
+    See Also
+    --------
+    coordinate_table : The motion itself.
+
+    Examples
+    --------
+    >>> torques = co.storage.torque_table(solution)
+    >>> co.formats.write_table(torques, "swing.sto")
+    >>> torques.names
+    ('shoulder_moment', 'elbow_moment')
+    """
+    model, times = _model(solution), _times(solution, t)
+    units = {
+        f"{joint}_{'moment' if unit == 'N m' else 'force'}": unit
+        for joint, unit in zip(model.joint_names, model.torque_units, strict=True)
+    }
+    columns = dict(zip(units, solution.at(times).tau.T, strict=True))
+    return TimeSeriesTable(times, columns, units, {"header": "Inverse Dynamics Generalized Forces"})
+
+
+@spelt
+def ground_reaction_table(
+    solution: Solution | SequenceSolution, feet: Mapping[str, str | Sequence[str]], t: Any = None
+) -> TimeSeriesTable:
+    """The loads on feet over time as ground reactions: OpenSim's file of external loads (.mot).
+
+    For a foot named r the force on it, ground_force_r_vx to _vz, the point of the ground where it acts,
+    ground_force_r_px to _pz, and the moment about this point, ground_torque_r_x to _z, all in the world's axes. The
+    ground is the plane y = 0, y pointing up, and the point is the centre of pressure, about which there is no moment
+    but the vertical. Where nothing presses on the ground the point is the world's origin and the moment that about it,
+    so that the columns always say the whole of the load.
+
+    Parameters
+    ----------
+    solution : Solution or SequenceSolution
+    feet : mapping of str to str or sequence of str
+        Of each foot's name in the columns the body, or bodies, whose loads are meant.
+    t : shape (N,), optional [s]
+        As of `coordinate_table`.
+
+    Returns
+    -------
+    TimeSeriesTable
+        [N, m, N m]
+
+    Raises
+    ------
+    InputError
+        As of `coordinate_table`, and for bodies without a load.
+
+    See Also
+    --------
+    coordinate_table : The motion itself.
+    colloc.problem.ground.recorded : Such columns as a load.
+
+    Examples
+    --------
+    >>> push = co.Load("elbow", force=(0.0, 10.0, 0.0))  # N
+    >>> pushed = co.Problem(two_link(), 1.0, co.integral(lambda now: ca.sumsqr(now.tau)), [], loads=[push])
+    >>> motion = co.solve(pushed, co.BSpline(6), guess=co.line((0.1, 0.1), (0.1, 0.1)))
+    >>> reactions = co.storage.ground_reaction_table(motion, {"r": "elbow"})
+    >>> reactions.vector("ground_force_r_v")[0]
+    array([ 0., 10.,  0.])
+    """
+    times = _times(solution, t)
+    bodies = {name: _bodies(name, value) for name, value in mapping("feet", feet).items()}
+    for body in {body for group in bodies.values() for body in group}:
+        loaded = {load.body for phase in solution.phases.values() for load in phase.problem.loads}
+        if body not in loaded:
+            raise InputError(f"feet must be bodies with a load, got {body!r} (loaded: {', '.join(sorted(loaded))})")
+    reactions: dict[str, tuple[np.ndarray, str]] = {}
+    for name, group in bodies.items():
+        wrench = solution.evaluate(partial(_wrench, group), times)
+        reactions |= reaction_columns(name, *_contact(wrench[:, :3], wrench[:, 3:]))
+    columns = {name: values for name, (values, _) in reactions.items()}
+    units = {name: unit for name, (_, unit) in reactions.items()}
+    return TimeSeriesTable(times, columns, units, {"header": "Ground reactions"})
+
+
+def _wrench(bodies: Sequence[str], now: Instant) -> ca.SX:
+    """Force and moment about the world's origin of the loads on some bodies, SX, shape (6,)."""
+    total = ca.SX.zeros(6)
+    for load in now.loads or ():
+        if load.body in bodies:
+            place = now.point(load.body, load.point).position
+            total += ca.vertcat(load.force, load.moment + ca.cross(place, load.force))
+    return total
+
+
+def _contact(force: np.ndarray, moment: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Force, point and moment about it, each shape (N, 3), of wrenches about the world's origin."""
+    up = force[:, 1]
+    bare = np.abs(up) <= _BARE * np.abs(up).max(initial=0.0)
+    pressure = np.where(bare, 1.0, up)
+    point = np.column_stack([moment[:, 2] / pressure, 0.0 * up, -moment[:, 0] / pressure])
+    point[bare] = 0.0
+    about = moment - np.cross(point, force)
+    about[~bare, 0] = about[~bare, 2] = 0.0  # by the choice of the point, to rounding
+    return force, point, about
+
+
+def _model(solution: Solution | SequenceSolution) -> Model:
+    instance("solution", solution, Solution | SequenceSolution, "see co.solve")
+    return next(iter(solution.phases.values())).problem.model
+
+
+def _times(solution: Solution | SequenceSolution, t: Any) -> np.ndarray:
+    instance("solution", solution, Solution | SequenceSolution, "see co.solve")
+    return np.unique(solution.nodes.t) if t is None else finite_array("t", t, (None,))
+
+
+def _bodies(name: str, value: Any) -> tuple[str, ...]:
+    text("name of a foot", name)
+    bodies = (value,) if isinstance(value, str) else as_tuple(f"bodies of foot {name!r}", value)
+    if not bodies:
+        raise InputError(f"bodies of foot {name!r} must be at least one, got {quoted(value)}")
+    return tuple(text(f"body of foot {name!r}", body) for body in bodies)
