@@ -19,12 +19,13 @@ from colloc.kernels.options import Compile, CompileWarning, check_compile
 from colloc.support.packages import present
 
 if TYPE_CHECKING:
-    from colloc.kernels.library import Library, build, build_or_warn, cached
+    from colloc.kernels.library import Library, build, build_or_warn, build_source, cached
 
 __all__ = [
-    "Compile", "CompileError", "CompileWarning", "Kernel", "Library", "Pass", "build", "build_or_warn", "cached",
-    "check_compile",
+    "Compile", "CompileError", "CompileWarning", "Kernel", "Library", "Pass", "build", "build_or_warn",
+    "build_source", "cached", "check_compile",
 ]  # fmt: skip
 
 # Loaded on first use: what runs compilers takes longer to import than a small problem to solve.
-present(__name__, later=dict.fromkeys(("Library", "build", "build_or_warn", "cached"), "colloc.kernels.library"))
+_LATER = ("Library", "build", "build_or_warn", "build_source", "cached")
+present(__name__, later=dict.fromkeys(_LATER, "colloc.kernels.library"))
