@@ -151,7 +151,8 @@ class Ipopt:
         EXACT, GAUSS_NEWTON or LIMITED_MEMORY.
     **options
         IPOPT's own options by name, on top of the library's defaults: ``max_iter=500``, ``tol=1e-10``,
-        ``linear_solver="ma57"``. With a ``mu_strategy`` of its own there is no second try.
+        ``linear_solver="ma57"``. With a ``mu_strategy`` of its own there is no second try. Beside IPOPT's there is
+        ``linear_solver="multifrontal"``, the library's own; where it ends without a step, MUMPS tries.
 
     Raises
     ------

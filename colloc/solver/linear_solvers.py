@@ -44,13 +44,18 @@ def check_linear_solver(options: Mapping[str, Any]) -> None:
     raise InputError(f"linear_solver must be one that this IPOPT can load ({legal}), got {quoted(name)}{hint}")
 
 
+def source() -> str:
+    """The C file of our own."""
+    return Path(__file__).with_name("multifrontal.c").read_text()
+
+
 def in_terms_of_ipopt(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options as IPOPT understands them, `multifrontal` compiled; MUMPS and a CompileWarning where that cannot be."""
     if options.get("linear_solver") != OURS:
         return dict(options)
     try:
         # Asked for at every run, so that the cache keeps it: IPOPT loads it by its path.
-        path = kernels.build_source(Path(__file__).with_name("multifrontal.c").read_text(), Compile())
+        path = kernels.build_source(source(), Compile())
     except CompileError as error:
         warn(f"{error}; MUMPS is used instead of {OURS}", CompileWarning)
         return {**options, "linear_solver": "mumps"}
