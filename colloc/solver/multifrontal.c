@@ -54,8 +54,8 @@ static int reserve(struct list *list, size_t more)
 
 #define NONE -1
 
-/* The quotient graph of approximate minimum degree. A variable lists elements first, `elements` of them, then variables;
-an element lists variables. What is absorbed has another as its `heir`. */
+/* The quotient graph of approximate minimum degree. A variable lists elements first, `elements` of them, then
+variables; an element lists variables. What is absorbed has another as its `heir`. */
 struct graph {
     struct list lists;
     size_t *start;
@@ -321,8 +321,7 @@ static int minimum_degree(int n, const size_t *start, const int *neighbour, int 
     return good;
 }
 
-/* Children before parents, families together: `order`, shape (n,), of the nodes of a forest whose parents have the higher
-numbers. `work` has 2 n places. */
+/* Children before parents, families together: `order`, shape (n,), of the nodes of a forest. `work` has 2 n places. */
 static void postorder(int n, const int *parent, int *order, int *work)
 {
     int *head = work, *next = work + n, count = 0;
@@ -342,7 +341,8 @@ static void postorder(int n, const int *parent, int *order, int *work)
 }
 
 /* The elimination tree (Liu 1990) of an order, which it makes a postorder; and how many rows every column of L has. */
-static int eliminate_symbolically(int n, const size_t *start, const int *neighbour, int *variable, int *parent, int *rows)
+static int eliminate_symbolically(int n, const size_t *start, const int *neighbour, int *variable, int *parent,
+                                  int *rows)
 {
     int *work = malloc((5 * (size_t)n + 1) * sizeof(int));
     if (!work) return 0;
@@ -374,8 +374,8 @@ static int eliminate_symbolically(int n, const size_t *start, const int *neighbo
     return 1;
 }
 
-/* Nanoseconds of a front, roughly: that it exists, that it is added to its parent's, its arithmetic, and what the solves
-of an iteration read. */
+/* Nanoseconds of a front, roughly: that it exists, that it is added to its parent's, its arithmetic, and what the
+solves of an iteration read. */
 static double cost(double width, double rows)
 {
     double border = rows - width;
@@ -506,8 +506,8 @@ static int by_variable(const void *x, const void *y)
 }
 
 /* Children of one front with much the same rows become one, where that costs less, as many rows of constraints on the
-same variables do: they are eliminated by one product of matrices. Taken in the order in which IPOPT has their variables.
-Front of every place and parent of every front, as from `gather_fronts`; the number of fronts, or -1 without memory. */
+same variables do: they are eliminated by one product of matrices. Taken in the order of IPOPT's variables. Front of
+every place and parent of every front, as from `gather_fronts`; the number of fronts, or -1 without memory. */
 static int gather_siblings(const struct analysis *a, int *front, int *parent)
 {
     int fronts = a->fronts, n = a->n;
@@ -558,8 +558,8 @@ static int gather_siblings(const struct analysis *a, int *front, int *parent)
 /* Where in which front the entries of A are. */
 static int find_entries(struct analysis *a)
 {
-    int n = a->n, nonzeros = a->pattern[n] - 1, *row = a->pattern + n + 1;
-    int *place = malloc(2 * (size_t)n * sizeof(int) + 1), *front = place + n;
+    int n = a->n, *row = a->pattern + n + 1;
+    int *place = malloc((2 * (size_t)n + 1) * sizeof(int)), *front = place + n;
     if (!place) return 0;
     for (int k = 0; k < n; k++) place[a->variable[k]] = k;
     for (int f = 0; f < a->fronts; f++)
@@ -585,7 +585,7 @@ static int find_entries(struct analysis *a)
         for (int f = 1; f <= a->fronts && !turn; f++) a->entry[f] += a->entry[f - 1];
     }
     free(place);
-    return nonzeros >= 0;
+    return 1;
 }
 
 
@@ -692,9 +692,10 @@ static void update(double *y, size_t ld, int rows, int columns, const double *x,
                 right[COLUMNS * k + c] = value;
             }
     for (int i = 0; i < rows; i += ROWS) {
-        int whole = rows - i >= ROWS;
+        double *block = left + (size_t)depth * i;
+        int full = rows - i >= ROWS;
         for (int k = 0; k < depth; k++)
-            for (int r = 0; r < ROWS; r++) left[(size_t)depth * i + ROWS * k + r] = whole || i + r < rows ? x[ldx * k + i + r] : 0;
+            for (int r = 0; r < ROWS; r++) block[ROWS * k + r] = full || i + r < rows ? x[ldx * k + i + r] : 0;
     }
     right = pack;
     for (int j = 0; j < columns; j += COLUMNS, right += COLUMNS * depth)
@@ -876,8 +877,8 @@ static int eliminate(struct front *f, double threshold, double small, double *pa
         for (int done = 0; done < count && end < f->complete;) { /* a pivot of order two is not parted */
             int depth = count - done < DEPTH ? count - done : DEPTH;
             if (f->d[2 * (k + done + depth) - 1] != 0) depth++;
-            update(f->at + ld * end + end, ld, f->rows - end, f->complete - end, f->at + ld * (k + done) + end, ld, depth,
-                   f->d + 2 * (k + done), pack);
+            update(f->at + ld * end + end, ld, f->rows - end, f->complete - end, f->at + ld * (k + done) + end, ld,
+                   depth, f->d + 2 * (k + done), pack);
             done += depth;
         }
         k += count, rejected = end - k;
@@ -946,7 +947,7 @@ static struct factors *prepare(struct analysis *a)
     return 0;
 }
 
-/* Adds what a child leaves, shape (size, size), at rows `local` of a front; its own part is in y, shape (border, border). */
+/* Adds what a child leaves, shape (size, size), at rows `local` of a front; what is not complete is in y. */
 static void add(const struct front *f, double *y, const double *x, int size, const int *local, int sorted)
 {
     size_t ld = f->rows, border = f->rows - f->complete;
@@ -989,6 +990,12 @@ static int leave(struct factors *s, int number, struct front *f, size_t begin)
     return 1;
 }
 
+/* How many columns a front leaves to its parent for want of a pivot. */
+static int late_columns(const struct factors *s, int front)
+{
+    return s->rows[front] - s->pivots[front] - (int)(s->a->border[front + 1] - s->a->border[front]);
+}
+
 /* Assembles a front, eliminates its pivots, and leaves the rest to the parent. 1, or a flag. */
 static int work_front(struct factors *s, int number, const double *value, double threshold, double small, int pivots)
 {
@@ -996,8 +1003,7 @@ static int work_front(struct factors *s, int number, const double *value, double
     int level = a->level[number], begin = a->first[number], width = a->first[number + 1] - begin;
     int border = (int)(a->border[number + 1] - a->border[number]), other = !level, delayed = 0;
     int *child = s->waiting[other] + s->count[other] - a->children[number];
-    for (int c = 0; c < a->children[number]; c++)
-        delayed += s->rows[child[c]] - s->pivots[child[c]] - (int)(a->border[child[c] + 1] - a->border[child[c]]);
+    for (int c = 0; c < a->children[number]; c++) delayed += late_columns(s, child[c]);
     struct front f = {0, width + delayed + border, width + delayed, 0, 0, s->d + 2 * (size_t)pivots};
     size_t ld = f.rows, size = (size_t)border * border, base = s->left_used[level];
     if (f.rows > s->most) s->most = f.rows;
@@ -1009,31 +1015,20 @@ static int work_front(struct factors *s, int number, const double *value, double
     f.at = s->values + s->used, f.place = s->places.at + s->places.size;
     double *rest = s->left[level] + base;
     memset(f.at, 0, ld * f.complete * sizeof(double));
-    memset(rest, 0, size * sizeof(double));
+    if (size) memset(rest, 0, size * sizeof(double));
     for (int k = 0; k < width; k++) f.place[k] = begin + k;
     for (int k = 0; k < border; k++) f.place[f.complete + k] = a->rows[a->border[number] + k];
     for (size_t k = a->entry[number]; k < a->entry[number + 1]; k++) {
         int row = a->row[k];
         f.at[ld * a->column[k] + row + (row < width ? 0 : delayed)] += value[a->source[k]];
     }
-    int before = width;
-    for (int c = 0; c < a->children[number]; c++) {
-        const int *above = a->above + a->border[child[c]];
-        int count = s->rows[child[c]] - s->pivots[child[c]];
-        int late = count - (int)(a->border[child[c] + 1] - a->border[child[c]]);
-        for (int k = 0; k < late; k++) {
-            s->local[k] = before + k;
-            f.place[before + k] = s->places.at[s->index[child[c]] + s->pivots[child[c]] + k];
-        }
-        for (int k = late; k < count; k++) s->local[k] = above[k - late] + (above[k - late] < width ? 0 : delayed);
-        before += late;
-    }
+    int before = f.complete;
     for (int c = a->children[number] - 1; c >= 0; c--) { /* from the top of the stack */
         const int *above = a->above + a->border[child[c]];
-        int count = s->rows[child[c]] - s->pivots[child[c]];
-        int late = count - (int)(a->border[child[c] + 1] - a->border[child[c]]);
+        const int *rest_of_child = s->places.at + s->index[child[c]] + s->pivots[child[c]];
+        int count = s->rows[child[c]] - s->pivots[child[c]], late = late_columns(s, child[c]);
         before -= late;
-        for (int k = 0; k < late; k++) s->local[k] = before + k;
+        for (int k = 0; k < late; k++) s->local[k] = before + k, f.place[before + k] = rest_of_child[k];
         for (int k = late; k < count; k++) s->local[k] = above[k - late] + (above[k - late] < width ? 0 : delayed);
         s->left_used[other] -= (size_t)count * count;
         add(&f, rest, s->left[other] + s->left_used[other], count, s->local, late == 0);
@@ -1147,7 +1142,8 @@ struct ma97_control {
 };
 
 struct ma97_info {
-    int flag, flag68, flag77, matrix_dup, matrix_rank, matrix_outrange, matrix_missing_diag, maxdepth, maxfront, num_delay;
+    int flag, flag68, flag77, matrix_dup, matrix_rank, matrix_outrange, matrix_missing_diag, maxdepth, maxfront;
+    int num_delay;
     long num_factor, num_flops;
     int num_neg, num_sup, num_two, ordering, stat, maxsupernode;
     int ispare[4];
@@ -1189,7 +1185,8 @@ EXPORT void ma97_factor_d(int type, const int *ptr, const int *row, const double
     int flag = factorise(s, value, control->u, control->small);
     info->flag = flag < 0 ? flag : 0;
     info->num_neg = s->negative, info->num_two = s->pairs, info->num_delay = s->delays, info->maxfront = s->most;
-    info->num_factor = (long)s->used, info->num_flops = (long)s->work, info->num_sup = a->fronts, info->matrix_rank = a->n;
+    info->num_factor = (long)s->used, info->num_flops = (long)s->work, info->num_sup = a->fronts;
+    info->matrix_rank = a->n;
 }
 
 EXPORT void ma97_solve_d(int job, int nrhs, double *x, int ldx, void **akeep, void **fkeep,
