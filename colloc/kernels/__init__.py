@@ -22,16 +22,16 @@ from colloc.support.packages import present
 
 if TYPE_CHECKING:
     from colloc.kernels.interpreter import Interpreter, interpret, interpret_or_none
-    from colloc.kernels.library import Library, build, build_or_warn, cached
+    from colloc.kernels.library import Library, build, build_or_warn, build_source, cached
 
 __all__ = [
     "Compile", "CompileError", "CompileWarning", "Interpreter", "Kernel", "Library", "Pass", "build", "build_or_warn",
-    "cached", "check_compile", "interpret", "interpret_or_none",
+    "build_source", "cached", "check_compile", "interpret", "interpret_or_none",
 ]  # fmt: skip
 
 # Loaded on first use: what runs compilers takes longer to import than a small problem to solve.
 _LATER = {
-    "colloc.kernels.library": ("Library", "build", "build_or_warn", "cached"),
+    "colloc.kernels.library": ("Library", "build", "build_or_warn", "build_source", "cached"),
     "colloc.kernels.interpreter": ("Interpreter", "interpret", "interpret_or_none"),
 }
 present(__name__, later={name: module for module, names in _LATER.items() for name in names})

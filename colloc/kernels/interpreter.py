@@ -15,10 +15,9 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 
-from colloc.kernels.cache import build_directory, evict, find, store
-from colloc.kernels.compiler import compile_library
+from colloc.kernels.cache import find
 from colloc.kernels.kernel import CompileError, Kernel
-from colloc.kernels.library import Library, own_code, target
+from colloc.kernels.library import Library, new_entry, own_code, target
 from colloc.kernels.operations import vector_names
 from colloc.kernels.options import (
     Compile,
@@ -109,11 +108,8 @@ def _has_compiler(options: Compile) -> bool:
 def _compiled(directory: Path, key: str, options: Compile) -> Path:
     announce("compiling what evaluates functions, once, as a cache keeps it", _SECONDS)
     compiler, lanes = target(options)
-    with build_directory(directory) as inside:
-        text = interpreter_source(lanes, vector_names(lanes, compiler.macros))
-        path = store(directory, key, compile_library(compiler, [text], inside, 1))
-    evict(directory, path)
-    return path
+    text = interpreter_source(lanes, vector_names(lanes, compiler.macros))
+    return new_entry(compiler, [text], directory, key)
 
 
 def _key(options: Compile) -> str:

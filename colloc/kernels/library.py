@@ -136,16 +136,29 @@ def build(kernels: Mapping[str, Kernel], options: Compile) -> Library:
     if path is None:
         work = sum(kernel.function.n_instructions() for kernel in kernels.values())
         announce(f"compiling {len(kernels)} functions, once, as a cache keeps them", COMPILED * work)
-        with build_directory(directory) as inside:
-            texts = sources(list(kernels.values()), lanes, vector_names(lanes, compiler.macros))
-            path = store(directory, key, compile_library(compiler, texts, inside, processors()))
-        evict(directory, path)
+        texts = sources(list(kernels.values()), lanes, vector_names(lanes, compiler.macros))
+        path = new_entry(compiler, texts, directory, key)
     try:
         return Library(path, kernels, lanes, thread_count(options))
     except (OSError, AttributeError) as error:
         with suppress(OSError):
             path.unlink()
         raise CompileError(f"compiled kernels cannot be loaded: {error}") from error
+
+
+def build_source(text: str, options: Compile) -> Path:
+    """The library of one C file, compiled or from the cache; CompileError as from `build`."""
+    compiler, _ = target(options)
+    directory, key = cache_directory(options), hashlib.sha256(repr((compiler.identity, text)).encode()).hexdigest()[:32]
+    return find(directory, key) or new_entry(compiler, [text], directory, key)
+
+
+def new_entry(compiler: Compiler, texts: Sequence[str], directory: Path, key: str) -> Path:
+    """A new entry of the cache."""
+    with build_directory(directory) as inside:
+        path = store(directory, key, compile_library(compiler, texts, inside, processors()))
+    evict(directory, path)
+    return path
 
 
 def build_or_warn(kernels: Mapping[str, Kernel], options: Compile) -> Library | None:

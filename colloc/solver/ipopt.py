@@ -11,7 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.solver.linear_solvers import check_linear_solver, on_one_thread
+from colloc.solver.linear_solvers import OURS, check_linear_solver, in_terms_of_ipopt, on_one_thread
 from colloc.solver.monitor import Interruptible, IterationCallback
 from colloc.solver.nlpsol import Nlpsol
 from colloc.solver.progress import Tell
@@ -151,7 +151,8 @@ class Ipopt:
         EXACT, GAUSS_NEWTON or LIMITED_MEMORY.
     **options
         IPOPT's own options by name, on top of the library's defaults: ``max_iter=500``, ``tol=1e-10``,
-        ``linear_solver="ma57"``. With a ``mu_strategy`` of its own there is no second try.
+        ``linear_solver="ma57"``. With a ``mu_strategy`` of its own there is no second try. Beside IPOPT's there is
+        ``linear_solver="multifrontal"``, the library's own; where it ends without a step, MUMPS tries.
 
     Raises
     ------
@@ -197,7 +198,12 @@ class Ipopt:
         trusted = start.bounds is not None
 
         def run(options: dict[str, Any], strategy: str) -> Outcome:
-            return self._run(scaled, options | {"mu_strategy": strategy}, start, parameters, tell)
+            options = options | {"mu_strategy": strategy}
+            outcome = self._run(scaled, options, start, parameters, tell)
+            if outcome.status is not Status.FAILED or options["linear_solver"] != OURS:
+                return outcome
+            # What no step could be computed for may be for want of accuracy.
+            return _better(outcome, self._run(scaled, options | {"linear_solver": "mumps"}, start, parameters, tell))
 
         adaptive = warm or trusted or not (nlp.free_duration or start.near_optimum)
         first, second = STRATEGIES[::-1] if adaptive else STRATEGIES
@@ -221,7 +227,7 @@ class Ipopt:
             options = {"compl_inf_tol": _GAP * tol} | options
         functions = _FIRST if self.hessian is Hessian.LIMITED_MEMORY else _FIRST | _SECOND
         try:
-            solver = Nlpsol("ipopt", scaled, functions, {"ipopt": options}, self.hessian)
+            solver = Nlpsol("ipopt", scaled, functions, {"ipopt": in_terms_of_ipopt(options)}, self.hessian)
         except RuntimeError as error:
             if not self.options:
                 raise

@@ -1,6 +1,7 @@
 """The linear algebra below IPOPT: which linear solvers it can load, and how many threads their BLAS has.
 
-Some linear solvers are compiled into IPOPT, others are libraries found when they run.
+Some linear solvers are compiled into IPOPT, others are libraries found when they run. One is our own, multifrontal.c,
+compiled for this machine as kernels are; IPOPT takes it for HSL's MA97.
 """
 
 from __future__ import annotations
@@ -16,22 +17,53 @@ from typing import Any
 
 import casadi as ca
 
-from colloc.support.checks import InputError, quoted
+from colloc import kernels
+from colloc.kernels import Compile, CompileError, CompileWarning
+from colloc.support.checks import InputError, quoted, warn
 
+OURS = "multifrontal"
 NAMES = ("mumps", "spral", "ma27", "ma57", "ma77", "ma86", "ma97", "pardiso")
 _RARE = ("pardisomkl", "wsmp")  # asked for one of these, an IPOPT that does not know it prints a page
 _LIBRARIES = ("hsllib", "pardisolib")  # IPOPT's options that name libraries
+# Ours orders by minimum degree and has no scaling. Rows that differ in size by nine decades, as where much is added to
+# the Hessian, have no pivot by a stricter threshold, and columns that wait for one make fronts twenty times as dear;
+# refinement does as well, and where it does not, IPOPT raises the threshold.
+_MA97 = {
+    "ma97_order": "amd", "ma97_scaling": "none", "linear_system_scaling": "none", "ma97_u": 1e-12, "ma97_umax": 1e-2,
+}  # fmt: skip
 
 
 def check_linear_solver(options: Mapping[str, Any]) -> None:
     """InputError for a linear solver that cannot be loaded, with those that can."""
     name = options.get("linear_solver", "mumps")
+    if name == OURS:
+        if library := next((key for key in _LIBRARIES if key in options), None):
+            raise InputError(f"linear_solver {OURS!r} is a library itself, got {library}={quoted(options[library])}")
+        return
     libraries = tuple((key, options[key]) for key in _LIBRARIES if isinstance(options.get(key), str))
     if name == "mumps" or (isinstance(name, str) and name in NAMES + _RARE and _loads(name, libraries)):
         return
-    legal = ", ".join(solver for solver in NAMES if _loads(solver, libraries))
+    legal = ", ".join([*(solver for solver in NAMES if _loads(solver, libraries)), OURS])
     hint = f"; IPOPT's options {' and '.join(_LIBRARIES)} name libraries to be loaded" if name in NAMES else ""
     raise InputError(f"linear_solver must be one that this IPOPT can load ({legal}), got {quoted(name)}{hint}")
+
+
+def source() -> str:
+    """The C file of our own."""
+    return Path(__file__).with_name("multifrontal.c").read_text()
+
+
+def in_terms_of_ipopt(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as IPOPT understands them, `multifrontal` compiled; MUMPS and a CompileWarning where that cannot be."""
+    if options.get("linear_solver") != OURS:
+        return dict(options)
+    try:
+        # Asked for at every run, so that the cache keeps it: IPOPT loads it by its path.
+        path = kernels.build_source(source(), Compile())
+    except CompileError as error:
+        warn(f"{error}; MUMPS is used instead of {OURS}", CompileWarning)
+        return {**options, "linear_solver": "mumps"}
+    return {**_MA97, **options, "linear_solver": "ma97", "hsllib": str(path)}
 
 
 @cache

@@ -1,0 +1,1218 @@
+/* Sparse symmetric indefinite systems A x = b, factorised A = L D L' front by front, behind the entry points by which
+IPOPT calls HSL_MA97.
+
+Order: approximate minimum degree (Amestoy, Davis, Duff 1996), once a pattern. Columns of like structure are eliminated
+together in dense fronts, and what they leave is added to the front of the parent (Duff, Reid 1983). Pivots are of order
+one or two, from the columns of a front that are complete, and stable within a threshold; a column without such a pivot
+is delayed to the parent, so that the signs of D are the inertia of A. Pivoting depends on the numbers alone: the same
+system has the same solution, to the last bit, whoever else computes.
+
+Every instance has its own factors; orders are shared, behind a lock. */
+
+#include <math.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#if defined(__AVX512F__)
+#define LANES 8
+#define COLUMNS 8 /* of a tile, which registers hold */
+#elif defined(__AVX__)
+#define LANES 4
+#define COLUMNS 4
+#else
+#define LANES 2
+#define COLUMNS 4
+#endif
+#define ROWS (2 * LANES)
+#define PANEL 16 /* pivots between two updates of the other complete columns of a front */
+#define DEPTH 64 /* pivots of one update of what is not complete */
+
+typedef double V __attribute__((vector_size(8 * LANES)));
+typedef double U __attribute__((vector_size(8 * LANES), aligned(8), may_alias)); /* at any address */
+
+enum { NO_MEMORY = -1, SINGULAR = -7 }; /* HSL_MA97's flags, as IPOPT reads them */
+
+struct list { /* grows */
+    int *at;
+    size_t size, room;
+};
+
+static int reserve(struct list *list, size_t more)
+{
+    if (list->size + more <= list->room) return 1;
+    size_t room = list->size + more + list->room / 2;
+    int *at = realloc(list->at, room * sizeof(int));
+    if (!at) return 0;
+    list->at = at, list->room = room;
+    return 1;
+}
+
+/* Order ---------------------------------------------------------------------------------------------------------- */
+
+#define NONE -1
+
+/* The quotient graph of approximate minimum degree. A variable lists elements first, `elements` of them, then
+variables; an element lists variables. What is absorbed has another as its `heir`. */
+struct graph {
+    struct list lists;
+    size_t *start;
+    int *length, *elements, *weight, *degree, *mark, *heir, *next, *last, *head, *hash, *bucket, *step;
+};
+
+static void unlist(struct graph *g, int i)
+{
+    if (g->next[i] != NONE) g->last[g->next[i]] = g->last[i];
+    if (g->last[i] != NONE) g->next[g->last[i]] = g->next[i];
+    else g->head[g->degree[i]] = g->next[i];
+}
+
+static void enlist(struct graph *g, int i, int degree)
+{
+    int first = g->head[degree];
+    if (first != NONE) g->last[first] = i;
+    g->next[i] = first, g->last[i] = NONE, g->head[degree] = i, g->degree[i] = degree;
+}
+
+/* Takes a variable into the new element, if it is not in it yet: its weight is negative as long as it is. */
+static int take(struct graph *g, int i)
+{
+    int weight = g->weight[i];
+    if (weight <= 0) return 0;
+    g->weight[i] = -weight;
+    unlist(g, i);
+    g->lists.at[g->lists.size++] = i;
+    return weight;
+}
+
+/* Makes the pivot an element: the variables of its list and of its elements, which it absorbs. */
+static int make_element(struct graph *g, int pivot)
+{
+    size_t begin = g->lists.size, p = g->start[pivot], most = g->length[pivot];
+    for (int k = 0; k < g->elements[pivot]; k++) most += g->length[g->lists.at[p + k]];
+    if (!reserve(&g->lists, most)) return NONE;
+    int degree = 0, count = g->elements[pivot], own = g->length[pivot] - count;
+    for (int k = 0; k <= count; k++) {
+        int e = k < count ? g->lists.at[p + k] : pivot, length = k < count ? g->length[e] : own;
+        size_t from = k < count ? g->start[e] : p + count;
+        for (int l = 0; l < length; l++) degree += take(g, g->lists.at[from + l]);
+        if (k < count) g->heir[e] = pivot, g->mark[e] = 0;
+    }
+    g->start[pivot] = begin, g->length[pivot] = (int)(g->lists.size - begin), g->elements[pivot] = NONE;
+    return degree;
+}
+
+/* Marks elements so that mark - flag is the weight of what they have beyond the new element. */
+static void measure_elements(struct graph *g, int pivot, int flag)
+{
+    for (int k = 0; k < g->length[pivot]; k++) {
+        int i = g->lists.at[g->start[pivot] + k];
+        for (int l = 0; l < g->elements[i]; l++) {
+            int e = g->lists.at[g->start[i] + l];
+            if (g->mark[e] >= flag) g->mark[e] += g->weight[i];
+            else if (g->mark[e]) g->mark[e] = g->degree[e] + g->weight[i] + flag;
+        }
+    }
+}
+
+/* New lists and degrees of the variables of the new element; those that have nothing else go with it. */
+static int prune(struct graph *g, int pivot, int degree, int flag, int n, int *done)
+{
+    for (int k = 0; k < g->length[pivot]; k++) {
+        int i = g->lists.at[g->start[pivot] + k], external = 0, count = 0, kept;
+        int *list = g->lists.at + g->start[i];
+        unsigned hash = 0;
+        for (int l = 0; l < g->elements[i]; l++) {
+            int e = list[l];
+            if (!g->mark[e]) continue;
+            if (g->mark[e] > flag) external += g->mark[e] - flag, list[count++] = e, hash += e;
+            else g->heir[e] = pivot, g->mark[e] = 0; /* it has nothing else either */
+        }
+        kept = count;
+        for (int l = g->elements[i]; l < g->length[i]; l++) {
+            int j = list[l];
+            if (g->weight[j] > 0) external += g->weight[j], list[count++] = j, hash += j;
+        }
+        if (!count) {
+            degree += g->weight[i], g->weight[pivot] += g->weight[i], *done -= g->weight[i]; /* both negative */
+            g->weight[i] = 0, g->heir[i] = pivot, g->elements[i] = NONE;
+            continue;
+        }
+        if (external < g->degree[i]) g->degree[i] = external;
+        list[count] = list[kept], list[kept] = list[0], list[0] = pivot; /* there is room: something was absorbed */
+        g->elements[i] = kept + 1, g->length[i] = count + 1, g->hash[i] = (int)(hash % n);
+        g->next[i] = g->bucket[g->hash[i]], g->bucket[g->hash[i]] = i;
+    }
+    return degree;
+}
+
+/* Variables with the same lists become one. */
+static int merge(struct graph *g, int pivot, int flag)
+{
+    for (int k = 0; k < g->length[pivot]; k++) {
+        int i = g->lists.at[g->start[pivot] + k];
+        if (g->weight[i] >= 0) continue;
+        int first = g->bucket[g->hash[i]];
+        g->bucket[g->hash[i]] = NONE;
+        for (; first != NONE && g->next[first] != NONE; first = g->next[first], flag++) {
+            for (int l = 1; l < g->length[first]; l++) g->mark[g->lists.at[g->start[first] + l]] = flag;
+            for (int before = first, j = g->next[first]; j != NONE; j = g->next[j]) {
+                int same = g->length[j] == g->length[first] && g->elements[j] == g->elements[first];
+                for (int l = 1; same && l < g->length[j]; l++) same = g->mark[g->lists.at[g->start[j] + l]] == flag;
+                if (!same) {
+                    before = j;
+                    continue;
+                }
+                g->weight[first] += g->weight[j], g->weight[j] = 0, g->heir[j] = first, g->elements[j] = NONE;
+                g->next[before] = g->next[j];
+            }
+        }
+    }
+    return flag;
+}
+
+/* What is left of the new element's variables goes back into the lists of degrees. */
+static void restore(struct graph *g, int pivot, int degree, int left, int *least)
+{
+    int *list = g->lists.at + g->start[pivot], count = 0;
+    for (int k = 0; k < g->length[pivot]; k++) {
+        int i = list[k];
+        if (g->weight[i] >= 0) continue;
+        int weight = g->weight[i] = -g->weight[i], external = g->degree[i] + degree - weight;
+        if (external > left - weight) external = left - weight;
+        enlist(g, i, external);
+        if (external < *least) *least = external;
+        list[count++] = i;
+    }
+    g->length[pivot] = count, g->degree[pivot] = degree;
+    g->lists.size = g->start[pivot] + count;
+}
+
+/* Variables that nearly all others know come last. */
+static int set_dense_aside(struct graph *g, int n)
+{
+    int aside = 0;
+    double many = 10 * sqrt(n);
+    for (int i = 0; i < n; i++)
+        if (g->length[i] > (many < 16 ? 16 : many)) g->weight[i] = 0, g->heir[i] = NONE, g->elements[i] = NONE, aside++;
+    return aside;
+}
+
+/* An order of the variables of a symmetric pattern without its diagonal: `step` of each, not all of them different. */
+static int order_graph(struct graph *g, int n)
+{
+    int done = 0, flag = 1, least = 0, steps = 0, largest = 0;
+    for (int i = 0; i < n; i++) {
+        g->weight[i] = 1, g->mark[i] = 1, g->elements[i] = 0, g->heir[i] = NONE, g->step[i] = NONE;
+        g->head[i] = NONE, g->bucket[i] = NONE;
+    }
+    int total = n - set_dense_aside(g, n);
+    for (int i = n - 1; i >= 0; i--)
+        if (g->weight[i]) enlist(g, i, g->length[i]);
+    while (done < total) {
+        while (g->head[least] == NONE) least++;
+        int pivot = g->head[least];
+        unlist(g, pivot);
+        done += g->weight[pivot];
+        g->weight[pivot] = -g->weight[pivot];
+        int degree = make_element(g, pivot);
+        if (degree == NONE) return 0;
+        g->degree[pivot] = degree;
+        measure_elements(g, pivot, flag);
+        degree = prune(g, pivot, degree, flag, n, &done);
+        if (g->degree[pivot] > largest) largest = g->degree[pivot];
+        flag += largest + 1;
+        if (flag > INT32_MAX / 2) {
+            for (int i = 0; i < n; i++) g->mark[i] = g->mark[i] != 0;
+            flag = 2;
+        }
+        flag = merge(g, pivot, flag);
+        restore(g, pivot, degree, total - done, &least);
+        g->weight[pivot] = -g->weight[pivot], g->step[pivot] = steps++;
+    }
+    for (int i = 0; i < n; i++) {
+        int element = i;
+        while (g->step[element] == NONE && g->heir[element] != NONE) element = g->heir[element];
+        int step = g->step[element] == NONE ? steps : g->step[element];
+        for (int j = i; g->step[j] == NONE && g->heir[j] != NONE;) { /* shortens the way of the next */
+            int heir = g->heir[j];
+            g->heir[j] = element, j = heir;
+        }
+        g->bucket[i] = step;
+    }
+    for (int i = 0; i < n; i++) g->step[i] = g->bucket[i];
+    return 1;
+}
+
+/* Analysis ------------------------------------------------------------------------------------------------------- */
+
+/* The fronts of a pattern, children before parents. Variables are called by their place in the order of elimination. */
+struct analysis {
+    int n, fronts, users;
+    int *pattern;   /* as IPOPT gave it: n + 1 starts, then rows, counted from 1 */
+    int *variable;  /* at every place */
+    int *first;     /* place of a front's first own variable; its other own ones follow */
+    int *parent;    /* NONE for roots */
+    int *children;  /* how many a front has */
+    int *level;     /* distance from the root, modulo 2 */
+    size_t *border; /* start of a front's other rows, and of the row of each in the parent's front */
+    int *rows, *above;
+    size_t *entry; /* start of a front's entries of A: their number, row and column in the front */
+    int *source, *row, *column;
+    size_t factor;               /* entries of L, unless pivots are delayed */
+    struct analysis *next;
+};
+
+static void forget(struct analysis *a)
+{
+    if (!a) return;
+    free(a->pattern), free(a->variable), free(a->first), free(a->parent), free(a->children), free(a->level);
+    free(a->border), free(a->rows), free(a->above), free(a->entry), free(a->source), free(a->row), free(a->column);
+    free(a);
+}
+
+/* Both triangles of a pattern without the diagonal: starts, then neighbours. */
+static int whole(int n, const int *pattern, size_t **starts, int **neighbours)
+{
+    const int *row = pattern + n + 1;
+    size_t *start = *starts = calloc(n + 1, sizeof(size_t));
+    int *neighbour = *neighbours = malloc((2 * (size_t)pattern[n] + 1) * sizeof(int));
+    if (!start || !neighbour) return 0;
+    for (int turn = 0; turn < 2; turn++) { /* counts, then fills every list from its end */
+        for (int j = 0; j < n; j++)
+            for (int p = pattern[j] - 1; p < pattern[j + 1] - 1; p++) {
+                int i = row[p] - 1;
+                if (i == j) continue;
+                if (turn) neighbour[--start[i]] = j, neighbour[--start[j]] = i;
+                else start[i]++, start[j]++;
+            }
+        for (int i = 1; i <= n && !turn; i++) start[i] += start[i - 1];
+    }
+    return 1;
+}
+
+/* Order of elimination: `variable` at every place. */
+static int minimum_degree(int n, const size_t *start, const int *neighbour, int *variable)
+{
+    struct graph g = {.lists = {0}};
+    int *ints = malloc((13 * (size_t)n + 1) * sizeof(int)), **arrays[] = {
+        &g.length, &g.elements, &g.weight, &g.degree, &g.mark, &g.heir, &g.next, &g.last, &g.head, &g.hash, &g.bucket,
+        &g.step};
+    g.start = malloc((n + 1) * sizeof(size_t));
+    int good = ints && g.start && reserve(&g.lists, start[n] + start[n] / 2 + n + 1);
+    if (good) {
+        for (int k = 0; k < 12; k++) *arrays[k] = ints + (size_t)n * k;
+        memcpy(g.lists.at, neighbour, start[n] * sizeof(int));
+        memcpy(g.start, start, (n + 1) * sizeof(size_t));
+        g.lists.size = start[n];
+        for (int i = 0; i < n; i++) g.length[i] = (int)(start[i + 1] - start[i]);
+        good = order_graph(&g, n);
+    }
+    if (good) { /* sorted by step */
+        int *count = ints + 12 * (size_t)n;
+        memset(count, 0, (n + 1) * sizeof(int));
+        for (int i = 0; i < n; i++) count[g.step[i]]++;
+        for (int k = 1; k <= n; k++) count[k] += count[k - 1];
+        for (int i = n - 1; i >= 0; i--) variable[--count[g.step[i]]] = i;
+    }
+    free(ints), free(g.start), free(g.lists.at);
+    return good;
+}
+
+/* Children before parents, families together: `order`, shape (n,), of the nodes of a forest. `work` has 2 n places. */
+static void postorder(int n, const int *parent, int *order, int *work)
+{
+    int *head = work, *next = work + n, count = 0;
+    for (int i = 0; i < n; i++) head[i] = NONE;
+    for (int i = n - 1; i >= 0; i--)
+        if (parent[i] != NONE) next[i] = head[parent[i]], head[parent[i]] = i;
+    for (int root = 0; root < n; root++) {
+        if (parent[root] != NONE) continue;
+        for (int i = root; i != NONE;) {
+            while (head[i] != NONE) { /* down to the first leaf */
+                int child = head[i];
+                head[i] = next[child], i = child;
+            }
+            order[count++] = i, i = i == root ? NONE : parent[i];
+        }
+    }
+}
+
+/* The elimination tree (Liu 1990) of an order, which it makes a postorder; and how many rows every column of L has. */
+static int eliminate_symbolically(int n, const size_t *start, const int *neighbour, int *variable, int *parent,
+                                  int *rows)
+{
+    int *work = malloc((5 * (size_t)n + 1) * sizeof(int));
+    if (!work) return 0;
+    int *place = work, *ancestor = work + n, *order = work + 2 * n, *old = work + 3 * n;
+    for (int turn = 0; turn < 2; turn++) {
+        for (int k = 0; k < n; k++) place[variable[k]] = k;
+        for (int k = 0; k < n; k++) {
+            parent[k] = ancestor[k] = NONE;
+            for (size_t p = start[variable[k]]; p < start[variable[k] + 1]; p++)
+                for (int i = place[neighbour[p]]; i != NONE && i < k;) {
+                    int above = ancestor[i];
+                    ancestor[i] = k;
+                    if (above == NONE) parent[i] = k;
+                    i = above;
+                }
+        }
+        if (turn) break;
+        postorder(n, parent, order, old);
+        memcpy(old, variable, n * sizeof(int));
+        for (int k = 0; k < n; k++) variable[k] = old[order[k]];
+    }
+    for (int k = 0; k < n; k++) rows[k] = 1, ancestor[k] = NONE;
+    for (int k = 0; k < n; k++) { /* the columns that row k of L has entries in */
+        ancestor[k] = k;
+        for (size_t p = start[variable[k]]; p < start[variable[k] + 1]; p++)
+            for (int i = place[neighbour[p]]; i < k && ancestor[i] != k; i = parent[i]) rows[i]++, ancestor[i] = k;
+    }
+    free(work);
+    return 1;
+}
+
+/* Nanoseconds of a front, roughly: that it exists, that it is added to its parent's, its arithmetic, and what the
+solves of an iteration read. */
+static double cost(double width, double rows)
+{
+    double border = rows - width;
+    double squares = (rows * (rows + 1) * (2 * rows + 1) - border * (border + 1) * (2 * border + 1)) / 6;
+    double entries = width * (rows - 0.5 * width);
+    return 100 + 4 * rows + 0.7 * border * border + 0.15 * squares + 4 * entries;
+}
+
+/* Fronts: columns of like structure, and further ones where that costs less; number and parent of each, and the front
+that every place is in. */
+static int gather_fronts(int n, const int *tree, const int *rows, int *front, int *parent)
+{
+    int count = 0;
+    int *width = malloc((3 * (size_t)n + 1) * sizeof(int)), *height = width + n, *into = width + 2 * n;
+    if (!width) return 0;
+    for (int k = 0; k < n; k++) {
+        if (k && tree[k - 1] == k && rows[k - 1] == rows[k] + 1) width[count - 1]++;
+        else width[count] = 1, height[count++] = rows[k];
+        front[k] = count - 1;
+    }
+    for (int k = 0; k < n; k++) parent[front[k]] = tree[k] == NONE ? NONE : front[tree[k]]; /* the last counts */
+    for (int f = 0; f < count; f++) {
+        int p = parent[f];
+        into[f] = f;
+        if (p == NONE) continue;
+        double apart = cost(width[f], height[f]) + cost(width[p], height[p]);
+        if (cost(width[f] + width[p], width[f] + height[p]) > apart) continue;
+        into[f] = p, width[p] += width[f], height[p] += width[f];
+    }
+    for (int f = count - 1; f >= 0; f--) into[f] = into[into[f]];
+    int kept = 0;
+    for (int f = 0; f < count; f++)
+        if (into[f] == f) width[f] = kept++;
+    for (int f = 0; f < count; f++)
+        if (into[f] == f) parent[width[f]] = parent[f] == NONE ? NONE : width[into[parent[f]]];
+    for (int k = 0; k < n; k++) front[k] = width[into[front[k]]];
+    free(width);
+    return kept;
+}
+
+static int ascending(const void *x, const void *y) { return *(const int *)x - *(const int *)y; }
+
+/* Numbers fronts and places in postorder, and moves the variables there. */
+static int number(struct analysis *a, const int *front, const int *parent)
+{
+    int n = a->n, count = a->fronts;
+    int *work = malloc((3 * (size_t)count + n + 1) * sizeof(int));
+    if (!work) return 0;
+    int *order = work, *rank = work + count, *old = work + 3 * count;
+    postorder(count, parent, order, rank);
+    for (int f = 0; f < count; f++) rank[order[f]] = f;
+    memset(a->first, 0, (count + 1) * sizeof(int));
+    for (int k = 0; k < n; k++) a->first[rank[front[k]] + 1]++;
+    for (int f = 0; f < count; f++) a->first[f + 1] += a->first[f];
+    memcpy(old, a->variable, n * sizeof(int));
+    int *next = order;
+    memcpy(next, a->first, count * sizeof(int));
+    for (int k = 0; k < n; k++) a->variable[next[rank[front[k]]]++] = old[k];
+    for (int f = 0; f < count; f++) a->parent[rank[f]] = parent[f] == NONE ? NONE : rank[parent[f]];
+    memset(a->children, 0, count * sizeof(int));
+    for (int f = count - 1; f >= 0; f--) {
+        int p = a->parent[f];
+        a->level[f] = p == NONE ? 0 : !a->level[p];
+        if (p != NONE) a->children[p]++;
+    }
+    free(work);
+    return 1;
+}
+
+/* Rows of every front below its own, ascending, and where they are in the parent's. */
+static int find_rows(struct analysis *a, const size_t *start, const int *neighbour)
+{
+    int n = a->n, good = 1;
+    struct list rows = {0};
+    int *work = malloc((2 * (size_t)n + 2 * (size_t)a->fronts + 1) * sizeof(int));
+    if (!work) return 0;
+    int *place = work, *seen = work + n, *child = work + 2 * n, *sibling = child + a->fronts;
+    for (int k = 0; k < n; k++) place[a->variable[k]] = k, seen[k] = NONE;
+    for (int f = 0; f < a->fronts; f++) child[f] = NONE;
+    for (int f = 0; f < a->fronts && good; f++) {
+        int end = a->first[f + 1];
+        size_t begin = a->border[f] = rows.size;
+        for (int k = a->first[f]; k < end && good; k++) {
+            size_t p = start[a->variable[k]], last = start[a->variable[k] + 1];
+            good = reserve(&rows, last - p);
+            for (; p < last && good; p++) {
+                int i = place[neighbour[p]];
+                if (i >= end && seen[i] != f) seen[i] = f, rows.at[rows.size++] = i;
+            }
+        }
+        for (int c = child[f]; c != NONE && good; c = sibling[c]) {
+            size_t p = a->border[c], last = a->border[c + 1];
+            good = reserve(&rows, last - p);
+            for (; p < last && good; p++) {
+                int i = rows.at[p];
+                if (i >= end && seen[i] != f) seen[i] = f, rows.at[rows.size++] = i;
+            }
+        }
+        if (rows.size > begin) qsort(rows.at + begin, rows.size - begin, sizeof(int), ascending);
+        a->border[f + 1] = rows.size;
+        int p = a->parent[f];
+        if (p != NONE) sibling[f] = child[p], child[p] = f;
+    }
+    free(work), free(a->rows), free(a->above);
+    a->rows = rows.at;
+    a->above = good ? malloc((rows.size + 1) * sizeof(int)) : 0;
+    for (int f = 0; f < a->fronts && a->above; f++) {
+        int p = a->parent[f];
+        if (p == NONE) continue;
+        int begin = a->first[p], end = a->first[p + 1];
+        size_t at = a->border[p];
+        for (size_t k = a->border[f]; k < a->border[f + 1]; k++) {
+            int i = a->rows[k];
+            if (i >= end) while (a->rows[at] != i) at++;
+            a->above[k] = i < end ? i - begin : end - begin + (int)(at - a->border[p]);
+        }
+    }
+    return a->above != 0;
+}
+
+struct child {
+    int front, variable;
+};
+
+static int by_variable(const void *x, const void *y)
+{
+    return ((const struct child *)x)->variable - ((const struct child *)y)->variable;
+}
+
+/* Children of one front with much the same rows become one, where that costs less, as many rows of constraints on the
+same variables do: they are eliminated by one product of matrices. Taken in the order of IPOPT's variables. Front of
+every place and parent of every front, as from `gather_fronts`; the number of fronts, or -1 without memory. */
+static int gather_siblings(const struct analysis *a, int *front, int *parent)
+{
+    int fronts = a->fronts, n = a->n;
+    struct child *children = malloc((fronts + 1) * sizeof(struct child));
+    int *work = malloc((3 * (size_t)fronts + 2 * (size_t)n + 1) * sizeof(int)), good = children && work, count = 0;
+    if (!good) {
+        free(children), free(work);
+        return -1;
+    }
+    int *head = work, *next = work + fronts, *into = work + 2 * fronts, *rows = work + 3 * fronts, *seen = rows + n;
+    for (int f = 0; f < fronts; f++) head[f] = NONE, into[f] = f;
+    for (int k = 0; k < n; k++) seen[k] = NONE;
+    for (int f = 0; f < fronts; f++)
+        if (a->parent[f] != NONE) next[f] = head[a->parent[f]], head[a->parent[f]] = f;
+    for (int p = 0; p < fronts; p++) {
+        int size = 0, group = NONE, width = 0, border = 0;
+        for (int c = head[p]; c != NONE; c = next[c])
+            if (a->first[c + 1] - a->first[c] + a->border[c + 1] - a->border[c] > 2) /* slacks remain alone */
+                children[size++] = (struct child){c, a->variable[a->first[c + 1] - 1]};
+        qsort(children, size, sizeof(struct child), by_variable);
+        for (int k = 0; k < size; k++) {
+            int c = children[k].front, columns = a->first[c + 1] - a->first[c], joined = border;
+            int own = (int)(a->border[c + 1] - a->border[c]);
+            for (int l = 0; group != NONE && l < own; l++) {
+                int row = a->rows[a->border[c] + l];
+                if (seen[row] != group) rows[joined++] = row;
+            }
+            double apart = cost(width, width + border) + cost(columns, columns + own);
+            if (group != NONE && cost(width + columns, width + columns + joined) <= apart) {
+                into[c] = group, width += columns;
+            } else {
+                group = c, width = columns, border = 0, joined = own;
+                memcpy(rows, a->rows + a->border[c], own * sizeof(int));
+            }
+            for (; border < joined; border++) seen[rows[border]] = group;
+        }
+    }
+    for (int f = 0; f < fronts; f++)
+        if (into[f] == f) head[f] = count++;
+    for (int f = 0; f < fronts; f++) {
+        for (int k = a->first[f]; k < a->first[f + 1]; k++) front[k] = head[into[f]];
+        if (into[f] == f) parent[head[f]] = a->parent[f] == NONE ? NONE : head[into[a->parent[f]]];
+    }
+    free(children), free(work);
+    return count;
+}
+
+/* Where in which front the entries of A are. */
+static int find_entries(struct analysis *a)
+{
+    int n = a->n, *row = a->pattern + n + 1;
+    int *place = malloc((2 * (size_t)n + 1) * sizeof(int)), *front = place + n;
+    if (!place) return 0;
+    for (int k = 0; k < n; k++) place[a->variable[k]] = k;
+    for (int f = 0; f < a->fronts; f++)
+        for (int k = a->first[f]; k < a->first[f + 1]; k++) front[k] = f;
+    memset(a->entry, 0, (a->fronts + 1) * sizeof(size_t));
+    for (int turn = 0; turn < 2; turn++) {
+        for (int j = n - 1; j >= 0; j--)
+            for (int p = a->pattern[j + 1] - 2; p >= a->pattern[j] - 1; p--) {
+                int x = place[j], y = place[row[p] - 1], least = x < y ? x : y, most = x < y ? y : x, f = front[least];
+                if (!turn) {
+                    a->entry[f]++;
+                    continue;
+                }
+                size_t at = --a->entry[f];
+                int width = a->first[f + 1] - a->first[f], local = most - a->first[f];
+                if (local >= width) {
+                    const int *rows = a->rows + a->border[f];
+                    size_t size = a->border[f + 1] - a->border[f];
+                    local = width + (int)((const int *)bsearch(&most, rows, size, sizeof(int), ascending) - rows);
+                }
+                a->source[at] = p, a->row[at] = local, a->column[at] = least - a->first[f];
+            }
+        for (int f = 1; f <= a->fronts && !turn; f++) a->entry[f] += a->entry[f - 1];
+    }
+    free(place);
+    return 1;
+}
+
+
+/* A new analysis of a pattern; null without memory. */
+static struct analysis *analyse(int n, const int *start, const int *row)
+{
+    struct analysis *a = calloc(1, sizeof(struct analysis));
+    size_t nonzeros = start[n] - 1, *begin = 0;
+    int *neighbour = 0, *work = malloc((4 * (size_t)n + 1) * sizeof(int)), good = a && work;
+    if (good) {
+        a->n = n;
+        good = (a->pattern = malloc((n + 1 + nonzeros) * sizeof(int))) && (a->variable = malloc((n + 1) * sizeof(int)));
+    }
+    if (good) {
+        memcpy(a->pattern, start, (n + 1) * sizeof(int));
+        memcpy(a->pattern + n + 1, row, nonzeros * sizeof(int));
+        int *tree = work, *rows = work + n, *front = work + 2 * n, *parent = work + 3 * n;
+        good = whole(n, a->pattern, &begin, &neighbour) && minimum_degree(n, begin, neighbour, a->variable)
+            && eliminate_symbolically(n, begin, neighbour, a->variable, tree, rows)
+            && ((a->fronts = gather_fronts(n, tree, rows, front, parent)) > 0 || n == 0);
+        size_t count = a->fronts + 1;
+        good = good && (a->first = malloc(count * sizeof(int))) && (a->parent = malloc(count * sizeof(int)))
+            && (a->children = malloc(count * sizeof(int))) && (a->level = malloc(count * sizeof(int)))
+            && (a->border = malloc(count * sizeof(size_t))) && (a->entry = malloc(count * sizeof(size_t)))
+            && (a->source = malloc((nonzeros + 1) * sizeof(int))) && (a->row = malloc((nonzeros + 1) * sizeof(int)))
+            && (a->column = malloc((nonzeros + 1) * sizeof(int))) && number(a, front, parent)
+            && find_rows(a, begin, neighbour) && (a->fronts = gather_siblings(a, front, parent)) >= 0
+            && number(a, front, parent) && find_rows(a, begin, neighbour) && find_entries(a);
+    }
+    for (int f = 0; good && f < a->fronts; f++) {
+        size_t width = a->first[f + 1] - a->first[f];
+        a->factor += width * (width + a->border[f + 1] - a->border[f]);
+    }
+    free(begin), free(neighbour), free(work);
+    if (good) return a;
+    forget(a);
+    return 0;
+}
+
+/* Analyses of patterns seen lately: the restoration phase, a second run and the next round have the same ones. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct analysis *known;
+#define MOST_UNUSED 8
+
+static struct analysis *acquire(int n, const int *start, const int *row)
+{
+    struct analysis **place = &known, *a;
+    pthread_mutex_lock(&lock);
+    for (; (a = *place); place = &a->next)
+        if (a->n == n && !memcmp(a->pattern, start, (n + 1) * sizeof(int))
+            && !memcmp(a->pattern + n + 1, row, (start[n] - 1) * sizeof(int))) {
+            *place = a->next;
+            break;
+        }
+    if (!a) a = analyse(n, start, row);
+    if (a) a->users++, a->next = known, known = a;
+    pthread_mutex_unlock(&lock);
+    return a;
+}
+
+static void release(struct analysis *a)
+{
+    if (!a) return;
+    pthread_mutex_lock(&lock);
+    a->users--;
+    int unused = 0;
+    for (struct analysis **place = &known; (a = *place);) {
+        if (a->users || ++unused <= MOST_UNUSED) {
+            place = &a->next;
+            continue;
+        }
+        *place = a->next;
+        forget(a);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* Dense arithmetic ----------------------------------------------------------------------------------------------- */
+
+/* A front: `rows` rows, the first `complete` of which are its columns, one after the other, lower triangle. */
+struct front {
+    double *at;
+    int rows, complete, pivots;
+    int *place; /* of every row */
+    double *d;  /* of every pivot: entry of D, and the one below it */
+};
+
+/* y -= A D B' below the diagonal of y, shape (rows, columns), for A and B the rows and the first `columns` rows of x,
+shape (rows, depth). `pack` has room for both. */
+static void update(double *y, size_t ld, int rows, int columns, const double *x, size_t ldx, int depth, const double *d,
+                   double *pack)
+{
+    double *right = pack, *left = pack + (size_t)(columns + COLUMNS) * depth;
+    for (int j = 0; j < columns; j += COLUMNS, right += COLUMNS * depth)
+        for (int k = 0; k < depth; k++)
+            for (int c = 0; c < COLUMNS; c++) {
+                const double *row = x + j + c;
+                double value = 0;
+                if (j + c < columns) {
+                    value = d[2 * k] * row[ldx * k];
+                    if (d[2 * k + 1] != 0) value += d[2 * k + 1] * row[ldx * (k + 1)];
+                    if (k && d[2 * k - 1] != 0) value += d[2 * k - 1] * row[ldx * (k - 1)];
+                }
+                right[COLUMNS * k + c] = value;
+            }
+    for (int i = 0; i < rows; i += ROWS) {
+        double *block = left + (size_t)depth * i;
+        int full = rows - i >= ROWS;
+        for (int k = 0; k < depth; k++)
+            for (int r = 0; r < ROWS; r++) block[ROWS * k + r] = full || i + r < rows ? x[ldx * k + i + r] : 0;
+    }
+    right = pack;
+    for (int j = 0; j < columns; j += COLUMNS, right += COLUMNS * depth)
+        for (int i = j / ROWS * ROWS; i < rows; i += ROWS) {
+            const double *from = left + (size_t)depth * i, *by = right;
+            V sum[COLUMNS][2];
+            for (int c = 0; c < COLUMNS; c++) sum[c][0] = sum[c][1] = (V){0};
+            for (int k = 0; k < depth; k++, from += ROWS, by += COLUMNS) {
+                V upper = *(const U *)from, lower = *(const U *)(from + LANES);
+                for (int c = 0; c < COLUMNS; c++) sum[c][0] += upper * by[c], sum[c][1] += lower * by[c];
+            }
+            double *to = y + ld * j + i;
+            if (i >= j + COLUMNS - 1 && rows - i >= ROWS && columns - j >= COLUMNS) {
+                for (int c = 0; c < COLUMNS; c++, to += ld) *(U *)to -= sum[c][0], *(U *)(to + LANES) -= sum[c][1];
+                continue;
+            }
+            int last = rows - i < ROWS ? rows - i : ROWS;
+            for (int c = 0; c < COLUMNS && c < columns - j; c++, to += ld)
+                for (int r = i < j + c ? j + c - i : 0; r < last; r++) to[r] -= ((const double *)sum[c])[r];
+        }
+}
+
+static size_t pack_size(int rows) { return (size_t)(2 * rows + ROWS + COLUMNS) * (2 * DEPTH); }
+
+/* Exchanges two complete rows and columns, a before b. */
+static void exchange(struct front *f, int a, int b)
+{
+    size_t ld = f->rows;
+    double *x = f->at, keep;
+#define SWAP(p, q) keep = (p), (p) = (q), (q) = keep
+    if (a == b) return;
+    for (int c = 0; c < a; c++) SWAP(x[ld * c + a], x[ld * c + b]);
+    for (int c = a + 1; c < b; c++) SWAP(x[ld * a + c], x[ld * c + b]);
+    SWAP(x[ld * a + a], x[ld * b + b]);
+    for (int r = b + 1; r < f->rows; r++) SWAP(x[ld * a + r], x[ld * b + r]);
+    int place = f->place[a];
+    f->place[a] = f->place[b], f->place[b] = place;
+}
+
+typedef int64_t M __attribute__((vector_size(8 * LANES)));
+
+/* The largest magnitude of x, shape (n,). */
+static double largest(const double *x, int n)
+{
+    double most = 0, part[LANES];
+    int k = 0;
+    if (n >= LANES) {
+        const M positive = (M){0} + INT64_MAX;
+        V best = {0};
+        for (; k + LANES <= n; k += LANES) {
+            V value = (V)((M)*(const U *)(x + k) & positive);
+            M more = value > best;
+            best = (V)(((M)value & more) | ((M)best & ~more));
+        }
+        memcpy(part, &best, sizeof part);
+        for (int l = 0; l < LANES; l++) most = part[l] > most ? part[l] : most;
+    }
+    for (; k < n; k++) most = fabs(x[k]) > most ? fabs(x[k]) : most;
+    return most;
+}
+
+/* Off the diagonal of column p among rows from k on: the largest magnitude, but for row `but`, and the row below `end`
+where it is largest. */
+struct column {
+    double most, among;
+    int partner;
+};
+
+static struct column inspect(const struct front *f, int p, int k, int end, int but)
+{
+    const double *x = f->at;
+    size_t ld = f->rows;
+    struct column c = {0, 0, NONE};
+    for (int i = k; i < end; i++) {
+        if (i == p || i == but) continue;
+        double value = fabs(i < p ? x[ld * i + p] : x[ld * p + i]);
+        if (value > c.among) c.among = value, c.partner = i;
+    }
+    c.most = largest(x + ld * p + end, f->rows - end);
+    if (c.among > c.most) c.most = c.among;
+    return c;
+}
+
+/* Columns k + 1 to end of a panel without what the pivot k takes, which becomes a column of L. */
+static void eliminate_one(struct front *f, int k, int end)
+{
+    size_t ld = f->rows;
+    double *restrict pivot = f->at + ld * k, inverse = 1 / pivot[k];
+    f->d[2 * k] = pivot[k], f->d[2 * k + 1] = 0;
+    for (int j = k + 1; j < end; j++) {
+        double *restrict x = f->at + ld * j, factor = pivot[j] * inverse;
+        if (factor != 0)
+            for (int i = j; i < f->rows; i++) x[i] -= pivot[i] * factor;
+    }
+    pivot[k] = 1;
+    for (int i = k + 1; i < f->rows; i++) pivot[i] *= inverse;
+}
+
+/* The same of a pivot of order two. */
+static void eliminate_two(struct front *f, int k, int end)
+{
+    size_t ld = f->rows;
+    double *restrict x = f->at + ld * k, *restrict y = x + ld, beside = x[k + 1];
+    double above = x[k] / beside, below = y[k + 1] / beside, scale = 1 / (beside * (above * below - 1));
+    f->d[2 * k] = x[k], f->d[2 * k + 1] = beside, f->d[2 * k + 2] = y[k + 1], f->d[2 * k + 3] = 0;
+    for (int j = k + 2; j < end; j++) {
+        double *restrict z = f->at + ld * j;
+        double p = (below * x[j] - y[j]) * scale, q = (above * y[j] - x[j]) * scale;
+        for (int i = j; i < f->rows; i++) z[i] -= x[i] * p + y[i] * q;
+    }
+    x[k] = y[k + 1] = 1, x[k + 1] = 0;
+    for (int i = k + 2; i < f->rows; i++) {
+        double p = (below * x[i] - y[i]) * scale, q = (above * y[i] - x[i]) * scale;
+        x[i] = p, y[i] = q;
+    }
+}
+
+#define ALONE 1e-4     /* of the threshold, for a column with one row below */
+#define PREFERRED 0.01 /* threshold of pivots as long as others may come */
+
+/* Whether the pivot of order two at p and r is stable within a threshold (Duff, Reid 1983). */
+static int stable_pair(const struct front *f, int p, int r, double most_p, double most_r, double threshold)
+{
+    size_t ld = f->rows;
+    double a = f->at[ld * p + p], b = f->at[ld * r + r], c = p < r ? f->at[ld * p + r] : f->at[ld * r + p];
+    double scale = fabs(c), determinant = fabs(a / scale * b - scale);
+    if (!(determinant > 0.01 * fmax(fabs(a) * fabs(b) / scale, scale))) return 0; /* cancelled */
+    return threshold * (fabs(b) / scale * most_p + most_r) <= determinant
+        && threshold * (most_p + fabs(a) / scale * most_r) <= determinant;
+}
+
+/* Eliminates pivots from columns begin to end, which know of all pivots before; those without one move to the end. The
+number eliminated; less than 0 where there is no number. */
+static int eliminate_panel(struct front *f, int begin, int end, double threshold, double small)
+{
+    size_t ld = f->rows;
+    double *x = f->at;
+    int k = begin, p = begin, weak = 0;
+    while (k < end) {
+        if (p >= end) { /* what is left has no pivot to prefer */
+            if (weak || end < f->complete) break;
+            weak = 1, p = k;
+        }
+        double bound = weak ? threshold : fmax(threshold, PREFERRED), diagonal = fabs(x[ld * p + p]);
+        struct column c = inspect(f, p, k, end, NONE);
+        if (!(diagonal + c.most < INFINITY)) return NONE;
+        if (diagonal > small && diagonal >= bound * c.most) {
+            exchange(f, k, p);
+            eliminate_one(f, k, end);
+            p = k += 1, weak = 0;
+            continue;
+        }
+        int r = c.partner;
+        if (c.among > small) {
+            double most_p = inspect(f, p, k, end, r).most, most_r = inspect(f, r, k, end, p).most;
+            if (stable_pair(f, p, r, most_p, most_r, bound)) {
+                int low = p < r ? p : r, high = p < r ? r : p;
+                exchange(f, k, low);
+                exchange(f, k + 1, high);
+                eliminate_two(f, k, end);
+                p = k += 2, weak = 0;
+                continue;
+            }
+        }
+        p++;
+    }
+    return k - begin;
+}
+
+/* Eliminates what pivots there are in a front. False where there is no number. */
+static int eliminate(struct front *f, double threshold, double small, double *pack)
+{
+    size_t ld = f->rows;
+    int k = 0, rejected = 0;
+    while (k < f->complete) {
+        int end = k + rejected + PANEL < f->complete ? k + rejected + PANEL : f->complete;
+        int count = eliminate_panel(f, k, end, threshold, small);
+        if (count < 0) return 0;
+        for (int done = 0; done < count && end < f->complete;) { /* a pivot of order two is not parted */
+            int depth = count - done < DEPTH ? count - done : DEPTH;
+            if (f->d[2 * (k + done + depth) - 1] != 0) depth++;
+            update(f->at + ld * end + end, ld, f->rows - end, f->complete - end, f->at + ld * (k + done) + end, ld,
+                   depth, f->d + 2 * (k + done), pack);
+            done += depth;
+        }
+        k += count, rejected = end - k;
+        if (end == f->complete) break;
+    }
+    f->pivots = k;
+    return 1;
+}
+
+/* Numbers -------------------------------------------------------------------------------------------------------- */
+
+struct factors {
+    struct analysis *a;
+    double *values; /* of L, front after front */
+    size_t room, used;
+    size_t *start, *index;  /* of every front: its first value, and the first of its rows' places */
+    int *rows, *pivots, *local;
+    struct list places;
+    double *d; /* two of every place */
+    double *left[2]; /* what fronts leave to their parents, at either level a stack */
+    size_t left_room[2], left_used[2];
+    int *waiting[2], count[2]; /* the fronts whose it is */
+    double *pack, *vector;
+    size_t pack_room;
+    int negative, pairs, delays, most;
+    double work;
+};
+
+static void discard(struct factors *s)
+{
+    if (!s) return;
+    release(s->a);
+    free(s->values), free(s->start), free(s->index), free(s->rows), free(s->pivots), free(s->local), free(s->places.at);
+    free(s->d), free(s->left[0]), free(s->left[1]), free(s->waiting[0]), free(s->waiting[1]), free(s->pack);
+    free(s->vector), free(s);
+}
+
+static int widen(double **at, size_t *room, size_t needed)
+{
+    if (needed <= *room) return 1;
+    needed += needed / 4;
+    double *wider = realloc(*at, needed * sizeof(double));
+    if (!wider) return 0;
+    *at = wider, *room = needed;
+    return 1;
+}
+
+/* Takes over an analysis. */
+static struct factors *prepare(struct analysis *a)
+{
+    struct factors *s = calloc(1, sizeof(struct factors));
+    if (!s) {
+        release(a);
+        return 0;
+    }
+    size_t count = a->fronts + 1, n = a->n + 1;
+    s->a = a;
+    if ((s->start = malloc(count * sizeof(size_t))) && (s->index = malloc(count * sizeof(size_t)))
+        && (s->rows = malloc(count * sizeof(int))) && (s->pivots = malloc(count * sizeof(int)))
+        && (s->local = malloc(n * sizeof(int))) && (s->d = malloc(2 * n * sizeof(double)))
+        && (s->vector = malloc(2 * n * sizeof(double))) && (s->waiting[0] = malloc(count * sizeof(int)))
+        && (s->waiting[1] = malloc(count * sizeof(int))) && widen(&s->values, &s->room, a->factor + 1)
+        && reserve(&s->places, a->border[a->fronts] + n))
+        return s;
+    discard(s);
+    return 0;
+}
+
+/* Adds what a child leaves, shape (size, size), at rows `local` of a front; what is not complete is in y. */
+static void add(const struct front *f, double *y, const double *x, int size, const int *local, int sorted)
+{
+    size_t ld = f->rows, border = f->rows - f->complete;
+    int from = size;
+    while (from > 0 && (from == size || local[from - 1] + 1 == local[from])) from--;
+    for (int j = 0; j < size; j++, x += size) {
+        int column = local[j];
+        double *to = column < f->complete ? f->at + ld * column : y + border * (column - f->complete) - f->complete;
+        if (!sorted && column < f->complete) {
+            for (int i = j; i < size; i++) {
+                int row = local[i];
+                if (row >= column) to[row] += x[i];
+                else f->at[ld * row + column] += x[i];
+            }
+            continue;
+        }
+        int i = j;
+        for (; i < from; i++) to[local[i]] += x[i];
+        if (i < size) {
+            double *restrict run = to + local[i];
+            for (int k = 0; k < size - i; k++) run[k] += x[i + k];
+        }
+    }
+}
+
+/* What is below the pivots of a front, the delayed columns first, left to the parent. */
+static int leave(struct factors *s, int number, struct front *f, size_t begin)
+{
+    int level = s->a->level[number], delayed = f->complete - f->pivots, size = f->rows - f->pivots;
+    size_t border = f->rows - f->complete, ld = f->rows;
+    s->waiting[level][s->count[level]++] = number;
+    s->left_used[level] = begin + (size_t)size * size;
+    if (!delayed) return 1;
+    if (!widen(&s->left[level], &s->left_room[level], s->left_used[level])) return 0;
+    double *to = s->left[level] + begin;
+    for (int j = (int)border - 1; j >= 0; j--) /* from the end: it moves up within its own memory */
+        memmove(to + (size_t)(j + delayed) * size + delayed, to + border * j, border * sizeof(double));
+    for (int j = 0; j < delayed; j++)
+        memcpy(to + (size_t)j * size, f->at + ld * (f->pivots + j) + f->pivots, size * sizeof(double));
+    return 1;
+}
+
+/* How many columns a front leaves to its parent for want of a pivot. */
+static int late_columns(const struct factors *s, int front)
+{
+    return s->rows[front] - s->pivots[front] - (int)(s->a->border[front + 1] - s->a->border[front]);
+}
+
+/* Assembles a front, eliminates its pivots, and leaves the rest to the parent. 1, or a flag. */
+static int work_front(struct factors *s, int number, const double *value, double threshold, double small, int pivots)
+{
+    const struct analysis *a = s->a;
+    int level = a->level[number], begin = a->first[number], width = a->first[number + 1] - begin;
+    int border = (int)(a->border[number + 1] - a->border[number]), other = !level, delayed = 0;
+    int *child = s->waiting[other] + s->count[other] - a->children[number];
+    for (int c = 0; c < a->children[number]; c++) delayed += late_columns(s, child[c]);
+    struct front f = {0, width + delayed + border, width + delayed, 0, 0, s->d + 2 * (size_t)pivots};
+    size_t ld = f.rows, size = (size_t)border * border, base = s->left_used[level];
+    if (f.rows > s->most) s->most = f.rows;
+    if (!reserve(&s->places, f.rows) || !widen(&s->values, &s->room, s->used + ld * f.complete)
+        || !widen(&s->left[level], &s->left_room[level], base + size)
+        || !widen(&s->pack, &s->pack_room, pack_size(f.rows)))
+        return NO_MEMORY;
+    s->start[number] = s->used, s->index[number] = s->places.size, s->rows[number] = f.rows;
+    f.at = s->values + s->used, f.place = s->places.at + s->places.size;
+    double *rest = s->left[level] + base;
+    memset(f.at, 0, ld * f.complete * sizeof(double));
+    if (size) memset(rest, 0, size * sizeof(double));
+    for (int k = 0; k < width; k++) f.place[k] = begin + k;
+    for (int k = 0; k < border; k++) f.place[f.complete + k] = a->rows[a->border[number] + k];
+    for (size_t k = a->entry[number]; k < a->entry[number + 1]; k++) {
+        int row = a->row[k];
+        f.at[ld * a->column[k] + row + (row < width ? 0 : delayed)] += value[a->source[k]];
+    }
+    int before = f.complete;
+    for (int c = a->children[number] - 1; c >= 0; c--) { /* from the top of the stack */
+        const int *above = a->above + a->border[child[c]];
+        const int *rest_of_child = s->places.at + s->index[child[c]] + s->pivots[child[c]];
+        int count = s->rows[child[c]] - s->pivots[child[c]], late = late_columns(s, child[c]);
+        before -= late;
+        for (int k = 0; k < late; k++) s->local[k] = before + k, f.place[before + k] = rest_of_child[k];
+        for (int k = late; k < count; k++) s->local[k] = above[k - late] + (above[k - late] < width ? 0 : delayed);
+        s->left_used[other] -= (size_t)count * count;
+        add(&f, rest, s->left[other] + s->left_used[other], count, s->local, late == 0);
+    }
+    s->count[other] -= a->children[number];
+    /* A slack alone divides what only its multiplier sees, which refinement puts right. */
+    if (f.rows == 2 && width == 1) threshold *= ALONE;
+    if (!eliminate(&f, threshold, small, s->pack)) return SINGULAR;
+    for (int done = 0; done < f.pivots && border;) {
+        int depth = f.pivots - done < DEPTH ? f.pivots - done : DEPTH;
+        if (f.d[2 * (done + depth) - 1] != 0) depth++;
+        update(rest, border, border, border, f.at + ld * done + f.complete, ld, depth, f.d + 2 * done, s->pack);
+        done += depth;
+    }
+    s->pivots[number] = f.pivots, s->delays += f.complete - f.pivots;
+    s->used += ld * f.pivots, s->places.size += f.rows;
+    if (a->parent[number] == NONE) return f.pivots < f.complete ? SINGULAR : 1;
+    return leave(s, number, &f, base) ? 1 : NO_MEMORY;
+}
+
+/* Factorises a matrix with these values. 1, or a flag. */
+static int factorise(struct factors *s, const double *value, double threshold, double small)
+{
+    const struct analysis *a = s->a;
+    size_t nonzeros = a->pattern[a->n] - 1;
+    double check = 0;
+    for (size_t k = 0; k < nonzeros; k++) check += 0 * value[k];
+    if (check != 0 || isnan(check)) return SINGULAR;
+    s->used = s->places.size = 0, s->negative = s->pairs = s->delays = s->most = 0, s->work = 0;
+    for (int l = 0; l < 2; l++) s->left_used[l] = 0, s->count[l] = 0;
+    int pivots = 0;
+    for (int f = 0; f < a->fronts; f++) {
+        int flag = work_front(s, f, value, threshold, small, pivots);
+        if (flag < 0) return flag;
+        const double *d = s->d + 2 * (size_t)pivots;
+        for (int k = 0; k < s->pivots[f]; k++) {
+            if (d[2 * k + 1] != 0) {
+                double sign = d[2 * k] / d[2 * k + 1] * (d[2 * k + 2] / d[2 * k + 1]);
+                s->negative += sign < 1 ? 1 : d[2 * k] < 0 ? 2 : 0, s->pairs++, k++;
+            } else s->negative += d[2 * k] < 0;
+        }
+        for (double rows = s->rows[f], k = 0; k < s->pivots[f]; k++) s->work += (rows - k) * (rows - k);
+        pivots += s->pivots[f];
+    }
+    return 1;
+}
+
+/* x overwritten by the solution. */
+static void solve(const struct factors *s, double *x)
+{
+    const struct analysis *a = s->a;
+    double *y = s->vector, *z = y + a->n;
+    for (int k = 0; k < a->n; k++) y[k] = x[a->variable[k]];
+    const double *d = s->d;
+    for (int f = 0; f < a->fronts; f++) {
+        int rows = s->rows[f], pivots = s->pivots[f];
+        const int *place = s->places.at + s->index[f];
+        const double *column = s->values + s->start[f];
+        for (int k = 0; k < rows; k++) z[k] = k < pivots ? y[place[k]] : 0;
+        for (int k = 0; k < pivots; k++, column += rows) {
+            double value = z[k];
+            for (int i = k + 1; i < rows; i++) z[i] -= column[i] * value;
+        }
+        for (int k = 0; k < pivots; k++) {
+            if (d[2 * k + 1] != 0) {
+                double beside = d[2 * k + 1], above = d[2 * k] / beside, below = d[2 * k + 2] / beside;
+                double scale = 1 / (beside * (above * below - 1)), p = z[k], q = z[k + 1];
+                z[k] = (below * p - q) * scale, z[k + 1] = (above * q - p) * scale, k++;
+            } else z[k] /= d[2 * k];
+        }
+        for (int k = 0; k < pivots; k++) y[place[k]] = z[k];
+        for (int k = pivots; k < rows; k++) y[place[k]] += z[k];
+        d += 2 * pivots;
+    }
+    for (int f = a->fronts - 1; f >= 0; f--) {
+        int rows = s->rows[f], pivots = s->pivots[f];
+        const int *place = s->places.at + s->index[f];
+        const double *column = s->values + s->start[f] + (size_t)rows * pivots;
+        for (int k = 0; k < rows; k++) z[k] = y[place[k]];
+        for (int k = pivots - 1; k >= 0; k--) {
+            column -= rows;
+            int i = k + 1;
+            V sum = {0};
+            for (; i + LANES <= rows; i += LANES) sum += *(const U *)(column + i) * *(const U *)(z + i);
+            double total = 0;
+            for (int l = 0; l < LANES; l++) total += sum[l];
+            for (; i < rows; i++) total += column[i] * z[i];
+            z[k] -= total;
+        }
+        for (int k = 0; k < pivots; k++) y[place[k]] = z[k];
+    }
+    for (int k = 0; k < a->n; k++) x[a->variable[k]] = y[k];
+}
+
+/* Entry points of HSL_MA97 --------------------------------------------------------------------------------------- */
+
+/* As IPOPT declares them. */
+struct ma97_control {
+    int f_arrays, action, nemin;
+    double multiplier;
+    int ordering, print_level, scaling;
+    double small, u;
+    int unit_diagnostics, unit_error, unit_warning;
+    long factor_min;
+    int solve_blas3;
+    long solve_min;
+    int solve_mf;
+    double consist_tol;
+    int ispare[5];
+    double rspare[10];
+};
+
+struct ma97_info {
+    int flag, flag68, flag77, matrix_dup, matrix_rank, matrix_outrange, matrix_missing_diag, maxdepth, maxfront;
+    int num_delay;
+    long num_factor, num_flops;
+    int num_neg, num_sup, num_two, ordering, stat, maxsupernode;
+    int ispare[4];
+    double rspare[10];
+};
+
+EXPORT void ma97_default_control_d(struct ma97_control *control)
+{
+    *control = (struct ma97_control){.f_arrays = 0, .action = 1, .small = 1e-20, .u = 0.01};
+}
+
+/* The upper triangle by rows, counted from 1, each row beginning with its diagonal or not. */
+EXPORT void ma97_analyse_d(int check, int n, const int *ptr, const int *row, double *value, void **akeep,
+                           const struct ma97_control *control, struct ma97_info *info, int *order)
+{
+    struct analysis *a = acquire(n, ptr, row);
+    *info = (struct ma97_info){.flag = a ? 0 : NO_MEMORY, .ordering = 1};
+    *akeep = a;
+    if (a) info->num_factor = (long)a->factor, info->num_sup = a->fronts;
+}
+
+EXPORT void ma97_factor_d(int type, const int *ptr, const int *row, const double *value, void **akeep, void **fkeep,
+                          const struct ma97_control *control, struct ma97_info *info, double *scale)
+{
+    struct analysis *a = *akeep;
+    struct factors *s = *fkeep;
+    *info = (struct ma97_info){.flag = NO_MEMORY, .ordering = 1};
+    if (s && s->a != a) {
+        discard(s);
+        *fkeep = s = 0;
+    }
+    if (!s) {
+        pthread_mutex_lock(&lock);
+        a->users++;
+        pthread_mutex_unlock(&lock);
+        *fkeep = s = prepare(a);
+    }
+    if (!s) return;
+    int flag = factorise(s, value, control->u, control->small);
+    info->flag = flag < 0 ? flag : 0;
+    info->num_neg = s->negative, info->num_two = s->pairs, info->num_delay = s->delays, info->maxfront = s->most;
+    info->num_factor = (long)s->used, info->num_flops = (long)s->work, info->num_sup = a->fronts;
+    info->matrix_rank = a->n;
+}
+
+EXPORT void ma97_solve_d(int job, int nrhs, double *x, int ldx, void **akeep, void **fkeep,
+                         const struct ma97_control *control, struct ma97_info *info)
+{
+    info->flag = 0; /* the rest stays as the factorisation left it */
+    for (int k = 0; k < nrhs; k++) solve(*fkeep, x + (size_t)ldx * k);
+}
+
+EXPORT void ma97_factor_solve_d(int type, const int *ptr, const int *row, const double *value, int nrhs, double *x,
+                                int ldx, void **akeep, void **fkeep, const struct ma97_control *control,
+                                struct ma97_info *info, double *scale)
+{
+    ma97_factor_d(type, ptr, row, value, akeep, fkeep, control, info, scale);
+    for (int k = 0; k < nrhs && info->flag >= 0; k++) solve(*fkeep, x + (size_t)ldx * k);
+}
+
+EXPORT void ma97_free_akeep_d(void **akeep)
+{
+    release(*akeep);
+    *akeep = 0;
+}
+
+EXPORT void ma97_finalise_d(void **akeep, void **fkeep)
+{
+    discard(*fkeep);
+    *fkeep = 0;
+    ma97_free_akeep_d(akeep);
+}

@@ -1,0 +1,232 @@
+"""The factorisation below IPOPT: solutions and inertia against dense linear algebra, and what cannot be factorised."""
+
+import ctypes
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import colloc as co
+from colloc.kernels import Compile, CompileError, CompileWarning, build_source
+from colloc.solver import linear_solvers
+from tests.support.problems import time_optimal
+
+SINGULAR = -7
+
+
+class Control(ctypes.Structure):
+    """HSL_MA97's, of which ours reads two thresholds."""
+
+    _fields_ = [
+        ("whole", ctypes.c_int * 3), ("multiplier", ctypes.c_double), ("more", ctypes.c_int * 3),
+        ("small", ctypes.c_double), ("u", ctypes.c_double), ("rest", ctypes.c_double * 40),
+    ]  # fmt: skip
+
+
+class Info(ctypes.Structure):
+    _fields_ = [
+        ("flag", ctypes.c_int), ("more", ctypes.c_int * 8), ("delays", ctypes.c_int), ("entries", ctypes.c_long),
+        ("work", ctypes.c_long), ("negative", ctypes.c_int), ("fronts", ctypes.c_int), ("pairs", ctypes.c_int),
+        ("rest", ctypes.c_double * 20),
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def code() -> ctypes.CDLL:
+    text = Path(linear_solvers.__file__).with_name("multifrontal.c").read_text()
+    try:
+        return ctypes.CDLL(str(build_source(text, Compile())))
+    except CompileError as error:
+        pytest.skip(str(error))
+
+
+class Factors:
+    """A symmetric matrix as IPOPT hands it over: the pattern of its lower triangle by columns, then values."""
+
+    def __init__(self, code: ctypes.CDLL, pattern: np.ndarray, u: float = 1e-8):
+        self.code, self.n = code, len(pattern)
+        self.columns, self.rows = (
+            part.astype(np.int32) for part in np.nonzero(np.triu(pattern | np.eye(self.n, dtype=bool)))
+        )
+        starts = np.concatenate([[0], np.cumsum(np.bincount(self.columns, minlength=self.n))])
+        self.pattern = (starts + 1).astype(np.int32), (self.rows + 1).astype(np.int32)
+        self.control, self.info = Control(), Info()
+        self.analysis, self.factors = ctypes.c_void_p(), ctypes.c_void_p()
+        code.ma97_default_control_d(ctypes.byref(self.control))
+        self.control.u = u
+        self._call("analyse", 0, self.n, *self.pattern, None, self.analysis, self.control, self.info, None)
+
+    def factorise(self, matrix: np.ndarray) -> int:
+        values = np.ascontiguousarray(matrix[self.rows, self.columns])
+        self._call("factor", 4, *self.pattern, values, self.analysis, self.factors, self.control, self.info, None)
+        return self.info.flag
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        x = np.array(right, dtype=float, order="F")
+        count = 1 if x.ndim == 1 else x.shape[1]
+        self._call("solve", 0, count, x, self.n, self.analysis, self.factors, self.control, self.info)
+        return x
+
+    def __del__(self):
+        self._call("finalise", self.analysis, self.factors)
+
+    def _call(self, name: str, *arguments):
+        def passed(one):
+            if isinstance(one, np.ndarray):
+                return ctypes.c_void_p(one.ctypes.data)
+            return one if isinstance(one, int | None) else ctypes.byref(one)
+
+        getattr(self.code, f"ma97_{name}_d")(*map(passed, arguments))
+
+
+def random_kkt(rng: np.random.Generator, n: int, rows: int, density: float) -> np.ndarray:
+    """[[H, J'], [J, 0]] with an indefinite H, half of its diagonal zero, and J of full rank."""
+    H = rng.normal(size=(n, n)) * (rng.random((n, n)) < density)
+    H = H + H.T + np.diag(rng.normal(size=n) * rng.integers(0, 2, n))
+    J = rng.normal(size=(rows, n)) * (rng.random((rows, n)) < density) + np.eye(rows, n)
+    return np.block([[H, J.T], [J, np.zeros((rows, rows))]])
+
+
+def well_posed(seed: int, **shape) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    while True:
+        matrix = random_kkt(rng, **shape)
+        if np.linalg.cond(matrix) < 1e6:
+            return matrix
+
+
+@pytest.mark.parametrize("density", [0.02, 0.1, 0.5])
+@pytest.mark.parametrize(("n", "rows"), [(1, 0), (2, 1), (7, 3), (40, 20), (150, 60)])
+@pytest.mark.parametrize("seed", range(4))
+def test_solutions_and_inertia_are_those_of_dense_linear_algebra(code, seed, n, rows, density):
+    if density < 0.1 and n > 40:
+        density = 0.05  # with fewer entries there is hardly a regular one
+    matrix = well_posed(seed, n=n, rows=rows, density=density)
+    factors = Factors(code, matrix != 0, u=0.01)
+    right = np.random.default_rng(seed).normal(size=(n + rows, 3))
+    assert factors.factorise(matrix) == 0
+    np.testing.assert_allclose(factors.solve(right), np.linalg.solve(matrix, right), rtol=1e-6, atol=1e-8)
+    assert factors.info.negative == (np.linalg.eigvalsh(matrix) < 0).sum()
+
+
+def test_a_column_without_a_pivot_waits_for_its_neighbours(code):
+    """A zero on the diagonal, eliminated first for its one neighbour, has none; its inertia is exact all the same."""
+    n, rng = 60, np.random.default_rng(0)
+    dense = rng.normal(size=(n, n))
+    matrix = np.block([[np.zeros((n, n)), np.eye(n)], [np.eye(n), dense + dense.T]])
+    factors = Factors(code, matrix != 0)
+    assert factors.factorise(matrix) == 0
+    assert factors.info.delays > 0
+    assert factors.info.negative == n
+    right = np.arange(2.0 * n)
+    np.testing.assert_allclose(factors.solve(right), np.linalg.solve(matrix, right), atol=1e-9)
+
+
+def test_the_same_pattern_with_other_numbers_has_another_inertia(code):
+    matrix = well_posed(1, n=30, rows=10, density=0.2)
+    factors = Factors(code, matrix != 0, u=0.01)
+    for shift in (0.0, 20.0, -20.0, 0.0):
+        shifted = matrix + np.diag(np.r_[np.full(30, shift), np.zeros(10)])
+        assert factors.factorise(shifted) == 0
+        assert factors.info.negative == (np.linalg.eigvalsh(shifted) < 0).sum()
+
+
+@pytest.mark.parametrize("empty", [0, 5, 9])
+def test_what_is_singular_is_said_to_be(code, empty):
+    matrix = well_posed(2, n=10, rows=0, density=0.5)
+    matrix[empty] = matrix[:, empty] = 0.0
+    assert Factors(code, matrix != 0).factorise(matrix) == SINGULAR
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_what_is_no_number_is_not_factorised(code, value):
+    matrix = well_posed(3, n=10, rows=4, density=0.5)
+    factors = Factors(code, np.ones_like(matrix, dtype=bool))
+    broken = matrix.copy()
+    broken[3, 5] = broken[5, 3] = value
+    assert factors.factorise(broken) == SINGULAR
+    assert factors.factorise(matrix) == 0  # and the next one is
+    np.testing.assert_allclose(matrix @ factors.solve(np.ones(14)), 1.0, atol=1e-8)
+
+
+def test_instances_do_not_know_each_other_and_threads_have_the_same_digits(code):
+    matrices = [well_posed(seed, n=60, rows=20, density=0.1) for seed in range(6)]
+    right = np.ones(80)
+
+    def answer(matrix: np.ndarray) -> bytes:
+        factors, other = Factors(code, matrix != 0), Factors(code, matrices[0] != 0)
+        factors.factorise(matrix)
+        other.factorise(matrices[0] * 3.0)
+        return factors.solve(right).tobytes() + other.solve(right).tobytes()
+
+    alone = [answer(matrix) for matrix in matrices]
+    with ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(answer, matrices * 5)) == alone * 5
+
+
+def test_ipopt_comes_to_the_same_answer():
+    theirs, ours = (
+        co.solve(time_optimal(), co.BSpline(10), between="nodes", solver=co.Ipopt(linear_solver=name))
+        for name in ("mumps", "multifrontal")
+    )
+    assert ours.status is theirs.status
+    assert ours.message == theirs.message == "Solve_Succeeded"
+    assert ours.iterations == theirs.iterations
+    np.testing.assert_allclose(ours.cost, theirs.cost, rtol=1e-9)
+    np.testing.assert_allclose(ours.x, theirs.x, atol=1e-7)
+
+
+def both(problem: co.Problem) -> tuple[co.Solution, co.Solution]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", co.support.InputWarning)
+        theirs, ours = (
+            co.solve(problem, co.BSpline(10), between="nodes", raise_on_failure=False, ipopt={"linear_solver": name})
+            for name in ("mumps", "multifrontal")
+        )
+    return theirs, ours
+
+
+def test_a_constraint_stated_twice_is_solved_too():
+    """The system is singular until IPOPT adds to it."""
+    twice = [
+        co.at(0.5, lambda now: now.q[0], equals=0.5, name="there"),
+        co.at(0.5, lambda now: 2.0 * now.q[0], equals=1.0, name="there again"),
+    ]
+    problem = time_optimal()
+    problem = co.Problem(problem.model, problem.duration, problem.minimize, [*problem.subject_to, *twice])
+    theirs, ours = both(problem)
+    assert ours.message == theirs.message == "Solve_Succeeded"
+    np.testing.assert_allclose(ours.cost, theirs.cost, rtol=1e-7)
+
+
+def test_a_restoration_phase_has_an_instance_of_its_own():
+    """IPOPT looks for the least violation where there is no motion that is quick enough."""
+    problem = time_optimal()
+    problem = co.Problem(problem.model, co.Free(0.1, 0.2), problem.minimize, problem.subject_to)
+    theirs, ours = both(problem)
+    assert ours.message == theirs.message == "Infeasible_Problem_Detected"
+
+
+def test_without_a_compiler_it_is_mumps(monkeypatch, tmp_path):
+    monkeypatch.setenv("CC", str(tmp_path / "none"))
+    solver = co.Ipopt(linear_solver="multifrontal")
+    with pytest.warns(CompileWarning, match="MUMPS is used instead of multifrontal"):
+        solution = co.solve(time_optimal(), co.BSpline(10), between="nodes", compile=False, solver=solver)
+    assert solution.message == "Solve_Succeeded"
+
+
+def test_what_it_cannot_factorise_mumps_tries(monkeypatch, tmp_path):
+    """A linear solver that calls every system singular ends no run."""
+    library = Path(linear_solvers.__file__).with_name("multifrontal.c").read_text()
+    broken = library.replace("int flag = factorise(s, value, control->u, control->small);", "int flag = SINGULAR;")
+    assert broken != library
+    monkeypatch.setattr(linear_solvers, "source", lambda: broken)
+    solution = co.solve(time_optimal(), co.BSpline(10), between="nodes", solver=co.Ipopt(linear_solver="multifrontal"))
+    assert solution.message == "Solve_Succeeded"
+
+
+def test_another_library_beside_it_is_refused():
+    with pytest.raises(co.InputError, match=r"is a library itself, got hsllib='libhsl\.so'"):
+        co.Ipopt(linear_solver="multifrontal", hsllib="libhsl.so")
