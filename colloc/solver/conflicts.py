@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.blocks.block import Block
-from colloc.numerics.differences import central_difference
+from colloc.blocks.numeric import NumericDerivatives
 from colloc.problem import EndState, Window, natural_size
 from colloc.transcription import BaseNLP
 from colloc.transcription.nlp import Phase
@@ -115,13 +115,9 @@ def _of_ends(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, forces: np.ndarray) -> 
 
     The strength of one is how much the forces on all rows change with its value.
     """
-    weights = forces / nlp.scale_g
-
-    def pulled(x: np.ndarray) -> np.ndarray:
-        return np.atleast_1d(weights @ np.array(nlp.g(x, p)).ravel())
-
+    pull = np.array(NumericDerivatives((), nlp.constraints, x, p).jacobian.T @ (forces / nlp.scale_g)).ravel()
     for name, value, direction in _fixed(nlp):
-        yield abs(float(central_difference(pulled, x, direction)[0])), name, value
+        yield abs(float(pull @ direction)), name, value
 
 
 def _fixed(nlp: BaseNLP) -> Iterator[tuple[str, float, np.ndarray]]:

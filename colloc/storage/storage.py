@@ -12,7 +12,6 @@ from colloc.curves import Transcription
 from colloc.curves.mesh import Points
 from colloc.formats.columns import csv_bytes, data_frame
 from colloc.formats.time_series import label_with_unit
-from colloc.model import Model
 from colloc.problem import Problem, Sequence
 from colloc.solution.sample import Sample
 from colloc.solution.sequence import SequenceSolution, solution_of
@@ -295,15 +294,15 @@ def _table(solution: Solution | SequenceSolution) -> tuple[list[str], list[Any]]
             f"phases {', '.join(phases)} have different joints, which no table fits: take each by itself, as in "
             f"co.storage.to_csv(solution[{next(iter(phases))!r}], ...)"
         )
-    header, columns = _columns(models[0], solution.nodes)
+    header, columns = _columns(next(iter(phases.values())).problem, solution.nodes)
     if "" in phases:
         return header, columns
     return ["phase", *header], [[name for name, phase in phases.items() for _ in phase.t], *columns]
 
 
-def _columns(model: Model, sample: Sample) -> tuple[list[str], list[np.ndarray]]:
+def _columns(problem: Problem, sample: Sample) -> tuple[list[str], list[np.ndarray]]:
     """Names with units, and numbers, of the columns beside the phase."""
-    header, columns = ["t [s]"], [sample.t]
+    model, header, columns = problem.model, ["t [s]"], [sample.t]
     screws, torques = model.screw_units, model.torque_units
     units = {"q": model.position_units, "qd": [f"{unit}/s" for unit in screws]}
     units |= {"qdd": [f"{unit}/s2" for unit in screws], "tau": torques}

@@ -11,8 +11,7 @@ import numpy as np
 
 from colloc.formats.sto import reaction_columns
 from colloc.formats.time_series import TimeSeriesTable
-from colloc.model import Model
-from colloc.problem import Instant
+from colloc.problem import Instant, Problem
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
 from colloc.support.checks import InputError, as_tuple, finite_array, instance, mapping, quoted, spelt, text
@@ -53,7 +52,7 @@ def coordinate_table(solution: Solution | SequenceSolution, t: Any = None) -> Ti
     >>> motion
     TimeSeriesTable(101 samples from 0 to 0.39... s: shoulder [rad], elbow [rad])
     """
-    model, times = _model(solution), _times(solution, t)
+    model, times = _first_problem(solution).model, _times(solution, t)
     names, units = model.position_names, model.position_units
     if len(set(names)) < len(names):
         raise InputError(f"a table needs a column for each coordinate, and joints have several: {', '.join(names)}")
@@ -95,7 +94,7 @@ def torque_table(solution: Solution | SequenceSolution, t: Any = None) -> TimeSe
     >>> torques.names
     ('shoulder_moment', 'elbow_moment')
     """
-    model, times = _model(solution), _times(solution, t)
+    model, times = _first_problem(solution).model, _times(solution, t)
     units = {
         f"{joint}_{'moment' if unit == 'N m' else 'force'}": unit
         for joint, unit in zip(model.joint_names, model.torque_units, strict=True)
@@ -185,9 +184,9 @@ def _contact(force: np.ndarray, moment: np.ndarray) -> tuple[np.ndarray, np.ndar
     return force, point, about
 
 
-def _model(solution: Solution | SequenceSolution) -> Model:
+def _first_problem(solution: Solution | SequenceSolution) -> Problem:
     instance("solution", solution, Solution | SequenceSolution, "see co.solve")
-    return next(iter(solution.phases.values())).problem.model
+    return next(iter(solution.phases.values())).problem
 
 
 def _times(solution: Solution | SequenceSolution, t: Any) -> np.ndarray:

@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 
 import colloc as co
-from colloc.curves import Transcription
 from colloc.errors.gap import CostGap
 from colloc.studies.benchmarks.random_motions import colloc_problem, random_case
 from colloc.studies.classics.optima import CLASSICS
@@ -26,7 +25,7 @@ from colloc.studies.reporting import Option, arguments, finish
 from colloc.studies.two_link import lifting, prismatic_revolute, time_optimal
 from colloc.support.display import Table
 
-CURVES: tuple[Transcription, ...] = (
+CURVES: tuple[co.curves.Transcription, ...] = (
     co.BSpline(6),
     co.BSpline(16),
     co.Radau(4),
@@ -109,7 +108,7 @@ def look(name: str, problem: co.Problem) -> list[Look]:
     return looks
 
 
-def _motion(problem: co.Problem, curve: Transcription) -> tuple[co.Solution, float, float] | None:
+def _motion(problem: co.Problem, curve: co.curves.Transcription) -> tuple[co.Solution, float, float] | None:
     """The optimum on a curve, what its gap took and what all else took [s]; None where there is no such motion."""
     begin = time.process_time()
     try:

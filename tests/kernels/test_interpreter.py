@@ -114,7 +114,7 @@ def test_no_operation_means_no_kernel(options):
 
 def test_one_library_for_all_functions(options, monkeypatch):
     first = library(Kernel(random_function(np.random.default_rng(0), 20)), options)
-    monkeypatch.setattr(interpreters, "compile_library", lambda *_: pytest.fail("compiled again"))
+    monkeypatch.setattr("colloc.kernels.library.compile_library", lambda *_: pytest.fail("compiled again"))
     monkeypatch.setattr(interpreters, "_libraries", {})
     second = library(Kernel(random_function(np.random.default_rng(1), 20)), options)
     assert second.path == first.path
