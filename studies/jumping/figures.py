@@ -99,6 +99,6 @@ def seen_from_pelvis(jump: Jump, solution: co.solution.SequenceSolution, t: np.n
 
 
 def film(jump: Jump, solution: co.solution.SequenceSolution) -> Film:
-    """The jumper with head and feet, in slow motion."""
-    model = with_ends(jump.jumper, "heel", "toe", "head_top")
+    """The jumper with head, hands and feet, in slow motion."""
+    model = with_ends(jump.jumper, "heel", "toe", "head_top", "fingertip")
     return of_postures(model, partial(seen_from_pelvis, jump, solution), solution.duration, slow=2.0)
