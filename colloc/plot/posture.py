@@ -15,6 +15,7 @@ from colloc.plot.sampling import by_phase
 from colloc.plot.skeleton import Pose, Skeleton, Snapshot, StickFigure, Ties, places, skeleton_from
 from colloc.problem import Problem
 from colloc.solution import SequenceSolution, Solution
+from colloc.support.checks import InputError
 from colloc.support.lazy import cached_property
 
 
@@ -25,6 +26,8 @@ def skeleton(solution: Solution | SequenceSolution, t: np.ndarray) -> StickFigur
 
 def skeleton_of(solution: Solution, t: np.ndarray) -> Skeleton:
     """The stick figure of a motion that is not in phases, at times t, shape (N,) [s]."""
+    if not solution.problem.model.n:
+        raise InputError("a problem of states alone has no stick figure")
     capsules = solution.problem.capsules
     model, ties = drawn_model(solution.problem)
     values = solution.evaluate(lambda now: places(model, now.q, capsules), t)

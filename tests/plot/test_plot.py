@@ -457,7 +457,7 @@ def test_a_full_disk_leaves_the_old_picture(arm, tmp_path: Path, monkeypatch: py
         with pytest.raises(OSError, match="disk full"):
             write(tmp_path / name)
         assert (tmp_path / name).read_bytes() == b"old"
-    assert sorted(os.listdir(tmp_path)) == ["figure.png", "film.gif", "film.html"]
+    assert sorted(os.listdir(tmp_path)) == ["figure.png", "film.gif", "view.html"]
 
 
 @pytest.mark.parametrize("suffix", ["png", "PDF", "svg"])

@@ -295,6 +295,28 @@ def test_phases_have_their_names_and_their_own_bodies(problem: co.Problem):
     assert unpacked(second["t"])[0, 0] == pytest.approx(0.5)
 
 
+def test_phases_may_have_other_bodies_and_lengths_be_unknown():
+    effort = co.integral(lambda now: ca.sumsqr(now.tau))
+    rod = {"mass": 1.0, "com": (0.2, 0, 0), "inertia": (0, 0.02, 0.02)}
+    length = co.Unknown("length", constant=True, guess=0.45, lower=0.3, upper=0.5)
+    upper = co.Body("upper", co.revolute(), tip=(length.symbol, 0, 0), **rod)
+    slide = co.Body("slide", co.prismatic((1, 0, 0), co.placement((0.4, 0, 0))), "upper", tip=(0.2, 0, 0), **rod)
+    ends = [co.final(q=(1.0, 0.1), qd=0.0), co.initial(q={"slide": 0.0}, qd={"slide": 0.0})]
+    phases = {
+        "one": co.Problem(co.Model([upper]), 0.5, effort, [co.initial(q=0.0, qd=0.0)], unknowns=[length]),
+        "two": co.Problem(co.Model([replace(upper, tip=(0.4, 0, 0)), slide]), 0.5, effort, ends),
+    }
+    both = co.Sequence(phases, [co.link("one", "two", joints={"upper": "upper"})])
+    solution = co.solve(both, co.BSpline(8), violation_tolerance=1.0)
+    one, two = scene_of(co.plot.view(solution, guess=True))["recordings"][0]["segments"]
+    assert (one["joints"], two["joints"]) == (["upper"], ["upper", "slide"])
+    assert {"rail", "joint"} <= {bar[4] for bar in two["bars"]}
+    lengths = unpacked(one["points"]).reshape(one["points"]["n"], -1, 3)
+    tip = next(bar[0] for bar in one["bars"] if bar[4] == "tip")
+    known = float(solution["one"].constants["length"][0])
+    np.testing.assert_allclose(np.linalg.norm(lengths[:, tip], axis=1), known, atol=1e-4)
+
+
 def test_several_solutions_a_sweep_and_a_guess(problem: co.Problem, swing: co.Solution):
     slower = co.solve(
         replace(problem, subject_to=[*problem.subject_to[:2], co.bounds(tau=(-5.0, 5.0))]), co.BSpline(10)
@@ -423,6 +445,13 @@ def test_arguments_that_do_not_go_together_are_refused(problem: co.Problem, swin
         view(co.Model([co.Body("rod", co.revolute(), mass=mass, com=(0.5, 0, 0))]))
     with pytest.raises(co.InputError, match="no stick figure"):
         view(co.Problem(co.Model.empty(), 1.0))
+    u = co.Unknown("u")
+    x = co.State("x", rate=lambda now: now.u)
+    ends = [co.initial(states={"x": 0.0}), co.final(states={"x": 1.0})]
+    run = co.solve(co.Problem(None, 1.0, co.integral(lambda now: now.u**2), ends, unknowns=[u, x]), co.BSpline(5))
+    for draw in (view, co.plot.motion):
+        with pytest.raises(co.InputError, match="a problem of states alone has no stick figure"):
+            draw(run)
 
 
 def test_recordings_of_many_motions_have_fewer_times(swing: co.Solution):
