@@ -107,7 +107,7 @@ class Recording:
         return replace(self, segments=(more,))
 
 
-def recorded(solution: Solution | SequenceSolution, name: str = "", share: float = 1.0) -> Recording:
+def solution_recording(solution: Solution | SequenceSolution, name: str = "", share: float = 1.0) -> Recording:
     """A solution with its positions, torques, signals and loads; of several each at a share of the times."""
     t = fine_times(solution, int(_TIMES * share), least=2)
     figure = skeleton(solution, t)
@@ -147,7 +147,7 @@ def curves_by_unit(label: str, names: Sequence[str], units: Sequence[str], value
     return groups
 
 
-def guess_recorded(pose: Pose, duration: float, name: str, *, ghost: bool) -> Recording:
+def guess_recording(pose: Pose, duration: float, name: str, *, ghost: bool) -> Recording:
     """The motion of a guess, which has nothing but postures."""
     return from_figure(pose(np.linspace(0, duration, _TIMES)), name, ghost=ghost)
 

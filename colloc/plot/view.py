@@ -14,7 +14,7 @@ from colloc.model.kinematics import frames
 from colloc.plot.bars import bars_of
 from colloc.plot.motion import guess_pose
 from colloc.plot.posture import with_cuts
-from colloc.plot.recording import curves_by_unit, from_figure, guess_recorded, recorded
+from colloc.plot.recording import curves_by_unit, from_figure, guess_recording, solution_recording
 from colloc.plot.sampling import title_of
 from colloc.plot.skeleton import Skeleton, places, skeleton_from
 from colloc.plot.viewer import Viewer, viewer
@@ -93,17 +93,17 @@ def view(
     if isinstance(x, Problem | Sequence):
         pose, duration = guess_pose(x, None if guess is True else guess)
         name = ", ".join(dict.fromkeys(problem.model.name for problem in x.phases.values()))
-        return viewer([guess_recorded(pose, duration, "guess", ghost=False)], name, slow)
+        return viewer([guess_recording(pose, duration, "guess", ghost=False)], name, slow)
     solutions, names = _solutions(x)
     if labels is not None:
         names = [text("label", label) for label in as_tuple("labels", labels)]
         if len(names) != len(solutions):
             raise InputError(f"labels must be one for each of {len(solutions)} solutions, got {quoted(labels)}")
     share = max(0.25, 1.5 / (0.5 + len(solutions)))
-    recordings = [recorded(solution, name, share) for solution, name in zip(solutions, names, strict=True)]
+    recordings = [solution_recording(solution, name, share) for solution, name in zip(solutions, names, strict=True)]
     if guess is not None:
         pose, duration = guess_pose(solutions[0].problem, None if guess is True else guess)
-        recordings.append(guess_recorded(pose, duration, "guess", ghost=True))
+        recordings.append(guess_recording(pose, duration, "guess", ghost=True))
     title = ", ".join(dict.fromkeys(title_of(solution) for solution in solutions))
     return viewer(recordings, title, slow)
 
@@ -163,11 +163,13 @@ def _joints(figure: Skeleton, q: np.ndarray) -> dict[str, Any]:
     function = ca.Function("frames", [symbol], frames(model, symbol, still, still).position)
     transforms = [np.array(frame) for frame in function.call([q])]
     bodies, size = [], float(np.ptp(np.concatenate(figure.extent)))
-    for body, parent, place in zip(model.bodies, model.parents, model.places, strict=True):
-        joint, simple = body.joint, body.joint.positions == 1
+    limits = model.limits("position")
+    for k, (body, parent, place) in enumerate(zip(model.bodies, model.parents, model.places, strict=True)):
+        joint, simple, leads = body.joint, body.joint.positions == 1, model.leaders[k] == k
+        follows = None if leads else model.couplings[body.joint_name]
         before = joint.before if simple else joint.transform(ca.SX(q[place]))
         after = joint.after if simple else ca.SX.eye(4)
-        low, high = joint.limits.position
+        low, high = (float(side[place][0]) if simple else 0.0 for side in limits)
         reach = _RANGE if joint.turns else max(size, 1.0) / 2
         bodies.append({
             "name": body.joint_name,
@@ -176,10 +178,13 @@ def _joints(figure: Skeleton, q: np.ndarray) -> dict[str, Any]:
             "after": _numbers(after),
             "angular": _numbers(joint.screw.angular) if simple else [0, 0, 0],
             "linear": _numbers(joint.screw.linear) if simple else [0, 0, 0],
-            "slider": simple,
+            "slider": simple and leads,
+            "leader": model.leaders[k],
+            "ratio": 1.0 if follows is None else follows.ratio,
+            "offset": 0.0 if follows is None else follows.offset,
             "unit": "rad" if joint.turns else "m",
-            "low": float(low) if np.isfinite(low) else min(-reach, float(high) - reach if np.isfinite(high) else 0),
-            "high": float(high) if np.isfinite(high) else max(reach, float(low) + reach if np.isfinite(low) else 0),
+            "low": low if np.isfinite(low) else min(-reach, high - reach if np.isfinite(high) else 0.0),
+            "high": high if np.isfinite(high) else max(reach, low + reach if np.isfinite(low) else 0.0),
             "q": float(q[place][0]) if simple else 0.0,
         })  # fmt: skip
     local = []

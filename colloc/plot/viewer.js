@@ -51,11 +51,11 @@ function moved(angular, linear, q) {
   return [r[0], r[1], r[2], linear[0] * q, r[3], r[4], r[5], linear[1] * q, r[6], r[7], r[8], linear[2] * q];
 }
 
-// World places of the points of a model, whose bodies know their coordinates q.
+// World places of the points of a model, whose bodies know their coordinates q, or whose they follow.
 function placed(model, out) {
   const frames = [];
   model.bodies.forEach((body, k) => {
-    const here = times(times(body.before, moved(body.angular, body.linear, body.q)), body.after);
+    const here = times(times(body.before, moved(body.angular, body.linear, body.ratio * model.bodies[body.leader].q + body.offset)), body.after);
     frames.push(body.parent < 0 ? here : times(frames[body.parent], here));
   });
   model.points.forEach(([body, x, y, z], i) => {

@@ -23,7 +23,7 @@ from colloc.models.human.human55 import human55
 from colloc.models.puma560 import puma560
 from colloc.models.two_link import LENGTH, two_link
 from colloc.plot.bars import bars_of
-from colloc.plot.recording import recorded
+from colloc.plot.recording import solution_recording
 from colloc.plot.skeleton import Skeleton, places, skeleton_from
 from colloc.plot.viewer import Viewer, packed
 from tests.support.random_trees import random_tree
@@ -154,6 +154,21 @@ def test_the_page_moves_a_model_as_colloc_does(seed: int):
         assert index == k
         known = local if k < 0 else co.model.point_motion(model, model.bodies[k].name, tuple(local), q=ca.SX(second))[0]
         np.testing.assert_allclose(place, np.array(ca.DM(ca.SX(known))).ravel(), atol=2e-5)
+
+
+def test_the_page_moves_joints_that_follow_others():
+    wheel = {"mass": 1.0, "inertia": (0.01, 0.01, 0.02)}
+    pinion = co.Body("pinion", co.revolute(), tip=(0.1, 0, 0), **wheel)
+    gear = co.Body("gear", co.revolute(placement=co.placement((0.3, 0, 0))), tip=(0.2, 0, 0), **wheel)
+    meshed = co.Model([pinion, gear], couplings={"gear": co.model.Coupling("pinion", ratio=-0.5, offset=0.1)})
+    scene = scene_of(co.plot.view(meshed))
+    assert [body["slider"] for body in scene["model"]["bodies"]] == [True, False]
+    scene["model"]["bodies"][0]["q"] = 0.8
+    read = np.array(in_node("page.placed(v.model, [])", model=scene["model"])).reshape(-1, 3)
+    tips = [bar[0] for bar in scene["recordings"][0]["segments"][0]["bars"] if bar[4] == "tip"]
+    angle = -0.5 * 0.8 + 0.1
+    expected = [(0.1 * np.cos(0.8), 0.1 * np.sin(0.8), 0), (0.3 + 0.2 * np.cos(angle), 0.2 * np.sin(angle), 0)]
+    np.testing.assert_allclose(read[tips], expected, atol=1e-6)
 
 
 def figure_of(model: co.Model, *postures: np.ndarray) -> Skeleton:
@@ -448,11 +463,13 @@ def test_arguments_that_do_not_go_together_are_refused(problem: co.Problem, swin
     u = co.Unknown("u")
     x = co.State("x", rate=lambda now: now.u)
     ends = [co.initial(states={"x": 0.0}), co.final(states={"x": 1.0})]
-    run = co.solve(co.Problem(None, 1.0, co.integral(lambda now: now.u**2), ends, unknowns=[u, x]), co.BSpline(5))
+    run = co.solve(
+        co.Problem(co.Model.empty(), 1.0, co.integral(lambda now: now.u**2), ends, unknowns=[u, x]), co.BSpline(5)
+    )
     for draw in (view, co.plot.motion):
         with pytest.raises(co.InputError, match="a problem of states alone has no stick figure"):
             draw(run)
 
 
 def test_recordings_of_many_motions_have_fewer_times(swing: co.Solution):
-    assert recorded(swing, share=0.25).segments[0].t.size < recorded(swing).segments[0].t.size
+    assert solution_recording(swing, share=0.25).segments[0].t.size < solution_recording(swing).segments[0].t.size
