@@ -16,6 +16,7 @@ from colloc.support.files import check_writable, write_atomically
 
 FIGURES = (".png", ".pdf", ".svg")
 FILMS = (".html", ".gif")
+MEANINGS = {".html": "a page that plays it, .html", ".gif": "a film, .gif"}
 Film = co.Solution | co.solution.SequenceSolution | Callable[[str, float], object]
 
 
@@ -92,7 +93,7 @@ def arguments(
     figure : bool
         Whether the study draws one.
     animation : tuple of str
-        Suffixes of the film that `finish` writes; empty for a study without a motion, as for one without a figure.
+        Suffixes of what `finish` writes of the motion; empty for a study without one, as for one without a figure.
 
     Returns
     -------
@@ -108,7 +109,8 @@ def arguments(
         parser.add_argument("--figure", metavar="FILE", default=default, help="the figure (default %(default)s)")
     animation = animation if figure else ()
     if animation:
-        parser.add_argument("--animation", metavar="FILE", help=f"the motion as a film, {' or '.join(animation)}")
+        meaning = " or ".join(MEANINGS[suffix] for suffix in animation)
+        parser.add_argument("--animation", metavar="FILE", help=f"the motion: {meaning}")
     for option in options:
         if option.default is False:
             parser.add_argument(f"--{option.name}", action="store_true", help=option.meaning)
@@ -172,14 +174,17 @@ def finish(args: argparse.Namespace, numbers: Mapping[str, float], film: Film | 
         From `arguments`.
     numbers : mapping of str to float
     film : Solution, SequenceSolution or callable, optional
-        The motion, or what writes the film to a path at a number of frames per second; for studies with a motion.
+        The motion, or what writes the film to a path, a .gif at a number of frames per second; for studies with a
+        motion.
     """
     if film is not None and args.animation:
         fps = 10.0 if args.quick else 30.0
-        if isinstance(film, co.Solution | co.solution.SequenceSolution):
+        if not isinstance(film, co.Solution | co.solution.SequenceSolution):
+            film(args.animation, fps)
+        elif args.animation.lower().endswith(".gif"):
             co.plot.animate(film, args.animation, fps)
         else:
-            film(args.animation, fps)
+            co.plot.view(film).save(args.animation)
     for kind in ("figure", "animation"):
         if path := getattr(args, kind, None):
             print(f"  {kind}: {path}")

@@ -9,8 +9,11 @@ posture     the stick figure of a solution, of a closed chain, of phases in turn
 scene       axes in which a mechanism moves, in its plane or in space
 motion      the stick figure over time, of a solution or of a guess
 summary     all of these on a page
-animation   the moving stick figure
-player      files that play images
+animation   the moving stick figure as a GIF
+bars        solid bars in place of the lines of a stick figure
+recording   what a viewer plays: solids, curves, forces and paths over time
+viewer      the page that plays them
+view        a viewer of a model, of a posture, or of motions
 iterations  how a solver got to its answer
 refinement  how a grid was refined, and its errors
 certificate switching functions and the Hamiltonian of an answer
@@ -30,11 +33,12 @@ from colloc.plot.over_time import joints, reactions, torques
 from colloc.plot.refinement import error, rounds
 from colloc.plot.summary import summary
 from colloc.plot.tornado import tornado
+from colloc.plot.view import view
 from colloc.support.packages import present
 
 __all__ = [
     "animate", "certificate", "convergence", "descents", "error", "guess", "joints", "map", "motion", "optima",
-    "reactions", "rounds", "save_figure", "show", "summary", "tornado", "torques",
+    "reactions", "rounds", "save_figure", "show", "summary", "tornado", "torques", "view",
 ]  # fmt: skip
 
 present(__name__)

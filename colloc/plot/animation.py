@@ -1,12 +1,13 @@
-"""The moving stick figure, as a GIF or as a page that plays it."""
+"""The moving stick figure as a GIF."""
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -14,7 +15,6 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from colloc.plot.motion import Stick, draw_paths
-from colloc.plot.player import Player, player, write_gif
 from colloc.plot.posture import skeleton
 from colloc.plot.sampling import checked, fine_times, title_of
 from colloc.plot.scene import Scene, make_scene
@@ -22,50 +22,38 @@ from colloc.plot.skeleton import Pose, StickFigure
 from colloc.plot.style import END, plain, styled
 from colloc.solution import SequenceSolution, Solution
 from colloc.support.checks import InputError, finite_number, quoted
-from colloc.support.files import check_writable
+from colloc.support.files import check_writable, write_atomically
 
 _MOST = 100_000  # frames of a film
 _SHORT, _COMFORTABLE = 1.0, 3.0  # s; motions shorter than the first are slowed down to last about the second
 _FASTEST_GIF = 50.0  # frames per second; browsers do not play GIFs faster
 _COLORS = 256
-
-
-@overload
-def animate(
-    solution: Solution | SequenceSolution, path: None = None, fps: float = 30, slow: float | None = None
-) -> Player: ...
-
-
-@overload
-def animate(
-    solution: Solution | SequenceSolution, path: str | os.PathLike[str], fps: float = 30, slow: float | None = None
-) -> Path: ...
+_HOLD = 1000  # ms that a GIF rests on its last image
 
 
 def animate(
     solution: Solution | SequenceSolution,
-    path: str | os.PathLike[str] | None = None,
+    path: str | os.PathLike[str],
     fps: float = 30,
     slow: float | None = None,
-) -> Path | Player:
-    """The moving stick figure with the path of every tip and the time, for a notebook or written to a file.
+) -> Path:
+    """The moving stick figure with the path of every tip and the time as a GIF, for where `view` cannot be.
 
     Parameters
     ----------
     solution : Solution or SequenceSolution
-    path : str or PathLike, optional
-        A .gif, or a .html page with a player that needs no network. An existing file is replaced. Without one the
-        player itself is returned, which a notebook shows as the last line of a cell.
+    path : str or PathLike
+        Ends in .gif. An existing file is replaced.
     fps : float [1/s]
-        Frames per second, at most 50 in a GIF.
+        Frames per second, at most 50.
     slow : float, optional
         Duration of the animation over that of the motion; the frame tells when it is not 1. By default real time,
         except that motions shorter than a second are slowed down to about three seconds.
 
     Returns
     -------
-    Path or Player
-        The file, or the player.
+    Path
+        The file.
 
     Raises
     ------
@@ -73,34 +61,41 @@ def animate(
         Before anything is drawn: for anything but a Solution, a path that cannot be written, another suffix, or a
         rate or factor that is not positive.
 
+    See Also
+    --------
+    view : A page on which the motion is played and seen from all sides.
+
     Examples
     --------
-    >>> co.plot.animate(solution, "swing.html", fps=10).name
-    'swing.html'
+    >>> co.plot.animate(solution, "swing.gif", fps=10).name
+    'swing.gif'
     """
     name = title_of(checked(solution))
-    pose, fine = partial(skeleton, solution), fine_times(solution)
-    return film(pose, fine, name, fps, slow) if path is None else write_film(pose, fine, name, path, fps, slow)
+    return write_gif(partial(skeleton, solution), fine_times(solution), name, path, fps, slow)
 
 
-def write_film(
+def write_gif(
     pose: Pose, fine: np.ndarray, name: str, path: str | os.PathLike[str], fps: float = 30, slow: float | None = None
 ) -> Path:
     """Write the film of any stick figure, with paths through times `fine`, shape (N,) [s], from 0 to the end."""
-    file = check_writable(path, (".gif", ".html"))
-    if file.suffix.lower() == ".html":
-        return film(pose, fine, name, fps, slow).save(file)
+    file = check_writable(path, (".gif",))
     if finite_number("fps", fps, positive=True) > _FASTEST_GIF:
-        raise InputError(
-            f"fps must be at most {_FASTEST_GIF:g} in a .gif, got {quoted(fps)}; a .html has no such limit"
-        )
-    write_gif(file, *_film(pose, fine, name, fps, slow))
+        raise InputError(f"fps must be at most {_FASTEST_GIF:g} in a .gif, got {quoted(fps)}")
+    images, rate = _film(pose, fine, name, fps, slow)
+    _save(file, images, rate)
     return file
 
 
-def film(pose: Pose, fine: np.ndarray, name: str, fps: float = 30, slow: float | None = None) -> Player:
-    """A player of any stick figure, as `write_film`."""
-    return player(*_film(pose, fine, name, fps, slow), name)
+def _save(path: Path, images: list[Image.Image], fps: float) -> None:
+    """An endlessly repeated GIF.
+
+    GIF delays are whole hundredths of a second: they are rounded so that the sum keeps pace, not each on its own.
+    """
+    ticks = np.round(np.arange(len(images)) * 100 / fps).astype(int)
+    durations = [*(10 * np.diff(ticks)).tolist(), _HOLD]
+    frames, buffer = images[1:], io.BytesIO()
+    images[0].save(buffer, "gif", save_all=True, append_images=frames, duration=durations, loop=0, optimize=False)
+    write_atomically(path, buffer.getvalue())
 
 
 @styled

@@ -93,16 +93,24 @@ def guess(
     >>> figure = co.plot.guess(problem, co.line((0.0, -2.0), (1.0, -1.0)))
     """
     instance("problem", problem, Problem | Phases)
+    count("frames", frames, at_least=2)
+    pose, duration = guess_pose(problem, guess)
+    solved = isinstance(guess, Solution | SequenceSolution)
+    times = fine_times(guess) if solved else np.linspace(0, duration, _FINE)
+    return _page(pose, times, frames, canvas)
+
+
+def guess_pose(problem: Problem | Phases, guess: Any) -> tuple[Pose, float]:
+    """The stick figure of the motion from which a solve would start, and its duration [s]."""
     if not all(phase.model.n for phase in problem.phases.values()):
         raise InputError("a problem of states alone has no stick figure")
-    count("frames", frames, at_least=2)
     check_kind(problem, guess)
     if isinstance(guess, Solution | SequenceSolution):
-        return _page(partial(skeleton, guess), fine_times(guess), frames, canvas)
+        return partial(skeleton, guess), guess.duration
     guesses = phase_guesses(problem, guess)
     starts = [_start(phase, guesses[name]) for name, phase in problem.phases.items()]
     poses, durations = zip(*starts, strict=True)
-    return _page(in_turn(poses, durations), np.linspace(0, sum(durations), _FINE), frames, canvas)
+    return in_turn(poses, durations), sum(durations)
 
 
 def _start(problem: Problem, guess: Any) -> tuple[Callable[[np.ndarray], Skeleton], float]:

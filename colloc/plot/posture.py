@@ -15,6 +15,7 @@ from colloc.plot.sampling import by_phase
 from colloc.plot.skeleton import Pose, Skeleton, Snapshot, StickFigure, Ties, places, skeleton_from
 from colloc.problem import Problem
 from colloc.solution import SequenceSolution, Solution
+from colloc.support.checks import InputError
 from colloc.support.lazy import cached_property
 
 
@@ -25,6 +26,8 @@ def skeleton(solution: Solution | SequenceSolution, t: np.ndarray) -> StickFigur
 
 def skeleton_of(solution: Solution, t: np.ndarray) -> Skeleton:
     """The stick figure of a motion that is not in phases, at times t, shape (N,) [s]."""
+    if not solution.problem.model.n:
+        raise InputError("a problem of states alone has no stick figure")
     capsules = solution.problem.capsules
     model, ties = drawn_model(solution.problem)
     values = solution.evaluate(lambda now: places(model, now.q, capsules), t)
@@ -116,7 +119,7 @@ def chain_pose(
     q of all joints (N, n). Points are further ends of links by name: a body and the point [m] in its frame; they leave
     a path.
     """
-    model, ties = _with_cuts(chain)
+    model, ties = with_cuts(chain)
     ends = [Body(name, fixed(placement(place)), body) for name, (body, place) in (points or {}).items()]
     model = replace(model, bodies=[*model.bodies, *ends])
     q = ca.SX.sym("q", model.n)
@@ -131,10 +134,10 @@ def chain_pose(
 def drawn_model(problem: Problem) -> tuple[Model, Ties]:
     """The model of a problem, with the cuts of its loops and what they tie together, if it has any."""
     chain = getattr(problem.coordinates, "chain", None)
-    return _with_cuts(chain) if isinstance(chain, ClosedChain) else (problem.model, ())
+    return with_cuts(chain) if isinstance(chain, ClosedChain) else (problem.model, ())
 
 
-def _with_cuts(chain: ClosedChain) -> tuple[Model, Ties]:
+def with_cuts(chain: ClosedChain) -> tuple[Model, Ties]:
     """The tree of a chain with a massless body on either side of every cut, and the pairs of these."""
     bodies, ties = list(chain.model.bodies), []
     for loop in chain.loops:

@@ -39,10 +39,13 @@ def title_of(solution: Solution | SequenceSolution) -> str:
     return ", ".join(dict.fromkeys(model.name for model in models(solution)))
 
 
-def fine_times(solution: Solution | SequenceSolution) -> np.ndarray:
-    """Times on every interval, up to its very end, so that a jump between intervals is drawn upright."""
+def fine_times(solution: Solution | SequenceSolution, points: int = _POINTS, least: int = 5) -> np.ndarray:
+    """Times on every interval, up to its very end, so that a jump between intervals is drawn upright.
+
+    Over the whole motion about as many as `points`, or more, and `least` on every interval.
+    """
     ends = solution.mesh_times
-    per_interval = max(5, -(-_POINTS // (ends.size - 1)))
+    per_interval = max(least, -(-points // (ends.size - 1)))
     u = np.linspace(0, 1, per_interval)
     u[-1] -= 1e-9  # still on this interval, not on the next one
     times = ends[:-1, None] + u * np.diff(ends)[:, None]

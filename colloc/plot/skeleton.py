@@ -16,7 +16,7 @@ from colloc.model.kinematics import frames
 from colloc.support.lazy import cached_property
 
 _FLAT = 1e-9  # m; closer than this is the same place
-_PER_BODY, _PER_CAPSULE = 18, 7  # numbers of `places`
+_PER_BODY, _PER_CAPSULE = 21, 7  # numbers of `places`
 _ROOM = 0.3  # of the mechanism's extent: how much is seen of large capsules
 
 
@@ -134,6 +134,7 @@ class Skeleton(StickFigure):
     origin: np.ndarray  # origin of the link frame
     com: np.ndarray  # centre of mass
     tip: np.ndarray  # the body's tip; the origin where it has none
+    axis: np.ndarray  # direction of the joint's axis, of unit length; zero where the joint is fixed
     markers: np.ndarray  # shape (N, n_markers, 3); where the model's markers are
     capsules: tuple[Capsule, ...]
     solids: np.ndarray  # shape (N, n_capsules, 7); start, end and radius of every capsule
@@ -183,22 +184,22 @@ class Skeleton(StickFigure):
         By the name of a marker that is there.
         """
         body, joint, markers = self.model.bodies[k], self.slid[:, k], self._marked(k)
-        furthest = max([self.origin[:, k], *markers.values()], key=lambda place: _apart(place, joint))
+        furthest = max([self.origin[:, k], *markers.values()], key=lambda place: most_apart(place, joint))
         if body.tip is not None:
             name, end = f"the tip of {body.name}", self.tip[:, k]
-        elif _apart(furthest, joint) > _FLAT:
+        elif most_apart(furthest, joint) > _FLAT:
             name, end = f"the tip of {body.name}", furthest
-        elif self._is_point(k) and _apart(self.com[:, k], joint) > _FLAT:
+        elif self._is_point(k) and most_apart(self.com[:, k], joint) > _FLAT:
             name, end = f"the centre of mass of {body.name}", self.com[:, k]
         else:
             name, end = body.name, furthest
-        there = (marker for marker, place in markers.items() if _apart(place, end) < _FLAT)
+        there = (marker for marker, place in markers.items() if most_apart(place, end) < _FLAT)
         return next(there, name), end
 
     def _is_point(self, k: int) -> bool:
         """Whether nothing is known of a body but its joint and its centre of mass."""
         # Measured rather than read off the joints, whose lengths may be unknowns of the problem.
-        return all(_apart(place, self.origin[:, k]) < _FLAT for place in (self.root[:, k], *self._joints_on(k)))
+        return all(most_apart(place, self.origin[:, k]) < _FLAT for place in (self.root[:, k], *self._joints_on(k)))
 
     def _joints_on(self, k: int) -> list[np.ndarray]:
         """Where the joints of a body's children are, to which its link runs."""
@@ -213,21 +214,26 @@ class Skeleton(StickFigure):
             if body == name
         }
 
+    def spurs_of(self, k: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        """From a body's link to its tip, its markers, and what stands for an end: both ends, each shape (N, 3)."""
+        first, last = self.slid[:, k], self.origin[:, k]
+        along = last - first
+        length = np.maximum((along**2).sum(axis=1, keepdims=True), _FLAT**2)
+        spurs = []
+        for place in (self.far_ends[k][1], *self._marked(k).values()):
+            share = ((place - first) * along).sum(axis=1, keepdims=True) / length
+            foot = first + share.clip(0, 1) * along
+            if all(most_apart(place, joint) > _FLAT for joint in (foot, *self._joints_on(k))):
+                spurs.append((foot, place))
+        return spurs
+
     @cached_property
     def _spurs(self) -> np.ndarray:
-        """From the links to tips, markers, and what stands for an end, as lines with gaps, shape (N, 3 spurs, 3)."""
+        """Those of all bodies as lines with gaps, shape (N, 3 spurs, 3)."""
         gap = np.full((self.t.size, 3), np.nan)
-        spurs = [np.zeros((self.t.size, 0, 3))]
-        for k, (_, end) in enumerate(self.far_ends):
-            first, last = self.slid[:, k], self.origin[:, k]
-            along = last - first
-            length = np.maximum((along**2).sum(axis=1, keepdims=True), _FLAT**2)
-            for place in (end, *self._marked(k).values()):
-                share = ((place - first) * along).sum(axis=1, keepdims=True) / length
-                foot = first + share.clip(0, 1) * along
-                if all(_apart(place, joint) > _FLAT for joint in (foot, *self._joints_on(k))):
-                    spurs.append(np.stack([foot, place, gap], axis=1))
-        return np.concatenate(spurs, axis=1)
+        spurs = [spur for k in range(len(self.model.bodies)) for spur in self.spurs_of(k)]
+        lines = [np.stack([foot, place, gap], axis=1) for foot, place in spurs]
+        return np.concatenate([np.zeros((self.t.size, 0, 3)), *lines], axis=1)
 
     @cached_property
     def paths(self) -> dict[str, np.ndarray]:
@@ -286,7 +292,7 @@ class Skeleton(StickFigure):
         return int(gravity.argmax()) if gravity.any() else 2
 
 
-def _apart(a: np.ndarray, b: np.ndarray) -> float:
+def most_apart(a: np.ndarray, b: np.ndarray) -> float:
     """The most that two ways, shape (N, 3), are apart."""
     return float(np.linalg.norm(a - b, axis=1).max())
 
@@ -305,15 +311,15 @@ def skeleton_from(
     bodies, markers = len(model.bodies), len(model.markers)
     splits = np.cumsum([_PER_BODY * bodies, 3 * markers])
     of_bodies, of_markers, of_capsules = np.split(values.T, splits, axis=1)
-    start, root, slid, origin, com, tip = of_bodies.reshape(t.size, 6, bodies, 3).transpose(1, 0, 2, 3)
+    start, root, slid, origin, com, tip, axis = of_bodies.reshape(t.size, 7, bodies, 3).transpose(1, 0, 2, 3)
     marked, solids = of_markers.reshape(t.size, markers, 3), of_capsules.reshape(t.size, len(capsules), _PER_CAPSULE)
-    return Skeleton(model, t, start, root, slid, origin, com, tip, marked, tuple(capsules), solids, ties)
+    return Skeleton(model, t, start, root, slid, origin, com, tip, axis, marked, tuple(capsules), solids, ties)
 
 
 def places(model: Model, q: ca.SX, capsules: Sequence[Capsule] = ()) -> ca.SX:
     """Starts, roots, ends of slides, origins, centres of mass and tips of all bodies, the markers, capsules [m].
 
-    SX, shape (18 n_bodies + 3 n_markers + 7 n_capsules,).
+    After the tips stand the directions of the joints' axes. SX, shape (21 n_bodies + 3 n_markers + 7 n_capsules,).
     """
     zero = ca.SX(model.n, 1)
     transforms = frames(model, q, zero, zero).position
@@ -326,13 +332,11 @@ def places(model: Model, q: ca.SX, capsules: Sequence[Capsule] = ()) -> ca.SX:
         above = ca.SX.eye(4) if parent < 0 else transforms[parent]
         joint = above @ body.joint.before
         root, origin = joint[:3, 3], link[:3, 3]
-        slid = root
-        if body.joint.slides:
-            axis = joint[:3, :3] @ sparse_vector(body.joint.axis)
-            slid = root + axis * ca.dot(axis, origin - root)
+        axis = joint[:3, :3] @ sparse_vector(body.joint.axis)
+        slid = root + axis * ca.dot(axis, origin - root) if body.joint.slides else root
         tip = origin if body.tip is None else placed(body.name, body.tip)
         start = root if parent < 0 else above[:3, 3]
-        columns.append([start, root, slid, origin, placed(body.name, body.com), tip])
+        columns.append([start, root, slid, origin, placed(body.name, body.com), tip, axis])
     rows = [place for places in zip(*columns, strict=True) for place in places]
     rows += [placed(body, point) for body, point in model.markers.values()]
     for capsule in capsules:

@@ -64,10 +64,10 @@ def shown(code: str, picture: str) -> str:
     lines = code.splitlines()
     value = ast.get_source_segment(code, last)
     comment = lines[last.end_lineno - 1].encode()[last.end_col_offset :].decode()
-    if value == "figure" or re.match(r"co\.plot\.(?!save_figure|animate)", value):
+    if value == "figure" or re.match(r"co\.plot\.(?!save_figure|animate|view)", value):
         value = f'co.plot.save_figure({value}, "{picture}.png")'
-    elif re.match(r"co\.plot\.animate\(\w+, fps=", value):  # without a file it is a player in the notebook
-        value = re.sub(r"\((\w+),", rf'(\1, "{picture}.html",', value, count=1)
+    elif re.match(r"co\.plot\.view\(.*\)$", value, flags=re.S) and ".save(" not in value:
+        value = f'{value}.save("{picture}.html")'
     return "\n".join((*lines[: last.lineno - 1], f"print({value}){comment}"))
 
 

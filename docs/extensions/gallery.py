@@ -4,11 +4,9 @@ Pictures lie in ``gallery/pictures``, players in ``static/players``, made by the
 """
 
 import ast
-import base64
 import html
 import os
 import re
-import struct
 from itertools import groupby
 from pathlib import Path
 
@@ -33,8 +31,7 @@ FAMILIES = {
     "running": "Running",
     "walking": "Walking",
 }
-ROOM = (34, 90)  # pixels that players have beside and below their images
-CANVAS = (1000, 640)  # pixels of a player that draws by itself
+WIDE, HIGH = 1000, 640  # pixels of a player
 SOURCE = Path(colloc.__file__).parent / "studies"
 
 
@@ -59,12 +56,8 @@ def family_page(family: str, names: dict[str, str], pictures: Path, players: Pat
 
 
 def player(path: Path) -> str:
-    """A page that plays, in a frame of the size of its images, which is not loaded before readers come to it."""
-    page = path.read_text()
-    image = re.search(r'"(iVBORw0KGgo[^"]{41})', page)
-    sides = struct.unpack(">II", base64.b64decode(image[1])[16:24]) if image else CANVAS
-    wide, high = (side + room for side, room in zip(sides, ROOM, strict=True))
-    look = f"max-width: {wide}px; aspect-ratio: {wide} / {high}"
+    """A page that plays, in a frame that is not loaded before readers come to it."""
+    look = f"max-width: {WIDE}px; aspect-ratio: {WIDE} / {HIGH}"
     title = html.escape(f"Player of {path.stem}")
     source = f"../_static/players/{path.name}"
     frame = f'<iframe class="player" src="{source}" title="{title}" loading="lazy" style="{look}"></iframe>'

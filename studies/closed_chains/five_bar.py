@@ -24,7 +24,6 @@ are left free for this: torques may jump there, and stating them only makes spli
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 import casadi as ca
 import numpy as np
@@ -32,7 +31,6 @@ from matplotlib.lines import Line2D
 
 import colloc as co
 from colloc.models.closed.five_bar import END, FOREARM, RAISED_END, RAISED_START, START, five_bar
-from colloc.plot.animation import write_film
 from colloc.plot.figure import new_figure
 from colloc.plot.iterations import draw_descents
 from colloc.plot.posture import Postures, chain_pose
@@ -40,6 +38,7 @@ from colloc.plot.skeleton import Pose, Skeleton
 from colloc.plot.style import BLUE, GREEN, ORANGE, VERMILLION, legend_below, styled
 from colloc.studies.closed_chains.figures import Limb, draw_loop_forces, draw_snapshots, draw_torques, postures
 from colloc.studies.descents.comparison import TIGHT, Comparison, Published, compare
+from colloc.studies.films import film_of
 from colloc.studies.reporting import arguments, finish
 from colloc.support.display import Table
 
@@ -242,7 +241,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     draw(
         {"without gravity, poses as printed": (found, spline), "with gravity, arm raised": (heavy, raised)}, args.figure
     )
-    return finish(args, numbers, partial(write_film, pose(spline, best), TIMES, spline.chain.model.name, slow=3.0))
+    return finish(args, numbers, film_of(pose(spline, best), DURATION, spline.chain.model.name, slow=3.0))
 
 
 if __name__ == "__main__":

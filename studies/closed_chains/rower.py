@@ -18,14 +18,12 @@ optimum, 0.1 % lower and found from some random starts, differs by a flick of el
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import casadi as ca
 import numpy as np
 
 import colloc as co
 from colloc.models.closed.rower import CATCH, FINISH, HAND, INDEPENDENT, RANGES, TRUNK, oar_load, rower
-from colloc.plot.animation import write_film
 from colloc.plot.figure import new_figure
 from colloc.plot.iterations import draw_descents
 from colloc.plot.posture import chain_pose
@@ -33,6 +31,7 @@ from colloc.plot.skeleton import Skeleton
 from colloc.plot.style import BLUE, GREEN, INK, VERMILLION, legend_below, styled
 from colloc.studies.closed_chains.figures import HANDLES, Limb, draw_loop_forces, draw_strip, draw_torques, postures
 from colloc.studies.descents.comparison import Comparison, Published, compare
+from colloc.studies.films import film_of
 from colloc.studies.reporting import arguments, finish
 
 PUBLISHED = {"bfgs": Published("38", "54430")}  # on a Pentium II of 392 MHz
@@ -168,7 +167,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
         f"{numbers['halfway.trunk']:.2f} s, arms at {numbers['halfway.arms']:.2f} s"
     )
     draw(movement, found, args.figure)
-    film = partial(write_film, pose(movement, optimum), TIMES, movement.chain.model.name, slow=3.0)
+    film = film_of(pose(movement, optimum), DURATION, movement.chain.model.name, slow=3.0)
     return finish(args, numbers, film)
 
 

@@ -11,14 +11,16 @@ from matplotlib.axes import Axes
 
 import colloc as co
 from colloc.models.human.planar import with_ends
-from colloc.models.human.stance import FORWARD, VERTICAL
+from colloc.models.human.stance import FORWARD, ROLL, VERTICAL
 from colloc.plot.figure import new_figure
+from colloc.plot.recording import ForceArrow
 from colloc.plot.style import BLUE, FADE, INK, MUTED, ORANGE, PURPLE, dress, legend_below, styled
 from colloc.studies.films import of_postures
 from colloc.studies.jumping.phases import Jump
 from colloc.studies.reporting import Film
 
 BODY = ("toe", "heel", "ankle", "toe", "ankle", "knee", "hip", "shoulder", "head_top")
+LOADED = 0.03  # of body weight: below, there is no centre of pressure worth drawing
 ARM = ("shoulder", "elbow", "fingertip")  # lines of the stick figure
 
 
@@ -98,7 +100,21 @@ def seen_from_pelvis(jump: Jump, solution: co.solution.SequenceSolution, t: np.n
     return np.column_stack([joints[name] for name in jump.jumper.model.joint_names])
 
 
+def pushes(jump: Jump, solution: co.solution.SequenceSolution, t: np.ndarray) -> list[ForceArrow]:
+    """The ground's force at the centre of pressure, which is where it has no moment; nothing in flight."""
+    tau = solution.at(t).tau
+    upward, forward, moment = (tau[:, jump.joint(name)] for name in (VERTICAL, FORWARD, ROLL))
+    presses = upward > LOADED * jump.weight
+    place = solution.evaluate(lambda now: now.point(*jump.human.feet["both"].ball).position, t)
+    place[:, 2] -= np.divide(moment, upward, out=np.zeros(t.size), where=presses)
+    force = np.column_stack([0 * t, upward, forward])
+    for rows in (place, force):
+        rows[~presses] = np.nan
+    return [ForceArrow("ground", "N", place, force)]
+
+
 def film(jump: Jump, solution: co.solution.SequenceSolution) -> Film:
-    """The jumper with head and feet, in slow motion."""
-    model = with_ends(jump.jumper, "heel", "toe", "head_top")
-    return of_postures(model, partial(seen_from_pelvis, jump, solution), solution.duration, slow=2.0)
+    """The jumper with head, hands and feet, in slow motion."""
+    model = with_ends(jump.jumper, "heel", "toe", "head_top", "fingertip")
+    postures, forces = partial(seen_from_pelvis, jump, solution), partial(pushes, jump, solution)
+    return of_postures(model, postures, solution.duration, 2.0, forces)

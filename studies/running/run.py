@@ -21,7 +21,6 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import casadi as ca
@@ -33,10 +32,11 @@ from colloc.models.human.human import Human
 from colloc.models.human.human55 import FROZEN, human55
 from colloc.models.human.planar import with_ends
 from colloc.models.human.runner2d import runner2d
-from colloc.plot.animation import write_film
 from colloc.plot.figure import new_figure
+from colloc.plot.recording import ForceArrow, load_arrows
 from colloc.plot.skeleton import Skeleton, places, skeleton_from
 from colloc.plot.style import BLUE, FADE, INK, MUTED, ORANGE, dress, legend_below, styled
+from colloc.studies.films import film_of
 from colloc.studies.reporting import Option, Row, arguments, finish, table
 from colloc.studies.running.step import Step
 from colloc.transcription import Keyframes
@@ -118,7 +118,7 @@ def measured(step: Step, solution: co.solution.SequenceSolution) -> dict[str, fl
 
 def stride(step: Step, solution: co.solution.SequenceSolution) -> Callable[[np.ndarray], Skeleton]:
     """The stick figure through two steps, the second the mirror image of the first."""
-    model = with_ends(step.runner, "heel_r", "toe_r", "heel_l", "toe_l", "head_top")
+    model = with_ends(step.runner, "heel_r", "toe_r", "heel_l", "toe_l", "fingertip_r", "fingertip_l", "head_top")
     q = ca.SX.sym("q", model.n)
     placed = ca.Function("placed", [q], [places(model, q)])
     ahead = np.array([step.speed * step.duration * (name == "pelvis_tz_forward") for name in model.joint_names])
@@ -130,6 +130,24 @@ def stride(step: Step, solution: co.solution.SequenceSolution) -> Callable[[np.n
         return skeleton_from(model, t, np.array(placed(postures.T)))
 
     return pose
+
+
+def pushes(step: Step, solution: co.solution.SequenceSolution) -> Callable[[np.ndarray], list[ForceArrow]]:
+    """The ground's force on the right foot, and in the second step on the left one, its mirror image."""
+    stance = solution["stance"]
+
+    def forces(t: np.ndarray) -> list[ForceArrow]:
+        arrows = []
+        for side, begin, mirror in (("right", 0.0, (1, 1, 1)), ("left", step.duration, (-1, 1, 1))):
+            inside = (t >= begin) & (t <= begin + stance.duration)
+            (push,) = load_arrows(stance, t[inside] - begin)
+            tail, vector = np.full((2, t.size, 3), np.nan)
+            tail[inside] = push.tail * mirror + np.array([0.0, 0.0, begin * step.speed])
+            vector[inside] = push.vector * mirror
+            arrows.append(ForceArrow(f"ground, {side} foot", "N", tail, vector))
+        return arrows
+
+    return forces
 
 
 def draw_strip(ax: Axes, name: str, step: Step, solution: co.solution.SequenceSolution) -> None:
@@ -219,8 +237,8 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     notes.append(f"  {sum(alike)} of {len(others)} random starts alike, {unended} without an answer in {PATIENCE:g} s")
     print(table(args.question, rows, notes))
     draw(runs, found, args.figure)
-    fine = np.linspace(0, 2 * step.duration, 301)
-    return finish(args, numbers, partial(write_film, stride(step, solution), fine, runner.model.name, slow=4.0))
+    film = film_of(stride(step, solution), 2 * step.duration, runner.model.name, 4.0, forces=pushes(step, solution))
+    return finish(args, numbers, film)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ WRITE = {
     "npz": lambda path: co.save(found, path),
     "csv": lambda path: co.storage.to_csv(found, path),
     "gif": lambda path: co.plot.animate(found, path, fps=2),
-    "html": lambda path: co.plot.animate(found, path, fps=2),
+    "html": lambda path: co.plot.view(found).save(path),
     "png": lambda path: co.plot.save_figure(figure, path, dpi=40),
     "pdf": lambda path: co.plot.save_figure(figure, path),
 }

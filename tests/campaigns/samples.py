@@ -235,7 +235,7 @@ OWN = {
     "co.track": {"times": "np.linspace(0, 1, 9)", "values": "np.zeros(9)", "of": "lambda now: now.q[0]",
         "weight": "1.0", "deviation": "0.1", "degree": "3", "pieces": "None"},
     "co.model.Joint": {"limits": "co.Limits()"}, "co.Model": {"name": "'name'", "markers": "{'wrist': ('shoulder', (0, 0, 0))}"}, "co.storage.to_csv": {"path": "FOLDER / 'a.csv'"},
-    "co.load": {"path": "saved()"}, "co.plot.animate": {"path": "FOLDER / 'a.gif'", "fps": "2"},
+    "co.load": {"path": "saved()"}, "co.plot.animate": {"path": "FOLDER / 'a.gif'", "fps": "2"}, "co.plot.view": {"x": "solution()", "q": "None", "t": "None"},
     "co.plot.save_figure": {"path": "FOLDER / 'a.png'", "dpi": "20"}, "co.curves.graded": {"intervals": "20"},
     "co.HermiteSimpson": {"intervals": "6"}, "co.Radau": {"intervals": "6"}, "co.BSpline": {"intervals": "6"}, "co.at": {"upper": "1.0"},
     "co.path": {"upper": "1.0"}, "co.boundary": {

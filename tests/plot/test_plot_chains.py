@@ -9,9 +9,10 @@ from colloc import loops
 from colloc.descent import ChainMovement
 from colloc.models.closed.four_bar import COUPLER, CRANK, GROUND, ROCKER, four_bar
 from colloc.models.closed.rower import OAR_PIVOT, SEAT_HEIGHT, rower
-from colloc.plot.animation import write_film
+from colloc.plot.animation import write_gif
 from colloc.plot.motion import draw_poses
 from colloc.plot.posture import chain_pose, skeleton_of
+from colloc.studies.films import film_of
 from tests.descent.test_chain_movement import rest
 
 
@@ -82,8 +83,9 @@ def test_a_movement_is_drawn_and_filmed(tmp_path):
     )
     handles = draw_poses(plt.figure(), 111, pose, times, 5)
     assert [handle.get_label() for handle in handles] == ["start, t = 0", "every 0.25 s", "end, t = 1 s", "path of eye"]
+    assert write_gif(pose, times, "four-bar", tmp_path / "film.gif", fps=5).stat().st_size > 10_000
     for name in ("film.gif", "film.html"):
-        file = write_film(pose, times, "four-bar", tmp_path / name, fps=5)
-        assert file.stat().st_size > 10_000
+        film_of(pose, 1.0, "four-bar")(str(tmp_path / name), 5.0)
+        assert (tmp_path / name).stat().st_size > 10_000
     with pytest.raises(co.InputError, match=r"\.mp4"):
-        write_film(pose, times, "four-bar", tmp_path / "film.mp4")
+        film_of(pose, 1.0, "four-bar")(str(tmp_path / "film.mp4"), 5.0)

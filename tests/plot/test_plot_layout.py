@@ -255,18 +255,3 @@ def test_a_guess_is_drawn_where_a_solve_starts():
         co.plot.guess(problem, "straight")
     with pytest.raises(co.InputError, match="no stick figure"):
         co.plot.guess(co.Problem(co.Model.empty(), 1.0))
-
-
-def test_a_player_is_shown_where_it_is(arm, tmp_path):
-    player = co.plot.animate(arm, fps=5)
-    shown = player._repr_html_()
-    assert shown.startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
-    assert shown.count("<iframe") == shown.count("</iframe>") == 1
-    assert 'sandbox="allow-scripts"' in shown
-    assert player.save(tmp_path / "film.html").read_text() == player.page
-    assert co.plot.animate(arm, tmp_path / "same.html", fps=5).read_text() == player.page
-    assert repr(player).startswith("Player of two-link arm, ")
-    with pytest.raises(co.InputError, match=r"must end in \.html"):
-        player.save(tmp_path / "film.gif")
-    with pytest.raises(co.InputError, match="fps must be finite and positive"):
-        co.plot.animate(arm, fps=0)

@@ -79,9 +79,9 @@ def quick(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jump, "solved", lambda *args: found.append(original(*args)) or found[-1])
         words = ["--quick", "--json", str(place / "numbers.json"), "--figure", str(place / "figure.png")]
-        numbers = jump.main([*words, "--animation", str(place / "film.gif")])
+        numbers = jump.main([*words, "--animation", str(place / "film.html")])
     assert numbers == json.loads((place / "numbers.json").read_text())
-    assert all((place / name).stat().st_size > 20_000 for name in ("figure.png", "film.gif"))
+    assert all((place / name).stat().st_size > 20_000 for name in ("figure.png", "film.html"))
     return numbers, found[0]
 
 
@@ -116,6 +116,22 @@ def test_the_ground_does_what_the_phases_say(quick):
         for s, t in ((before, before.duration), (after, 0.0))
     ]
     np.testing.assert_allclose((lost[1] - lost[0])[1:], [heel + ball, forward], rtol=1e-5, atol=1e-5)
+
+
+def test_the_ground_presses_within_the_feet(quick):
+    solution, posed = quick[1], Jump(jumper2d())
+    t = np.linspace(0, solution.duration, 200)
+    (arrow,) = figures.pushes(posed, solution, t)
+    ball = solution.evaluate(lambda now: now.point(*posed.human.feet["both"].ball).position, t)
+    behind, ahead = posed.foot
+    from_ball = (arrow.tail - ball)[:, 2]
+    assert np.nanmin(from_ball) > -behind - 1e-3
+    assert np.nanmax(from_ball) < ahead + 1e-3
+    starts = solution.start_times
+    assert np.nanmax(np.abs(from_ball[(t > starts["toes"]) & (t < starts["flight"])])) < 5e-3  # on the balls
+    flies = (t > starts["flight"]) & (t < starts["landing"])
+    assert np.isnan(arrow.vector[flies]).all()
+    assert np.isfinite(arrow.vector[t < starts["toes"]]).all()
 
 
 def test_the_jumper_in_the_film_is_the_jumper(quick):

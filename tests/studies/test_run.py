@@ -24,9 +24,9 @@ def quick(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "solved", lambda *args: found.append(original(*args)) or found[-1])
         words = ["--quick", "--json", str(place / "numbers.json"), "--figure", str(place / "figure.png")]
-        numbers = run.main([*words, "--animation", str(place / "film.gif")])
+        numbers = run.main([*words, "--animation", str(place / "film.html")])
     assert numbers == json.loads((place / "numbers.json").read_text())
-    assert all((place / name).stat().st_size > 20_000 for name in ("figure.png", "film.gif"))
+    assert all((place / name).stat().st_size > 20_000 for name in ("figure.png", "film.html"))
     return numbers, found[0]
 
 
@@ -38,6 +38,20 @@ def test_the_run_in_its_quick_form(quick):
     assert 0.2 < numbers["planar.contact_time"] < 0.3
     assert 1.5 < numbers["planar.peak_force"] < 2.5
     assert numbers["planar.violation"] < 1e-2
+
+
+def test_the_ground_pushes_each_foot_in_turn(quick):
+    """As arrows of the film: the left foot's are the right one's a step later and further on."""
+    solution, t = quick[1], np.linspace(0, 0.64, 401)
+    right, left = run.pushes(STEP, solution)(t)
+    stands = np.isfinite(right.tail[:, 0])
+    assert stands.mean() == pytest.approx(solution["stance"].duration / 0.64, abs=0.01)
+    later = np.flatnonzero(stands) + 200
+    np.testing.assert_allclose(left.tail[later], right.tail[stands] + [0, 0, 3.0 * 0.32], atol=1e-9)
+    np.testing.assert_allclose(left.vector[later], right.vector[stands], atol=1e-6)
+    assert np.abs(right.tail[stands, 1]).max() < 0.02  # m, above the ground
+    impulse = right.vector[stands, 1].mean() * solution["stance"].duration
+    assert impulse == pytest.approx(STEP.weight * 0.32, rel=0.02)  # carries the weight through the step
 
 
 def test_a_step_goes_on_as_its_mirror_image(quick):

@@ -22,7 +22,7 @@ def test_starts_begin_and_end_where_the_problem_does():
 
 
 def test_the_study_in_its_quick_form(tmp_path):
-    file, film = tmp_path / "numbers.json", tmp_path / "film.gif"
+    file, film = tmp_path / "numbers.json", tmp_path / "film.html"
     words = ["--quick", "--json", str(file), "--animation", str(film), "--figure", str(tmp_path / "figure.png")]
     numbers = swing_up.main(words)
     assert numbers == json.loads(file.read_text())

@@ -1,25 +1,24 @@
-"""Page that plays a predicted walk: two strides, force arrows, and a camera that goes round."""
+"""Page on which a predicted walk is viewed: a stride that goes on, with the forces of the ground."""
 
 from __future__ import annotations
 
-import json
-from html import escape
 from pathlib import Path
-from string import Template
 
 import numpy as np
 
+from colloc.plot.bars import RoundBar
+from colloc.plot.recording import CurveGroup, ForceArrow, Recording, Segment
+from colloc.plot.viewer import viewer
 from colloc.studies.walking.picture.body import LIMBS, NAMES, Arrow, strides
 from colloc.studies.walking.report.report import Report
-from colloc.support.files import write_atomically
 
-TEMPLATE = Path(__file__).parent / "player.html"
-FRAMES = 50  # pictures of a step
-STRIDES = 2
+FRAMES = 80  # pictures of a step
+SLOW = 2.0
+ANGLES = ("hip", "knee", "ankle")
 
 
 def write_animation(report: Report, path: str | Path) -> None:
-    """Write a page that holds everything it needs and draws on a canvas.
+    """Write a page that holds everything it needs.
 
     Parameters
     ----------
@@ -28,37 +27,32 @@ def write_animation(report: Report, path: str | Path) -> None:
         A .html file; replaced if it exists.
     """
     step, solution = report.step, report.solution
-    film = strides(step, solution, STRIDES, FRAMES)
-    points = np.stack([film.points[name] for name in NAMES], axis=1)
-    scene = {
-        "limbs": [
-            [NAMES.index(limb.start), NAMES.index(limb.end), limb.thick, limb.thin, limb.color] for limb in LIMBS
-        ],
-        "points": _short(points.reshape(points.shape[0], -1), 4),
-        "arrows": [_arrow(film.right), _arrow(film.left)],
-        "pelvis": NAMES.index("pelvis"),
-        "thickness": film.thickness,
-        "length": step.length,
-        "side": step.side,
-        "sole": step.sole,
-        "steps": 2 * STRIDES,
-        "duration": solution.duration,
-    }
-    subtitle = f"{step.speed:g} m/s, steps of {step.length:.3g} m in {solution.duration:.3g} s"
-    page = Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
-        title=escape(f"{report.step.human.model.name}, predicted walking"),
-        subtitle=escape(subtitle),
-        scene=json.dumps(scene, separators=(",", ":")),
+    shown = strides(step, solution, 1, FRAMES)
+    onward = np.array([0.0, 0.0, 2 * step.length])  # m, in a stride, after which all is as it was
+
+    def closed(rows: np.ndarray, shift: np.ndarray) -> np.ndarray:
+        return np.vstack([rows, rows[:1] + shift])
+
+    def arrow(side: str, pressed: Arrow) -> ForceArrow:
+        force = closed(pressed.force, 0 * onward) * step.weight
+        return ForceArrow(f"ground, {side} foot", "N", closed(pressed.place, onward), force)
+
+    t = np.append(shown.t, 2 * solution.duration)
+    points = np.stack([closed(shown.points[name], onward) for name in NAMES], axis=1)
+    bars = tuple(
+        RoundBar(NAMES.index(start), NAMES.index(end), shown.thickness * thick, shown.thickness * thin, color)
+        for start, end, thick, thin, color in LIMBS
     )
-    write_atomically(Path(path), page.encode())
-
-
-def _short(values: np.ndarray, digits: int) -> list:
-    """Numbers of few digits, None in place of NaN."""
-    rounded = np.round(values, digits).astype(object)
-    rounded[np.isnan(values)] = None
-    return rounded.tolist()
-
-
-def _arrow(arrow: Arrow) -> list:
-    return _short(np.hstack([arrow.place[:, [0, 2]], arrow.force]), 4)
+    arrows = arrow("right", shown.right), arrow("left", shown.left)
+    upward = np.nan_to_num(np.column_stack([arrow.vector[:, 1] for arrow in arrows]) / step.weight)
+    percent = 50 * t / solution.duration
+    angles = np.column_stack([np.interp(percent, report.percent, report.curves[name]) for name in ANGLES])
+    groups = (
+        CurveGroup("upward force", "body weight", ("right foot", "left foot"), upward),
+        CurveGroup("angle of the right side", "deg", ANGLES, angles),
+    )
+    low, high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
+    words = f"{step.speed:g} m/s, steps of {step.length:.3g} m in {solution.duration:.3g} s"
+    segment = Segment(t, points, bars, groups=groups, arrows=arrows)
+    title = f"{step.human.model.name}, predicted walking"
+    viewer([Recording(title, (segment,), {}, low, high, 1, detail=words)], title, SLOW).save(path)

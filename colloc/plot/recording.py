@@ -1,0 +1,185 @@
+"""What a viewer plays: solid mechanisms over time, with their curves, forces and paths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from colloc.plot.bars import RoundBar, bars_of
+from colloc.plot.posture import Successive, skeleton
+from colloc.plot.sampling import by_phase, fine_times, title_of
+from colloc.plot.skeleton import Pose, Skeleton, StickFigure
+from colloc.problem import Instant
+from colloc.solution import SequenceSolution, Solution
+from colloc.support.display import short
+
+_TIMES = 160  # of a recording, at least
+_TINY = 1e-9  # of the largest: no force
+
+
+class CurveGroup(NamedTuple):
+    """Quantities of one kind over time."""
+
+    label: str
+    unit: str
+    names: tuple[str, ...]
+    values: np.ndarray  # shape (N, names)
+
+
+class ForceArrow(NamedTuple):
+    """A force or a moment over time, NaN where there is none."""
+
+    name: str
+    unit: str  # "N" or "N m"; all of a unit are drawn to one scale
+    tail: np.ndarray  # shape (N, 3) [m]
+    vector: np.ndarray  # shape (N, 3)
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """A part of a motion with the same bodies all along.
+
+    Parameters
+    ----------
+    t : ndarray, shape (N,) [s]
+        Times of the whole motion.
+    points : ndarray, shape (N, points, 3) [m]
+    bars : sequence of RoundBar
+        Between points.
+    name : str
+        Of the phase, if it is one.
+    joints : sequence of str
+        Names by the numbers that bars give.
+    groups : sequence of CurveGroup
+    arrows : sequence of ForceArrow
+    """
+
+    t: np.ndarray
+    points: np.ndarray
+    bars: tuple[RoundBar, ...]
+    name: str = ""
+    joints: tuple[str, ...] = ()
+    groups: tuple[CurveGroup, ...] = ()
+    arrows: tuple[ForceArrow, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """A motion as a viewer plays it.
+
+    Parameters
+    ----------
+    name : str
+    segments : sequence of Segment
+        One after another in time.
+    paths : mapping of str to ndarray, shape (N, 3) [m]
+        Ways of tips, at the times of all segments.
+    low, high : ndarray, shape (3,) [m]
+        Corners of the box that is to be seen.
+    up : int
+        World axis that points upwards.
+    plane : (int, int), optional
+        World axes to the right and upwards of the plane in which it moves.
+    detail : str
+        A few words more.
+    ghost : bool
+        Whether it is drawn faintly, without curves.
+    """
+
+    name: str
+    segments: tuple[Segment, ...]
+    paths: dict[str, np.ndarray]
+    low: np.ndarray
+    high: np.ndarray
+    up: int
+    plane: tuple[int, int] | None = None
+    detail: str = ""
+    ghost: bool = False
+
+    def having(self, groups: Sequence[CurveGroup] = (), arrows: Sequence[ForceArrow] = ()) -> Recording:
+        """This motion, which has one segment, with more curves and forces at its times."""
+        (segment,) = self.segments
+        more = replace(segment, groups=(*segment.groups, *groups), arrows=(*segment.arrows, *arrows))
+        return replace(self, segments=(more,))
+
+
+def solution_recording(solution: Solution | SequenceSolution, name: str = "", share: float = 1.0) -> Recording:
+    """A solution with its positions, torques, signals and loads; of several each at a share of the times."""
+    t = fine_times(solution, int(_TIMES * share), least=2)
+    figure = skeleton(solution, t)
+    recording = from_figure(figure, name or title_of(solution), f"{solution.status}, cost {short(solution.cost)}")
+    phases = [(phase, name) for name, phase in solution.phases.items()]
+    parts = []
+    for segment, (phase, times) in zip(recording.segments, by_phase(solution, t), strict=True):
+        label = next(label for other, label in phases if other is phase)
+        groups, arrows = _groups(phase, times), tuple(load_arrows(phase, times))
+        parts.append(replace(segment, name=label, groups=groups, arrows=arrows))
+    return replace(recording, segments=tuple(parts))
+
+
+def from_figure(figure: StickFigure, name: str, detail: str = "", *, ghost: bool = False) -> Recording:
+    """A stick figure over time, without curves and forces."""
+    segments, first = [], 0
+    parts = figure.parts if isinstance(figure, Successive) else (figure,)
+    for part in parts:
+        assert isinstance(part, Skeleton)
+        made, last = bars_of(part), first + part.t.size
+        bars = made.bars
+        if ghost:
+            bars = [bar for bar in bars if bar.look not in ("obstacle", "capsule", "base", "marker")]
+        segments.append(Segment(figure.t[first:last], made.points, tuple(bars), joints=part.model.joint_names))
+        first = last
+    low, high = figure.view
+    return Recording(name, tuple(segments), figure.paths, low, high, figure.vertical, figure.plane, detail, ghost)
+
+
+def curves_by_unit(label: str, names: Sequence[str], units: Sequence[str], values: np.ndarray) -> list[CurveGroup]:
+    """Quantities of joints, shape (N, names), as a group for each unit; forces are called so."""
+    groups = []
+    for unit in sorted(dict.fromkeys(units), key=("rad", "N m", "m", "N").index):
+        members = [k for k, other in enumerate(units) if other == unit]
+        shown = tuple(names[k] for k in members)
+        groups.append(CurveGroup("force" if unit == "N" else label, unit, shown, np.asarray(values)[:, members]))
+    return groups
+
+
+def guess_recording(pose: Pose, duration: float, name: str, *, ghost: bool) -> Recording:
+    """The motion of a guess, which has nothing but postures."""
+    return from_figure(pose(np.linspace(0, duration, _TIMES)), name, ghost=ghost)
+
+
+def _groups(phase: Solution, times: np.ndarray) -> tuple[CurveGroup, ...]:
+    """Positions and torques by unit, then unknown signals and states."""
+    model, sample = phase.problem.model, phase.at(times)
+    groups = curves_by_unit("position", model.position_names, model.position_units, sample.q)
+    groups += curves_by_unit("torque", model.joint_names, model.torque_units, sample.tau)
+    for name, values in sample.signals.items():
+        rows = np.asarray(values).reshape(times.size, -1)
+        names = (name,) if rows.shape[1] == 1 else tuple(f"{name}[{k}]" for k in range(rows.shape[1]))
+        groups.append(CurveGroup(name, "", names, rows))
+    return tuple(groups)
+
+
+def load_arrows(phase: Solution, times: np.ndarray) -> list[ForceArrow]:
+    """Forces and moments of the problem's loads, where they act in the world."""
+    loads = phase.problem.loads
+    if not loads:
+        return []
+
+    def acting(now: Instant) -> Any:
+        parts = [(now.point(load.body, load.point).position, load.force, load.moment) for load in now.loads or ()]
+        return ca.densify(ca.vertcat(*(entry for part in parts[: len(loads)] for entry in part)))
+
+    rows = phase.evaluate(acting, times).reshape(times.size, len(loads), 3, 3)
+    largest = np.linalg.norm(rows, axis=3).max(axis=(0, 1))
+    arrows = []
+    for number, load in enumerate(loads):
+        for part, unit in ((1, "N"), (2, "N m")):
+            vector = rows[:, number, part]
+            if np.linalg.norm(vector, axis=1).max() > max(_TINY * largest[part], _TINY):
+                arrows.append(ForceArrow(f"load on {load.body}", unit, rows[:, number, 0], vector))
+    return arrows

@@ -1,0 +1,200 @@
+"""A viewer of a model, of a posture, or of motions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Listing
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from colloc.loops import ClosedChain
+from colloc.model import Model
+from colloc.model.kinematics import frames
+from colloc.plot.bars import bars_of
+from colloc.plot.motion import guess_pose
+from colloc.plot.posture import with_cuts
+from colloc.plot.recording import curves_by_unit, from_figure, guess_recording, solution_recording
+from colloc.plot.sampling import title_of
+from colloc.plot.skeleton import Skeleton, places, skeleton_from
+from colloc.plot.viewer import Viewer, viewer
+from colloc.problem import Problem, Sequence
+from colloc.solution import SequenceSolution, Solution
+from colloc.support.checks import InputError, as_tuple, finite_array, finite_number, quoted, spelt, text
+from colloc.sweeps import Optima, Sweep
+
+Viewed = Model | ClosedChain | Problem | Sequence | Solution | SequenceSolution | Sweep | Optima
+_RANGE = np.pi  # rad, of a slider of a joint without limits; of a slide as much as the mechanism is long
+_KINDS = "a Model, a ClosedChain, a Problem, a Solution, a list of Solutions, a Sweep or Optima"
+
+
+@spelt
+def view(
+    x: Viewed | Listing[Solution | SequenceSolution],
+    q: Any = None,
+    t: Any = None,
+    *,
+    labels: Listing[str] | None = None,
+    guess: Any = None,
+    slow: float | None = None,
+) -> Viewer:
+    """A page on which a mechanism is seen from all sides, moved, or played: one file that needs no network.
+
+    It turns, shifts and zooms with the mouse, with fingers and by keys, and has the time, the curves of the joints and
+    the names of the phases below. Links are as thick as water of their mass would make them; obstacles, capsules on
+    links, markers, ways of the tips, and forces and moments of loads are drawn as well. Of a model every joint has a
+    slider.
+
+    Parameters
+    ----------
+    x : Model, ClosedChain, Problem, Sequence, Solution, SequenceSolution, Sweep, Optima or sequence of solutions
+        Of a problem the motion from which a solve would start is played. Several solutions are drawn on top of each
+        other or side by side; those of a sweep are those of its cases that have one.
+    q : shape (n_q,), or (N, n_q) with t [rad, m], optional
+        Posture of a model or of a chain, or a motion of it; a model is shown as it is placed, a chain as assembled.
+    t : shape (N,) [s], optional
+        Rising times of postures.
+    labels : sequence of str, optional
+        Names of several solutions.
+    guess : optional
+        What a solve began with, as in `solve`, or True for its default: a ghost beside a solution. Of a problem the
+        guess itself.
+    slow : float, optional
+        Duration of the play over that of the motion; by default real time, and about three seconds for motions shorter
+        than one.
+
+    Returns
+    -------
+    Viewer
+        Shown by notebooks as the last line of a cell; ``.save("view.html")`` writes it.
+
+    Raises
+    ------
+    InputError
+        For anything else, models with symbols, postures of another shape, labels that are not one for each solution,
+        a sweep without a solution, or a guess that does not fit.
+
+    Examples
+    --------
+    >>> co.plot.view(solution, guess=True)
+    Viewer of two-link arm, ... kB: .save('view.html'), or the last line of a cell
+    >>> co.plot.view(model, (0.5, -1.0)).save("posture.html").name
+    'posture.html'
+    """
+    if slow is not None:
+        finite_number("slow", slow, positive=True)
+    if isinstance(x, Model | ClosedChain):
+        for name, value in (("labels", labels), ("guess", guess)):
+            if value is not None:
+                raise InputError(f"{name} goes with solutions, got {quoted(value)} beside {quoted(x)}")
+        return _mechanism(x, q, t, slow)
+    if q is not None or t is not None:
+        raise InputError(f"q and t are postures of a Model or a ClosedChain, got them beside {quoted(x)}")
+    if isinstance(x, Problem | Sequence):
+        pose, duration = guess_pose(x, None if guess is True else guess)
+        name = ", ".join(dict.fromkeys(problem.model.name for problem in x.phases.values()))
+        return viewer([guess_recording(pose, duration, "guess", ghost=False)], name, slow)
+    solutions, names = _solutions(x)
+    if labels is not None:
+        names = [text("label", label) for label in as_tuple("labels", labels)]
+        if len(names) != len(solutions):
+            raise InputError(f"labels must be one for each of {len(solutions)} solutions, got {quoted(labels)}")
+    share = max(0.25, 1.5 / (0.5 + len(solutions)))
+    recordings = [solution_recording(solution, name, share) for solution, name in zip(solutions, names, strict=True)]
+    if guess is not None:
+        pose, duration = guess_pose(solutions[0].problem, None if guess is True else guess)
+        recordings.append(guess_recording(pose, duration, "guess", ghost=True))
+    title = ", ".join(dict.fromkeys(title_of(solution) for solution in solutions))
+    return viewer(recordings, title, slow)
+
+
+def _solutions(x: Any) -> tuple[list[Solution | SequenceSolution], list[str]]:
+    """All solutions with names; InputError for what has none."""
+    if isinstance(x, Solution | SequenceSolution):
+        return [x], [title_of(x)]
+    if isinstance(x, Sweep):
+        cases = [case for case in range(len(x)) if case not in x.failed]
+        if not cases:
+            raise InputError("no case of the sweep has a solution")
+        names = [", ".join(f"{name} = {x[name][case]:.4g}" for name in x.names) for case in cases]
+        return [x.solution(case) for case in cases], names
+    if isinstance(x, Optima):
+        solutions = [optimum.solution for optimum in x.optima]
+        return solutions, [f"optimum {k}" for k in range(len(solutions))]
+    solutions = list(x) if isinstance(x, list | tuple) else []
+    if not solutions or not all(isinstance(item, Solution | SequenceSolution) for item in solutions):
+        raise InputError(f"x must be {_KINDS}, got {quoted(x)}")
+    return solutions, [f"solution {k + 1}" for k in range(len(solutions))]
+
+
+def _mechanism(x: Model | ClosedChain, q: Any, t: Any, slow: float | None) -> Viewer:
+    """A model or a chain: with sliders, in a posture, or through postures."""
+    model, ties = (x, ()) if isinstance(x, Model) else with_cuts(x)
+    if model.symbols:
+        raise InputError(f"a model with symbols has no shape: {model.name!r} has {quoted(model.symbols)}")
+    if not model.bodies:
+        raise InputError("a model without bodies has no shape")
+    default = model.neutral if isinstance(x, Model) else x.posture
+    if t is None:
+        rows = (default if q is None else finite_array("q", q, (model.n_q,)))[None]
+        times = np.zeros(1)
+    else:
+        times = finite_array("t", t, (None,))
+        if times.size < 2 or (np.diff(times) <= 0).any():
+            raise InputError(f"t must be two or more rising times, got {quoted(t)}")
+        rows = finite_array("q", q, (times.size, model.n_q))
+    symbol = ca.SX.sym("q", model.n_q)
+    function = ca.Function("places", [symbol], [places(model, symbol)])
+    figure = skeleton_from(model, times - times[0], np.array(function.map(times.size)(rows.T)), ties)
+    recording = from_figure(figure, model.name)
+    if t is None:
+        joints = _joints(figure, rows[0]) if isinstance(x, Model) else None
+        return viewer([recording], model.name, slow, joints)
+    groups = curves_by_unit("position", model.position_names, model.position_units, rows)
+    return viewer([recording.having(groups)], model.name, slow)
+
+
+def _joints(figure: Skeleton, q: np.ndarray) -> dict[str, Any]:
+    """What the page needs to move a model by itself: its joints, and to which body each point is fixed."""
+    model = figure.model
+    points = bars_of(figure)
+    symbol = ca.SX.sym("q", model.n_q)
+    still = ca.SX(model.n_q, 1)
+    function = ca.Function("frames", [symbol], frames(model, symbol, still, still).position)
+    transforms = [np.array(frame) for frame in function.call([q])]
+    bodies, size = [], float(np.ptp(np.concatenate(figure.extent)))
+    limits = model.limits("position")
+    for k, (body, parent, place) in enumerate(zip(model.bodies, model.parents, model.places, strict=True)):
+        joint, simple, leads = body.joint, body.joint.positions == 1, model.leaders[k] == k
+        follows = None if leads else model.couplings[body.joint_name]
+        before = joint.before if simple else joint.transform(ca.SX(q[place]))
+        after = joint.after if simple else ca.SX.eye(4)
+        low, high = (float(side[place][0]) if simple else 0.0 for side in limits)
+        reach = _RANGE if joint.turns else max(size, 1.0) / 2
+        bodies.append({
+            "name": body.joint_name,
+            "parent": parent,
+            "before": _numbers(before),
+            "after": _numbers(after),
+            "angular": _numbers(joint.screw.angular) if simple else [0, 0, 0],
+            "linear": _numbers(joint.screw.linear) if simple else [0, 0, 0],
+            "slider": simple and leads,
+            "leader": model.leaders[k],
+            "ratio": 1.0 if follows is None else follows.ratio,
+            "offset": 0.0 if follows is None else follows.offset,
+            "unit": "rad" if joint.turns else "m",
+            "low": low if np.isfinite(low) else min(-reach, high - reach if np.isfinite(high) else 0.0),
+            "high": high if np.isfinite(high) else max(reach, low + reach if np.isfinite(low) else 0.0),
+            "q": float(q[place][0]) if simple else 0.0,
+        })  # fmt: skip
+    local = []
+    for k, place in zip(points.bodies, points.places, strict=True):
+        frame = np.eye(4) if k < 0 else transforms[k]
+        local.append([k, *_numbers(frame[:3, :3].T @ (place[0] - frame[:3, 3]))])
+    return {"bodies": bodies, "points": local}
+
+
+def _numbers(values: Any) -> list[float]:
+    """Entries row after row; of a homogeneous transform the first three rows."""
+    array = np.array(ca.DM(ca.SX(values)))
+    return [round(float(value), 7) for value in array[:3].ravel()]

@@ -1,0 +1,253 @@
+"""The page that plays motions: everything it needs is in it, and it asks no network for anything."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from colloc.plot.recording import Recording, Segment
+from colloc.support.files import check_writable, write_atomically
+
+_STEPS = 65534  # into which the range of a column is divided; one more number means: not there
+_STILL = 1e-9  # m, rad, N; a column that varies less is constant
+_TRAVEL = 0.8  # of the mechanism's size: when it goes further, the camera goes along
+_TREND = 3  # degree of the polynomial along which it goes
+_SAME = 2e-3  # of the mechanism's size, between the ends of a cycle
+_HEIGHT = 620  # pixels, in a notebook
+_NEAR = 0.5  # of the mechanism's size: as far above zero may it stay for the floor to be at zero
+
+
+@dataclass(frozen=True, eq=False)
+class Viewer:
+    """A page that shows mechanisms in motion, which refers to nothing outside; notebooks show it where it is.
+
+    Parameters
+    ----------
+    page : str
+        HTML.
+    title : str
+
+    Examples
+    --------
+    >>> viewer = co.plot.view(solution)
+    >>> viewer.save("swing.html").name
+    'swing.html'
+    """
+
+    page: str
+    title: str
+
+    def __repr__(self) -> str:
+        return f"Viewer of {self.title}, {len(self.page) / 1e3:.0f} kB: .save('view.html'), or the last line of a cell"
+
+    def _repr_html_(self) -> str:
+        # In a frame, so that page and notebook know nothing of each other's styles and keys.
+        look = f"border: 0; border-radius: 8px; width: 100%; height: {_HEIGHT}px"
+        about = f'title="{escape(self.title)}" sandbox="allow-scripts" allow="fullscreen" style="{look}"'
+        return f'<iframe srcdoc="{escape(self.page)}" {about}></iframe>'
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page to a file.
+
+        Parameters
+        ----------
+        path : str or PathLike
+            Ends in .html. An existing file is replaced.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        file = check_writable(path, (".html",))
+        write_atomically(file, self.page.encode())
+        return file
+
+
+def viewer(
+    recordings: Sequence[Recording], title: str, slow: float | None = None, model: Mapping[str, Any] | None = None
+) -> Viewer:
+    """A page that plays recordings, `slow` times as long as they take; or shows a model whose joints can be moved."""
+    data = scene(recordings, title, slow, model)
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    parts = {name: _part(name) for name in ("viewer.css", "viewer.js")}
+    page = Template(_part("viewer.html")).substitute(
+        title=escape(title),
+        style=parts["viewer.css"],
+        style_hash=_hash(parts["viewer.css"]),
+        script=parts["viewer.js"],
+        script_hash=_hash(parts["viewer.js"]),
+        data=text.replace("<", "\\u003c"),  # so that no name ends the element, or begins another
+    )
+    return Viewer(page, title)
+
+
+def _part(name: str) -> str:
+    return files("colloc.plot").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """What a browser compares a script or a style with before it uses it."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+
+
+def scene(
+    recordings: Sequence[Recording], title: str, slow: float | None, model: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """All that the page knows, as JSON takes it."""
+    first, size = recordings[0], max(map(_size, recordings))
+    planes = {recording.plane for recording in recordings}
+    lowest = min(map(_lowest, recordings))
+    return {
+        "title": title,
+        "up": first.up,
+        "plane": list(first.plane) if first.plane is not None and len(planes) == 1 else None,
+        "floor": round(min(0.0, lowest) if lowest <= _NEAR * size else lowest, 5),
+        "size": round(size, 5),
+        "slow": slow,
+        "recordings": [_recording(recording, size) for recording in recordings],
+        "model": model,
+    }
+
+
+def _recording(recording: Recording, size: float) -> dict[str, Any]:
+    shift = _cycle(recording, size)
+    track = _track(recording, shift)
+    travels = float(np.ptp(track, axis=0).max()) > _TRAVEL * size
+    low, high = _box(recording, track) if travels else (recording.low, recording.high)
+    ways = {} if recording.ghost else recording.paths
+    return {
+        "name": recording.name,
+        "detail": recording.detail,
+        "ghost": recording.ghost,
+        "track": packed(track) if travels else None,
+        "low": _rounded(low),
+        "high": _rounded(high),
+        "shift": shift,
+        "paths": [{"name": name, "points": packed(way)} for name, way in ways.items()],
+        "segments": [_segment(segment) for segment in recording.segments],
+    }
+
+
+def _segment(segment: Segment) -> dict[str, Any]:
+    return {
+        "name": segment.name,
+        "joints": list(segment.joints),
+        "t": packed(segment.t[:, None]),
+        "points": packed(segment.points.reshape(segment.t.size, -1)),
+        "bars": [[b.start, b.end, round(b.thick, 5), round(b.thin, 5), b.look, b.joint] for b in segment.bars],
+        "groups": [
+            {"label": g.label, "unit": g.unit, "names": list(g.names), "values": packed(g.values)}
+            for g in segment.groups
+        ],
+        "arrows": [
+            {"name": a.name, "unit": a.unit, "rows": packed(np.hstack([a.tail, a.vector]))} for a in segment.arrows
+        ],
+    }
+
+
+def packed(values: np.ndarray) -> dict[str, Any]:
+    """Columns of numbers in sixteen bits each, of their own ranges; those that do not vary as one number.
+
+    What is not there, NaN in any row, is the largest number.
+
+    Parameters
+    ----------
+    values : ndarray, shape (N, columns)
+
+    Returns
+    -------
+    dict
+        "n": N; "low", "step": of every column, step zero where it is constant; "data": base64 of little-endian
+        numbers, of columns that vary one after another.
+    """
+    values = np.asarray(values, dtype=float)
+    missing = np.isnan(values)
+    empty = missing.all(axis=0)
+    low = np.where(empty, 0.0, np.min(np.where(missing, np.inf, values), axis=0, initial=np.inf))
+    high = np.where(empty, 0.0, np.max(np.where(missing, -np.inf, values), axis=0, initial=-np.inf))
+    varies = (high - low > _STILL) | missing.any(axis=0)
+    step = np.where(varies, np.maximum(high - low, _STILL) / _STEPS, 0.0)
+    low, step = (np.array([float(f"{number:.7g}") for number in row]) for row in (low, step))
+    steps = np.round((values[:, varies] - low[varies]) / step[varies]).clip(0, _STEPS)
+    whole = np.where(missing[:, varies], _STEPS + 1, steps).astype("<u2")
+    data = base64.b64encode(whole.T.tobytes()).decode("ascii")
+    return {"n": len(values), "low": low.tolist(), "step": step.tolist(), "data": data}
+
+
+def _rounded(values: np.ndarray) -> list[float]:
+    return [round(float(value), 5) for value in values]
+
+
+def _moving(segment: Segment) -> list[int]:
+    """Points of the mechanism itself."""
+    bars = [bar for bar in segment.bars if bar.look not in ("obstacle", "base", "rail")] or segment.bars
+    return sorted({number for bar in bars for number in (bar.start, bar.end)})
+
+
+def _track(recording: Recording, shift: list[float] | None) -> np.ndarray:
+    """Where the mechanism is over time in the large, on the floor, shape (N, 3): what a camera follows."""
+    t = np.concatenate([segment.t for segment in recording.segments])
+    middle = np.concatenate([np.nanmean(s.points[:, _moving(s)], axis=1) for s in recording.segments])
+    middle[:, recording.up] = 0.0
+    if t.size <= _TREND or np.ptp(t) == 0:
+        return middle
+    s = (t / t[-1])[:, None]
+    if shift is not None:  # the next cycle goes on where this one ends
+        return (middle - s * shift).mean(axis=0) + s * shift
+    basis = np.vander(s[:, 0], _TREND + 1)
+    return basis @ np.linalg.lstsq(basis, middle, rcond=None)[0]
+
+
+def _box(recording: Recording, track: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Corners of the box around the mechanism, as seen by who goes along."""
+    lows, highs, first = [], [], 0
+    for segment in recording.segments:
+        points = segment.points[:, _moving(segment)] - track[first : first + segment.t.size, None]
+        lows.append(np.nanmin(points, axis=(0, 1)))
+        highs.append(np.nanmax(points, axis=(0, 1)))
+        first += segment.t.size
+    return np.min(lows, axis=0), np.max(highs, axis=0)
+
+
+def _size(recording: Recording) -> float:
+    """The largest side of the box around the mechanism at one time [m]."""
+    sides = [np.ptp(segment.points[:, _moving(segment)], axis=1).max() for segment in recording.segments]
+    return max(float(np.max(sides)), 1e-6)
+
+
+def _lowest(recording: Recording) -> float:
+    """The lowest height of the mechanism [m]."""
+    heights = []
+    for segment in recording.segments:
+        for bar in segment.bars:
+            if bar.look != "obstacle":
+                for number, radius in ((bar.start, bar.thick), (bar.end, bar.thin)):
+                    heights.append(np.nanmin(segment.points[:, number, recording.up]) - radius)
+    return float(min(heights, default=0.0))
+
+
+def _cycle(recording: Recording, size: float) -> list[float] | None:
+    """How far a motion has come that ends in the posture in which it began, along the floor; None of any other."""
+    first, last = recording.segments[0], recording.segments[-1]
+    if first.points.shape[1] != last.points.shape[1] or first.t.size < 2:
+        return None
+    way = last.points[-1] - first.points[0]
+    moving = [k for k in _moving(first) if np.isfinite(way[k]).all()]
+    if not moving:
+        return None
+    shift = way[moving].mean(axis=0)
+    shift[recording.up] = 0.0
+    same = np.abs(way[moving] - shift).max() < _SAME * size
+    return _rounded(shift) if same and np.abs(shift).max() > 0.1 * size else None
