@@ -148,7 +148,8 @@ def _root(path: str | os.PathLike[str]) -> Element:
             f"{str(path)!r} is to be expanded by xacro, which is not installed: pip install 'colloc[xacro]'"
         ) from None
     try:
-        text = xacro.process_file(os.fspath(path)).toxml()
+        document: Any = xacro.process_file(os.fspath(path))
+        text = document.toxml()
     except RecursionError:
         raise InputError(f"{str(path)!r} cannot be expanded by xacro: includes or macros go in a circle") from None
     except Exception as error:  # whatever the macros of a stranger bring about
