@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from colloc.solution import BaseSolution
-from colloc.solver import Start, Status
-from colloc.solver.ipopt import SHARPENING
+from colloc.solver import SHARPENING, Start, Status
 from colloc.solver.scaling import Scale, scale_at
 
 _MOVED = 1e-3  # of the natural size of a variable: farther away lies another optimum

@@ -19,8 +19,7 @@ import numpy as np
 
 from colloc.blocks.block import Block
 from colloc.optimality.limits import Limit
-from colloc.solver import Start, Status
-from colloc.solver.ipopt import ELASTIC, ELASTIC_FROM_FAR
+from colloc.solver import ELASTIC, ELASTIC_FROM_FAR, Start, Status
 from colloc.solver.scaling import scale_at
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, BaseNLP

@@ -356,8 +356,7 @@ def _explained(
     message = "meets the limits as they are relaxed, whatever it costs"
     seconds, tolerance = {"build": 0.0, "solve": 0.0}, last.outcome.tolerance
     outcome = Outcome(end.x, none, Status.ITERATION_LIMIT, message, {}, 0, seconds, tolerance)
-    kind = SequenceSolution if isinstance(last, SequenceSolution) else Solution
-    return Explanation(last, tuple(relaxations), kind(program, outcome, last.parameters))
+    return Explanation(last, tuple(relaxations), type(last)(program, outcome, last.parameters))
 
 
 def _values(nlp: BaseNLP, x: np.ndarray, p: np.ndarray) -> np.ndarray:

@@ -15,6 +15,9 @@ diagnosis       why a solve failed, in a few lines
 A solver of another make is a class in one file with the methods of `Solver`.
 """
 
+from colloc.solver.ipopt import ELASTIC as ELASTIC
+from colloc.solver.ipopt import ELASTIC_FROM_FAR as ELASTIC_FROM_FAR
+from colloc.solver.ipopt import SHARPENING as SHARPENING
 from colloc.solver.ipopt import Ipopt
 from colloc.solver.ipopt import chosen_solver as chosen_solver
 from colloc.solver.ipopt import minimise as minimise
