@@ -29,10 +29,10 @@ The layers, lowest first; each imports only from those listed before it:
     solver          what a solver is, and those there are; progress; the diagnosis of a failed solve
     errors          how far a motion can be trusted between its nodes; what it violates
     solution        the answer: motion at any time, verification
+    optimality      how good an answer is, and what it hangs on
     refinement      from a problem to a solution, in rounds where asked for: where each starts, which grid comes next;
                     what a failed one says
     storage         solutions as files
-    optimality      how good an answer is, and what it hangs on
     sweeps          many solves at once, on any executor: random starts, parameter studies
     descent         steepest descent, BFGS and Newton methods for motions without constraints beside bounds
     control         iLQR, and feedback around a motion

@@ -14,10 +14,10 @@ from colloc.optimality.multipliers import multipliers_without_fixed
 from colloc.optimality.widened import widened
 from colloc.problem import EndState, Problem
 from colloc.problem import Sequence as Phases
-from colloc.refinement.failure import SolveError
-from colloc.refinement.next_grid import with_nodes
-from colloc.refinement.warm_start import start_from
 from colloc.solution import SequenceSolution, Solution
+from colloc.solution.more_nodes import with_nodes
+from colloc.solution.solve_error import SolveError
+from colloc.solution.warm_start import start_from
 from colloc.solver import Outcome, Status
 from colloc.solver.diagnosis import dependent_rows
 from colloc.support.checks import InputError, as_tuple, finite_number, instance, quoted, spelt, text, unknown_name

@@ -1,7 +1,6 @@
 """Solving, where asked for in rounds, each on a finer grid, until the motion is as exact as asked for.
 
 solve            the front doors: from a problem, or an answer, to a solution that says how far it can be trusted
-warm_start       where a solve begins: a guess, or a solution on another grid
 random_motions   random motions to start from
 starts           other valleys than that of the guess: where starts lead on a coarse grid, and which is the cheapest
 rounds           one round, and the rounds that follow from it
@@ -10,7 +9,7 @@ knot_search      the best places of breakpoints, where torques jump
 iteration        an iteration of a solve, as a progress function receives it
 tie_break        a second cost for what the first leaves open
 warnings         reservations about an answer, in sentences
-failure          warnings of doubtful answers, SolveError for none
+failure          warnings of doubtful answers, an error for none
 """
 
 from colloc.refinement.failure import SolutionWarning, SolveError

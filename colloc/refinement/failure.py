@@ -1,13 +1,11 @@
-"""The end of a solve that did not end as wished: warnings, and the error that carries the last iterate."""
+"""The end of a solve that did not end as wished: warnings of a doubtful answer, an error for none."""
 
 from __future__ import annotations
-
-import pickle
-from collections.abc import Callable
 
 import numpy as np
 
 from colloc.solution import SequenceSolution, Solution
+from colloc.solution.solve_error import SolveError
 from colloc.solver import Status
 from colloc.support.checks import warn
 
@@ -24,50 +22,6 @@ class SolutionWarning(UserWarning):
     >>> caught[0].category.__name__, coarse.success
     ('SolutionWarning', False)
     """
-
-
-class SolveError(RuntimeError):
-    """A solve that ended without an optimum.
-
-    Attributes
-    ----------
-    solution : Solution
-        The last iterate, with its status, violations and convergence history. Only in the process that solved where
-        its problem has functions that cannot be sent to another, while the reason always can.
-
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> try:
-    ...     co.solve(replace(problem, duration=0.2), co.BSpline(10))
-    ... except co.SolveError as error:
-    ...     print(error.solution.status)
-    infeasible
-    """
-
-    def __init__(self, message: str, solution: Solution | SequenceSolution | None):
-        super().__init__(message)
-        self._solution = solution
-
-    @property
-    def solution(self) -> Solution | SequenceSolution:
-        if self._solution is None:
-            raise AttributeError(
-                "the last iterate stayed in the process that solved; catch SolveError there and co.save its solution"
-            )
-        return self._solution
-
-    def __reduce__(self) -> tuple[Callable[..., SolveError], tuple[str, bytes | None]]:
-        try:
-            last = pickle.dumps(self._solution)
-        except Exception:  # whatever keeps a user's functions from being sent
-            last = None
-        return _received, (str(self), last)
-
-
-def _received(message: str, solution: bytes | None) -> SolveError:
-    """The error in another process than it was raised in."""
-    return SolveError(message, None if solution is None else pickle.loads(solution))
 
 
 def judge(

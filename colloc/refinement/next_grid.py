@@ -19,8 +19,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from colloc.curves import Points, Transcription
-from colloc.errors.violations import exceeded
+from colloc.curves import Transcription
 from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
@@ -69,17 +68,6 @@ def halved(solution: Solution | SequenceSolution) -> NLP | SequenceNLP | None:
     """The motion on all intervals split in two; None if they are as narrow as makes sense."""
     finer = {name: _finer(phase, np.full(_widths(phase).size, 2)) for name, phase in solution.phases.items()}
     return _with_curves(solution, finer)
-
-
-def with_nodes(solution: Solution | SequenceSolution, tolerance: float) -> NLP | SequenceNLP:
-    """The motion with more nodes, where limits are exceeded between those that there are."""
-    extra: dict[str, Points | None] = {}
-    for name, phase in solution.phases.items():
-        extra[name] = nodes = phase.nlp.grid.extra
-        if phase.error.bounds.max() > tolerance:
-            peaks = exceeded(phase.nlp, phase.x, phase.parameters, tolerance)
-            extra[name] = peaks if nodes is None else nodes.merged(peaks)
-    return on_curves(solution.nlp, solution.nlp.curves, extra)
 
 
 def next_curve(solution: Solution, tol: float, change: float, *, settled: bool) -> Transcription | None:

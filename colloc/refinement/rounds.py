@@ -11,10 +11,11 @@ import numpy as np
 from colloc.refinement import knot_search as knots
 from colloc.refinement.failure import SolutionWarning
 from colloc.refinement.iteration import ProgressRequest, progress_adapter
-from colloc.refinement.next_grid import halved, has_settled, next_nlp, round_of, with_nodes
-from colloc.refinement.warm_start import MotionGuess, start_from
+from colloc.refinement.next_grid import halved, has_settled, next_nlp, round_of
 from colloc.solution.sequence import SequenceSolution, solution_of
 from colloc.solution.solution import BaseSolution, Solution
+from colloc.solution.more_nodes import with_nodes
+from colloc.solution.warm_start import MotionGuess, start_from
 from colloc.solver import Outcome, Solver, Start, Status
 from colloc.solver.degenerate import violated_constants
 from colloc.solver.progress import displayed

@@ -17,8 +17,8 @@ from colloc.refinement.failure import judge
 from colloc.refinement.iteration import ProgressRequest
 from colloc.refinement.rounds import Run, refined
 from colloc.refinement.starts import best_of_starts
-from colloc.refinement.warm_start import MotionGuess, PhaseGuess
 from colloc.solution import SequenceSolution, Solution
+from colloc.solution.warm_start import MotionGuess, PhaseGuess
 from colloc.solver import Hessian, Solver, chosen_solver
 from colloc.solver.progress import check_progress
 from colloc.support.checks import (

@@ -19,10 +19,10 @@ from colloc.curves import Transcription
 from colloc.refinement.iteration import Iteration
 from colloc.refinement.random_motions import near_start, promising_start, random_start
 from colloc.refinement.rounds import CUT_SHORT, Run, cut_short
-from colloc.refinement.warm_start import MotionGuess, start_from
 from colloc.solution.sequence import SequenceSolution, solution_of
 from colloc.solution.solution import Solution
 from colloc.solution.starts import Starts, Valley
+from colloc.solution.warm_start import MotionGuess, start_from
 from colloc.solver import Outcome, Start, Status
 from colloc.support.checks import InputError
 from colloc.support.progress import Progress

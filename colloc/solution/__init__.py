@@ -6,6 +6,9 @@ starts            where the starts of a solve have led
 solution          the answer to a problem
 sequence          the answer to a motion in phases
 as_guess          a solution as a guess for another problem
+warm_start        where a solve begins: a guess, or a solution on another grid
+more_nodes        its program with nodes where limits are exceeded between those that there are
+solve_error       what a failed solve raises, with the last iterate
 simulation        a motion simulated forward under its torques
 verify            whether an answer holds, by other means
 """

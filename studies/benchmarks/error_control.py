@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 
 import colloc as co
-from colloc.refinement.warm_start import start_from
+from colloc.solution.warm_start import start_from
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.studies.two_link import lifting, prismatic_revolute, time_optimal
 from colloc.support.display import Table

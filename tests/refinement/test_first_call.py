@@ -12,7 +12,7 @@ import pytest
 import colloc as co
 from colloc.models.two_link import two_link
 from colloc.refinement import rounds as running
-from colloc.refinement.warm_start import start_from
+from colloc.solution.warm_start import start_from
 from colloc.solver import Start
 from tests.support.problems import effort, time_optimal
 

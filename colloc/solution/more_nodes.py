@@ -1,0 +1,20 @@
+"""A motion's program with more nodes, where limits are exceeded between those that there are."""
+
+from __future__ import annotations
+
+from colloc.curves import Points
+from colloc.errors.violations import exceeded
+from colloc.solution.sequence import SequenceSolution
+from colloc.solution.solution import Solution
+from colloc.transcription import NLP, SequenceNLP, on_curves
+
+
+def with_nodes(solution: Solution | SequenceSolution, tolerance: float) -> NLP | SequenceNLP:
+    """The motion with more nodes, where limits are exceeded between those that there are."""
+    extra: dict[str, Points | None] = {}
+    for name, phase in solution.phases.items():
+        extra[name] = nodes = phase.nlp.grid.extra
+        if phase.error.bounds.max() > tolerance:
+            peaks = exceeded(phase.nlp, phase.x, phase.parameters, tolerance)
+            extra[name] = peaks if nodes is None else nodes.merged(peaks)
+    return on_curves(solution.nlp, solution.nlp.curves, extra)

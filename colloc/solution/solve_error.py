@@ -1,0 +1,53 @@
+"""The error that a failed solve raises, which carries the last iterate."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+
+from colloc.solution.sequence import SequenceSolution
+from colloc.solution.solution import Solution
+
+
+class SolveError(RuntimeError):
+    """A solve that ended without an optimum.
+
+    Attributes
+    ----------
+    solution : Solution
+        The last iterate, with its status, violations and convergence history. Only in the process that solved where
+        its problem has functions that cannot be sent to another, while the reason always can.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> try:
+    ...     co.solve(replace(problem, duration=0.2), co.BSpline(10))
+    ... except co.SolveError as error:
+    ...     print(error.solution.status)
+    infeasible
+    """
+
+    def __init__(self, message: str, solution: Solution | SequenceSolution | None):
+        super().__init__(message)
+        self._solution = solution
+
+    @property
+    def solution(self) -> Solution | SequenceSolution:
+        if self._solution is None:
+            raise AttributeError(
+                "the last iterate stayed in the process that solved; catch SolveError there and co.save its solution"
+            )
+        return self._solution
+
+    def __reduce__(self) -> tuple[Callable[..., SolveError], tuple[str, bytes | None]]:
+        try:
+            last = pickle.dumps(self._solution)
+        except Exception:  # whatever keeps a user's functions from being sent
+            last = None
+        return _received, (str(self), last)
+
+
+def _received(message: str, solution: bytes | None) -> SolveError:
+    """The error in another process than it was raised in."""
+    return SolveError(message, None if solution is None else pickle.loads(solution))
