@@ -11,7 +11,7 @@ from colloc.curves.curve import Transcription
 from colloc.curves.mesh import Points, check_mesh, collocation_points, mesh_ends, per_interval, split
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import radau
-from colloc.support.checks import spelt
+from colloc.support.checks import choice, count, spelt
 from colloc.support.lazy import cached_property
 
 _HIGHEST = 7  # degree of an interval, beyond which splitting is the better bargain
@@ -37,6 +37,16 @@ class Radau(Transcription):
         1 (implicit Euler) to 9, the same everywhere or one for each interval.
     breakpoints : sequence of float, optional
         Ends of the intervals as fractions of the duration, rising from 0 to 1.
+    nodes : "dense" or "collocation"
+        Where inequalities hold: at the nodes above, or at the Radau points alone, as in pseudospectral methods. A limit
+        that is met at all Radau points of an interval determines its accelerations, and has one multiplier for each:
+        for intervals on which a motion is known to be at its limits, or away from them, all along (`refine` at
+        switches). Elsewhere limits may be exceeded between the points.
+    signal_degree : int, optional
+        Of unknown signals on every interval, `degree` - 1 by default and at most. A signal that steers states and has
+        no cost of its own, so that its switching function is zero for a while (a singular arc), rings with as many
+        freedoms as there are Radau points, at which the differential equations alone are met; with two or three fewer
+        it does not.
 
     See Also
     --------
@@ -52,16 +62,31 @@ class Radau(Transcription):
     intervals: int | None = None
     degree: int | Sequence[int] = 3
     breakpoints: Sequence[float] | np.ndarray | None = None
+    nodes: str = "dense"
+    signal_degree: int | None = None
 
     def __post_init__(self):
         intervals, breakpoints = check_mesh("Radau", self.intervals, self.breakpoints)
         degree = per_interval("Radau degree", self.degree, intervals, at_least=1, at_most=9)
+        choice("Radau nodes", self.nodes, ("dense", "collocation"))
+        if self.signal_degree is not None:
+            most = int(np.min(np.asarray(degree))) - 1
+            count("Radau signal_degree", self.signal_degree, at_least=0, at_most=most)
         for name, value in (("intervals", intervals), ("degree", degree), ("breakpoints", breakpoints)):
             object.__setattr__(self, name, value)
 
     @cached_property
     def basis(self) -> SplineBasis:
         return SplineBasis.of(mesh_ends(self.intervals, self.breakpoints), np.add(self.degree, 1), 1)
+
+    @property
+    def signals(self) -> SplineBasis:
+        if self.signal_degree is None:
+            return super().signals
+        return SplineBasis.of(mesh_ends(self.intervals, self.breakpoints), self.signal_degree, -1)
+
+    def node_points(self) -> Points:
+        return self.collocation_points() if self.nodes == "collocation" else super().node_points()
 
     def collocation_points(self) -> Points:
         """Where equalities are imposed: the Radau points of every interval."""

@@ -170,3 +170,19 @@ def test_splines_are_made_once(curve):
     grid = co.transcribe(time_optimal(), curve, compile=False).grid
     assert grid.splines["signals"] is grid.splines["signals"]
     assert grid.basis is curve.basis
+
+
+def test_radau_inequalities_may_hold_where_equations_do():
+    dense, alone = co.Radau(3, degree=4), co.Radau(3, degree=4, nodes="collocation")
+    assert np.array_equal(alone.node_points().s, alone.collocation_points().s)
+    assert dense.node_points().s.size > alone.node_points().s.size
+    assert alone.coarser(2) == co.Radau(2, degree=4)
+    with pytest.raises(co.InputError, match='Radau nodes must be "dense" or "collocation"'):
+        co.Radau(3, nodes="few")
+
+
+def test_radau_signals_may_have_fewer_freedoms_than_accelerations():
+    assert co.Radau(3, degree=5).signals.size == 15
+    assert co.Radau(3, degree=5, signal_degree=2).signals.size == 9
+    with pytest.raises(co.InputError, match="Radau signal_degree must be"):
+        co.Radau(3, degree=5, signal_degree=5)
