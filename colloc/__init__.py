@@ -113,8 +113,8 @@ _PACKAGES = {
     "loops": "",
     "model": "Coupling Friction Joint PointMotion point_motion reach",
     "optimality": (
-        "ActiveLimit Certificate Costates Derivative Explanation Relaxation Sensitivity certify costates explain "
-        "sensitivity"
+        "ActiveLimit Arc Arcs Certificate Costates Derivative Explanation Relaxation Sensitivity arcs certify costates "
+        "explain sensitivity"
     ),
     "plot": "",
     "problem": "Cost Instant Parametrised ground parametrised",

@@ -55,7 +55,8 @@ class Block:
         # Put in as numbers: a joint that is held has no velocity, whatever the duration.
         constant = np.flatnonzero(~varies).tolist()
         (expression,) = self.functions.resolved([self.expression])
-        expression = ca.substitute(expression, local.w[constant], ca.DM(values[constant]))
+        if constant:
+            expression = ca.substitute(expression, local.w[constant], ca.DM(values[constant]))
         moved = ca.jacobian_sparsity(expression, local.w).get_triplet()[0]
         # Values of what is free do not matter, as long as they are numbers.
         value = ca.Function("value", self.functions.inputs, [expression])(values, self.sites.data, p)

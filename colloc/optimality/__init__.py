@@ -5,6 +5,8 @@ forces        what rows, bounds and costs do to a motion
 contact       when bounds on control points act
 costates      costates of the continuous problem from the multipliers of the program
 hamiltonian   the minimum principle along a motion
+arcs          which limits are active when, and how far switches are from where they belong
+limited       what is limited along a motion, where it is and where it should be
 second_order  minimum, saddle, maximum, and what is flat
 intervals     interval arithmetic over CasADi's functions
 krawczyk      whether an answer is the only one near by
@@ -19,6 +21,7 @@ widened       problems restated with wider limits
 multipliers   what a unit of every limit is worth
 """
 
+from colloc.optimality.arcs import Arc, Arcs, arcs
 from colloc.optimality.certificate import Certificate, certify
 from colloc.optimality.costates import Costates, costates
 from colloc.optimality.explain import ActiveLimit, Explanation, Relaxation, explain
@@ -26,8 +29,8 @@ from colloc.optimality.sensitivity import Derivative, Sensitivity, sensitivity
 from colloc.support.packages import present
 
 __all__ = [
-    "ActiveLimit", "Certificate", "Costates", "Derivative", "Explanation", "Relaxation", "Sensitivity",
-    "certify", "costates", "explain", "sensitivity",
+    "ActiveLimit", "Arc", "Arcs", "Certificate", "Costates", "Derivative", "Explanation", "Relaxation", "Sensitivity",
+    "arcs", "certify", "costates", "explain", "sensitivity",
 ]  # fmt: skip
 
 present(__name__)

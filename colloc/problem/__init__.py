@@ -1,6 +1,7 @@
 """Problems: a mechanism, a duration, a cost, unknowns and constraints, of one motion or of phases one after another.
 
 problem            `Problem`; coordinates of closed chains as it sees them
+divided            a problem in arcs of free durations, as a sequence
 sequence           `Sequence`: problems as phases of one motion
 unknowns           durations that are free, unknown signals and constants, states, parameters
 parametrised       a model whose numbers are a parameter

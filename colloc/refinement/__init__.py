@@ -8,6 +8,8 @@ next_grid        where a finer grid follows from the error on this one
 knot_search      the best places of breakpoints, where torques jump
 iteration        an iteration of a solve, as a progress function receives it
 tie_break        a second cost for what the first leaves open
+switches         a motion in arcs that meet where limits begin and cease to hold
+pinned           a program with some of its limits as equations
 warnings         reservations about an answer, in sentences
 failure          warnings of doubtful answers, an error for none
 """

@@ -12,15 +12,15 @@ from colloc.refinement import knot_search as knots
 from colloc.refinement.failure import SolutionWarning
 from colloc.refinement.iteration import ProgressRequest, progress_adapter
 from colloc.refinement.next_grid import halved, has_settled, next_nlp, round_of
+from colloc.solution.more_nodes import with_nodes
 from colloc.solution.sequence import SequenceSolution, solution_of
 from colloc.solution.solution import BaseSolution, Solution
-from colloc.solution.more_nodes import with_nodes
 from colloc.solution.warm_start import MotionGuess, start_from
 from colloc.solver import Outcome, Solver, Start, Status
 from colloc.solver.degenerate import violated_constants
 from colloc.solver.progress import displayed
 from colloc.support.checks import InputError, warn
-from colloc.transcription import NLP, FreeKnotsGrid, SequenceNLP, check_determined
+from colloc.transcription import NLP, BaseNLP, FreeKnotsGrid, SequenceNLP, check_determined
 
 A = TypeVar("A", bound=Solution | SequenceSolution)
 
@@ -90,7 +90,7 @@ class Run:
             return first, start
         quiet = replace(self, progress=False if callable(self.progress) else self.progress)
         solver, x = self.solver.limited(iterations=knots.PATIENCE), np.append(first.x, grid.breakpoints)
-        search = knots.search_knots(nlp, x, self.parameters, lambda start: quiet._end(solver, nlp, start))
+        search = knots.search_knots(nlp, x, self.parameters, lambda start: quiet.end(solver, nlp, start, nlp))
         if search.status in CUT_SHORT:
             return cut_short(first, search.status), start
         if search.status is not Status.SOLVED:
@@ -108,17 +108,17 @@ class Run:
             raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")
         check_determined(nlp)
         built = time.perf_counter() - begin
-        outcome = violated_constants(nlp, start.x, self.parameters) or self._end(self.solver, nlp, start)
+        outcome = violated_constants(nlp, start.x, self.parameters) or self.end(self.solver, nlp, start, nlp)
         seconds = outcome.seconds | {"build": built + outcome.seconds["build"]}
         of_cost = self.tolerance if self.cost_tolerance is None else self.cost_tolerance
         outcome = replace(outcome, seconds=seconds, tolerance=self.tolerance, cost_tolerance=of_cost)
         return solution_of(nlp, outcome, self.parameters), start.x
 
-    def _end(self, solver: Solver, nlp: NLP | SequenceNLP, start: Start) -> Outcome:
-        """The end of one run of a solver, in the time that is left."""
+    def end(self, solver: Solver, nlp: BaseNLP, start: Start, shown: NLP | SequenceNLP) -> Outcome:
+        """The end of one run of a solver, in the time that is left; progress shows iterates of another program."""
         if np.isfinite(self.deadline):
             solver = solver.limited(seconds=max(self.deadline - time.perf_counter(), 1e-3))
-        with displayed(progress_adapter(self.progress, nlp, self.parameters, self.round), self.round) as tell:
+        with displayed(progress_adapter(self.progress, shown, self.parameters, self.round), self.round) as tell:
             return solver(nlp, start, self.parameters, tell)
 
 

@@ -17,6 +17,7 @@ from colloc.refinement.failure import judge
 from colloc.refinement.iteration import ProgressRequest
 from colloc.refinement.rounds import Run, refined
 from colloc.refinement.starts import best_of_starts
+from colloc.refinement.switches import at_switches
 from colloc.solution import SequenceSolution, Solution
 from colloc.solution.warm_start import MotionGuess, PhaseGuess
 from colloc.solver import Hessian, Solver, chosen_solver
@@ -230,19 +231,34 @@ def solve(
     return solution
 
 
+@overload
+def refine(
+    solution: A, tol: float = 1e-3, *, at: None = None, solver: Solver | None = None, hessian: Hessian | None = None,
+    ipopt: Mapping[str, Any] | None = None, progress: ProgressRequest = None, seconds: float | None = None,
+) -> A: ...  # fmt: skip
+
+
+@overload
+def refine(
+    solution: Solution, tol: float = 1e-3, *, at: str, solver: Solver | None = None, hessian: Hessian | None = None,
+    ipopt: Mapping[str, Any] | None = None, progress: ProgressRequest = None, seconds: float | None = None,
+) -> Solution | SequenceSolution: ...  # fmt: skip
+
+
 @spelt
 @reraise_interrupt
 @silent_if_told
 def refine(
-    solution: A,
+    solution: Solution | SequenceSolution,
     tol: float = 1e-3,
     *,
+    at: str | None = None,
     solver: Solver | None = None,
     hessian: Hessian | None = None,
     ipopt: Mapping[str, Any] | None = None,
     progress: ProgressRequest = None,
     seconds: float | None = None,
-) -> A:
+) -> Solution | SequenceSolution:
     """Refine the grid of a motion until its error between the nodes and the change of its cost are below `tol`.
 
     Parameters
@@ -251,13 +267,25 @@ def refine(
         Of any status; its curve is the first.
     tol : float
         Relative, see `Solution.error`.
+    at : "switches", optional
+        In place of a finer grid, arcs: where torques jump between their bounds, or limits begin and cease to hold, the
+        motion of a Problem is divided into phases of free durations, on each of which the active limits hold as
+        equations. It is solved, and arcs are turned, added or dropped, until every limit pushes the right way and no
+        other is met. Between switches the motion is then right to many digits, as are its costates; `optimality.arcs`
+        lists the arcs. Where none are found that hold, the grid is refined instead, with a warning.
     solver, hessian, ipopt, progress, seconds :
         As in `solve`.
 
     Returns
     -------
     Solution
-        With a warning where the tolerance was not reached.
+        With a warning where the tolerance was not reached. At switches a SequenceSolution, whose phases are the arcs.
+
+    Raises
+    ------
+    InputError
+        At switches: for a motion in phases, constraints during a part of the motion or at a time inside it, and
+        problems in whose functions the time, the duration or jerk stands.
 
     See Also
     --------
@@ -270,6 +298,8 @@ def refine(
     >>> finer = co.refine(coarse, 1e-4)
     >>> round(finer.duration, 5), len(finer.rounds) > 1
     (0.39186, True)
+    >>> round(co.refine(coarse, at="switches").duration, 12)
+    0.391854539516
     """
     instance("solution", solution, Solution | SequenceSolution, "see co.solve")
     check_progress(progress)
@@ -277,9 +307,10 @@ def refine(
     tolerance = relative_tolerance("tol", tol)
     run = Run(solution.parameters, chosen_solver(solver, ipopt, hessian), progress, tolerance, deadline=deadline)
     judged = solution.changed(outcome=replace(solution.outcome, tolerance=tolerance, cost_tolerance=tolerance))
-    finer = refined(judged, run).changed(starts=solution.starts)
+    if at is not None:
+        choice("at", at, ("switches",))
+    finer = (refined(judged, run) if at is None else at_switches(judged, run)).changed(starts=solution.starts)
     judge(finer, finer.x, raise_on_failure=False, seconds=seconds)
-    assert isinstance(finer, type(solution))
     return finer
 
 

@@ -1,0 +1,160 @@
+"""The arcs of a motion, as a table: which limits are active when, and how far every switch is from where it belongs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from colloc.curves import Radau
+from colloc.optimality.limited import Limited, Piece, along_limits, limited, pieces_of
+from colloc.solution import SequenceSolution, Solution
+from colloc.support.checks import instance, spelt
+from colloc.support.display import Table, Tabular, shown
+from colloc.support.interrupts import reraise_interrupt
+
+_MET = 1e-6  # of a limit's natural size
+
+
+@dataclass(frozen=True)
+class Arc:
+    """A part of a motion on which the same limits are active.
+
+    Parameters
+    ----------
+    start, end : float [s]
+    active : dict of str to str
+        "upper" or "lower" by the label of what is limited, such as "tau[elbow]".
+    singular : tuple of str
+        Controls that nothing limits although the Hamiltonian is linear in them: their switching functions are zero all
+        along.
+    off : float [s]
+        How far the start is from the zero of the switching function of every control that changes its side there, the
+        largest; NaN where none does.
+    """
+
+    start: float
+    end: float
+    active: dict[str, str]
+    singular: tuple[str, ...] = ()
+    off: float = np.nan
+
+
+@dataclass(frozen=True, repr=False)
+class Arcs(Tabular):
+    """The arcs of a motion, in the order of time; it can be run through, and `arcs[k]` is one of them.
+
+    Parameters
+    ----------
+    arcs : tuple of Arc
+
+    Examples
+    --------
+    >>> [list(arc.active.values()) for arc in co.optimality.arcs(solution)]
+    [['upper', 'lower'], ['upper', 'upper'], ['lower', 'upper'], ['lower', 'lower']]
+    """
+
+    arcs: tuple[Arc, ...]
+
+    def __iter__(self) -> Iterator[Arc]:
+        return iter(self.arcs)
+
+    def __len__(self) -> int:
+        return len(self.arcs)
+
+    def __getitem__(self, k: int) -> Arc:
+        return self.arcs[k]
+
+    @property
+    def switches(self) -> np.ndarray:
+        """Times at which one arc ends and the next one begins, shape (number of arcs - 1,) [s]."""
+        return np.array([arc.start for arc in self.arcs[1:]])
+
+    def _table(self) -> Table:
+        rows = []
+        for k, arc in enumerate(self.arcs):
+            active = shown([f"{label} {side}" for label, side in arc.active.items()])
+            singular = f"singular: {shown(arc.singular)}" if arc.singular else ""
+            off = "" if np.isnan(arc.off) else f"{arc.off:.1e} s"
+            rows.append((str(k + 1), f"{arc.start:.9g} s", f"{arc.end:.9g} s", off, active, singular))
+        header = ("arc", "start", "end", "start off by", "at its limits", "")
+        return Table(f"{len(self)} arc{'s' if len(self) > 1 else ''}", header, rows)
+
+
+@spelt
+@reraise_interrupt
+def arcs(solution: Solution | SequenceSolution) -> Arcs:
+    """Which limits of a motion are active when.
+
+    Of a motion refined at its switches the arcs are its phases; of any other they are estimates, as good as its grid.
+
+    Parameters
+    ----------
+    solution : Solution or SequenceSolution
+
+    Returns
+    -------
+    Arcs
+
+    Raises
+    ------
+    InputError
+        For motions without costates: see `costates`.
+
+    See Also
+    --------
+    colloc.refine : Finds arcs that hold, with ``at="switches"``.
+    certify : Every condition of an optimum.
+
+    Examples
+    --------
+    >>> fastest = co.refine(solution, at="switches")
+    >>> co.optimality.arcs(fastest).switches.round(6)
+    array([0.045709, 0.195927, 0.2353  ])
+    """
+    instance("solution", solution, Solution | SequenceSolution, "see co.solve")
+    rows: list[Arc] = []
+    last: list[Limited] = []
+    for (name, phase), things in zip(solution.phases.items(), limited(solution).values(), strict=True):
+        begin = solution.start_times[name]
+        known = isinstance(phase.curve, Radau) and phase.curve.nodes == "collocation"
+        for piece in [_whole(phase)] if known else pieces_of(phase, things):
+            off = _off(rows[-1].active, last, piece, things) if known and rows else np.nan
+            sides = {label: "upper" if side > 0 else "lower" for label, side in piece.sides.items()}
+            rows.append(Arc(begin, begin + piece.length, sides, _singular(piece, things), off))
+            begin += piece.length
+        last = things
+    return Arcs(tuple(rows))
+
+
+def _whole(phase: Solution) -> Piece:
+    """A phase that is one arc."""
+    nlp, x = phase.nlp, phase.x
+    values = np.append(np.array(nlp.g(x, phase.parameters)).ravel(), x)
+    limits = along_limits(nlp)
+    met = {
+        limit.row: limit.sign
+        for limit in limits
+        if (np.abs(values[limit.entries] - limit.bound) < _MET * limit.size).all()
+    }
+    return Piece(phase.duration, met)
+
+
+def _singular(piece: Piece, things: list[Limited]) -> tuple[str, ...]:
+    """Linear controls that neither their bounds nor those of what they steer hold."""
+    free = tuple(thing.label for thing in things if thing.control and thing.linear and thing.label not in piece.sides)
+    steered = sum(not thing.control for thing in things if thing.label in piece.sides)
+    return free if len(free) > steered else ()
+
+
+def _off(before: dict[str, str], last: list[Limited], piece: Piece, things: list[Limited]) -> float:
+    """How far switching functions are from zero where controls go from one bound to the other, in time."""
+    misses = [np.nan]
+    for earlier, later in zip(last, things, strict=True):
+        side = {1: "upper", -1: "lower"}.get(piece.sides.get(later.label, 0), "")
+        if side and before.get(later.label, side) != side and np.isfinite(later.switching).all():
+            for thing, k, step in ((earlier, -1, -2), (later, 0, 1)):
+                slope = (thing.switching[k] - thing.switching[step]) / (thing.t[k] - thing.t[step])
+                misses.append(abs(float(thing.switching[k] / slope)))
+    return float(np.nanmax(misses)) if len(misses) > 1 else np.nan

@@ -1,0 +1,376 @@
+"""What is limited along a motion: torques, velocities, signals and so on, where they are, and where they should be.
+
+On a coarse grid a control is seldom at a bound where the optimum has it there, and is on its way for an interval or two
+where the optimum jumps. Its switching function, made of costates that are integrals, knows better when: see
+`hamiltonian`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from colloc.blocks.evaluation_points import EvaluationPoints
+from colloc.curves import Points
+from colloc.optimality.costates import costate_points, costates
+from colloc.optimality.forces import forces, local_splines
+from colloc.optimality.hamiltonian import instants
+from colloc.optimality.limits import Limit, LimitPlace, limits_of
+from colloc.problem import Problem, Slots
+from colloc.problem.time_sets import WHOLE
+from colloc.solution import SequenceSolution, Solution
+from colloc.transcription import NLP
+
+_NEAR = 0.05  # of half the range: a control closer to its bound counts as at it
+_AT = 1e-3  # of the natural size: so does what is steered by its rates
+_JUMP = 3.0  # intervals that a switch may take where a grid has no place for it
+_CLEAR = 0.05  # of its largest value: a switching function beyond says where a control belongs
+_INSTANT = 1e-9  # of a duration
+_DENT = 2.0  # intervals for which a control may leave its bound and come back without meaning it
+
+
+class Piece(NamedTuple):
+    """A part of a motion on which the same limits are active.
+
+    Parameters
+    ----------
+    length : float [s]
+    sides : mapping of str to int
+        The limits by label: 1 for the upper bound, -1 for the lower one.
+    """
+
+    length: float
+    sides: Mapping[str, int]
+
+
+class Stretch(NamedTuple):
+    """A part of a motion on which one thing is at its upper (1) or lower (-1) bound, or between them (0).
+
+    Parameters
+    ----------
+    side : int
+    start, end : float [s]
+    """
+
+    side: int
+    start: float
+    end: float
+
+    @property
+    def length(self) -> float:
+        """Its duration [s]."""
+        return self.end - self.start
+
+
+@dataclass(frozen=True, eq=False)
+class Limited:
+    """One thing that is limited along a phase, at N times.
+
+    Parameters
+    ----------
+    label : str
+        Such as "tau[elbow]".
+    control : bool
+        Whether it is steered at once, as torques are, and not by its rates.
+    linear : bool
+        Whether the Hamiltonian is a linear function of it, so that it jumps.
+    bounds : (float, float)
+        Lower and upper; infinite where there is none.
+    size : float
+        Its natural size.
+    t, width : ndarray, shape (N,) [s]
+        Times, and widths of the intervals in which they lie.
+    values, switching : ndarray, shape (N,)
+        The switching function is NaN where there is none.
+    """
+
+    label: str
+    control: bool
+    linear: bool
+    bounds: tuple[float, float]
+    size: float
+    t: np.ndarray
+    width: np.ndarray
+    values: np.ndarray
+    switching: np.ndarray
+
+    def stretches(self) -> list[Stretch]:
+        """When it is at which of its bounds, as far as its grid tells."""
+        lower, upper = self.bounds
+        near = self.size * (_NEAR if self.control else _AT)
+        sides = np.where(self.values > upper - near, 1, np.where(self.values < lower + near, -1, 0))
+        if not self.control:
+            return self._without_dents(_runs(sides, self.t))
+        if self.linear and np.isfinite(self.switching).all():
+            sides = self._steered(sides)
+        stretches = self._without_dents(_runs(sides, self.t))
+        return self._at_switches(stretches) if self.linear else stretches
+
+    def _steered(self, sides: np.ndarray) -> np.ndarray:
+        """Sides that the switching function asks for where it is clear; between, where that takes long, none."""
+        wanted = -np.sign(self.switching).astype(int)
+        clear = np.abs(self.switching) > _CLEAR * np.abs(self.switching).max(initial=0.0)
+        clear &= np.isfinite(np.where(wanted > 0, self.bounds[1], self.bounds[0]))
+        for run in _parts(clear)[1:-1]:  # ripples
+            if clear[run[0]] and self.t[run[-1]] - self.t[run[0]] <= _DENT * self.width[run].max():
+                clear[run] = False
+        sides = np.where(clear, wanted, sides)
+        for run in _parts(clear):
+            if clear[run[0]] or self.t[run[-1]] - self.t[run[0]] <= _JUMP * self.width[run].max():
+                continue
+            # What goes on at its ends goes on; in the middle a control rings about what it should be.
+            first, last = sides[max(run[0] - 1, 0)], sides[min(run[-1] + 1, sides.size - 1)]
+            off_first, off_last = (np.flatnonzero(sides[run] != side) for side in (first, last))
+            if off_first.size and off_last.size and off_first[0] <= off_last[-1]:
+                middle = run[off_first[0] : off_last[-1] + 1]
+                for part in _parts(sides[middle]):
+                    if self.t[middle[part[-1]]] - self.t[middle[part[0]]] <= _DENT * self.width[middle].max():
+                        sides[middle[part]] = 0
+        return sides
+
+    def _width(self, stretch: Stretch) -> float:
+        """The widest interval of the grid in which a stretch lies."""
+        inside = (self.t >= stretch.start) & (self.t <= stretch.end)
+        return float(self.width[inside].max(initial=self.width.min()))
+
+    def _without_dents(self, stretches: list[Stretch]) -> list[Stretch]:
+        """Without what is left between two stretches of one side, and bounds that are only touched."""
+        kept = list(stretches)
+        for k, (before, now, after) in enumerate(zip(stretches, stretches[1:], stretches[2:], strict=False), 1):
+            if before.side == after.side:
+                short = now.length <= (_DENT if now.side == 0 else 1.0) * self._width(now)
+                if short:
+                    kept[k] = now._replace(side=before.side)
+        if not self.control and len(kept) > 1:  # touches at the ends
+            for k in (0, -1):
+                if kept[k].side and kept[k].length <= self._width(kept[k]):
+                    kept[k] = kept[k]._replace(side=0)
+        return _merged(kept)
+
+    def _at_switches(self, stretches: list[Stretch]) -> list[Stretch]:
+        """With switches in place of the way from bound to bound, where a switching function or the value crosses."""
+        switched: list[Stretch] = []
+        for k, now in enumerate(stretches):
+            before = stretches[k - 1].side if k else 0
+            after = stretches[k + 1].side if k + 1 < len(stretches) else 0
+            first, last = k == 0, k == len(stretches) - 1
+            short = now.side == 0 and now.length <= _JUMP * self._width(now)
+            if short and before * after == -1:
+                when = self._crossing(now, before)
+                switched += [Stretch(before, now.start, when), Stretch(after, when, now.end)]
+            elif short and (first or last) and before + after:
+                neighbour, wanted = before + after, self._wanted(-1 if last else 0)
+                if wanted in (0, neighbour):
+                    switched.append(now._replace(side=neighbour))
+                else:
+                    when = self._crossing(now, neighbour if last else wanted)
+                    sides = (neighbour, wanted) if last else (wanted, neighbour)
+                    switched += [Stretch(sides[0], now.start, when), Stretch(sides[1], when, now.end)]
+            else:
+                switched.append(now)
+        return _merged(switched)
+
+    def _wanted(self, k: int) -> int:
+        """The side that the switching function asks for at a time, by number."""
+        value = self.switching[k]
+        return 0 if np.isnan(value) else int(-np.sign(value))
+
+    def _crossing(self, stretch: Stretch, before: int) -> float:
+        """When a control leaves a side for the other one."""
+        room = self._width(stretch)
+        inside = (self.t >= stretch.start - room) & (self.t <= stretch.end + room)
+        if np.isfinite(self.switching).all():
+            when = _zeros(self.t[inside], before * self.switching[inside])
+            if when.size:
+                return float(np.clip(when[np.abs(when - stretch.start - stretch.length / 2).argmin()], *stretch[1:]))
+        middle = sum(self.bounds) / 2
+        when = _zeros(self.t[inside], before * (middle - self.values[inside]))
+        return float(when[0]) if when.size else stretch.start + stretch.length / 2
+
+
+def _zeros(t: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Where values rise from below zero."""
+    k = np.flatnonzero((values[:-1] < 0) & (values[1:] >= 0))
+    return t[k] - values[k] * (t[k + 1] - t[k]) / (values[k + 1] - values[k])
+
+
+def _parts(values: np.ndarray) -> list[np.ndarray]:
+    """Numbers of equal values in a row."""
+    return np.split(np.arange(values.size), np.flatnonzero(np.diff(values)) + 1)
+
+
+def _runs(sides: np.ndarray, t: np.ndarray) -> list[Stretch]:
+    """Stretches of equal sides, which meet halfway between times."""
+    cuts = np.flatnonzero(np.diff(sides)) + 1
+    edges = [float(t[0]), *((t[cuts - 1] + t[cuts]) / 2).tolist(), float(t[-1])]
+    return [Stretch(int(sides[k]), *ends) for k, ends in zip([0, *cuts.tolist()], pairwise(edges), strict=True)]
+
+
+def _merged(stretches: list[Stretch]) -> list[Stretch]:
+    """With neighbours of the same side in one."""
+    merged = [stretches[0]]
+    for stretch in stretches[1:]:
+        if stretch.side == merged[-1].side:
+            merged[-1] = merged[-1]._replace(end=stretch.end)
+        else:
+            merged.append(stretch)
+    return merged
+
+
+def pieces_of(phase: Solution, things: Sequence[Limited]) -> list[Piece]:
+    """The arcs of a phase, as far as its grid tells."""
+    pieces = cut({thing.label: thing.stretches() for thing in things}, phase.duration)
+    if any(thing.control and not thing.linear for thing in things):
+        return pieces
+    return _without_ways(pieces, _JUMP * max((float(thing.width.max()) for thing in things), default=0.0))
+
+
+def cut(stretches: Mapping[str, Sequence[Stretch]], T: float) -> list[Piece]:
+    """Pieces of T seconds on each of which no side changes."""
+    edges = np.unique([0.0, T, *(stretch.start for some in stretches.values() for stretch in some)])
+    edges = edges[np.append(True, np.diff(edges) > _INSTANT * T)].tolist()
+    edges[-1] = T
+    pieces = []
+    for start, end in pairwise(edges):
+        middle = (start + end) / 2
+        sides = {
+            label: stretch.side
+            for label, some in stretches.items()
+            for stretch in some
+            if stretch.start <= middle < stretch.end and stretch.side
+        }
+        pieces.append(Piece(end - start, sides))
+    return joined(pieces)
+
+
+def joined(pieces: Sequence[Piece]) -> list[Piece]:
+    """With neighbours of the same sides in one."""
+    together = [pieces[0]]
+    for piece in pieces[1:]:
+        if piece.sides == together[-1].sides:
+            together[-1] = Piece(together[-1].length + piece.length, piece.sides)
+        else:
+            together.append(piece)
+    return together
+
+
+def _without_ways(pieces: list[Piece], longest: float) -> list[Piece]:
+    """Without short pieces on which less is at its limits than before and after: a coarse grid's way between them."""
+    kept: list[Piece] = []
+    carried = 0.0
+    for k, piece in enumerate(pieces):
+        inside = 0 < k < len(pieces) - 1 and piece.length <= longest
+        if inside and len(piece.sides) < min(len(pieces[k - 1].sides), len(pieces[k + 1].sides)):
+            kept[-1] = kept[-1]._replace(length=kept[-1].length + piece.length / 2)
+            carried = piece.length / 2
+        else:
+            kept.append(piece._replace(length=piece.length + carried))
+            carried = 0.0
+    return joined(kept)
+
+
+def along_limits(nlp: NLP) -> list[Limit]:
+    """The limits of a motion that hold all along, as inequalities."""
+    problem = nlp.problem
+    return [
+        limit
+        for limit in limits_of(nlp, problem)
+        if not limit.prescribed
+        and (
+            problem.rows[limit.constraint].constraint.where == WHOLE
+            if limit.place.kind == "row"
+            else limit.constraint in {u.name for u in (*problem.signals, *problem.states)}
+        )
+    ]
+
+
+def limited(solution: Solution | SequenceSolution) -> dict[str, list[Limited]]:
+    """What is limited all along every phase; of a single motion under an empty name.
+
+    Raises
+    ------
+    InputError
+        For motions without costates: see `costates`.
+    """
+    along, (lam_g, lam_x) = costates(solution), (solution.multipliers[name] for name in ("g", "x"))
+    acting = forces(solution.nlp, solution.x, solution.parameters, lam_g, lam_x)
+    return {
+        name: _limited(phase, along[name].t, instants(phase, along[name], acting[name]).switching)
+        for name, phase in solution.phases.items()
+    }
+
+
+def _limited(phase: Solution, t: np.ndarray, switching: Mapping[str, np.ndarray]) -> list[Limited]:
+    grid = phase.nlp.grid
+    s, interval = costate_points(phase.nlp)
+    sites = grid.on(Points(s, interval))
+    places = {limit.place: limit for limit in along_limits(phase.nlp)}
+    expressions = [_expression(phase, place, sites) for place in places]
+    values = sites.evaluate([expression for expression, _ in expressions], phase.x, phase.parameters)
+    curved = _curved(phase, sites)
+    things = []
+    for (place, limit), value, (_, order) in zip(places.items(), values, expressions, strict=True):
+        stated = {k.sign: k.bound for k in along_limits(phase.nlp) if k.place == place}
+        things.append(
+            Limited(
+                label=limit.row,
+                control=order == 2,
+                linear=limit.row not in curved,
+                bounds=(stated.get(-1, -np.inf), stated.get(1, np.inf)),
+                size=limit.size,
+                t=t,
+                width=np.diff(grid.breakpoints)[interval] * phase.duration,
+                values=value[:, 0],
+                switching=switching.get(limit.row, np.full(s.size, np.nan)),
+            )
+        )
+    return things
+
+
+def _expression(phase: Solution, place: LimitPlace, sites: EvaluationPoints) -> tuple[ca.SX, int]:
+    """What a limit bounds, in the local variables of sites, and the highest time derivative in it."""
+    problem, slots = phase.problem, Slots(*sites.local.arguments)
+    if place.kind == "row":
+        entry = problem.rows[place.name]
+        return entry.function(*slots)[place.row], int(entry.orders[place.row])
+    for group, column, order in ((problem.signals, slots.signals, 2), (problem.states, slots.states, 1)):
+        first = 0
+        for unknown in group:
+            if unknown.name == place.name:
+                return column[first + place.row], order
+            first += unknown.size
+    raise AssertionError(place.name)
+
+
+def _curved(phase: Solution, sites: EvaluationPoints) -> set[str]:
+    """Torques and signals in which cost or rows are not linear at one instant."""
+    problem, local = phase.problem, sites.local
+    splines, slots = (
+        {spline.name: spline.columns[-1] for spline in local_splines(phase.nlp.grid)},
+        Slots(*local.arguments),
+    )
+    cost = sum((weight * fn(*slots) for weight, fn in problem.integrands.values()), ca.SX(0))
+    rows = [entry.function(*slots) for entry in problem.rows.values() if entry.constraint.where == WHOLE]
+    controls = local.w[np.concatenate([splines["q"], splines["signals"]]).tolist()]
+    (expression,) = local.resolved([ca.vertcat(cost, *rows)])
+    slopes = ca.jacobian(expression, controls)
+    bent = ca.sum1(ca.DM(ca.jacobian(slopes, controls).sparsity(), 1.0)).T
+    curved = np.array(ca.densify(bent)).ravel() > 0
+    names = phase.nlp.column_names["signals"]
+    joints = [f"tau[{joint}]" for joint in problem.model.joint_names] if curved[: splines["q"].size].any() else []
+    return {*joints, *(name for name, bends in zip(names, curved[splines["q"].size :], strict=True) if bends)}
+
+
+def linear_signals(problem: Problem) -> list[str]:
+    """Components of signals in which the cost and all rows are linear."""
+    slots = problem.instant.slots
+    functions = [fn for _, fn in problem.integrands.values()] + [rows.function for rows in problem.rows.values()]
+    parts = [fn(*slots) for fn in functions if fn.n_in() == len(slots)]
+    slopes = ca.jacobian(ca.vertcat(ca.SX(0, 1), *parts), slots.signals)
+    names = [f"{u.name}[{k}]" if u.size > 1 else u.name for u in problem.signals for k in range(u.size)]
+    return [name for k, name in enumerate(names) if not ca.depends_on(slopes[:, k], slots.signals[k])]

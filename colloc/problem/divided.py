@@ -1,0 +1,94 @@
+"""A motion cut into arcs, each a phase of free duration: the same problem, stated as a sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import casadi as ca
+
+from colloc.problem.conditions import Condition, Constraint
+from colloc.problem.cost import Cost
+from colloc.problem.phase_functions import NamedPhases
+from colloc.problem.problem import Problem
+from colloc.problem.sequence import Sequence as Phases
+from colloc.problem.time_sets import WHOLE, Ends, TimePoint
+from colloc.problem.unknowns import Free
+from colloc.support.checks import InputError, instance
+
+
+def divided(problem: Problem, spans: Sequence[Free]) -> Phases:
+    """A problem as a sequence of arcs, "arc 1", "arc 2" and so on, that meet where that is best.
+
+    What holds along the motion holds on every arc; positions, velocities and states go on from arc to arc.
+
+    Parameters
+    ----------
+    problem : Problem
+    spans : sequence of Free
+        Durations of the arcs, which add up to the problem's.
+
+    Raises
+    ------
+    InputError
+        For constraints during a part of the motion or at a time inside, and functions in which the time or the duration
+        stands: arcs have times of their own.
+
+    Examples
+    --------
+    >>> from colloc.problem.divided import divided
+    >>> list(divided(problem, [co.Free(0.01, 1.0), co.Free(0.01, 1.0)]).phases)
+    ['arc 1', 'arc 2']
+    """
+    _check_divisible(instance("problem", problem, Problem))
+    phases: dict[str, Problem] = {}
+    for k, span in enumerate(spans):
+        first, last = k == 0, k == len(spans) - 1
+        phases[f"arc {k + 1}"] = replace(
+            problem,
+            duration=span,
+            minimize=Cost(tuple(term for term in problem.minimize.terms if last or not term.terminal)),
+            subject_to=[c for c in problem.subject_to if _holds_on(c, first=first, last=last)],
+        )
+    names = list(phases)
+    across = [
+        replace(c, fn=partial(_at_ends, fn=c.fn, first=names[0], last=names[-1]))
+        for c in problem.subject_to
+        if isinstance(c, Condition) and isinstance(c.where, Ends)
+    ]
+    horizon = problem.horizon
+    return Phases(phases, across, duration=horizon if horizon.lower < horizon.upper else horizon.lower)
+
+
+def _check_divisible(problem: Problem) -> None:
+    """InputError for what arcs of free durations cannot state."""
+    for name, rows in problem.rows.items():
+        where = rows.constraint.where
+        if not (where == WHOLE or isinstance(where, Ends) or (isinstance(where, TimePoint) and where.s in (0, 1))):
+            raise InputError(
+                f"constraint {name!r} holds {where}, and arcs begin and end where that is best: only what holds all "
+                "along or at the ends can be stated on them; put such a time between the phases of a co.Sequence"
+            )
+    functions = [rows.function for rows in problem.rows.values()] + [function for _, function in problem.costs.values()]
+    functions.append(problem.function("torques", problem.inverse_dynamics()))
+    for slot, what in enumerate(("time", "duration")):
+        if any(function.jac_sparsity(0, slot).nnz() for function in functions):
+            raise InputError(
+                f"the {what} stands in a function of the problem, and every arc has its own: state it as a state, as "
+                'in co.State("clock", rate=lambda now: 1.0)'
+            )
+
+
+def _holds_on(constraint: Constraint, *, first: bool, last: bool) -> bool:
+    """Whether a constraint is one of an arc."""
+    where = constraint.where
+    if isinstance(where, TimePoint):
+        return first if where.s == 0 else last
+    return not isinstance(where, Ends)
+
+
+def _at_ends(phases: NamedPhases, fn: Any, first: str, last: str) -> ca.SX:
+    """A function of the first and the last instant, as one of phases."""
+    return fn(phases[first].start, phases[last].end)

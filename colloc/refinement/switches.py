@@ -1,0 +1,366 @@
+"""A motion in arcs on which the same limits are active, each of its own duration.
+
+Where a torque jumps between its bounds, or a bound on a velocity begins to hold, a grid that does not know when has an
+error of first order there. Between such times a motion is smooth: stated as a sequence of arcs of free durations, with
+the active limits as equations, it converges as fast as polynomials do, and what is left to find are the times (Kaya and
+Noakes 2003 for arcs from bound to bound; Maurer 1977 for singular and constrained ones). On singular arcs signals have
+fewer freedoms than there are collocation points: with as many they ring.
+
+Bounds on positions, velocities and states that do not hold an arc are left out at first, as next to what does hold they
+leave a solver no room; where they turn out to be exceeded they are put back. An answer holds if its limits push the
+right way, which is what the signs of switching functions say, if no other limit is met for a while, and if no arc
+vanishes; where it does not, arcs are turned, added or dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import casadi as ca
+import numpy as np
+
+from colloc.curves import Radau
+from colloc.optimality.limited import Piece, Stretch, along_limits, cut, joined, limited, linear_signals, pieces_of
+from colloc.optimality.limits import Limit, entry_times, limits_of
+from colloc.problem import Free, Problem
+from colloc.problem.divided import divided
+from colloc.refinement.failure import SolutionWarning
+from colloc.refinement.pinned import PinnedNLP
+from colloc.refinement.rounds import CUT_SHORT, Run, cut_short, refined
+from colloc.solution import SequenceSolution, Solution
+from colloc.solver import Ipopt, Solver, Start, Status
+from colloc.support.checks import InputError, warn
+from colloc.transcription import NLP, SequenceNLP
+from colloc.transcription.transcribe import build_program
+
+_DEGREE, _FREEDOMS = 7, 3  # of the motion on an interval, and of signals where they are singular
+_INTERVALS, _MOST = 8, 64  # on all arcs, about, and half of them on one at most; to which they are doubled
+_ROOM = (0.1, 4.0)  # of an arc's duration, about what is known of it
+_VANISHING = 1.5  # times the least of these
+_ATTEMPTS = 12
+_SHARP = {"tol": 1e-11, "bound_relax_factor": 0.0}  # IPOPT's, where the user says nothing else
+_ITERATIONS = 100
+_DEPENDENT = 1e-8  # of the largest singular value of rows, two of which say one thing
+_PUSH, _RATES_PUSH = 1e-6, 1e-3  # of the largest push of a limit: less is none; of what is steered by its rates
+_ENDS = 3  # control points next to the ends of arcs, where one may bear what another does
+_MET, _EXCEEDED = 1e-7, 1e-8  # of a limit's natural size
+_INSTANT = 1e-9  # of a duration
+
+
+def at_switches(solution: Solution | SequenceSolution, run: Run) -> Solution | SequenceSolution:
+    """A motion in arcs that holds; refined on grids, with a warning, where no such arcs are found.
+
+    Parameters
+    ----------
+    solution : Solution
+        The arcs are those that its grid shows, or else a grid that is finer.
+    run : Run
+
+    Raises
+    ------
+    InputError
+        For a motion in phases, a problem that depends on jerk, and one that cannot be divided: see `divided`.
+    """
+    if not isinstance(solution, Solution):
+        raise InputError(
+            "refine at switches takes the motion of a Problem, and divides it itself, got one in the phases "
+            f"{', '.join(map(repr, solution.phases))}"
+        )
+    if solution.problem.needs_rates:
+        raise InputError("refine at switches lets accelerations jump, and the problem depends on their rates")
+    sharp = replace(run, solver=_sharp(run.solver))
+    for attempt in range(2):
+        if attempt:
+            solution = refined(solution, run)
+            if solution.outcome.status in CUT_SHORT:
+                return solution
+        assert isinstance(solution, Solution)
+        answer = in_arcs(solution, sharp, pieces_of(solution, limited(solution)[""]))
+        if isinstance(answer, Status):
+            return cut_short(solution, answer)
+        if answer is not None:
+            return answer
+    warn("no arcs were found that hold: the motion is refined on grids instead", SolutionWarning)
+    return solution
+
+
+def _sharp(solver: Solver) -> Solver:
+    return Ipopt(hessian=solver.hessian, **(_SHARP | dict(solver.options))) if isinstance(solver, Ipopt) else solver
+
+
+def in_arcs(solution: Solution, run: Run, pieces: list[Piece]) -> SequenceSolution | Status | None:
+    """A motion in arcs that holds, begun with some arcs; None where there is none, or why it was cut short."""
+    motion: Solution | SequenceSolution = solution
+    intervals, kept = _INTERVALS, set[str]()
+    for _ in range(_ATTEMPTS):
+        posed = _Posed.of(motion, solution.problem, pieces, intervals, kept)
+        answer = posed.solved(run)
+        if not isinstance(answer, SequenceSolution):
+            return answer
+        if exceeded := _exceeded(posed, answer) - kept:
+            kept |= exceeded
+            continue
+        motion, pieces = answer, _revised(posed, answer)
+        if [piece.sides for piece in pieces] == [piece.sides for piece in posed.pieces]:
+            if float(answer.error) <= run.tolerance or 2 * intervals > _MOST:
+                return answer
+            intervals *= 2
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class _Posed:
+    """A motion in arcs, as a program in which the limits of every arc hold as equations.
+
+    Parameters
+    ----------
+    nlp : SequenceNLP
+        With all limits as the problem states them.
+    pinned : PinnedNLP
+    pieces : list of Piece
+    x : ndarray, shape (n_x,)
+        Where to begin.
+    """
+
+    nlp: SequenceNLP
+    pinned: PinnedNLP
+    pieces: list[Piece]
+    x: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        motion: Solution | SequenceSolution,
+        problem: Problem,
+        pieces: list[Piece],
+        intervals: int,
+        kept: Collection[str],
+    ) -> _Posed:
+        """The program of a problem in arcs, about a motion.
+
+        Parameters
+        ----------
+        motion : Solution or SequenceSolution
+        problem : Problem
+        pieces : list of Piece
+        intervals : int
+            On all arcs, about.
+        kept : collection of str
+            Labels of limits that are not left out where they do not hold an arc.
+        """
+        nlp = _program(motion, problem, pieces, intervals)
+        x = _start(nlp, pieces, motion)
+        independent, implied = _independent(nlp, _named(nlp, pieces), x, motion.parameters)
+        needed = _without(nlp, pieces, implied)
+        if len(joined(needed)) < len(needed):
+            return cls.of(motion, problem, joined(needed), intervals, kept)
+        pinned = {(limit.phase, limit.row) for limit in independent}
+        left_out = [
+            limit
+            for limit in _inequalities(nlp)
+            if _order(nlp, limit) < 2 and limit.row not in kept and (limit.phase, limit.row) not in pinned
+        ]
+        program = PinnedNLP(nlp, *_once(nlp, independent, left_out, x))
+        return cls(nlp, program, needed, np.clip(x, program.lower, program.upper))
+
+    def solved(self, run: Run) -> SequenceSolution | Status | None:
+        """The motion in arcs; None where there is none, or why the run was cut short."""
+        equations = np.count_nonzero(self.pinned.bounds_g[0] == self.pinned.bounds_g[1])
+        if equations > np.count_nonzero(self.pinned.free):
+            return None
+        solver = run.solver.limited(iterations=_ITERATIONS)
+        outcome = run.end(solver, self.pinned, Start(self.x, near_optimum=True), self.nlp)
+        if outcome.status in CUT_SHORT:
+            return outcome.status
+        if outcome.status is not Status.SOLVED:
+            return None
+        multipliers = self.pinned.multipliers(outcome.x, run.parameters, outcome.multipliers)
+        outcome = replace(outcome, multipliers=multipliers, tolerance=run.tolerance, cost_tolerance=run.tolerance)
+        return SequenceSolution(self.nlp, outcome, run.parameters)
+
+
+def _program(motion: Solution | SequenceSolution, problem: Problem, pieces: list[Piece], intervals: int) -> SequenceNLP:
+    """A problem in arcs, on polynomials whose limits hold where equations do."""
+    T = sum(piece.length for piece in pieces)
+    least, most = _ROOM
+    spans = [Free(least * piece.length, most * piece.length, piece.length) for piece in pieces]
+    sequence, signals = divided(problem, spans), linear_signals(problem) if problem.states else []
+    recipe, recipes = next(iter(motion.nlp.phases.values())).recipe, {}
+    for name, piece in zip(sequence.phases, pieces, strict=True):
+        count = int(np.clip(np.ceil(intervals * piece.length / T), 1, intervals // 2))
+        freedoms = _FREEDOMS if any(label not in piece.sides for label in signals) else None
+        curve = Radau(count, degree=_DEGREE, nodes="collocation", signal_degree=freedoms)
+        recipes[name] = recipe._replace(curve=curve, extra=None)
+    nlp = build_program(sequence, recipes)
+    assert isinstance(nlp, SequenceNLP)
+    return nlp
+
+
+def _start(nlp: SequenceNLP, pieces: list[Piece], motion: Solution | SequenceSolution) -> np.ndarray:
+    """A motion in the variables of the arcs, its time in proportion."""
+    x, begin = np.zeros(nlp.n_x), 0.0
+    stretched = motion.duration / sum(piece.length for piece in pieces)
+    for piece, (name, phase) in zip(pieces, nlp.phases.items(), strict=True):
+        x[nlp.parts[name]] = _sampled(phase, motion, begin * stretched, piece.length, stretched)
+        begin += piece.length
+    return np.clip(x, nlp.lower, nlp.upper)
+
+
+def _sampled(nlp: NLP, motion: Solution | SequenceSolution, begin: float, T: float, stretched: float) -> np.ndarray:
+    """A part of a motion in the variables of an arc."""
+    problem, grid = nlp.problem, nlp.grid
+    values: dict[str, np.ndarray | float] = {"duration": T}
+    values |= {u.name: motion.constants[u.name] for u in problem.constants}
+    for name, basis in grid.splines.items():
+        if grid.layout[name].size:
+            # Where arcs meet a signal has two values.
+            s = np.clip(basis.sites()[0], _INSTANT, 1 - _INSTANT)
+            sample = motion.at(np.clip(begin + s * T * stretched, 0.0, motion.duration))
+            group = problem.signals if name == "signals" else problem.states
+            table = sample.q if name == "q" else np.column_stack([sample.signals[u.name] for u in group])
+            values[name] = basis.interpolate(np.asarray(table))
+    return grid.layout.filled(values)
+
+
+def _inequalities(nlp: SequenceNLP) -> list[Limit]:
+    """The limits that hold all along as inequalities, of all arcs."""
+    labels = {limit.row for limit in along_limits(next(iter(nlp.phases.values())))}
+    return [limit for limit in limits_of(nlp, nlp.problem) if limit.row in labels and not limit.prescribed]
+
+
+def _named(nlp: SequenceNLP, pieces: list[Piece]) -> list[Limit]:
+    """The limits that the pieces name, of all arcs, controls first."""
+    wanted = {(name, *side) for name, piece in zip(nlp.phases, pieces, strict=True) for side in piece.sides.items()}
+    limits = [limit for limit in _inequalities(nlp) if (limit.phase, limit.row, limit.sign) in wanted]
+    return sorted(limits, key=lambda limit: _order(nlp, limit), reverse=True)
+
+
+def _order(nlp: SequenceNLP, limit: Limit) -> int:
+    """The highest time derivative in what a limit bounds."""
+    problem, place = nlp.problem.phases[limit.phase], limit.place
+    if place.kind == "row":
+        return int(problem.rows[place.name].orders[place.row])
+    return 1 if place.name in {state.name for state in problem.states} else 2
+
+
+def _independent(
+    nlp: SequenceNLP, limits: list[Limit], x: np.ndarray, p: np.ndarray
+) -> tuple[list[Limit], list[Limit]]:
+    """Limits that say something, and those that follow from others: a mass stays where it is if nothing is burnt."""
+    jacobian, equal = nlp.jac_g(x, p)[1], np.append(nlp.bounds_g[0] == nlp.bounds_g[1], ~nlp.free)
+    independent, implied = [], []
+    for name, part in nlp.parts.items():
+        owned = [np.arange(nlp.n_g + part.start, nlp.n_g + part.stop)]
+        for block, first, end in zip(nlp.constraints, nlp.offsets, nlp.offsets[1:], strict=False):
+            owned += [np.arange(first, end)] if nlp.owners.get(block) == name else []
+        chosen = np.concatenate(owned)
+        rows = _slopes(nlp, jacobian, chosen[equal[chosen]], part)
+        for limit in limits:
+            if limit.phase == name:
+                more = np.vstack([rows, _slopes(nlp, jacobian, limit.entries[~equal[limit.entries]], part)])
+                if np.linalg.matrix_rank(more, tol=_DEPENDENT * np.linalg.norm(more, 2)) == len(more):
+                    independent.append(limit)
+                    rows = more
+                else:
+                    implied.append(limit)
+    return independent, implied
+
+
+def _slopes(nlp: SequenceNLP, jacobian: ca.DM, entries: np.ndarray, part: slice) -> np.ndarray:
+    """Rows of the Jacobian, then of the identity, in the variables of a phase, in natural sizes."""
+    of_rows, of_variables = entries[entries < nlp.n_g], entries[entries >= nlp.n_g] - nlp.n_g
+    table = np.array(ca.densify(jacobian[of_rows.tolist(), part])).reshape(of_rows.size, part.stop - part.start)
+    table = table * nlp.scale_x[part] / nlp.scale_g[of_rows, None]
+    return np.vstack([table, np.eye(nlp.n_x)[of_variables][:, part]])
+
+
+def _without(nlp: SequenceNLP, pieces: list[Piece], implied: list[Limit]) -> list[Piece]:
+    """Pieces that do not name what follows from others."""
+    needless = {(limit.phase, limit.row) for limit in implied}
+    return [
+        piece._replace(sides={row: side for row, side in piece.sides.items() if (name, row) not in needless})
+        for name, piece in zip(nlp.phases, pieces, strict=True)
+    ]
+
+
+def _once(
+    nlp: SequenceNLP, pinned: list[Limit], left_out: list[Limit], x: np.ndarray
+) -> tuple[list[Limit], list[Limit]]:
+    """Limits to pin and to leave out, without what a link says: where an arc begins the one before has ended."""
+    names, times = list(nlp.phases), entry_times(nlp, x)
+    T = [nlp.phases[name].duration(x[nlp.parts[name]]) for name in names]
+    begins = dict(zip(names, np.cumsum([0.0, *T[:-1]]), strict=True))
+    before = dict(zip(names[1:], names, strict=False))
+    active = {(limit.phase, limit.row, limit.sign) for limit in pinned}
+    once, left_out = [], list(left_out)
+    for limit in pinned:
+        first = np.zeros(limit.entries.size, dtype=bool)
+        if _order(nlp, limit) < 2 and (before.get(limit.phase), limit.row, limit.sign) in active:
+            first = np.abs(times[limit.entries] - begins[limit.phase]) < _INSTANT * sum(T)
+        once.append(replace(limit, entries=limit.entries[~first]))
+        left_out.append(replace(limit, entries=limit.entries[first]))
+    return once, left_out
+
+
+def _exceeded(posed: _Posed, motion: SequenceSolution) -> set[str]:
+    """Labels of limits that were left out and are exceeded."""
+    values = np.append(np.array(posed.nlp.g(motion.x, motion.parameters)).ravel(), motion.x)
+    return {
+        limit.row
+        for limit in posed.pinned.left_out
+        if (limit.sign * (values[limit.entries] - limit.bound) > _EXCEEDED * limit.size).any()
+    }
+
+
+def _revised(posed: _Posed, motion: SequenceSolution) -> list[Piece]:
+    """The arcs that an answer asks for: the same ones if it holds."""
+    nlp, x = posed.nlp, motion.x
+    push = np.append(motion.multipliers["g"], motion.multipliers["x"])
+    times, values = entry_times(nlp, x), np.append(np.array(nlp.g(x, motion.parameters)).ravel(), x)
+    free, limits = np.append(np.ones(nlp.n_g, bool), nlp.free), _inequalities(nlp)
+    largest: dict[str, float] = {}
+    for limit in limits:
+        size = float(np.abs(push[limit.entries]).max(initial=0.0))
+        largest[limit.row] = max(largest.get(limit.row, 0.0), size)
+    pieces = []
+    for piece, (name, phase) in zip(posed.pieces, motion.phases.items(), strict=True):
+        if phase.duration <= _VANISHING * _ROOM[0] * piece.length and len(posed.pieces) > 1:
+            continue
+        stretches: dict[str, list[Stretch]] = {}
+        for label, most in largest.items():
+            sides = {limit.sign: limit for limit in limits if limit.phase == name and limit.row == label}
+            one = next(iter(sides.values()))
+            entries = one.entries[free[one.entries]]
+            entries, rates = entries[np.argsort(times[entries], kind="stable")], _order(nlp, one) < 2
+            if side := piece.sides.get(label, 0):
+                wrong = side * push[entries] < -(_RATES_PUSH if rates else _PUSH) * most
+                turned = 0 if rates or -side not in sides else -side
+                now = np.where(_inner(wrong, rates), turned, side)
+            else:
+                now = np.zeros(entries.size, int)
+                for sign, limit in sides.items():
+                    near = sign * (limit.bound - values[entries]) < _MET * limit.size
+                    now[_inner(near & (sign * push[entries] > _PUSH * most), rates)] = sign
+            stretches[label] = _between_nodes(now, times[entries] - motion.start_times[name], phase.duration)
+        pieces += cut(stretches, phase.duration)
+    return joined(pieces)
+
+
+def _inner(chosen: np.ndarray, rates: bool) -> np.ndarray:
+    """Without control points next to the ends of an arc, of what is steered by its rates."""
+    inner = chosen.copy()
+    if rates:
+        inner[:_ENDS], inner[-_ENDS:] = False, False
+    return inner
+
+
+def _between_nodes(sides: np.ndarray, t: np.ndarray, T: float) -> list[Stretch]:
+    """Stretches of an arc from the sides at its nodes."""
+    sides = sides.copy()
+    if sides.size > 2:  # at a switch a push is zero: what one node says at an end is the neighbour's
+        sides[0], sides[-1] = sides[1], sides[-2]
+    cuts = np.flatnonzero(np.diff(sides)) + 1
+    edges = [0.0, *((t[cuts - 1] + t[cuts]) / 2).tolist(), T]
+    return [Stretch(int(sides[k]), *ends) for k, ends in zip([0, *cuts.tolist()], pairwise(edges), strict=True)]
