@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from colloc.curves import Radau
-from colloc.optimality.limited import Limited, Piece, along_limits, limited, pieces_of
+from colloc.optimality.limited import ArcSides, Limited, along_limits, limited, pieces_of
 from colloc.solution import SequenceSolution, Solution
 from colloc.support.checks import instance, spelt
 from colloc.support.display import Table, Tabular, shown
@@ -32,6 +32,12 @@ class Arc:
     off : float [s]
         How far the start is from the zero of the switching function of every control that changes its side there, the
         largest; NaN where none does.
+
+    Examples
+    --------
+    >>> arc = co.optimality.arcs(solution)[1]
+    >>> arc.active
+    {'tau[shoulder]': 'upper', 'tau[elbow]': 'upper'}
     """
 
     start: float
@@ -128,7 +134,7 @@ def arcs(solution: Solution | SequenceSolution) -> Arcs:
     return Arcs(tuple(rows))
 
 
-def _whole(phase: Solution) -> Piece:
+def _whole(phase: Solution) -> ArcSides:
     """A phase that is one arc."""
     nlp, x = phase.nlp, phase.x
     values = np.append(np.array(nlp.g(x, phase.parameters)).ravel(), x)
@@ -138,17 +144,17 @@ def _whole(phase: Solution) -> Piece:
         for limit in limits
         if (np.abs(values[limit.entries] - limit.bound) < _MET * limit.size).all()
     }
-    return Piece(phase.duration, met)
+    return ArcSides(phase.duration, met)
 
 
-def _singular(piece: Piece, things: list[Limited]) -> tuple[str, ...]:
+def _singular(piece: ArcSides, things: list[Limited]) -> tuple[str, ...]:
     """Linear controls that neither their bounds nor those of what they steer hold."""
     free = tuple(thing.label for thing in things if thing.control and thing.linear and thing.label not in piece.sides)
     steered = sum(not thing.control for thing in things if thing.label in piece.sides)
     return free if len(free) > steered else ()
 
 
-def _off(before: dict[str, str], last: list[Limited], piece: Piece, things: list[Limited]) -> float:
+def _off(before: dict[str, str], last: list[Limited], piece: ArcSides, things: list[Limited]) -> float:
     """How far switching functions are from zero where controls go from one bound to the other, in time."""
     misses = [np.nan]
     for earlier, later in zip(last, things, strict=True):

@@ -34,7 +34,7 @@ _INSTANT = 1e-9  # of a duration
 _DENT = 2.0  # intervals for which a control may leave its bound and come back without meaning it
 
 
-class Piece(NamedTuple):
+class ArcSides(NamedTuple):
     """A part of a motion on which the same limits are active.
 
     Parameters
@@ -222,7 +222,7 @@ def _merged(stretches: list[Stretch]) -> list[Stretch]:
     return merged
 
 
-def pieces_of(phase: Solution, things: Sequence[Limited]) -> list[Piece]:
+def pieces_of(phase: Solution, things: Sequence[Limited]) -> list[ArcSides]:
     """The arcs of a phase, as far as its grid tells."""
     pieces = cut({thing.label: thing.stretches() for thing in things}, phase.duration)
     if any(thing.control and not thing.linear for thing in things):
@@ -230,7 +230,7 @@ def pieces_of(phase: Solution, things: Sequence[Limited]) -> list[Piece]:
     return _without_ways(pieces, _JUMP * max((float(thing.width.max()) for thing in things), default=0.0))
 
 
-def cut(stretches: Mapping[str, Sequence[Stretch]], T: float) -> list[Piece]:
+def cut(stretches: Mapping[str, Sequence[Stretch]], T: float) -> list[ArcSides]:
     """Pieces of T seconds on each of which no side changes."""
     edges = np.unique([0.0, T, *(stretch.start for some in stretches.values() for stretch in some)])
     edges = edges[np.append(True, np.diff(edges) > _INSTANT * T)].tolist()
@@ -244,24 +244,24 @@ def cut(stretches: Mapping[str, Sequence[Stretch]], T: float) -> list[Piece]:
             for stretch in some
             if stretch.start <= middle < stretch.end and stretch.side
         }
-        pieces.append(Piece(end - start, sides))
+        pieces.append(ArcSides(end - start, sides))
     return joined(pieces)
 
 
-def joined(pieces: Sequence[Piece]) -> list[Piece]:
+def joined(pieces: Sequence[ArcSides]) -> list[ArcSides]:
     """With neighbours of the same sides in one."""
     together = [pieces[0]]
     for piece in pieces[1:]:
         if piece.sides == together[-1].sides:
-            together[-1] = Piece(together[-1].length + piece.length, piece.sides)
+            together[-1] = ArcSides(together[-1].length + piece.length, piece.sides)
         else:
             together.append(piece)
     return together
 
 
-def _without_ways(pieces: list[Piece], longest: float) -> list[Piece]:
+def _without_ways(pieces: list[ArcSides], longest: float) -> list[ArcSides]:
     """Without short pieces on which less is at its limits than before and after: a coarse grid's way between them."""
-    kept: list[Piece] = []
+    kept: list[ArcSides] = []
     carried = 0.0
     for k, piece in enumerate(pieces):
         inside = 0 < k < len(pieces) - 1 and piece.length <= longest
@@ -315,13 +315,13 @@ def _limited(phase: Solution, t: np.ndarray, switching: Mapping[str, np.ndarray]
     curved = _curved(phase, sites)
     things = []
     for (place, limit), value, (_, order) in zip(places.items(), values, expressions, strict=True):
-        stated = {k.sign: k.bound for k in along_limits(phase.nlp) if k.place == place}
+        bounds = {k.sign: k.bound for k in along_limits(phase.nlp) if k.place == place}
         things.append(
             Limited(
                 label=limit.row,
                 control=order == 2,
                 linear=limit.row not in curved,
-                bounds=(stated.get(-1, -np.inf), stated.get(1, np.inf)),
+                bounds=(bounds.get(-1, -np.inf), bounds.get(1, np.inf)),
                 size=limit.size,
                 t=t,
                 width=np.diff(grid.breakpoints)[interval] * phase.duration,

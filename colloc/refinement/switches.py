@@ -22,7 +22,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.curves import Radau
-from colloc.optimality.limited import Piece, Stretch, along_limits, cut, joined, limited, linear_signals, pieces_of
+from colloc.optimality.limited import ArcSides, Stretch, along_limits, cut, joined, limited, linear_signals, pieces_of
 from colloc.optimality.limits import Limit, entry_times, limits_of
 from colloc.problem import Free, Problem
 from colloc.problem.divided import divided
@@ -90,7 +90,7 @@ def _sharp(solver: Solver) -> Solver:
     return Ipopt(hessian=solver.hessian, **(_SHARP | dict(solver.options))) if isinstance(solver, Ipopt) else solver
 
 
-def in_arcs(solution: Solution, run: Run, pieces: list[Piece]) -> SequenceSolution | Status | None:
+def in_arcs(solution: Solution, run: Run, pieces: list[ArcSides]) -> SequenceSolution | Status | None:
     """A motion in arcs that holds, begun with some arcs; None where there is none, or why it was cut short."""
     motion: Solution | SequenceSolution = solution
     intervals, kept = _INTERVALS, set[str]()
@@ -119,14 +119,14 @@ class _Posed:
     nlp : SequenceNLP
         With all limits as the problem states them.
     pinned : PinnedNLP
-    pieces : list of Piece
+    pieces : list of ArcSides
     x : ndarray, shape (n_x,)
         Where to begin.
     """
 
     nlp: SequenceNLP
     pinned: PinnedNLP
-    pieces: list[Piece]
+    pieces: list[ArcSides]
     x: np.ndarray
 
     @classmethod
@@ -134,7 +134,7 @@ class _Posed:
         cls,
         motion: Solution | SequenceSolution,
         problem: Problem,
-        pieces: list[Piece],
+        pieces: list[ArcSides],
         intervals: int,
         kept: Collection[str],
     ) -> _Posed:
@@ -144,7 +144,7 @@ class _Posed:
         ----------
         motion : Solution or SequenceSolution
         problem : Problem
-        pieces : list of Piece
+        pieces : list of ArcSides
         intervals : int
             On all arcs, about.
         kept : collection of str
@@ -181,7 +181,9 @@ class _Posed:
         return SequenceSolution(self.nlp, outcome, run.parameters)
 
 
-def _program(motion: Solution | SequenceSolution, problem: Problem, pieces: list[Piece], intervals: int) -> SequenceNLP:
+def _program(
+    motion: Solution | SequenceSolution, problem: Problem, pieces: list[ArcSides], intervals: int
+) -> SequenceNLP:
     """A problem in arcs, on polynomials whose limits hold where equations do."""
     T = sum(piece.length for piece in pieces)
     least, most = _ROOM
@@ -198,7 +200,7 @@ def _program(motion: Solution | SequenceSolution, problem: Problem, pieces: list
     return nlp
 
 
-def _start(nlp: SequenceNLP, pieces: list[Piece], motion: Solution | SequenceSolution) -> np.ndarray:
+def _start(nlp: SequenceNLP, pieces: list[ArcSides], motion: Solution | SequenceSolution) -> np.ndarray:
     """A motion in the variables of the arcs, its time in proportion."""
     x, begin = np.zeros(nlp.n_x), 0.0
     stretched = motion.duration / sum(piece.length for piece in pieces)
@@ -230,7 +232,7 @@ def _inequalities(nlp: SequenceNLP) -> list[Limit]:
     return [limit for limit in limits_of(nlp, nlp.problem) if limit.row in labels and not limit.prescribed]
 
 
-def _named(nlp: SequenceNLP, pieces: list[Piece]) -> list[Limit]:
+def _named(nlp: SequenceNLP, pieces: list[ArcSides]) -> list[Limit]:
     """The limits that the pieces name, of all arcs, controls first."""
     wanted = {(name, *side) for name, piece in zip(nlp.phases, pieces, strict=True) for side in piece.sides.items()}
     limits = [limit for limit in _inequalities(nlp) if (limit.phase, limit.row, limit.sign) in wanted]
@@ -276,7 +278,7 @@ def _slopes(nlp: SequenceNLP, jacobian: ca.DM, entries: np.ndarray, part: slice)
     return np.vstack([table, np.eye(nlp.n_x)[of_variables][:, part]])
 
 
-def _without(nlp: SequenceNLP, pieces: list[Piece], implied: list[Limit]) -> list[Piece]:
+def _without(nlp: SequenceNLP, pieces: list[ArcSides], implied: list[Limit]) -> list[ArcSides]:
     """Pieces that do not name what follows from others."""
     needless = {(limit.phase, limit.row) for limit in implied}
     return [
@@ -314,7 +316,7 @@ def _exceeded(posed: _Posed, motion: SequenceSolution) -> set[str]:
     }
 
 
-def _revised(posed: _Posed, motion: SequenceSolution) -> list[Piece]:
+def _revised(posed: _Posed, motion: SequenceSolution) -> list[ArcSides]:
     """The arcs that an answer asks for: the same ones if it holds."""
     nlp, x = posed.nlp, motion.x
     push = np.append(motion.multipliers["g"], motion.multipliers["x"])
@@ -331,9 +333,9 @@ def _revised(posed: _Posed, motion: SequenceSolution) -> list[Piece]:
         stretches: dict[str, list[Stretch]] = {}
         for label, most in largest.items():
             sides = {limit.sign: limit for limit in limits if limit.phase == name and limit.row == label}
-            one = next(iter(sides.values()))
-            entries = one.entries[free[one.entries]]
-            entries, rates = entries[np.argsort(times[entries], kind="stable")], _order(nlp, one) < 2
+            limit = next(iter(sides.values()))
+            entries = limit.entries[free[limit.entries]]
+            entries, rates = entries[np.argsort(times[entries], kind="stable")], _order(nlp, limit) < 2
             if side := piece.sides.get(label, 0):
                 wrong = side * push[entries] < -(_RATES_PUSH if rates else _PUSH) * most
                 turned = 0 if rates or -side not in sides else -side

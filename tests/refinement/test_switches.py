@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
-from scipy.optimize import brentq
+from scipy.optimize import root_scalar
 
 import colloc as co
-from colloc.optimality.limited import Limited, Piece, limited, pieces_of
+from colloc.optimality.limited import ArcSides, Limited, limited, pieces_of
 from colloc.refinement.rounds import Run
 from colloc.refinement.switches import in_arcs
 from colloc.studies.classics.arms import ARMS
@@ -91,7 +91,7 @@ def sides(answer: co.solution.SequenceSolution) -> list[dict[str, str]]:
 
 def test_an_arc_too_many_is_dropped(rough, fastest):
     up, both, down, last = pieces_of(rough, limited(rough)[""])
-    extra = Piece(0.02, {"tau[shoulder]": -1, "tau[elbow]": -1})
+    extra = ArcSides(0.02, {"tau[shoulder]": -1, "tau[elbow]": -1})
     answer = in_arcs(rough, Run(rough.parameters, SHARP, False, 1e-3), [up, both, extra, down, last])
     assert isinstance(answer, co.solution.SequenceSolution)
     assert sides(answer) == sides(fastest)
@@ -101,7 +101,7 @@ def test_an_arc_too_many_is_dropped(rough, fastest):
 def test_a_limit_that_no_arc_has_is_found():
     """Without the wall the particle would fly through it: it is put back, met for a while, and becomes an arc."""
     rough = coarse(bryson_denham(1 / 9))
-    answer = in_arcs(rough, Run(rough.parameters, SHARP, False, 1e-3), [Piece(1.0, {})])
+    answer = in_arcs(rough, Run(rough.parameters, SHARP, False, 1e-3), [ArcSides(1.0, {})])
     assert isinstance(answer, co.solution.SequenceSolution)
     assert sides(answer) == [{}, {"q[x]": "upper"}, {}]
     assert answer.cost == pytest.approx(4.0, abs=1e-9)
@@ -111,7 +111,7 @@ def test_a_limit_that_pushes_the_wrong_way_lets_go():
     """With the wall held from 0.1 s to 0.9 s the particle arrives too early; the ends of that arc push it away."""
     rough = coarse(bryson_denham(1 / 9))
     run = Run(rough.parameters, SHARP, False, 1e-3)
-    answer = in_arcs(rough, run, [Piece(0.2, {}), Piece(0.6, {"q[x]": 1}), Piece(0.2, {})])
+    answer = in_arcs(rough, run, [ArcSides(0.2, {}), ArcSides(0.6, {"q[x]": 1}), ArcSides(0.2, {})])
     assert isinstance(answer, co.solution.SequenceSolution)
     assert answer.cost == pytest.approx(4.0, abs=1e-9)
 
@@ -216,7 +216,7 @@ def test_the_rocket_thrusts_on_a_singular_arc():
 def test_the_slide_is_a_cycloid():
     """One arc: nothing switches. The costate of the way is -1 / (2 sqrt(g r)), r the radius of the rolling circle."""
     answer = at_switches(brachistochrone(), co.Radau(20))
-    angle = brentq(lambda phi: (phi - np.sin(phi)) / (1 - np.cos(phi)) - 2.0, 1.0, 6.0)
+    angle = root_scalar(lambda phi: (phi - np.sin(phi)) / (1 - np.cos(phi)) - 2.0, bracket=(1.0, 6.0)).root
     radius = 5.0 / (1 - np.cos(angle))
     assert answer.duration == pytest.approx(angle * np.sqrt(radius / 9.80665), abs=1e-8)
     _, costates = in_time(answer)
@@ -232,6 +232,13 @@ def test_velocity_limits_and_torques_take_turns_on_an_industrial_robot():
     certificate = co.optimality.certify(answer)
     assert certificate.passed
     assert certificate["Hamiltonian, constant"].value < 1e-6
+
+
+def test_files_keep_a_motion_in_arcs(fastest, tmp_path):
+    co.save(fastest, tmp_path / "fastest.npz")
+    again = co.load(tmp_path / "fastest.npz", problem=fastest.problem)
+    assert again.curve == fastest.curve
+    assert again.duration == fastest.duration
 
 
 def test_a_motion_in_phases_is_refused(fastest):

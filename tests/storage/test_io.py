@@ -42,7 +42,8 @@ def test_the_file_reads_without_this_library(solution: co.Solution, tmp_path: Pa
         assert file["q"].shape == (solution.t.size, 3)
     assert meta["schema"] == 1
     assert meta["status"] == "solved"
-    assert meta["phases"][""]["curve"] == {"type": "Radau", "intervals": 6, "degree": 3, "breakpoints": None}
+    curve = {"type": "Radau", "intervals": 6, "degree": 3, "breakpoints": None}
+    assert meta["phases"][""]["curve"] == curve | {"nodes": "dense", "signal_degree": None}
     assert set(meta["versions"]) == {"colloc", "casadi", "numpy"}
 
 
