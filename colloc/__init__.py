@@ -12,7 +12,7 @@ of the loaded point. Times given as `s` or `during` are fractions of the duratio
 The layers, lowest first; each imports only from those listed before it:
 
     support         validation of values and arguments, threads and interrupts, files, tables as text, progress
-    numerics        spline bases, smoothing, quadrature, differences, the fastest speeds along a path
+    numerics        spline bases, smoothing, quadrature, differences, quadratic programs, speeds along a path
     kernels         CasADi functions evaluated at many samples: interpreted, or compiled to machine code
     model           joints, bodies and their masses, the tree and its gravity, loads, kinematics and its inverse
     dynamics        inverse dynamics (newtonian, lagrangian, liegroup), composite and articulated bodies (spatial),

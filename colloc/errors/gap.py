@@ -35,7 +35,7 @@ from colloc.curves import BSpline
 from colloc.curves.curve import Transcription
 from colloc.curves.mesh import split
 from colloc.numerics.bspline import SplineBasis
-from colloc.solver.quadratic import QuadraticOptimum, QuadraticProgram
+from colloc.numerics.quadratic import QuadraticOptimum, QuadraticProgram
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, DeferredNLP, FreeKnotsGrid, SequenceNLP, on_curves
 

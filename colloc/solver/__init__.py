@@ -8,7 +8,6 @@ monitor         the best iterate, progress, Ctrl-C and the time, at every iterat
 nlpsol          any solver that CasADi knows, on a scaled program
 linear_solvers  the linear algebra below IPOPT; multifrontal.c is our own
 ipopt           IPOPT: its options (their names in ipopt_options.txt), statuses and strategies
-quadratic       sparse quadratic programs, and how sure their optima are
 conflicts       bounds and conditions that stand in the way of violated rows
 diagnosis       why a solve failed, in a few lines
 

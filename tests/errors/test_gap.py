@@ -11,8 +11,8 @@ import colloc as co
 from colloc.blocks.numeric import NumericDerivatives
 from colloc.curves.mesh import mesh_ends
 from colloc.errors.gap import CostGap, _QuadraticModel
+from colloc.numerics.quadratic import QuadraticOptimum, QuadraticProgram
 from colloc.refinement.rounds import Run
-from colloc.solver.quadratic import QuadraticOptimum, QuadraticProgram
 from colloc.studies.classics.optima import CLASSICS
 from tests.refinement.test_starts import throw
 from tests.storage.test_sequence_files import GUESS, bounce
