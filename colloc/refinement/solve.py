@@ -271,8 +271,9 @@ def refine(
         In place of a finer grid, arcs: where torques jump between their bounds, or limits begin and cease to hold, the
         motion of a Problem is divided into phases of free durations, on each of which the active limits hold as
         equations. It is solved, and arcs are turned, added or dropped, until every limit pushes the right way and no
-        other is met. Between switches the motion is then right to many digits, as are its costates; `optimality.arcs`
-        lists the arcs. Where none are found that hold, the grid is refined instead, with a warning.
+        other is met; then on more intervals, until its error is below `tol`. As nothing jumps inside of an arc, a
+        motion from bound to bound, and its costates, are right to many more digits. `optimality.arcs` lists the arcs.
+        Where none are found that hold, the grid is refined instead, with a warning.
     solver, hessian, ipopt, progress, seconds :
         As in `solve`.
 
