@@ -76,8 +76,8 @@ def kernels(data: Effort) -> dict[str, Callable[[], dict[str, Kernel]]]:
         return {f"{kind}_{number}": block_kernel(block, kind).kernel for number, (kind, block) in enumerate(wanted)}
 
     return {
-        "torque": lambda: {"f": Kernel(evaluator._torque.function)},
-        "sensitivities": lambda: {"f": Kernel(evaluator._sensitivities.function)},
+        "torque": lambda: {"f": evaluator._torque.kernel},
+        "sensitivities": lambda: {"f": evaluator._sensitivities.kernel},
         "nlp_first": lambda: of("value", "gradient", "jacobian"),
         "nlp_second": lambda: of("hessian"),
     }

@@ -141,7 +141,7 @@ def full() -> co.Sequence:
 
 @pytest.mark.parametrize("curve", [co.Radau(3), {"go": co.BSpline(4), "on": co.HermiteSimpson(3)}], ids=str)
 def test_derivatives_equal_automatic_differentiation_of_the_whole_graph(curve):
-    compare_with_automatic_differentiation(co.transcribe(full(), curve), [1.5])
+    compare_with_automatic_differentiation(full(), curve, [1.5])
 
 
 def test_rows_and_variables_are_named_with_their_phase():

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -45,12 +46,14 @@ def test_derivatives_equal_central_differences(curve: co.BSpline):
 @pytest.mark.parametrize("curve", CURVES, ids=str)
 def test_derivatives_equal_automatic_differentiation_of_the_whole_graph(curve: co.BSpline, recursion):
     """CasADi differentiating f and g through their maps: slow, and independent of the blocks' derivatives."""
-    compare_with_automatic_differentiation(co.transcribe(everything(), curve, sensitivities=recursion), [1.5])
+    compare_with_automatic_differentiation(everything(), curve, [1.5], sensitivities=recursion)
 
 
-def compare_with_automatic_differentiation(nlp: BaseNLP, parameters: list[float]) -> None:
+def compare_with_automatic_differentiation(problem: Any, curve: Any, parameters: list[float], **options: Any) -> None:
+    """Whichever way the derivatives are evaluated, the graph that is differentiated is CasADi's own."""
+    nlp, graph = co.transcribe(problem, curve, **options), co.transcribe(problem, curve, compile=False, **options)
     x, p, lam = ca.MX.sym("x", nlp.n_x), ca.MX.sym("p", len(parameters)), ca.MX.sym("lam", nlp.n_g)
-    f, g = nlp.f(x, p), nlp.g(x, p)
+    f, g = graph.f(x, p), graph.g(x, p)
     hessian, _ = ca.hessian(1.3 * f + ca.dot(lam, g), x)
     reference = ca.Function("reference", [x, p, lam], [ca.gradient(f, x), ca.jacobian(g, x), ca.triu(hessian)])
     at, multipliers = point(nlp), np.random.default_rng(1).standard_normal(nlp.n_g)
@@ -93,7 +96,7 @@ def test_derivatives_of_a_long_chain_equal_automatic_differentiation(
     curve: co.BSpline, given: dict, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(torques, "RECURSIVE_FROM", 4)  # from eight joints on differentiation takes its time
-    compare_with_automatic_differentiation(co.transcribe(long_chain(**given), curve), [])
+    compare_with_automatic_differentiation(long_chain(**given), curve, [])
 
 
 def test_a_wrong_block_jacobian_is_caught(monkeypatch: pytest.MonkeyPatch):
