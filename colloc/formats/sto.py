@@ -24,7 +24,7 @@ _CONVENTIONS = (
 )
 # What a head says of the table itself, or of who wrote it.
 _SAID = ("version", "DataType", "nRows", "nColumns", "inDegrees", "OpenSimVersion", "Units")
-# Last parts of paths such as /jointset/root/pelvis_tx/speed, and what they add to the unit of the coordinate.
+# Last parts of paths such as /jointset/ground_pelvis/pelvis_tx/speed, and what they add to the unit of the coordinate.
 _RATES = {"value": "", "speed": "/s", "u": "/s", "accel": "/s2"}
 
 
