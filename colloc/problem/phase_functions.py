@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import casadi as ca
 
 from colloc.dynamics import mass_matrix
+from colloc.dynamics.instant import SHARED, Instant, Slots
 from colloc.model import Model
-from colloc.problem.instant import SHARED, Instant, Slots
 from colloc.problem.rows import Rows, bounded, summed
 from colloc.problem.unknowns import Unknown
 from colloc.problem.user_functions import check_numbers

@@ -14,12 +14,12 @@ import casadi as ca
 import numpy as np
 
 from colloc.curves import Transcription, brief
+from colloc.dynamics.instant import RATES
 from colloc.errors.cost import cost_scale
 from colloc.errors.gap import CostGap
 from colloc.errors.local import LocalError, local_error
 from colloc.errors.violations import Violation, measure_violations
 from colloc.problem import Instant, Problem, Sequence
-from colloc.problem.instant import RATES
 from colloc.problem.user_functions import check_numbers, error_context
 from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.sample import JointArray, JointReactions, JointSample, Sample

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from colloc.dynamics import Reactions, Wrench, joint_reactions, root_wrench
+from colloc.dynamics.newtonian.recursion import Reactions, joint_reactions
+from colloc.dynamics.newtonian.root_wrench import Wrench, root_wrench
 from colloc.model import Load, Model
 from colloc.model.capsule import Capsule, segment_distance
 from colloc.model.kinematics import Frames, PointMotion, frames, point_in
