@@ -25,9 +25,10 @@ from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.sample import JointArray, JointReactions, JointSample, Sample
 from colloc.solution.starts import Starts
 from colloc.solver import Outcome, Status
-from colloc.support.checks import InputError, finite_array, function, quoted, text, unknown_name
+from colloc.support.checks import InputError, finite_array, function, quoted, text
 from colloc.support.display import Table, short
 from colloc.support.lazy import cached_property
+from colloc.support.named import Named
 from colloc.transcription import NLP, DeferredNLP, SequenceNLP
 
 _LISTED = 1e-6  # of a row's natural size: a violation beyond is listed
@@ -36,8 +37,10 @@ _LISTED = 1e-6  # of a row's natural size: a violation beyond is listed
 _OF_THE_MOTION = ("terms", "cost_scale", "error", "violations", "duration", "nodes")
 
 
-class BaseSolution(ABC):
+class BaseSolution(Named[Any], ABC):
     """The answer to a problem, as its solver left it: what `Solution` and `SequenceSolution` have in common."""
+
+    _noun = "quantity of a solution"
 
     program: NLP | SequenceNLP | DeferredNLP
     outcome: Outcome
@@ -149,12 +152,9 @@ class BaseSolution(ABC):
             Within 0 .. duration.
         """
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        legal = [attribute for attribute in dir(type(self)) if not attribute.startswith("_")]
+    def _no_attribute(self, name: str) -> str:
         hint = "; pictures are in co.plot, as in co.plot.summary(solution)" if name.startswith("plot") else ""
-        raise AttributeError(str(unknown_name("quantity of a solution", name, legal)) + hint)
+        return super()._no_attribute(name) + hint
 
     @property
     def x(self) -> np.ndarray:
