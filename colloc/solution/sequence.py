@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any, cast
 
@@ -17,7 +17,7 @@ from colloc.errors.violations import Violation
 from colloc.problem import Instant, Sequence
 from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.sample import JointArray, JointReactions, Sample
-from colloc.solution.solution import BaseSolution, Solution
+from colloc.solution.solution import BaseSolution, Measured, Solution, of_motion
 from colloc.solution.starts import Starts
 from colloc.solver import Outcome
 from colloc.support.checks import InputError, finite_array, text, unknown_name
@@ -36,7 +36,7 @@ class SequenceSolution(BaseSolution):
     Parameters
     ----------
     program : SequenceNLP or DeferredNLP
-    outcome, parameters, rounds, starts :
+    outcome, parameters, rounds, starts, measured :
         As in `Solution`.
 
     Examples
@@ -54,6 +54,7 @@ class SequenceSolution(BaseSolution):
     parameters: np.ndarray
     rounds: tuple[RefinementRound, ...] = ()
     starts: Starts | None = None
+    measured: Measured = field(default_factory=Measured)
 
     @property
     def problem(self) -> Sequence:
@@ -103,11 +104,11 @@ class SequenceSolution(BaseSolution):
         ends = accumulate((phase.duration for phase in self.phases.values()), initial=0.0)
         return dict(zip(self.phases, ends, strict=False))
 
-    @cached_property
+    @of_motion
     def duration(self) -> float:
         return sum(phase.duration for phase in self.phases.values())
 
-    @cached_property
+    @of_motion
     def cost_scale(self) -> float:
         phases = self.nlp.phases.items()
         parts = (cost_scale(nlp, self.x[self.nlp.parts[name]], self.parameters) for name, nlp in phases)
@@ -124,7 +125,7 @@ class SequenceSolution(BaseSolution):
         models = ", ".join(dict.fromkeys(problem.model.name for problem in self.problem.phases.values()))
         return f"Solution of {models} in {len(self.phases)} phases by {self.nlp.described_curve}"
 
-    @cached_property
+    @of_motion
     def error(self) -> LocalError:
         """The error between the nodes on all intervals, phase after phase, by source; `float(error)` is the largest.
 
@@ -132,7 +133,7 @@ class SequenceSolution(BaseSolution):
         """
         return LocalError.joined(self.mesh_times, [phase.error for phase in self.phases.values()])
 
-    @cached_property
+    @of_motion
     def violations(self) -> list[Violation]:
         violations = [self._of_whole(name, v) for name, phase in self.phases.items() for v in phase.violations]
         for block in self.nlp.constraints:
@@ -144,7 +145,7 @@ class SequenceSolution(BaseSolution):
                     violations.append(Violation(block.name, label, amount, amount / size, 0.0, unit, size))
         return sorted(violations, key=lambda v: -v.relative)
 
-    @cached_property
+    @of_motion
     def nodes(self) -> Sample:
         """The motion at the nodes of all phases; where phases meet before and after."""
         return self._joined([(name, phase.nodes) for name, phase in self.phases.items()])

@@ -13,6 +13,7 @@ from colloc.curves.mesh import mesh_ends
 from colloc.errors.gap import CostGap, _QuadraticModel
 from colloc.numerics.quadratic import QuadraticOptimum, QuadraticProgram
 from colloc.refinement.rounds import Run
+from colloc.solution.solution import Measured
 from colloc.studies.classics.optima import CLASSICS
 from tests.refinement.test_starts import throw
 from tests.storage.test_sequence_files import GUESS, bounce
@@ -246,7 +247,7 @@ def test_what_is_not_measured_yet_is_sent_as_it_is(monkeypatch):
     totals = [solution.error.totals, phases.error.totals]
     steps, step = [], _QuadraticModel.step
     monkeypatch.setattr(_QuadraticModel, "step", lambda model: steps.append(model) or step(model))
-    anew = [replace(solution).error, replace(phases).error]
+    anew = [replace(s, measured=Measured()).error for s in (solution, phases)]
     _ = [error.bounds for error in anew]
     sent = pickle.loads(pickle.dumps(anew))
     assert not steps
