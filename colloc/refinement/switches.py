@@ -30,7 +30,7 @@ from colloc.refinement.failure import SolutionWarning
 from colloc.refinement.pinned import PinnedNLP
 from colloc.refinement.rounds import CUT_SHORT, Run, cut_short, refined
 from colloc.solution import SequenceSolution, Solution
-from colloc.solver import Ipopt, Solver, Start, Status
+from colloc.solver import Start, Status, to_the_last_digit
 from colloc.support.checks import InputError, warn
 from colloc.transcription import NLP, SequenceNLP
 from colloc.transcription.transcribe import build_program
@@ -40,7 +40,6 @@ _INTERVALS, _MOST = 8, 64  # on all arcs, about, and half of them on one at most
 _ROOM = (0.1, 4.0)  # of an arc's duration, about what is known of it
 _VANISHING = 1.5  # times the least of these
 _ATTEMPTS = 12
-_SHARP = {"tol": 1e-11, "bound_relax_factor": 0.0}  # IPOPT's, where the user says nothing else
 _ITERATIONS = 100
 _DEPENDENT = 1e-8  # of the largest singular value of rows, two of which say one thing
 _PUSH, _RATES_PUSH = 1e-6, 1e-3  # of the largest push of a limit: less is none; of what is steered by its rates
@@ -70,7 +69,7 @@ def at_switches(solution: Solution | SequenceSolution, run: Run) -> Solution | S
         )
     if solution.problem.needs_rates:
         raise InputError("refine at switches lets accelerations jump, and the problem depends on their rates")
-    sharp = replace(run, solver=_sharp(run.solver))
+    sharp = replace(run, solver=to_the_last_digit(run.solver))
     for attempt in range(2):
         if attempt:
             solution = refined(solution, run)
@@ -84,10 +83,6 @@ def at_switches(solution: Solution | SequenceSolution, run: Run) -> Solution | S
             return answer
     warn("no arcs were found that hold: the motion is refined on grids instead", SolutionWarning)
     return solution
-
-
-def _sharp(solver: Solver) -> Solver:
-    return Ipopt(hessian=solver.hessian, **(_SHARP | dict(solver.options))) if isinstance(solver, Ipopt) else solver
 
 
 def in_arcs(solution: Solution, run: Run, pieces: list[ArcSides]) -> SequenceSolution | Status | None:

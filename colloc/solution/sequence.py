@@ -11,7 +11,6 @@ import numpy as np
 
 from colloc.curves import Transcription
 from colloc.errors.cost import cost_scale
-from colloc.errors.gap import CostGap
 from colloc.errors.local import LocalError
 from colloc.errors.violations import Violation
 from colloc.problem import Instant, Sequence
@@ -74,7 +73,7 @@ class SequenceSolution(BaseSolution):
 
         Those of equations at its start that the phase before imposes are zero.
         """
-        solutions, row, gap = {}, 0, CostGap(self.program, self.x, self.parameters, self.cost_scale)
+        solutions, row, gap = {}, 0, self._cost_gap()
         for name, nlp in self.nlp.phases.items():
             part, imposed = self.nlp.parts[name], self.nlp.imposed[name]
             rows, end = np.zeros(nlp.n_g), row + imposed.sum()

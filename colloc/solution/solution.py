@@ -25,6 +25,7 @@ from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.sample import JointArray, JointReactions, JointSample, Sample
 from colloc.solution.starts import Starts
 from colloc.solver import Outcome, Status
+from colloc.solver.quadratic import quadratic_optimum
 from colloc.support.checks import InputError, finite_array, function, quoted, text
 from colloc.support.display import Table, short
 from colloc.support.lazy import cached_property, kept_by
@@ -295,6 +296,10 @@ class BaseSolution(Named[Any], ABC):
             raise InputError(f"t must be one or more times within [0, {T:.6g}] s, got {got}")
         return np.clip(times / T, 0, 1)
 
+    def _cost_gap(self) -> CostGap:
+        """How far the cost is from the best."""
+        return CostGap(self.program, self.x, self.parameters, self.cost_scale, quadratic_optimum)
+
     def _details(self) -> list[tuple[str, str]]:
         """More lines of the table."""
         return []
@@ -418,7 +423,7 @@ class Solution(BaseSolution):
 
     @of_motion
     def error(self) -> LocalError:
-        gap, name = self.part_of or (CostGap(self.program, self.x, self.parameters, self.cost_scale), "")
+        gap, name = self.part_of or (self._cost_gap(), "")
         # Of an iterate that is no optimum of its own program, the distance from the best means nothing.
         share = partial(gap.share, name) if self.outcome.status is Status.SOLVED else None
         return local_error(self.program, self.x, self.parameters, self.total_cost_scale, share)
