@@ -10,9 +10,8 @@ import numpy as np
 from colloc.curves import Radau
 from colloc.optimality.limited import ArcSides, Limited, along_limits, limited, pieces_of
 from colloc.solution import SequenceSolution, Solution
-from colloc.support.checks import instance, spelt
+from colloc.solution.question import question
 from colloc.support.display import Table, Tabular, shown
-from colloc.support.interrupts import reraise_interrupt
 
 _MET = 1e-6  # of a limit's natural size
 
@@ -88,8 +87,7 @@ class Arcs(Tabular):
         return Table(f"{len(self)} arc{'s' if len(self) > 1 else ''}", header, rows)
 
 
-@spelt
-@reraise_interrupt
+@question()
 def arcs(solution: Solution | SequenceSolution) -> Arcs:
     """Which limits of a motion are active when.
 
@@ -119,7 +117,6 @@ def arcs(solution: Solution | SequenceSolution) -> Arcs:
     >>> co.optimality.arcs(fastest).switches.round(6)
     array([0.045709, 0.195927, 0.2353  ])
     """
-    instance("solution", solution, Solution | SequenceSolution, "see co.solve")
     rows: list[Arc] = []
     last: list[Limited] = []
     for (name, phase), things in zip(solution.phases.items(), limited(solution).values(), strict=True):
