@@ -103,6 +103,17 @@ def test_attributes_come_about_in_the_open():
             assert not hidden, f"{path}: {text}"
 
 
+FOLDERS_OF_FILES = sorted({path.parent for path in [*FILES, *(ROOT / "tests").rglob("*.py")]})
+
+
+@pytest.mark.parametrize("folder", FOLDERS_OF_FILES, ids=lambda folder: str(folder.relative_to(ROOT)))
+def test_a_folder_of_many_files_has_a_map_of_them_all(folder: Path):
+    names = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    if len(names) >= 16:
+        docstring = ast.get_docstring(ast.parse((folder / "__init__.py").read_text())) or ""
+        assert names - set(re.findall(r"\w+", docstring)) == set()
+
+
 def test_a_file_imports_its_own_package_by_file():
     """Through the folder's list of names a file would depend on all its neighbours."""
     for path, parts in FILES.items():
