@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from colloc.curves import Radau
+from colloc.curves.curve import collocates_inequalities
 from colloc.optimality.limited import ArcSides, Limited, along_limits, limited, pieces_of
 from colloc.solution import SequenceSolution, Solution
 from colloc.solution.question import question
@@ -121,7 +121,7 @@ def arcs(solution: Solution | SequenceSolution) -> Arcs:
     last: list[Limited] = []
     for (name, phase), things in zip(solution.phases.items(), limited(solution).values(), strict=True):
         begin = solution.start_times[name]
-        known = isinstance(phase.curve, Radau) and phase.curve.nodes == "collocation"
+        known = collocates_inequalities(phase.curve)
         for piece in [_whole(phase)] if known else pieces_of(phase, things):
             off = _off(rows[-1].active, last, piece, things) if known and rows else np.nan
             sides = {label: "upper" if side > 0 else "lower" for label, side in piece.sides.items()}

@@ -33,7 +33,6 @@ from colloc.solution import SequenceSolution, Solution
 from colloc.solver import Start, Status, to_the_last_digit
 from colloc.support.checks import InputError, warn
 from colloc.transcription import NLP, SequenceNLP
-from colloc.transcription.transcribe import build_program
 
 _DEGREE, _FREEDOMS = 7, 3  # of the motion on an interval, and of signals where they are singular
 _INTERVALS, _MOST = 8, 64  # on all arcs, about, and half of them on one at most; to which they are doubled
@@ -92,7 +91,7 @@ def in_arcs(solution: Solution, run: Run, pieces: list[ArcSides]) -> SequenceSol
     for _ in range(_ATTEMPTS):
         posed = _Posed.of(motion, solution.problem, pieces, intervals, kept)
         answer = posed.solved(run)
-        if not isinstance(answer, SequenceSolution):
+        if answer is None or isinstance(answer, Status):
             return answer
         if exceeded := _exceeded(posed, answer) - kept:
             kept |= exceeded
@@ -190,9 +189,7 @@ def _program(
         freedoms = _FREEDOMS if any(label not in piece.sides for label in signals) else None
         curve = Radau(count, degree=_DEGREE, nodes="collocation", signal_degree=freedoms)
         recipes[name] = recipe._replace(curve=curve, extra=None)
-    nlp = build_program(sequence, recipes)
-    assert isinstance(nlp, SequenceNLP)
-    return nlp
+    return SequenceNLP.build(sequence, recipes)
 
 
 def _start(nlp: SequenceNLP, pieces: list[ArcSides], motion: Solution | SequenceSolution) -> np.ndarray:
