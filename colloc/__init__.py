@@ -16,11 +16,10 @@ The layers, lowest first; each imports only from those listed before it:
     kernels         CasADi functions evaluated at many samples: interpreted, or compiled to machine code
     model           joints, bodies and their masses, the tree and its gravity, loads, kinematics and its inverse
     dynamics        inverse dynamics (newtonian, lagrangian, liegroup), composite and articulated bodies (spatial),
-                    what joints do of themselves (passive: damping, springs, armature, friction), energies
+                    what joints do of themselves (passive: damping, springs, armature, friction), energies; all of it
+                    at an instant, in symbols that users' functions see, and as functions of NumPy arrays (evaluator)
     problem         costs, unknowns, parameters and constraints, each of which becomes rows with names, units, bounds;
-                    the instant that users' functions see; sequences of problems, with links between them;
-                    forces of the ground
-    evaluator       the dynamics as functions of NumPy arrays
+                    sequences of problems, with links between them; forces of the ground
     loops           closed chains: closure, assembly, dynamics; in problems solved at every instant, or cut
     formats         models and recordings from files of other programs, and the way back
     curves          the polynomials that a motion consists of: B-splines, Hermite-Simpson, Radau
@@ -51,13 +50,13 @@ from colloc.support.version import __version__ as __version__
 # isort: off
 if TYPE_CHECKING:  # for type checkers and editors, the table below once more
     from colloc import (
-        control as control, curves as curves, descent as descent, dynamics as dynamics, evaluator as evaluator,
-        formats as formats, kernels as kernels, loops as loops, model as model, optimality as optimality, plot as plot,
-        problem as problem, refinement as refinement, solution as solution, solver as solver, storage as storage,
-        support as support, sweeps as sweeps, transcription as transcription,
+        control as control, curves as curves, descent as descent, dynamics as dynamics, formats as formats,
+        kernels as kernels, loops as loops, model as model, optimality as optimality, plot as plot, problem as problem,
+        refinement as refinement, solution as solution, solver as solver, storage as storage, support as support,
+        sweeps as sweeps, transcription as transcription,
     )
     from colloc.curves import BSpline as BSpline, HermiteSimpson as HermiteSimpson, Radau as Radau
-    from colloc.evaluator import Evaluator as Evaluator
+    from colloc.dynamics.evaluator import Evaluator as Evaluator
     from colloc.model import (
         Body as Body, Capsule as Capsule, Limits as Limits, Load as Load, Model as Model, Passive as Passive,
         dh_prismatic as dh_prismatic, dh_revolute as dh_revolute, fixed as fixed, floating as floating,
@@ -81,7 +80,7 @@ if TYPE_CHECKING:  # for type checkers and editors, the table below once more
 # Names at the top, by the module that has them. All are loaded on first use.
 _TOP = {
     "curves": "BSpline HermiteSimpson Radau",
-    "evaluator": "Evaluator",
+    "dynamics.evaluator": "Evaluator",
     "model": (
         "Body Capsule Limits Load Model Passive dh_prismatic dh_revolute fixed floating helical placement "
         "prismatic revolute spherical"
@@ -105,7 +104,6 @@ _PACKAGES = {
     "curves": "Points Transcription collocation_points graded mesh_ends register",
     "descent": "",
     "dynamics": "",
-    "evaluator": "TorqueSensitivities",
     "formats": (
         "LinkShape MotionCapture Reading TimeSeriesTable from_c3d from_mjcf from_urdf read_table to_urdf write_table"
     ),

@@ -5,7 +5,11 @@ Three formulations, a folder each: `newtonian` (Newton and Euler; also reactions
 is fastest is in `spatial`: composite and articulated inertias, Jacobians of points.
 
 `formulation` says what a recursion is, `arguments` checks theirs, `inverse` is the door by which torques are asked for:
-it adds what `passive` joints do and `loads` that depend on the state. `equations` of motion and `energy` follow.
+it adds what `passive` joints do and `loads` that depend on the state, and `coupled` leaves out joints that follow
+others. `equations` of motion and `energy` follow.
+
+`instant` is the mechanism at one time as users' functions see it; `evaluator` has the dynamics as functions of NumPy
+arrays.
 """
 
 from typing import TYPE_CHECKING
@@ -29,6 +33,7 @@ from colloc.support.packages import present
 if TYPE_CHECKING:
     from colloc.dynamics.energy import center_of_mass, kinetic_energy, momentum, potential_energy, total_mass
     from colloc.dynamics.equations import equations_of_motion
+    from colloc.dynamics.evaluator import TorqueSensitivities
     from colloc.dynamics.lagrangian.recursion import lagrange
     from colloc.dynamics.lagrangian.regular import regular_lagrange, regular_sensitivities
     from colloc.dynamics.lagrangian.sensitivities import lagrange_sensitivities
@@ -44,18 +49,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DerivativeRecursion", "Differentiation", "HessianRecursion", "InverseDynamics", "Reactions", "Sensitivities",
-    "Wrench", "by_differentiation", "center_of_mass", "check_formulation", "composite_sensitivities",
-    "equations_of_motion", "forward_dynamics", "inverse_dynamics", "joint_reactions", "kinetic_energy", "lagrange",
-    "lagrange_sensitivities", "lie", "lie_hessian", "lie_sensitivities", "mass_matrix", "momentum", "newton_euler",
-    "newton_euler_sensitivities", "point_jacobian", "point_jacobian_rate", "potential_energy",
-    "reaction_sensitivities", "regular_lagrange", "regular_sensitivities", "root_wrench", "total_hessian",
-    "total_mass", "total_reaction_sensitivities", "total_sensitivities",
+    "TorqueSensitivities", "Wrench", "by_differentiation", "center_of_mass", "check_formulation",
+    "composite_sensitivities", "equations_of_motion", "forward_dynamics", "inverse_dynamics", "joint_reactions",
+    "kinetic_energy", "lagrange", "lagrange_sensitivities", "lie", "lie_hessian", "lie_sensitivities", "mass_matrix",
+    "momentum", "newton_euler", "newton_euler_sensitivities", "point_jacobian", "point_jacobian_rate",
+    "potential_energy", "reaction_sensitivities", "regular_lagrange", "regular_sensitivities", "root_wrench",
+    "total_hessian", "total_mass", "total_reaction_sensitivities", "total_sensitivities",
 ]  # fmt: skip
 
 # Loaded on first use: most scripts need one formulation.
 _LATER = {
     "energy": "center_of_mass kinetic_energy momentum potential_energy total_mass",
     "equations": "equations_of_motion",
+    "evaluator": "TorqueSensitivities",
     "lagrangian.recursion": "lagrange",
     "lagrangian.regular": "regular_lagrange regular_sensitivities",
     "lagrangian.sensitivities": "lagrange_sensitivities",

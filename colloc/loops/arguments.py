@@ -8,9 +8,9 @@ from inspect import signature
 from typing import ParamSpec, TypeVar
 
 from colloc.dynamics.arguments import checked_loads, checked_vector
+from colloc.dynamics.instant import Instant
 from colloc.loops.mechanism import ClosedChain
 from colloc.model import Model
-from colloc.problem import Instant
 from colloc.support.checks import InputError, function, instance
 
 P = ParamSpec("P")

@@ -7,11 +7,11 @@ from functools import partial
 
 import casadi as ca
 
+from colloc.dynamics.instant import Instant
 from colloc.loops.inverse_dynamics import loop_wrenches
 from colloc.loops.loop import Frame
 from colloc.loops.mechanism import ClosedChain
 from colloc.model import Load
-from colloc.problem import Instant
 
 Multipliers = Callable[[Instant], ca.SX]
 

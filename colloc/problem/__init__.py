@@ -5,7 +5,6 @@ divided            a problem in arcs of free durations, as a sequence
 sequence           `Sequence`: problems as phases of one motion
 unknowns           durations that are free, unknown signals and constants, states, parameters
 parametrised       a model whose numbers are a parameter
-instant            the instant that users' functions see, and its slots
 cost               the duration, integrals, terminal terms and penalties, which add up
 track              a cost: the distance from measured time series
 conditions         constraints on functions of the instant: along the path, at a time, between the ends; clearances
@@ -20,9 +19,9 @@ ground             forces of the ground, shared between feet
 
 from typing import TYPE_CHECKING
 
+from colloc.dynamics.instant import SHARED, Instant, Slots
 from colloc.problem.conditions import Condition, Constraint, apart, at, boundary, path
 from colloc.problem.cost import Cost, duration, integral, penalty, terminal
-from colloc.problem.instant import SHARED, Instant, Slots
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds, bounds, final, initial
 from colloc.problem.parametrised import Parametrised, parametrised
 from colloc.problem.phase_functions import Impact, Link, PhaseEnds, PhasePoint, PhaseRows, impact, link

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from colloc.dynamics.instant import Instant
 from colloc.model.capsule import Capsule
-from colloc.problem.instant import Instant
 from colloc.problem.joint_constraints import Bounds, EndState
 from colloc.problem.rows import Rows, bounded, name_of, natural_size
 from colloc.problem.time_sets import WHOLE, Ends, PointSet, PointSets, TimePoint, TimeSet, window

@@ -15,8 +15,8 @@ import casadi as ca
 import numpy as np
 
 from colloc.dynamics import Wrench
+from colloc.dynamics.instant import Instant
 from colloc.model import Load
-from colloc.problem.instant import Instant
 from colloc.problem.track import Record, record
 from colloc.support.arguments import array, callback, expressions, instance_of, list_of, number, string, validated
 from colloc.support.checks import InputError

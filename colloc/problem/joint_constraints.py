@@ -9,9 +9,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from colloc.dynamics.instant import Instant
 from colloc.model import Model
 from colloc.model.tree import QUANTITIES
-from colloc.problem.instant import Instant
 from colloc.problem.rows import Rows, natural_size
 from colloc.problem.time_sets import WHOLE, PointSet, PointSets, TimePoint, Window, window
 from colloc.support.checks import (

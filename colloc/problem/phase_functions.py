@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import casadi as ca
 
 from colloc.dynamics import mass_matrix
+from colloc.dynamics.instant import SHARED, Instant, Slots
 from colloc.model import Model
-from colloc.problem.instant import SHARED, Instant, Slots
 from colloc.problem.rows import Rows, bounded, summed
 from colloc.problem.unknowns import Unknown
 from colloc.problem.user_functions import check_numbers
@@ -28,11 +28,13 @@ from colloc.support.checks import (
     unknown_name,
 )
 from colloc.support.lazy import cached_property
+from colloc.support.named import Named
 
 _AXES = "xyz"
 
 
-class PhaseEnds(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class PhaseEnds(Named[Any]):
     """A phase as functions across phases see it.
 
     Parameters
@@ -42,23 +44,21 @@ class PhaseEnds(NamedTuple):
     duration : SX, scalar [s]
     """
 
+    _noun = "quantity of a phase's ends"
+
     start: Instant
     end: Instant
     duration: ca.SX
 
-    def __getattr__(self, name: str) -> ca.SX:
-        raise AttributeError(str(unknown_name("quantity of a phase's ends", name, self._fields)))
 
-
-class NamedPhases(dict[str, PhaseEnds]):
+class NamedPhases(Named[PhaseEnds], dict[str, PhaseEnds]):
     """Phases by name; InputError for another name."""
 
     def __missing__(self, name: object) -> PhaseEnds:
         raise unknown_name("phase", name, self)
 
-    def __getattr__(self, name: str) -> PhaseEnds:
-        phase = next(iter(self), "push")
-        raise AttributeError(f"phases have no {name!r}: take one by name, as in phases[{phase!r}].end.q")
+    def _no_attribute(self, name: str) -> str:
+        return f"phases have no {name!r}: take one by name, as in phases[{next(iter(self), 'push')!r}].end.q"
 
 
 class PhasePoint(NamedTuple):

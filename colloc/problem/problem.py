@@ -10,10 +10,10 @@ import casadi as ca
 import numpy as np
 
 from colloc.dynamics import InverseDynamics, inverse_dynamics, newton_euler
+from colloc.dynamics.instant import SHARED, Instant, depends_on_rates
 from colloc.model import Capsule, Load, Model, check_loads
 from colloc.problem.conditions import Condition, Constraint, equation_of
 from colloc.problem.cost import NOTHING, Cost, Term
-from colloc.problem.instant import SHARED, Instant, depends_on_rates
 from colloc.problem.joint_constraints import Bounds, joint_bounds, joint_limits, window_limits
 from colloc.problem.rows import ConstraintRows, unique
 from colloc.problem.time_sets import Ends, Window

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, Protocol
 import casadi as ca
 import numpy as np
 
+from colloc.dynamics.instant import Slots
 from colloc.model import Model
-from colloc.problem.instant import Slots
 from colloc.problem.time_sets import PointSet, PointSets, TimeSet
 from colloc.problem.user_functions import check_returned
 from colloc.support.checks import InputError, finite_array, function, interval, quoted, text

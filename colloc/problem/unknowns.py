@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.problem.instant import RESERVED, Instant
+from colloc.dynamics.instant import RESERVED, Instant
 from colloc.problem.rows import column
 from colloc.support.checks import (
     InputError,

@@ -80,9 +80,11 @@ def _in_one_line(what: str) -> Iterator[None]:
 
 def check_returned(what: str, value: Any) -> Any:
     """The value of a user's function; InputError for a motion, reaction or wrench as a whole, or a comparison."""
-    if isinstance(value, tuple) and (names := getattr(value, "_fields", ())):
+    if names := getattr(type(value), "__match_args__", ()):  # of named tuples and dataclasses
         kind = type(value).__name__
-        raise InputError(f"{what} must return one quantity, got a {kind}: take {' or '.join(f'.{k}' for k in names)}")
+        article = "an" if kind[0] in "AEIOU" else "a"
+        parts = " or ".join(f".{name}" for name in names)
+        raise InputError(f"{what} must return one quantity, got {article} {kind}: take {parts}")
     for part in value if isinstance(value, list | tuple) else [value]:
         if isinstance(part, ca.SX) and any(_compares(part.nz[k]) for k in range(part.nnz())):
             raise InputError(

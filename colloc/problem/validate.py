@@ -9,10 +9,10 @@ from typing import Any, Protocol
 import casadi as ca
 import numpy as np
 
+from colloc.dynamics.instant import Instant, Slots
 from colloc.model import Load, Model
 from colloc.problem.conditions import Constraint
 from colloc.problem.cost import Cost, Term
-from colloc.problem.instant import Instant, Slots
 from colloc.problem.joint_constraints import Bounds, EndState
 from colloc.problem.parametrised import Parametrised
 from colloc.problem.rows import ConstraintRows

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colloc.support.checks import InputError, quoted, unknown_name
+from colloc.support.named import Named
 
 
 class JointArray(np.ndarray):
@@ -53,7 +54,7 @@ class JointArray(np.ndarray):
 
 
 @dataclass(frozen=True)
-class Sample:
+class Sample(Named[np.ndarray]):
     """The motion at N times, or at one; `sample["elbow"]` is that of one joint.
 
     Parameters
@@ -72,6 +73,8 @@ class Sample:
     (array([0.1, 0.2]), (2, 2))
     """
 
+    _noun = "quantity of a sample"
+
     t: np.ndarray
     q: JointArray
     qd: JointArray
@@ -85,13 +88,11 @@ class Sample:
     def _ipython_key_completions_(self) -> list[str]:
         return list(self.q.joints)
 
-    def __getattr__(self, name: str) -> np.ndarray:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        if name not in self.signals:
-            legal = [*(f.name for f in fields(self)), *self.signals]
-            raise AttributeError(str(unknown_name("quantity of a sample", name, legal)))
-        return self.signals[name]
+    def _named(self) -> dict[str, np.ndarray]:
+        return self.signals
+
+    def _legal(self) -> list[str]:
+        return [*(f.name for f in fields(self)), *self.signals]
 
 
 class JointSample(NamedTuple):

@@ -6,7 +6,7 @@ from types import ModuleType
 
 import colloc as co
 
-# Titles of groups by the package that defines the names, and packages that join the group of another one.
+# Titles of groups by the package through which the names are reached, and packages that join the group of another one.
 TITLES = {
     "model": "Mechanisms",
     "formats": "Models and recordings from files",
@@ -46,8 +46,8 @@ def groups() -> dict[str, tuple[str, list[str]]]:
                 [f"{full}.{inner}" for inner in sorted(getattr(value, "__all__", None) or defined(value))],
             )
             continue
-        layer = value.__module__.split(".")[1]
-        key = JOINED.get(layer, layer)
+        package = co._MODULES.get(name, place).rpartition(".")[2]
+        key = JOINED.get(package, package)
         pages.setdefault(key, (key.capitalize(), []))[1].append(full)
     return {key: page for key, page in pages.items() if page[1]}
 

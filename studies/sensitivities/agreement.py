@@ -48,7 +48,7 @@ def closed_form(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> dict[str, np.
 
 @styled
 def draw(
-    t: np.ndarray, exact: dict[str, np.ndarray], found: dict[str, co.evaluator.TorqueSensitivities], file: str
+    t: np.ndarray, exact: dict[str, np.ndarray], found: dict[str, co.dynamics.TorqueSensitivities], file: str
 ) -> None:
     """Closed form as lines, the Lagrangian recursion as dots; below, how far every recursion is off."""
     figure = new_figure(figsize=(11, 8.4))
@@ -80,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     sample = solution.at(t)
     exact = closed_form(sample.q, sample.qd, sample.qdd)
     numbers: dict[str, float] = {}
-    found: dict[str, co.evaluator.TorqueSensitivities] = {}
+    found: dict[str, co.dynamics.TorqueSensitivities] = {}
     for name, recursion in RECURSIONS.items():
         evaluator = co.Evaluator(problem.model, sensitivities=recursion, loads=problem.loads)
         found[name] = evaluator.sensitivities(sample.q, sample.qd, sample.qdd)

@@ -73,7 +73,7 @@ def timed(call: Callable[[], object], repeats: int) -> float:
     return min(seconds)
 
 
-def root_mean_squares(found: co.evaluator.TorqueSensitivities, fixed: list[np.ndarray]) -> dict[str, float]:
+def root_mean_squares(found: co.dynamics.TorqueSensitivities, fixed: list[np.ndarray]) -> dict[str, float]:
     """RMS differences of the sensitivities of figure 4 from central differences, in their own units."""
     numbers = {}
     for block, i, m in FIGURE_4:
@@ -83,7 +83,7 @@ def root_mean_squares(found: co.evaluator.TorqueSensitivities, fixed: list[np.nd
 
 
 def instants(
-    t: np.ndarray, motion: list[np.ndarray], found: co.evaluator.TorqueSensitivities, relative: np.ndarray
+    t: np.ndarray, motion: list[np.ndarray], found: co.dynamics.TorqueSensitivities, relative: np.ndarray
 ) -> dict[str, float]:
     """Spikes of the numerical derivative, and the torques of figures 5 and 6 where the coordinates vanish."""
     i, m = SPIKY
@@ -100,7 +100,7 @@ def instants(
 
 @styled
 def draw(
-    t: np.ndarray, motion: list, found: co.evaluator.TorqueSensitivities, fixed: list, relative: np.ndarray, file: str
+    t: np.ndarray, motion: list, found: co.dynamics.TorqueSensitivities, fixed: list, relative: np.ndarray, file: str
 ) -> None:
     """Published figures 4 (sensitivities, errors), 5 (spikes) and 6 (where they come from) on one page."""
     figure = new_figure(figsize=(13, 11))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from colloc.evaluator.samples import SplineSensitivities, TorqueSensitivities
+from colloc.dynamics.evaluator.samples import SplineSensitivities, TorqueSensitivities
 from colloc.numerics.bspline import SplineBasis
 from colloc.support.checks import InputError, finite_array, finite_number, quoted
 

@@ -8,20 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.dynamics import (
-    DerivativeRecursion,
-    InverseDynamics,
-    check_formulation,
-    composite_sensitivities,
-    forward_dynamics,
-    inverse_dynamics,
-    joint_reactions,
-    mass_matrix,
-    newton_euler,
-    total_reaction_sensitivities,
-    total_sensitivities,
-)
-from colloc.evaluator.samples import (
+from colloc.dynamics.evaluator.samples import (
     PointSamples,
     ReactionSamples,
     ReactionSensitivitySamples,
@@ -29,12 +16,18 @@ from colloc.evaluator.samples import (
     StateDerivatives,
     TorqueSensitivities,
 )
-from colloc.evaluator.spline import spline_sensitivities
+from colloc.dynamics.evaluator.spline import spline_sensitivities
+from colloc.dynamics.formulation import DerivativeRecursion, InverseDynamics, check_formulation
+from colloc.dynamics.instant import Instant
+from colloc.dynamics.inverse import inverse_dynamics, total_sensitivities
+from colloc.dynamics.newtonian.recursion import joint_reactions, newton_euler
+from colloc.dynamics.newtonian.sensitivities import total_reaction_sensitivities
+from colloc.dynamics.spatial.articulated import forward_dynamics
+from colloc.dynamics.spatial.composite import composite_sensitivities, mass_matrix
 from colloc.kernels import Compile, check_compile
 from colloc.kernels.batch import Batch, arithmetic, sample_rows, spread
 from colloc.model import Load, Model, check_forward, check_loads
 from colloc.numerics.bspline import SplineBasis
-from colloc.problem import Instant
 from colloc.support.checks import InputError, as_tuple, finite_array, function, instance, spelt
 from colloc.support.interrupts import reraise_interrupt
 from colloc.support.lazy import cached_property

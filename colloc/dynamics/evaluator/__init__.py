@@ -5,8 +5,8 @@ samples    their results
 spline     torques of a B-spline and their derivatives by its control points, breakpoints and duration
 """
 
-from colloc.evaluator.evaluator import Evaluator
-from colloc.evaluator.samples import (
+from colloc.dynamics.evaluator.evaluator import Evaluator
+from colloc.dynamics.evaluator.samples import (
     PointSamples,
     ReactionSamples,
     ReactionSensitivitySamples,

@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 
-from colloc.dynamics import Reactions, Wrench, joint_reactions, root_wrench
+from colloc.dynamics.newtonian.recursion import Reactions, joint_reactions
+from colloc.dynamics.newtonian.root_wrench import Wrench, root_wrench
 from colloc.model import Load, Model
 from colloc.model.capsule import Capsule, segment_distance
 from colloc.model.kinematics import Frames, PointMotion, frames, point_in
 from colloc.support.checks import InputError, instance, text, unknown_name
 from colloc.support.lazy import cached_property
+from colloc.support.named import Named
 
 
 class Slots(NamedTuple):
@@ -56,7 +58,7 @@ RATES = ("jerk", "tau_rate", "signal_rates")
 
 
 @dataclass(frozen=True, eq=False)
-class Instant:
+class Instant(Named[ca.SX]):
     """The state of the mechanism at one time, in symbols.
 
     The problem's unknowns and parameters are attributes under their own names.
@@ -81,6 +83,8 @@ class Instant:
     3.26
     >>> power = co.integral(lambda now: ca.dot(now.tau, now.qd))
     """
+
+    _noun = "quantity of an instant"
 
     model: Model
     t: ca.SX
@@ -127,14 +131,11 @@ class Instant:
             raise InputError(f"{name} is known along the motion of a problem only, not in an evaluator or in control")
         return self.rates[RATES.index(name)]
 
-    def __getattr__(self, name: str) -> ca.SX:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        named = {**self.signals, **self.states, **self.constants, **self.parameters}
-        if name not in named:
-            # AttributeError keeps hasattr and tab completion working; the text is the usual one.
-            raise AttributeError(str(unknown_name("quantity of an instant", name, [*RESERVED, *named])))
-        return named[name]
+    def _named(self) -> dict[str, ca.SX]:
+        return {**self.signals, **self.states, **self.constants, **self.parameters}
+
+    def _legal(self) -> list[str]:
+        return [*RESERVED, *self._named()]
 
     @cached_property
     def _frames(self) -> Frames:
