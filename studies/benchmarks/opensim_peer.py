@@ -12,12 +12,14 @@ OpenSim brings a CasADi that does not live beside another, hence the process.
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from typing import Any
 
 import numpy as np
-import opensim as osim  # pyright: ignore[reportMissingImports]
+
+osim: Any = importlib.import_module("opensim") if __name__ == "__main__" else None
 
 State = dict[str, tuple[float, float, float]]
 
