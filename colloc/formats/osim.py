@@ -401,6 +401,11 @@ class _OsimReader:
             yield replace(axis, direction=follows.ratio * axis.direction, follows=Coupling(coordinates[0]))
             yield axis.transform(follows.offset)
             return
+        if slides:
+            # From where it is at the default value, so that pictures show it there: a slide may go first or last.
+            start = float(follows.derivatives(ca.SX(self._start(coordinates[0])), 0)[0])
+            yield axis.transform(start)
+            axis = replace(axis, follows=replace(follows, offset=follows.offset - start))
         yield axis
 
     def _couplers(self) -> dict[str, Coupling]:
