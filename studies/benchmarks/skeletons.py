@@ -25,7 +25,6 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc.model.kinematics import frames
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.support.display import Table
 
@@ -35,6 +34,7 @@ OPTIONS = (
 )
 QUANTITIES = ("bodies", "markers", "lengths", "mass", "forces at rest", "forces")
 STATES = 2
+CORNERS = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))  # m, which tell a body's frame
 NEAR = 1.0  # rad or m from zero, as far as limits let the random states go
 
 State = dict[str, tuple[float, float, float]]
@@ -72,22 +72,25 @@ def ask(python: str, questions: dict[str, list[State]]) -> dict[str, Any] | None
 def errors(reading: co.formats.Reading, asked: Sequence[State], answers: Sequence[dict[str, Any]]) -> dict[str, float]:
     """Largest differences: of places [m], and of masses and forces relative to the largest entry."""
     model = reading.model
-    evaluator, q, still = co.Evaluator(model), ca.SX.sym("q", model.n), ca.SX(model.n, 1)
+    evaluator, q = co.Evaluator(model), ca.SX.sym("q", model.n)
+    bodies = [body.name for body in model.bodies if body.name in answers[0]["bodies"]]
+    corners = [co.model.point_motion(model, body, corner, q=q).position for body in bodies for corner in CORNERS]
+    markers = [co.model.point_motion(model, *place, q=q).position for place in model.markers.values()]
     straight = [muscle for muscle in reading.muscles if muscle.points and not muscle.wraps]
     lengths = [muscle.length(model, q) for muscle in straight]
-    function = ca.Function("places", [q], [*frames(model, q, still, still).position, ca.vertcat(0, *lengths)])
+    outputs = [ca.horzcat(*corners), ca.horzcat(ca.SX(3, 0), *markers), ca.vertcat(0, *lengths)]
+    function = ca.Function("places", [q], outputs)
     worst: dict[str, float] = dict.fromkeys(QUANTITIES, 0.0)
     for number, (state, answer) in enumerate(zip(asked, answers, strict=True)):
         order = [list(state).index(joint) for joint in model.joint_names]
         q_k, qd, qdd = np.array([state[joint] for joint in model.joint_names]).T
-        *places, lengths_k = map(np.array, function.call([q_k]))
-        frame = {body.name: place for body, place in zip(model.bodies, places, strict=True)}
+        corners_k, markers_k, lengths_k = (np.array(part) for part in function(q_k))
+        placed = [np.array(answer["bodies"][body]) @ [*corner, 1.0] for body in bodies for corner in CORNERS]
         tau, mass = np.array(answer["torque"])[order], np.array(answer["mass"])[np.ix_(order, order)]
         gaps: dict[str, list[Any]] = {
-            "bodies": [frame[name][:3] - place for name, place in answer["bodies"].items()],
+            "bodies": [corners_k - np.transpose(placed)],
             "markers": [
-                (frame[body] @ np.append(np.array(ca.DM(point)).ravel(), 1.0))[:3] - answer["markers"][name]
-                for name, (body, point) in model.markers.items()
+                place - answer["markers"][name] for place, name in zip(markers_k.T, model.markers, strict=True)
             ],
             "lengths": [
                 length - answer["muscles"][muscle.name]

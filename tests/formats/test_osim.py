@@ -99,7 +99,7 @@ def test_the_leg_is_read_with_all_that_it_says():
     assert model.gravity.tolist() == [0.0, -9.80665, 0.0]
     assert {joint: coupling.joint for joint, coupling in model.couplings.items()} == {
         "knee_translation1": "bend", "knee_translation2": "bend", "ankle_rotation1": "dorsiflexion",
-        **dict.fromkeys(("patellofemoral_translation1", "patellofemoral_translation2", "patellofemoral_rotation1"), "bend"),
+        **{f"patellofemoral_{axis}": "bend" for axis in ("translation1", "translation2", "rotation1")},
     }  # fmt: skip
     assert reading.changed == (
         "coordinate 'dorsiflexion' moves a massless body alone, which axes of joint 'ankle' follow",
@@ -170,7 +170,8 @@ def test_constraints_close_loops(tmp_path):
 
 PENDULUM = """<OpenSimDocument Version="40000">
 <Model name="pendulum">
-<BodySet name="bodyset"><objects><Body name="rod"><mass>1</mass><inertia>1 1 1 0 0 0</inertia></Body></objects></BodySet>
+<BodySet name="bodyset"><objects><Body name="rod"><mass>1</mass><inertia>1 1 1 0 0 0</inertia></Body></objects>\
+</BodySet>
 <JointSet name="jointset"><objects><PinJoint name="hinge">
 <socket_parent_frame>/ground</socket_parent_frame>
 <socket_child_frame>/bodyset/rod</socket_child_frame>
