@@ -165,6 +165,9 @@ class _OsimReader:
         for joint, coupling in model.couplings.items():
             if coupling.joint in held:
                 still[joint] = float(coupling.derivatives(ca.SX(held[coupling.joint]), 0)[0])
+        for coordinate in self._coordinates:  # which nothing moves by
+            if coordinate not in self._dependent and coordinate not in model.tree.joint_names:
+                still[coordinate] = self._start(coordinate)
         apart = {name: coupling for name, coupling in self._dependent.items() if name not in model.tree.joint_names}
         muscles = tuple(self._forces.muscles(apart, still))
         shapes, laws, loops = tuple(self._forces.shapes()), tuple(self._forces.laws()), tuple(self._loops())
@@ -208,10 +211,12 @@ class _OsimReader:
             parent, child = (self.frame(joint, document.socket(joint, end)) for end in ("parent_frame", "child_frame"))
             return parent, child
         parent = self.frame(joint, document.socket(joint, "parent_frame", "parent_body"))
-        carried = next(part.name for part in document.all("Body") if joint.element in part.element.findall("Joint/*"))
+        carried = [part.name for part in document.all("Body") if joint.element in part.element.findall("Joint/*")]
+        if not carried:
+            raise wrong(joint.element, f"joint {joint.name!r} is in no body, as joints of old versions are")
         here = self._offset(joint, "location", "orientation")
         there = self._offset(joint, "location_in_parent", "orientation_in_parent")
-        return PlacedFrame(parent.body, parent.placement @ there), PlacedFrame(carried, here)
+        return PlacedFrame(parent.body, parent.placement @ there), PlacedFrame(carried[0], here)
 
     def _outward(self) -> Iterator[tuple[Component, Component]]:
         """Joints with the bodies that they carry, from the world outward."""

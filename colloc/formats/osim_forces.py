@@ -60,16 +60,18 @@ class OsimForces:
                 if name not in self._coordinates:
                     raise unknown_name(f"coordinate (of actuator {part.name!r})", name, self._coordinates)
                 force = document.number(part, "optimal_force", 1.0)
-                ends = [float(document.value(part, f"{side}_control", "inf")) for side in ("min", "max")]
-                low, high = sorted(
-                    force * math.copysign(end, sign) if math.isinf(end) else force * end
-                    for end, sign in zip(ends, (-1, 1), strict=True)
-                )
+                ends = [self._control(part, "min", -math.inf), self._control(part, "max", math.inf)]
+                low, high = sorted(force * end for end in ends) if force else (0.0, 0.0)
                 old = limits.get(name, (0.0, 0.0))
                 limits[name] = (old[0] + low, old[1] + high)
                 if part.element.tag != _ACTUATORS[0]:
                     self._notes.leave_out("activation", "coordinate actuators", part.name)
         return limits
+
+    def _control(self, part: Component, side: str, default: float) -> float:
+        """Least or largest control, which may be infinite."""
+        endless = self._document.value(part, f"{side}_control", "inf").lower().lstrip("+-") in ("inf", "infinity")
+        return default if endless else self._document.number(part, f"{side}_control")
 
     def muscles(self, dependent: Mapping[str, Coupling], held: Mapping[str, float]) -> Iterator[MuscleData]:
         """Muscles in the order of the file.
