@@ -19,12 +19,13 @@ from colloc.formats.xml import lines_of, numbers_in, wrong
 from colloc.loops import Frame, Loop, spherical_loop, weld
 from colloc.model.body import Body
 from colloc.model.coupling import Coupling
+from colloc.model.functions import Polynomial, polynomial_near
 from colloc.model.joint import Joint, Limits
 from colloc.model.kinds import fixed, prismatic, revolute
 from colloc.model.transforms import homogeneous, inverse, rotation_about
 from colloc.model.tree import Model
-from colloc.support.checks import InputError, spelt, unknown_name
-from colloc.support.display import short
+from colloc.support.checks import InputError, finite_number, spelt, unknown_name
+from colloc.support.display import short, shown
 
 _FRAMES = ("PhysicalOffsetFrame",)
 _ROTATIONS = ("rotation1", "rotation2", "rotation3")
@@ -50,7 +51,7 @@ _GRAVITY = "0 -9.80665 0"
 
 
 @spelt
-def from_osim(path: str | os.PathLike[str]) -> Reading:
+def from_osim(path: str | os.PathLike[str], *, smooth: float | None = None) -> Reading:
     """The skeleton that a file of OpenSim describes, and what else it says.
 
     Read are bodies, frames, joints (weld, pin, slider, universal, gimbal, ball, planar, free and custom ones), with
@@ -64,7 +65,11 @@ def from_osim(path: str | os.PathLike[str]) -> Reading:
     Parameters
     ----------
     path : str or PathLike
-        Of version 4 of the format; versions 2.2 to 3 are read too.
+        Of version 4 of the format; versions 2 and 3 are read too.
+    smooth : float, optional [m] and [rad]
+        For optimisation: joints follow polynomials, of as low a degree as is within this of the file's splines over the
+        ranges of the coordinates. The third derivative of a cubic spline jumps at its points, and with it the slopes of
+        torques, at which solvers stall; 1e-4 is less than anybody knows of a knee. As the file has them by default.
 
     Returns
     -------
@@ -103,7 +108,9 @@ def from_osim(path: str | os.PathLike[str]) -> Reading:
     >>> reading.model.joint_names, reading.model.limits("position")[1]
     (('angle',), array([1.5]))
     """
-    return _OsimReader(OsimDocument(path)).reading()
+    if smooth is not None:
+        smooth = finite_number("smooth", smooth, positive=True)
+    return _OsimReader(OsimDocument(path)).reading(smooth)
 
 
 @dataclass
@@ -146,13 +153,15 @@ class _OsimReader:
         self._taken = {part.name for part in document.all("Body")}
         self._couplings: dict[str, Coupling] = {}
 
-    def reading(self) -> Reading:
+    def reading(self, smooth: float | None) -> Reading:
         document, notes = self.document, self.notes
         bodies = [body for joint, part in self._outward() for body in self._bodies(joint, part)]
         gravity = numbers_in(document.model, "gravity", 3, "the model", _GRAVITY)
         name = document.model.get("name") or "opensim"
         with lines_of(document.model):
             model = Model(bodies, gravity, name, self._markers(), self._couplings)
+        if smooth is not None:
+            model = replace(model, couplings=self._smoothed(model, smooth))
         initial = {joint: self._start(joint) for joint in model.joint_names}
         locked = [joint for joint in model.joint_names if document.flag(self._coordinates[joint], "locked")]
         held = {joint: initial.pop(joint) for joint in locked}
@@ -176,6 +185,30 @@ class _OsimReader:
             model.frozen(held) if held else model, tuple(notes.changed), notes.left_out, loops, {"initial": initial},
             muscles=muscles, contacts=shapes, contact_laws=laws,
         )  # fmt: skip
+
+    def _smoothed(self, model: Model, tolerance: float) -> dict[str, Coupling]:
+        """Couplings by polynomials in place of splines, within a tolerance of the joints that follow."""
+        ends = dict(zip(model.position_names, zip(*model.limits("position"), strict=True), strict=True))
+        couplings, changed, worst = dict(model.couplings), [], 0.0
+        for joint, coupling in model.couplings.items():
+            if coupling.curve is None or isinstance(coupling.curve, Polynomial):
+                continue
+            low, high = map(float, ends[coupling.joint])
+            size, near = abs(coupling.ratio), None
+            if math.isfinite(low) and math.isfinite(high) and low < high:
+                near = polynomial_near(coupling.curve, (low, high), tolerance / size)
+            if near is None:
+                self.notes.leave_out("polynomial in place of a spline", "joints, which are as the file has them", joint)
+                continue
+            couplings[joint] = replace(coupling, curve=near[0])
+            changed.append(joint)
+            worst = max(worst, size * near[1])
+        if changed:
+            self.notes.changed.append(
+                f"{len(changed)} joints follow polynomials, at most {short(worst)} from the splines: "
+                f"{shown(changed, 40)}"
+            )
+        return couplings
 
     def frame(self, owner: Component, path: str) -> PlacedFrame:
         """The frame of a path in the body that it is fixed in."""

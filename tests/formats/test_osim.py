@@ -138,6 +138,45 @@ def test_muscles_and_contact_are_data():
     assert (law.shapes, law.numbers["stiffness"], law.numbers["dissipation"]) == (("heel", "floor"), 1e6, 2.0)
 
 
+def test_for_optimisation_joints_follow_polynomials_near_the_splines():
+    given = co.formats.from_osim(path_of("leg")).model
+    reading = co.formats.from_osim(path_of("leg"), smooth=1e-4)
+    assert all(isinstance(coupling.curve, co.model.Polynomial) for coupling in reading.model.couplings.values())
+    (line,) = [line for line in reading.changed if "polynomials" in line]
+    assert line.startswith("4 joints follow polynomials, at most ")
+    worst = float(line.split()[6])
+    assert 1e-6 < worst <= 1e-4
+    angles = np.linspace(-2.0, 0.2, 301)
+    bend = given.joint_names.index("bend")
+    q = np.zeros((angles.size, given.n))
+    q[:, bend] = angles
+    off = [
+        np.abs(np.array([float(ca.DM(c.derivatives(ca.SX(x), 0)[0])) for x in angles]) - theirs).max()
+        for joint, c in reading.model.couplings.items()
+        if c.joint == "bend"
+        for theirs in [[float(ca.DM(given.couplings[joint].derivatives(ca.SX(x), 0)[0])) for x in angles]]
+    ]
+    assert max(off) == pytest.approx(worst, rel=0.05)
+    with pytest.raises(co.InputError, match="smooth must be"):
+        co.formats.from_osim(path_of("leg"), smooth=0.0)
+
+
+def test_a_problem_of_joints_that_follow_polynomials_is_solved():
+    """The third derivative of a cubic spline jumps at its points, and with it the slopes of torques."""
+    model = co.formats.from_osim(path_of("leg"), smooth=1e-4).model
+    model = model.frozen({"tilt": 0.1, "forward": 0.0, "height": 0.95})
+    start = dict.fromkeys(model.joint_names, 0.0)
+    problem = co.Problem(
+        model,
+        0.5,
+        co.integral(lambda now: ca.sumsqr(now.tau)),
+        [co.initial(q=start, qd=0.0), co.final(q=start | {"flexion": 0.7, "bend": -1.4}, qd=0.0)],
+    )
+    solution = co.solve(problem, co.BSpline(10, degree=5), starts=1, cost_tolerance=0.2)
+    assert solution.status is co.solver.Status.SOLVED
+    assert solution.iterations < 100
+
+
 def test_what_a_locked_coordinate_moves_is_where_it_holds_it(tmp_path):
     text = path_of("leg").read_text()
     locked = text.replace("<range>-2 0.2</range>", "<range>-2 0.2</range><locked>true</locked>", 1)
