@@ -321,7 +321,7 @@ print("power", 1.5 * force, "rate", rate)
 
 @needs_opensim
 def test_where_three_axes_turn_with_one_coordinate_power_is_the_rate_of_opensims_energy(tmp_path):
-    """And its own inverse dynamics are not: terms with velocities are off, whence the table of files has 1e-5 there."""
+    """And its own inverse dynamics are not: terms with velocities are off, so that files with such knees differ."""
     turns = "".join(
         f'<TransformAxis name="rotation{k + 1}"><coordinates>bend</coordinates><axis>{axis}</axis>'
         f"<PolynomialFunction><coefficients>{bent}</coefficients></PolynomialFunction></TransformAxis>"
