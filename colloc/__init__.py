@@ -105,11 +105,12 @@ _PACKAGES = {
     "descent": "",
     "dynamics": "",
     "formats": (
-        "LinkShape MotionCapture Reading TimeSeriesTable from_c3d from_mjcf from_urdf read_table to_urdf write_table"
+        "ContactLaw ContactShape LinkShape MotionCapture MuscleData PathPoint Reading TimeSeriesTable from_c3d "
+        "from_mjcf from_osim from_urdf read_table to_urdf write_table"
     ),
     "kernels": "Compile CompileWarning",
     "loops": "",
-    "model": "Coupling Friction Joint PointMotion point_motion reach",
+    "model": "Coupling CubicSpline Friction Joint PointMotion Polynomial point_motion reach",
     "optimality": (
         "ActiveLimit Arc Arcs Certificate Costates Derivative Explanation Relaxation Sensitivity arcs certify costates "
         "explain sensitivity"
