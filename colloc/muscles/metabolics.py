@@ -1,0 +1,76 @@
+"""Metabolic rate of muscles (Bhargava et al. 2004, J. Biomech. 37), smooth (Falisse et al. 2019, J. R. Soc. Interface 16).
+
+Heat of activation, of maintenance and of shortening, and mechanical work, per muscle. Where the model has corners, a
+hyperbolic tangent takes their place.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from colloc.muscles.fibers import Fibers, Numbers
+
+_DENSITY = 1059.7  # kg/m3
+_SHARPNESS = 10.0  # of corners: per m/s, W, W/kg
+_ACTIVATION = 40.0, 133.0  # W/kg, slow and fast fibers
+_MAINTENANCE = 74.0, 111.0  # W/kg
+
+
+class MetabolicRate(NamedTuple):
+    """Power that each muscle turns over, SX, each shape (m,) [W].
+
+    Parameters
+    ----------
+    activation, maintenance, shortening : SX
+        Heat rates, that of shortening as raised to keep the whole from turning negative.
+    work : SX
+        Of the contractile fibers as they shorten.
+    total : SX
+        All of it, no less heat than 1 W for each kilogram of muscle.
+
+    Examples
+    --------
+    See `Muscles.metabolic_rate`.
+    """
+
+    activation: ca.SX
+    maintenance: ca.SX
+    shortening: ca.SX
+    work: ca.SX
+    total: ca.SX
+
+
+def muscle_masses(numbers: Numbers) -> ca.SX:
+    """SX, shape (m,) [kg]: volume of optimal fibers, whose cross-section follows from the specific tension."""
+    return numbers.force * numbers.fiber * _DENSITY / numbers.column("specific_tension")
+
+
+def metabolic_rate(numbers: Numbers, fibers: Fibers, excitation: ca.SX) -> MetabolicRate:
+    """Of fibers in a state, SX, shape (m,) each [W]."""
+    mass, slow = muscle_masses(numbers), numbers.column("slow_fraction")
+    slow_excited = slow * ca.sin(np.pi / 2 * excitation)
+    fast_excited = (1 - slow) * (1 - ca.cos(np.pi / 2 * excitation))
+    activation = mass * (_ACTIVATION[0] * slow_excited + _ACTIVATION[1] * fast_excited)
+    stretch = fibers.length / numbers.fiber
+    maintenance = mass * stretch * (_MAINTENANCE[0] * slow_excited + _MAINTENANCE[1] * fast_excited)
+
+    lengthening = _step(fibers.velocity)
+    isometric = numbers.force * fibers.activation * numbers.curve("active_force", stretch)
+    whole = fibers.active_force + fibers.passive_force
+    slope = (1 - lengthening) * (0.16 * isometric + 0.18 * whole) + lengthening * 0.157 * whole
+    shortening = -slope * fibers.velocity
+    work = -(1 - lengthening) * fibers.active_force * fibers.velocity
+    missing = -(activation + maintenance + shortening + work)
+    shortening = shortening + _step(missing) * missing
+
+    heat = (activation + maintenance + shortening) / mass
+    heat = 1 + _step(heat - 1) * (heat - 1)
+    return MetabolicRate(activation, maintenance, shortening, work, mass * heat + work)
+
+
+def _step(x: ca.SX) -> ca.SX:
+    """0 where x is negative, 1 where it is positive, smooth."""
+    return 0.5 + 0.5 * ca.tanh(_SHARPNESS * x)
