@@ -1,7 +1,8 @@
-"""Metabolic rate of muscles (Bhargava et al. 2004, J. Biomech. 37), smooth (Falisse et al. 2019, J. R. Soc. Interface 16).
+"""Metabolic rate of muscles (Bhargava et al. 2004, J. Biomech. 37), smooth.
 
 Heat of activation, of maintenance and of shortening, and mechanical work, per muscle. Where the model has corners, a
-hyperbolic tangent takes their place.
+hyperbolic tangent takes their place, and heat of maintenance grows with the fiber's length (Falisse et al. 2019, J. R.
+Soc. Interface 16), where the original lets it fall again beyond the optimal one.
 """
 
 from __future__ import annotations
@@ -59,8 +60,7 @@ def metabolic_rate(numbers: Numbers, fibers: Fibers, excitation: ca.SX) -> Metab
 
     lengthening = _step(fibers.velocity)
     isometric = numbers.force * fibers.activation * numbers.curve("active_force", stretch)
-    whole = fibers.active_force + fibers.passive_force
-    slope = (1 - lengthening) * (0.16 * isometric + 0.18 * whole) + lengthening * 0.157 * whole
+    slope = (1 - lengthening) * (0.16 * isometric + 0.18 * fibers.force) + lengthening * 0.157 * fibers.force
     shortening = -slope * fibers.velocity
     work = -(1 - lengthening) * fibers.active_force * fibers.velocity
     missing = -(activation + maintenance + shortening + work)
