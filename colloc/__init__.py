@@ -120,7 +120,7 @@ _PACKAGES = {
         "explain sensitivity"
     ),
     "plot": "",
-    "problem": "Cost Instant Parametrised ground parametrised",
+    "problem": "ContactSphere Cost Instant Parametrised ground parametrised",
     "refinement": "Iteration SolutionWarning tie_break",
     "solution": "Sample SequenceSolution Verification",
     "solver": "Hessian Iterate Nlpsol Outcome ScaledNLP Solver Start Status",

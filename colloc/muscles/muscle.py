@@ -8,8 +8,8 @@ from typing import Any
 
 import casadi as ca
 
+from colloc.dynamics.instant import Instant
 from colloc.muscles.curves import OPENSIM, MuscleCurves
-from colloc.problem import Instant
 from colloc.support.checks import InputError, finite_number, function, instance, spelt, symbolic, text
 from colloc.support.pickling import Portable
 

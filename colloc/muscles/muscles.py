@@ -9,13 +9,14 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from colloc.dynamics.instant import Instant
 from colloc.model import Model
 from colloc.muscles.activation import activation_rate, activation_rows
 from colloc.muscles.fibers import Fibers, Numbers, imbalance, with_compliant_tendon, with_rigid_tendon
 from colloc.muscles.metabolics import MetabolicRate, metabolic_rate, muscle_masses
 from colloc.muscles.muscle import Muscle
 from colloc.muscles.path import symbolic_instant
-from colloc.problem import Instant, State, Unknown, path
+from colloc.problem import State, Unknown, path
 from colloc.support.checks import (
     InputError,
     as_tuple,
@@ -100,7 +101,9 @@ class Muscles(Portable):
             instance(f"muscles[{k}]", muscle, Muscle)
         names = [muscle.name for muscle in muscles]
         if not names or len(set(names)) < len(names):
-            raise InputError(f"muscles must be one or more, each with a name of its own, got {', '.join(names) or 'none'}")
+            raise InputError(
+                f"muscles must be one or more, each with a name of its own, got {', '.join(names) or 'none'}"
+            )
         choice("tendons", self.tendons, TENDONS)
         choice("activation", self.activation, ACTIVATIONS)
         for what in ("reserves", "passive"):

@@ -12,10 +12,10 @@ from typing import Any
 
 import casadi as ca
 
+from colloc.dynamics.instant import Instant
 from colloc.model import Model
 from colloc.model.transforms import inverse
 from colloc.muscles.wrapping import Cylinder, Sphere
-from colloc.problem import Instant
 from colloc.support.checks import InputError, as_tuple, function, instance, interval, spelt, symbolic, text
 from colloc.support.pickling import Portable
 

@@ -10,10 +10,10 @@ from math import prod
 import casadi as ca
 import numpy as np
 
+from colloc.dynamics.instant import Instant
 from colloc.model import Model
 from colloc.muscles.muscle import Muscle
 from colloc.muscles.muscles import Muscles
-from colloc.problem import Instant
 from colloc.support.checks import (
     InputError,
     as_tuple,
@@ -141,9 +141,7 @@ def fit_lengths(
         q, length, slopes = Muscles(model, [muscle]).length_graph
         crossed = sorted(set(slopes.sparsity().get_triplet()[1]))
         for joint in (model.joint_names[k] for k in crossed if not np.isfinite(upper[k] - lower[k])):
-            raise InputError(
-                f"muscle {muscle.name!r} crosses {joint!r}, which needs a range or limits of position"
-            )
+            raise InputError(f"muscle {muscle.name!r} crosses {joint!r}, which needs a range or limits of position")
         middle, half = (upper[crossed] + lower[crossed]) / 2, (upper[crossed] - lower[crossed]) / 2
         scales = middle, half
         x = shares[:, crossed]

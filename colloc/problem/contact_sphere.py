@@ -7,12 +7,13 @@ touches, and never vanishes wholly.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 
-from colloc.dynamics import Instant, Wrench
+from colloc.dynamics import Wrench
+from colloc.dynamics.instant import Instant
 from colloc.model import Load
 from colloc.support.checks import InputError, finite_number, spelt, symbolic, text
 from colloc.support.pickling import Portable
@@ -34,7 +35,7 @@ class ContactSphere(Portable):
         In the link frame.
     radius : float [m]
     stiffness : float [Pa]
-        Modulus E of the plane strain; the force of an indentation d is 2/3 E sqrt(R) d^(3/2).
+        Modulus E of the plane strain; the force of an indentation d is sqrt(2 R) / 3 E d^(3/2).
     dissipation : float [s/m]
         The force is 1 + 3/2 of this times the velocity of indentation as large.
     static_friction, dynamic_friction, viscous_friction : float, float, float [s/m]
@@ -80,7 +81,9 @@ class ContactSphere(Portable):
     def __post_init__(self):
         text("body of a contact sphere", self.body)
         object.__setattr__(self, "center", symbolic("center of a contact sphere", self.center, (3, 1)))
-        object.__setattr__(self, "name", self.body if self.name is None else text("name of a contact sphere", self.name))
+        object.__setattr__(
+            self, "name", self.body if self.name is None else text("name of a contact sphere", self.name)
+        )
         for name in ("radius", "stiffness", "dissipation", "transition_velocity"):
             value = finite_number(f"{name} of contact sphere {self.name!r}", getattr(self, name), positive=True)
             object.__setattr__(self, name, value)
@@ -120,7 +123,7 @@ class ContactSphere(Portable):
         return self.center - now.rotation(self.body).T @ ca.vertcat(0, below, 0)
 
     def _normal(self, depth: ca.SX, rate: ca.SX) -> ca.SX:
-        hertz = 2 / 3 * self.stiffness * self.radius**0.5 * (depth**2 + _SMALL) ** 0.75
+        hertz = 2**0.5 / 3 * self.stiffness * self.radius**0.5 * (depth**2 + _SMALL) ** 0.75
         touching = 0.5 + 0.5 * ca.tanh(_STEEPNESS[0] * depth)
         least = -2 / (3 * self.dissipation)  # the velocity at which the dissipation would pull
         pushing = 0.5 + 0.5 * ca.tanh(_STEEPNESS[1] * (rate - least))
