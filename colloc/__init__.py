@@ -111,7 +111,7 @@ _PACKAGES = {
     ),
     "kernels": "Compile CompileWarning",
     "loops": "",
-    "model": "Coupling Friction Joint PointMotion point_motion reach",
+    "model": "Coupling CubicSpline Friction Joint PointMotion Polynomial point_motion reach",
     "optimality": (
         "ActiveLimit Arc Arcs Certificate Costates Derivative Explanation Relaxation Sensitivity arcs certify costates "
         "explain sensitivity"
