@@ -110,7 +110,7 @@ _PACKAGES = {
     ),
     "kernels": "Compile CompileWarning",
     "loops": "",
-    "model": "Coupling Friction Joint PointMotion point_motion reach",
+    "model": "Coupling CubicSpline Friction Joint PointMotion Polynomial point_motion reach",
     "muscles": (
         "HUMAN_JOINTS OPENSIM PUBLISHED Cylinder Fibers LengthPolynomial MetabolicRate Muscle MuscleCurves MusclePath "
         "Muscles PassiveTorque Sphere ViaPoint activation_rate activation_rows fit_lengths"

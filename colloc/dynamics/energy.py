@@ -58,7 +58,7 @@ def kinetic_energy(model: Model, q: ca.SX, qd: ca.SX) -> ca.SX:
     doubled = ca.SX(0)
     for body, b in zip(model.bodies, velocity, strict=True):
         doubled += ca.dot(b[:3, :] @ body.pseudo_inertia, b[:3, :])
-    return doubled / 2 + rotor_energy(model, qd) if model.passive else doubled / 2
+    return doubled / 2 + rotor_energy(model, q, qd) if model.passive else doubled / 2
 
 
 @of_state

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.dynamics.coupled import by_both, by_rows
-from colloc.model import Load, Model
+from colloc.dynamics.coupled import by_rows, torque_slopes
+from colloc.model import CoupledMotion, Load, Model
 from colloc.support.checks import function
 
 InverseDynamics = Callable[[Model, ca.SX, ca.SX, ca.SX, Sequence[Load]], ca.SX]
@@ -37,14 +37,9 @@ class Sensitivities(NamedTuple):
     dqdd: ca.SX
 
 
-def reduced_sensitivities(tree: Sensitivities, C: ca.SX) -> Sensitivities:
-    """Those by the coordinates of a model whose joints follow them by C, see `colloc.dynamics.coupled`."""
-    return Sensitivities(by_rows(tree.tau, C), *(by_both(slope, C) for slope in tree[1:]))
-
-
-def reduced_hessian(tree: ca.SX, C: ca.SX) -> ca.SX:
-    """That by q, qd and qdd of the coordinates, likewise."""
-    return by_both(tree, ca.diagcat(C, C, C))
+def reduced_sensitivities(tree: Sensitivities, motion: CoupledMotion) -> Sensitivities:
+    """Those by the coordinates of a model whose joints follow each other, see `colloc.dynamics.coupled`."""
+    return Sensitivities(by_rows(tree.tau, motion), *torque_slopes(tree.tau, tree[1:], motion))
 
 
 DerivativeRecursion = Callable[[Model, ca.SX, ca.SX, ca.SX, Sequence[Load]], Sensitivities]

@@ -11,17 +11,17 @@ from collections.abc import Sequence
 import casadi as ca
 
 from colloc.dynamics.arguments import checked_vector, of_state
-from colloc.dynamics.coupled import by_rows, of_tree
+from colloc.dynamics.coupled import by_rows, hessian_of_tree, of_tree
 from colloc.dynamics.formulation import (
     DerivativeRecursion,
     HessianRecursion,
     InverseDynamics,
     Sensitivities,
-    reduced_hessian,
     reduced_sensitivities,
 )
 from colloc.dynamics.loads import Differentiated, with_varying_loads
-from colloc.dynamics.passive import passive_hessian, passive_slopes, passive_torque
+from colloc.dynamics.passive import passive_hessian, passive_sensitivities, passive_torque
+from colloc.dynamics.spatial.composite import composite_sensitivities
 from colloc.model import Load, Model
 from colloc.support.checks import InputError
 
@@ -83,8 +83,8 @@ def total_sensitivities(
         rigid = _checked(recursion, recursion(model, q, qd, qdd, loads))
         if not model.passive:
             return rigid
-        slopes = [part + passive for part, passive in zip(rigid[1:], passive_slopes(model, qd), strict=True)]
-        return Sensitivities(rigid.tau + passive_torque(model, q, qd, qdd), *slopes)
+        passive = passive_sensitivities(model, q, qd, qdd)
+        return Sensitivities(*(part + more for part, more in zip(rigid, passive, strict=True)))
 
     def torques(loads: Sequence[Load]) -> Differentiated:
         tau, *slopes = total(model, q, qd, qdd, loads)
@@ -94,8 +94,12 @@ def total_sensitivities(
     return Sensitivities(tau, *slopes)
 
 
+def _composite(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, loads: Sequence[Load]) -> Sensitivities:
+    return total_sensitivities(composite_sensitivities, model, q, qd, qdd, loads)
+
+
 @of_state
-@of_tree(reduced_hessian)
+@hessian_of_tree(_composite)
 def total_hessian(
     recursion: HessianRecursion,
     model: Model,

@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from colloc.dynamics.coupled import by_both, by_rows, of_tree, unreduced
+from colloc.dynamics.coupled import by_rows, of_tree, unreduced
+from colloc.dynamics.formulation import Sensitivities, reduced_sensitivities
 from colloc.model import Model
 
 
@@ -45,20 +46,20 @@ def passive_torque(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> ca.SX:
     )
 
 
-@of_tree(lambda slopes, C: tuple(by_both(slope, C) for slope in slopes))
-def passive_slopes(model: Model, qd: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """Derivatives of the passive torque by q, qd and qdd: of springs, of dampers and friction, of rotors.
-
-    SX, each shape (n, n), diagonal, sparse.
-    """
+@of_tree(reduced_sensitivities)
+def passive_sensitivities(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX) -> Sensitivities:
+    """The passive torque and its derivatives by q, qd and qdd: of springs, of dampers and friction, of rotors."""
     p = _parts(model)
     friction = p.level / p.velocity * (1 - ca.tanh(qd / p.velocity) ** 2)
-    return _diagonal(p.stiffness), _diagonal(p.damping + friction), _diagonal(p.armature)
+    slopes = _diagonal(p.stiffness), _diagonal(p.damping + friction), _diagonal(p.armature)
+    return Sensitivities(passive_torque(model, q, qd, qdd), *slopes)
 
 
-@of_tree(by_both)
 def passive_hessian(model: Model, qd: ca.SX, multipliers: ca.SX) -> ca.SX:
-    """Hessian of multipliers' passive torque by qd, SX, shape (n, n), diagonal, sparse; nothing else bends."""
+    """Hessian of multipliers' passive torque by qd, SX, shape (n, n), diagonal, sparse; nothing else bends.
+
+    Of a model whose joints follow none.
+    """
     p = _parts(model)
     share = ca.tanh(qd / p.velocity)
     return _diagonal(-2 * multipliers * p.level / p.velocity**2 * share * (1 - share**2))
@@ -70,8 +71,8 @@ def armature(model: Model) -> ca.SX:
 
 
 @of_tree(unreduced)
-def rotor_energy(model: Model, qd: ca.SX) -> ca.SX:
-    """Kinetic energy of the rotors, SX, scalar [J], at the rates qd, SX, shape (n,)."""
+def rotor_energy(model: Model, q: ca.SX, qd: ca.SX) -> ca.SX:
+    """Kinetic energy of the rotors, SX, scalar [J], at the coordinates q and rates qd, SX, shape (n,)."""
     return ca.dot(armature(model) * qd, qd) / 2
 
 

@@ -16,6 +16,7 @@ from colloc.loops import Frame, Loop, spherical_loop, weld
 from colloc.model.body import Body
 from colloc.model.coupling import Coupling
 from colloc.model.floating import FREE, free_chain
+from colloc.model.functions import Polynomial
 from colloc.model.joint import Joint, Limits, Screw
 from colloc.model.kinds import fixed
 from colloc.model.passive import Friction, Passive
@@ -45,7 +46,7 @@ def from_mjcf(path: str | os.PathLike[str], friction_velocity: float = 0.1) -> R
     MuJoCo. Read are bodies, hinges and slides anywhere in their bodies, several of them in one body, free and ball
     joints as the chains of `floating` and `spherical`, references, ranges, armature, damping, springs, friction loss,
     sites as markers, gravity, keyframes as postures, and the file's own posture as "initial". Connects and welds
-    are `loops`, linear couplings of joints are the model's. Motors and other actuators of joints give limits of
+    are `loops`, couplings of joints are the model's. Motors and other actuators of joints give limits of
     torque and `gears`; where a file has actuators and no loops, joints that nothing drives have no torque.
 
     Parameters
@@ -136,7 +137,7 @@ class _MjcfReader:
             raise InputError(f"nothing moves: no body of the file, {m.nbody - 1} in all, has a joint")
         name = m.names.split(b"\0", 1)[0].decode() or "mujoco"
         gravity = np.zeros(3) if "gravity" in self._off else m.opt.gravity
-        model = Model(bodies, gravity, name, self._markers(), couplings)
+        model = Model([self._led(body, couplings) for body in bodies], gravity, name, self._markers(), couplings)
         initial = self._posture(m.qpos0)
         model = model.frozen(fixed_at) if fixed_at else model
         for name in fixed_at:
@@ -151,6 +152,15 @@ class _MjcfReader:
         motors = {joint: gear for joint, (gear, _) in self._motors.items() if joint in model.joint_names}
         gears = {joint: gear for joint, gear in motors.items() if not math.isnan(gear)}  # tendons have none
         return Reading(model, tuple(notes.changed), notes.left_out, tuple(loops), kept, gears)
+
+    def _led(self, body: Body, couplings: dict[str, Coupling]) -> Body:
+        """A body whose joint has no limits of its own where it follows another by a curve."""
+        coupling = couplings.get(body.joint_name)
+        if coupling is None or coupling.curve is None:
+            return body
+        if np.isfinite(body.joint.limits.position).any():
+            self.notes.leave_out("range", "joints that follow others by curves", body.joint_name)
+        return replace(body, joint=replace(body.joint, limits=Limits()))
 
     def _named(self, of: Callable[[int], Any], k: int, kind: str) -> str:
         return of(k).name or f"{kind}{k}"
@@ -368,7 +378,7 @@ class _MjcfReader:
         return Frame(self.body_names[body] if body else None, place)
 
     def _couple(self, e: int, label: str, couplings: dict[str, Coupling], still: dict[str, float]) -> None:
-        """A joint as a polynomial of another, of which straight lines are read."""
+        """A joint as a polynomial of another, both counted from where the file has them."""
         m = self.m
         joint, leader = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
         constant, slope, *bend = m.eq_data[e][:5]
@@ -376,11 +386,16 @@ class _MjcfReader:
         reference = float(m.qpos0[m.jnt_qposadr[joint]])
         if leader < 0:
             still[name] = reference + float(constant)
-        elif any(bend) or name in couplings:
-            self.notes.leave_out("coupling that is no straight line, or a joint's second", "joints", label)
+        elif name in couplings:
+            self.notes.leave_out("coupling that is a joint's second", "joints", label)
         else:
-            offset = reference + float(constant) - float(slope) * float(m.qpos0[m.jnt_qposadr[leader]])
-            couplings[name] = Coupling(self.joint_names[leader], float(slope), offset)
+            start = float(m.qpos0[m.jnt_qposadr[leader]])
+            shifted = Coupling(self.joint_names[leader], 1.0, -start)
+            if any(bend):
+                follower = Coupling(name, 1.0, reference, Polynomial(m.eq_data[e][:5]))
+            else:
+                follower = Coupling(name, float(slope), reference + float(constant))
+            couplings[name] = follower.after(shifted)
 
     def _markers(self) -> dict[str, tuple[str, np.ndarray]]:
         m = self.m
@@ -440,8 +455,7 @@ def _resolved(couplings: dict[str, Coupling], notes: Notes) -> dict[str, Couplin
         while coupling.joint in couplings and coupling.joint not in path:
             path.append(coupling.joint)
             above = couplings[coupling.joint]
-            offset = coupling.ratio * above.offset + coupling.offset
-            coupling = Coupling(above.joint, coupling.ratio * above.ratio, offset)
+            coupling = coupling.after(above)
         if coupling.joint in path:
             notes.leave_out("coupling in a circle", "joints", name)
         else:

@@ -154,6 +154,8 @@ def _write_moving(
     }
     if dynamics:
         SubElement(joint, "dynamics", dynamics)
+    if coupling is not None and coupling.curve is not None:
+        raise InputError(f"joint {name!r} follows joint {coupling.joint!r} by a curve, which URDF does not have")
     if coupling is not None:
         mimic = {"joint": coupling.joint, "multiplier": _number(coupling.ratio), "offset": _number(coupling.offset)}
         SubElement(joint, "mimic", mimic)

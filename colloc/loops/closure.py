@@ -31,9 +31,10 @@ import casadi as ca
 
 from colloc.dynamics.liegroup.twists import Ad, ad, link_screw
 from colloc.loops.loop import Loop
-from colloc.model import Model
+from colloc.model import Body, Model
 from colloc.model.kinematics import Jet
 from colloc.model.transforms import inverse
+from colloc.support.checks import InputError
 
 
 class JointPath(NamedTuple):
@@ -63,15 +64,28 @@ def joint_path(model: Model, loop: Loop, q: ca.SX) -> JointPath:
         (_, body, _, motion), dof = steps[k], model.dofs[k]
         if dof is not None:
             dofs.append(dof)
-            screws.append(-Ad(x) @ (model.ratios[k] * link_screw(body.joint)))
+            screws.append(-Ad(x) @ (_ratio(model, body) * link_screw(body.joint)))
         x = x @ inverse(body.joint.transform(motion.position))
     for k in down:
         (_, body, _, motion), dof = steps[k], model.dofs[k]
         x = x @ body.joint.transform(motion.position)
         if dof is not None:
             dofs.append(dof)
-            screws.append(Ad(x) @ (model.ratios[k] * link_screw(body.joint)))
+            screws.append(Ad(x) @ (_ratio(model, body) * link_screw(body.joint)))
     return JointPath(tuple(dofs), screws, x @ loop.second.placement)
+
+
+def _ratio(model: Model, body: Body) -> float:
+    """Rate of a body's joint per rate of its coordinate."""
+    coupling = model.couplings.get(body.joint_name)
+    if coupling is None:
+        return 1.0
+    if coupling.curve is not None:
+        raise InputError(
+            f"joint {body.joint_name!r} of a loop follows joint {coupling.joint!r} by a curve: in loops joints follow "
+            "by a ratio and an offset only"
+        )
+    return coupling.ratio
 
 
 def _branches(model: Model, loop: Loop) -> tuple[list[int], list[int]]:

@@ -2,9 +2,9 @@
 
 `joint` is a joint with its screw and limits, `passive` what it does of itself, `kinds` makes joints by name, `body` has
 bodies and loads, `tree` the `Model` with its sizes and the motion of its joints as recursions see it, `table` how it is
-printed, `coupling` what joints follow. `floating` makes chains of joints for bodies that move or turn freely, `gimbal`
-knows where three angles lock. `transforms` has homogeneous transforms, `kinematics` the motion of frames and points,
-`inverse_kinematics` postures that reach a place, `capsule` distances.
+printed, `coupling` what joints follow, `functions` the curves by which they do. `floating` makes chains of joints for
+bodies that move or turn freely, `gimbal` knows where three angles lock. `transforms` has homogeneous transforms,
+`kinematics` the motion of frames and points, `inverse_kinematics` postures that reach a place, `capsule` distances.
 
 The seam between positions and velocities is here: q has `Model.n_q` entries and qd, qdd and tau have `Model.n`;
 `velocities` and `position_rates` lead from one to the other, and `joint_motions` is all that recursions know.
@@ -12,8 +12,9 @@ The seam between positions and velocities is here: q has `Model.n_q` entries and
 
 from colloc.model.body import Body, Load, check_forward
 from colloc.model.capsule import Capsule
-from colloc.model.coupling import Coupling
+from colloc.model.coupling import CoupledMotion, Coupling
 from colloc.model.floating import floating, spherical
+from colloc.model.functions import CubicSpline, Polynomial
 from colloc.model.inverse_kinematics import reach
 from colloc.model.joint import Joint, Limits, Screw
 from colloc.model.kinds import dh_prismatic, dh_revolute, fixed, helical, prismatic, revolute
@@ -23,7 +24,7 @@ from colloc.model.transforms import placement
 from colloc.model.tree import Model, check_loads
 
 __all__ = [
-    "Body", "Capsule", "Coupling", "Friction", "Joint", "Limits", "Load", "Model", "Passive", "PointMotion", "Screw",
-    "check_forward", "check_loads", "dh_prismatic", "dh_revolute", "fixed", "floating", "helical", "placement",
-    "point_motion", "prismatic", "reach", "revolute", "spherical",
+    "Body", "Capsule", "CoupledMotion", "Coupling", "CubicSpline", "Friction", "Joint", "Limits", "Load", "Model",
+    "Passive", "PointMotion", "Polynomial", "Screw", "check_forward", "check_loads", "dh_prismatic", "dh_revolute",
+    "fixed", "floating", "helical", "placement", "point_motion", "prismatic", "reach", "revolute", "spherical",
 ]  # fmt: skip

@@ -12,8 +12,8 @@ import casadi as ca
 import numpy as np
 
 from colloc.model.body import Body, Load
-from colloc.model.coupling import Coupling
-from colloc.model.joint import Joint, JointMotion
+from colloc.model.coupling import CoupledMotion, Coupling
+from colloc.model.joint import Joint, JointMotion, Limits
 from colloc.model.kinds import fixed
 from colloc.model.table import bodies_table
 from colloc.support.checks import (
@@ -38,6 +38,7 @@ from colloc.support.pickling import Portable
 QUANTITIES = ("q", "qd", "qdd", "jerk", "tau", "tau_rate")  # what a joint's limits, ends and bounds are of
 _HEAVY = 100.0  # m/s2, of the gravity on no planet
 _LONG = 50.0  # m, which few machines measure
+_BENDS = 4  # derivatives of what joints follow, as second derivatives of torques need them
 
 
 @spelt
@@ -57,13 +58,15 @@ class Model(Tabular, Portable):
         `now.marker("wrist")`.
     couplings : mapping of str to Coupling
         What joints follow, by their names: such a joint has no coordinate of its own, and no actuator. Its limits of
-        position, velocity and acceleration are among those of the joint that leads.
+        position, velocity and acceleration are among those of the joint that leads; where it follows by a curve it has
+        none.
 
     Raises
     ------
     InputError
         For repeated names of bodies or of joints, a missing parent, a cycle, bodies out of tree order, a marker on a
-        body that does not exist, or a coupling of joints that do not move or follow each other.
+        body that does not exist, or a coupling of joints that do not move or follow each other, or by a curve to a
+        joint with limits.
 
     Examples
     --------
@@ -148,37 +151,36 @@ class Model(Tabular, Portable):
         return tuple(k for k, body in enumerate(self.bodies) if body.joint.moves and self.leaders[k] == k)
 
     @cached_property
-    def ratios(self) -> tuple[float, ...]:
-        """Rate of every body's joint per rate of its coordinate: 1, but where it follows another joint."""
-        joints = zip(self.bodies, self.leaders, strict=True)
-        return tuple(
-            1.0 if k == leader else self.couplings[body.joint_name].ratio for k, (body, leader) in enumerate(joints)
-        )
-
-    @cached_property
     def tree(self) -> Model:
         """The same bodies without couplings: every joint that moves has a coordinate, those that follow included."""
         return replace(self, couplings={}) if self.couplings else self
 
     @cached_property
-    def coupling_matrix(self) -> ca.SX:
-        """Rates of all joints of `tree` per rate of the coordinates here, SX, shape (tree.n, n), constant, sparse."""
-        rows = [(dof, ratio) for dof, ratio in zip(self.dofs, self.ratios, strict=True) if dof is not None]
-        places, numbers = [dof for dof, _ in rows], [ratio for _, ratio in rows]
-        return ca.SX(ca.DM.triplet(list(range(len(rows))), places, numbers, len(rows), self.n))
+    def curved(self) -> bool:
+        """Whether any joint follows another by a curve, so that rates of joints per rate of the coordinates change."""
+        return any(coupling.curve is not None for coupling in self.couplings.values())
 
-    def tree_positions(self, q: ca.SX) -> ca.SX:
-        """Positions of all joints of `tree`, SX, shape (tree.n_q,), from those here, SX, shape (n_q,)."""
-        _check_column("tree_positions", q, self.n_q)
-        return ca.vertcat(*(self._position(k, q) for k, body in enumerate(self.bodies) if body.joint.moves))
+    def coupled_motion(self, q: ca.SX, qd: ca.SX | None = None, qdd: ca.SX | None = None) -> CoupledMotion:
+        """How all joints of `tree` move with the coordinates, at q, SX, shape (n_q,), and qd, qdd, SX, shape (n,).
 
-    def _position(self, k: int, q: ca.SX) -> ca.SX:
-        """Positions of a body's joint, SX, shape (positions,)."""
+        Rates left out are zero.
+        """
+        _check_column("coupled_motion", q, self.n_q)
+        rest = ca.SX(self.n, 1)
+        joints = [self._position(k, q, _BENDS) for k, body in enumerate(self.bodies) if body.joint.moves]
+        positions, *slopes = zip(*joints, strict=True)
+        places = [dof for dof in self.dofs if dof is not None]
+        rows, size = list(range(len(places))), (len(places), self.n)
+        bends = [ca.sparsify(ca.SX.triplet(rows, places, ca.densify(ca.vertcat(*column)), *size)) for column in slopes]
+        return CoupledMotion(ca.vertcat(*positions), bends, rest if qd is None else qd, rest if qdd is None else qdd)
+
+    def _position(self, k: int, q: ca.SX, count: int = 0) -> list[ca.SX]:
+        """Positions of a body's joint, SX, shape (positions,), and derivatives of a single one by its coordinate."""
         position = q[self.places[k]]
-        if self.leaders[k] == k:
-            return position
-        coupling = self.couplings[self.bodies[k].joint_name]
-        return coupling.ratio * position + coupling.offset
+        coupling = Coupling(self.bodies[k].joint_name)  # to itself
+        if self.leaders[k] != k:
+            coupling = self.couplings[self.bodies[k].joint_name]
+        return coupling.derivatives(position, count)
 
     def walk(self, *vectors: ca.SX) -> list[tuple[int, Body, int, *tuple[ca.SX, ...]]]:
         """The bodies from the base to the tips, each with the entry of its joint in some vectors of the joints' motion.
@@ -188,22 +190,21 @@ class Model(Tabular, Portable):
 
         Parameters
         ----------
-        *vectors : SX, shape (n,)
+        *vectors : SX, shape (tree.n,)
 
         Returns
         -------
         list of (k, body, parent, entry, ...)
             Index of the body, the body, index of its parent (-1 is the world), and one SX scalar per vector: a
-            structural zero where the joint is fixed, so that the terms it enters vanish. A joint that follows another
-            has the other's entry times their ratio, as rates have.
+            structural zero where the joint is fixed, so that the terms it enters vanish.
         """
-        zero = ca.SX(1, 1)
+        zero, tree = ca.SX(1, 1), self.tree
         for column in vectors:
-            _check_column("walk", column, self.n)
-        rows = zip(self.bodies, self.parents, self.dofs, self.ratios, strict=True)
+            _check_column("walk", column, tree.n)
+        rows = zip(self.bodies, self.parents, tree.dofs, strict=True)
         return [
-            (k, body, parent, *(zero if dof is None else _times(ratio, column[dof]) for column in vectors))
-            for k, (body, parent, dof, ratio) in enumerate(rows)
+            (k, body, parent, *(zero if dof is None else column[dof] for column in vectors))
+            for k, (body, parent, dof) in enumerate(rows)
         ]
 
     def joint_motions(
@@ -225,12 +226,14 @@ class Model(Tabular, Portable):
             Index of the body, the body, index of its parent (-1 is the world), and how its joint moves.
         """
         _check_column("joint_motions", q, self.n_q)
+        if self.couplings:
+            motion = self.coupled_motion(q, qd, qdd)
+            return self.tree.joint_motions(motion.positions, motion.rates, motion.accelerations)
         rest = ca.SX(self.n, 1)
         qd, qdd = rest if qd is None else qd, rest if qdd is None else qdd
         steps = self.walk(qd, self.screw_accelerations(qd, qdd))
         return [
-            (k, body, parent, JointMotion(self._position(k, q), rate, change))
-            for k, body, parent, rate, change in steps
+            (k, body, parent, JointMotion(q[self.places[k]], rate, change)) for k, body, parent, rate, change in steps
         ]
 
     @cached_property
@@ -355,7 +358,7 @@ class Model(Tabular, Portable):
         if quantity != "torque":
             for body, dof in zip(self.bodies, self.dofs, strict=True):
                 coupling = self.couplings.get(body.joint_name) if body.joint.moves else None
-                if coupling is not None and dof is not None and coupling.ratio:
+                if coupling is not None and dof is not None and coupling.ratio and coupling.curve is None:
                     offset = coupling.offset if quantity == "position" else 0.0
                     ends = np.sort((np.array(getattr(body.joint.limits, quantity)) - offset) / coupling.ratio)
                     sides[dof] = max(sides[dof, 0], ends[0]), min(sides[dof, 1], ends[1])
@@ -395,7 +398,8 @@ class Model(Tabular, Portable):
         values = dict(values)
         for name, coupling in self.couplings.items():
             if coupling.joint in values:
-                values[name] = coupling.ratio * values[coupling.joint] + coupling.offset
+                leader = symbolic(f"value of joint {coupling.joint!r}", values[coupling.joint], (1, 1))
+                (values[name],) = coupling.derivatives(leader, 0)
         bodies = [_fixed_at(b, values[b.joint_name]) if b.joint_name in values else b for b in self.bodies]
         couplings = {name: coupling for name, coupling in self.couplings.items() if name not in values}
         return replace(self, bodies=bodies, couplings=couplings)
@@ -445,10 +449,6 @@ def _resists(body: Body) -> bool:
     return not spread.is_constant() or float(ca.trace(spread)) > 0
 
 
-def _times(ratio: float, entry: ca.SX) -> ca.SX:
-    return entry if ratio == 1 else ratio * entry
-
-
 def _fixed_at(body: Body, value: Any) -> Body:
     """The body with its joint fixed at a coordinate."""
     coordinate = symbolic(f"value of joint {body.joint_name!r}", value, (1, 1))
@@ -489,6 +489,8 @@ def _checked_couplings(bodies: tuple[Body, ...], couplings: Any) -> dict[str, Co
                 raise InputError(f"joint {which!r} has {joints[which].positions} positions: it can not be coupled")
         if coupling.joint in couplings:
             raise InputError(f"joint {name!r} follows {coupling.joint!r}, which follows another itself: name the first")
+        if coupling.curve is not None and joints[name].limits != Limits():
+            raise InputError(f"joint {name!r} follows by a curve and has no limits of its own: give them to the leader")
     return dict(couplings)
 
 

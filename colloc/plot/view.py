@@ -10,6 +10,7 @@ import numpy as np
 
 from colloc.loops import ClosedChain
 from colloc.model import Model
+from colloc.model.functions import CoordinateFunction
 from colloc.model.kinematics import frames
 from colloc.plot.bars import bars_of
 from colloc.plot.motion import guess_pose
@@ -25,6 +26,7 @@ from colloc.sweeps import Optima, Sweep
 
 Viewed = Model | ClosedChain | Problem | Sequence | Solution | SequenceSolution | Sweep | Optima
 _RANGE = np.pi  # rad, of a slider of a joint without limits; of a slide as much as the mechanism is long
+_SAMPLES = 201  # of a curve by which a joint follows
 _KINDS = "a Model, a ClosedChain, a Problem, a Solution, a list of Solutions, a Sweep or Optima"
 
 
@@ -182,6 +184,7 @@ def _joints(figure: Skeleton, q: np.ndarray) -> dict[str, Any]:
             "leader": model.leaders[k],
             "ratio": 1.0 if follows is None else follows.ratio,
             "offset": 0.0 if follows is None else follows.offset,
+            "curve": [] if follows is None or follows.curve is None else _sampled(follows.curve, limits, place),
             "unit": "rad" if joint.turns else "m",
             "low": low if np.isfinite(low) else min(-reach, high - reach if np.isfinite(high) else 0.0),
             "high": high if np.isfinite(high) else max(reach, low + reach if np.isfinite(low) else 0.0),
@@ -192,6 +195,17 @@ def _joints(figure: Skeleton, q: np.ndarray) -> dict[str, Any]:
         frame = np.eye(4) if k < 0 else transforms[k]
         local.append([k, *_numbers(frame[:3, :3].T @ (place[0] - frame[:3, 3]))])
     return {"bodies": bodies, "points": local}
+
+
+def _sampled(curve: CoordinateFunction, limits: tuple[np.ndarray, np.ndarray], place: slice) -> list[float]:
+    """A curve for the page: its first place, the step, and values, beyond which it stays."""
+    low, high = (float(side[place][0]) for side in limits)
+    low, high = max(low, -2 * _RANGE), min(high, 2 * _RANGE)
+    symbol = ca.SX.sym("q")
+    values = ca.Function("curve", [symbol], curve.derivatives(symbol, 0)).map(_SAMPLES)(
+        np.linspace(low, high, _SAMPLES)
+    )
+    return [low, (high - low) / (_SAMPLES - 1), *_numbers(values)]
 
 
 def _numbers(values: Any) -> list[float]:

@@ -51,11 +51,19 @@ function moved(angular, linear, q) {
   return [r[0], r[1], r[2], linear[0] * q, r[3], r[4], r[5], linear[1] * q, r[6], r[7], r[8], linear[2] * q];
 }
 
+// The value at q of a curve given by its first place, the step and samples; q itself without one.
+function along(curve, q) {
+  if (!curve.length) return q;
+  const k = Math.max(0, Math.min((q - curve[0]) / curve[1], curve.length - 3)), i = Math.min(Math.floor(k), curve.length - 4);
+  return curve[i + 2] + (k - i) * (curve[i + 3] - curve[i + 2]);
+}
+
 // World places of the points of a model, whose bodies know their coordinates q, or whose they follow.
 function placed(model, out) {
   const frames = [];
   model.bodies.forEach((body, k) => {
-    const here = times(times(body.before, moved(body.angular, body.linear, body.ratio * model.bodies[body.leader].q + body.offset)), body.after);
+    const lead = along(body.curve, model.bodies[body.leader].q);
+    const here = times(times(body.before, moved(body.angular, body.linear, body.ratio * lead + body.offset)), body.after);
     frames.push(body.parent < 0 ? here : times(frames[body.parent], here));
   });
   model.points.forEach(([body, x, y, z], i) => {

@@ -168,6 +168,6 @@ Peer = PinocchioRobot | MujocoRobot
 
 def all_joints(model: co.Model, *vectors: np.ndarray) -> list[np.ndarray]:
     """Positions, and rates, of all joints of `model.tree`, those that follow others included."""
-    C = np.array(ca.DM(model.coupling_matrix))
-    positions = np.array(ca.DM(model.tree_positions(ca.SX(ca.DM(vectors[0]))))).ravel()
-    return [positions, *(C @ rates for rates in vectors[1:])]
+    motion = model.coupled_motion(*(ca.SX(ca.DM(vector)) for vector in vectors))
+    parts = motion.positions, motion.rates, motion.accelerations
+    return [np.array(ca.DM(part)).ravel() for part in parts[: len(vectors)]]

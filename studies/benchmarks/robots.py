@@ -126,7 +126,7 @@ def _state(model: co.Model, other: Peer, *vectors: np.ndarray) -> tuple[State, n
         state = other.state(*vectors)
         return state, state.T
     state = other.state(*all_joints(model, *vectors))
-    return state, state.T @ np.column_stack([all_joints(model, row, row)[1] for row in np.eye(model.n)])
+    return state, state.T @ np.column_stack([all_joints(model, vectors[0], row)[1] for row in np.eye(model.n)])
 
 
 def microseconds(model: co.Model, other: Peer) -> dict[str, float]:

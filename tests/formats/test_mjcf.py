@@ -136,20 +136,21 @@ def test_postures_are_those_of_the_file(tmp_path):
     assert list(reading.postures) == ["initial", "jump"]
 
 
-def test_linear_couplings_are_the_models(tmp_path):
+def test_couplings_are_the_models(tmp_path):
     equality = (
         '<equality><joint joint1="turn" joint2="lift" polycoef="0.3 -2 0 0 0"/>'
         '<joint joint1="along" joint2="turn" polycoef="0.1 0.5 0 0 0"/>'
         '<joint joint1="reach" polycoef="0.2 0 0 0 0"/>'
-        '<joint name="bent" joint1="swing" joint2="lift" polycoef="0 1 1 0 0"/></equality>'
+        '<joint name="bent" joint1="swing" joint2="lift" polycoef="0 1 1 0 0"/>'
+        '<joint name="again" joint1="swing" joint2="turn"/></equality>'
     )
     rng = np.random.default_rng(4)
     text = random_file(rng, equality)
     reading = co.formats.from_mjcf(written(tmp_path, text))
     model, theirs = reading.model, mj.MjModel.from_xml_string(text)
-    assert set(model.couplings) == {"turn", "along"}
+    assert set(model.couplings) == {"turn", "along", "swing"}
     assert {coupling.joint for coupling in model.couplings.values()} == {"lift"}
-    assert "1 coupling that is no straight line, or a joint's second of joints: bent" in reading.left_out
+    assert "1 coupling that is a joint's second of joints: again" in reading.left_out
     assert reading.changed == ("joint 'reach' is held where an equality constraint holds it",)
     free = co.formats.from_mjcf(written(tmp_path, random_file(np.random.default_rng(4)))).model  # the same, uncoupled
     q, qd, qdd = rng.uniform(-1, 1, model.n), *rng.normal(size=(2, model.n))
@@ -160,9 +161,13 @@ def test_linear_couplings_are_the_models(tmp_path):
         by_name["turn"] = reference["turn"] + 0.3 * offset - 2 * (by_name["lift"] - reference["lift"])
         by_name["along"] = reference["along"] + 0.1 * offset + 0.5 * (by_name["turn"] - reference["turn"])
         by_name["reach"] = reference["reach"] + 0.2 * offset
+        away = q[list(model.joint_names).index("lift")] - float(theirs.qpos0[theirs.joint("lift").qposadr[0]])
+        by_name["swing"] = reference["swing"] + away + away**2 if offset else (1 + 2 * away) * by_name["lift"]
         values[:] = [by_name[name] for name in free.joint_names]
+    swing = free.joint_names.index("swing")
+    every[2, swing] += 2 * qd[list(model.joint_names).index("lift")] ** 2
     data, _ = in_mujoco(theirs, free.joint_names, *every)
-    np.testing.assert_allclose(data.efc_pos[:3], 0.0, atol=1e-12)  # all but the bent one are met there
+    np.testing.assert_allclose(data.efc_pos[:4], 0.0, atol=1e-12)  # all but the second of a joint are met there
     loose = co.Evaluator(free).torque(*every)
     C = np.zeros((free.n, model.n))
     for row, name in enumerate(free.joint_names):
@@ -170,6 +175,8 @@ def test_linear_couplings_are_the_models(tmp_path):
             C[row, model.joint_names.index("lift")] = -2.0
         elif name == "along":
             C[row, model.joint_names.index("lift")] = -1.0
+        elif name == "swing":
+            C[row, model.joint_names.index("lift")] = 1 + 2 * away
         elif name != "reach":
             C[row, model.joint_names.index(name)] = 1.0
     np.testing.assert_allclose(co.Evaluator(model).torque(q, qd, qdd), C.T @ loose, rtol=1e-10, atol=1e-10)

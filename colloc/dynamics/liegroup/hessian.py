@@ -25,9 +25,8 @@ from typing import NamedTuple
 import casadi as ca
 
 from colloc.dynamics.arguments import of_state
-from colloc.dynamics.coupled import of_tree
-from colloc.dynamics.formulation import reduced_hessian
-from colloc.dynamics.liegroup.sensitivities import coordinate_twists, coriolis
+from colloc.dynamics.coupled import hessian_of_tree
+from colloc.dynamics.liegroup.sensitivities import coordinate_twists, coriolis, lie_sensitivities
 from colloc.dynamics.liegroup.twists import (
     Ad,
     ad,
@@ -79,7 +78,7 @@ class _Terms(NamedTuple):
 
 
 @of_state
-@of_tree(reduced_hessian)
+@hessian_of_tree(lie_sensitivities)
 def lie_hessian(model: Model, q: ca.SX, qd: ca.SX, qdd: ca.SX, multipliers: ca.SX, loads: Sequence[Load] = ()) -> ca.SX:
     """Hessian of multipliers' tau by coordinates, rates and accelerations, SX, shape (3n, 3n), symmetric, sparse.
 

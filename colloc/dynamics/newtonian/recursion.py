@@ -16,7 +16,7 @@ import casadi as ca
 from colloc.dynamics.arguments import of_state
 from colloc.dynamics.coupled import by_rows, of_tree
 from colloc.dynamics.loads import loads_in_links
-from colloc.model import Body, Load, Model
+from colloc.model import Body, CoupledMotion, Load, Model
 from colloc.model.joint import sparse_vector
 
 
@@ -44,9 +44,9 @@ class Reactions(NamedTuple):
     moment: ca.SX
 
 
-def reduced_reactions(tree: Reactions, C: ca.SX) -> Reactions:
-    """Reactions with the actuation of the coordinates of a model whose joints follow them by C."""
-    return tree._replace(tau=by_rows(tree.tau, C))
+def reduced_reactions(tree: Reactions, motion: CoupledMotion) -> Reactions:
+    """Reactions with the actuation of the coordinates of a model whose joints follow each other."""
+    return tree._replace(tau=by_rows(tree.tau, motion))
 
 
 class LinkMotion(NamedTuple):

@@ -34,12 +34,12 @@ from typing import NamedTuple
 import casadi as ca
 
 from colloc.dynamics.arguments import of_state
-from colloc.dynamics.coupled import by_columns, of_tree
+from colloc.dynamics.coupled import by_state, of_tree
 from colloc.dynamics.formulation import Sensitivities, reduced_sensitivities
 from colloc.dynamics.loads import Differentiated, loads_in_links, with_varying_loads
 from colloc.dynamics.newtonian.recursion import LinkMotion, Reactions, link_motions, link_wrenches, reduced_reactions
-from colloc.dynamics.passive import passive_slopes, passive_torque
-from colloc.model import Load, Model
+from colloc.dynamics.passive import passive_sensitivities
+from colloc.model import CoupledMotion, Load, Model
 
 
 class Derivatives(NamedTuple):
@@ -74,10 +74,10 @@ class ReactionSensitivities(NamedTuple):
     moment: Derivatives
 
 
-def _reduced_reactions(tree: ReactionSensitivities, C: ca.SX) -> ReactionSensitivities:
-    force, moment = (Derivatives(*(by_columns(part, C) for part in slopes)) for slopes in (tree.force, tree.moment))
-    reactions = reduced_reactions(tree.reactions, C)
-    return ReactionSensitivities(reactions, reduced_sensitivities(tree.actuation, C), force, moment)
+def _reduced_reactions(tree: ReactionSensitivities, motion: CoupledMotion) -> ReactionSensitivities:
+    force, moment = (Derivatives(*by_state(slopes, motion)) for slopes in (tree.force, tree.moment))
+    reactions = reduced_reactions(tree.reactions, motion)
+    return ReactionSensitivities(reactions, reduced_sensitivities(tree.actuation, motion), force, moment)
 
 
 # Force, moment (3,) and their derivatives (3, 3 n) of every link; lists that the inward pass adds to.
@@ -168,8 +168,8 @@ def total_reaction_sensitivities(
     torque_slopes, *derivatives = zip(*(ca.vertsplit(slope, ends) for slope in slopes), strict=True)
     actuation = Sensitivities(tau, *torque_slopes)
     if model.passive:
-        totals = (rigid + passive for rigid, passive in zip(torque_slopes, passive_slopes(model, qd), strict=True))
-        actuation = Sensitivities(tau + passive_torque(model, q, qd, qdd), *totals)
+        passive = passive_sensitivities(model, q, qd, qdd)
+        actuation = Sensitivities(*(rigid + more for rigid, more in zip(actuation, passive, strict=True)))
     reactions = Reactions(actuation.tau, *(ca.reshape(vector, 3, bodies) for vector in vectors))
     return ReactionSensitivities(reactions, actuation, *(Derivatives(*parts) for parts in derivatives))
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import casadi as ca
 
 from colloc.dynamics.arguments import of_state
-from colloc.dynamics.coupled import by_columns, of_tree
-from colloc.model import Model
+from colloc.dynamics.coupled import of_tree
+from colloc.model import CoupledMotion, Model
 from colloc.model.joint import sparse_vector
 from colloc.model.kinematics import frames, point_in
 
@@ -28,12 +28,7 @@ class PointJacobian(NamedTuple):
     angular: ca.SX
 
 
-def _reduced_columns(tree: PointJacobian, C: ca.SX) -> PointJacobian:
-    return PointJacobian(*(by_columns(part, C) for part in tree))
-
-
 @of_state
-@of_tree(_reduced_columns)
 def point_jacobian(model: Model, body: str, point: Any, q: ca.SX) -> PointJacobian:
     """Jacobian of a point fixed in a link.
 
@@ -63,7 +58,6 @@ def point_jacobian(model: Model, body: str, point: Any, q: ca.SX) -> PointJacobi
 
 
 @of_state
-@of_tree(_reduced_columns)
 def point_jacobian_rate(model: Model, body: str, point: Any, q: ca.SX, qd: ca.SX) -> PointJacobian:
     """Time derivative of the Jacobian of a point fixed in a link; parameters as in `point_jacobian`.
 
@@ -78,6 +72,18 @@ def point_jacobian_rate(model: Model, body: str, point: Any, q: ca.SX, qd: ca.SX
     return _jacobians(model, body, point, q, qd)[1]
 
 
+def _reduced_columns(
+    tree: tuple[PointJacobian, PointJacobian], motion: CoupledMotion
+) -> tuple[PointJacobian, PointJacobian]:
+    jacobian, rate = tree
+    changing = zip(rate, jacobian, strict=True)
+    return (
+        PointJacobian(*(part @ motion.C for part in jacobian)),
+        PointJacobian(*(ca.sparsify(moved @ motion.C + part @ motion.C_rate) for moved, part in changing)),
+    )
+
+
+@of_tree(_reduced_columns)
 def _jacobians(model: Model, body: str, point: Any, q: ca.SX, qd: ca.SX) -> tuple[PointJacobian, PointJacobian]:
     """The Jacobian and its time derivative, joint by joint from the body to the base."""
     moving = frames(model, q, qd, ca.SX(model.n, 1))

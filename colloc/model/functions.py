@@ -1,0 +1,167 @@
+"""Functions of one coordinate by which joints follow: polynomials and splines, with derivatives of any order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import casadi as ca
+import numpy as np
+
+from colloc.support.checks import InputError, finite_array, quoted, spelt
+from colloc.support.lazy import cached_property
+from colloc.support.pickling import Portable
+
+
+class CoordinateFunction(Protocol):
+    """What a joint may follow another by: a function of one coordinate that knows its derivatives."""
+
+    def derivatives(self, x: ca.SX, count: int) -> list[ca.SX]:
+        """The value at x, SX, scalar, and the first `count` derivatives; structural zeros where they vanish."""
+        ...
+
+
+@spelt
+@dataclass(frozen=True)
+class Polynomial(Portable):
+    """A polynomial of a coordinate.
+
+    Parameters
+    ----------
+    coefficients : shape (degree + 1,)
+        Constant first.
+
+    Raises
+    ------
+    InputError
+        Without coefficients, or for some that are not finite.
+
+    See Also
+    --------
+    CubicSpline : Through points.
+
+    Examples
+    --------
+    >>> import casadi as ca
+    >>> bent = co.model.Polynomial((0.1, 0.0, 2.0))
+    >>> [float(x) for x in bent.derivatives(ca.SX(0.5), 2)]
+    [0.6, 2.0, 4.0]
+    """
+
+    coefficients: Any
+
+    def __post_init__(self):
+        object.__setattr__(self, "coefficients", _numbers("coefficients of a polynomial", self.coefficients, 1))
+
+    def derivatives(self, x: ca.SX, count: int) -> list[ca.SX]:
+        """The value at x, SX, scalar, and the first `count` derivatives."""
+        return _horner([ca.SX(c) for c in self.coefficients], x, count)
+
+
+@spelt
+@dataclass(frozen=True)
+class CubicSpline(Portable):
+    """The cubic spline through points, straight beyond them.
+
+    Value, slope and second derivative are continuous between the first point and the last. At both ends the third
+    derivative is that of the cubic through the four points there (Forsythe, Malcolm and Moler 1977, section 4.4, as in
+    SIMM and OpenSim); three points are joined by a parabola, two by a line. Beyond the ends it goes on with its slope
+    there, so that the second derivative jumps.
+
+    Parameters
+    ----------
+    x : shape (points,)
+        Increasing.
+    y : shape (points,)
+
+    Raises
+    ------
+    InputError
+        For fewer than two points, or x that do not increase.
+
+    See Also
+    --------
+    Polynomial : By coefficients.
+
+    Examples
+    --------
+    >>> import casadi as ca
+    >>> spline = co.model.CubicSpline(x=(-1.0, 0.0, 1.0), y=(1.0, 0.0, 1.0))
+    >>> [float(x) for x in spline.derivatives(ca.SX(0.5), 2)], float(spline.derivatives(ca.SX(2.0), 0)[0])
+    ([0.25, 1.0, 2.0], 3.0)
+    """
+
+    x: Any
+    y: Any
+
+    def __post_init__(self):
+        for name in ("x", "y"):
+            object.__setattr__(self, name, _numbers(f"{name} of a spline", getattr(self, name), 2))
+        if len(self.x) != len(self.y):
+            raise InputError(f"a spline has as many x as y, got {len(self.x)} and {len(self.y)}")
+        if not (np.diff(self.x) > 0).all():
+            raise InputError(f"x of a spline must increase, got {quoted(list(self.x))}")
+
+    @cached_property
+    def pieces(self) -> np.ndarray:
+        """Coefficients of y, shape (points + 1, 4), by powers of the distance from the piece's point, constant first.
+
+        The first piece is the line before the first point, and counts from there; all others count from their start.
+        """
+        x, y = np.array(self.x), np.array(self.y)
+        h, slopes = np.diff(x), np.diff(y) / np.diff(x)
+        bend = _second_derivatives(x, h, slopes)
+        b = slopes - h * (2 * bend[:-1] + bend[1:]) / 6
+        inner = np.column_stack([y[:-1], b, bend[:-1] / 2, np.diff(bend) / (6 * h)])
+        end = slopes[-1] + h[-1] * (bend[-2] + 2 * bend[-1]) / 6
+        return np.vstack([[y[0], b[0], 0.0, 0.0], inner, [y[-1], end, 0.0, 0.0]])
+
+    def derivatives(self, x: ca.SX, count: int) -> list[ca.SX]:
+        """The value at x, SX, scalar, and the first `count` derivatives."""
+        starts = [self.x[0], *self.x]
+        rows = np.column_stack([starts, self.pieces])
+        # Steps from piece to piece, exact because only one of them is selected: constants to whoever differentiates.
+        chosen = ca.SX(ca.DM(rows[0]))
+        for start, row in zip(self.x, rows[1:], strict=True):
+            chosen = ca.if_else(x >= start, ca.SX(ca.DM(row)), chosen)
+        start, *coefficients = ca.vertsplit(chosen)
+        return _horner(coefficients, x - start, count)
+
+
+def _second_derivatives(x: np.ndarray, h: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+    """Second derivatives at the points, shape (points,), of the spline with these steps and divided differences."""
+    n = x.size
+    if n == 2:
+        return np.zeros(2)
+    system, right = np.zeros((n, n)), np.zeros(n)
+    for k in range(1, n - 1):  # the slope is continuous
+        system[k, k - 1 : k + 2] = h[k - 1], 2 * (h[k - 1] + h[k]), h[k]
+        right[k] = 6 * (slopes[k] - slopes[k - 1])
+    system[0, :2], system[-1, -2:] = (-1.0, 1.0), (-1.0, 1.0)  # differences: the third derivative times the step
+    if n > 3:
+        for row, points, step in ((0, slice(0, 4), h[0]), (-1, slice(n - 4, n), h[-1])):
+            third = slopes[:3] if row == 0 else slopes[-3:]
+            ends = x[points]
+            second = np.diff(third) / (ends[2:] - ends[:2])
+            right[row] = 6 * step * float(np.diff(second)[0]) / (ends[3] - ends[0])
+    return np.linalg.solve(system, right)
+
+
+def _horner(coefficients: Sequence[ca.SX], x: ca.SX, count: int) -> list[ca.SX]:
+    """A polynomial, constant first, and its derivatives."""
+    derivatives, factors = [], list(coefficients)
+    for _ in range(count + 1):
+        value = ca.SX(1, 1)
+        for factor in reversed(factors):
+            value = value * x + factor
+        derivatives.append(value)
+        factors = [k * factor for k, factor in enumerate(factors)][1:]
+    return derivatives
+
+
+def _numbers(name: str, values: Any, least: int) -> tuple[float, ...]:
+    numbers = finite_array(name, values, (None,))
+    if numbers.size < least:
+        raise InputError(f"{name} must be at least {least}, got {quoted(values)}")
+    return tuple(numbers.tolist())
