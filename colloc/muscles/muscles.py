@@ -16,7 +16,7 @@ from colloc.muscles.fibers import Fibers, Numbers, imbalance, with_compliant_ten
 from colloc.muscles.metabolics import MetabolicRate, metabolic_rate, muscle_masses
 from colloc.muscles.muscle import Muscle
 from colloc.muscles.path import symbolic_instant
-from colloc.problem import State, Unknown, path
+from colloc.problem import Condition, State, Unknown, at, path
 from colloc.support.checks import (
     InputError,
     as_tuple,
@@ -171,7 +171,7 @@ class Muscles(Portable):
         return unknowns
 
     @cached_property
-    def constraints(self) -> list[Any]:
+    def constraints(self) -> list[Condition]:
         rows = [path(self._torque_error, equals=0.0, scale=self._sizes, unit="N m", name="torque of muscles")]
         if self.activation == "implicit":
             rows.append(path(self._activation_rows, lower=0.0, unit="1/s", name="activation"))
@@ -185,6 +185,15 @@ class Muscles(Portable):
         numeric = ca.evalf(size).full().ravel() if not ca.symvar(size) else np.ones(self.model.n)
         rows = [self.model.joint_names.index(joint) for joint in self.driven]
         return np.maximum(numeric, 1.0)[rows]
+
+    def steady(self, s: float = 0.0) -> Condition:
+        """Tensions that do not change at one time, a fraction of the duration: compliant tendons in a motion from rest.
+
+        Without it tendons and fibers may begin, at no cost, in a state that is gone within milliseconds.
+        """
+        if self.tendons != "compliant":
+            raise InputError('steady tensions need tendons="compliant"')
+        return at(s, lambda now: now.rate("tension"), equals=0.0, unit="1/s", name="steady tension")
 
     def lengths(self, now: Instant) -> ca.SX:
         """Of the paths, SX, shape (m,) [m]."""
