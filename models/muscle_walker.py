@@ -46,8 +46,8 @@ def muscle_walker(paths: str = "polynomial") -> MuscleWalker:
     Parameters
     ----------
     paths : {"polynomial", "points"}
-        Lengths of the muscles as polynomials within the ranges of the joints, to 2 mm, as their moment arms, or along the
-        points of the source, some of which come and go or move with the knee.
+        Lengths of the muscles as polynomials within the ranges of the joints, lengths and moment arms to 2 mm, or along
+        the points of the source, some of which come and go or move with the knee.
 
     Returns
     -------

@@ -31,9 +31,21 @@ class Fibers(NamedTuple):
     tendon_force : SX [N]
         With a rigid tendon the fibers' along it; with a compliant one the state.
 
+    See Also
+    --------
+    Muscles.fibers : Gives them at an instant.
+
     Examples
     --------
-    See `Muscles.fibers`.
+    >>> flexor = co.muscles.Muscle("flexor", lambda now: 0.4 - 0.03 * now.q[1], 900.0, 0.15, 0.22)
+    >>> reserves = {"shoulder": 50.0, "elbow": 50.0}  # N m
+    >>> arm = co.muscles.Muscles(two_link(), [flexor], activation="instantaneous", reserves=reserves)
+    >>> effort = co.integral(lambda now: ca.sumsqr(now.activation) + ca.sumsqr(now.reserve))
+    >>> ends = co.initial(q=(0.0, 0.2), qd=0.0), co.final(q=(0.0, 1.0), qd=0.0)
+    >>> bend = co.Problem(arm.model, 0.5, effort, [*ends, *arm.constraints], unknowns=arm.unknowns)
+    >>> bent = co.solve(bend, co.BSpline(20))
+    >>> bent.evaluate(lambda now: arm.fibers(now).length, [0.0, 0.5]).round(3)  # m
+    array([0.174, 0.15 ])
     """
 
     activation: ca.SX
@@ -123,8 +135,8 @@ def _fibers(
     stretch, rate = fiber_length / numbers.fiber, fiber_velocity / numbers.max_velocity
     active = activation * numbers.curve("active_force", stretch) * numbers.curve("force_velocity", rate)
     passive, damping = numbers.curve("passive_force", stretch), numbers.column("damping") * rate
-    forces = [numbers.force * part for part in (active, passive, damping)]
     nothing = ca.SX(*length.shape)
     return Fibers(
-        activation, length, velocity, nothing, nothing, fiber_length, fiber_velocity, cosine, *forces, nothing
-    )
+        activation, length, velocity, nothing, nothing, fiber_length, fiber_velocity, cosine,
+        numbers.force * active, numbers.force * passive, numbers.force * damping, nothing,
+    )  # fmt: skip

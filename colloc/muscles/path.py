@@ -77,8 +77,11 @@ class ViaPoint(Portable):
 
     def place(self, now: Instant) -> ca.SX:
         """Where it is in the world, SX, shape (3,) [m]."""
-        position = self.position(now) if callable(self.position) else self.position
-        return position if self.body is None else now.point(self.body, position).position
+        return self.local(now) if self.body is None else now.point(self.body, self.local(now)).position
+
+    def local(self, now: Instant) -> ca.SX:
+        """Where it is in the link frame, SX, shape (3,) [m]."""
+        return self.position if isinstance(self.position, ca.SX) else ca.SX(self.position(now))
 
 
 @spelt
@@ -100,8 +103,8 @@ class MusclePath(Portable):
     >>> origin = co.muscles.ViaPoint(None, (0.0, 0.05, 0.0))
     >>> insertion = co.muscles.ViaPoint("elbow", (-0.35, 0.02, 0.0))
     >>> path = co.muscles.MusclePath([origin, insertion])
-    >>> solution.evaluate(path, [0.0, 0.2]).round(3)
-    array([0.1, 0.2])
+    >>> solution.evaluate(path, [0.0, 0.2]).round(3)  # m
+    array([0.411, 0.35 ])
     """
 
     points: Sequence[ViaPoint | Cylinder | Sphere]
@@ -141,15 +144,16 @@ class MusclePath(Portable):
         crossed = {index for k in between for index in range(model.n_q)[model.places[k]]}
         crossed.update(model.joint_names.index(point.joint) for point in points if point.joint is not None)
         now = symbolic_instant(model)
-        moving = [ca.SX(point.position(now)) for point in points if callable(point.position)]
-        crossed.update(k for place in moving for k in ca.jacobian_sparsity(place, now.q).get_triplet()[1])
+        places = ca.vertcat(*(point.local(now) for point in points))
+        crossed.update(ca.jacobian_sparsity(places, now.q).get_triplet()[1])
         return sorted(crossed)
 
 
 def symbolic_instant(model: Model) -> Instant:
     """An instant of symbols."""
-    sizes = {"t": 1, "duration": 1, "q": model.n_q, "qd": model.n, "qdd": model.n, "tau": model.n}
-    return Instant(model, **{name: ca.SX.sym(name, size) for name, size in sizes.items()})
+    t, duration, q = ca.SX.sym("t"), ca.SX.sym("duration"), ca.SX.sym("q", model.n_q)
+    qd, qdd, tau = (ca.SX.sym(name, model.n) for name in ("qd", "qdd", "tau"))
+    return Instant(model, t, duration, q, qd, qdd, tau)
 
 
 def _ancestors(model: Model, body: str | None) -> list[int]:

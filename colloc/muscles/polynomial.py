@@ -52,8 +52,8 @@ class LengthPolynomial(Portable):
     >>> line = co.muscles.LengthPolynomial(
     ...     ("elbow",), np.array([[0], [1]]), np.array([0.3, -0.02]), np.zeros(1), np.ones(1), 0.0, 0.0
     ... )
-    >>> solution.evaluate(line, 0.0).round(3)  # m, at q = (0, -2)
-    array(0.34)
+    >>> solution.evaluate(line, [0.0, 0.2]).round(3)  # m, at q = (0, -2) first
+    array([0.34 , 0.347])
     """
 
     joints: tuple[str, ...]
@@ -127,7 +127,7 @@ def fit_lengths(
     >>> flexor = co.muscles.Muscle("flexor", co.muscles.MusclePath([origin, insertion]), 900.0, 0.15, 0.2)
     >>> [fitted] = co.muscles.fit_lengths(two_link(), [flexor], {"elbow": (0.0, 2.0)})
     >>> fitted.path.joints, len(fitted.path.powers), fitted.path.moment_arm_error < 1e-3
-    (('elbow',), 5, True)
+    (('elbow',), 4, True)
     """
     muscles = as_tuple("muscles", muscles)
     length_tolerance = finite_number("length_tolerance", length_tolerance, positive=True)

@@ -64,18 +64,17 @@ def test_only_what_lies_between_its_bodies_moves_it():
 def shortest_round_a_cylinder(a: np.ndarray, b: np.ndarray, radius: float) -> float:
     """Two lines and a helix counterclockwise round the z axis, by search for where they meet it from outside."""
 
-    def meeting(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return tuple(
-            np.array([radius * np.cos(u), radius * np.sin(u), z]) for u, z in ((x[0], x[2]), (x[0] + x[1], x[3]))
-        )
+    def meeting(x: np.ndarray) -> np.ndarray:
+        u = np.array([x[0], x[0] + x[1]])
+        return np.column_stack([radius * np.cos(u), radius * np.sin(u), x[2:]])
 
     def length(x: np.ndarray) -> float:
         first, last = meeting(x)
         return float(np.linalg.norm(first - a) + np.hypot(radius * x[1], x[3] - x[2]) + np.linalg.norm(b - last))
 
-    def outside(x: np.ndarray) -> list[float]:
+    def outside(x: np.ndarray) -> np.ndarray:
         first, last = meeting(x)
-        return [(a - first)[:2] @ first[:2] / radius, (b - last)[:2] @ last[:2] / radius, x[1]]
+        return np.array([(a - first)[:2] @ first[:2] / radius, (b - last)[:2] @ last[:2] / radius, x[1]])
 
     first = np.arctan2(a[1], a[0]) + 0.3
     arc = np.mod(np.arctan2(b[1], b[0]) - 0.3 - first, 2 * np.pi)

@@ -1,5 +1,8 @@
 """Polynomials in place of paths: errors that are true, terms that are needed, ranges that are there."""
 
+from collections.abc import Callable
+from typing import Any
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -13,7 +16,7 @@ V = co.muscles.ViaPoint
 RANGES = {"shoulder": (-0.5, 1.2), "elbow": (0.0, 2.2)}
 
 
-def muscle(path: object) -> co.muscles.Muscle:
+def muscle(path: Callable[[Any], Any]) -> co.muscles.Muscle:
     return co.muscles.Muscle("muscle", path, 1000.0, 0.1, 0.2)
 
 
@@ -49,8 +52,9 @@ def test_a_polynomial_is_recovered_and_nothing_added():
 def test_tighter_tolerances_take_more_terms():
     sizes = []
     for tolerance in (2e-3, 2e-4, 2e-5):
-        tolerances = {"length_tolerance": tolerance, "moment_arm_tolerance": tolerance}
-        [fitted] = co.muscles.fit_lengths(MODEL, [two_joint()], RANGES, **tolerances)
+        [fitted] = co.muscles.fit_lengths(
+            MODEL, [two_joint()], RANGES, length_tolerance=tolerance, moment_arm_tolerance=tolerance
+        )
         assert max(fitted.path.length_error, fitted.path.moment_arm_error) <= tolerance
         sizes.append(len(fitted.path.powers))
     assert sizes == sorted(sizes)

@@ -24,8 +24,8 @@ def force_function(sphere: co.problem.ContactSphere) -> ca.Function:
     return ca.Function("force", [now.q, now.qd], [sphere.force(now)])
 
 
-def force(sphere: co.problem.ContactSphere, q: object, qd: object) -> np.ndarray:
-    return force_function(sphere)(q, qd).full().ravel()
+def force(sphere: co.problem.ContactSphere, q: list[float], qd: list[float]) -> np.ndarray:
+    return force_function(sphere)(ca.DM(q), ca.DM(qd)).full().ravel()
 
 
 def test_forces_are_those_of_opensim():
@@ -59,8 +59,9 @@ def test_the_velocity_of_slipping_is_that_of_the_surface():
 
 
 def test_friction_opposes_slipping_by_its_coefficient():
-    frictions = {"static_friction": 0.9, "dynamic_friction": 0.6, "viscous_friction": 0.0}
-    sphere = co.problem.ContactSphere("ball", (0, 0, 0), 0.05, **frictions)
+    sphere = co.problem.ContactSphere(
+        "ball", (0, 0, 0), 0.05, static_friction=0.9, dynamic_friction=0.6, viscous_friction=0.0
+    )
     for speed, coefficient in ((20.0, 0.6), (1.0, 0.6 + 2 * 0.3 / (1 + 25)), (-20.0, -0.6)):
         fx, fy, _ = force(sphere, [0, 0.04, 0], [speed, 0.0, 0.0])
         assert fx == pytest.approx(-coefficient * fy, rel=1e-3)
