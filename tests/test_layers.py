@@ -92,6 +92,28 @@ def test_a_name_stands_for_one_thing_in_all_of_the_library():
     assert {name: files for name, files in places.items() if len(files) > 1} == {}
 
 
+def test_attributes_come_about_in_the_open():
+    """Names that packages load and that users give are asked for in one place each; nothing is made behind a class."""
+    asked = {str(path.relative_to(ROOT)) for path in FILES if "def __getattr__(" in path.read_text()}
+    assert asked == {"colloc/__init__.py", "colloc/support/named.py", "colloc/support/packages.py"}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            text = ast.unparse(node) if isinstance(node, ast.Call | ast.Import | ast.ImportFrom) else ""
+            hidden = re.match(r"(import|from) copyreg|object\.__new__\(|vars\(.*\)\.update\(", text)
+            assert not hidden, f"{path}: {text}"
+
+
+FOLDERS_OF_FILES = sorted({path.parent for path in [*FILES, *(ROOT / "tests").rglob("*.py")]})
+
+
+@pytest.mark.parametrize("folder", FOLDERS_OF_FILES, ids=lambda folder: str(folder.relative_to(ROOT)))
+def test_a_folder_of_many_files_has_a_map_of_them_all(folder: Path):
+    names = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    if len(names) >= 16:
+        docstring = ast.get_docstring(ast.parse((folder / "__init__.py").read_text())) or ""
+        assert names - set(re.findall(r"\w+", docstring)) == set()
+
+
 def test_a_file_imports_its_own_package_by_file():
     """Through the folder's list of names a file would depend on all its neighbours."""
     for path, parts in FILES.items():

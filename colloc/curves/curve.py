@@ -173,6 +173,11 @@ def check_curve(curve: object) -> Transcription:
     return answers
 
 
+def collocates_inequalities(curve: Transcription) -> bool:
+    """Whether inequalities are imposed where equalities are, and nowhere else: as on arcs along which limits hold."""
+    return np.array_equal(curve.node_points().s, curve.collocation_points().s)
+
+
 def stored_curve(curve: Transcription) -> dict[str, Any]:
     """A curve for JSON: its type, for one that is not the library's where that is defined, and what makes it."""
     kind, arguments = type(curve), curve.to_dict()

@@ -5,7 +5,8 @@ Three formulations, a folder each: `newtonian` (Newton and Euler; also reactions
 is fastest is in `spatial`: composite and articulated inertias, Jacobians of points.
 
 `formulation` says what a recursion is, `arguments` checks theirs, `inverse` is the door by which torques are asked for:
-it adds what `passive` joints do and `loads` that depend on the state. `equations` of motion and `energy` follow.
+it adds what `passive` joints do and `loads` that depend on the state, and `coupled` leaves out joints that follow
+others. `equations` of motion and `energy` follow.
 
 `instant` is the mechanism at one time as users' functions see it; `evaluator` has the dynamics as functions of NumPy
 arrays.

@@ -21,7 +21,7 @@ motion's own size, or the problem bends the other way, the first of the two prog
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -112,15 +112,18 @@ class CostGap:
         Decision vector and parameters.
     scale : float
         Of the cost, relative to which the estimate is exact to 1e-6.
+    solver : callable
+        Solves quadratic programs that PIQP does not.
     """
 
     program: NLP | SequenceNLP | DeferredNLP
     x: np.ndarray
     p: np.ndarray
     scale: float
+    solver: Callable[[QuadraticProgram], QuadraticOptimum]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return CostGap, (DeferredNLP.of(self.program), self.x, self.p, self.scale)
+        return CostGap, (DeferredNLP.of(self.program), self.x, self.p, self.scale, self.solver)
 
     @cached_property
     def _phases(self) -> dict[str, tuple[NLP, np.ndarray]]:
@@ -146,7 +149,7 @@ class CostGap:
     @cached_property
     def step(self) -> NewtonStep:
         """The step to its optimum."""
-        return _QuadraticModel(self.richer, self.point, self.p, self.scale).step()
+        return _QuadraticModel(self.richer, self.point, self.p, self.scale, self.solver).step()
 
     @cached_property
     def _signed_shares(self) -> dict[str, Share]:
@@ -209,10 +212,19 @@ class _QuadraticModel:
         Decision vector and parameters.
     scale : float
         Of the cost.
+    solver : callable
+        Solves quadratic programs that PIQP does not.
     """
 
-    def __init__(self, nlp: NLP | SequenceNLP, x: np.ndarray, p: np.ndarray, scale: float):
-        self._nlp, self._x, self._p = nlp, x, p
+    def __init__(
+        self,
+        nlp: NLP | SequenceNLP,
+        x: np.ndarray,
+        p: np.ndarray,
+        scale: float,
+        solver: Callable[[QuadraticProgram], QuadraticOptimum],
+    ):
+        self._nlp, self._x, self._p, self._solver = nlp, x, p, solver
         self._derivatives = NumericDerivatives(nlp.costs, nlp.constraints, x, p)
         self._gradient, self._A = self._derivatives.gradient, self._derivatives.jacobian
         # Bounds that are loose tell no size.
@@ -245,7 +257,7 @@ class _QuadraticModel:
             still, unmoved = np.zeros(self._x.size), np.zeros(self._nlp.n_g)
             return NewtonStep(still, still, unmoved, unmoved, still, 0.0, far=False)
         gauss_newton = self._derivatives.hessian("gauss_newton")
-        optimum = self._program(gauss_newton).optimum(self._doubt / self._scale)
+        optimum = self._program(gauss_newton).optimum(self._doubt / self._scale, self._solver)
         first = self._newton_step(optimum, gauss_newton)
         H = self._derivatives.hessian("hessian", first.lam_g)
         second = self._newton_step(self._program(H).by_piqp(), H)

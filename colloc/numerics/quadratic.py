@@ -1,19 +1,18 @@
-"""Sparse quadratic programs: by PIQP, and where that comes to no end, by IPOPT.
+"""Sparse quadratic programs: by PIQP, and where that comes to no end, by a solver that takes its time.
 
-PIQP (Schwan, Jiang, Kuhn and Jones 2023) takes a tenth of IPOPT's time; where many directions cost nothing, as those of
-a free flight, it may stop far from an optimum.
+PIQP (Schwan, Jiang, Kuhn and Jones 2023) takes a tenth of the time of a general interior-point method; where many
+directions cost nothing, as those of a free flight, it may stop far from an optimum.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
 
 _PIQP = {"error_on_fail": False, "piqp": {"max_iter": 60}}
-_IPOPT = {"print_level": 0, "sb": "yes", "max_iter": 200, "tol": 1e-7}
-_IPOPT |= dict.fromkeys(("hessian_constant", "jac_c_constant", "jac_d_constant"), "yes")
 
 
 class QuadraticProgram(NamedTuple):
@@ -36,10 +35,10 @@ class QuadraticProgram(NamedTuple):
     least: np.ndarray
     most: np.ndarray
 
-    def optimum(self, doubt: float) -> QuadraticOptimum:
-        """What PIQP finds, or where that is none or in more doubt, IPOPT."""
+    def optimum(self, doubt: float, otherwise: Callable[[QuadraticProgram], QuadraticOptimum]) -> QuadraticOptimum:
+        """What PIQP finds, or where that is none or in more doubt, another solver."""
         optimum = self.by_piqp()
-        return optimum if optimum.solved and optimum.doubt < doubt else self.by_ipopt()
+        return optimum if optimum.solved and optimum.doubt < doubt else otherwise(self)
 
     def by_piqp(self) -> QuadraticOptimum:
         """What PIQP finds."""
@@ -51,30 +50,10 @@ class QuadraticProgram(NamedTuple):
         bounds = {"lba": self.low[bounded], "uba": self.high[bounded], "lbx": self.least, "ubx": self.most}
         result = solver(h=self.H, g=self.g, a=A, **bounds)
         lam_a[bounded] = np.array(result["lam_a"]).ravel()
-        return self._optimum(result["x"], ca.DM(lam_a), result["lam_x"], solved=solver.stats()["success"])
+        return self.optimum_at(result["x"], ca.DM(lam_a), result["lam_x"], solved=solver.stats()["success"])
 
-    def by_ipopt(self) -> QuadraticOptimum:
-        """What IPOPT finds."""
-        n, m = self.g.size, self.low.size
-        x, p, lam_f, lam_g = (ca.MX.sym(name, size) for name, size in (("x", n), ("p", 0), ("lam_f", 1), ("lam_g", m)))
-        H, A = ca.MX(self.H), ca.MX(self.A)
-        f, slope, g = ca.dot(self.g, x) + ca.dot(x, H @ x) / 2, ca.densify(H @ x) + self.g, ca.densify(A @ x)
-        upper = lam_f * ca.MX(ca.triu(self.H))
-        options = {
-            "print_time": False,
-            "error_on_fail": False,
-            "ipopt": _IPOPT,
-            "grad_f": ca.Function("grad_f", [x, p], [f, slope], ["x", "p"], ["f", "grad_f_x"]),
-            "jac_g": ca.Function("jac_g", [x, p], [g, A], ["x", "p"], ["g", "jac_g_x"]),
-            "hess_lag": ca.Function(
-                "hess_lag", [x, p, lam_f, lam_g], [upper], ["x", "p", "lam_f", "lam_g"], ["triu_hess_gamma_x_x"]
-            ),
-        }
-        solver = ca.nlpsol("ipopt", "ipopt", {"x": x, "f": f, "g": g}, options)
-        result = solver(x0=0.0, lbx=self.least, ubx=self.most, lbg=self.low, ubg=self.high)
-        return self._optimum(result["x"], result["lam_g"], result["lam_x"], solved=solver.stats()["success"])
-
-    def _optimum(self, d: ca.DM, lam_a: ca.DM, lam_x: ca.DM, *, solved: bool) -> QuadraticOptimum:
+    def optimum_at(self, d: ca.DM, lam_a: ca.DM, lam_x: ca.DM, *, solved: bool) -> QuadraticOptimum:
+        """What a solver has left, and how far that is in doubt."""
         slope = self.g + np.array(self.H @ d + self.A.T @ lam_a + lam_x).ravel()
         x, rows, bounds = (np.array(vector).ravel() for vector in (d, lam_a, lam_x))
         return QuadraticOptimum(x, rows, bounds, float(abs(slope @ x)), solved)

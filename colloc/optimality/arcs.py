@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from colloc.curves import Radau
+from colloc.curves.curve import collocates_inequalities
 from colloc.optimality.limited import ArcSides, Limited, along_limits, limited, pieces_of
 from colloc.solution import SequenceSolution, Solution
-from colloc.support.checks import instance, spelt
+from colloc.solution.question import question
 from colloc.support.display import Table, Tabular, shown
-from colloc.support.interrupts import reraise_interrupt
 
 _MET = 1e-6  # of a limit's natural size
 
@@ -88,8 +87,7 @@ class Arcs(Tabular):
         return Table(f"{len(self)} arc{'s' if len(self) > 1 else ''}", header, rows)
 
 
-@spelt
-@reraise_interrupt
+@question()
 def arcs(solution: Solution | SequenceSolution) -> Arcs:
     """Which limits of a motion are active when.
 
@@ -119,12 +117,11 @@ def arcs(solution: Solution | SequenceSolution) -> Arcs:
     >>> co.optimality.arcs(fastest).switches.round(6)
     array([0.045709, 0.195927, 0.2353  ])
     """
-    instance("solution", solution, Solution | SequenceSolution, "see co.solve")
     rows: list[Arc] = []
     last: list[Limited] = []
     for (name, phase), things in zip(solution.phases.items(), limited(solution).values(), strict=True):
         begin = solution.start_times[name]
-        known = isinstance(phase.curve, Radau) and phase.curve.nodes == "collocation"
+        known = collocates_inequalities(phase.curve)
         for piece in [_whole(phase)] if known else pieces_of(phase, things):
             off = _off(rows[-1].active, last, piece, things) if known and rows else np.nan
             sides = {label: "upper" if side > 0 else "lower" for label, side in piece.sides.items()}

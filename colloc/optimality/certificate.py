@@ -13,10 +13,10 @@ from colloc.optimality.hamiltonian import Instants, instants
 from colloc.optimality.krawczyk import Uniqueness, locally_unique
 from colloc.optimality.second_order import LARGEST, SecondOrder, active_constraints, second_order
 from colloc.solution import SequenceSolution, Solution, Verification, verify
+from colloc.solution.question import question
 from colloc.solution.verify import kkt
-from colloc.support.checks import InputError, instance, relative_tolerance, spelt
+from colloc.support.checks import InputError, relative_tolerance
 from colloc.support.display import Table, short
-from colloc.support.interrupts import reraise_interrupt
 
 _PROGRAM = 1e-6  # tolerance of residuals of the program, in natural sizes, relative to the cost
 
@@ -107,8 +107,7 @@ class Certificate:
         return Table(title, ("condition", "", "value", "tolerance", ""), [line.cells() for line in self.lines])
 
 
-@spelt
-@reraise_interrupt
+@question()
 def certify(solution: Solution | SequenceSolution, *, tol: float = 1e-3) -> Certificate:
     """What an answer has of an optimum: of its program, and of the continuous problem.
 
@@ -148,7 +147,6 @@ def certify(solution: Solution | SequenceSolution, *, tol: float = 1e-3) -> Cert
     >>> certificate["stationarity"].passed
     True
     """
-    instance("solution", solution, Solution | SequenceSolution, "see co.solve")
     tol = relative_tolerance("tol", tol)
     if not np.isfinite(solution.x).all():
         raise InputError("solution must be finite to be judged, got variables that are not")

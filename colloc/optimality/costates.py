@@ -20,8 +20,7 @@ from numpy.polynomial import legendre
 
 from colloc.optimality.forces import Forces, forces, local_splines, row_density
 from colloc.solution import SequenceSolution, Solution
-from colloc.support.checks import instance, spelt
-from colloc.support.interrupts import reraise_interrupt
+from colloc.solution.question import question
 from colloc.transcription import NLP, BaseNLP
 
 _PLACES = np.linspace(-1.0, 1.0, 7)  # of an interval, at which costates are sampled: its ends, and between them
@@ -78,8 +77,7 @@ class Costates:
         return np.hstack([self.lam_q, self.lam_qd, self.lam_states, self.lam_higher])
 
 
-@spelt
-@reraise_interrupt
+@question()
 def costates(solution: Solution | SequenceSolution) -> dict[str, Costates]:
     """The costates of the continuous problem, from the multipliers of the program.
 
@@ -110,7 +108,6 @@ def costates(solution: Solution | SequenceSolution) -> dict[str, Costates]:
     >>> float(abs(phase.after_end).max()) < 1e-6
     True
     """
-    instance("solution", solution, Solution | SequenceSolution, "see co.solve")
     lam_g, lam_x = (solution.multipliers[name] for name in ("g", "x"))
     acting = forces(solution.nlp, solution.x, solution.parameters, lam_g, lam_x)
     return {

@@ -16,13 +16,13 @@ from colloc.problem import EndState, Problem
 from colloc.problem import Sequence as Phases
 from colloc.solution import SequenceSolution, Solution
 from colloc.solution.more_nodes import with_nodes
+from colloc.solution.question import question
 from colloc.solution.solve_error import SolveError
 from colloc.solution.warm_start import start_from
 from colloc.solver import Outcome, Status
 from colloc.solver.diagnosis import dependent_rows
-from colloc.support.checks import InputError, as_tuple, finite_number, instance, quoted, spelt, text, unknown_name
+from colloc.support.checks import InputError, as_tuple, finite_number, quoted, spelt, text, unknown_name
 from colloc.support.display import Table, short
-from colloc.support.interrupts import reraise_interrupt
 from colloc.transcription import BaseNLP, DeferredNLP
 from colloc.transcription.nlp import Recipe
 from colloc.transcription.transcribe import build_program
@@ -195,8 +195,7 @@ class Explanation:
 _ANSWERS = (Status.SOLVED, Status.ACCEPTABLE)
 
 
-@spelt
-@reraise_interrupt
+@question(Solution | SequenceSolution | SolveError)
 def explain(
     solution: Solution | SequenceSolution | SolveError, *, relax: str | Sequence[str] | None = None
 ) -> Explanation:
@@ -245,7 +244,6 @@ def explain(
     >>> relaxed.outcome.status
     <Status.SOLVED: 'solved'>
     """
-    instance("solution", solution, Solution | SequenceSolution | SolveError)
     last = solution.solution if isinstance(solution, SolveError) else solution
     names = None if relax is None else [text("relax", name) for name in _listed(relax)]
     if last.outcome.status in _ANSWERS:

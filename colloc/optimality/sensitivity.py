@@ -17,6 +17,7 @@ from colloc.problem import Instant, Slots
 from colloc.problem.rows import column
 from colloc.problem.user_functions import error_context
 from colloc.solution import BaseSolution, SequenceSolution, Solution
+from colloc.solution.question import question
 from colloc.solver import Status
 from colloc.solver.degenerate import cost_depends_on_variables
 from colloc.support.checks import (
@@ -25,14 +26,11 @@ from colloc.support.checks import (
     finite_array,
     finite_number,
     function,
-    instance,
     quoted,
-    spelt,
     text,
     unknown_name,
 )
 from colloc.support.display import Table, short, shown
-from colloc.support.interrupts import reraise_interrupt
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP
 
@@ -251,8 +249,7 @@ class Sensitivity:
         return Table(title, header, lines[:_LISTED], notes)
 
 
-@spelt
-@reraise_interrupt
+@question()
 def sensitivity(solution: Solution | SequenceSolution, by: str | Iterable[str] | None = None) -> Sensitivity:
     """Derivatives of an optimum by the numbers of its problem: cost, duration, and the motion itself.
 
@@ -335,10 +332,8 @@ def _matches(name: str, patterns: tuple[str, ...]) -> bool:
     return not patterns or any(pattern in name for pattern in patterns)
 
 
-def _check(solution: object) -> None:
+def _check(solution: BaseSolution) -> None:
     """InputError for what is no optimum with a cost."""
-    instance("solution", solution, BaseSolution, "see co.solve")
-    assert isinstance(solution, BaseSolution)
     if solution.outcome.status not in (Status.SOLVED, Status.ACCEPTABLE):
         raise InputError(f"solution must be an optimum, got one that ended {solution.status}")
     if not cost_depends_on_variables(solution.nlp, solution.x, solution.parameters):

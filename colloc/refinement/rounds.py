@@ -132,7 +132,7 @@ def _after(solution: A, *earlier: BaseSolution | knots.KnotSearch) -> A:
     runs = (solution, *earlier)
     seconds = {name: sum(run.seconds[name] for run in runs) for name in solution.seconds}
     iterations = sum(run.iterations for run in runs)
-    return solution.changed(outcome=replace(solution.outcome, seconds=seconds, iterations=iterations))
+    return replace(solution, outcome=replace(solution.outcome, seconds=seconds, iterations=iterations))
 
 
 def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess = None) -> Solution | SequenceSolution:
@@ -145,7 +145,7 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess 
     guess as well, and the rounds begin anew with the cheaper of the two.
     """
     tol, dearer = run.tolerance, False
-    solution = solution.changed(rounds=(round_of(solution),))
+    solution = replace(solution, rounds=(round_of(solution),))
     while solution.outcome.status is Status.SOLVED and len(solution.rounds) < _ROUNDS:
         settled, exact = has_settled(solution, tol), float(solution.error) <= tol
         if settled and (exact or _is_stuck(solution, tol)):
@@ -165,7 +165,7 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess 
             rounds, dearer = solution.rounds, False
             if solution.cost - finer.cost > _ABSURD * finer.cost_scale:
                 finer, rounds = _cheaper(finer, run(nlp, guess, begin)[0]), ()
-            solution = finer.changed(rounds=(*rounds, round_of(finer)))
+            solution = replace(finer, rounds=(*rounds, round_of(finer)))
         elif finer.outcome.status is not Status.SOLVED or dearer:
             break
         else:

@@ -226,7 +226,7 @@ def solve(
     if screened:
         solution, guess = best_of_starts(nlp, solution, run, guess, starts)
     if tol is not None:
-        solution = refined(solution, run, guess).changed(starts=solution.starts)
+        solution = replace(refined(solution, run, guess), starts=solution.starts)
     judge(solution, start, raise_on_failure, seconds)
     return solution
 
@@ -307,10 +307,10 @@ def refine(
     deadline = time.perf_counter() + (np.inf if seconds is None else finite_number("seconds", seconds, positive=True))
     tolerance = relative_tolerance("tol", tol)
     run = Run(solution.parameters, chosen_solver(solver, ipopt, hessian), progress, tolerance, deadline=deadline)
-    judged = solution.changed(outcome=replace(solution.outcome, tolerance=tolerance, cost_tolerance=tolerance))
+    judged = replace(solution, outcome=replace(solution.outcome, tolerance=tolerance, cost_tolerance=tolerance))
     if at is not None:
         choice("at", at, ("switches",))
-    finer = (refined(judged, run) if at is None else at_switches(judged, run)).changed(starts=solution.starts)
+    finer = replace(refined(judged, run) if at is None else at_switches(judged, run), starts=solution.starts)
     judge(finer, finer.x, raise_on_failure=False, seconds=seconds)
     return finer
 

@@ -339,7 +339,7 @@ class _StartSearch:
         else:
             best, guess = chosen.solution, self._guess if 0 in chosen.starts else chosen.solution
             others = sorted((valley for valley in self._valleys if valley is not chosen), key=lambda v: v.cost)
-            best = best.changed(starts=Starts(tuple(v.record for v in (chosen, *others)), tuple(self._failed)))
+            best = replace(best, starts=Starts(tuple(v.record for v in (chosen, *others)), tuple(self._failed)))
         return cut_short(best, self._cut_short) if self._cut_short else best, guess
 
     def _hopeful(self) -> list[_StartValley]:

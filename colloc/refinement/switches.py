@@ -30,17 +30,15 @@ from colloc.refinement.failure import SolutionWarning
 from colloc.refinement.pinned import PinnedNLP
 from colloc.refinement.rounds import CUT_SHORT, Run, cut_short, refined
 from colloc.solution import SequenceSolution, Solution
-from colloc.solver import Ipopt, Solver, Start, Status
+from colloc.solver import Start, Status, to_the_last_digit
 from colloc.support.checks import InputError, warn
 from colloc.transcription import NLP, SequenceNLP
-from colloc.transcription.transcribe import build_program
 
 _DEGREE, _FREEDOMS = 7, 3  # of the motion on an interval, and of signals where they are singular
 _INTERVALS, _MOST = 8, 64  # on all arcs, about, and half of them on one at most; to which they are doubled
 _ROOM = (0.1, 4.0)  # of an arc's duration, about what is known of it
 _VANISHING = 1.5  # times the least of these
 _ATTEMPTS = 12
-_SHARP = {"tol": 1e-11, "bound_relax_factor": 0.0}  # IPOPT's, where the user says nothing else
 _ITERATIONS = 100
 _DEPENDENT = 1e-8  # of the largest singular value of rows, two of which say one thing
 _PUSH, _RATES_PUSH = 1e-6, 1e-3  # of the largest push of a limit: less is none; of what is steered by its rates
@@ -70,7 +68,7 @@ def at_switches(solution: Solution | SequenceSolution, run: Run) -> Solution | S
         )
     if solution.problem.needs_rates:
         raise InputError("refine at switches lets accelerations jump, and the problem depends on their rates")
-    sharp = replace(run, solver=_sharp(run.solver))
+    sharp = replace(run, solver=to_the_last_digit(run.solver))
     for attempt in range(2):
         if attempt:
             solution = refined(solution, run)
@@ -86,10 +84,6 @@ def at_switches(solution: Solution | SequenceSolution, run: Run) -> Solution | S
     return solution
 
 
-def _sharp(solver: Solver) -> Solver:
-    return Ipopt(hessian=solver.hessian, **(_SHARP | dict(solver.options))) if isinstance(solver, Ipopt) else solver
-
-
 def in_arcs(solution: Solution, run: Run, pieces: list[ArcSides]) -> SequenceSolution | Status | None:
     """A motion in arcs that holds, begun with some arcs; None where there is none, or why it was cut short."""
     motion: Solution | SequenceSolution = solution
@@ -97,7 +91,7 @@ def in_arcs(solution: Solution, run: Run, pieces: list[ArcSides]) -> SequenceSol
     for _ in range(_ATTEMPTS):
         posed = _Posed.of(motion, solution.problem, pieces, intervals, kept)
         answer = posed.solved(run)
-        if not isinstance(answer, SequenceSolution):
+        if answer is None or isinstance(answer, Status):
             return answer
         if exceeded := _exceeded(posed, answer) - kept:
             kept |= exceeded
@@ -195,9 +189,7 @@ def _program(
         freedoms = _FREEDOMS if any(label not in piece.sides for label in signals) else None
         curve = Radau(count, degree=_DEGREE, nodes="collocation", signal_degree=freedoms)
         recipes[name] = recipe._replace(curve=curve, extra=None)
-    nlp = build_program(sequence, recipes)
-    assert isinstance(nlp, SequenceNLP)
-    return nlp
+    return SequenceNLP.build(sequence, recipes)
 
 
 def _start(nlp: SequenceNLP, pieces: list[ArcSides], motion: Solution | SequenceSolution) -> np.ndarray:

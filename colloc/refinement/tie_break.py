@@ -14,14 +14,13 @@ from colloc.refinement.failure import judge
 from colloc.refinement.iteration import ProgressRequest
 from colloc.refinement.rounds import Run
 from colloc.solution import Solution
+from colloc.solution.question import question
 from colloc.solver import Hessian, Solver, Start, Status, chosen_solver
 from colloc.solver.progress import check_progress
-from colloc.support.checks import InputError, flag, instance, spelt
-from colloc.support.interrupts import reraise_interrupt
+from colloc.support.checks import InputError, flag, instance
 
 
-@spelt
-@reraise_interrupt
+@question(Solution)
 def tie_break(
     solution: Solution,
     cost: Cost,
@@ -72,7 +71,6 @@ def tie_break(
     >>> abs(calm.duration - fastest.duration) < 1e-9
     True
     """
-    instance("solution", solution, Solution, "see co.solve")
     instance("cost", cost, Cost, "see co.integral")
     flag("raise_on_failure", raise_on_failure)
     check_progress(progress)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any, cast
 
@@ -11,13 +11,12 @@ import numpy as np
 
 from colloc.curves import Transcription
 from colloc.errors.cost import cost_scale
-from colloc.errors.gap import CostGap
 from colloc.errors.local import LocalError
 from colloc.errors.violations import Violation
 from colloc.problem import Instant, Sequence
 from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.sample import JointArray, JointReactions, Sample
-from colloc.solution.solution import BaseSolution, Solution
+from colloc.solution.solution import BaseSolution, Measured, Solution, of_motion
 from colloc.solution.starts import Starts
 from colloc.solver import Outcome
 from colloc.support.checks import InputError, finite_array, text, unknown_name
@@ -36,7 +35,7 @@ class SequenceSolution(BaseSolution):
     Parameters
     ----------
     program : SequenceNLP or DeferredNLP
-    outcome, parameters, rounds, starts :
+    outcome, parameters, rounds, starts, measured :
         As in `Solution`.
 
     Examples
@@ -54,6 +53,7 @@ class SequenceSolution(BaseSolution):
     parameters: np.ndarray
     rounds: tuple[RefinementRound, ...] = ()
     starts: Starts | None = None
+    measured: Measured = field(default_factory=Measured)
 
     @property
     def problem(self) -> Sequence:
@@ -73,7 +73,7 @@ class SequenceSolution(BaseSolution):
 
         Those of equations at its start that the phase before imposes are zero.
         """
-        solutions, row, gap = {}, 0, CostGap(self.program, self.x, self.parameters, self.cost_scale)
+        solutions, row, gap = {}, 0, self._cost_gap()
         for name, nlp in self.nlp.phases.items():
             part, imposed = self.nlp.parts[name], self.nlp.imposed[name]
             rows, end = np.zeros(nlp.n_g), row + imposed.sum()
@@ -103,11 +103,11 @@ class SequenceSolution(BaseSolution):
         ends = accumulate((phase.duration for phase in self.phases.values()), initial=0.0)
         return dict(zip(self.phases, ends, strict=False))
 
-    @cached_property
+    @of_motion
     def duration(self) -> float:
         return sum(phase.duration for phase in self.phases.values())
 
-    @cached_property
+    @of_motion
     def cost_scale(self) -> float:
         phases = self.nlp.phases.items()
         parts = (cost_scale(nlp, self.x[self.nlp.parts[name]], self.parameters) for name, nlp in phases)
@@ -124,7 +124,7 @@ class SequenceSolution(BaseSolution):
         models = ", ".join(dict.fromkeys(problem.model.name for problem in self.problem.phases.values()))
         return f"Solution of {models} in {len(self.phases)} phases by {self.nlp.described_curve}"
 
-    @cached_property
+    @of_motion
     def error(self) -> LocalError:
         """The error between the nodes on all intervals, phase after phase, by source; `float(error)` is the largest.
 
@@ -132,7 +132,7 @@ class SequenceSolution(BaseSolution):
         """
         return LocalError.joined(self.mesh_times, [phase.error for phase in self.phases.values()])
 
-    @cached_property
+    @of_motion
     def violations(self) -> list[Violation]:
         violations = [self._of_whole(name, v) for name, phase in self.phases.items() for v in phase.violations]
         for block in self.nlp.constraints:
@@ -144,7 +144,7 @@ class SequenceSolution(BaseSolution):
                     violations.append(Violation(block.name, label, amount, amount / size, 0.0, unit, size))
         return sorted(violations, key=lambda v: -v.relative)
 
-    @cached_property
+    @of_motion
     def nodes(self) -> Sample:
         """The motion at the nodes of all phases; where phases meet before and after."""
         return self._joined([(name, phase.nodes) for name, phase in self.phases.items()])

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Self, cast
 
@@ -25,16 +25,39 @@ from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.sample import JointArray, JointReactions, JointSample, Sample
 from colloc.solution.starts import Starts
 from colloc.solver import Outcome, Status
+from colloc.solver.quadratic import quadratic_optimum
 from colloc.support.checks import InputError, finite_array, function, quoted, text
 from colloc.support.display import Table, short
-from colloc.support.lazy import cached_property
+from colloc.support.lazy import cached_property, kept_by
 from colloc.support.named import Named
 from colloc.transcription import NLP, DeferredNLP, SequenceNLP
 
 _LISTED = 1e-6  # of a row's natural size: a violation beyond is listed
 
-# What follows from the motion alone.
-_OF_THE_MOTION = ("terms", "cost_scale", "error", "violations", "duration", "nodes")
+# What follows from the motion alone, however it was come by.
+of_motion = kept_by("measured")
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A motion, with what has been measured of it: solutions of which it is the motion share it.
+
+    Parameters
+    ----------
+    x, parameters : ndarray
+        Decision vector of the program, and values of its parameters.
+    status : Status
+        What the solver says: errors of the cost are those of an optimum.
+    """
+
+    x: np.ndarray | None = None
+    parameters: np.ndarray | None = None
+    status: Status | None = None
+
+    def is_of(self, solution: BaseSolution) -> bool:
+        """Whether it is the motion of a solution."""
+        same = self.x is solution.outcome.x and self.parameters is solution.parameters
+        return same and self.status is solution.outcome.status
 
 
 class BaseSolution(Named[Any], ABC):
@@ -47,6 +70,12 @@ class BaseSolution(Named[Any], ABC):
     parameters: np.ndarray
     rounds: tuple[RefinementRound, ...]
     starts: Starts | None
+    measured: Measured
+
+    def __post_init__(self) -> None:
+        if not self.measured.is_of(self):
+            motion = Measured(self.outcome.x, self.parameters, self.outcome.status)
+            object.__setattr__(self, "measured", motion)
 
     @property
     @abstractmethod
@@ -217,7 +246,7 @@ class BaseSolution(Named[Any], ABC):
         """Whether the status is `Status.SOLVED`."""
         return self.status is Status.SOLVED
 
-    @cached_property
+    @of_motion
     def terms(self) -> dict[str, float]:
         """The cost by named term."""
         return self.nlp.terms(self.x, self.parameters)
@@ -267,6 +296,10 @@ class BaseSolution(Named[Any], ABC):
             raise InputError(f"t must be one or more times within [0, {T:.6g}] s, got {got}")
         return np.clip(times / T, 0, 1)
 
+    def _cost_gap(self) -> CostGap:
+        """How far the cost is from the best."""
+        return CostGap(self.program, self.x, self.parameters, self.cost_scale, quadratic_optimum)
+
     def _details(self) -> list[tuple[str, str]]:
         """More lines of the table."""
         return []
@@ -281,14 +314,6 @@ class BaseSolution(Named[Any], ABC):
         # The program never changes, and neither do problems.
         copy: Any = self
         return replace(copy, outcome=deepcopy(self.outcome, memo), parameters=self.parameters.copy())
-
-    def changed(self, **changes: Any) -> Self:
-        """This solution with other fields; what has been measured of its motion stays known if that is the same."""
-        this: Any = self
-        other = replace(this, **changes)
-        if other.x is self.x and other.outcome.status is self.outcome.status:
-            vars(other).update({name: vars(self)[name] for name in _OF_THE_MOTION if name in vars(self)})
-        return other
 
     def __repr__(self) -> str:
         return self._table().text()
@@ -339,6 +364,8 @@ class Solution(BaseSolution):
         The rounds of the refinement that led here, this one the last; empty without one.
     starts : Starts or None
         Where the starts of the solve have led; None if there was the guess alone. Files do not keep it.
+    measured : Measured
+        The motion, with what is known of it; that of another solution if the motion is the same.
     total_cost_scale : float
         Size of the cost of the motion of which this is a phase: what errors of its cost are measured by, at least.
     part_of : (CostGap, str), optional
@@ -361,6 +388,7 @@ class Solution(BaseSolution):
     total_cost_scale: float = 0.0
     part_of: tuple[CostGap, str] | None = None
     starts: Starts | None = None
+    measured: Measured = field(default_factory=Measured)
 
     def __getitem__(self, joint: str) -> JointSample:
         """One joint at the nodes: `solution["elbow"].tau`, shape (N,)."""
@@ -389,25 +417,25 @@ class Solution(BaseSolution):
     def curve(self) -> Transcription:
         return self.program.curves[""]
 
-    @cached_property
+    @of_motion
     def cost_scale(self) -> float:
         return max(cost_scale(self.nlp, self.x, self.parameters), self.total_cost_scale)
 
-    @cached_property
+    @of_motion
     def error(self) -> LocalError:
-        gap, name = self.part_of or (CostGap(self.program, self.x, self.parameters, self.cost_scale), "")
+        gap, name = self.part_of or (self._cost_gap(), "")
         # Of an iterate that is no optimum of its own program, the distance from the best means nothing.
         share = partial(gap.share, name) if self.outcome.status is Status.SOLVED else None
         return local_error(self.program, self.x, self.parameters, self.total_cost_scale, share)
 
-    @cached_property
+    @of_motion
     def violations(self) -> list[Violation]:
         return measure_violations(self.nlp, self.x, self.parameters)
 
     def violations_at(self, t: Any) -> list[Violation]:
         return measure_violations(self.nlp, self.x, self.parameters, np.atleast_1d(self._normalised(t)))
 
-    @cached_property
+    @of_motion
     def duration(self) -> float:
         return self.nlp.duration(self.x)
 
@@ -423,7 +451,7 @@ class Solution(BaseSolution):
     def constants(self) -> dict[str, np.ndarray]:
         return {name: self.x[index] for name, index in self.nlp.grid.layout.constants.items()}
 
-    @cached_property
+    @of_motion
     def nodes(self) -> Sample:
         return self.at(np.unique(np.append(0.0, self.nlp.grid.nodes().s)) * self.duration)
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from colloc.errors.violations import Violation
 from colloc.model.gimbal import SingularPosture, singular_postures
+from colloc.solution.question import question
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.simulation import growth, simulate
 from colloc.solution.solution import Solution
-from colloc.support.checks import finite_number, instance, spelt
+from colloc.support.checks import finite_number
 from colloc.support.display import Table, short
-from colloc.support.interrupts import reraise_interrupt
 from colloc.transcription import BaseNLP
 
 NEAR_LOCK = np.radians(5.0)  # angle between the outer axes of three that counts as near gimbal lock
@@ -121,8 +121,7 @@ class Verification:
         return ": judge by the intervals" if self.growth > _UNSTABLE and self.forward_error > _NOTICEABLE else ""
 
 
-@spelt
-@reraise_interrupt
+@question()
 def verify(solution: Solution | SequenceSolution, *, tolerance: float = 1e-12) -> Verification:
     """Check a solution by means it was not made with.
 
@@ -159,7 +158,6 @@ def verify(solution: Solution | SequenceSolution, *, tolerance: float = 1e-12) -
     >>> bool(check.forward_error < 1e-9), bool(check.kkt.feasibility < 1e-6)
     (True, True)
     """
-    instance("solution", solution, Solution | SequenceSolution, "see co.solve")
     tolerance = finite_number("tolerance", tolerance, positive=True)
     phases, starts = solution.phases, solution.start_times
     names = list(dict.fromkeys(name for phase in phases.values() for name in _names(phase)))

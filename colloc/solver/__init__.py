@@ -8,6 +8,7 @@ monitor         the best iterate, progress, Ctrl-C and the time, at every iterat
 nlpsol          any solver that CasADi knows, on a scaled program
 linear_solvers  the linear algebra below IPOPT; multifrontal.c is our own
 ipopt           IPOPT: its options (their names in ipopt_options.txt), statuses and strategies
+quadratic       quadratic programs by IPOPT
 conflicts       bounds and conditions that stand in the way of violated rows
 diagnosis       why a solve failed, in a few lines
 
@@ -20,6 +21,7 @@ from colloc.solver.ipopt import SHARPENING as SHARPENING
 from colloc.solver.ipopt import Ipopt
 from colloc.solver.ipopt import chosen_solver as chosen_solver
 from colloc.solver.ipopt import minimise as minimise
+from colloc.solver.ipopt import to_the_last_digit as to_the_last_digit
 from colloc.solver.nlpsol import Nlpsol
 from colloc.solver.progress import Iterate
 from colloc.solver.scaling import Hessian, ScaledNLP

@@ -251,6 +251,13 @@ ELASTIC = Ipopt(max_iter=300, tol=1e-7, acceptable_tol=1e-5, acceptable_constr_v
 ELASTIC_FROM_FAR = Ipopt(**ELASTIC.options, mu_init=0.1, mu_strategy="monotone")
 
 
+def to_the_last_digit(solver: Solver) -> Solver:
+    """IPOPT as it meets equations and bounds most closely, its user's options kept; any other solver as it is."""
+    if not isinstance(solver, Ipopt):
+        return solver
+    return Ipopt(hessian=solver.hessian, **({"tol": 1e-11, "bound_relax_factor": 0.0} | dict(solver.options)))
+
+
 def _left(options: Mapping[str, Any], run: Outcome) -> dict[str, Any]:
     """Limits on iterations and time that are left after a run."""
     left = {"max_iter": options.get("max_iter", _MAX_ITER) - run.iterations}

@@ -3,6 +3,7 @@
 checks      values validated, numbers or symbols; InputError and InputWarning
 arguments   arguments of functions validated before these run
 packages    packages as their users see them: the public names
+named       attributes under names that users give
 threads     computations of other threads end with the main one
 interrupts  Ctrl-C that is not lost on the way
 lazy        attributes computed on first use, once for all threads

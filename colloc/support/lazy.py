@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from colloc.support.interrupts import InterruptGuard
@@ -25,8 +26,8 @@ class _CachedProperty:
             def area(self): return np.pi * self.radius**2
     """
 
-    def __init__(self, make: Callable[[Any], Any]):
-        self.func, self.__doc__ = make, make.__doc__
+    def __init__(self, make: Callable[[Any], Any], keeper: Callable[[Any], object] = lambda instance: instance):
+        self.func, self._keeper, self.__doc__ = make, keeper, make.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -34,10 +35,11 @@ class _CachedProperty:
             self.__doc__ = next((vars(base)[name].__doc__ for base in owner.__mro__[1:] if name in vars(base)), None)
 
     def __get__(self, instance: object | None, owner: type | None = None) -> Any:
-        # Python comes here only as long as the instance has no entry of this name.
+        # Where an instance keeps its own values, Python comes here only as long as it has none of this name.
         if instance is None:
             return self
-        key, values = (id(instance), self._name), vars(instance)
+        keeper = self._keeper(instance)
+        key, values = (id(keeper), self._name), vars(keeper)
         with _table:
             making = _making.setdefault(key, _Lock())
             making.threads += 1
@@ -64,5 +66,12 @@ class _Lock:
 
 if TYPE_CHECKING:  # checkers compare properties with those of a Protocol, other descriptors they do not
     cached_property = property
+
+    def kept_by(attribute: str) -> type[property]: ...
+
 else:
     cached_property = _CachedProperty
+
+    def kept_by(attribute: str) -> Callable[[Callable[[Any], Any]], _CachedProperty]:
+        """As `cached_property`, with the values kept by an attribute of the object, for all that share this."""
+        return lambda make: _CachedProperty(make, attrgetter(attribute))

@@ -1,11 +1,11 @@
 """Benchmarks: alternatives paired in one run, quoted as ratios.
 
-the call        first_call, honesty, gap, error_control, best_known, random_starts
+the call        first_call, waiting, honesty, gap, error_control, best_known, random_starts
 programs        time_optimal, nlp_callbacks, phases, scaling, model_parameters, memory
 derivatives     evaluate, compile
 files           robots: all that are installed, read and compared; robot_peers, who else reads them
-solvers         barrier, kkt, tie_break, ilqr
+solvers         barrier, kkt, linear_algebra, tie_break, ilqr
 problems        effort, random_arms, random_motions: what they are run on
 others          plain_casadi, pinocchio_loop: the same work by other means; judge, which shares no code with the library
-processes       timing, and what runs in processes of its own: with_colloc, compile_point, scaling_point
+processes       timing, and what runs in processes of its own: with_colloc, compile_point, scaling_point, waiting_point
 """

@@ -11,6 +11,7 @@ import pytest
 from scipy.interpolate import BSpline
 
 import colloc as co
+from colloc.curves.curve import collocates_inequalities
 from colloc.models.two_link import two_link
 from tests.support.problems import effort, everything, time_optimal
 
@@ -186,3 +187,8 @@ def test_radau_signals_may_have_fewer_freedoms_than_accelerations():
     assert co.Radau(3, degree=5, signal_degree=2).signals.size == 9
     with pytest.raises(co.InputError, match="Radau signal_degree must be"):
         co.Radau(3, degree=5, signal_degree=5)
+
+
+def test_inequalities_are_collocated_where_that_is_asked_for():
+    assert not any(collocates_inequalities(curve) for curve in CURVES)
+    assert collocates_inequalities(co.Radau(breakpoints=ENDS, degree=(1, 4, 3, 3, 2, 5), nodes="collocation"))

@@ -13,6 +13,8 @@ from colloc.curves.mesh import mesh_ends
 from colloc.errors.gap import CostGap, _QuadraticModel
 from colloc.numerics.quadratic import QuadraticOptimum, QuadraticProgram
 from colloc.refinement.rounds import Run
+from colloc.solution.solution import Measured
+from colloc.solver.quadratic import quadratic_optimum
 from colloc.studies.classics.optima import CLASSICS
 from tests.refinement.test_starts import throw
 from tests.storage.test_sequence_files import GUESS, bounce
@@ -26,6 +28,11 @@ def solved(problem: co.Problem, curve: co.curves.Transcription) -> co.Solution:
     solution = co.solve(problem, curve, compile=False, raise_on_failure=False)
     assert solution.outcome.status == co.solver.Status.SOLVED
     return solution
+
+
+def gap_of(solution: co.Solution | co.solution.SequenceSolution) -> CostGap:
+    """The distance of a solution from the best."""
+    return CostGap(solution.nlp, solution.x, solution.parameters, solution.cost_scale, quadratic_optimum)
 
 
 def excess(solution: co.Solution, optimum: float) -> float:
@@ -68,7 +75,7 @@ def test_what_is_far_too_dear_is_not_called_solved():
 def test_the_gap_lies_at_the_switch_and_is_the_sum_of_its_parts():
     """A mass thrown from rest to rest in the shortest time: its force changes sign half-way."""
     solution = solved(CLASSICS["double_integrator"].problem(), co.BSpline(15))
-    share = CostGap(solution.nlp, solution.x, solution.parameters, solution.cost_scale).shares[""]
+    share = gap_of(solution).shares[""]
     assert share.per_interval.argmax() == 7
     assert share.per_interval[6:9].sum() > 0.9 * share.per_interval.sum() > 0
     np.testing.assert_allclose(sum(share.rows.values()), share.limits, atol=1e-9)
@@ -78,7 +85,7 @@ def test_multipliers_of_the_gap_are_the_switching_function():
     """Of the double integrator it falls linearly through zero, and is 1 / force at both ends for a Hamiltonian of 0."""
     problem = CLASSICS["double_integrator"].problem()
     solution = solved(problem, co.BSpline(10))
-    gap = CostGap(solution.nlp, solution.x, solution.parameters, solution.cost_scale)
+    gap = gap_of(solution)
     row = next(k for k, block in enumerate(gap.richer.constraints) if "tau" in block.rows.labels[0])
     block, first = gap.richer.constraints[row], int(gap.richer.offsets[row])
     multipliers = gap.step.lam_g[first : first + block.n_slices]
@@ -101,7 +108,7 @@ def test_the_phases_of_a_motion_have_their_shares_of_its_gap():
     assert 0.5 < solution.error["cost"].total / true < 1.5
     parts = [phase.error["cost"].total for phase in solution.phases.values()]
     assert sum(parts) == pytest.approx(solution.error["cost"].total, rel=1e-12)
-    gap = CostGap(solution.nlp, solution.x, solution.parameters, solution.cost_scale)
+    gap = gap_of(solution)
     assert sum(parts) == pytest.approx(abs(gap.total) / solution.cost_scale, rel=1e-9)
 
 
@@ -117,7 +124,7 @@ def test_the_richer_curve_holds_the_motion_as_it_is():
     problem = everything()
     nlp = co.transcribe(problem, co.BSpline(4), compile=False)
     x = np.clip(np.random.default_rng(0).uniform(0.1, 0.9, nlp.n_x), nlp.lower, nlp.upper)
-    gap = CostGap(nlp, x, np.array([1.5]), 1.0)
+    gap = CostGap(nlp, x, np.array([1.5]), 1.0, quadratic_optimum)
     s = np.linspace(0, 1, 37)
     for name in ("q", "signals"):
         values = []
@@ -149,14 +156,14 @@ def test_rates_that_have_bounds_keep_their_splines_smooth():
     jerky = [*time_optimal().subject_to, co.bounds(tau_rate=(-400.0, 400.0))]
     problem = co.Problem(time_optimal().model, co.Free(0.1, 5.0), co.duration(), jerky)
     solution = solved(problem, co.BSpline(10, degree=5))
-    gap = CostGap(solution.nlp, solution.x, solution.parameters, solution.cost_scale)
+    gap = gap_of(solution)
     assert (gap.richer.curves[""].basis.continuity == 2).all()
     assert 0 < gap.total / solution.cost < 0.2
 
 
 def test_meshes_are_cut_in_two():
     solution = solved(time_optimal(), co.BSpline(4))
-    richer = CostGap(solution.nlp, solution.x, solution.parameters, solution.cost_scale).richer.curves[""]
+    richer = gap_of(solution).richer.curves[""]
     np.testing.assert_allclose(richer.basis.breakpoints, mesh_ends(8, None))
 
 
@@ -168,7 +175,7 @@ def test_a_flight_that_costs_nothing_has_no_gap():
     assert solution.error["cost"].total < 1e-8
 
 
-@pytest.mark.parametrize("solve", [QuadraticProgram.by_piqp, QuadraticProgram.by_ipopt])
+@pytest.mark.parametrize("solve", [QuadraticProgram.by_piqp, quadratic_optimum])
 def test_quadratic_programs_are_solved(solve):
     """Against active sets by hand: x + y = 1 and x <= 1/4 under x^2 + y^2 - 4 x."""
     H, A = ca.DM([[2, 0], [0, 2]]), ca.DM([[1, 1]])
@@ -190,8 +197,8 @@ def test_rows_without_a_bound_are_no_rows(capfd: pytest.CaptureFixture[str]):
 
 def test_a_gap_that_nobody_knows_is_no_small_one(monkeypatch: pytest.MonkeyPatch):
     lost = QuadraticOptimum(np.zeros(0), np.zeros(0), np.zeros(0), float("nan"), False)
-    for name in ("by_piqp", "by_ipopt"):
-        monkeypatch.setattr(QuadraticProgram, name, lambda _: lost)
+    monkeypatch.setattr(QuadraticProgram, "by_piqp", lambda _: lost)
+    monkeypatch.setattr("colloc.solution.solution.quadratic_optimum", lambda _: lost)
     solution = co.solve(time_optimal(), co.BSpline(8), compile=False)
     assert solution.status is co.solver.Status.COARSE
     assert solution.error["cost"].total == np.inf
@@ -246,7 +253,7 @@ def test_what_is_not_measured_yet_is_sent_as_it_is(monkeypatch):
     totals = [solution.error.totals, phases.error.totals]
     steps, step = [], _QuadraticModel.step
     monkeypatch.setattr(_QuadraticModel, "step", lambda model: steps.append(model) or step(model))
-    anew = [replace(solution).error, replace(phases).error]
+    anew = [replace(s, measured=Measured()).error for s in (solution, phases)]
     _ = [error.bounds for error in anew]
     sent = pickle.loads(pickle.dumps(anew))
     assert not steps

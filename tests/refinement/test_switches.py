@@ -80,7 +80,7 @@ def test_multipliers_of_another_motion_are_found_out(fastest):
     rows, variables = (fastest.multipliers[name] for name in ("g", "x"))
     off = {"g": rows * np.linspace(1.0, 1.05, rows.size), "x": variables}
     turned = {"g": -rows, "x": -variables}
-    moved, wrong = (fastest.changed(outcome=replace(fastest.outcome, multipliers=lam)) for lam in (off, turned))
+    moved, wrong = (replace(fastest, outcome=replace(fastest.outcome, multipliers=lam)) for lam in (off, turned))
     assert max(arc.off for arc in list(co.optimality.arcs(moved))[1:]) > 1e-4
     assert co.optimality.certify(wrong)["minimum principle"].passed is False
 

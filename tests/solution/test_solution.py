@@ -1,6 +1,7 @@
 """The solution: samples, reactions, violations, text; and verification."""
 
 import re
+from copy import deepcopy
 from dataclasses import replace
 
 import casadi as ca
@@ -67,6 +68,7 @@ def test_times_outside_the_motion_are_refused(solution: co.Solution, t):
 def test_a_typo_on_a_sample_is_explained(solution: co.Solution):
     with pytest.raises(AttributeError, match="no quantity of a sample named 'wnd'; did you mean 'wind'"):
         _ = solution.at(0.1).wnd
+    assert {"wind", "tau"} <= set(dir(solution.at(0.1)))  # which are completed
 
 
 def test_the_cost_is_the_sum_of_its_terms(solution: co.Solution):
@@ -160,6 +162,19 @@ def test_springs_and_drag_are_part_of_the_forward_simulation():
 def moved(solution: co.Solution, x: np.ndarray) -> co.Solution:
     """The same outcome with another decision vector."""
     return replace(solution, outcome=replace(solution.outcome, x=x))
+
+
+def test_what_is_measured_is_of_the_motion_and_shared_by_all_answers_that_it_is():
+    solution = co.solve(time_optimal(), co.Radau(20))
+    error, judged = solution.error, replace(solution, outcome=replace(solution.outcome, tolerance=1e-9))
+    assert judged.error is error
+    assert replace(judged, rounds=()).nodes is solution.nodes
+    assert (solution.status, judged.status) == (co.solver.Status.SOLVED, co.solver.Status.COARSE)
+    unsolved = replace(solution, outcome=replace(solution.outcome, status=co.solver.Status.FAILED))
+    for other in (unsolved, moved(solution, solution.x + 0.01)):
+        assert other.error is not error
+    assert moved(solution, solution.x + 0.01).duration == pytest.approx(solution.duration + 0.01)
+    assert deepcopy(solution).error is not error
 
 
 def test_a_wrong_motion_does_not_verify():

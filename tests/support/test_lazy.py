@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from colloc.support.lazy import cached_property
+from colloc.support.lazy import cached_property, kept_by
 
 ROOT = Path(__file__).parents[2]
 
@@ -63,6 +63,26 @@ def test_a_value_that_could_not_be_made_is_tried_again():
     with pytest.raises(ValueError, match="not yet"):
         _ = slow.failing
     assert slow.failing == 7
+
+
+def test_what_another_object_keeps_is_made_once_for_all_that_share_it():
+    class Keeper:
+        """An empty place."""
+
+    class Sharing:
+        def __init__(self, keeper: Keeper):
+            self.keeper = keeper
+
+        @kept_by("keeper")
+        def value(self) -> object:
+            return object()
+
+    keeper = Keeper()
+    first, second, other = Sharing(keeper), Sharing(keeper), Sharing(Keeper())
+    assert first.value is second.value is first.value
+    assert vars(keeper) == {"value": first.value}
+    assert "value" not in vars(first)
+    assert other.value is not first.value
 
 
 def test_the_class_has_the_docstring():

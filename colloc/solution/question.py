@@ -1,0 +1,38 @@
+"""What all functions have in common that are asked about a solution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from types import UnionType
+from typing import ParamSpec, TypeVar
+
+from colloc.solution.sequence import SequenceSolution
+from colloc.solution.solution import Solution
+from colloc.support.checks import instance, spelt
+from colloc.support.interrupts import reraise_interrupt
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def question(about: type | UnionType = Solution | SequenceSolution) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a function check that its first argument, `solution`, is one, and end by Ctrl-C however long it takes.
+
+    Parameters
+    ----------
+    about : type or union of types
+        What may be handed over as a solution.
+    """
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        @spelt
+        @reraise_interrupt
+        @wraps(function)
+        def asked(*args: P.args, **kwargs: P.kwargs) -> R:
+            instance("solution", args[0] if args else kwargs["solution"], about, "see co.solve")
+            return function(*args, **kwargs)
+
+        return asked
+
+    return decorated

@@ -1,0 +1,32 @@
+"""Quadratic programs by IPOPT: also those in which many directions cost nothing, or that bend the other way."""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from colloc.numerics.quadratic import QuadraticOptimum, QuadraticProgram
+
+_IPOPT = {"print_level": 0, "sb": "yes", "max_iter": 200, "tol": 1e-7}
+_IPOPT |= dict.fromkeys(("hessian_constant", "jac_c_constant", "jac_d_constant"), "yes")
+
+
+def quadratic_optimum(program: QuadraticProgram) -> QuadraticOptimum:
+    """What IPOPT finds, ten times as slowly as PIQP."""
+    n, m = program.g.size, program.low.size
+    x, p, lam_f, lam_g = (ca.MX.sym(name, size) for name, size in (("x", n), ("p", 0), ("lam_f", 1), ("lam_g", m)))
+    H, A = ca.MX(program.H), ca.MX(program.A)
+    f, slope = ca.dot(program.g, x) + ca.dot(x, H @ x) / 2, ca.densify(H @ x) + program.g
+    upper, g = lam_f * ca.MX(ca.triu(program.H)), ca.densify(A @ x)
+    options = {
+        "print_time": False,
+        "error_on_fail": False,
+        "ipopt": _IPOPT,
+        "grad_f": ca.Function("grad_f", [x, p], [f, slope], ["x", "p"], ["f", "grad_f_x"]),
+        "jac_g": ca.Function("jac_g", [x, p], [g, A], ["x", "p"], ["g", "jac_g_x"]),
+        "hess_lag": ca.Function(
+            "hess_lag", [x, p, lam_f, lam_g], [upper], ["x", "p", "lam_f", "lam_g"], ["triu_hess_gamma_x_x"]
+        ),
+    }
+    solver = ca.nlpsol("ipopt", "ipopt", {"x": x, "f": f, "g": g}, options)
+    result = solver(x0=0.0, lbx=program.least, ubx=program.most, lbg=program.low, ubg=program.high)
+    return program.optimum_at(result["x"], result["lam_g"], result["lam_x"], solved=solver.stats()["success"])
