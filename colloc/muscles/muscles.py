@@ -25,6 +25,7 @@ from colloc.support.checks import (
     function,
     instance,
     mapping,
+    shortened,
     spelt,
     unknown_name,
 )
@@ -119,6 +120,11 @@ class Muscles(Portable):
         if lower < 0:
             raise InputError(f"least activation must not be negative, got {lower:g}")
         object.__setattr__(self, "muscles", muscles)
+
+    def __repr__(self) -> str:
+        reserves = f", reserves of {', '.join(self.reserves)}" if self.reserves else ""
+        listed = shortened(self.names, most=6)
+        return f"Muscles({listed}: {self.tendons} tendons, {self.activation} activation{reserves})"
 
     @property
     def names(self) -> tuple[str, ...]:

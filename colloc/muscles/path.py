@@ -121,6 +121,9 @@ class MusclePath(Portable):
             )
         object.__setattr__(self, "points", points)
 
+    def __repr__(self) -> str:
+        return f"MusclePath({len(self.points)} points, {' to '.join(self.points[k].body or 'world' for k in (0, -1))})"
+
     def __call__(self, now: Instant) -> ca.SX:
         """From origin to insertion at an instant, SX, scalar [m]; a function of positions alone."""
         now = _others_at_rest(now, self.crossed(now.model))

@@ -64,6 +64,10 @@ class LengthPolynomial(Portable):
     length_error: float
     moment_arm_error: float
 
+    def __repr__(self) -> str:
+        errors = f"length to {1e3 * self.length_error:.2g} mm, moment arms to {1e3 * self.moment_arm_error:.2g} mm"
+        return f"LengthPolynomial({', '.join(self.joints)}: {len(self.powers)} terms, {errors})"
+
     def __call__(self, now: Instant) -> ca.SX:
         """Length at an instant, SX, scalar [m]."""
         indices = [now.model.joint_names.index(joint) for joint in self.joints]
