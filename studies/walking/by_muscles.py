@@ -178,8 +178,10 @@ def draw(walk: Walk, solution: co.Solution, file: str) -> None:
     top, bottom = figure.subfigures(2, 1, height_ratios=(1.0, 1.5), squeeze=False)[:, 0]
     strip(top.subplots(), walk, solution)
     t = np.linspace(0.0, solution.duration, 200)
-    whole = stride(walk, solution, t)
-    percent = np.concatenate([50 * t, 50 * (t + solution.duration)]) / solution.duration
+    whole, percent = stride(walk, solution, t), np.linspace(0.0, 100.0, 2 * t.size)
+    strike = t.size + int(np.argmax(whole["force"][t.size :, 1] > STANDS))
+    whole = {name: np.roll(values, -strike, axis=0) for name, values in whole.items()}
+    top = 1.1 * whole["activation"].max()
     axes = bottom.subplots(2, 5, sharex=True).ravel()
     for row, name, color in ((1, "upward", BLUE), (0, "forward", ORANGE)):
         axes[0].plot(percent, whole["force"][:, row], color=color, label=name)
@@ -190,8 +192,8 @@ def draw(walk: Walk, solution: co.Solution, file: str) -> None:
         ax.fill_between(percent, whole["activation"][:, k], color=BLUE, alpha=0.25, linewidth=0)
         ax.plot(percent, whole["activation"][:, k], color=BLUE, linewidth=1.2)
         ax.set_title(name.removesuffix("_r").replace("_", " "), fontsize=9)
-        ax.set_ylim(0, 1)
-        dress(ax, "% of the stride" if k > 3 else "", "")
+        ax.set_ylim(0, top)
+        dress(ax, "% of the stride, from heel strike" if k == 6 else "", "")
     co.plot.save_figure(figure, file)
 
 
