@@ -123,3 +123,13 @@ def test_misuse():
         co.problem.ContactSphere("ball", (0, 0, 0), 0.05, static_friction=-1, name="toe")
     with pytest.raises(co.InputError, match="center of a contact sphere must be of shape"):
         co.problem.ContactSphere("ball", (0, 0), 0.05)
+
+
+def test_a_problem_asks_for_its_load():
+    with pytest.raises(co.InputError, match=r"loads cannot contain ContactSphere.*; give its \.load"):
+        co.Problem(
+            MODEL,
+            1.0,
+            co.integral(lambda now: now.tau[0] ** 2),
+            loads=[co.problem.ContactSphere("ball", (0, 0, 0), 0.1)],
+        )
