@@ -19,7 +19,6 @@ from matplotlib.axes import Axes
 
 import colloc as co
 from colloc.models.muscle_walker import MuscleWalker, muscle_walker
-from colloc.muscles.path import symbolic_instant
 from colloc.plot.figure import new_figure
 from colloc.plot.style import BLUE, FADE, MUTED, ORANGE, dress, styled
 from colloc.studies.reporting import Option, Row, arguments, finish, table
@@ -97,12 +96,16 @@ def mirrored(names: Sequence[str]) -> list[int]:
 
 def swinging(walker: MuscleWalker, speed: float, duration: float) -> co.transcription.Keyframes:
     """The first guess: the right leg swings forward with its knee bent, the left one back, on feet that touch."""
-    joints, now = walker.model.joint_names, symbolic_instant(walker.model)
-    depth = ca.Function("depth", [now.q], [ca.vertcat(*(sphere.indentation(now) for sphere in walker.spheres))])
+    joints, q = walker.model.joint_names, ca.SX.sym("q", walker.model.n)
+    places = [
+        co.model.point_motion(walker.model, sphere.body, sphere.center, q=q).position for sphere in walker.spheres
+    ]
+    depths = [sphere.radius - place[1] for sphere, place in zip(walker.spheres, places, strict=True)]
+    depth = ca.Function("depth", [q], [ca.mmax(ca.vertcat(*depths))])
     postures = {}
     for s in np.linspace(0.0, 1.0, 9):
         swing = 0.35 * np.cos(np.pi * s)
-        q = dict.fromkeys(joints, 0.0) | {
+        posture = dict.fromkeys(joints, 0.0) | {
             "pelvis_tx": speed * duration * s,
             "pelvis_ty": 0.93,
             "pelvis_tilt": -0.1,
@@ -112,8 +115,8 @@ def swinging(walker: MuscleWalker, speed: float, duration: float) -> co.transcri
             "knee_angle_r": -0.1 - 0.9 * np.sin(np.pi * s) ** 2,
             "knee_angle_l": -0.2,
         }
-        q["pelvis_ty"] += float(ca.mmax(depth(list(q.values())))) - 0.012  # m, as deep as a foot that stands
-        postures[float(s)] = list(q.values())
+        posture["pelvis_ty"] += float(depth(list(posture.values()))) - 0.012  # m, as deep as a foot that stands
+        postures[float(s)] = list(posture.values())
     return co.keyframes(postures)
 
 
