@@ -106,7 +106,8 @@ _PACKAGES = {
     "descent": "",
     "dynamics": "",
     "formats": (
-        "LinkShape MotionCapture Reading TimeSeriesTable from_c3d from_mjcf from_urdf read_table to_urdf write_table"
+        "ContactLaw ContactShape LinkShape MotionCapture MuscleData PathPoint Reading TimeSeriesTable from_c3d "
+        "from_mjcf from_osim from_urdf read_table to_urdf write_table"
     ),
     "kernels": "Compile CompileWarning",
     "loops": "",

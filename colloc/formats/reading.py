@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from colloc.formats.contact_data import ContactLaw, ContactShape
+from colloc.formats.muscle_data import MuscleData
 from colloc.loops import Loop
 from colloc.model import Model
 from colloc.support.display import Table, Tabular, shown
@@ -67,6 +69,10 @@ class Reading(Tabular, Portable):
         Gear ratios of transmissions by the joints' names, motor per joint.
     shapes : tuple of LinkShape
         Meshes and simple bodies, for looks and collisions.
+    muscles : tuple of MuscleData
+    contacts : tuple of ContactShape
+    contact_laws : tuple of ContactLaw
+        Forces between contact shapes.
 
     Examples
     --------
@@ -93,6 +99,9 @@ class Reading(Tabular, Portable):
     postures: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     gears: Mapping[str, float] = field(default_factory=dict)
     shapes: tuple[LinkShape, ...] = ()
+    muscles: tuple[MuscleData, ...] = ()
+    contacts: tuple[ContactShape, ...] = ()
+    contact_laws: tuple[ContactLaw, ...] = ()
 
     def __post_init__(self):
         for name in ("postures", "gears"):
@@ -108,6 +117,9 @@ class Reading(Tabular, Portable):
             ("posture", "postures", len(self.postures)),
             ("gear ratio", "gear ratios", len(self.gears)),
             ("shape", "shapes", len(self.shapes)),
+            ("muscle", "muscles", len(self.muscles)),
+            ("contact shape", "contact shapes", len(self.contacts)),
+            ("contact law", "contact laws", len(self.contact_laws)),
         )
         read = ", ".join(f"{count} {one if count == 1 else many}" for one, many, count in counts if count)
         rows = [("changed", line) for line in self.changed] + [("left out", line) for line in self.left_out]

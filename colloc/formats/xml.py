@@ -144,12 +144,19 @@ def vector_of(element: Element, key: str, what: str, default: str | None = None)
     return _numbers(element, element.get(key, default), 3, f"{key} of {what}")
 
 
-def _numbers(element: Element, value: str | None, count: int, what: str) -> np.ndarray:
+def numbers_in(element: Element, tag: str, count: int | None, what: str, default: str | None = None) -> np.ndarray:
+    """The finite numbers that are the text of a child, shape (count,); of any count if it is None."""
+    child = element.find(tag)
+    text = default if child is None or not (child.text or "").strip() else child.text
+    return _numbers(element if child is None else child, text, count, f"<{tag}> of {what}")
+
+
+def _numbers(element: Element, value: str | None, count: int | None, what: str) -> np.ndarray:
     try:
         numbers = np.array([float(part) for part in (value or "").split()])
     except ValueError:
         numbers = np.array([])
-    if numbers.size != count or not np.isfinite(numbers).all():
-        wanted = "a finite number" if count == 1 else f"{count} finite numbers"
+    if numbers.size != (count or numbers.size) or not numbers.size or not np.isfinite(numbers).all():
+        wanted = "a finite number" if count == 1 else f"{count or 'some'} finite numbers"
         raise wrong(element, f"{what} must be {wanted}, got {quoted(value)}")
     return numbers

@@ -13,6 +13,8 @@ from colloc.support.checks import InputError, finite_array, quoted, spelt
 from colloc.support.lazy import cached_property
 from colloc.support.pickling import Portable
 
+_FITTED, _LARGEST_DEGREE = 400, 15  # points, and the degree beyond which nobody would call it smooth
+
 
 class CoordinateFunction(Protocol):
     """What a joint may follow another by: a function of one coordinate that knows its derivatives."""
@@ -127,6 +129,25 @@ class CubicSpline(Portable):
             chosen = ca.if_else(x >= start, ca.SX(ca.DM(row)), chosen)
         start, *coefficients = ca.vertsplit(chosen)
         return _horner(coefficients, x - start, count)
+
+
+def polynomial_near(
+    curve: CoordinateFunction, ends: tuple[float, float], tolerance: float
+) -> tuple[Polynomial, float] | None:
+    """The polynomial of least degree, 15 at most, that is within a tolerance of a curve between two ends.
+
+    By least squares at Chebyshev's points. With its largest distance from the curve; None where no degree will do.
+    """
+    low, high = ends
+    x = (low + high) / 2 - (high - low) / 2 * np.cos(np.pi * (np.arange(_FITTED) + 0.5) / _FITTED)
+    q = ca.SX.sym("q")
+    y = np.array(ca.Function("curve", [q], curve.derivatives(q, 0)).map(_FITTED)(x[None])).ravel()
+    for degree in range(2, _LARGEST_DEGREE + 1):
+        fitted = Polynomial(np.polynomial.Chebyshev.fit(x, y, degree).convert(kind=np.polynomial.Polynomial).coef)
+        off = float(np.abs(np.polynomial.polynomial.polyval(x, fitted.coefficients) - y).max())
+        if off <= tolerance:
+            return fitted, off
+    return None
 
 
 def _second_derivatives(x: np.ndarray, h: np.ndarray, slopes: np.ndarray) -> np.ndarray:

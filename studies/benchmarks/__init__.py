@@ -3,7 +3,8 @@
 the call        first_call, waiting, honesty, gap, error_control, best_known, random_starts
 programs        time_optimal, nlp_callbacks, phases, scaling, model_parameters, memory
 derivatives     evaluate, compile
-files           robots: all that are installed, read and compared; robot_peers, who else reads them
+files           robots: all that are installed, read and compared; robot_peers, who else reads them; skeletons and
+                opensim_peer: likewise for files of OpenSim's
 solvers         barrier, kkt, linear_algebra, tie_break, ilqr
 problems        effort, random_arms, random_motions: what they are run on
 others          plain_casadi, pinocchio_loop: the same work by other means; judge, which shares no code with the library

@@ -1,1 +1,5 @@
-"""Motion found from measurements: markers and a force plate."""
+"""Motion found from measurements: markers and a force plate.
+
+person, track_markers      a person of unknown lengths and masses
+osim_track, squatter.osim  a model, markers and a force plate in files of OpenSim's
+"""

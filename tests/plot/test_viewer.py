@@ -171,6 +171,20 @@ def test_the_page_moves_joints_that_follow_others():
     np.testing.assert_allclose(read[tips], expected, atol=1e-6)
 
 
+def test_the_page_moves_joints_that_follow_by_curves():
+    limits = co.Limits(position=(-1.0, 1.0))
+    cam = co.Body("cam", co.revolute(limits=limits), mass=1.0, com=(0.1, 0, 0))
+    valve = co.Body("valve", co.prismatic((0, 1, 0)), mass=1.0, tip=(0.1, 0, 0))
+    lift = co.model.CubicSpline((-1.0, 0.0, 1.0), (1.0, 0.0, 1.0))  # a parabola
+    model = co.Model([cam, valve], couplings={"valve": co.model.Coupling("cam", 0.5, 0.1, lift)})
+    scene = scene_of(co.plot.view(model))
+    scene["model"]["bodies"][0]["q"] = 0.6
+    read = np.array(in_node("page.placed(v.model, [])", model=scene["model"])).reshape(-1, 3)
+    (tip,) = [bar[1] for bar in scene["recordings"][0]["segments"][0]["bars"] if bar[4] == "tip"]
+    assert np.abs(read[:, 1] - (0.5 * 0.6**2 + 0.1)).min() < 1e-4
+    assert read[tip, 1] == pytest.approx(0.5 * 0.6**2 + 0.1, abs=1e-4)
+
+
 def figure_of(model: co.Model, *postures: np.ndarray) -> Skeleton:
     q = ca.SX.sym("q", model.n)
     function = ca.Function("places", [q], [places(model, q)])

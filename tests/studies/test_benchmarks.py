@@ -22,6 +22,7 @@ import colloc.studies.benchmarks.phases
 import colloc.studies.benchmarks.random_starts
 import colloc.studies.benchmarks.robots
 import colloc.studies.benchmarks.scaling
+import colloc.studies.benchmarks.skeletons
 import colloc.studies.benchmarks.tie_break
 import colloc.studies.benchmarks.waiting
 from colloc.studies.benchmarks.gap import Look, look
@@ -88,6 +89,23 @@ def test_robots_of_files_are_those_of_their_programs(tmp_path, capsys):
     assert "nearest, 1 follow" in table
     assert "refused" in table
     assert "free" in table
+
+
+def test_skeletons_of_files_are_those_of_opensim(tmp_path, capsys):
+    """Two files of this project's own, and what is none; compared where OpenSim is installed."""
+    for name in ("leg", "old"):
+        text = (Path(__file__).parents[1] / "formats" / "osim" / f"{name}.osim").read_text()
+        (tmp_path / f"{name}.osim").write_text(text)
+    (tmp_path / "none.osim").write_text("<OpenSimDocument>")
+    file = tmp_path / "numbers.json"
+    numbers = colloc.studies.benchmarks.skeletons.main(["--folder", str(tmp_path), "--json", str(file)])
+    assert json.loads(file.read_text()) == numbers
+    counts = [numbers[f"skeletons.{key}"] for key in ("files", "read", "refused")]
+    assert counts == [3, 2, 1]
+    assert numbers["skeletons.compared"] in (0, 2)
+    for quantity in colloc.studies.benchmarks.skeletons.QUANTITIES:
+        assert numbers[f"skeletons.error.{quantity.replace(' ', '_')}"] < 1e-12
+    assert "refused" in capsys.readouterr().out
 
 
 def test_callbacks_are_those_of_plain_casadi(tmp_path):

@@ -1,14 +1,27 @@
 """OpenSim as the second opinion, in a process of its own: it brings a CasADi that does not live beside another."""
 
 import importlib.util
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 needs_opensim = pytest.mark.skipif(importlib.util.find_spec("opensim") is None, reason="needs the package opensim")
+
+
+def ask_opensim(states: dict[str, list[dict[str, Any]]], folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """What OpenSim makes of files of its own at states by the names of coordinates: see the peer's module."""
+    (folder / "states.json").write_text(json.dumps(states))
+    peer = importlib.util.find_spec("colloc.studies.benchmarks.opensim_peer")
+    assert peer is not None
+    arguments = [sys.executable, str(peer.origin), "states.json", "answers.json"]
+    process = subprocess.run(arguments, cwd=folder, capture_output=True, text=True)
+    assert process.returncode == 0, process.stdout + process.stderr
+    return json.loads((folder / "answers.json").read_text())
 
 
 def run_opensim(script: str, folder: Path) -> str:

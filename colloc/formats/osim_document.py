@@ -1,0 +1,190 @@
+"""Files of OpenSim as components by their paths, in either of the two ways in which its versions write them.
+
+Since version 4 a component names others by paths, as /bodyset/femur or ../femur_offset. Versions 2 and 3 have joints
+inside the bodies they carry, and name bodies and coordinates.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from xml.etree.ElementTree import Element
+
+import casadi as ca
+import numpy as np
+
+from colloc.formats.xml import numbers_in, read_root, wrong
+from colloc.model.coupling import Coupling
+from colloc.model.functions import CubicSpline, Polynomial
+from colloc.support.checks import InputError, shortened
+
+OLDEST, NEW = 20001, 40000  # versions: the first that is read, and the first with paths
+_BETWEEN = range(30500, NEW)  # unreleased ways of writing paths
+_SETS = {
+    "BodySet": "bodyset", "JointSet": "jointset", "ConstraintSet": "constraintset", "ForceSet": "forceset",
+    "MarkerSet": "markerset", "ContactGeometrySet": "contactgeometryset", "ControllerSet": "controllerset",
+    "ProbeSet": "probeset", "ComponentSet": "componentset",
+}  # fmt: skip
+_FUNCTIONS = ("Constant", "LinearFunction", "PolynomialFunction", "SimmSpline", "MultiplierFunction")
+_OUT_OF_DATE = "load it in OpenSim 4 and save it again, as by opensim.Model(path).printToXML(path)"
+
+
+class Component(NamedTuple):
+    """An element of the file that is a part of the model."""
+
+    path: str
+    element: Element
+
+    @property
+    def name(self) -> str:
+        """What it goes by."""
+        return self.path.rsplit("/", 1)[-1]
+
+
+class PlacedFrame(NamedTuple):
+    """A frame fixed in a body, or in the world."""
+
+    body: str | None
+    placement: ca.SX
+
+
+class OsimDocument:
+    """The components of a file by their paths; InputError for one that is none or of a version not read."""
+
+    def __init__(self, path: str | os.PathLike[str]):
+        root = read_root(path, "model of OpenSim", "OpenSimDocument")
+        version = root.get("Version", "")
+        if not version.isdigit() or int(version) < OLDEST or int(version) in _BETWEEN:
+            raise wrong(root, f"the file is of version {version or 'none'} of OpenSim's format: {_OUT_OF_DATE}")
+        self.old = int(version) < NEW
+        models = root.findall("Model")
+        if len(models) != 1:
+            raise wrong(
+                root, f"a file of OpenSim has one <Model>, got {', '.join(child.tag for child in root) or 'none'}"
+            )
+        self.model = models[0]
+        defaults = [] if (of_kinds := self.model.find("defaults")) is None else list(of_kinds)
+        self._defaults = {element.tag: element for element in (*root.findall("defaults/*"), *defaults)}
+        self.parts: dict[str, Component] = {}
+        for component in self._components():
+            if component.path in self.parts:
+                raise wrong(component.element, f"two components are {component.path!r}; names must be unique")
+            self.parts[component.path] = component
+
+    def _components(self) -> Iterator[Component]:
+        for child in self.model:
+            place = "" if child.tag == "components" else f"/{child.get('name') or _SETS.get(child.tag, '')}"
+            listed = child if child.tag == "components" else child.find("objects")
+            if child.tag != "components" and child.tag not in _SETS:
+                continue
+            for element in [] if listed is None else listed:
+                yield from self._within(place, element)
+
+    def _within(self, place: str, element: Any) -> Iterator[Component]:
+        """A component and those that it owns: frames, coordinates, and in old versions the joint of a body."""
+        path = f"{place}/{element.get('name') or f'{element.tag}_in_line_{element.line}'}"
+        yield Component(path, element)
+        for owned in ("frames", "components", "coordinates", "CoordinateSet/objects"):
+            for child in element.findall(f"{owned}/*"):
+                yield from self._within(path, child)
+        for child in element.findall("Joint/*") if self.old else ():
+            yield from self._within("/jointset", child)
+
+    def all(self, *tags: str) -> Iterator[Component]:
+        """Components of some kinds, in the order of the file."""
+        return (part for part in self.parts.values() if part.element.tag in tags)
+
+    def socket(self, owner: Component, name: str, old: str = "") -> str:
+        """Path of the component that another names, as it does now or in an element that old versions have."""
+        text = (owner.element.findtext(f"socket_{name}") or (old and owner.element.findtext(old)) or "").strip()
+        if not text:
+            raise wrong(owner.element, f"{owner.path!r} names no {name.replace('_', ' ')}")
+        return self.resolved(owner, text)
+
+    def resolved(self, owner: Component, text: str) -> str:
+        """A path, made absolute; a mere name is looked for inside the owner, beside it, and among the bodies."""
+        if text.lstrip("/") == "ground" or text.endswith("/ground"):
+            return "/ground"
+        places = (
+            [text] if text.startswith("/") else [f"{owner.path}/{text}", f"{owner.path}/../{text}", f"/bodyset/{text}"]
+        )
+        if self.old and "/" not in text:  # a body's, though joints may have the same
+            places = places[-1:]
+        for place in map(posixpath.normpath, places):
+            if place in self.parts:
+                return place
+        raise wrong(owner.element, f"{owner.path!r} names {text!r}, which the file does not have")
+
+    def value(self, owner: Component, tag: str, default: str = "") -> str:
+        """The text of a property: its own, that of the file's defaults of its kind, or OpenSim's."""
+        for element in (owner.element, self._defaults.get(owner.element.tag)):
+            child = None if element is None else element.find(tag)
+            if child is not None and (child.text or "").strip():
+                return (child.text or "").strip()
+        return default
+
+    def numbers(self, owner: Component, tag: str, count: int, default: str | None = None) -> np.ndarray:
+        """The numbers of a property, likewise, shape (count,)."""
+        own = owner.element if owner.element.find(tag) is not None else self._defaults.get(owner.element.tag)
+        return numbers_in(owner.element if own is None else own, tag, count, f"{owner.path!r}", default)
+
+    def number(self, owner: Component, tag: str, default: float | None = None) -> float:
+        """One number of a property."""
+        return float(self.numbers(owner, tag, 1, None if default is None else repr(default))[0])
+
+    def flag(self, owner: Component, tag: str) -> bool:
+        """Whether a property is there and true."""
+        return self.value(owner, tag).lower() == "true"
+
+
+def coupling_of(function: Element, coordinate: str, what: str) -> Coupling:
+    """A function as what it makes of a coordinate; a constant one has the ratio zero.
+
+    InputError for what has kinks, as a piecewise linear function, which no motion passes, and for kinds unknown.
+    """
+    kind = function.tag
+    if kind == "Constant":
+        return Coupling(coordinate, 0.0, float(numbers_in(function, "value", 1, what, "0")[0]))
+    if kind == "LinearFunction":
+        slope, intercept = numbers_in(function, "coefficients", 2, what).tolist()
+        return Coupling(coordinate, slope, intercept)
+    if kind == "PolynomialFunction":
+        coefficients = numbers_in(function, "coefficients", None, what)[::-1].tolist()
+        while len(coefficients) > 1 and not coefficients[-1]:
+            coefficients.pop()
+        if len(coefficients) < 3:
+            return Coupling(coordinate, *[*coefficients, 0.0][1::-1])
+        return Coupling(coordinate, curve=Polynomial(coefficients))
+    if kind in ("SimmSpline", "NaturalCubicSpline", "natCubicSpline", "PiecewiseLinearFunction"):
+        return _through_points(function, coordinate, what)
+    if kind == "MultiplierFunction":
+        inner = coupling_of(function_in(function, what, "function"), coordinate, what)
+        scale = float(numbers_in(function, "scale", 1, what, "1")[0])
+        return Coupling(coordinate, scale * inner.ratio, scale * inner.offset, inner.curve)
+    raise wrong(function, f"{what} is a {kind}; what can be read: {', '.join(_FUNCTIONS)}")
+
+
+def _through_points(function: Element, coordinate: str, what: str) -> Coupling:
+    x, y = (numbers_in(function, axis, None, what) for axis in "xy")
+    if x.size == y.size and (y == y[0]).all():
+        return Coupling(coordinate, 0.0, float(y[0]))
+    if x.size == y.size == 2 and x[0] < x[1]:
+        slope = float((y[1] - y[0]) / (x[1] - x[0]))
+        return Coupling(coordinate, slope, float(y[0]) - slope * float(x[0]))
+    if function.tag == "PiecewiseLinearFunction":
+        raise wrong(function, f"{what} is piecewise linear: nothing passes its kinks; make it a SimmSpline")
+    try:
+        return Coupling(coordinate, curve=CubicSpline(x, y))
+    except InputError as error:
+        raise wrong(function, f"{what}: {error}") from None
+
+
+def function_in(owner: Element, what: str, *tags: str) -> Element:
+    """The function that an element holds, itself or in a child of these tags."""
+    holders = [child for tag in tags for child in owner.findall(tag)]
+    functions = [child for holder in holders for child in holder]
+    if len(functions) != 1:
+        raise wrong(owner, f"{what} must have one function, got {shortened([f.tag for f in functions]) or 'none'}")
+    return functions[0]

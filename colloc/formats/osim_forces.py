@@ -1,0 +1,224 @@
+"""What pulls and pushes in OpenSim's files: muscles with their paths, contact, actuators of coordinates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from colloc.formats.contact_data import ContactLaw, ContactShape
+from colloc.formats.muscle_data import MuscleData, PathPoint
+from colloc.formats.osim_document import Component, OsimDocument, PlacedFrame, coupling_of, function_in
+from colloc.formats.reading import Notes
+from colloc.formats.xml import lines_of
+from colloc.model.coupling import Coupling
+from colloc.model.transforms import homogeneous, rotation_about
+from colloc.support.checks import InputError, unknown_name
+
+# Time constants of activation and deactivation [s], and the least excitation, by the kinds of muscles that have any.
+_MUSCLES: Mapping[str, tuple[float | None, float | None, float]] = {
+    "Thelen2003Muscle": (0.015, 0.05, 0.01),
+    "Millard2012EquilibriumMuscle": (0.01, 0.04, 0.01),
+    "DeGrooteFregly2016Muscle": (0.015, 0.06, 0.0),
+    "Millard2012AccelerationMuscle": (None, None, 0.0),
+    "RigidTendonMuscle": (None, None, 0.0),
+    "Schutte1993Muscle": (None, None, 0.0),
+    "Schutte1993Muscle_Deprecated": (None, None, 0.0),
+    "Delp1990Muscle": (None, None, 0.0),
+    "Delp1990Muscle_Deprecated": (None, None, 0.0),
+}
+_POINTS = {"PathPoint", "ConditionalPathPoint", "MovingPathPoint"}
+_SHAPES = {"ContactSphere": "sphere", "ContactHalfSpace": "half-space"}
+_LAWS = ("SmoothSphereHalfSpaceForce", "HuntCrossleyForce")
+_ACTUATORS = ("CoordinateActuator", "ActivationCoordinateActuator")
+_WITHIN = 1e-5  # rad or m, by which OpenSim's conditional points are there beyond their range
+
+
+class OsimForces:
+    """Reads forces by the frames and coordinates of their file."""
+
+    known = (*_MUSCLES, *_SHAPES, *_LAWS, *_ACTUATORS)
+
+    def __init__(
+        self,
+        document: OsimDocument,
+        notes: Notes,
+        frame: Callable[[Component, str], PlacedFrame],
+        coordinates: Mapping[str, Component],
+    ):
+        self._document, self._notes, self._frame, self._coordinates = document, notes, frame, coordinates
+
+    def torque_limits(self) -> dict[str, tuple[float, float]]:
+        """What coordinate actuators can do, by the names of coordinates."""
+        document, limits = self._document, dict[str, tuple[float, float]]()
+        for part in document.all(*_ACTUATORS):
+            with lines_of(part.element):
+                name = document.value(part, "coordinate")
+                if name not in self._coordinates:
+                    raise unknown_name(f"coordinate (of actuator {part.name!r})", name, self._coordinates)
+                force = document.number(part, "optimal_force", 1.0)
+                ends = [self._control(part, "min", -math.inf), self._control(part, "max", math.inf)]
+                low, high = sorted(force * end for end in ends) if force else (0.0, 0.0)
+                old = limits.get(name, (0.0, 0.0))
+                limits[name] = (old[0] + low, old[1] + high)
+                if part.element.tag != _ACTUATORS[0]:
+                    self._notes.leave_out("activation", "coordinate actuators", part.name)
+        return limits
+
+    def _control(self, part: Component, side: str, default: float) -> float:
+        """Least or largest control, which may be infinite."""
+        endless = self._document.value(part, f"{side}_control", "inf").lower().lstrip("+-") in ("inf", "infinity")
+        return default if endless else self._document.number(part, f"{side}_control")
+
+    def muscles(self, dependent: Mapping[str, Coupling], held: Mapping[str, float]) -> Iterator[MuscleData]:
+        """Muscles in the order of the file.
+
+        Dependent coordinates that are no joints, and those that are held, are replaced by what they follow or are.
+        """
+        for part in self._document.all(*_MUSCLES):
+            with lines_of(part.element):
+                yield self._muscle(part, dependent, held)
+
+    def _muscle(self, part: Component, dependent: Mapping[str, Coupling], held: Mapping[str, float]) -> MuscleData:
+        document, kind = self._document, part.element.tag
+        activation, deactivation, least = _MUSCLES[kind]
+        path = part.element.find("GeometryPath")
+        if path is None:
+            self._notes.leave_out("path by functions", "muscles", part.name)
+        points = [] if path is None else path.findall("PathPointSet/objects/*")
+        if any(point.find(".//PiecewiseLinearFunction") is not None for point in points):
+            self._notes.leave_out("path with points that move in straight pieces", "muscles", part.name)
+            points = []
+        named = [Component(f"{part.path}/{point.get('name', '')}", point) for point in points]
+        read = [self._point(part, point, dependent, held) for point in named]
+        surfaces = [] if path is None else path.findall("PathWrapSet/objects/*")
+        wraps = [surface.findtext("wrap_object", "").strip() for surface in surfaces]
+        if wraps:
+            self._notes.leave_out("wrapping of paths", "muscles, which go straight from point to point,", part.name)
+        for tag in ("isDisabled", "ignore_activation_dynamics"):
+            if document.flag(part, tag):
+                self._notes.leave_out(f"<{tag}>", "muscles", part.name)
+        number = document.number
+        return MuscleData(
+            part.name,
+            kind,
+            number(part, "max_isometric_force", 1000.0),
+            number(part, "optimal_fiber_length", 0.1),
+            number(part, "tendon_slack_length", 0.2),
+            number(part, "pennation_angle_at_optimal", number(part, "pennation_angle", 0.0)),
+            number(part, "max_contraction_velocity", 10.0),
+            None if activation is None else number(part, "activation_time_constant", activation),
+            None if deactivation is None else number(part, "deactivation_time_constant", deactivation),
+            document.flag(part, "ignore_tendon_compliance") or kind == "RigidTendonMuscle",
+            (number(part, "min_control", least), number(part, "max_control", 1.0)),
+            tuple(point for point in read if point is not None),
+            tuple(wraps),
+        )
+
+    def _point(
+        self, muscle: Component, point: Component, dependent: Mapping[str, Coupling], held: Mapping[str, float]
+    ) -> PathPoint | None:
+        """A point of a path; None for one that is never there."""
+        document, kind = self._document, point.element.tag
+        with lines_of(point.element):
+            if kind not in _POINTS:
+                raise InputError(
+                    f"a point of muscle {muscle.name!r} is a {kind}; what can be read: {', '.join(sorted(_POINTS))}"
+                )
+            frame = self._frame(point, document.socket(point, "parent_frame", "body"))
+            if kind == "MovingPathPoint":
+                return PathPoint(frame.body, self._moving(muscle, point, frame, dependent, held))
+            local = ca.vertcat(ca.SX(ca.DM(document.numbers(point, "location", 3, "0 0 0"))), 1)
+            place = tuple(np.array(ca.DM(frame.placement @ local)).ravel()[:3].tolist())
+            if kind == "PathPoint":
+                return PathPoint(frame.body, place)
+            low, high = document.numbers(point, "range", 2).tolist()
+            coordinate = self._coordinate(point, "coordinate")
+            low, high = low - _WITHIN, high + _WITHIN
+            if coordinate in held:
+                return PathPoint(frame.body, place) if low <= held[coordinate] <= high else None
+            leading = dependent.get(coordinate)
+            if leading is not None and (leading.curve is not None or not leading.ratio):
+                self._notes.leave_out(
+                    "condition on a coordinate that follows by a curve", "points of muscles", point.path
+                )
+                return PathPoint(frame.body, place)
+            if leading is not None:
+                low, high = sorted((end - leading.offset) / leading.ratio for end in (low, high))
+                coordinate = leading.joint
+            return PathPoint(frame.body, place, coordinate, (low, high))
+
+    def _moving(
+        self,
+        muscle: Component,
+        point: Component,
+        frame: PlacedFrame,
+        dependent: Mapping[str, Coupling],
+        held: Mapping[str, float],
+    ) -> tuple[float | Coupling, ...]:
+        """Where a point moves in its body, as long as coordinates are within their ranges."""
+        place = np.array(ca.DM(frame.placement))
+        if not np.array_equal(place[:3, :3], np.eye(3)):
+            raise InputError(f"a moving point of muscle {muscle.name!r} is in a frame that is turned in its body")
+        entries: list[float | Coupling] = []
+        for axis, shift in zip("xyz", place[:3, 3].tolist(), strict=True):
+            what = f"{axis}_location of {point.path!r}"
+            coordinate = self._coordinate(point, f"{axis}_coordinate")
+            coupling = coupling_of(function_in(point.element, what, f"{axis}_location"), coordinate, what)
+            coupling = Coupling(coordinate, coupling.ratio, coupling.offset + shift, coupling.curve)
+            if coordinate in dependent:
+                coupling = coupling.after(dependent[coordinate])
+            if coupling.joint in held:
+                entries.append(float(coupling.derivatives(ca.SX(held[coupling.joint]), 0)[0]))
+            else:
+                entries.append(coupling if coupling.ratio else coupling.offset)
+        return tuple(entries)
+
+    def _coordinate(self, owner: Component, name: str) -> str:
+        """Name of the coordinate that a point depends on."""
+        text = owner.element.findtext(f"socket_{name}") or owner.element.findtext(name) or ""
+        coordinate = text.strip().rsplit("/", 1)[-1]
+        if coordinate not in self._coordinates:
+            raise unknown_name(f"coordinate (of {owner.path!r})", coordinate, self._coordinates)
+        return coordinate
+
+    def shapes(self) -> Iterator[ContactShape]:
+        """Spheres and half-spaces."""
+        document = self._document
+        for part in document.all(*_SHAPES):
+            with lines_of(part.element):
+                frame = self._frame(part, document.socket(part, "frame", "body_name"))
+                rotation = ca.SX.eye(3)
+                for axis, angle in enumerate(document.numbers(part, "orientation", 3, "0 0 0").tolist()):
+                    rotation = rotation @ rotation_about(axis, ca.SX(angle))
+                offset = homogeneous(rotation, ca.SX(ca.DM(document.numbers(part, "location", 3, "0 0 0"))))
+                kind = _SHAPES[part.element.tag]
+                radius = document.number(part, "radius", 0.0) if kind == "sphere" else None
+                yield ContactShape(part.name, kind, frame.body, np.array(ca.DM(frame.placement @ offset)), radius)
+
+    def laws(self) -> Iterator[ContactLaw]:
+        """Forces between spheres and half-spaces."""
+        for part in self._document.all(*_LAWS):
+            numbers = dict[str, float]()
+            shapes: list[str] = []
+            for element in part.element.iter():
+                text = (element.text or "").strip()
+                if element.tag in ("socket_sphere", "socket_half_space", "geometry"):
+                    shapes += _shape_names(element.tag, text)
+                elif (value := _number(text)) is not None and not len(element):
+                    numbers[element.tag] = value
+            yield ContactLaw(part.name, part.element.tag, tuple(shapes), numbers)
+
+
+def _shape_names(tag: str, text: str) -> list[str]:
+    return text.split() if tag == "geometry" else [text.rsplit("/", 1)[-1]]
+
+
+def _number(text: str) -> Any:
+    try:
+        return float(text)
+    except ValueError:
+        return None
