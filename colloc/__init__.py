@@ -114,7 +114,8 @@ _PACKAGES = {
     "model": "Coupling CubicSpline Friction Joint PointMotion Polynomial point_motion reach",
     "muscles": (
         "HUMAN_JOINTS OPENSIM PUBLISHED Cylinder Fibers LengthPolynomial MetabolicRate Muscle MuscleCurves MusclePath "
-        "Muscles PassiveTorque Sphere ViaPoint activation_rate activation_rows fit_lengths"
+        "Muscles PassiveTorque Sphere ViaPoint activation_rate activation_rows fit_lengths "
+        "from_file"
     ),
     "optimality": (
         "ActiveLimit Arc Arcs Certificate Costates Derivative Explanation Relaxation Sensitivity arcs certify costates "

@@ -126,7 +126,7 @@ class MusclePath(Portable):
 
     def __call__(self, now: Instant) -> ca.SX:
         """From origin to insertion at an instant, SX, scalar [m]; a function of positions alone."""
-        now = _others_at_rest(now, self.crossed(now.model))
+        now = replace(now, q=others_at_rest(now.model, now.q, self.crossed(now.model)))
         total, last, surface = ca.SX(0), None, None
         for point in self.points:
             if not isinstance(point, ViaPoint):
@@ -142,14 +142,18 @@ class MusclePath(Portable):
     def crossed(self, model: Model) -> list[int]:
         """Numbers of the coordinates on which the length depends: of joints between its bodies, and of its points."""
         points = [point for point in self.points if isinstance(point, ViaPoint)]
-        chains = [set(_ancestors(model, point.body)) for point in self.points]
-        between = set.union(*chains) - set.intersection(*chains)
-        crossed = {index for k in between for index in range(model.n_q)[model.places[k]]}
-        crossed.update(model.joint_names.index(point.joint) for point in points if point.joint is not None)
+        crossed = between(model, [point.body for point in self.points])
+        crossed |= {model.joint_names.index(point.joint) for point in points if point.joint is not None}
         now = symbolic_instant(model)
         places = ca.vertcat(*(point.local(now) for point in points))
-        crossed.update(ca.jacobian_sparsity(places, now.q).get_triplet()[1])
-        return sorted(crossed)
+        return sorted(crossed.union(ca.jacobian_sparsity(places, now.q).get_triplet()[1]))
+
+
+def between(model: Model, bodies: Sequence[str | None]) -> set[int]:
+    """Numbers of the coordinates of joints between bodies, of which None is the world."""
+    chains = [set(_ancestors(model, body)) for body in bodies]
+    joints = set.union(*chains) - set.intersection(*chains)
+    return {index for k in joints for index in range(model.n_q)[model.places[k]]}
 
 
 def symbolic_instant(model: Model) -> Instant:
@@ -167,11 +171,11 @@ def _ancestors(model: Model, body: str | None) -> list[int]:
     return chain
 
 
-def _others_at_rest(now: Instant, crossed: Sequence[int]) -> Instant:
-    """The instant with every other coordinate at rest, so that no expression contains what cancels."""
-    q = ca.SX(now.model.neutral)
-    q[list(crossed)] = now.q[list(crossed)]
-    return replace(now, q=q)
+def others_at_rest(model: Model, q: ca.SX, crossed: Sequence[int]) -> ca.SX:
+    """Coordinates of which only those of joints that are crossed move, so that no expression has what cancels."""
+    masked = ca.SX(model.neutral)
+    masked[list(crossed)] = q[list(crossed)]
+    return masked
 
 
 def _distance(now: Instant, start: ca.SX, end: ca.SX, surface: Cylinder | Sphere | None) -> ca.SX:
