@@ -20,6 +20,7 @@ The layers, lowest first; each imports only from those listed before it:
                     at an instant, in symbols that users' functions see, and as functions of NumPy arrays (evaluator)
     problem         costs, unknowns, parameters and constraints, each of which becomes rows with names, units, bounds;
                     sequences of problems, with links between them; forces of the ground
+    muscles         paths, fibers, tendons, activation, metabolic rates; how they drive the joints in a problem
     loops           closed chains: closure, assembly, dynamics; in problems solved at every instant, or cut
     formats         models and recordings from files of other programs, and the way back
     curves          the polynomials that a motion consists of: B-splines, Hermite-Simpson, Radau
@@ -51,9 +52,9 @@ from colloc.support.version import __version__ as __version__
 if TYPE_CHECKING:  # for type checkers and editors, the table below once more
     from colloc import (
         control as control, curves as curves, descent as descent, dynamics as dynamics, formats as formats,
-        kernels as kernels, loops as loops, model as model, optimality as optimality, plot as plot, problem as problem,
-        refinement as refinement, solution as solution, solver as solver, storage as storage, support as support,
-        sweeps as sweeps, transcription as transcription,
+        kernels as kernels, loops as loops, model as model, muscles as muscles, optimality as optimality, plot as plot,
+        problem as problem, refinement as refinement, solution as solution, solver as solver, storage as storage,
+        support as support, sweeps as sweeps, transcription as transcription,
     )
     from colloc.curves import BSpline as BSpline, HermiteSimpson as HermiteSimpson, Radau as Radau
     from colloc.dynamics.evaluator import Evaluator as Evaluator
@@ -111,12 +112,17 @@ _PACKAGES = {
     "kernels": "Compile CompileWarning",
     "loops": "",
     "model": "Coupling CubicSpline Friction Joint PointMotion Polynomial point_motion reach",
+    "muscles": (
+        "HUMAN_JOINTS OPENSIM PUBLISHED Cylinder Fibers LengthPolynomial MetabolicRate Muscle MuscleCurves MusclePath "
+        "Muscles PassiveTorque Sphere ViaPoint activation_rate activation_rows fit_lengths "
+        "from_file"
+    ),
     "optimality": (
         "ActiveLimit Arc Arcs Certificate Costates Derivative Explanation Relaxation Sensitivity arcs certify costates "
         "explain sensitivity"
     ),
     "plot": "",
-    "problem": "Cost Instant Parametrised ground parametrised",
+    "problem": "ContactSphere Cost Instant Parametrised ground parametrised",
     "refinement": "Iteration SolutionWarning tie_break",
     "solution": "Sample SequenceSolution Verification",
     "solver": "Hessian Iterate Nlpsol Outcome ScaledNLP Solver Start Status",

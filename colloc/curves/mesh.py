@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colloc.numerics.bspline import SplineBasis
-from colloc.problem import Window
 from colloc.support.checks import InputError, as_tuple, count, finite_number, function, instance, quoted, spelt
 
 # A narrower interval is a breakpoint written twice; times on either side of it cannot be told apart.
@@ -98,17 +97,17 @@ class Points(NamedTuple):
         twice = np.append(False, (np.diff(s) < 1e-12) & (np.diff(interval) == 0))
         return Points(s[~twice], interval[~twice])
 
-    def within(self, window: Window, breakpoints: np.ndarray) -> Points:
+    def within(self, part: tuple[float, float], breakpoints: np.ndarray) -> Points:
         """The points within a part of the motion; of two sides of a breakpoint at its start or end the inner one."""
-        s, interval = self
-        inside = (s >= window.start - 1e-9) & (s <= window.end + 1e-9)
+        (s, interval), (start, end) = self, part
+        inside = (s >= start - 1e-9) & (s <= end + 1e-9)
         left = np.abs(s - breakpoints[interval + 1]) < 1e-9
         right = np.abs(s - breakpoints[interval]) < 1e-9
         twin = np.zeros(s.size, dtype=bool)
         twin[1:] |= left[:-1] & right[1:] & (np.diff(s) < 1e-9)
         twin[:-1] |= twin[1:] & left[:-1]
-        before = twin & left & (np.abs(s - window.start) < 1e-9)
-        after = twin & right & (np.abs(s - window.end) < 1e-9)
+        before = twin & left & (np.abs(s - start) < 1e-9)
+        after = twin & right & (np.abs(s - end) < 1e-9)
         return self.take(inside & ~before & ~after)
 
 

@@ -15,12 +15,14 @@ time_sets          the times at which constraints hold
 validate           arguments looked at before anything is made, and warnings of what hardly anybody means
 user_functions     errors in users' functions, in the terms of the problem
 ground             forces of the ground, shared between feet
+contact_sphere     balls on bodies that the ground pushes back
 """
 
 from typing import TYPE_CHECKING
 
 from colloc.dynamics.instant import SHARED, Instant, Slots
 from colloc.problem.conditions import Condition, Constraint, apart, at, boundary, path
+from colloc.problem.contact_sphere import ContactSphere
 from colloc.problem.cost import Cost, duration, integral, penalty, terminal
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds, bounds, final, initial
 from colloc.problem.parametrised import Parametrised, parametrised
@@ -43,6 +45,7 @@ __all__ = [
     "Condition",
     "Constraint",
     "ConstraintRows",
+    "ContactSphere",
     "Coordinates",
     "Cost",
     "EndState",

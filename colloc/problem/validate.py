@@ -12,6 +12,7 @@ import numpy as np
 from colloc.dynamics.instant import Instant, Slots
 from colloc.model import Load, Model
 from colloc.problem.conditions import Constraint
+from colloc.problem.contact_sphere import ContactSphere
 from colloc.problem.cost import Cost, Term
 from colloc.problem.joint_constraints import Bounds, EndState
 from colloc.problem.parametrised import Parametrised
@@ -93,6 +94,8 @@ def checked_list(name: str, value: Any, kind: type | UnionType) -> tuple[Any, ..
             hint = f"; unpack lists within it: {name}=[*ends, other]" if nested else ""
             if isinstance(item, Parametrised) and kind is Parameter:
                 hint = "; give its .numbers"
+            if isinstance(item, ContactSphere) and kind is Load:
+                hint = "; give its .load"
             raise InputError(f"{name} cannot contain {quoted(item)}{hint}")
     return items
 

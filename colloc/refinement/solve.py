@@ -143,7 +143,8 @@ def solve(
     cost_tolerance : float, optional
         The same of the cost alone: how much dearer than the best of its valley an answer may be; by default
         `violation_tolerance`. 1.0 where the best motion of this very curve is asked for, as where measured data are
-        followed, whose noise a finer spline would follow as well. Not beside `tol`.
+        followed, whose noise a finer spline would follow as well: then no estimate is made, which takes long for
+        motions of thousands of unknowns. Not beside `tol`.
     between : "always" or "nodes"
         Where inequalities hold: nodes are added where one is violated between them, and the NLP solved again from
         there, six times at most; or at the curve's own nodes alone.

@@ -56,9 +56,10 @@ def _causes(phase: Solution) -> list[str]:
     if phase.status is not Status.COARSE:
         return []
     error, outcome, causes = phase.error, phase.outcome, []
-    for name, source in error.sources.items():
+    for name in (name for name in error.deferred if name != "bounds"):
         tolerance = outcome.cost_tolerance if name == "cost" else outcome.tolerance
-        if name != "bounds" and source.total > tolerance:
+        source = error[name] if tolerance < 1.0 else None
+        if source is not None and source.total > tolerance:
             causes.append(f"{source.described(error.t)}, tolerance {tolerance:.1g}")
     return causes
 

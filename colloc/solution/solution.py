@@ -228,7 +228,8 @@ class BaseSolution(Named[Any], ABC):
             return Status.COARSE
         if self.error.bounds.max() > tolerance:
             return Status.VIOLATED
-        dear = self.cost_change > tolerance or self.error["cost"].total > self.outcome.cost_tolerance
+        judged = self.outcome.cost_tolerance < 1.0  # beyond, any motion will do, and no estimate is made
+        dear = self.cost_change > tolerance or (judged and self.error["cost"].total > self.outcome.cost_tolerance)
         return Status.COARSE if dear else Status.SOLVED
 
     @property

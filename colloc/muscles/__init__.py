@@ -1,0 +1,25 @@
+"""Muscles: paths, curves, tendons, activation, metabolic rates, and how they drive the joints of a model.
+
+`curves` has the four curves of a Hill muscle; `path` and `wrapping` how a muscle runs over the skeleton, `polynomial`
+its length as a polynomial of the coordinates; `muscle` is one muscle, `files` makes one of what a file says; `fibers`
+has what fibers and tendons do in a state, `activation` what precedes activation, `metabolics` what it costs,
+`passive_torque` what tissue beside muscles does. `muscles` makes of all that unknowns and constraints of a problem.
+"""
+
+from colloc.muscles.activation import activation_rate, activation_rows
+from colloc.muscles.curves import OPENSIM, PUBLISHED, MuscleCurves
+from colloc.muscles.fibers import Fibers
+from colloc.muscles.files import from_file
+from colloc.muscles.metabolics import MetabolicRate
+from colloc.muscles.muscle import Muscle
+from colloc.muscles.muscles import Muscles
+from colloc.muscles.passive_torque import HUMAN_JOINTS, PassiveTorque
+from colloc.muscles.path import MusclePath, ViaPoint
+from colloc.muscles.polynomial import LengthPolynomial, fit_lengths
+from colloc.muscles.wrapping import Cylinder, Sphere
+
+__all__ = [
+    "HUMAN_JOINTS", "OPENSIM", "PUBLISHED", "Cylinder", "Fibers", "LengthPolynomial", "MetabolicRate", "Muscle",
+    "MuscleCurves", "MusclePath", "Muscles", "PassiveTorque", "Sphere", "ViaPoint", "activation_rate",
+    "activation_rows", "fit_lengths", "from_file",
+]  # fmt: skip

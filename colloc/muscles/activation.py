@@ -1,0 +1,58 @@
+"""From excitations to activations, with time constants of rise and fall (De Groote et al. 2009, 2016; Thelen 2003)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+
+# OpenSim recommends 10 where the time constants are to be reached; as published 0.1.
+SHARPNESS = 10.0
+
+
+def activation_rate(excitation: Any, activation: Any, rise: Any, fall: Any, sharpness: float = SHARPNESS) -> Any:
+    """Time derivative of activations, explicit (De Groote et al. 2016, equations 1 and 2).
+
+    Parameters
+    ----------
+    excitation, activation : SX, DM or float, shape (m,)
+    rise, fall : SX, DM or float, shape (m,) [s]
+        Time constants of activation and of deactivation.
+    sharpness : float
+        Of the change between the two as the excitation passes the activation.
+
+    Returns
+    -------
+    SX, DM or float, shape (m,) [1/s]
+
+    Examples
+    --------
+    >>> round(co.muscles.activation_rate(1.0, 0.2, 0.015, 0.060), 2)  # 1/s
+    66.67
+    """
+    share = 0.5 * ca.tanh(sharpness * (excitation - activation))
+    slowing = 0.5 + 1.5 * activation
+    return ((share + 0.5) / (rise * slowing) + (0.5 - share) * slowing / fall) * (excitation - activation)
+
+
+def activation_rows(rate: Any, activation: Any, rise: Any, fall: Any) -> ca.SX:
+    """Rows that are not negative where some excitation from 0 to 1 has this rate (De Groote et al. 2009, equation 8).
+
+    Linear in rate and activation, and no excitation is needed: in every muscle the fall must not be faster than
+    deactivation, nor the rise than activation.
+
+    Parameters
+    ----------
+    rate, activation : SX or DM, shape (m,) [1/s], [1]
+    rise, fall : SX, DM or float, shape (m,) [s]
+
+    Returns
+    -------
+    SX, shape (2 m,) [1/s]
+
+    Examples
+    --------
+    >>> co.muscles.activation_rows(0.0, 0.5, 0.015, 0.060)
+    SX([8.33333, 33.3333])
+    """
+    return ca.vertcat(ca.SX(rate + activation / fall), ca.SX((1 - activation) / rise - rate))

@@ -1,0 +1,165 @@
+"""Curves of muscle and tendon as smooth functions (De Groote et al. 2016, Ann. Biomed. Eng. 44, equations 1 to 6).
+
+All are elementwise functions of SX, DM or floats. Lengths of fibers are in optimal fiber lengths, those of tendons in
+slack lengths, forces in maximal isometric forces, velocities in maximal shortening velocities, positive as the fiber
+lengthens.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import exp, log
+from typing import Any
+
+import casadi as ca
+
+from colloc.support.checks import InputError, finite_number, spelt
+from colloc.support.pickling import Portable
+
+
+@spelt
+@dataclass(frozen=True)
+class MuscleCurves(Portable):
+    """The four curves of a Hill muscle, by their constants.
+
+    Parameters
+    ----------
+    active : three tuples (b1, b2, b3, b4)
+        Heights, centers, widths and skewness of the three bells whose sum is the active force.
+    velocity : (e1, e2, e3, e4)
+        Of e1 asinh(e2 v + e3) + e4.
+    passive : (growth, offset, scale)
+        Of (exp(growth (l - 1)) - offset) / scale.
+    tendon : (growth, factor, length, offset)
+        Of factor exp(growth (l - length)) - offset.
+
+    See Also
+    --------
+    PUBLISHED, OPENSIM : The two sets of constants in use.
+
+    Examples
+    --------
+    >>> curves = co.muscles.OPENSIM
+    >>> round(curves.active_force(1.0), 6), round(curves.force_velocity(0.0), 6)
+    (1.0, 1.0)
+    """
+
+    active: tuple[tuple[float, float, float, float], ...]
+    velocity: tuple[float, float, float, float]
+    passive: tuple[float, float, float]
+    tendon: tuple[float, float, float, float]
+
+    def active_force(self, length: Any) -> Any:
+        """Isometric force of the fully active fiber at a length.
+
+        >>> round(co.muscles.OPENSIM.active_force(0.9), 6)
+        0.937123
+        """
+        return sum(b1 * ca.exp(-0.5 * ((length - b2) / (b3 + b4 * length)) ** 2) for b1, b2, b3, b4 in self.active)
+
+    def passive_force(self, length: Any) -> Any:
+        """Force of the fiber that is not active at a length.
+
+        >>> round(co.muscles.OPENSIM.passive_force(1.2), 6)
+        0.069401
+        """
+        growth, offset, scale = self.passive
+        return (ca.exp(growth * (length - 1)) - offset) / scale
+
+    def force_velocity(self, velocity: Any) -> Any:
+        """Factor of the active force at a velocity.
+
+        >>> round(co.muscles.OPENSIM.force_velocity(-0.2), 6)
+        0.544952
+        """
+        e1, e2, e3, e4 = self.velocity
+        return e1 * ca.asinh(e2 * velocity + e3) + e4
+
+    def tendon_force(self, length: Any) -> Any:
+        """Force of the tendon at a length.
+
+        >>> round(co.muscles.OPENSIM.tendon_force(1.03), 6)
+        0.399031
+        """
+        growth, factor, center, offset = self.tendon
+        return factor * ca.exp(growth * (length - center)) - offset
+
+    def tendon_length(self, force: Any) -> Any:
+        """Length of the tendon at a force, which is over minus the curve's offset.
+
+        >>> round(co.muscles.OPENSIM.tendon_length(1.0), 3)  # 4.9 % longer than slack
+        1.049
+        """
+        growth, factor, center, offset = self.tendon
+        return ca.log((force + offset) / factor) / growth + center
+
+    def tendon_stiffness(self, force: Any) -> Any:
+        """Slope of the tendon's force by its length, at a force.
+
+        >>> round(co.muscles.OPENSIM.tendon_stiffness(1.0), 1)
+        43.9
+        """
+        growth, _, _, offset = self.tendon
+        return growth * (force + offset)
+
+    def tendon_energy(self, force: Any) -> Any:
+        """Integral of the tendon's force from the length at which it is zero to that at a force, in F0 slack lengths.
+
+        >>> round(co.muscles.OPENSIM.tendon_energy(1.0), 4)
+        0.0175
+        """
+        growth, _, _, offset = self.tendon
+        return force / growth - offset * ca.log((force + offset) / offset) / growth
+
+    def with_tendon(self, *, strain: float | None = None, growth: float | None = None) -> MuscleCurves:
+        """These curves with a tendon of another stiffness, whose force at slack length stays what it is.
+
+        Parameters
+        ----------
+        strain : float
+            At the maximal isometric force: 0.049 of OpenSim's curves.
+        growth : float
+            In its place the exponent: 35 as published.
+
+        Examples
+        --------
+        >>> compliant = co.muscles.OPENSIM.with_tendon(strain=0.1)
+        >>> round(compliant.tendon_length(1.0), 6)
+        1.1
+        """
+        if (strain is None) == (growth is None):
+            raise InputError("a tendon has a strain at the maximal force or a growth, one of them")
+        _, factor, center, _ = self.tendon
+        slack = float(self.tendon_force(1.0))
+        if growth is None:
+            strain = finite_number("strain of the tendon", strain, positive=True)
+            growth = log((1 - slack) / factor + 1) / (1 + strain - center)
+            for _ in range(
+                _ROUNDS
+            ):  # 1 - slack = factor (exp(growth (1 + strain - center)) - exp(growth (1 - center)))
+                growth = log((1 - slack) / factor + exp(growth * (1 - center))) / (1 + strain - center)
+        growth = finite_number("growth of the tendon", growth, positive=True)
+        return replace(self, tendon=(growth, factor, center, factor * exp(growth * (1 - center)) - slack))
+
+
+_ROUNDS = 30  # each leaves about a tenth of the error, and none where the center is 1
+
+#: As published, and as predictive simulations have used it since (Falisse et al. 2019, J. R. Soc. Interface 16).
+PUBLISHED = MuscleCurves(
+    active=(
+        (0.8144834783430084, 1.0550334289705745, 0.16238457359957373, 0.06330344846546464),
+        (0.43300498439264734, 0.7167754133977603, -0.029947116970695593, 0.20035684729618783),
+        (0.1, 1.0, 0.3535533905932738, 0.0),
+    ),
+    velocity=(-0.31832343689912745, -8.14915604347525, -0.3741215086478631, 0.8856440599150038),
+    passive=(4 / 0.6, 1 - 0.9951720500061686, 53.598150033144236),
+    tendon=(35.0, 0.2, 0.995, 0.25),
+)
+
+#: As OpenSim's DeGrooteFregly2016Muscle has it: the curves meet their end points to rounding.
+OPENSIM = MuscleCurves(
+    active=((0.8150671134243542, *PUBLISHED.active[0][1:]), *PUBLISHED.active[1:]),
+    velocity=(-0.3211346127989808, -8.149, -0.374, 0.8825327733249912),
+    passive=(4 / 0.6, exp(4 / 0.6 * (0.2 - 1)), exp(4.0) - exp(4 / 0.6 * (0.2 - 1))),
+    tendon=(log(1.2 / 0.2) / 0.049, 0.2, 1.0, 0.2),
+)

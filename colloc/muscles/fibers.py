@@ -1,0 +1,142 @@
+"""State of fibers and tendons, from lengths and activations: with rigid tendons, or with compliant ones.
+
+Everything is a column with an entry for each muscle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import casadi as ca
+
+from colloc.muscles.muscle import Muscle
+
+
+class Fibers(NamedTuple):
+    """What muscles do at an instant, SX, each shape (m,).
+
+    Lengths and velocities are those of the fibers, along them; forces of the fibers as well.
+
+    Parameters
+    ----------
+    activation : SX
+    path_length, path_velocity : SX [m], [m/s]
+        Of muscle and tendon together; velocities are positive as they lengthen.
+    tendon_length, tendon_velocity : SX [m], [m/s]
+    length, velocity : SX [m], [m/s]
+    cosine : SX
+        Of the pennation angle.
+    active_force, passive_force, damping_force : SX [N]
+    tendon_force : SX [N]
+        With a rigid tendon the fibers' along it; with a compliant one the state.
+
+    See Also
+    --------
+    Muscles.fibers : Gives them at an instant.
+
+    Examples
+    --------
+    >>> flexor = co.muscles.Muscle("flexor", lambda now: 0.4 - 0.03 * now.q[1], 900.0, 0.15, 0.22)
+    >>> reserves = {"shoulder": 50.0, "elbow": 50.0}  # N m
+    >>> arm = co.muscles.Muscles(two_link(), [flexor], activation="instantaneous", reserves=reserves)
+    >>> effort = co.integral(lambda now: ca.sumsqr(now.activation) + ca.sumsqr(now.reserve))
+    >>> ends = co.initial(q=(0.0, 0.2), qd=0.0), co.final(q=(0.0, 1.0), qd=0.0)
+    >>> bend = co.Problem(arm.model, 0.5, effort, [*ends, *arm.constraints], unknowns=arm.unknowns)
+    >>> bent = co.solve(bend, co.BSpline(20))
+    >>> bent.evaluate(lambda now: arm.fibers(now).length, [0.0, 0.5]).round(3)  # m
+    array([0.174, 0.15 ])
+    """
+
+    activation: ca.SX
+    path_length: ca.SX
+    path_velocity: ca.SX
+    tendon_length: ca.SX
+    tendon_velocity: ca.SX
+    length: ca.SX
+    velocity: ca.SX
+    cosine: ca.SX
+    active_force: ca.SX
+    passive_force: ca.SX
+    damping_force: ca.SX
+    tendon_force: ca.SX
+
+    @property
+    def force(self) -> ca.SX:
+        """Of the whole fiber, along it [N]."""
+        return self.active_force + self.passive_force + self.damping_force
+
+    @property
+    def fiber_power(self) -> ca.SX:
+        """That the fibers' forces deliver as they shorten [W]."""
+        return -self.force * self.velocity
+
+    @property
+    def tendon_power(self) -> ca.SX:
+        """That the tendons deliver as they shorten [W]."""
+        return -self.tendon_force * self.tendon_velocity
+
+
+class Numbers:
+    """The numbers of several muscles in columns, and their curves."""
+
+    def __init__(self, muscles: Sequence[Muscle]):
+        self._muscles = muscles
+        self.force, self.fiber, self.slack, self.pennation = (
+            self.column(name)
+            for name in ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation")
+        )
+        self.max_velocity = self.fiber * self.column("max_velocity")  # m/s
+
+    def column(self, name: str) -> ca.SX:
+        """One of the muscles' numbers."""
+        return ca.vertcat(*(ca.SX(getattr(muscle, name)) for muscle in self._muscles))
+
+    def curve(self, name: str, values: ca.SX) -> ca.SX:
+        """A curve of each muscle at its value."""
+        pairs = zip(self._muscles, ca.vertsplit(values), strict=True)
+        return ca.vertcat(*(getattr(muscle.curves, name)(value) for muscle, value in pairs))
+
+
+def with_rigid_tendon(numbers: Numbers, activation: ca.SX, length: ca.SX, velocity: ca.SX) -> Fibers:
+    """Tendons at slack length: the fibers follow the path, and the tendon force is theirs."""
+    along = length - numbers.slack  # of the fiber, along the tendon
+    fibers = _fibers(numbers, activation, length, velocity, along, velocity)
+    return fibers._replace(
+        tendon_length=numbers.slack, tendon_velocity=ca.SX(*length.shape), tendon_force=fibers.force * fibers.cosine
+    )
+
+
+def with_compliant_tendon(
+    numbers: Numbers, activation: ca.SX, length: ca.SX, velocity: ca.SX, tension: ca.SX, tension_rate: ca.SX
+) -> Fibers:
+    """Tendons as long as their tension, in maximal isometric forces, makes them; the fibers have what is left.
+
+    The two forces agree where `imbalance` is zero.
+    """
+    tendon = numbers.slack * numbers.curve("tendon_length", tension)
+    tendon_velocity = numbers.slack * tension_rate / numbers.curve("tendon_stiffness", tension)
+    fibers = _fibers(numbers, activation, length, velocity, length - tendon, velocity - tendon_velocity)
+    return fibers._replace(tendon_length=tendon, tendon_velocity=tendon_velocity, tendon_force=numbers.force * tension)
+
+
+def imbalance(numbers: Numbers, fibers: Fibers) -> ca.SX:
+    """Force of the fibers along the tendon less that of the tendon, in maximal isometric forces."""
+    return (fibers.force * fibers.cosine - fibers.tendon_force) / numbers.force
+
+
+def _fibers(
+    numbers: Numbers, activation: ca.SX, length: ca.SX, velocity: ca.SX, along: ca.SX, along_velocity: ca.SX
+) -> Fibers:
+    """All but the tendon, from the fibers' projection on it."""
+    fiber_length = ca.sqrt((numbers.fiber * ca.sin(numbers.pennation)) ** 2 + along**2)
+    cosine = along / fiber_length
+    fiber_velocity = along_velocity * cosine
+    stretch, rate = fiber_length / numbers.fiber, fiber_velocity / numbers.max_velocity
+    active = activation * numbers.curve("active_force", stretch) * numbers.curve("force_velocity", rate)
+    passive, damping = numbers.curve("passive_force", stretch), numbers.column("damping") * rate
+    nothing = ca.SX(*length.shape)
+    return Fibers(
+        activation, length, velocity, nothing, nothing, fiber_length, fiber_velocity, cosine,
+        numbers.force * active, numbers.force * passive, numbers.force * damping, nothing,
+    )  # fmt: skip

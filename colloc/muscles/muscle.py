@@ -1,0 +1,89 @@
+"""One muscle: its path and the numbers of its fibers and tendon."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from colloc.dynamics.instant import Instant
+from colloc.muscles.curves import OPENSIM, MuscleCurves
+from colloc.support.checks import InputError, finite_number, function, instance, spelt, symbolic, text
+from colloc.support.pickling import Portable
+
+
+@spelt
+@dataclass(frozen=True, eq=False)
+class Muscle(Portable):
+    """A muscle with its tendon, of Hill's type: a contractile fiber beside an elastic one, in series with a tendon.
+
+    Parameters
+    ----------
+    name : str
+    path : callable
+        Length from origin to insertion as a function of the instant, SX, scalar [m]: a `MusclePath`, a
+        `LengthPolynomial`, or a function of one's own of positions alone.
+    max_isometric_force : float or SX [N]
+    optimal_fiber_length, tendon_slack_length : float or SX [m]
+    pennation : float or SX [rad]
+        Angle between fibers and tendon at the optimal fiber length; their distance from each other stays.
+    max_velocity : float [1/s]
+        Of shortening, in optimal fiber lengths.
+    damping : float
+        Force of the fiber, in maximal isometric forces, at the maximal velocity, beside its curves; keeps equations
+        regular where activation and length leave the fiber no force.
+    activation_time, deactivation_time : float [s]
+    slow_fraction : float
+        Share of slow-twitch fibers, 0 to 1, for metabolic rates.
+    specific_tension : float [Pa]
+        Isometric force of a cross-section, for the muscle's mass.
+    curves : MuscleCurves
+
+    See Also
+    --------
+    Muscles : Several of them on a model, in problems.
+
+    Examples
+    --------
+    >>> origin = co.muscles.ViaPoint(None, (0.0, 0.05, 0.0))
+    >>> insertion = co.muscles.ViaPoint("elbow", (-0.35, 0.02, 0.0))
+    >>> biceps = co.muscles.Muscle("biceps", co.muscles.MusclePath([origin, insertion]), 435.6, 0.1157, 0.2723)
+    """
+
+    name: str
+    path: Callable[[Instant], ca.SX]
+    max_isometric_force: Any
+    optimal_fiber_length: Any
+    tendon_slack_length: Any
+    pennation: Any = 0.0
+    max_velocity: float = 10.0
+    damping: float = 0.01
+    activation_time: float = 0.015
+    deactivation_time: float = 0.060
+    slow_fraction: float = 0.5
+    specific_tension: float = 0.25e6
+    curves: MuscleCurves = OPENSIM
+
+    def __post_init__(self):
+        text("name of a muscle", self.name)
+        function(f"path of muscle {self.name!r}", self.path, "a function of the instant", "now")
+        instance(f"curves of muscle {self.name!r}", self.curves, MuscleCurves)
+        for name in ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation"):
+            what = f"{name} of muscle {self.name!r}"
+            value = symbolic(what, getattr(self, name), (1, 1))
+            if value.is_constant():
+                value = finite_number(what, float(value), positive=name != "pennation")
+            object.__setattr__(self, name, value)
+        for name in ("max_velocity", "activation_time", "deactivation_time", "specific_tension"):
+            value = finite_number(f"{name} of muscle {self.name!r}", getattr(self, name), positive=True)
+            object.__setattr__(self, name, value)
+        for name, most in (("damping", 1e6), ("slow_fraction", 1.0)):
+            value = finite_number(f"{name} of muscle {self.name!r}", getattr(self, name), at_most=most)
+            if value < 0:
+                raise InputError(f"{name} of muscle {self.name!r} must not be negative, got {value:g}")
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        return f"Muscle({self.name!r})"

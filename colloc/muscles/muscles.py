@@ -1,0 +1,281 @@
+"""The muscles of a model in a problem: unknowns, equations, and what they do along a motion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from colloc.dynamics.instant import Instant
+from colloc.model import Model
+from colloc.muscles.activation import activation_rate, activation_rows
+from colloc.muscles.fibers import Fibers, Numbers, imbalance, with_compliant_tendon, with_rigid_tendon
+from colloc.muscles.metabolics import MetabolicRate, metabolic_rate, muscle_masses
+from colloc.muscles.muscle import Muscle
+from colloc.muscles.path import symbolic_instant
+from colloc.problem import Condition, State, Unknown, at, path
+from colloc.support.checks import (
+    InputError,
+    as_tuple,
+    choice,
+    finite_number,
+    function,
+    instance,
+    mapping,
+    shortened,
+    spelt,
+    unknown_name,
+)
+from colloc.support.lazy import cached_property
+from colloc.support.pickling import Portable
+
+TENDONS = ("rigid", "compliant")
+ACTIVATIONS = ("implicit", "explicit", "instantaneous")
+
+
+@spelt
+@dataclass(frozen=True, eq=False)
+class Muscles(Portable):
+    """Muscles that drive the joints of a model: what a problem needs of them, and what they do along its motion.
+
+    The torque of every joint that a muscle crosses, and of those that have a reserve or a passive torque, is what these
+    give: moment arms times tendon forces, passive torque, reserve. It is a constraint on inverse dynamics; nothing is
+    integrated but activations and, where tendons are compliant, their tension.
+
+    Parameters
+    ----------
+    model : Model
+    muscles : sequence of Muscle
+    tendons : {"rigid", "compliant"}
+        Compliant ones make the tendons' tension a state, whose equation is that fibers and tendons pull alike.
+    activation : {"implicit", "explicit", "instantaneous"}
+        What precedes activation: its rate, bounded so that there is an excitation (`activation_rows`); an excitation
+        (`activation_rate`); or nothing, activations are free signals.
+    reserves : mapping of str to float [N m, N]
+        By joint, an actuator of this size beside the muscles, whose signal lies between -1 and 1.
+    passive : mapping of str to callable
+        By joint, torque as a function of coordinate and velocity: a `PassiveTorque` or the like.
+    lower : float
+        Least activation.
+    joints : sequence of str, optional
+        Joints whose torque the muscles account for; by default those they cross and those with a reserve or a passive
+        torque.
+
+    Attributes
+    ----------
+    unknowns : list of State and Unknown
+        For a problem's `unknowns`: `activation` with `activation_rate` or `excitation`, `tension` (in maximal isometric
+        forces), `reserve`; one entry a muscle or reserve.
+    constraints : list of Condition
+        For its `subject_to`.
+
+    See Also
+    --------
+    fit_lengths : Polynomials in place of paths.
+
+    Examples
+    --------
+    >>> origin = co.muscles.ViaPoint("shoulder", (-0.3, 0.03, 0.0))
+    >>> insertion = co.muscles.ViaPoint("elbow", (-0.35, 0.02, 0.0))
+    >>> flexor = co.muscles.Muscle("flexor", co.muscles.MusclePath([origin, insertion]), 900.0, 0.15, 0.2)
+    >>> arm = co.muscles.Muscles(two_link(), [flexor], reserves={"shoulder": 50.0, "elbow": 10.0})
+    >>> [unknown.name for unknown in arm.unknowns]
+    ['activation_rate', 'activation', 'reserve']
+    """
+
+    model: Model
+    muscles: Sequence[Muscle]
+    tendons: str = "rigid"
+    activation: str = "implicit"
+    reserves: Mapping[str, float] = field(default_factory=dict)
+    passive: Mapping[str, Callable[[Any, Any], Any]] = field(default_factory=dict)
+    lower: float = 0.01
+    joints: Sequence[str] | None = None
+
+    def __post_init__(self):
+        instance("model", self.model, Model)
+        muscles = as_tuple("muscles", self.muscles)
+        for k, muscle in enumerate(muscles):
+            instance(f"muscles[{k}]", muscle, Muscle)
+        names = [muscle.name for muscle in muscles]
+        if not names or len(set(names)) < len(names):
+            raise InputError(
+                f"muscles must be one or more, each with a name of its own, got {', '.join(names) or 'none'}"
+            )
+        choice("tendons", self.tendons, TENDONS)
+        choice("activation", self.activation, ACTIVATIONS)
+        for what in ("reserves", "passive"):
+            object.__setattr__(self, what, dict(mapping(what, getattr(self, what))))
+        for joint in [*self.reserves, *self.passive, *(self.joints or ())]:
+            if joint not in self.model.joint_names:
+                raise unknown_name("joint that moves", joint, self.model.joint_names)
+        for joint, size in self.reserves.items():
+            finite_number(f"reserve of {joint!r}", size, positive=True)
+        for joint, torque in self.passive.items():
+            function(f"passive torque of {joint!r}", torque, "a function of coordinate and velocity", "q", "qd")
+        lower = finite_number("least activation", self.lower, at_most=0.99)
+        if lower < 0:
+            raise InputError(f"least activation must not be negative, got {lower:g}")
+        object.__setattr__(self, "muscles", muscles)
+
+    def __repr__(self) -> str:
+        reserves = f", reserves of {', '.join(self.reserves)}" if self.reserves else ""
+        listed = shortened(self.names, most=6)
+        return f"Muscles({listed}: {self.tendons} tendons, {self.activation} activation{reserves})"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the muscles."""
+        return tuple(muscle.name for muscle in self.muscles)
+
+    @cached_property
+    def _numbers(self) -> Numbers:
+        return Numbers(self.muscles)
+
+    @cached_property
+    def length_graph(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Coordinates as symbols, lengths of the paths and their derivatives by the coordinates."""
+        now = symbolic_instant(self.model)
+        lengths = ca.vertcat(*(self._length(muscle, now) for muscle in self.muscles))
+        if ca.depends_on(lengths, ca.vertcat(now.t, now.duration, now.qd, now.qdd, now.tau)):
+            raise InputError("the lengths of muscles must depend on positions alone")
+        return now.q, lengths, ca.jacobian(lengths, now.q)
+
+    def _length(self, muscle: Muscle, now: Instant) -> ca.SX:
+        length = ca.SX(muscle.path(now))
+        if length.shape != (1, 1):
+            raise InputError(f"path of muscle {muscle.name!r} must give a scalar, got shape {length.shape}")
+        return length
+
+    @cached_property
+    def driven(self) -> tuple[str, ...]:
+        """Joints whose torque the muscles account for."""
+        if self.joints is not None:
+            return tuple(self.joints)
+        crossed = {self.model.joint_names[k] for k in self.length_graph[2].sparsity().get_triplet()[1]}
+        return tuple(joint for joint in self.model.joint_names if joint in {*crossed, *self.reserves, *self.passive})
+
+    @cached_property
+    def unknowns(self) -> list[State | Unknown]:
+        m, lower = len(self.muscles), self.lower
+        unknowns: list[State | Unknown] = []
+        if self.activation == "instantaneous":
+            unknowns.append(Unknown("activation", m, lower, 1.0, guess=0.1))
+        elif self.activation == "implicit":
+            unknowns.append(Unknown("activation_rate", m))
+            unknowns.append(State("activation", m, rate=_stated_rate, lower=lower, upper=1.0, guess=0.1))
+        else:
+            unknowns.append(Unknown("excitation", m, lower, 1.0, guess=0.1))
+            unknowns.append(State("activation", m, rate=self._activation_rate, lower=lower, upper=1.0, guess=0.1))
+        if self.tendons == "compliant":
+            unknowns.append(State("tension", m, residual=self._imbalance, lower=1e-3, upper=5.0, guess=0.1))
+        if self.reserves:
+            unknowns.append(Unknown("reserve", len(self.reserves), -1.0, 1.0))
+        return unknowns
+
+    @cached_property
+    def constraints(self) -> list[Condition]:
+        rows = [path(self._torque_error, equals=0.0, scale=self._sizes, unit="N m", name="torque of muscles")]
+        if self.activation == "implicit":
+            rows.append(path(self._activation_rows, lower=0.0, unit="1/s", name="activation"))
+        return rows
+
+    @property
+    def _sizes(self) -> np.ndarray:
+        """Natural sizes of the driven joints' torques: a tenth of what all muscles could give at once, 1 at least."""
+        q, _, slopes = self.length_graph
+        size = ca.substitute(ca.fabs(slopes).T @ self._numbers.force / 10, q, ca.SX(self.model.neutral))
+        numeric = ca.evalf(size).full().ravel() if not ca.symvar(size) else np.ones(self.model.n)
+        rows = [self.model.joint_names.index(joint) for joint in self.driven]
+        return np.maximum(numeric, 1.0)[rows]
+
+    def steady(self, s: float = 0.0) -> Condition:
+        """Tensions that do not change at one time, a fraction of the duration: compliant tendons in a motion from rest.
+
+        Without it tendons and fibers may begin, at no cost, in a state that is gone within milliseconds.
+        """
+        if self.tendons != "compliant":
+            raise InputError('steady tensions need tendons="compliant"')
+        return at(s, lambda now: now.rate("tension"), equals=0.0, unit="1/s", name="steady tension")
+
+    def lengths(self, now: Instant) -> ca.SX:
+        """Of the paths, SX, shape (m,) [m]."""
+        return self._at(now)[0]
+
+    def moment_arms(self, now: Instant) -> ca.SX:
+        """Of every muscle about every joint, SX, shape (m, n) [m]: by how much one unit shortens it."""
+        return -self._at(now)[1]
+
+    def _at(self, now: Instant) -> tuple[ca.SX, ca.SX]:
+        q, lengths, slopes = self.length_graph
+        lengths, slopes = ca.substitute([lengths, slopes], [q], [now.q])
+        return lengths, slopes
+
+    def fibers(self, now: Instant) -> Fibers:
+        """State of fibers and tendons, see `Fibers`; for costs, constraints and `Solution.evaluate`.
+
+        Parameters
+        ----------
+        now : Instant
+        """
+        lengths, slopes = self._at(now)
+        velocities = slopes @ now.qd
+        if self.tendons == "rigid":
+            return with_rigid_tendon(self._numbers, now.activation, lengths, velocities)
+        rate = now.rate("tension")
+        return with_compliant_tendon(self._numbers, now.activation, lengths, velocities, now.tension, rate)
+
+    def tendon_forces(self, now: Instant) -> ca.SX:
+        """SX, shape (m,) [N]."""
+        return self._numbers.force * now.tension if self.tendons == "compliant" else self.fibers(now).tendon_force
+
+    def torques(self, now: Instant) -> ca.SX:
+        """Of muscles, passive tissue and reserves together on every joint, SX, shape (n,) [N m, N]."""
+        total = self.moment_arms(now).T @ self.tendon_forces(now)
+        indices = {joint: k for k, joint in enumerate(self.model.joint_names)}
+        for joint, torque in self.passive.items():
+            k = indices[joint]
+            total[k] += torque(now.q[k], now.qd[k])
+        for joint, signal in zip(self.reserves, ca.vertsplit(now.reserve) if self.reserves else (), strict=True):
+            total[indices[joint]] += self.reserves[joint] * signal
+        return total
+
+    def metabolic_rate(self, now: Instant) -> MetabolicRate:
+        """Power that each muscle turns over, see `MetabolicRate`; without an excitation, of the activation.
+
+        Add 1.2 W for each kilogram of the body for what it needs at rest.
+        """
+        excitation = now.excitation if self.activation == "explicit" else now.activation
+        return metabolic_rate(self._numbers, self.fibers(now), excitation)
+
+    @cached_property
+    def masses(self) -> np.ndarray:
+        """Of the muscles, shape (m,) [kg]: optimal fibers whose cross-section follows from the specific tension."""
+        return ca.evalf(muscle_masses(self._numbers)).full().ravel()
+
+    def tendon_energy(self, now: Instant) -> ca.SX:
+        """Stored in compliant tendons, SX, shape (m,) [J]."""
+        numbers = self._numbers
+        return numbers.force * numbers.slack * numbers.curve("tendon_energy", now.tension)
+
+    def _torque_error(self, now: Instant) -> ca.SX:
+        rows = [self.model.joint_names.index(joint) for joint in self.driven]
+        return (now.tau - self.torques(now))[rows]
+
+    def _activation_rate(self, now: Instant) -> ca.SX:
+        rise, fall = self._numbers.column("activation_time"), self._numbers.column("deactivation_time")
+        return activation_rate(now.excitation, now.activation, rise, fall)
+
+    def _activation_rows(self, now: Instant) -> ca.SX:
+        rise, fall = self._numbers.column("activation_time"), self._numbers.column("deactivation_time")
+        return activation_rows(now.activation_rate, now.activation, rise, fall)
+
+    def _imbalance(self, now: Instant) -> ca.SX:
+        return imbalance(self._numbers, self.fibers(now))
+
+
+def _stated_rate(now: Instant) -> ca.SX:
+    return now.activation_rate

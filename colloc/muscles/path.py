@@ -1,0 +1,187 @@
+"""Paths of muscles over the skeleton, and their lengths as functions of the posture.
+
+A path is straight from point to point, or runs round a surface between two of them. Moment arms are the exact
+derivatives of its length, so that forces do the work that the fibers lose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import casadi as ca
+
+from colloc.dynamics.instant import Instant
+from colloc.model import Model
+from colloc.model.transforms import inverse
+from colloc.muscles.wrapping import Cylinder, Sphere
+from colloc.support.checks import InputError, as_tuple, function, instance, interval, spelt, symbolic, text
+from colloc.support.pickling import Portable
+
+_TINY = 1e-12  # m2, beside squared lengths: a segment without length has a derivative
+
+
+@spelt
+@dataclass(frozen=True, eq=False)
+class ViaPoint(Portable):
+    """A point of a body through which a muscle passes, always or within a range of a joint's coordinate.
+
+    Parameters
+    ----------
+    body : str or None
+        None for the world.
+    position : shape (3,) or callable [m]
+        In the link frame; for a point that moves in its body a function of the instant, of its positions alone.
+    joint : str, optional
+        The joint on whose coordinate it depends whether the muscle passes here. The length jumps as the point comes
+        and goes, which no optimisation can follow: `fit_lengths` makes it smooth.
+    within : (float, float) [rad] or [m]
+        Range of that coordinate.
+
+    See Also
+    --------
+    MusclePath : What takes them.
+
+    Examples
+    --------
+    >>> behind = co.muscles.ViaPoint("elbow", (-0.38, 0.03, 0.0), joint="elbow", within=(-2.5, -0.2))
+    >>> sliding = co.muscles.ViaPoint("elbow", lambda now: ca.vertcat(-0.38, 0.03 + 0.01 * now.q[1], 0.0))
+    """
+
+    body: str | None
+    position: Any
+    joint: str | None = None
+    within: tuple[float, float] | None = None
+
+    def __post_init__(self):
+        if self.body is not None:
+            text("body of a via point", self.body)
+        if callable(self.position):
+            function("position of a via point", self.position, "a function of the instant", "now")
+        else:
+            object.__setattr__(self, "position", symbolic("position of a via point", self.position, (3, 1)))
+        if (self.joint is None) != (self.within is None):
+            raise InputError("a via point that comes and goes needs both joint and within")
+        if self.within is not None:
+            text("joint of a via point", self.joint)
+            lower, upper = interval("within of a via point", *self.within, ())
+            object.__setattr__(self, "within", (float(lower), float(upper)))
+
+    def present(self, now: Instant) -> ca.SX:
+        """1 where the muscle passes here, 0 elsewhere."""
+        if self.joint is None or self.within is None:
+            return ca.SX(1)
+        q = now.q[now.model.joint_names.index(self.joint)]
+        return ca.logic_and(q >= self.within[0], q <= self.within[1])
+
+    def place(self, now: Instant) -> ca.SX:
+        """Where it is in the world, SX, shape (3,) [m]."""
+        return self.local(now) if self.body is None else now.point(self.body, self.local(now)).position
+
+    def local(self, now: Instant) -> ca.SX:
+        """Where it is in the link frame, SX, shape (3,) [m]."""
+        return self.position if isinstance(self.position, ca.SX) else ca.SX(self.position(now))
+
+
+@spelt
+@dataclass(frozen=True, eq=False)
+class MusclePath(Portable):
+    """A path from origin to insertion: points, and surfaces between them.
+
+    Parameters
+    ----------
+    points : sequence of ViaPoint, Cylinder and Sphere
+        In the order of the path, a point first and last and before and after every surface.
+
+    See Also
+    --------
+    fit_lengths : Its length as a polynomial in the coordinates it crosses, smooth and cheaper.
+
+    Examples
+    --------
+    >>> origin = co.muscles.ViaPoint(None, (0.0, 0.05, 0.0))
+    >>> insertion = co.muscles.ViaPoint("elbow", (-0.35, 0.02, 0.0))
+    >>> path = co.muscles.MusclePath([origin, insertion])
+    >>> solution.evaluate(path, [0.0, 0.2]).round(3)  # m
+    array([0.411, 0.35 ])
+    """
+
+    points: Sequence[ViaPoint | Cylinder | Sphere]
+
+    def __post_init__(self):
+        points = as_tuple("points of a path", self.points)
+        for k, point in enumerate(points):
+            instance(f"points[{k}] of a path", point, ViaPoint | Cylinder | Sphere)
+        firm = [isinstance(point, ViaPoint) and point.within is None for point in points]
+        beside = [k for k, point in enumerate(points) if not isinstance(point, ViaPoint)]
+        if not (len(points) > 1 and firm[0] and firm[-1] and all(firm[k - 1] and firm[k + 1] for k in beside)):
+            raise InputError(
+                "a path has a ViaPoint that is always there first and last, and before and after every surface"
+            )
+        object.__setattr__(self, "points", points)
+
+    def __repr__(self) -> str:
+        return f"MusclePath({len(self.points)} points, {' to '.join(self.points[k].body or 'world' for k in (0, -1))})"
+
+    def __call__(self, now: Instant) -> ca.SX:
+        """From origin to insertion at an instant, SX, scalar [m]; a function of positions alone."""
+        now = replace(now, q=others_at_rest(now.model, now.q, self.crossed(now.model)))
+        total, last, surface = ca.SX(0), None, None
+        for point in self.points:
+            if not isinstance(point, ViaPoint):
+                surface = point
+                continue
+            place = point.place(now)
+            if last is not None:
+                total += point.present(now) * _distance(now, last, place, surface)
+            last = place if last is None or point.within is None else ca.if_else(point.present(now), place, last)
+            surface = None
+        return total
+
+    def crossed(self, model: Model) -> list[int]:
+        """Numbers of the coordinates on which the length depends: of joints between its bodies, and of its points."""
+        points = [point for point in self.points if isinstance(point, ViaPoint)]
+        crossed = between(model, [point.body for point in self.points])
+        crossed |= {model.joint_names.index(point.joint) for point in points if point.joint is not None}
+        now = symbolic_instant(model)
+        places = ca.vertcat(*(point.local(now) for point in points))
+        return sorted(crossed.union(ca.jacobian_sparsity(places, now.q).get_triplet()[1]))
+
+
+def between(model: Model, bodies: Sequence[str | None]) -> set[int]:
+    """Numbers of the coordinates of joints between bodies, of which None is the world."""
+    chains = [set(_ancestors(model, body)) for body in bodies]
+    joints = set.union(*chains) - set.intersection(*chains)
+    return {index for k in joints for index in range(model.n_q)[model.places[k]]}
+
+
+def symbolic_instant(model: Model) -> Instant:
+    """An instant of symbols."""
+    t, duration, q = ca.SX.sym("t"), ca.SX.sym("duration"), ca.SX.sym("q", model.n_q)
+    qd, qdd, tau = (ca.SX.sym(name, model.n) for name in ("qd", "qdd", "tau"))
+    return Instant(model, t, duration, q, qd, qdd, tau)
+
+
+def _ancestors(model: Model, body: str | None) -> list[int]:
+    """Numbers of a body and all bodies below it down to the world."""
+    chain = [] if body is None else [model.index(body)]
+    while chain and model.parents[chain[-1]] >= 0:
+        chain.append(model.parents[chain[-1]])
+    return chain
+
+
+def others_at_rest(model: Model, q: ca.SX, crossed: Sequence[int]) -> ca.SX:
+    """Coordinates of which only those of joints that are crossed move, so that no expression has what cancels."""
+    masked = ca.SX(model.neutral)
+    masked[list(crossed)] = q[list(crossed)]
+    return masked
+
+
+def _distance(now: Instant, start: ca.SX, end: ca.SX, surface: Cylinder | Sphere | None) -> ca.SX:
+    if surface is None:
+        return ca.sqrt(ca.sumsqr(end - start) + _TINY)
+    if surface.body is not None:
+        to_body = inverse(now.frame(surface.body))
+        start, end = (to_body[:3, :3] @ point + to_body[:3, 3] for point in (start, end))
+    return surface.length(start, end)

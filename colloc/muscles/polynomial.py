@@ -1,0 +1,230 @@
+"""Lengths of muscles as polynomials in the coordinates that they cross, fitted together with their moment arms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
+from math import prod
+
+import casadi as ca
+import numpy as np
+
+from colloc.dynamics.instant import Instant
+from colloc.model import Model
+from colloc.muscles.muscle import Muscle
+from colloc.muscles.muscles import Muscles
+from colloc.support.checks import (
+    InputError,
+    as_tuple,
+    count,
+    finite_number,
+    interval,
+    mapping,
+    pair,
+    spelt,
+    unknown_name,
+)
+from colloc.support.pickling import Portable
+
+
+@dataclass(frozen=True, eq=False)
+class LengthPolynomial(Portable):
+    """Length of a muscle as a polynomial, and how far it is from what it was fitted to.
+
+    Parameters
+    ----------
+    joints : tuple of str
+        Whose coordinates are the variables.
+    powers : ndarray, shape (terms, joints)
+    coefficients : ndarray, shape (terms,) [m]
+        Of the products of powers of (q - middle) / half.
+    middle, half : ndarray, shape (joints,) [rad, m]
+    length_error, moment_arm_error : float [m]
+        Root mean squares over the postures it was fitted to; of moment arms the largest over joints.
+
+    See Also
+    --------
+    fit_lengths : Makes them.
+
+    Examples
+    --------
+    >>> line = co.muscles.LengthPolynomial(
+    ...     ("elbow",), np.array([[0], [1]]), np.array([0.3, -0.02]), np.zeros(1), np.ones(1), 0.0, 0.0
+    ... )
+    >>> solution.evaluate(line, [0.0, 0.2]).round(3)  # m, at q = (0, -2) first
+    array([0.34 , 0.347])
+    """
+
+    joints: tuple[str, ...]
+    powers: np.ndarray
+    coefficients: np.ndarray
+    middle: np.ndarray
+    half: np.ndarray
+    length_error: float
+    moment_arm_error: float
+
+    def __repr__(self) -> str:
+        errors = f"length to {1e3 * self.length_error:.2g} mm, moment arms to {1e3 * self.moment_arm_error:.2g} mm"
+        return f"LengthPolynomial({', '.join(self.joints)}: {len(self.powers)} terms, {errors})"
+
+    def __call__(self, now: Instant) -> ca.SX:
+        """Length at an instant, SX, scalar [m]."""
+        indices = [now.model.joint_names.index(joint) for joint in self.joints]
+        variables = ca.vertsplit((now.q[indices] - ca.SX(self.middle)) / ca.SX(self.half))
+        length = ca.SX(0)
+        for coefficient, exponents in zip(self.coefficients.tolist(), self.powers.tolist(), strict=True):
+            factors = (variable**power for variable, power in zip(variables, exponents, strict=True) if power)
+            length += prod(factors, start=ca.SX(coefficient))
+        return length
+
+
+@spelt
+def fit_lengths(
+    model: Model,
+    muscles: Sequence[Muscle],
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    *,
+    length_tolerance: float = 1e-3,
+    moment_arm_tolerance: float = 1e-3,
+    max_degree: int = 9,
+    postures: int = 2000,
+    seed: int = 0,
+) -> list[Muscle]:
+    """The same muscles with polynomials for paths: smooth, and in the coordinates that each crosses alone.
+
+    Length and moment arms are fitted together to random postures; of the lowest degree that meets the tolerances those
+    terms are dropped, smallest first, that the tolerances do not need. The errors are those at as many other postures.
+
+    Parameters
+    ----------
+    model : Model
+    muscles : sequence of Muscle
+    ranges : mapping of str to (float, float), optional [rad, m]
+        By joint, where its coordinate lies; by default within the limits of the joint's position.
+    length_tolerance, moment_arm_tolerance : float [m]
+        Root mean squares over the postures, of every moment arm.
+    max_degree : int
+        Of the polynomials.
+    postures : int
+        As many to fit to.
+    seed : int
+
+    Returns
+    -------
+    list of Muscle
+        Their `path` is a `LengthPolynomial`, which has the errors.
+
+    Raises
+    ------
+    InputError
+        For a muscle that crosses a joint without a range or limits, or whose errors stay above the tolerances.
+
+    Notes
+    -----
+    As in Van den Bogert et al. 2013 (Comput. Methods Biomech. Biomed. Engin. 16) and Falisse et al. 2019.
+
+    Examples
+    --------
+    >>> origin = co.muscles.ViaPoint("shoulder", (-0.3, 0.03, 0.0))
+    >>> insertion = co.muscles.ViaPoint("elbow", (-0.35, 0.02, 0.0))
+    >>> flexor = co.muscles.Muscle("flexor", co.muscles.MusclePath([origin, insertion]), 900.0, 0.15, 0.2)
+    >>> [fitted] = co.muscles.fit_lengths(two_link(), [flexor], {"elbow": (0.0, 2.0)})
+    >>> fitted.path.joints, len(fitted.path.powers), fitted.path.moment_arm_error < 1e-3
+    (('elbow',), 4, True)
+    """
+    muscles = as_tuple("muscles", muscles)
+    length_tolerance = finite_number("length_tolerance", length_tolerance, positive=True)
+    moment_arm_tolerance = finite_number("moment_arm_tolerance", moment_arm_tolerance, positive=True)
+    count("max_degree", max_degree, at_least=1, at_most=12)
+    count("postures", postures, at_least=10)
+    lower, upper = _ranges(model, ranges)
+    shares = np.random.default_rng(seed).uniform(-1.0, 1.0, size=(2 * postures, model.n_q))
+    fitted = []
+    for muscle in muscles:
+        q, length, slopes = Muscles(model, [muscle]).length_graph
+        crossed = sorted(set(slopes.sparsity().get_triplet()[1]))
+        for joint in (model.joint_names[k] for k in crossed if not np.isfinite(upper[k] - lower[k])):
+            raise InputError(f"muscle {muscle.name!r} crosses {joint!r}, which needs a range or limits of position")
+        middle, half = (upper[crossed] + lower[crossed]) / 2, (upper[crossed] - lower[crossed]) / 2
+        scales = middle, half
+        x = shares[:, crossed]
+        tolerances = np.array([length_tolerance, *np.full(len(crossed), moment_arm_tolerance)])
+        posture = np.tile(model.neutral, (len(x), 1))
+        posture[:, crossed] = middle + half * x
+        values = ca.Function("length", [q], [ca.vertcat(length, slopes[crossed].T)]).map(len(x))(posture.T).full().T
+        values[:, 1:] *= half  # by x, as the polynomial is
+        joints = tuple(model.joint_names[k] for k in crossed)
+        fitted.append(replace(muscle, path=_fit(muscle.name, joints, x, values, scales, tolerances, max_degree)))
+    return fitted
+
+
+def _ranges(model: Model, ranges: Mapping[str, tuple[float, float]] | None) -> tuple[np.ndarray, np.ndarray]:
+    """Of every coordinate; infinite where neither ranges nor limits say."""
+    lower, upper = (side.copy() for side in model.limits("position"))
+    for joint, ends in mapping("ranges", ranges or {}).items():
+        if joint not in model.joint_names:
+            raise unknown_name("joint that moves", joint, model.joint_names)
+        k = model.joint_names.index(joint)
+        lower[k], upper[k] = interval(f"range of {joint!r}", *pair(f"range of {joint!r}", ends), ())
+    return lower, upper
+
+
+def _fit(
+    name: str,
+    joints: tuple[str, ...],
+    x: np.ndarray,
+    values: np.ndarray,
+    scales: tuple[np.ndarray, np.ndarray],
+    tolerances: np.ndarray,
+    max_degree: int,
+) -> LengthPolynomial:
+    """To half of the samples x and of values, their lengths and derivatives by x; the errors are those at the rest."""
+    middle, half = scales
+    weights = np.hstack([1.0, 1 / half])  # derivatives by coordinates, in metres, as lengths are
+    fit, rest = slice(len(x) // 2), slice(len(x) // 2, None)
+    errors = np.full(len(weights), np.inf)
+    for degree in range(1, max_degree + 1):
+        powers = _powers(len(joints), degree)
+        q, r = np.linalg.qr((_terms(powers, x[fit]) * weights[:, None]).reshape(-1, len(powers)))
+        right = q.T @ (values[fit] * weights).ravel()
+        test = _terms(powers, x[rest]) * weights[:, None]
+
+        def fitted(kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            coefficients = np.linalg.lstsq(r[:, kept], right, rcond=None)[0]  # noqa: B023
+            deviations = test[:, :, kept] @ coefficients - values[rest] * weights  # noqa: B023
+            return coefficients, np.sqrt(np.mean(deviations**2, axis=0))
+
+        kept = np.arange(len(powers))
+        coefficients, errors = fitted(kept)
+        if (errors > tolerances).any():
+            continue
+        while len(kept) > 1:
+            fewer = np.delete(kept, np.argmin(np.abs(coefficients)))
+            fewer_coefficients, fewer_errors = fitted(fewer)
+            if (fewer_errors > tolerances).any():
+                break
+            kept, coefficients, errors = fewer, fewer_coefficients, fewer_errors
+        length_error, arm_error = float(errors[0]), float(errors[1:].max(initial=0.0))
+        return LengthPolynomial(joints, powers[kept], coefficients, middle, half, length_error, arm_error)
+    raise InputError(
+        f"the length of muscle {name!r} is no polynomial of degree {max_degree} to {tolerances[0]:g} m and its moment "
+        f"arms to {tolerances[1]:g} m: errors of {errors[0]:.2g} m and {errors[1:].max():.2g} m; allow more, or narrow "
+        f"the ranges of {', '.join(joints)}"
+    )
+
+
+def _powers(variables: int, degree: int) -> np.ndarray:
+    """Exponents of all products of up to so many factors, shape (terms, variables)."""
+    factors = (c for d in range(degree + 1) for c in combinations_with_replacement(range(variables), d))
+    return np.array([[chosen.count(k) for k in range(variables)] for chosen in factors])
+
+
+def _terms(powers: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Products of powers at the samples x, and their derivatives, shape (P, 1 + k, terms)."""
+    columns = [np.prod(x[:, None, :] ** powers, axis=2)]
+    for k in range(powers.shape[1]):
+        lower = powers.copy()
+        lower[:, k] = np.maximum(lower[:, k] - 1, 0)
+        columns.append(powers[:, k] * np.prod(x[:, None, :] ** lower, axis=2))
+    return np.stack(columns, axis=1)

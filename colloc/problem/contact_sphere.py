@@ -1,0 +1,137 @@
+"""A ball on a body that meets the ground y = 0: a smooth contact force, found rather than stated.
+
+Hertz's force of the indentation with Hunt and Crossley's dissipation (1975, J. Appl. Mech. 42) and Stribeck's friction,
+made smooth as by Serrancoli et al. (2019, IEEE Trans. Neural Syst. Rehabil. Eng. 27): it acts a little before the ball
+touches, and never vanishes wholly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from colloc.dynamics import Wrench
+from colloc.dynamics.instant import Instant
+from colloc.model import Load
+from colloc.support.checks import InputError, finite_number, spelt, symbolic, text
+from colloc.support.pickling import Portable
+
+_SMALL = 1e-5  # m2 beside squared indentations, m2/s2 beside squared velocities
+_STEEPNESS = 300.0, 50.0  # of the transitions in depth [1/m] and in velocity [s/m]
+_CORNER = 10  # power of the mean that stands for the smaller of two
+
+
+@spelt
+@dataclass(frozen=True, eq=False)
+class ContactSphere(Portable):
+    """A ball on a body that the ground y = 0 pushes back and rubs.
+
+    Parameters
+    ----------
+    body : str
+    center : shape (3,) [m]
+        In the link frame.
+    radius : float [m]
+    stiffness : float [Pa]
+        Modulus E of the plane strain; the force of an indentation d is sqrt(2 R) / 3 E d^(3/2).
+    dissipation : float [s/m]
+        The force is 1 + 3/2 of this times the velocity of indentation as large.
+    static_friction, dynamic_friction, viscous_friction : float, float, float [s/m]
+        Coefficients: at the transition velocity, far above it, and what is added for each m/s.
+    transition_velocity : float [m/s]
+        Of slipping, below which friction grows with it: a body at rest on a slope creeps.
+    name : str, optional
+        The body's by default.
+
+    Attributes
+    ----------
+    load : Load
+        For a problem's `loads`.
+
+    See Also
+    --------
+    colloc.problem.ground : Forces of feet whose contact is stated, and what a wrench says.
+
+    Notes
+    -----
+    Where the published friction has a corner, at the transition velocity, a mean of power 10 takes the place of the
+    smaller of two: 7 % less there, less than 1 % beyond 1.4 times the velocity or below 0.7 of it.
+
+    Examples
+    --------
+    >>> heel = co.problem.ContactSphere("elbow", (0.0, 0.0, 0.0), radius=0.05, stiffness=1e6)
+    >>> force = solution.evaluate(lambda now: heel.wrench(now).force, [0.0, 0.1])  # N
+    >>> force.shape
+    (2, 3)
+    """
+
+    body: str
+    center: Any
+    radius: float
+    stiffness: float = 1e6
+    dissipation: float = 2.0
+    static_friction: float = 0.8
+    dynamic_friction: float = 0.8
+    viscous_friction: float = 0.5
+    transition_velocity: float = 0.2
+    name: str | None = None
+
+    def __post_init__(self):
+        text("body of a contact sphere", self.body)
+        object.__setattr__(self, "center", symbolic("center of a contact sphere", self.center, (3, 1)))
+        object.__setattr__(
+            self, "name", self.body if self.name is None else text("name of a contact sphere", self.name)
+        )
+        for name in ("radius", "stiffness", "dissipation", "transition_velocity"):
+            value = finite_number(f"{name} of contact sphere {self.name!r}", getattr(self, name), positive=True)
+            object.__setattr__(self, name, value)
+        for name in ("static_friction", "dynamic_friction", "viscous_friction"):
+            value = finite_number(f"{name} of contact sphere {self.name!r}", getattr(self, name))
+            if value < 0:
+                raise InputError(f"{name} of contact sphere {self.name!r} must not be negative, got {value:g}")
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        return f"ContactSphere({self.name!r}, radius {self.radius:g} m)"
+
+    @property
+    def load(self) -> Load:
+        return Load(self.body, self.force, point=self._touching)
+
+    def wrench(self, now: Instant) -> Wrench:
+        """Force of the ground and its moment about the world's origin."""
+        force = self.force(now)
+        return Wrench(force, ca.cross(now.point(self.body, self._touching(now)).position, force))
+
+    def indentation(self, now: Instant) -> ca.SX:
+        """Depth of the ball's lowest point below the ground, SX, scalar [m]; negative above it."""
+        return self.radius - now.point(self.body, self.center).position[1]
+
+    def force(self, now: Instant) -> ca.SX:
+        """Of the ground on the ball, SX, shape (3,) [N], in the world."""
+        depth, velocity = self.indentation(now), now.point(self.body, self._touching(now)).velocity
+        normal = self._normal(depth, -velocity[1])
+        slip = ca.vertcat(velocity[0], 0, velocity[2])
+        speed = ca.sqrt(ca.sumsqr(slip) + _SMALL)
+        return ca.vertcat(0, normal, 0) - normal * self._friction(speed) * slip / speed
+
+    def _touching(self, now: Instant) -> ca.SX:
+        """Where the force acts, in the link frame: midway between the undeformed surfaces of ball and ground."""
+        below = self.radius - self.indentation(now) / 2
+        return self.center - now.rotation(self.body).T @ ca.vertcat(0, below, 0)
+
+    def _normal(self, depth: ca.SX, rate: ca.SX) -> ca.SX:
+        hertz = 2**0.5 / 3 * self.stiffness * self.radius**0.5 * (depth**2 + _SMALL) ** 0.75
+        touching = 0.5 + 0.5 * ca.tanh(_STEEPNESS[0] * depth)
+        least = -2 / (3 * self.dissipation)  # the velocity at which the dissipation would pull
+        pushing = 0.5 + 0.5 * ca.tanh(_STEEPNESS[1] * (rate - least))
+        return hertz * touching * (1 + 1.5 * self.dissipation * rate) * pushing
+
+    def _friction(self, speed: ca.SX) -> ca.SX:
+        """Coefficient of friction at a speed of slipping."""
+        ratio = speed / self.transition_velocity
+        capped = ratio * (1 + ratio**_CORNER) ** (-1 / _CORNER)
+        falling = self.dynamic_friction + 2 * (self.static_friction - self.dynamic_friction) / (1 + ratio**2)
+        return capped * falling + self.viscous_friction * speed

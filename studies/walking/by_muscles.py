@@ -1,0 +1,267 @@
+"""Does a planar human with 18 muscles walk when nothing is asked but to get on, with little excitation?
+
+Half a stride of the walker with muscles at 1.2 m/s, symmetric: the other half is its mirror image. Feet are balls that
+the ground pushes back, so that neither contacts nor their times are stated, no motion is followed, and the first guess
+is two legs that swing as sines. The cost is that of OpenSim Moco's example of predicted walking (Dembia et al. 2020,
+PLOS Comput. Biol. 16): cubed excitations over the distance, with rigid tendons and explicit activation.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+from matplotlib.axes import Axes
+
+import colloc as co
+from colloc.models.muscle_walker import MuscleWalker, muscle_walker
+from colloc.plot.figure import new_figure
+from colloc.plot.style import BLUE, FADE, MUTED, ORANGE, dress, styled
+from colloc.studies.reporting import Option, Row, arguments, finish, table
+
+SPEED = 1.2  # m/s
+STEP = 0.47  # s, half a stride of the first guess
+INTERVALS, ROUNDS = 12, 8
+LIMITS = {  # beside those of the model: a person who walks, not one who jumps or crawls [rad, m]
+    "pelvis_tilt": (-0.35, 0.17),
+    "lumbar": (0.0, 0.44),
+    "pelvis_ty": (0.75, 1.25),
+    "knee_angle_r": (-1.2, 0.0),
+    "knee_angle_l": (-1.2, 0.0),
+}
+LUMBAR = 50.0  # N m, of the motor in place of the trunk's muscles
+LINES = {  # of the drawing: frames of bodies from the trunk to the toes
+    "r": ["torso", "pelvis", "femur_r", "tibia_r", "talus_r", "calcn_r", "toes_r"],
+    "l": ["pelvis", "femur_l", "tibia_l", "talus_l", "calcn_l", "toes_l"],
+}
+TRUNK = 0.6  # m, drawn above the joint of the trunk
+STANDS = 0.05  # of body weight: a foot that carries more is on the ground
+
+
+class Walk(NamedTuple):
+    """A problem with the muscles that drive it."""
+
+    walker: MuscleWalker
+    muscles: co.muscles.Muscles
+    problem: co.Problem
+
+
+def walk(speed: float = SPEED) -> Walk:
+    """Half a stride at a mean speed [m/s], with as little excitation for its distance as can be."""
+    walker = muscle_walker()
+    muscles = co.muscles.Muscles(walker.model, walker.muscles, activation="explicit", reserves={"lumbar": LUMBAR})
+    joints, names = walker.model.joint_names, muscles.names
+    mirror, other = mirrored(joints), mirrored(names)
+    forward = joints.index("pelvis_tx")
+
+    def effort(now: co.problem.Instant) -> ca.SX:
+        return 10.0 * (ca.sum1(now.excitation**3) + ca.sumsqr(now.reserve)) / (speed * now.duration)
+
+    def posture(start: co.problem.Instant, end: co.problem.Instant) -> ca.SX:
+        rest = [k for k in range(len(joints)) if k != forward]
+        return ca.vertcat((end.q - start.q[mirror])[rest], end.qd - start.qd[mirror])
+
+    problem = co.Problem(
+        walker.model,
+        co.Free(0.4, 0.6, guess=0.47),
+        co.integral(effort),
+        [
+            co.initial(q={"pelvis_tx": 0.0}),
+            co.boundary(
+                lambda start, end: end.q[forward] - speed * end.duration, equals=0.0, unit="m", name="distance"
+            ),
+            co.boundary(posture, equals=0.0, name="symmetry of the motion"),
+            co.boundary(
+                lambda start, end: end.activation - start.activation[other], equals=0.0, name="symmetry of activations"
+            ),
+            co.path(lambda now: now.tau[:3], equals=0.0, scale=(300.0, 300.0, 100.0), name="nothing holds the pelvis"),
+            co.bounds(q=LIMITS),
+            *muscles.constraints,
+        ],
+        unknowns=muscles.unknowns,
+        loads=[sphere.load for sphere in walker.spheres],
+    )
+    return Walk(walker, muscles, problem)
+
+
+def mirrored(names: Sequence[str]) -> list[int]:
+    """Number of every name's counterpart on the other side."""
+    swapped = {"_r": "_l", "_l": "_r"}
+    return [names.index(name[:-2] + swapped.get(name[-2:], name[-2:])) for name in names]
+
+
+def swinging(walker: MuscleWalker, speed: float, duration: float) -> co.transcription.Keyframes:
+    """The first guess: the right leg swings forward with its knee bent, the left one back, on feet that touch."""
+    joints, q = walker.model.joint_names, ca.SX.sym("q", walker.model.n)
+    places = [
+        co.model.point_motion(walker.model, sphere.body, sphere.center, q=q).position for sphere in walker.spheres
+    ]
+    depths = [sphere.radius - place[1] for sphere, place in zip(walker.spheres, places, strict=True)]
+    depth = ca.Function("depth", [q], [ca.mmax(ca.vertcat(*depths))])
+    postures = {}
+    for s in np.linspace(0.0, 1.0, 9):
+        swing = 0.35 * np.cos(np.pi * s)
+        posture = dict.fromkeys(joints, 0.0) | {
+            "pelvis_tx": speed * duration * s,
+            "pelvis_ty": 0.93,
+            "pelvis_tilt": -0.1,
+            "lumbar": 0.1,
+            "hip_flexion_r": 0.1 - swing,
+            "hip_flexion_l": 0.1 + swing,
+            "knee_angle_r": -0.1 - 0.9 * np.sin(np.pi * s) ** 2,
+            "knee_angle_l": -0.2,
+        }
+        posture["pelvis_ty"] += float(depth(list(posture.values()))) - 0.012  # m, as deep as a foot that stands
+        postures[float(s)] = list(posture.values())
+    return co.keyframes(postures)
+
+
+def halved(solution: co.Solution) -> co.Radau:
+    """A grid whose intervals are halved where they have more than half their share of the tolerated error."""
+    ends, error = solution.nlp.grid.basis.breakpoints, solution.error
+    per_interval = np.maximum(error["equations"].per_interval, error["dynamics"].per_interval)
+    coarse = per_interval > solution.outcome.tolerance / (2 * per_interval.size)
+    return co.Radau(breakpoints=np.sort([*ends, *((ends[:-1] + ends[1:]) / 2)[coarse]]))
+
+
+def stride(walk: Walk, solution: co.Solution, t: np.ndarray) -> dict[str, np.ndarray]:
+    """Quantities of a leg over a stride, by name: its stance, the mirror image of the left one's, then its swing."""
+    muscles, weight = walk.muscles, weight_of(walk.walker.model)
+    now = solution.at(t)
+    mirror, other = mirrored(walk.walker.model.joint_names), mirrored(muscles.names)
+    feet = {side: [s for s in walk.walker.spheres if str(s.name).endswith(f"_{side}")] for side in ("r", "l")}
+    force = {
+        side: solution.evaluate(lambda now, feet=feet[side]: sum(s.force(now) for s in feet), t) / weight
+        for side in feet
+    }
+    heat = solution.evaluate(lambda now: ca.sum1(muscles.metabolic_rate(now).total), t)
+    return {
+        "q": np.vstack([now.q[:, mirror], now.q]),
+        "activation": np.vstack([now.activation[:, other], now.activation]),
+        "force": np.vstack([force["l"], force["r"]]),
+        "heat": np.concatenate([heat, heat]),
+    }
+
+
+def weight_of(model: co.Model) -> float:
+    """Of the whole body [N]."""
+    return sum(float(body.mass) for body in model.bodies) * 9.80665
+
+
+def measures(walk: Walk, solution: co.Solution, speed: float) -> dict[str, float]:
+    """What is known of people who walk: times, forces, angles, energy."""
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    t = solution.duration * (nodes + 1) / 2
+    whole, model = stride(walk, solution, t), walk.walker.model
+    mass = weight_of(model) / 9.80665
+    upward, share = whole["force"][:, 1], np.tile(weights / 4, 2)  # of the stride
+    knee = np.degrees(whole["q"][:, model.joint_names.index("knee_angle_r")])
+    rate = share @ whole["heat"] + 1.2 * mass  # W, with the body at rest
+    return {
+        "strides_per_second": 1 / (2 * solution.duration),
+        "step_length": speed * solution.duration,  # m
+        "stance": float(100 * share @ (upward > STANDS)),  # % of the stride
+        "peak_force": float(upward.max()),  # of body weight
+        "braking": float(-whole["force"][:, 0].min()),
+        "propulsion": float(whole["force"][:, 0].max()),
+        "knee_flexion": float(-knee.min()),  # degrees
+        "cost_of_transport": float(rate / mass / speed),  # J/kg/m
+        "mean_force": float(2 * share @ upward),  # of body weight, both feet: 1 if physics holds
+    }
+
+
+@styled
+def draw(walk: Walk, solution: co.Solution, file: str) -> None:
+    """The walker side by side, the ground's force, and the activations of one leg over a stride."""
+    figure = new_figure(figsize=(11.0, 8.2))
+    top, bottom = figure.subfigures(2, 1, height_ratios=(1.0, 1.5), squeeze=False)[:, 0]
+    strip(top.subplots(), walk, solution)
+    t = np.linspace(0.0, solution.duration, 200)
+    whole, percent = stride(walk, solution, t), np.linspace(0.0, 100.0, 2 * t.size)
+    strike = t.size + int(np.argmax(whole["force"][t.size :, 1] > STANDS))
+    whole = {name: np.roll(values, -strike, axis=0) for name, values in whole.items()}
+    top = 1.1 * whole["activation"].max()
+    axes = bottom.subplots(2, 5, sharex=True).ravel()
+    for row, name, color in ((1, "upward", BLUE), (0, "forward", ORANGE)):
+        axes[0].plot(percent, whole["force"][:, row], color=color, label=name)
+    dress(axes[0], "", "")
+    axes[0].set_title("force of the ground / weight", fontsize=9)
+    axes[0].legend(fontsize=8, frameon=False)
+    for k, (ax, name) in enumerate(zip(axes[1:], walk.muscles.names, strict=False)):
+        ax.fill_between(percent, whole["activation"][:, k], color=BLUE, alpha=0.25, linewidth=0)
+        ax.plot(percent, whole["activation"][:, k], color=BLUE, linewidth=1.2)
+        ax.set_title(name.removesuffix("_r").replace("_", " "), fontsize=9)
+        ax.set_ylim(0, top)
+        dress(ax, "% of the stride, from heel strike" if k == 6 else "", "")
+    co.plot.save_figure(figure, file)
+
+
+def strip(ax: Axes, walk: Walk, solution: co.Solution) -> None:
+    """The walker side by side at nine times, the right leg dark."""
+    times = np.linspace(0.0, solution.duration, 9)
+    for k, t in enumerate(times):
+        for side, bodies in LINES.items():
+            places = [
+                solution.evaluate(lambda now, body=body: now.point(body).position, float(t))[:2] for body in bodies
+            ]
+            if side == "r":
+                head = solution.evaluate(lambda now: now.point("torso", (0.0, TRUNK, 0.0)).position, float(t))[:2]
+                places.insert(0, head)
+            x, y = np.array(places).T
+            ax.plot(x + 0.55 * k, y, color=BLUE if side == "r" else FADE(0.5), linewidth=2.2 if side == "r" else 1.4)
+    ax.axhline(0.0, color=MUTED, linewidth=0.8)
+    ax.set_aspect("equal")
+    start = solution.q[0, 0]
+    ax.set_xticks(
+        start + 0.55 * np.arange(times.size) + np.interp(times, solution.t, solution.q[:, 0]) - start,
+        [f"{t:.2f} s" for t in times],
+    )
+    dress(ax, "", "y [m]")
+    ax.grid(False, axis="x")
+
+
+def main(argv: Sequence[str] | None = None) -> dict[str, float]:
+    """Run the study; see --help."""
+    speed = Option("speed", SPEED, "m/s", above=0.0)
+    args = arguments("walking.by_muscles", __doc__, argv, quick="a coarse grid", options=[speed])
+    made, begin = walk(args.speed), time.perf_counter()
+    # The walk of a grid is asked for, and errors between its nodes; the distance from the best takes longer than both.
+    options = {"cost_tolerance": 1.0, "ipopt": {"max_iter": 1000}, "progress": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # of grids to be halved
+        guess = swinging(made.walker, args.speed, STEP)
+        solution = co.solve(made.problem, co.Radau(INTERVALS), guess=guess, **options)
+        numbers = {"first.cost": solution.cost, "first.iterations": float(solution.iterations)}
+        numbers["first.seconds"] = time.perf_counter() - begin
+        for _ in range(0 if args.quick else ROUNDS):
+            if solution.success:
+                break
+            solution = co.solve(made.problem, halved(solution), guess=solution, **options)
+    numbers |= {"cost": solution.cost, "solved": float(solution.success), "error": float(solution.error.untrue)}
+    numbers |= {"unknowns": float(solution.x.size), "seconds": time.perf_counter() - begin}
+    numbers |= measures(made, solution, args.speed)
+    predicted = "Falisse et al. 2022, predicted in 3-D at 1.33 m/s"
+    rows = [
+        Row("cost", numbers["cost"]),
+        Row("strides a second [Hz]", numbers["strides_per_second"], 0.907, predicted),
+        Row("stance [% of the stride]", numbers["stance"], 59.0, predicted),
+        Row("greatest force of the ground [weight]", numbers["peak_force"], 1.19, predicted),
+        Row("knee flexion [degrees]", numbers["knee_flexion"], 60.0, predicted),
+        Row("cost of transport [J/kg/m]", numbers["cost_of_transport"], 4.20, predicted),
+    ]
+    notes = [
+        f"  {numbers['first.iterations']:.0f} iterations and {numbers['first.seconds']:.0f} s to the first walk, on "
+        f"{INTERVALS} intervals; {numbers['unknowns']:.0f} unknowns and {numbers['seconds']:.0f} s to the last, "
+        f"{solution.status.value}"
+    ]
+    print(table(args.question, rows, notes))
+    draw(made, solution, args.figure)
+    return finish(args, numbers, solution)
+
+
+if __name__ == "__main__":
+    main()

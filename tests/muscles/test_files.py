@@ -1,0 +1,49 @@
+"""Muscles of what OpenSim's files say of them."""
+
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import colloc as co
+from colloc.muscles.path import symbolic_instant
+
+LEG = Path(__file__).parents[1] / "formats" / "osim" / "leg.osim"
+
+
+def test_lengths_numbers_and_moment_arms():
+    reading = co.formats.from_osim(LEG)
+    model = reading.model
+    muscles = co.muscles.Muscles(model, [co.muscles.from_file(record) for record in reading.muscles])
+    now, h = symbolic_instant(model), 1e-6
+    f = ca.Function("f", [now.q], [muscles.lengths(now), muscles.moment_arms(now)])
+    rng = np.random.default_rng(0)
+    q = rng.uniform(-0.4, 0.4, model.n_q)
+    for k, record in enumerate(reading.muscles):
+        assert muscles.muscles[k].max_isometric_force == record.max_isometric_force
+        value = ca.Function("length", [now.q], [record.length(model, now.q)])
+        assert float(f(q)[0][k]) == pytest.approx(float(value(q)), rel=1e-12)
+        for j in range(model.n_q):
+            step = h * np.eye(model.n_q)[j]
+            slope = float(value(q + step) - value(q - step)) / (2 * h)
+            assert float(f(q)[1][k, j]) == pytest.approx(-slope, abs=1e-8)
+
+
+def test_polynomials_of_the_joints_that_it_crosses_alone():
+    """Not of those that move the whole body, on which the file's lengths depend by rounding alone."""
+    reading = co.formats.from_osim(LEG)
+    record = next(record for record in reading.muscles if record.name == "gastroc")
+    muscles = co.muscles.Muscles(reading.model, [co.muscles.from_file(record)])
+    moved = {reading.model.position_names[k] for k in muscles.length_graph[2].sparsity().get_triplet()[1]}
+    assert moved
+    assert not any("pelvis" in joint for joint in moved)
+
+
+def test_numbers_of_ones_own():
+    record = co.formats.from_osim(LEG).muscles[0]
+    stronger = co.muscles.from_file(record, max_isometric_force=2.0 * record.max_isometric_force, damping=0.1)
+    assert stronger.max_isometric_force == 2.0 * record.max_isometric_force
+    assert stronger.damping == 0.1
+    with pytest.raises(co.InputError, match="no argument of Muscle named 'force'"):
+        co.muscles.from_file(record, force=1.0)

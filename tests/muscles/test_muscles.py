@@ -1,0 +1,146 @@
+"""Muscles in problems: what they need, what they give along a motion, and what a reader of numbers computes anew."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import colloc as co
+from colloc.models.two_link import two_link
+
+MODEL = two_link()
+V = co.muscles.ViaPoint
+RANGES = {"shoulder": (-0.5, 1.2), "elbow": (0.0, 2.2)}
+RESERVES = {"shoulder": 10.0, "elbow": 10.0}
+
+
+def arm() -> list[co.muscles.Muscle]:
+    """A flexor and an extensor a joint, with polynomials for paths."""
+    upper, lower = ("shoulder", (-0.3, 0.03, 0.0)), ("shoulder", (-0.3, -0.03, 0.0))
+    round_elbow = co.muscles.Cylinder("shoulder", (0, 0, 0), (0, 0, 1), 0.03)
+    round_shoulder = co.muscles.Cylinder(None, (0, 0, 0), (0, 0, 1), 0.03)
+    paths = {
+        "elbow_flexor": ([V(*upper), V("elbow", (-0.35, 0.02, 0.0))], 1200.0, 0.15, 0.20),
+        "elbow_extensor": ([V(*lower), round_elbow, V("elbow", (-0.35, -0.02, 0.0))], 1200.0, 0.15, 0.20),
+        "shoulder_flexor": ([V(None, (-0.1, 0.05, 0.0)), V(*upper)], 2000.0, 0.10, 0.08),
+        "shoulder_extensor": ([V(None, (-0.1, -0.05, 0.0)), round_shoulder, V(*lower)], 2000.0, 0.10, 0.08),
+    }
+    made = [co.muscles.Muscle(name, co.muscles.MusclePath(path), *numbers) for name, (path, *numbers) in paths.items()]
+    return co.muscles.fit_lengths(MODEL, made, RANGES)
+
+
+ARM = arm()
+
+
+def reach(muscles: co.muscles.Muscles, *more: co.problem.Condition) -> co.Problem:
+    effort = co.integral(lambda now: ca.sumsqr(now.activation) + 10 * ca.sumsqr(now.reserve))
+    ends = [co.initial(q=(0.0, 0.5), qd=0), co.final(q=(0.3, 1.2), qd=0)]
+    return co.Problem(MODEL, 0.6, effort, [*ends, *muscles.constraints, *more], unknowns=muscles.unknowns)
+
+
+@pytest.fixture(scope="module")
+def rigid() -> tuple[co.muscles.Muscles, co.Solution]:
+    muscles = co.muscles.Muscles(MODEL, ARM, activation="explicit", reserves=RESERVES)
+    return muscles, co.solve(reach(muscles), co.Radau(20))
+
+
+@pytest.fixture(scope="module")
+def compliant() -> tuple[co.muscles.Muscles, co.Solution]:
+    muscles = co.muscles.Muscles(MODEL, ARM, tendons="compliant", activation="explicit", reserves=RESERVES)
+    return muscles, co.solve(reach(muscles, muscles.steady()), co.Radau(20))
+
+
+def test_both_are_solved(rigid, compliant):
+    for _, solution in (rigid, compliant):
+        assert solution.status is co.solver.Status.SOLVED
+    assert rigid[1].cost == pytest.approx(0.00284, rel=0.01)
+    assert compliant[1].cost == pytest.approx(0.00262, rel=0.01)
+
+
+@pytest.mark.parametrize("activation", ["implicit", "instantaneous"])
+def test_the_kind_of_activation_hardly_matters_to_a_slow_motion(activation: str, rigid):
+    muscles = co.muscles.Muscles(MODEL, ARM, activation=activation, reserves=RESERVES)
+    solution = co.solve(reach(muscles), co.Radau(20))
+    assert solution.status is co.solver.Status.SOLVED
+    assert solution.cost == pytest.approx(rigid[1].cost, rel=3e-3)
+    assert solution.cost < rigid[1].cost * (1 + 1e-4) or activation == "implicit"
+
+
+def test_torques_are_forces_times_arms_by_plain_numbers(rigid):
+    """Fibers and moment arms anew, in NumPy, from the solution's signals alone."""
+    muscles, solution = rigid
+    for t in (0.11, 0.32, 0.5):
+        now = solution.at(t)
+        torque = 10.0 * now.reserve
+        for k, muscle in enumerate(ARM):
+            p = muscle.path
+            j = MODEL.joint_names.index(p.joints[0])
+            x = (now.q[j] - p.middle[0]) / p.half[0]
+            powers = p.powers[:, 0]
+            length = p.coefficients @ x**powers
+            arm_ = -(p.coefficients * powers) @ x ** np.maximum(powers - 1, 0) / p.half[0]
+            stretch = (length - muscle.tendon_slack_length) / muscle.optimal_fiber_length
+            rate = -arm_ * now.qd[j] / (10 * muscle.optimal_fiber_length)
+            c = muscle.curves
+            active = now.activation[k] * c.active_force(stretch) * c.force_velocity(rate)
+            force = muscle.max_isometric_force * (active + c.passive_force(stretch) + 0.01 * rate)
+            torque[j] += arm_ * force
+        np.testing.assert_allclose(now.tau, torque, atol=2e-2)  # N m, of 10: between collocation points
+        np.testing.assert_allclose(solution.evaluate(muscles.torques, t), torque, atol=1e-9)
+
+
+def test_simulation_of_the_torques_repeats_the_motion(rigid):
+    solution = rigid[1]
+    assert co.verify(solution).forward_error < 1e-3
+
+
+def test_tendon_and_fibers_pull_alike_and_lose_no_power(compliant):
+    muscles, solution = compliant
+    times = np.linspace(0.05, 0.55, 11)
+    fibers = {
+        name: solution.evaluate(lambda now, name=name: getattr(muscles.fibers(now), name), times)
+        for name in ("force", "cosine", "tendon_force", "fiber_power", "tendon_power", "path_velocity")
+    }
+    np.testing.assert_allclose(fibers["force"] * fibers["cosine"], fibers["tendon_force"], atol=3.0)  # N, of 2000
+    left = fibers["fiber_power"] + fibers["tendon_power"] + fibers["tendon_force"] * fibers["path_velocity"]
+    np.testing.assert_allclose(left, 0.0, atol=0.5)  # W
+    energy = solution.evaluate(muscles.tendon_energy, [0.1, 0.5])
+    t, w = np.polynomial.legendre.leggauss(60)
+    power = solution.evaluate(lambda now: muscles.fibers(now).tendon_power, 0.3 + 0.2 * t)
+    np.testing.assert_allclose(0.2 * w @ power, energy[0] - energy[1], atol=2e-3)  # J
+
+
+def test_metabolic_rates_and_masses(rigid):
+    muscles, solution = rigid
+    rates = solution.evaluate(lambda now: muscles.metabolic_rate(now).total, np.linspace(0, 0.6, 13))
+    assert rates.shape == (13, 4)
+    assert (rates > 0.5 * muscles.masses).all()
+    assert rates.max() < 200  # W
+
+
+def test_passive_torques_count(rigid):
+    knee = co.muscles.HUMAN_JOINTS["knee"]
+    assert knee(0.13, 2.0) == pytest.approx(-6.09 + 11.03 * np.exp(-11.33 * 2.53) - 0.2)
+    muscles, solution = rigid
+    bound = co.muscles.Muscles(MODEL, ARM, activation="explicit", reserves=RESERVES, passive={"elbow": knee})
+    now = solution.at(0.2)
+    torques = [solution.evaluate(group.torques, 0.2) for group in (muscles, bound)]
+    np.testing.assert_allclose(torques[1] - torques[0], [0.0, knee(now.q[1], now.qd[1])], rtol=1e-9)
+
+
+def test_misuse():
+    for arguments, message in [
+        ({"muscles": []}, "each with a name of its own, got none"),
+        ({"muscles": [ARM[0], ARM[0]]}, "elbow_flexor, elbow_flexor"),
+        ({"tendons": "soft"}, "tendons must be"),
+        ({"activation": "none"}, "activation must be"),
+        ({"reserves": {"knee": 1.0}}, "joint that moves"),
+        ({"reserves": {"elbow": -1.0}}, "reserve of 'elbow' must be"),
+        ({"lower": -0.1}, "least activation must not be negative"),
+    ]:
+        with pytest.raises(co.InputError, match=message):
+            co.muscles.Muscles(**{"model": MODEL, "muscles": ARM, **arguments})
+    moving = co.muscles.Muscle("moving", lambda now: 0.3 + 0.01 * now.qd[0], 100.0, 0.1, 0.2)
+    with pytest.raises(co.InputError, match="must depend on positions alone"):
+        co.muscles.Muscles(MODEL, [moving]).driven  # noqa: B018
+    with pytest.raises(co.InputError, match="optimal_fiber_length of muscle 'x' must be"):
+        co.muscles.Muscle("x", lambda now: now.q[0], 100.0, -0.1, 0.2)

@@ -1,0 +1,70 @@
+"""Polynomials in place of paths: errors that are true, terms that are needed, ranges that are there."""
+
+from collections.abc import Callable
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import colloc as co
+from colloc.models.two_link import two_link
+from colloc.muscles.path import symbolic_instant
+
+MODEL = two_link()
+V = co.muscles.ViaPoint
+RANGES = {"shoulder": (-0.5, 1.2), "elbow": (0.0, 2.2)}
+
+
+def muscle(path: Callable[[Any], Any]) -> co.muscles.Muscle:
+    return co.muscles.Muscle("muscle", path, 1000.0, 0.1, 0.2)
+
+
+def two_joint() -> co.muscles.Muscle:
+    return muscle(
+        co.muscles.MusclePath([V(None, (-0.1, 0.05, 0)), V("shoulder", (-0.25, 0.04, 0)), V("elbow", (-0.3, 0.03, 0))])
+    )
+
+
+def test_errors_are_those_at_other_postures():
+    original = two_joint()
+    [fitted] = co.muscles.fit_lengths(MODEL, [original], RANGES)
+    assert fitted.path.joints == ("shoulder", "elbow")
+    now = symbolic_instant(MODEL)
+    difference = fitted.path(now) - original.path(now)
+    f = ca.Function("f", [now.q], [ca.vertcat(difference, ca.jacobian(difference, now.q).T)])
+    q = np.random.default_rng(7).uniform(*np.transpose(list(RANGES.values())), size=(3000, 2))
+    rms = np.sqrt(np.mean(np.square(f.map(3000)(q.T).full()), axis=1))
+    assert rms[0] == pytest.approx(fitted.path.length_error, rel=0.1)
+    assert rms[1:].max() == pytest.approx(fitted.path.moment_arm_error, rel=0.1)
+    assert rms.max() < 1e-3
+
+
+def test_a_polynomial_is_recovered_and_nothing_added():
+    [fitted] = co.muscles.fit_lengths(MODEL, [muscle(lambda now: 0.4 - 0.03 * now.q[1] + 0.01 * now.q[1] ** 3)], RANGES)
+    assert fitted.path.joints == ("elbow",)
+    assert len(fitted.path.powers) <= 4
+    now = symbolic_instant(MODEL)
+    value = ca.Function("f", [now.q], [fitted.path(now)])
+    assert float(value([0.0, 1.3])) == pytest.approx(0.4 - 0.03 * 1.3 + 0.01 * 1.3**3, abs=3e-3)
+
+
+def test_tighter_tolerances_take_more_terms():
+    sizes = []
+    for tolerance in (2e-3, 2e-4, 2e-5):
+        [fitted] = co.muscles.fit_lengths(
+            MODEL, [two_joint()], RANGES, length_tolerance=tolerance, moment_arm_tolerance=tolerance
+        )
+        assert max(fitted.path.length_error, fitted.path.moment_arm_error) <= tolerance
+        sizes.append(len(fitted.path.powers))
+    assert sizes == sorted(sizes)
+    assert sizes[0] < sizes[-1]
+
+
+def test_misuse():
+    with pytest.raises(co.InputError, match="crosses 'shoulder', which needs a range or limits"):
+        co.muscles.fit_lengths(MODEL, [two_joint()], {"elbow": (0.0, 2.0)})
+    with pytest.raises(co.InputError, match="joint that moves"):
+        co.muscles.fit_lengths(MODEL, [two_joint()], {"knee": (0.0, 2.0)})
+    with pytest.raises(co.InputError, match="is no polynomial of degree 2 to 1e-06 m"):
+        co.muscles.fit_lengths(MODEL, [two_joint()], RANGES, length_tolerance=1e-6, max_degree=2)
