@@ -12,7 +12,7 @@ from scipy.optimize import root_scalar
 
 import colloc as co
 from colloc.optimality.limited import ArcSides, Limited, limited, pieces_of
-from colloc.refinement.rounds import Run
+from colloc.refinement.run import Run
 from colloc.refinement.switches import in_arcs
 from colloc.studies.classics.arms import ARMS
 from colloc.studies.classics.points import bryson_denham, double_integrator
@@ -259,11 +259,70 @@ def test_a_limit_on_time_gives_back_the_motion_there_was(rough):
 
 
 def test_where_no_arcs_hold_grids_are_refined_with_a_warning(rough, monkeypatch):
-    monkeypatch.setattr("colloc.refinement.switches.in_arcs", lambda *_: None)
+    monkeypatch.setattr("colloc.refinement.rounds.in_arcs", lambda *_: None)
     with pytest.warns(co.refinement.SolutionWarning, match="no arcs were found that hold"):
         answer = co.refine(rough, at="switches")
     assert isinstance(answer, co.Solution)
     assert answer.status is co.solver.Status.SOLVED
+
+
+def test_a_tolerance_is_met_by_intervals_that_end_at_switches(fastest):
+    """What a user of a tolerance expects: the motion of one curve, of a few intervals more than it has arcs."""
+    answer = co.solve(two_link, co.BSpline(20), tol=1e-5)
+    assert isinstance(answer, co.Solution)
+    assert answer.status is co.solver.Status.SOLVED
+    assert answer.duration == pytest.approx(0.391854539516, abs=1e-7)
+    assert answer.nlp.n_x < 200
+    breakpoints = answer.nlp.grid.breakpoints * answer.duration
+    for switch in co.optimality.arcs(fastest).switches:
+        assert np.abs(breakpoints - switch).min() < 1e-7
+    assert [round.variables for round in answer.rounds[-2:]] == [fastest.nlp.n_x, answer.nlp.n_x]
+    assert answer.cost_change < 1e-6
+    assert co.optimality.certify(answer, tol=1e-4)["minimum principle"].passed
+
+
+@pytest.fixture
+def attempts(monkeypatch) -> list[co.Solution]:
+    """Motions from which arcs were tried, in a library that finds none."""
+    tried = []
+
+    def none(solution: co.Solution, run: Run) -> None:
+        tried.append(solution)
+
+    monkeypatch.setattr("colloc.refinement.rounds.ended_at_switches", none)
+    return tried
+
+
+def test_where_no_arcs_hold_a_tolerance_is_met_by_grids(attempts):
+    answer = co.solve(two_link, co.Radau(12), tol=1e-5)
+    assert len(attempts) == 1
+    assert len(attempts[0].rounds) == 2
+    assert answer.status is co.solver.Status.SOLVED
+    assert answer.duration == pytest.approx(0.391854539516, abs=1e-5 * 0.4)
+    assert answer.curve.basis.intervals > 20
+
+
+@pytest.mark.parametrize(("stated", "tol"), [(two_link, 1e-3), (bryson_denham(1 / 9), 1e-6)])
+def test_arcs_are_not_tried_where_grids_do_or_no_limit_jumps(attempts, stated, tol):
+    assert co.solve(stated, co.Radau(12), tol=tol).success
+    assert not attempts
+
+
+def test_a_problem_that_cannot_be_divided_is_refined_on_grids(attempts):
+    """The elbow is free only in the first half: when that ends arcs do not know."""
+    half = co.path(lambda now: now.q[1], upper=0.0, during=(0.0, 0.5), name="elbow")
+    answer = co.solve(replace(two_link, subject_to=[*two_link.subject_to, half]), co.Radau(12), tol=1e-4)
+    assert answer.success
+    assert not attempts
+
+
+def test_a_limit_on_time_while_arcs_are_tried_gives_back_the_grid(rough, monkeypatch):
+    limit = co.solver.Status.TIME_LIMIT
+    monkeypatch.setattr("colloc.refinement.rounds.ended_at_switches", lambda *_: limit)
+    answer = co.refine(rough, 1e-5)
+    assert answer.status is limit
+    assert isinstance(answer.curve, co.BSpline)
+    assert len(answer.rounds) == 2
 
 
 def test_a_control_on_its_way_switches_where_its_switching_function_is_zero():
