@@ -325,6 +325,30 @@ def test_a_limit_on_time_while_arcs_are_tried_gives_back_the_grid(rough, monkeyp
     assert len(answer.rounds) == 2
 
 
+def test_a_coarse_answer_of_a_refinement_names_what_goes_further(rough, attempts, monkeypatch):
+    monkeypatch.setattr("colloc.refinement.rounds._ROUNDS", 2)
+    with pytest.warns(co.refinement.SolutionWarning) as caught:
+        answer = co.refine(rough, 1e-5)
+    (sentence,) = {str(warning.message) for warning in caught}
+    assert answer.status is co.solver.Status.COARSE
+    assert "refining ended after 2 rounds, and limits begin or cease to hold near t = " in sentence
+    assert sentence.endswith('co.refine(solution, at="switches") finds when')
+    named = [float(time) for time in sentence.split("near t = ")[1].split(" s:")[0].split(", ")]
+    assert all(np.abs(time - np.array([0.045709, 0.195927, 0.2353])).min() < 0.02 for time in named)
+
+
+def test_a_coarse_answer_that_was_not_refined_is_to_be():
+    with pytest.warns(co.refinement.SolutionWarning, match=r"refine, as in co.solve\(..., tol=0.001\)"):
+        co.solve(two_link, co.BSpline(6), between="nodes", violation_tolerance=1e-3)
+
+
+def test_a_coarse_answer_that_limits_do_not_hold_up_is_to_start_anew(monkeypatch):
+    monkeypatch.setattr("colloc.refinement.rounds._ROUNDS", 1)
+    swing = replace(two_link, duration=1.0, minimize=co.integral(lambda now: ca.sumsqr(now.tau)))
+    with pytest.warns(co.refinement.SolutionWarning, match="ended with the first grid, as finer grids led to nothing"):
+        co.solve(swing, co.BSpline(3), tol=1e-6)
+
+
 def test_a_control_on_its_way_switches_where_its_switching_function_is_zero():
     t = np.linspace(0.0, 1.0, 101)
     values, switching = np.clip((t - 0.45) * 10, -1.0, 1.0), 0.42 - t
