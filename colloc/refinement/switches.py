@@ -22,11 +22,12 @@ from itertools import pairwise
 import casadi as ca
 import numpy as np
 
-from colloc.curves import Radau
+from colloc.curves import BSpline, Radau
 from colloc.optimality.limited import ArcSides, Stretch, along_limits, cut, joined, limited, linear_signals, pieces_of
 from colloc.optimality.limits import Limit, entry_times, limits_of
 from colloc.problem import Free, Problem
 from colloc.problem.divided import divided
+from colloc.problem.time_sets import WHOLE
 from colloc.refinement.next_grid import round_of
 from colloc.refinement.pinned import PinnedNLP
 from colloc.refinement.run import CUT_SHORT, Run
@@ -183,12 +184,23 @@ def _program(
     spans = [Free(least * piece.length, most * piece.length, piece.length) for piece in pieces]
     sequence, signals = divided(problem, spans), linear_signals(problem) if problem.states else []
     recipe, recipes = next(iter(motion.nlp.phases.values())).recipe, {}
+    equations = _has_equations(problem)
     for name, piece in zip(sequence.phases, pieces, strict=True):
         count = int(np.clip(np.ceil(intervals * piece.length / T), 1, intervals // 2))
         freedoms = _FREEDOMS if any(label not in piece.sides for label in signals) else None
         curve = Radau(count, degree=_DEGREE, nodes="collocation", signal_degree=freedoms)
+        if equations and not problem.states:
+            # Power is the rate of energy. On these polynomials Gauss points integrate it exactly; Radau points do not,
+            # and the best motion is one that rings and has energy of nowhere.
+            curve = BSpline(count, degree=_DEGREE + 1, continuity=1, nodes="collocation")
         recipes[name] = recipe._replace(curve=curve, extra=None)
     return SequenceNLP.build(sequence, recipes)
+
+
+def _has_equations(problem: Problem) -> bool:
+    """Whether something is an equation all along."""
+    along = [entry.rows for entry in problem.rows.values() if entry.constraint.where == WHOLE]
+    return any((rows.lower == rows.upper).any() for rows in along)
 
 
 def _start(nlp: SequenceNLP, pieces: list[ArcSides], motion: Solution | SequenceSolution) -> np.ndarray:

@@ -15,6 +15,7 @@ from colloc.optimality.limited import ArcSides, Limited, limited, pieces_of
 from colloc.refinement.run import Run
 from colloc.refinement.switches import in_arcs
 from colloc.studies.classics.arms import ARMS
+from colloc.studies.classics.points import brachistochrone as bead
 from colloc.studies.classics.points import bryson_denham, double_integrator
 from colloc.studies.classics.states import brachistochrone, goddard
 from colloc.studies.two_link.time_optimal import problem as two_link
@@ -221,6 +222,34 @@ def test_the_slide_is_a_cycloid():
     assert answer.duration == pytest.approx(angle * np.sqrt(radius / 9.80665), abs=1e-8)
     _, costates = in_time(answer)
     assert np.allclose(costates[:, 0], -0.5 / np.sqrt(9.80665 * radius), atol=1e-4 * 0.1)
+
+
+def test_a_bead_on_a_wire_slides_along_the_cycloid():
+    """The same slide as a mechanism on which no force does work."""
+    answer = at_switches(bead((0.0, 10.0), (10.0, 5.0), 9.80665), co.Radau(20, degree=7))
+    angle = root_scalar(lambda phi: (phi - np.sin(phi)) / (1 - np.cos(phi)) - 2.0, bracket=(1.0, 6.0)).root
+    radius = 5.0 / (1 - np.cos(angle))
+    assert answer.duration == pytest.approx(angle * np.sqrt(radius / 9.80665), abs=1e-9)
+    assert sides(answer) == [{}]
+    _, costates = in_time(answer)
+    assert np.allclose(costates[:, 0], -0.5 / np.sqrt(9.80665 * radius), atol=1e-6)
+
+
+def test_gauss_points_leave_an_equation_no_room_that_radau_points_do():
+    """Of the bead's power: polynomials of degree 13 on every interval, whose integral is the energy gained."""
+    slide = bead((0.0, 10.0), (10.0, 5.0), 9.80665)
+    start = coarse(slide, co.BSpline(20, degree=4, continuity=1))
+    gauss, radau = (
+        co.solve(slide, curve, guess=start, between="nodes", violation_tolerance=1.0)
+        for curve in (co.BSpline(8, degree=8, continuity=1), co.Radau(8, degree=7))
+    )
+    gained = []
+    for answer in (gauss, radau):
+        end = answer.at(answer.duration)
+        gained.append(float((end.qd**2).sum() / 2 + 9.80665 * (end.q[1] - 10.0)))
+    assert abs(gained[0]) < 1e-9
+    assert abs(gained[1]) > 1.0
+    assert radau.duration < gauss.duration - 1e-2
 
 
 def test_velocity_limits_and_torques_take_turns_on_an_industrial_robot():
