@@ -41,6 +41,7 @@ _INTERVALS, _MOST = 8, 64  # on all arcs, about, and half of them on one at most
 _ROOM = (0.1, 4.0)  # of an arc's duration, about what is known of it
 _VANISHING = 1.5  # times the least of these
 _ATTEMPTS = 12
+_FEW = 12  # arcs that are tried unasked: of more there is seldom none too many or too few
 _ITERATIONS, _QUICK = 100, 30  # of a program in arcs: where arcs are asked for, and where they are only tried
 _DEPENDENT = 1e-8  # of the largest singular value of rows, two of which say one thing
 _PUSH, _RATES_PUSH = 1e-6, 1e-3  # of the largest push of a limit: less is none; of what is steered by its rates
@@ -63,7 +64,8 @@ def ended_at_switches(solution: Solution, run: Run) -> Solution | Status | None:
     """
     begin = time.perf_counter()
     quick = replace(run, solver=to_the_last_digit(run.solver).limited(iterations=_QUICK))
-    arcs = in_arcs(solution, quick, pieces_of(solution, limited(solution)[""]))
+    pieces = pieces_of(solution, limited(solution)[""])
+    arcs = in_arcs(solution, quick, pieces) if len(pieces) <= _FEW else None
     if not isinstance(arcs, SequenceSolution):
         return arcs
     times = [

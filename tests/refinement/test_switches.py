@@ -18,6 +18,7 @@ from colloc.studies.classics.arms import ARMS
 from colloc.studies.classics.points import brachistochrone as bead
 from colloc.studies.classics.points import bryson_denham, double_integrator
 from colloc.studies.classics.states import brachistochrone, goddard
+from colloc.studies.classics.switches import catalyst
 from colloc.studies.two_link.time_optimal import problem as two_link
 
 SHARP = co.Ipopt(tol=1e-11, bound_relax_factor=0.0)
@@ -143,22 +144,6 @@ def test_the_costates_of_a_particle_that_touches_a_wall_for_a_while():
     assert np.abs(costates[:, 1] - speed).max() < 1e-4
     inside = np.abs(t - 0.5) > 0.17
     assert np.abs(costates[inside, 0] - 18 * np.sign(0.5 - t[inside])).max() < 1e-4
-
-
-def catalyst() -> co.Problem:
-    """Jackson (1968): two catalysts along a tube, mixed for the most product: one, a singular mixture, the other."""
-
-    def rate(now: co.problem.Instant) -> list[ca.SX]:
-        forward = now.u * (10 * now.x[1] - now.x[0])
-        return [forward, -forward - (1 - now.u) * now.x[1]]
-
-    return co.Problem(
-        model=co.Model.empty(),
-        duration=1.0,
-        minimize=co.terminal(lambda now: now.x[0] + now.x[1] - 1),
-        subject_to=[co.initial(states={"x": (1.0, 0.0)})],
-        unknowns=[co.Unknown("u", lower=0.0, upper=1.0, guess=0.5), co.State("x", 2, rate=rate, guess=(0.5, 0.05))],
-    )
 
 
 def test_the_catalysts_are_mixed_on_a_singular_arc():
