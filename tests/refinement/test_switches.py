@@ -209,6 +209,17 @@ def test_the_slide_is_a_cycloid():
     assert np.allclose(costates[:, 0], -0.5 / np.sqrt(9.80665 * radius), atol=1e-4 * 0.1)
 
 
+def test_arcs_are_those_of_the_valley_that_a_grid_is_in():
+    """On smooth splines the slide goes along a whole arch, up to where it began, and down the wall backwards."""
+    answer = at_switches(brachistochrone())
+    arch, fall = 2 * np.pi * np.sqrt(10.0 / (2 * np.pi) / 9.80665), np.sqrt(2 * 5.0 / 9.80665)
+    assert answer.duration == pytest.approx(arch + fall, abs=1e-9)
+    assert sides(answer) == [{}, {"angle": "lower"}]
+    assert co.optimality.certify(answer)["local minimum"].passed is False
+    best = co.solve(brachistochrone(), co.BSpline(20), between="nodes", starts=8)
+    assert best.duration == pytest.approx(1.80160312, rel=1e-3)
+
+
 def test_a_bead_on_a_wire_slides_along_the_cycloid():
     """The same slide as a mechanism on which no force does work."""
     answer = at_switches(bead((0.0, 10.0), (10.0, 5.0), 9.80665), co.Radau(20, degree=7))
