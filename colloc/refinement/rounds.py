@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from typing import TypeGuard, TypeVar
 
+from colloc.curves import BSpline, HermiteSimpson, Radau
 from colloc.optimality.limited import limited, pieces_of
 from colloc.refinement.failure import SolutionWarning
 from colloc.refinement.next_grid import halved, has_settled, held_up_by_limits, next_nlp, round_of
@@ -78,9 +79,13 @@ def _allowed(solution: Solution | SequenceSolution, tol: float) -> float:
 
 
 def _waits_for_switches(solution: Solution | SequenceSolution, tol: float) -> TypeGuard[Solution]:
-    """Whether after two rounds the cost may still gain more than it may, most of it by limits."""
-    first = len(solution.rounds) > 1 and solution.error["cost"].total > tol
-    return first and isinstance(solution, Solution) and held_up_by_limits(solution)
+    """Whether after two rounds the cost may still gain more than it may, most of it by limits.
+
+    A curve of the user's own is what is asked for, and stays.
+    """
+    if not isinstance(solution, Solution) or not isinstance(solution.curve, BSpline | HermiteSimpson | Radau):
+        return False
+    return len(solution.rounds) > 1 and solution.error["cost"].total > tol and held_up_by_limits(solution)
 
 
 def _is_stuck(solution: BaseSolution, tol: float) -> bool:

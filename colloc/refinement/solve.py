@@ -110,7 +110,7 @@ def solve(
         Refines the grid until the error between the nodes (`Solution.error`) and the change of the cost by a round,
         relative, are below; `Solution.rounds` lists the rounds. 1e-3 without a curve, none with one. Where after two
         rounds switches are all that it waits for, the next curve is `Radau` with intervals that end at them, where
-        arcs are found that hold: see `refine`.
+        arcs are found that hold: see `refine`. A curve of one's own class keeps to it.
     guess : optional
         `line`, `keyframes`, a function of time (t [s] -> shape (n,)), or an earlier Solution on any grid or
         transcription; on the same one its multipliers warm-start the solver. By default the straight line between the
