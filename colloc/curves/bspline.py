@@ -43,10 +43,10 @@ class BSpline(Transcription):
         intervals + degree control points.
     degree : int
         At least 3 (cubic), so that the smoothest splines have continuous accelerations.
-    nodes : int, optional
+    nodes : int or "collocation", optional
         Equally spaced nodes over the whole motion. By default max(5, 2 degree - 1) on every interval, dense enough to
         keep the torque between nodes within about one per cent of its range; where accelerations may jump, both
-        sides of the jump are nodes.
+        sides of the jump are nodes. At the collocation points alone limits hold as with `Radau`, see there.
     breakpoints : sequence of float, optional
         Ends of the intervals as fractions of the duration, rising from 0 to 1.
     continuity : int or sequence of int, optional
@@ -74,7 +74,7 @@ class BSpline(Transcription):
 
     intervals: int | None = None
     degree: int = 3
-    nodes: int | None = None
+    nodes: int | str | None = None
     breakpoints: Sequence[float] | np.ndarray | None = None
     continuity: int | Sequence[int] | None = None
     knots: str = "fixed"
@@ -87,7 +87,9 @@ class BSpline(Transcription):
         if continuity is not None:
             inside = {"at_least": 1, "at_most": degree - 1}
             continuity = per_interval("BSpline continuity", continuity, intervals - 1, **inside)
-        if self.nodes is not None:
+        if isinstance(self.nodes, str):
+            choice("BSpline nodes", self.nodes, ("collocation",))
+        elif self.nodes is not None:
             count("BSpline nodes", self.nodes, at_least=2)
         for name, value in (("intervals", intervals), ("breakpoints", breakpoints), ("continuity", continuity)):
             object.__setattr__(self, name, value)
@@ -135,6 +137,8 @@ class BSpline(Transcription):
     def node_points(self) -> Points:
         if self.nodes is None:
             return equal_nodes(self.basis)
+        if isinstance(self.nodes, str):
+            return self.collocation_points()
         s = np.linspace(0, 1, self.nodes)
         return Points(s, self.basis.interval(s))
 

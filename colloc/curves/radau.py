@@ -42,6 +42,9 @@ class Radau(Transcription):
         that is met at all Radau points of an interval determines its accelerations, and has one multiplier for each:
         for intervals on which a motion is known to be at its limits, or away from them, all along (`refine` at
         switches). Elsewhere limits may be exceeded between the points.
+        An equation that leaves joints free, such as no power, is no good with Radau points: they do not integrate it
+        exactly, so that a motion that rings has energy of nowhere. `BSpline` with continuity 1 has Gauss points, which
+        do.
     signal_degree : int, optional
         Of unknown signals on every interval, `degree` - 1 by default and at most. A signal that steers states and has
         no cost of its own, so that its switching function is zero for a while (a singular arc), rings with as many

@@ -11,7 +11,7 @@ second_order  minimum, saddle, maximum, and what is flat
 intervals     interval arithmetic over CasADi's functions
 krawczyk      whether an answer is the only one near by
 sensitivity   derivatives of an optimum by the numbers of its problem: a table, and the motion's at any time
-active_set    the bounds that hold an optimum
+active_set    the bounds that hold an answer
 kkt           its conditions, linearised and factorised once
 numbers       the numbers that a problem is made of, and what each moves in the conditions
 explain       why a problem fails, or what limits its answer

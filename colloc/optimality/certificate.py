@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from colloc.optimality.active_set import active_set
 from colloc.optimality.costates import Costates, costates
 from colloc.optimality.forces import forces
 from colloc.optimality.hamiltonian import Instants, instants
 from colloc.optimality.krawczyk import Uniqueness, locally_unique
-from colloc.optimality.second_order import LARGEST, SecondOrder, active_constraints, second_order
+from colloc.optimality.second_order import LARGEST, SecondOrder, second_order
 from colloc.solution import SequenceSolution, Solution, Verification, verify
 from colloc.solution.question import question
 from colloc.solution.verify import kkt
@@ -280,7 +281,7 @@ def _minimum(solution: Solution | SequenceSolution) -> tuple[SecondOrder | None,
         return None, Uniqueness(None, reason=reason), lines
     kind = second_order(nlp, x, p, multipliers, solution.cost_scale)
     passed = None if kind.kind == "undecided" else kind.kind == "minimum"
-    active = active_constraints(nlp, x, p, multipliers, solution.cost_scale)
+    active = active_set(nlp, x, p, multipliers, solution.cost_scale)
     unique = locally_unique(nlp, x, p, multipliers, active)
     word = "not tried" if unique.proved is None else "not shown"
     detail = "proved: one answer in a box of this radius" if unique.proved else f"{word}: {unique.reason}"

@@ -25,7 +25,7 @@ import numpy as np
 from colloc.blocks.block import Block
 from colloc.blocks.numeric import NumericDerivatives
 from colloc.blocks.slices import triplet
-from colloc.optimality.active_set import ActiveSet
+from colloc.optimality.active_set import SharpOptimum
 from colloc.support.lazy import cached_property
 from colloc.transcription import BaseNLP
 
@@ -88,12 +88,12 @@ class KKTSystem:
     nlp : BaseNLP
         Any with the variables and rows of the one that was solved; its parameters are those that may move.
     parameters : ndarray, shape (n_p,)
-    optimum : ActiveSet
+    optimum : SharpOptimum
     """
 
     nlp: BaseNLP
     parameters: np.ndarray
-    optimum: ActiveSet
+    optimum: SharpOptimum
 
     def __getstate__(self) -> dict[str, Any]:
         # Factors stay in their process, and all else follows from the fields.
@@ -109,15 +109,15 @@ class KKTSystem:
         """That of the Lagrangian."""
         return self._at_optimum.hessian("hessian", self.optimum.multipliers)
 
-    @cached_property
+    @property
     def _free(self) -> np.ndarray:
         """Variables that no bound holds."""
-        return np.flatnonzero(self.optimum.variables == 0)
+        return self.optimum.free
 
-    @cached_property
+    @property
     def _active(self) -> np.ndarray:
         """Rows at their bounds."""
-        return np.flatnonzero(self.optimum.rows != 0)
+        return self.optimum.active
 
     @cached_property
     def _sizes(self) -> np.ndarray:

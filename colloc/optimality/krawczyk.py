@@ -18,8 +18,8 @@ import numpy as np
 
 from colloc.blocks.block import Block
 from colloc.blocks.slices import triplet
+from colloc.optimality.active_set import ActiveSet
 from colloc.optimality.intervals import EPS, Interval, NoIntervals, evaluate, interval_sum, run_sums, scaled, scattered
-from colloc.optimality.second_order import Active
 from colloc.transcription import BaseNLP
 
 LARGEST = 400  # variables and multipliers
@@ -126,7 +126,7 @@ class _KrawczykSystem:
 
 
 def locally_unique(
-    nlp: BaseNLP, x: np.ndarray, p: np.ndarray, multipliers: dict[str, np.ndarray], active: Active
+    nlp: BaseNLP, x: np.ndarray, p: np.ndarray, multipliers: dict[str, np.ndarray], active: ActiveSet
 ) -> Uniqueness:
     """Whether an answer is the only one of a program near by, proved by an interval Newton test.
 
@@ -136,19 +136,19 @@ def locally_unique(
     x, p : ndarray
     multipliers : dict of str to ndarray
         "g" and "x".
-    active : Active
+    active : ActiveSet
     """
-    size = int(active.variables.sum() + active.rows.sum())
+    free, rows = active.free, active.active
+    size = free.size + rows.size
     if size > LARGEST:
         return Uniqueness(None, reason=f"size, {size} variables and multipliers, more than {LARGEST}")
     if active.weak:
         return Uniqueness(None, reason=f"constraints at a bound with hardly a push, {active.weak} of them")
     pushed = np.where(multipliers["x"] > 0, nlp.upper, nlp.lower)
     low, high = nlp.bounds_g
-    rows = np.flatnonzero(active.rows)
     sides = np.where(multipliers["g"] > 0, high, low)
-    x = np.where(active.variables, x, np.where(nlp.free, pushed, nlp.lower))
-    system = _KrawczykSystem(nlp, p, x, np.flatnonzero(active.variables), rows, np.where(low == high, low, sides)[rows])
+    x = np.where(active.variables == 0, x, np.where(nlp.free, pushed, nlp.lower))
+    system = _KrawczykSystem(nlp, p, x, free, rows, np.where(low == high, low, sides)[rows])
     try:
         return _test(system, np.append(x[system.free], multipliers["g"][rows]))
     except NoIntervals as reason:

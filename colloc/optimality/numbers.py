@@ -10,7 +10,7 @@ import numpy as np
 
 from colloc.blocks.block import Block
 from colloc.numerics.differences import central_difference
-from colloc.optimality.active_set import ActiveSet
+from colloc.optimality.active_set import SharpOptimum
 from colloc.optimality.kkt import DataChange
 from colloc.problem import (
     Condition,
@@ -162,7 +162,7 @@ def _parameters(
 
 
 def moves(
-    nlp: NLP | SequenceNLP, program: Program, optimum: ActiveSet
+    nlp: NLP | SequenceNLP, program: Program, optimum: SharpOptimum
 ) -> tuple[dict[str, tuple[Number, DataChange]], tuple[str, ...]]:
     """All numbers of a problem by name with what they move, and the names of those that cannot move alone.
 
@@ -206,7 +206,7 @@ class _Place:
     line, and the ends of its time, if it is only there that they have none.
     """
 
-    def __init__(self, nlp: BaseNLP, phase: NLP, part: Phase, optimum: ActiveSet):
+    def __init__(self, nlp: BaseNLP, phase: NLP, part: Phase, optimum: SharpOptimum):
         self._phase, self._part, self._optimum, self._sizes = phase, part, optimum, (nlp.n_g, nlp.n_x)
         self._layout = phase.grid.layout
         self._rows = rows_by_label(nlp, part.before)
@@ -383,7 +383,7 @@ def end_moves(phase: NLP, duration: float) -> tuple[dict[tuple[str, str], np.nda
     return by_condition, stuck
 
 
-def _across(nlp: SequenceNLP, optimum: ActiveSet) -> Iterator[tuple[Number, np.ndarray]]:
+def _across(nlp: SequenceNLP, optimum: SharpOptimum) -> Iterator[tuple[Number, np.ndarray]]:
     """Values and bounds of the conditions between phases, and of the duration of all, with their rows."""
     problem, rows_of = nlp.problem, rows_by_label(nlp, "")
     names = [name for name, item in _items(problem).items() if isinstance(item, Condition)]

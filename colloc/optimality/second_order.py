@@ -13,48 +13,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from colloc.blocks.numeric import NumericDerivatives
+from colloc.optimality.active_set import ActiveSet, active_set
 from colloc.support.display import short
 from colloc.transcription import NLP, BaseNLP
 
 LARGEST = 800  # variables, of which dense matrices are formed and taken apart, in seconds
-_STRONG = 1e3  # a push over the distance from the bound, both relative: a solver that follows a barrier leaves of a
-# constraint that pushes a large one, of one that does not a small one, and about one of what is between
-_NEAR = 1e-3  # of the natural size: what is further from its bound is not at it
 _FLAT = 1e-6  # second derivative of the cost along a movement by the natural size, relative to the cost
 _RANK = 1e-8  # of the largest singular value: a row that follows from others
 _NAMED = 0.1  # share of a movement from which on it is named
-
-
-@dataclass(frozen=True)
-class Active:
-    """Which constraints hold an answer.
-
-    Parameters
-    ----------
-    variables : ndarray of bool, shape (n_x,)
-        Which variables are free to move: neither fixed nor pushed against a bound.
-    rows : ndarray of bool, shape (n_g,)
-        Equalities, and rows that are pushed against a bound.
-    weak_variables, weak_rows : ndarray of bool
-        Which are at a bound, and barely push.
-    """
-
-    variables: np.ndarray
-    rows: np.ndarray
-    weak_variables: np.ndarray
-    weak_rows: np.ndarray
-
-    @property
-    def weak(self) -> int:
-        """Number of rows and variables at a bound that barely push."""
-        return int(self.weak_rows.sum() + self.weak_variables.sum())
-
-    @property
-    def with_weak(self) -> Active:
-        """The same where what barely pushes holds, too."""
-        none = np.zeros_like
-        variables, rows = self.variables & ~self.weak_variables, self.rows | self.weak_rows
-        return Active(variables, rows, none(self.weak_variables), none(self.weak_rows))
 
 
 @dataclass(frozen=True)
@@ -124,48 +90,14 @@ class SecondOrder:
         return f"{self.kind} along {counts} of {self.freedoms} directions{by}" + (f"; {weak}" if self.weak else "")
 
 
-def active_constraints(
-    nlp: BaseNLP, x: np.ndarray, p: np.ndarray, multipliers: dict[str, np.ndarray], cost: float
-) -> Active:
-    """The constraints that hold an answer.
-
-    Parameters
-    ----------
-    nlp : BaseNLP
-    x, p : ndarray
-        Variables and parameters.
-    multipliers : dict of str to ndarray
-        "g" and "x", positive at an upper bound.
-    cost : float
-        Scale of the cost.
-    """
-    low, high = nlp.bounds_g
-    rows = np.array(nlp.g(x, p)).ravel()
-    pushed_x, weak_x = _pushed(x, nlp.lower, nlp.upper, multipliers["x"], nlp.scale_x, cost)
-    pushed_g, weak_g = _pushed(rows, low, high, multipliers["g"], nlp.scale_g, cost)
-    free, unequal = nlp.free, low < high
-    return Active(free & ~pushed_x, ~unequal | pushed_g, weak_x & free, weak_g & unequal)
-
-
-def _pushed(
-    values: np.ndarray, lower: np.ndarray, upper: np.ndarray, multipliers: np.ndarray, scale: np.ndarray, cost: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Which of bounded values are pushed against a bound, and which are at one without."""
-    push = np.abs(multipliers) * scale / cost
-    distance = np.maximum(np.where(multipliers > 0, upper - values, values - lower) / scale, 0.0)
-    strong = push > _STRONG * distance
-    near = np.minimum(upper - values, values - lower) / scale
-    return strong, ~strong & (near < _NEAR) & ((push > near / _STRONG) | (near <= 0))
-
-
 def second_order(
     nlp: BaseNLP, x: np.ndarray, p: np.ndarray, multipliers: dict[str, np.ndarray], cost: float
 ) -> SecondOrder:
     """The inertia of the Hessian of the Lagrangian on what active constraints leave free.
 
-    Parameters as of `active_constraints`.
+    Parameters as of `active_set`.
     """
-    active = active_constraints(nlp, x, p, multipliers, cost)
+    active = active_set(nlp, x, p, multipliers, cost)
     answer = _inertia(nlp, x, p, multipliers["g"], cost, active)
     if not (answer.negative and active.weak):
         return answer
@@ -174,12 +106,12 @@ def second_order(
 
 
 def _inertia(
-    nlp: BaseNLP, x: np.ndarray, p: np.ndarray, multipliers: np.ndarray, cost: float, active: Active
+    nlp: BaseNLP, x: np.ndarray, p: np.ndarray, multipliers: np.ndarray, cost: float, active: ActiveSet
 ) -> SecondOrder:
     """The second-order conditions of an answer that some constraints hold."""
-    free = np.flatnonzero(active.variables)
+    free, rows = active.free, active.active
     scale = nlp.scale_x[free]
-    at, moving, rows = NumericDerivatives(nlp.costs, nlp.constraints, x, p), free.tolist(), np.flatnonzero(active.rows)
+    at, moving = NumericDerivatives(nlp.costs, nlp.constraints, x, p), free.tolist()
     jacobian = at.jacobian[rows.tolist(), moving].full() * scale / nlp.scale_g[rows, None]
     hessian = at.hessian("hessian", multipliers)[moving, moving].full() * scale * scale[:, None]
     directions = _null_space(jacobian)

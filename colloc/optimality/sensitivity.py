@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.optimality.active_set import active_set
+from colloc.optimality.active_set import sharp_optimum
 from colloc.optimality.kkt import DataChange, KKTSystem
 from colloc.optimality.numbers import Number, Program, moves, program_in_numbers
 from colloc.problem import Instant, Slots
@@ -302,7 +302,7 @@ def sensitivity(solution: Solution | SequenceSolution, by: str | Iterable[str] |
     _check(solution)
     patterns = () if by is None else _patterns(by)
     program = program_in_numbers(solution.nlp, solution.parameters)
-    kkt = KKTSystem(program.nlp, program.parameters, active_set(solution)).independent()
+    kkt = KKTSystem(program.nlp, program.parameters, sharp_optimum(solution)).independent()
     numbers, stuck = moves(solution.nlp, program, kkt.optimum)
     for pattern in patterns:
         if not any(pattern in name for name in (*numbers, *stuck)):

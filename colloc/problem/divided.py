@@ -42,7 +42,8 @@ def divided(problem: Problem, spans: Sequence[Free]) -> Phases:
     >>> list(divided(problem, [co.Free(0.01, 1.0), co.Free(0.01, 1.0)]).phases)
     ['arc 1', 'arc 2']
     """
-    _check_divisible(instance("problem", problem, Problem))
+    if reason := indivisible(instance("problem", problem, Problem)):
+        raise InputError(reason)
     phases: dict[str, Problem] = {}
     for k, span in enumerate(spans):
         first, last = k == 0, k == len(spans) - 1
@@ -62,12 +63,12 @@ def divided(problem: Problem, spans: Sequence[Free]) -> Phases:
     return Phases(phases, across, duration=horizon if horizon.lower < horizon.upper else horizon.lower)
 
 
-def _check_divisible(problem: Problem) -> None:
-    """InputError for what arcs of free durations cannot state."""
+def indivisible(problem: Problem) -> str:
+    """Why arcs of free durations cannot state a problem, in a sentence; empty if they can."""
     for name, rows in problem.rows.items():
         where = rows.constraint.where
         if not (where == WHOLE or isinstance(where, Ends) or (isinstance(where, TimePoint) and where.s in (0, 1))):
-            raise InputError(
+            return (
                 f"constraint {name!r} holds {where}, and arcs begin and end where that is best: only what holds all "
                 "along or at the ends can be stated on them; put such a time between the phases of a co.Sequence"
             )
@@ -75,10 +76,11 @@ def _check_divisible(problem: Problem) -> None:
     functions.append(problem.function("torques", problem.inverse_dynamics()))
     for slot, what in enumerate(("time", "duration")):
         if any(function.jac_sparsity(0, slot).nnz() for function in functions):
-            raise InputError(
+            return (
                 f"the {what} stands in a function of the problem, and every arc has its own: state it as a state, as "
                 'in co.State("clock", rate=lambda now: 1.0)'
             )
+    return ""
 
 
 def _holds_on(constraint: Constraint, *, first: bool, last: bool) -> bool:

@@ -3,12 +3,13 @@
 solve            the front doors: from a problem, or an answer, to a solution that says how far it can be trusted
 random_motions   random motions to start from
 starts           other valleys than that of the guess: where starts lead on a coarse grid, and which is the cheapest
-rounds           one round, and the rounds that follow from it
+run              a way of solving programs, one after another
+rounds           a motion refined, round after round or at its switches
 next_grid        where a finer grid follows from the error on this one
 knot_search      the best places of breakpoints, where torques jump
 iteration        an iteration of a solve, as a progress function receives it
 tie_break        a second cost for what the first leaves open
-switches         a motion in arcs that meet where limits begin and cease to hold
+switches         a motion in arcs that meet where limits begin and cease to hold, and a grid that ends there
 pinned           a program with some of its limits as equations
 warnings         reservations about an answer, in sentences
 failure          warnings of doubtful answers, an error for none

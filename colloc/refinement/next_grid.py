@@ -20,11 +20,13 @@ from collections.abc import Mapping
 import numpy as np
 
 from colloc.curves import Transcription
+from colloc.problem.divided import indivisible
 from colloc.solution.refinement_round import RefinementRound
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
 from colloc.transcription import NLP, SequenceNLP, on_curves
 
+PIECES = 3  # into which an interval is split where its error is too large
 NARROWEST = 1e-4  # of the duration: below, switches cannot be told from rounding of the optimum
 _SHARE = 0.9  # of the gain that is looked for in a round
 
@@ -46,6 +48,16 @@ def has_settled(solution: Solution | SequenceSolution, tol: float) -> bool:
     if any(phase.problem.states for phase in solution.phases.values()):
         return twice  # equations that a motion misses may hide what it could gain
     return twice or solution.error["cost"].total <= tol
+
+
+def held_up_by_limits(solution: Solution) -> bool:
+    """Whether limits that begin or cease to hold inside of intervals make more than half of what the cost may gain.
+
+    That is, in a problem that can be divided where they do.
+    """
+    gain, problem = solution.error["cost"], solution.problem
+    decisive = gain.limits.sum() > gain.per_interval.sum() / 2
+    return decisive and not problem.needs_rates and not indivisible(problem)
 
 
 def next_nlp(solution: Solution | SequenceSolution, tol: float, *, settled: bool) -> NLP | SequenceNLP | None:
@@ -89,14 +101,14 @@ def next_curve(solution: Solution, tol: float, change: float, *, settled: bool) 
         if source.total > tol:
             # What adds up must be small everywhere, and what does not below the tolerance.
             values = source.per_interval
-            pieces[values > (tol if values.max() > tol else tol / values.size)] = 3
+            pieces[values > (tol if values.max() > tol else tol / values.size)] = PIECES
     switching = np.zeros(pieces.size, dtype=bool)
     if not settled:
         gain, by_limits = error.cost, error["cost"].limits
         if gain.sum() > tol / 10:
             order = np.argsort(-gain)
             marked = order[: 1 + np.searchsorted(np.cumsum(gain[order]), _SHARE * gain.sum())]
-            pieces[marked] = 3
+            pieces[marked] = PIECES
             switching[marked] = by_limits[marked] >= gain[marked] / 2
         if (pieces == 1).all() or change <= tol:
             pieces = np.maximum(pieces, 2)

@@ -1,138 +1,28 @@
-"""Programs solved one after another: nodes added where limits were exceeded, breakpoints sought, grids refined."""
+"""Round after round on finer grids, or in arcs that meet where limits begin and cease to hold."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import replace
+from typing import TypeGuard, TypeVar
 
-import numpy as np
-
-from colloc.refinement import knot_search as knots
+from colloc.curves import BSpline, HermiteSimpson, Radau
+from colloc.optimality.limited import limited, pieces_of
 from colloc.refinement.failure import SolutionWarning
-from colloc.refinement.iteration import ProgressRequest, progress_adapter
-from colloc.refinement.next_grid import halved, has_settled, next_nlp, round_of
-from colloc.solution.more_nodes import with_nodes
-from colloc.solution.sequence import SequenceSolution, solution_of
+from colloc.refinement.next_grid import halved, has_settled, held_up_by_limits, next_nlp, round_of
+from colloc.refinement.run import CUT_SHORT, Run, cut_short
+from colloc.refinement.switches import ended_at_switches, in_arcs
+from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import BaseSolution, Solution
-from colloc.solution.warm_start import MotionGuess, start_from
-from colloc.solver import Outcome, Solver, Start, Status
-from colloc.solver.degenerate import violated_constants
-from colloc.solver.progress import displayed
+from colloc.solution.warm_start import MotionGuess
+from colloc.solver import Status, to_the_last_digit
 from colloc.support.checks import InputError, warn
-from colloc.transcription import NLP, BaseNLP, FreeKnotsGrid, SequenceNLP, check_determined
 
 A = TypeVar("A", bound=Solution | SequenceSolution)
 
-CUT_SHORT = (Status.INTERRUPTED, Status.TIME_LIMIT)
 _ROUNDS = 20  # of a refinement, at most
 _UNSURE = 1e-2  # of its size, that the cost of a motion may be off whose error is above the tolerance
 _ABSURD = 10.0  # times its size, that a cost may fall by in a round
-_EXCHANGES = 6  # times that nodes are added to one grid, at most
-
-
-@dataclass(frozen=True)
-class Run:
-    """A way of solving NLPs, one after another.
-
-    Parameters
-    ----------
-    parameters : ndarray
-        Values of the problem's parameters.
-    solver, progress :
-        As in `solve`.
-    tolerance : float
-        Largest error between nodes of an answer that counts as solved.
-    cost_tolerance : float, optional
-        The same of the cost alone, if it is another.
-    always : bool
-        Whether nodes are added where inequalities are violated between them.
-    deadline : float
-        When solving ends with the best motion so far, on the clock of `time.perf_counter`.
-    round : int
-        Of a refinement.
-    """
-
-    parameters: np.ndarray
-    solver: Solver
-    progress: ProgressRequest
-    tolerance: float
-    cost_tolerance: float | None = None
-    always: bool = True
-    deadline: float = float("inf")
-    round: int = 1
-
-    def __call__(
-        self, nlp: NLP | SequenceNLP, guess: MotionGuess | Start, begin: float
-    ) -> tuple[Solution | SequenceSolution, np.ndarray]:
-        """A solution and where it started; `begin` is when its NLP began to be built."""
-        if isinstance(nlp, NLP) and isinstance(nlp.grid, FreeKnotsGrid):
-            return self._free_knots(nlp, nlp.grid, guess, begin)
-        solution, start = self._once(nlp, guess, begin)
-        for _ in range(_EXCHANGES if self.always else 0):
-            if solution.status is not Status.VIOLATED:
-                break
-            begin = time.perf_counter()
-            again, _ = self._once(with_nodes(solution, self.tolerance), solution, begin)
-            if again.outcome.status in CUT_SHORT:
-                return cut_short(solution, again.outcome.status), start
-            if again.outcome.status is not Status.SOLVED:
-                break
-            solution = _after(again, solution)
-        return solution, start
-
-    def _free_knots(
-        self, nlp: NLP, grid: FreeKnotsGrid, guess: MotionGuess | Start, begin: float
-    ) -> tuple[Solution | SequenceSolution, np.ndarray]:
-        """The optimum with breakpoints free, then from there the one on the breakpoints found."""
-        first, start = self._once(nlp.on_curve(grid.curve.with_breakpoints(grid.breakpoints)), guess, begin)
-        if first.outcome.status is not Status.SOLVED:
-            return first, start
-        quiet = replace(self, progress=False if callable(self.progress) else self.progress)
-        solver, x = self.solver.limited(iterations=knots.PATIENCE), np.append(first.x, grid.breakpoints)
-        search = knots.search_knots(nlp, x, self.parameters, lambda start: quiet.end(solver, nlp, start, nlp))
-        if search.status in CUT_SHORT:
-            return cut_short(first, search.status), start
-        if search.status is not Status.SOLVED:
-            warn("better knots may exist: the search for them has not settled", SolutionWarning)
-        begin, x = time.perf_counter(), grid.without_knots(search.x)
-        solution, start = self(nlp.on_curve(grid.curve_at(search.x)), Start(x, near_optimum=True), begin)
-        return _after(solution, first, search), start
-
-    def _once(
-        self, nlp: NLP | SequenceNLP, guess: MotionGuess | Start, begin: float
-    ) -> tuple[Solution | SequenceSolution, np.ndarray]:
-        """A solution at the nodes that the NLP has, and where it started."""
-        start = guess if isinstance(guess, Start) else start_from(nlp, guess, self.parameters)
-        if undefined := nlp.first_undefined(start.x, self.parameters):
-            raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")
-        check_determined(nlp)
-        built = time.perf_counter() - begin
-        outcome = violated_constants(nlp, start.x, self.parameters) or self.end(self.solver, nlp, start, nlp)
-        seconds = outcome.seconds | {"build": built + outcome.seconds["build"]}
-        of_cost = self.tolerance if self.cost_tolerance is None else self.cost_tolerance
-        outcome = replace(outcome, seconds=seconds, tolerance=self.tolerance, cost_tolerance=of_cost)
-        return solution_of(nlp, outcome, self.parameters), start.x
-
-    def end(self, solver: Solver, nlp: BaseNLP, start: Start, shown: NLP | SequenceNLP) -> Outcome:
-        """The end of one run of a solver, in the time that is left; progress shows iterates of another program."""
-        if np.isfinite(self.deadline):
-            solver = solver.limited(seconds=max(self.deadline - time.perf_counter(), 1e-3))
-        with displayed(progress_adapter(self.progress, shown, self.parameters, self.round), self.round) as tell:
-            return solver(nlp, start, self.parameters, tell)
-
-
-def cut_short(solution: A, status: Status) -> A:
-    """A solution in whose improvement Ctrl-C was pressed, or time ran out."""
-    return replace(solution, outcome=replace(solution.outcome, status=status))
-
-
-def _after(solution: A, *earlier: BaseSolution | knots.KnotSearch) -> A:
-    """A solution with the iterations and seconds of what was solved before it counted as well."""
-    runs = (solution, *earlier)
-    seconds = {name: sum(run.seconds[name] for run in runs) for name in solution.seconds}
-    iterations = sum(run.iterations for run in runs)
-    return replace(solution, outcome=replace(solution.outcome, seconds=seconds, iterations=iterations))
 
 
 def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess = None) -> Solution | SequenceSolution:
@@ -143,14 +33,24 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess 
     the coarser motion is the answer. A cost that has settled while two rounds have not halved its error is one, too. A
     cost that falls by more than `_ABSURD` times its size was no start for anything: the finer grid is solved from the
     guess as well, and the rounds begin anew with the cheaper of the two.
+
+    A grid closes in on a switch by the same factor in every round. Where that is what the cost waits for after two
+    rounds, arcs are tried once, and the grid whose intervals end where they do.
     """
-    tol, dearer = run.tolerance, False
+    tol, dearer, tried = run.tolerance, False, False
     solution = replace(solution, rounds=(round_of(solution),))
     while solution.outcome.status is Status.SOLVED and len(solution.rounds) < _ROUNDS:
         settled, exact = has_settled(solution, tol), float(solution.error) <= tol
         if settled and (exact or _is_stuck(solution, tol)):
             break
         begin, run = time.perf_counter(), replace(run, round=run.round + 1)
+        if not tried and _waits_for_switches(solution, tol):
+            tried, answer = True, ended_at_switches(solution, run)
+            if isinstance(answer, Status):
+                return cut_short(solution, answer)
+            if answer is not None and answer.cost <= solution.cost + _allowed(solution, tol):
+                solution = replace(answer, rounds=(*solution.rounds, *answer.rounds))
+                continue
         nlp = halved(solution) if dearer else next_nlp(solution, tol, settled=settled)
         if nlp is None:
             break
@@ -160,8 +60,7 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess 
             finer, _ = run(nlp, guess, begin)
         if finer.outcome.status in CUT_SHORT:
             return cut_short(solution, finer.outcome.status)
-        allowed = (tol if exact else max(float(solution.error), _UNSURE)) * solution.cost_scale
-        if finer.outcome.status is Status.SOLVED and finer.cost - solution.cost <= allowed:
+        if finer.outcome.status is Status.SOLVED and finer.cost <= solution.cost + _allowed(solution, tol):
             rounds, dearer = solution.rounds, False
             if solution.cost - finer.cost > _ABSURD * finer.cost_scale:
                 finer, rounds = _cheaper(finer, run(nlp, guess, begin)[0]), ()
@@ -171,6 +70,22 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess 
         else:
             dearer = True
     return solution
+
+
+def _allowed(solution: Solution | SequenceSolution, tol: float) -> float:
+    """How much dearer a motion may be and still be one of the same valley: as much as the cost may be off."""
+    error = float(solution.error)
+    return (tol if error <= tol else max(error, _UNSURE)) * solution.cost_scale
+
+
+def _waits_for_switches(solution: Solution | SequenceSolution, tol: float) -> TypeGuard[Solution]:
+    """Whether after two rounds the cost may still gain more than it may, most of it by limits.
+
+    A curve of the user's own is what is asked for, and stays.
+    """
+    if not isinstance(solution, Solution) or not isinstance(solution.curve, BSpline | HermiteSimpson | Radau):
+        return False
+    return len(solution.rounds) > 1 and solution.error["cost"].total > tol and held_up_by_limits(solution)
 
 
 def _is_stuck(solution: BaseSolution, tol: float) -> bool:
@@ -184,3 +99,40 @@ def _cheaper(optimum: A, candidate: A) -> A:
     """The cheaper of an optimum and a solution that may be none."""
     solved = candidate.outcome.status is Status.SOLVED
     return candidate if solved and candidate.cost < optimum.cost else optimum
+
+
+def at_switches(solution: Solution | SequenceSolution, run: Run) -> Solution | SequenceSolution:
+    """A motion in arcs that holds; refined on grids, with a warning, where no such arcs are found.
+
+    Parameters
+    ----------
+    solution : Solution
+        The arcs are those that its grid shows, or else a grid that is finer.
+    run : Run
+
+    Raises
+    ------
+    InputError
+        For a motion in phases, a problem that depends on jerk, and one that cannot be divided: see `divided`.
+    """
+    if not isinstance(solution, Solution):
+        raise InputError(
+            "refine at switches takes the motion of a Problem, and divides it itself, got one in the phases "
+            f"{', '.join(map(repr, solution.phases))}"
+        )
+    if solution.problem.needs_rates:
+        raise InputError("refine at switches lets accelerations jump, and the problem depends on their rates")
+    exact = replace(run, solver=to_the_last_digit(run.solver))
+    for attempt in range(2):
+        if attempt:
+            solution = refined(solution, run)
+            if solution.outcome.status in CUT_SHORT:
+                return solution
+        assert isinstance(solution, Solution)
+        answer = in_arcs(solution, exact, pieces_of(solution, limited(solution)[""]))
+        if isinstance(answer, Status):
+            return cut_short(solution, answer)
+        if answer is not None:
+            return answer
+    warn("no arcs were found that hold: the motion is refined on grids instead", SolutionWarning)
+    return solution

@@ -15,9 +15,9 @@ from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
 from colloc.refinement.failure import judge
 from colloc.refinement.iteration import ProgressRequest
-from colloc.refinement.rounds import Run, refined
+from colloc.refinement.rounds import at_switches, refined
+from colloc.refinement.run import Run
 from colloc.refinement.starts import best_of_starts
-from colloc.refinement.switches import at_switches
 from colloc.solution import SequenceSolution, Solution
 from colloc.solution.warm_start import MotionGuess, PhaseGuess
 from colloc.solver import Hessian, Solver, chosen_solver
@@ -108,7 +108,9 @@ def solve(
         on intervals that suit the straight line, timed within the limits.
     tol : float, optional
         Refines the grid until the error between the nodes (`Solution.error`) and the change of the cost by a round,
-        relative, are below; `Solution.rounds` lists the rounds. 1e-3 without a curve, none with one.
+        relative, are below; `Solution.rounds` lists the rounds. 1e-3 without a curve, none with one. Where after two
+        rounds switches are all that it waits for, the next curve is `Radau` with intervals that end at them, where
+        arcs are found that hold: see `refine`. A curve of one's own class keeps to it.
     guess : optional
         `line`, `keyframes`, a function of time (t [s] -> shape (n,)), or an earlier Solution on any grid or
         transcription; on the same one its multipliers warm-start the solver. By default the straight line between the

@@ -18,7 +18,7 @@ import numpy as np
 from colloc.curves import Transcription
 from colloc.refinement.iteration import Iteration
 from colloc.refinement.random_motions import near_start, promising_start, random_start
-from colloc.refinement.rounds import CUT_SHORT, Run, cut_short
+from colloc.refinement.run import CUT_SHORT, Run, cut_short
 from colloc.solution.sequence import SequenceSolution, solution_of
 from colloc.solution.solution import Solution
 from colloc.solution.starts import Starts, Valley

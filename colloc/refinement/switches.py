@@ -14,6 +14,7 @@ vanishes; where it does not, arcs are turned, added or dropped.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -21,17 +22,18 @@ from itertools import pairwise
 import casadi as ca
 import numpy as np
 
-from colloc.curves import Radau
+from colloc.curves import BSpline, Radau
 from colloc.optimality.limited import ArcSides, Stretch, along_limits, cut, joined, limited, linear_signals, pieces_of
 from colloc.optimality.limits import Limit, entry_times, limits_of
 from colloc.problem import Free, Problem
 from colloc.problem.divided import divided
-from colloc.refinement.failure import SolutionWarning
+from colloc.problem.time_sets import WHOLE
+from colloc.refinement.next_grid import round_of
 from colloc.refinement.pinned import PinnedNLP
-from colloc.refinement.rounds import CUT_SHORT, Run, cut_short, refined
+from colloc.refinement.run import CUT_SHORT, Run
 from colloc.solution import SequenceSolution, Solution
+from colloc.solution.refinement_round import RefinementRound
 from colloc.solver import Start, Status, to_the_last_digit
-from colloc.support.checks import InputError, warn
 from colloc.transcription import NLP, SequenceNLP
 
 _DEGREE, _FREEDOMS = 7, 3  # of the motion on an interval, and of signals where they are singular
@@ -39,7 +41,8 @@ _INTERVALS, _MOST = 8, 64  # on all arcs, about, and half of them on one at most
 _ROOM = (0.1, 4.0)  # of an arc's duration, about what is known of it
 _VANISHING = 1.5  # times the least of these
 _ATTEMPTS = 12
-_ITERATIONS = 100
+_FEW = 12  # arcs that are tried unasked: of more there is seldom none too many or too few
+_ITERATIONS, _QUICK = 100, 30  # of a program in arcs: where arcs are asked for, and where they are only tried
 _DEPENDENT = 1e-8  # of the largest singular value of rows, two of which say one thing
 _PUSH, _RATES_PUSH = 1e-6, 1e-3  # of the largest push of a limit: less is none; of what is steered by its rates
 _ENDS = 3  # control points next to the ends of arcs, where one may bear what another does
@@ -47,41 +50,40 @@ _MET, _EXCEEDED = 1e-7, 1e-8  # of a limit's natural size
 _INSTANT = 1e-9  # of a duration
 
 
-def at_switches(solution: Solution | SequenceSolution, run: Run) -> Solution | SequenceSolution:
-    """A motion in arcs that holds; refined on grids, with a warning, where no such arcs are found.
+def ended_at_switches(solution: Solution, run: Run) -> Solution | Status | None:
+    """A motion of one curve whose intervals end where limits begin and cease to hold, with an error that is allowed.
 
-    Parameters
-    ----------
-    solution : Solution
-        The arcs are those that its grid shows, or else a grid that is finer.
-    run : Run
+    None without arcs that hold, or where it is not as exact.
 
-    Raises
-    ------
-    InputError
-        For a motion in phases, a problem that depends on jerk, and one that cannot be divided: see `divided`.
+    Arcs from bound to bound take a few iterations, of which no more are given to them.
+
+    Returns
+    -------
+    Solution, Status or None
+        Its rounds are the motion in arcs and this one; a Status says why it was cut short.
     """
-    if not isinstance(solution, Solution):
-        raise InputError(
-            "refine at switches takes the motion of a Problem, and divides it itself, got one in the phases "
-            f"{', '.join(map(repr, solution.phases))}"
-        )
-    if solution.problem.needs_rates:
-        raise InputError("refine at switches lets accelerations jump, and the problem depends on their rates")
-    sharp = replace(run, solver=to_the_last_digit(run.solver))
-    for attempt in range(2):
-        if attempt:
-            solution = refined(solution, run)
-            if solution.outcome.status in CUT_SHORT:
-                return solution
-        assert isinstance(solution, Solution)
-        answer = in_arcs(solution, sharp, pieces_of(solution, limited(solution)[""]))
-        if isinstance(answer, Status):
-            return cut_short(solution, answer)
-        if answer is not None:
-            return answer
-    warn("no arcs were found that hold: the motion is refined on grids instead", SolutionWarning)
-    return solution
+    begin = time.perf_counter()
+    quick = replace(run, solver=to_the_last_digit(run.solver).limited(iterations=_QUICK))
+    pieces = pieces_of(solution, limited(solution)[""])
+    arcs = in_arcs(solution, quick, pieces) if len(pieces) <= _FEW else None
+    if not isinstance(arcs, SequenceSolution):
+        return arcs
+    times = [
+        arcs.start_times[name] + phase.nlp.grid.breakpoints[1:] * phase.duration for name, phase in arcs.phases.items()
+    ]
+    ends = np.append(0.0, np.concatenate(times))
+    curve = Radau(degree=_DEGREE, breakpoints=tuple((ends / ends[-1]).tolist()))
+    nlp, now = solution.nlp.on_curve(curve), time.perf_counter()
+    known = replace(curve, nodes="collocation")
+    of_arcs = RefinementRound(known, arcs.nlp.n_x, arcs.cost, float(arcs.error), now - begin, arcs.iterations)
+    x = _sampled(nlp, arcs, 0.0, arcs.duration, 1.0)
+    answer, _ = run(nlp, Start(np.clip(x, nlp.lower, nlp.upper), near_optimum=True), now)
+    if answer.outcome.status in CUT_SHORT:
+        return answer.outcome.status
+    if answer.outcome.status is not Status.SOLVED or float(answer.error) > run.tolerance:
+        return None
+    assert isinstance(answer, Solution)
+    return replace(answer, rounds=(of_arcs, round_of(answer)))
 
 
 def in_arcs(solution: Solution, run: Run, pieces: list[ArcSides]) -> SequenceSolution | Status | None:
@@ -184,12 +186,23 @@ def _program(
     spans = [Free(least * piece.length, most * piece.length, piece.length) for piece in pieces]
     sequence, signals = divided(problem, spans), linear_signals(problem) if problem.states else []
     recipe, recipes = next(iter(motion.nlp.phases.values())).recipe, {}
+    equations = _has_equations(problem)
     for name, piece in zip(sequence.phases, pieces, strict=True):
         count = int(np.clip(np.ceil(intervals * piece.length / T), 1, intervals // 2))
         freedoms = _FREEDOMS if any(label not in piece.sides for label in signals) else None
         curve = Radau(count, degree=_DEGREE, nodes="collocation", signal_degree=freedoms)
+        if equations and not problem.states:
+            # Power is the rate of energy. On these polynomials Gauss points integrate it exactly; Radau points do not,
+            # and the best motion is one that rings and has energy of nowhere.
+            curve = BSpline(count, degree=_DEGREE + 1, continuity=1, nodes="collocation")
         recipes[name] = recipe._replace(curve=curve, extra=None)
     return SequenceNLP.build(sequence, recipes)
+
+
+def _has_equations(problem: Problem) -> bool:
+    """Whether something is an equation all along."""
+    along = [entry.rows for entry in problem.rows.values() if entry.constraint.where == WHOLE]
+    return any((rows.lower == rows.upper).any() for rows in along)
 
 
 def _start(nlp: SequenceNLP, pieces: list[ArcSides], motion: Solution | SequenceSolution) -> np.ndarray:

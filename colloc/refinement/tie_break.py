@@ -12,7 +12,7 @@ import numpy as np
 from colloc.problem import Cost
 from colloc.refinement.failure import judge
 from colloc.refinement.iteration import ProgressRequest
-from colloc.refinement.rounds import Run
+from colloc.refinement.run import Run
 from colloc.solution import Solution
 from colloc.solution.question import question
 from colloc.solver import Hessian, Solver, Start, Status, chosen_solver

@@ -7,6 +7,7 @@ import numpy as np
 from colloc.curves.mesh import Points, points_inside
 from colloc.errors.violations import FINE, Violation
 from colloc.problem import Cost, Free
+from colloc.refinement.next_grid import NARROWEST, PIECES, held_up_by_limits
 from colloc.solution.sequence import SequenceSolution
 from colloc.solution.solution import Solution
 from colloc.solver import Status
@@ -16,6 +17,7 @@ _AT_BOUND = 1e-6  # of the duration
 _VARIES = 0.15  # of a quantity's range
 _OVERSHOOT = 1.0  # of half a quantity's range: no switch, but a spline that swings, exceeds its bound by more
 _NEAR = 0.02  # of a quantity's range: closer to a bound counts as at it
+_NAMED = 3  # intervals in a sentence
 
 
 def warning_messages(solution: Solution | SequenceSolution) -> list[str]:
@@ -28,7 +30,7 @@ def warning_messages(solution: Solution | SequenceSolution) -> list[str]:
     sentences = [
         f"{name}: {sentence}" if name else sentence
         for name, phase in solution.phases.items()
-        for sentence in _of_phase(phase)
+        for sentence in _of_phase(phase, _advice(solution, phase))
     ]
     if solution.status is Status.COARSE and not any(_causes(phase) for phase in solution.phases.values()):
         sentences.append(_change(solution))
@@ -37,10 +39,9 @@ def warning_messages(solution: Solution | SequenceSolution) -> list[str]:
     return sentences
 
 
-def _of_phase(phase: Solution) -> list[str]:
-    """Sentences of warning for a phase by itself."""
+def _of_phase(phase: Solution, advice: str) -> list[str]:
+    """Sentences of warning for a phase by itself, and what to do about its grid."""
     sentences, tolerance = [], phase.outcome.tolerance
-    advice = f"refine, as in co.solve(..., tol={min(tolerance, 1e-3):.1g})"
     if causes := _causes(phase):
         sentences.append(f"{'; '.join(causes)}: {advice}")
     if phase.status is Status.VIOLATED:
@@ -49,6 +50,31 @@ def _of_phase(phase: Solution) -> list[str]:
     if phase.outcome.status is Status.SOLVED:
         sentences += _duration(phase) + _given_duration(phase.problem.minimize, phase.problem.horizon)
     return sentences
+
+
+def _advice(solution: Solution | SequenceSolution, phase: Solution) -> str:
+    """What makes the grid of a phase fine enough: where refining it has ended without, what goes further."""
+    if not solution.rounds:
+        return f"refine, as in co.solve(..., tol={min(phase.outcome.tolerance, 1e-3):.1g})"
+    error = phase.error
+    count, gain = len(solution.rounds), error["cost"]
+    end = f"refining ended after {count} rounds" if count > 1 else "refining ended with the first grid"
+    if phase is solution and gain.total > phase.outcome.cost_tolerance and held_up_by_limits(phase):
+        return f'{end}, and limits begin or cease to hold {_when(phase)}: co.refine(solution, at="switches") finds when'
+    worst = max(error.sources.values(), key=lambda source: source.total).worst
+    if np.diff(phase.nlp.grid.breakpoints)[worst] < NARROWEST * PIECES:
+        return (
+            f"{end}, on intervals as narrow as make sense: what changes there needs a smoother statement, or more time"
+        )
+    return f"{end}, as finer grids led to nothing better: another start may, as in co.solve(..., starts=20)"
+
+
+def _when(phase: Solution) -> str:
+    """Times of the intervals that make up most of what limits not met may gain, at most three."""
+    t, limits = phase.error.t, phase.error["cost"].limits
+    largest = np.sort(np.argsort(-limits)[:_NAMED])
+    most = largest[limits[largest] > limits.max() / 10]
+    return f"near t = {', '.join(short(float(t[k] + t[k + 1]) / 2) for k in most)} s"
 
 
 def _causes(phase: Solution) -> list[str]:
@@ -79,7 +105,8 @@ def _change(solution: Solution | SequenceSolution) -> str:
     change = f"the cost changed by {solution.cost_change:.1e} of its size in the last round"
     if len(solution.rounds) == 1:
         change = "no finer grid led to an optimum that confirms the cost"
-    return f"{change}, tolerance {solution.outcome.tolerance:.1g}: refine further, with co.refine(solution, tol)"
+    worst = max(solution.phases.values(), key=lambda phase: phase.error["cost"].total)
+    return f"{change}, tolerance {solution.outcome.tolerance:.1g}: {_advice(solution, worst)}"
 
 
 def _is_bound(solution: Solution, violation: Violation) -> bool:

@@ -14,7 +14,8 @@ import numpy as np
 from colloc.curves.curve import stored_curve
 from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
-from colloc.refinement.rounds import Run, refined
+from colloc.refinement.rounds import refined
+from colloc.refinement.run import Run
 from colloc.refinement.starts import Curves
 from colloc.solution import SequenceSolution, Solution, solution_of
 from colloc.solver import Solver, Status

@@ -16,7 +16,8 @@ from colloc.curves import Transcription
 from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
 from colloc.refinement.random_motions import default_durations, near_start, random_start
-from colloc.refinement.rounds import Run, refined
+from colloc.refinement.rounds import refined
+from colloc.refinement.run import Run
 from colloc.refinement.starts import Curves, ScreeningResult, StartJob
 from colloc.solution import SequenceSolution, Solution, solution_of
 from colloc.solver import Solver, Start, Status

@@ -17,6 +17,7 @@ PANELS = {
     "arms.spring_pendulum": (0.00, 0.00, 0.50, 0.90),
     "arms.starts": (0.00, 0.00, 1.00, 0.50),
     "classics.optima": (0.00, 0.00, 1.00, 0.47),
+    "classics.switches": (0.00, 0.00, 0.50, 0.34),
     "classics.swing_up": (0.00, 0.03, 0.37, 0.44),
     "closed_chains.five_bar": (0.50, 0.075, 1.00, 0.30),
     "closed_chains.rower": (0.00, 0.00, 0.53, 0.16),

@@ -182,6 +182,18 @@ def test_radau_inequalities_may_hold_where_equations_do():
         co.Radau(3, nodes="few")
 
 
+def test_spline_inequalities_may_hold_where_equations_do(tmp_path):
+    curve = co.BSpline(3, degree=5, continuity=1, nodes="collocation")
+    assert np.array_equal(curve.node_points().s, curve.collocation_points().s)
+    assert curve.node_points().s.size == 12
+    with pytest.raises(co.InputError, match='BSpline nodes must be "collocation"'):
+        co.BSpline(3, nodes="dense")
+    problem = time_optimal()
+    solution = co.solve(problem, curve, raise_on_failure=False, violation_tolerance=1.0)
+    co.save(solution, tmp_path / "motion.npz")
+    assert co.load(tmp_path / "motion.npz", problem).curve == curve
+
+
 def test_radau_signals_may_have_fewer_freedoms_than_accelerations():
     assert co.Radau(3, degree=5).signals.size == 15
     assert co.Radau(3, degree=5, signal_degree=2).signals.size == 9

@@ -12,7 +12,7 @@ from colloc.blocks.numeric import NumericDerivatives
 from colloc.curves.mesh import mesh_ends
 from colloc.errors.gap import CostGap, _QuadraticModel
 from colloc.numerics.quadratic import QuadraticOptimum, QuadraticProgram
-from colloc.refinement.rounds import Run
+from colloc.refinement.run import Run
 from colloc.solution.solution import Measured
 from colloc.solver.quadratic import quadratic_optimum
 from colloc.studies.classics.optima import CLASSICS

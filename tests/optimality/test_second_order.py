@@ -9,9 +9,10 @@ import pytest
 
 import colloc as co
 from colloc.models.two_link import two_link
+from colloc.optimality.active_set import active_set
 from colloc.optimality.intervals import Interval, NoIntervals, evaluate, run_sums
 from colloc.optimality.krawczyk import Uniqueness, locally_unique
-from colloc.optimality.second_order import SecondOrder, active_constraints, second_order
+from colloc.optimality.second_order import SecondOrder, second_order
 from colloc.studies.classics.points import bryson_denham, double_integrator, particle
 
 
@@ -21,7 +22,7 @@ def judged(solution: co.Solution) -> SecondOrder:
 
 def uniqueness(solution: co.Solution) -> Uniqueness:
     nlp, x, p, multipliers = solution.nlp, solution.x, solution.parameters, solution.multipliers
-    return locally_unique(nlp, x, p, multipliers, active_constraints(nlp, x, p, multipliers, solution.cost_scale))
+    return locally_unique(nlp, x, p, multipliers, active_set(nlp, x, p, multipliers, solution.cost_scale))
 
 
 def still(cost, *, at_rest: bool = False) -> co.Solution:

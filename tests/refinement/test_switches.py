@@ -12,11 +12,13 @@ from scipy.optimize import root_scalar
 
 import colloc as co
 from colloc.optimality.limited import ArcSides, Limited, limited, pieces_of
-from colloc.refinement.rounds import Run
+from colloc.refinement.run import Run
 from colloc.refinement.switches import in_arcs
 from colloc.studies.classics.arms import ARMS
+from colloc.studies.classics.points import brachistochrone as bead
 from colloc.studies.classics.points import bryson_denham, double_integrator
 from colloc.studies.classics.states import brachistochrone, goddard
+from colloc.studies.classics.switches import catalyst
 from colloc.studies.two_link.time_optimal import problem as two_link
 
 SHARP = co.Ipopt(tol=1e-11, bound_relax_factor=0.0)
@@ -144,22 +146,6 @@ def test_the_costates_of_a_particle_that_touches_a_wall_for_a_while():
     assert np.abs(costates[inside, 0] - 18 * np.sign(0.5 - t[inside])).max() < 1e-4
 
 
-def catalyst() -> co.Problem:
-    """Jackson (1968): two catalysts along a tube, mixed for the most product: one, a singular mixture, the other."""
-
-    def rate(now: co.problem.Instant) -> list[ca.SX]:
-        forward = now.u * (10 * now.x[1] - now.x[0])
-        return [forward, -forward - (1 - now.u) * now.x[1]]
-
-    return co.Problem(
-        model=co.Model.empty(),
-        duration=1.0,
-        minimize=co.terminal(lambda now: now.x[0] + now.x[1] - 1),
-        subject_to=[co.initial(states={"x": (1.0, 0.0)})],
-        unknowns=[co.Unknown("u", lower=0.0, upper=1.0, guess=0.5), co.State("x", 2, rate=rate, guess=(0.5, 0.05))],
-    )
-
-
 def test_the_catalysts_are_mixed_on_a_singular_arc():
     """For given times and mixture all is linear: products of exponentials, for the state and for the costates."""
     answer = at_switches(catalyst())
@@ -223,6 +209,45 @@ def test_the_slide_is_a_cycloid():
     assert np.allclose(costates[:, 0], -0.5 / np.sqrt(9.80665 * radius), atol=1e-4 * 0.1)
 
 
+def test_arcs_are_those_of_the_valley_that_a_grid_is_in():
+    """On smooth splines the slide goes along a whole arch, up to where it began, and down the wall backwards."""
+    answer = at_switches(brachistochrone())
+    arch, fall = 2 * np.pi * np.sqrt(10.0 / (2 * np.pi) / 9.80665), np.sqrt(2 * 5.0 / 9.80665)
+    assert answer.duration == pytest.approx(arch + fall, abs=1e-9)
+    assert sides(answer) == [{}, {"angle": "lower"}]
+    assert co.optimality.certify(answer)["local minimum"].passed is False
+    best = co.solve(brachistochrone(), co.BSpline(20), between="nodes", starts=8)
+    assert best.duration == pytest.approx(1.80160312, rel=1e-3)
+
+
+def test_a_bead_on_a_wire_slides_along_the_cycloid():
+    """The same slide as a mechanism on which no force does work."""
+    answer = at_switches(bead((0.0, 10.0), (10.0, 5.0), 9.80665), co.Radau(20, degree=7))
+    angle = root_scalar(lambda phi: (phi - np.sin(phi)) / (1 - np.cos(phi)) - 2.0, bracket=(1.0, 6.0)).root
+    radius = 5.0 / (1 - np.cos(angle))
+    assert answer.duration == pytest.approx(angle * np.sqrt(radius / 9.80665), abs=1e-9)
+    assert sides(answer) == [{}]
+    _, costates = in_time(answer)
+    assert np.allclose(costates[:, 0], -0.5 / np.sqrt(9.80665 * radius), atol=1e-6)
+
+
+def test_gauss_points_leave_an_equation_no_room_that_radau_points_do():
+    """Of the bead's power: polynomials of degree 13 on every interval, whose integral is the energy gained."""
+    slide = bead((0.0, 10.0), (10.0, 5.0), 9.80665)
+    start = coarse(slide, co.BSpline(20, degree=4, continuity=1))
+    gauss, radau = (
+        co.solve(slide, curve, guess=start, between="nodes", violation_tolerance=1.0)
+        for curve in (co.BSpline(8, degree=8, continuity=1), co.Radau(8, degree=7))
+    )
+    gained = []
+    for answer in (gauss, radau):
+        end = answer.at(answer.duration)
+        gained.append(float((end.qd**2).sum() / 2 + 9.80665 * (end.q[1] - 10.0)))
+    assert abs(gained[0]) < 1e-9
+    assert abs(gained[1]) > 1.0
+    assert radau.duration < gauss.duration - 1e-2
+
+
 def test_velocity_limits_and_torques_take_turns_on_an_industrial_robot():
     answer = at_switches(ARMS["manutec_time"].problem(), co.Radau(20))
     assert answer.duration == pytest.approx(0.4951890, abs=1e-7)
@@ -259,11 +284,94 @@ def test_a_limit_on_time_gives_back_the_motion_there_was(rough):
 
 
 def test_where_no_arcs_hold_grids_are_refined_with_a_warning(rough, monkeypatch):
-    monkeypatch.setattr("colloc.refinement.switches.in_arcs", lambda *_: None)
+    monkeypatch.setattr("colloc.refinement.rounds.in_arcs", lambda *_: None)
     with pytest.warns(co.refinement.SolutionWarning, match="no arcs were found that hold"):
         answer = co.refine(rough, at="switches")
     assert isinstance(answer, co.Solution)
     assert answer.status is co.solver.Status.SOLVED
+
+
+def test_a_tolerance_is_met_by_intervals_that_end_at_switches(fastest):
+    """What a user of a tolerance expects: the motion of one curve, of a few intervals more than it has arcs."""
+    answer = co.solve(two_link, co.BSpline(20), tol=1e-5)
+    assert isinstance(answer, co.Solution)
+    assert answer.status is co.solver.Status.SOLVED
+    assert answer.duration == pytest.approx(0.391854539516, abs=1e-7)
+    assert answer.nlp.n_x < 200
+    breakpoints = answer.nlp.grid.breakpoints * answer.duration
+    for switch in co.optimality.arcs(fastest).switches:
+        assert np.abs(breakpoints - switch).min() < 1e-7
+    assert [round.variables for round in answer.rounds[-2:]] == [fastest.nlp.n_x, answer.nlp.n_x]
+    assert answer.cost_change < 1e-6
+    assert co.optimality.certify(answer, tol=1e-4)["minimum principle"].passed
+
+
+@pytest.fixture
+def attempts(monkeypatch) -> list[co.Solution]:
+    """Motions from which arcs were tried, in a library that finds none."""
+    tried = []
+
+    def none(solution: co.Solution, run: Run) -> None:
+        tried.append(solution)
+
+    monkeypatch.setattr("colloc.refinement.rounds.ended_at_switches", none)
+    return tried
+
+
+def test_where_no_arcs_hold_a_tolerance_is_met_by_grids(attempts):
+    answer = co.solve(two_link, co.Radau(12), tol=1e-5)
+    assert len(attempts) == 1
+    assert len(attempts[0].rounds) == 2
+    assert answer.status is co.solver.Status.SOLVED
+    assert answer.duration == pytest.approx(0.391854539516, abs=1e-5 * 0.4)
+    assert answer.curve.basis.intervals > 20
+
+
+@pytest.mark.parametrize(("stated", "tol"), [(two_link, 1e-3), (bryson_denham(1 / 9), 1e-6)])
+def test_arcs_are_not_tried_where_grids_do_or_no_limit_jumps(attempts, stated, tol):
+    assert co.solve(stated, co.Radau(12), tol=tol).success
+    assert not attempts
+
+
+def test_a_problem_that_cannot_be_divided_is_refined_on_grids(attempts):
+    """The elbow is free only in the first half: when that ends arcs do not know."""
+    half = co.path(lambda now: now.q[1], upper=0.0, during=(0.0, 0.5), name="elbow")
+    answer = co.solve(replace(two_link, subject_to=[*two_link.subject_to, half]), co.Radau(12), tol=1e-4)
+    assert answer.success
+    assert not attempts
+
+
+def test_a_limit_on_time_while_arcs_are_tried_gives_back_the_grid(rough, monkeypatch):
+    limit = co.solver.Status.TIME_LIMIT
+    monkeypatch.setattr("colloc.refinement.rounds.ended_at_switches", lambda *_: limit)
+    answer = co.refine(rough, 1e-5)
+    assert answer.status is limit
+    assert isinstance(answer.curve, co.BSpline)
+    assert len(answer.rounds) == 2
+
+
+def test_a_coarse_answer_of_a_refinement_names_what_goes_further(rough, attempts, monkeypatch):
+    monkeypatch.setattr("colloc.refinement.rounds._ROUNDS", 2)
+    with pytest.warns(co.refinement.SolutionWarning) as caught:
+        answer = co.refine(rough, 1e-5)
+    (sentence,) = {str(warning.message) for warning in caught}
+    assert answer.status is co.solver.Status.COARSE
+    assert "refining ended after 2 rounds, and limits begin or cease to hold near t = " in sentence
+    assert sentence.endswith('co.refine(solution, at="switches") finds when')
+    named = [float(time) for time in sentence.split("near t = ")[1].split(" s:")[0].split(", ")]
+    assert all(np.abs(time - np.array([0.045709, 0.195927, 0.2353])).min() < 0.02 for time in named)
+
+
+def test_a_coarse_answer_that_was_not_refined_is_to_be():
+    with pytest.warns(co.refinement.SolutionWarning, match=r"refine, as in co.solve\(..., tol=0.001\)"):
+        co.solve(two_link, co.BSpline(6), between="nodes", violation_tolerance=1e-3)
+
+
+def test_a_coarse_answer_that_limits_do_not_hold_up_is_to_start_anew(monkeypatch):
+    monkeypatch.setattr("colloc.refinement.rounds._ROUNDS", 1)
+    swing = replace(two_link, duration=1.0, minimize=co.integral(lambda now: ca.sumsqr(now.tau)))
+    with pytest.warns(co.refinement.SolutionWarning, match="ended with the first grid, as finer grids led to nothing"):
+        co.solve(swing, co.BSpline(3), tol=1e-6)
 
 
 def test_a_control_on_its_way_switches_where_its_switching_function_is_zero():

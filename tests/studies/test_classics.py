@@ -1,6 +1,7 @@
 """Classic problems: their mechanisms against formulas and Pinocchio, and their known optima."""
 
 import json
+from dataclasses import replace
 from math import cos, pi, sin
 from typing import Any
 
@@ -13,7 +14,7 @@ from colloc.models import manutec_r3 as manutec
 from colloc.models.acrobot import acrobot
 from colloc.models.cart_pole import cart_pole
 from colloc.models.manutec_r3 import manutec_r3
-from colloc.studies.classics import optima
+from colloc.studies.classics import optima, switches
 from colloc.studies.classics.arms import two_bars
 from colloc.studies.classics.optima import CLASSICS
 from colloc.studies.classics.points import particle
@@ -174,3 +175,24 @@ def test_the_study_in_its_quick_form(tmp_path, capsys):
         assert numbers[f"wrong.{way}"] == 0
         assert numbers[f"manutec_energy.{way}.cost"] == pytest.approx(20.404247, rel=1e-3)
     assert "closed form" in capsys.readouterr().out
+
+
+def test_costates_of_motions_in_arcs_are_those_of_the_maximum_principle(tmp_path):
+    numbers = switches.main(["--quick", "--figure", str(tmp_path / "switches.png")])
+    assert (tmp_path / "switches.png").stat().st_size > 20_000
+    costs = {"two_links": 0.391854539516, "wall": 4.0, "slide": 1.8016031225, "catalysts": -0.0480556859}
+    assert {name: numbers[f"{name}.arcs"] for name in costs} == {"two_links": 4, "wall": 3, "slide": 1, "catalysts": 3}
+    for name, cost in costs.items():
+        assert numbers[f"{name}.cost"] == pytest.approx(cost, abs=1e-9)
+        assert numbers[f"{name}.costates"] < 1e-4
+        assert numbers[f"{name}.hamiltonian"] < 1e-5
+    assert numbers["two_links.hamiltonian"] < 1e-6
+    assert numbers["two_links.off"] < 1e-6
+
+
+def test_wrong_costates_are_seen_by_every_means():
+    """The forms can disagree: costates that are off by a thousandth are."""
+    for case in switches.cases(quick=True)[1:]:
+        answer = switches.answered(case)
+        assert answer.miss < 1e-4
+        assert replace(answer, costates=1.001 * answer.costates).miss > 5e-4

@@ -1,0 +1,131 @@
+"""One program solved: with nodes added where limits were exceeded, with breakpoints sought."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from colloc.refinement import knot_search as knots
+from colloc.refinement.failure import SolutionWarning
+from colloc.refinement.iteration import ProgressRequest, progress_adapter
+from colloc.solution.more_nodes import with_nodes
+from colloc.solution.sequence import SequenceSolution, solution_of
+from colloc.solution.solution import BaseSolution, Solution
+from colloc.solution.warm_start import MotionGuess, start_from
+from colloc.solver import Outcome, Solver, Start, Status
+from colloc.solver.degenerate import violated_constants
+from colloc.solver.progress import displayed
+from colloc.support.checks import InputError, warn
+from colloc.transcription import NLP, BaseNLP, FreeKnotsGrid, SequenceNLP, check_determined
+
+A = TypeVar("A", bound=Solution | SequenceSolution)
+
+CUT_SHORT = (Status.INTERRUPTED, Status.TIME_LIMIT)
+_EXCHANGES = 6  # times that nodes are added to one grid, at most
+
+
+@dataclass(frozen=True)
+class Run:
+    """A way of solving NLPs, one after another.
+
+    Parameters
+    ----------
+    parameters : ndarray
+        Values of the problem's parameters.
+    solver, progress :
+        As in `solve`.
+    tolerance : float
+        Largest error between nodes of an answer that counts as solved.
+    cost_tolerance : float, optional
+        The same of the cost alone, if it is another.
+    always : bool
+        Whether nodes are added where inequalities are violated between them.
+    deadline : float
+        When solving ends with the best motion so far, on the clock of `time.perf_counter`.
+    round : int
+        Of a refinement.
+    """
+
+    parameters: np.ndarray
+    solver: Solver
+    progress: ProgressRequest
+    tolerance: float
+    cost_tolerance: float | None = None
+    always: bool = True
+    deadline: float = float("inf")
+    round: int = 1
+
+    def __call__(
+        self, nlp: NLP | SequenceNLP, guess: MotionGuess | Start, begin: float
+    ) -> tuple[Solution | SequenceSolution, np.ndarray]:
+        """A solution and where it started; `begin` is when its NLP began to be built."""
+        if isinstance(nlp, NLP) and isinstance(nlp.grid, FreeKnotsGrid):
+            return self._free_knots(nlp, nlp.grid, guess, begin)
+        solution, start = self._once(nlp, guess, begin)
+        for _ in range(_EXCHANGES if self.always else 0):
+            if solution.status is not Status.VIOLATED:
+                break
+            begin = time.perf_counter()
+            again, _ = self._once(with_nodes(solution, self.tolerance), solution, begin)
+            if again.outcome.status in CUT_SHORT:
+                return cut_short(solution, again.outcome.status), start
+            if again.outcome.status is not Status.SOLVED:
+                break
+            solution = _after(again, solution)
+        return solution, start
+
+    def _free_knots(
+        self, nlp: NLP, grid: FreeKnotsGrid, guess: MotionGuess | Start, begin: float
+    ) -> tuple[Solution | SequenceSolution, np.ndarray]:
+        """The optimum with breakpoints free, then from there the one on the breakpoints found."""
+        first, start = self._once(nlp.on_curve(grid.curve.with_breakpoints(grid.breakpoints)), guess, begin)
+        if first.outcome.status is not Status.SOLVED:
+            return first, start
+        quiet = replace(self, progress=False if callable(self.progress) else self.progress)
+        solver, x = self.solver.limited(iterations=knots.PATIENCE), np.append(first.x, grid.breakpoints)
+        search = knots.search_knots(nlp, x, self.parameters, lambda start: quiet.end(solver, nlp, start, nlp))
+        if search.status in CUT_SHORT:
+            return cut_short(first, search.status), start
+        if search.status is not Status.SOLVED:
+            warn("better knots may exist: the search for them has not settled", SolutionWarning)
+        begin, x = time.perf_counter(), grid.without_knots(search.x)
+        solution, start = self(nlp.on_curve(grid.curve_at(search.x)), Start(x, near_optimum=True), begin)
+        return _after(solution, first, search), start
+
+    def _once(
+        self, nlp: NLP | SequenceNLP, guess: MotionGuess | Start, begin: float
+    ) -> tuple[Solution | SequenceSolution, np.ndarray]:
+        """A solution at the nodes that the NLP has, and where it started."""
+        start = guess if isinstance(guess, Start) else start_from(nlp, guess, self.parameters)
+        if undefined := nlp.first_undefined(start.x, self.parameters):
+            raise InputError(f"not finite at the guess: {undefined}; change the guess or the function")
+        check_determined(nlp)
+        built = time.perf_counter() - begin
+        outcome = violated_constants(nlp, start.x, self.parameters) or self.end(self.solver, nlp, start, nlp)
+        seconds = outcome.seconds | {"build": built + outcome.seconds["build"]}
+        of_cost = self.tolerance if self.cost_tolerance is None else self.cost_tolerance
+        outcome = replace(outcome, seconds=seconds, tolerance=self.tolerance, cost_tolerance=of_cost)
+        return solution_of(nlp, outcome, self.parameters), start.x
+
+    def end(self, solver: Solver, nlp: BaseNLP, start: Start, shown: NLP | SequenceNLP) -> Outcome:
+        """The end of one run of a solver, in the time that is left; progress shows iterates of another program."""
+        if np.isfinite(self.deadline):
+            solver = solver.limited(seconds=max(self.deadline - time.perf_counter(), 1e-3))
+        with displayed(progress_adapter(self.progress, shown, self.parameters, self.round), self.round) as tell:
+            return solver(nlp, start, self.parameters, tell)
+
+
+def cut_short(solution: A, status: Status) -> A:
+    """A solution in whose improvement Ctrl-C was pressed, or time ran out."""
+    return replace(solution, outcome=replace(solution.outcome, status=status))
+
+
+def _after(solution: A, *earlier: BaseSolution | knots.KnotSearch) -> A:
+    """A solution with the iterations and seconds of what was solved before it counted as well."""
+    runs = (solution, *earlier)
+    seconds = {name: sum(run.seconds[name] for run in runs) for name in solution.seconds}
+    iterations = sum(run.iterations for run in runs)
+    return replace(solution, outcome=replace(solution.outcome, seconds=seconds, iterations=iterations))
