@@ -14,7 +14,7 @@ from colloc.refinement.iteration import ProgressRequest, progress_adapter
 from colloc.refinement.next_grid import halved, has_settled, next_nlp, round_of
 from colloc.solution.more_nodes import with_nodes
 from colloc.solution.sequence import SequenceSolution, solution_of
-from colloc.solution.solution import BaseSolution, Solution
+from colloc.solution.solution import SURE, BaseSolution, Solution
 from colloc.solution.warm_start import MotionGuess, start_from
 from colloc.solver import Outcome, Solver, Start, Status
 from colloc.solver.degenerate import violated_constants
@@ -70,7 +70,7 @@ class Run:
             return self._free_knots(nlp, nlp.grid, guess, begin)
         solution, start = self._once(nlp, guess, begin)
         for _ in range(_EXCHANGES if self.always else 0):
-            if solution.status is not Status.VIOLATED:
+            if not solution.is_violated:
                 break
             begin = time.perf_counter()
             again, _ = self._once(with_nodes(solution, self.tolerance), solution, begin)
@@ -135,7 +135,9 @@ def _after(solution: A, *earlier: BaseSolution | knots.KnotSearch) -> A:
     return replace(solution, outcome=replace(solution.outcome, seconds=seconds, iterations=iterations))
 
 
-def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess = None) -> Solution | SequenceSolution:
+def refined(
+    solution: Solution | SequenceSolution, run: Run, guess: MotionGuess = None, *, confirmed: bool = True
+) -> Solution | SequenceSolution:
     """Round after round on a finer grid, started from the round before or, where that fails, from a guess.
 
     A finer grid has every motion of a coarser one, up to its error. A round that ends dearer by more has gone to
@@ -143,6 +145,9 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess 
     the coarser motion is the answer. A cost that has settled while two rounds have not halved its error is one, too. A
     cost that falls by more than `_ABSURD` times its size was no start for anything: the finer grid is solved from the
     guess as well, and the rounds begin anew with the cheaper of the two.
+
+    That the cost is right a finer grid must confirm or, unless it has to be `confirmed`, an estimate that is a tenth of
+    the tolerance.
     """
     tol, dearer = run.tolerance, False
     solution = replace(solution, rounds=(round_of(solution),))
@@ -150,6 +155,8 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess 
         settled, exact = has_settled(solution, tol), float(solution.error) <= tol
         if settled and (exact or _is_stuck(solution, tol)):
             break
+        if exact and not confirmed and _is_near_best(solution, tol):
+            return replace(solution, outcome=replace(solution.outcome, cost_tolerance=SURE * tol))
         begin, run = time.perf_counter(), replace(run, round=run.round + 1)
         nlp = halved(solution) if dearer else next_nlp(solution, tol, settled=settled)
         if nlp is None:
@@ -171,6 +178,12 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess 
         else:
             dearer = True
     return solution
+
+
+def _is_near_best(solution: Solution | SequenceSolution, tol: float) -> bool:
+    """Whether the estimate alone tells that the cost is right: not where equations of states hide what they cost."""
+    states = any(phase.problem.states for phase in solution.phases.values())
+    return not states and solution.error["cost"].total <= SURE * tol
 
 
 def _is_stuck(solution: BaseSolution, tol: float) -> bool:

@@ -17,7 +17,6 @@ from colloc.refinement.failure import judge
 from colloc.refinement.iteration import ProgressRequest
 from colloc.refinement.rounds import Run, refined
 from colloc.refinement.starts import best_of_starts
-from colloc.refinement.switches import at_switches
 from colloc.solution import SequenceSolution, Solution
 from colloc.solution.warm_start import MotionGuess, PhaseGuess
 from colloc.solver import Hessian, Solver, chosen_solver
@@ -108,7 +107,8 @@ def solve(
         on intervals that suit the straight line, timed within the limits.
     tol : float, optional
         Refines the grid until the error between the nodes (`Solution.error`) and the change of the cost by a round,
-        relative, are below; `Solution.rounds` lists the rounds. 1e-3 without a curve, none with one.
+        relative, are below; `Solution.rounds` lists the rounds. None with a curve. Without one 1e-3 is tried for, and
+        a cost that by its estimate (``error["cost"]``) is right to a tenth of that is not confirmed by another round.
     guess : optional
         `line`, `keyframes`, a function of time (t [s] -> shape (n,)), or an earlier Solution on any grid or
         transcription; on the same one its multipliers warm-start the solver. By default the straight line between the
@@ -197,12 +197,12 @@ def solve(
     tolerance = finite_number("violation_tolerance", violation_tolerance, positive=True)
     if cost_tolerance is not None:
         cost_tolerance = finite_number("cost_tolerance", cost_tolerance, positive=True)
-    screened = curve is None and not isinstance(problem, BaseNLP)
+    screened, confirmed = curve is None and not isinstance(problem, BaseNLP), True
     if starts is not None:
         screened = count("starts", starts, at_least=1) > 1
     if curve is None and not isinstance(problem, BaseNLP):
         curve = default_curves(problem, guessed=guess is not None)
-        tol = 1e-3 if tol is None else tol
+        confirmed, tol = tol is not None, 1e-3 if tol is None else tol
     if tol is not None:
         tolerance = relative_tolerance("tol", tol)
         if cost_tolerance is not None:
@@ -227,7 +227,7 @@ def solve(
     if screened:
         solution, guess = best_of_starts(nlp, solution, run, guess, starts)
     if tol is not None:
-        solution = replace(refined(solution, run, guess), starts=solution.starts)
+        solution = replace(refined(solution, run, guess, confirmed=confirmed), starts=solution.starts)
     judge(solution, start, raise_on_failure, seconds)
     return solution
 
@@ -309,9 +309,14 @@ def refine(
     tolerance = relative_tolerance("tol", tol)
     run = Run(solution.parameters, chosen_solver(solver, ipopt, hessian), progress, tolerance, deadline=deadline)
     judged = replace(solution, outcome=replace(solution.outcome, tolerance=tolerance, cost_tolerance=tolerance))
-    if at is not None:
+    if at is None:
+        finer = refined(judged, run)
+    else:
         choice("at", at, ("switches",))
-    finer = replace(refined(judged, run) if at is None else at_switches(judged, run), starts=solution.starts)
+        from colloc.refinement.switches import at_switches  # few need all that it stands on
+
+        finer = at_switches(judged, run)
+    finer = replace(finer, starts=solution.starts)
     judge(finer, finer.x, raise_on_failure=False, seconds=seconds)
     return finer
 
