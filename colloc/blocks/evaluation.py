@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # What the automatic rule expects: iterations of a solve, and seconds that they take on the virtual machine, from which
 # on the interpreter is looked for; or on the interpreter, from which on compiled code is.
 ITERATIONS = 100
-_LOOK, _LONG = 0.05, 1.0
+_LOOK, _LONG = 0.02, 1.0
 
 
 class Compiled(NamedTuple):

@@ -137,13 +137,14 @@ def register(curve: C) -> C:
     """
     instance("curve", curve, type)
     namesake = CURVES.get(curve.__name__)
-    if namesake is not None and _is_ours(namesake) and curve.__module__ != namesake.__module__:
+    if namesake is not None and is_ours(namesake) and curve.__module__ != namesake.__module__:
         raise InputError(f"a curve of your own needs a name of its own, and {curve.__name__} is colloc's")
     CURVES[curve.__name__] = curve
     return curve
 
 
-def _is_ours(curve: type) -> bool:
+def is_ours(curve: type) -> bool:
+    """Whether a class of curves is the library's."""
     return curve.__module__.split(".")[0] == "colloc"
 
 
@@ -154,7 +155,7 @@ def check_curve(curve: object) -> Transcription:
     """A curve; InputError for what is none, with what it lacks."""
     missing = [name for name in _QUESTIONS if getattr_static(curve, name, None) is None]
     if missing or isinstance(curve, type):
-        *names, last = (name for name, kind in CURVES.items() if _is_ours(kind))
+        *names, last = (name for name, kind in CURVES.items() if is_ours(kind))
         some = len(missing) < len(_QUESTIONS) and not isinstance(curve, type)
         lacks = f", which lacks {', '.join(missing)}: derive it from colloc.curves.Transcription" if some else ""
         raise InputError(f"curve must be {', '.join(names)} or {last}, got {quoted(curve)}{lacks}")
@@ -183,7 +184,7 @@ def stored_curve(curve: Transcription) -> dict[str, Any]:
     kind, arguments = type(curve), curve.to_dict()
     if reserved := {"type", "module"} & arguments.keys():
         raise InputError(f"{kind.__name__}.to_dict must not use the name {min(reserved)!r}, which files use themselves")
-    return {"type": kind.__name__} | ({} if _is_ours(kind) else {"module": kind.__module__}) | arguments
+    return {"type": kind.__name__} | ({} if is_ours(kind) else {"module": kind.__module__}) | arguments
 
 
 def stored_class(stored: Mapping[str, Any]) -> tuple[type[Transcription], dict[str, Any]]:

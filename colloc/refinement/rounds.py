@@ -6,14 +6,12 @@ import time
 from dataclasses import replace
 from typing import TypeGuard, TypeVar
 
-from colloc.curves import BSpline, HermiteSimpson, Radau
-from colloc.optimality.limited import limited, pieces_of
+from colloc.curves.curve import is_ours
 from colloc.refinement.failure import SolutionWarning
 from colloc.refinement.next_grid import halved, has_settled, held_up_by_limits, next_nlp, round_of
 from colloc.refinement.run import CUT_SHORT, Run, cut_short
-from colloc.refinement.switches import ended_at_switches, in_arcs
 from colloc.solution.sequence import SequenceSolution
-from colloc.solution.solution import BaseSolution, Solution
+from colloc.solution.solution import SURE, BaseSolution, Solution
 from colloc.solution.warm_start import MotionGuess
 from colloc.solver import Status, to_the_last_digit
 from colloc.support.checks import InputError, warn
@@ -25,7 +23,9 @@ _UNSURE = 1e-2  # of its size, that the cost of a motion may be off whose error 
 _ABSURD = 10.0  # times its size, that a cost may fall by in a round
 
 
-def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess = None) -> Solution | SequenceSolution:
+def refined(
+    solution: Solution | SequenceSolution, run: Run, guess: MotionGuess = None, *, confirmed: bool = True
+) -> Solution | SequenceSolution:
     """Round after round on a finer grid, started from the round before or, where that fails, from a guess.
 
     A finer grid has every motion of a coarser one, up to its error. A round that ends dearer by more has gone to
@@ -36,6 +36,9 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess 
 
     A grid closes in on a switch by the same factor in every round. Where that is what the cost waits for after two
     rounds, arcs are tried once, and the grid whose intervals end where they do.
+
+    That the cost is right a finer grid must confirm or, unless it has to be `confirmed`, an estimate that is a tenth of
+    the tolerance.
     """
     tol, dearer, tried = run.tolerance, False, False
     solution = replace(solution, rounds=(round_of(solution),))
@@ -43,8 +46,12 @@ def refined(solution: Solution | SequenceSolution, run: Run, guess: MotionGuess 
         settled, exact = has_settled(solution, tol), float(solution.error) <= tol
         if settled and (exact or _is_stuck(solution, tol)):
             break
+        if exact and not confirmed and _is_near_best(solution, tol):
+            return replace(solution, outcome=replace(solution.outcome, cost_tolerance=SURE * tol))
         begin, run = time.perf_counter(), replace(run, round=run.round + 1)
         if not tried and _waits_for_switches(solution, tol):
+            from colloc.refinement.switches import ended_at_switches  # few need all that it stands on
+
             tried, answer = True, ended_at_switches(solution, run)
             if isinstance(answer, Status):
                 return cut_short(solution, answer)
@@ -83,9 +90,15 @@ def _waits_for_switches(solution: Solution | SequenceSolution, tol: float) -> Ty
 
     A curve of the user's own is what is asked for, and stays.
     """
-    if not isinstance(solution, Solution) or not isinstance(solution.curve, BSpline | HermiteSimpson | Radau):
+    if not isinstance(solution, Solution) or not is_ours(type(solution.curve)):
         return False
     return len(solution.rounds) > 1 and solution.error["cost"].total > tol and held_up_by_limits(solution)
+
+
+def _is_near_best(solution: Solution | SequenceSolution, tol: float) -> bool:
+    """Whether the estimate alone tells that the cost is right: not where equations of states hide what they cost."""
+    states = any(phase.problem.states for phase in solution.phases.values())
+    return not states and solution.error["cost"].total <= SURE * tol
 
 
 def _is_stuck(solution: BaseSolution, tol: float) -> bool:
@@ -122,6 +135,9 @@ def at_switches(solution: Solution | SequenceSolution, run: Run) -> Solution | S
         )
     if solution.problem.needs_rates:
         raise InputError("refine at switches lets accelerations jump, and the problem depends on their rates")
+    from colloc.optimality.limited import limited, pieces_of  # few need all that these stand on
+    from colloc.refinement.switches import in_arcs
+
     exact = replace(run, solver=to_the_last_digit(run.solver))
     for attempt in range(2):
         if attempt:

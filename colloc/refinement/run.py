@@ -66,7 +66,7 @@ class Run:
             return self._free_knots(nlp, nlp.grid, guess, begin)
         solution, start = self._once(nlp, guess, begin)
         for _ in range(_EXCHANGES if self.always else 0):
-            if solution.status is not Status.VIOLATED:
+            if not solution.is_violated:
                 break
             begin = time.perf_counter()
             again, _ = self._once(with_nodes(solution, self.tolerance), solution, begin)

@@ -108,9 +108,10 @@ def solve(
         on intervals that suit the straight line, timed within the limits.
     tol : float, optional
         Refines the grid until the error between the nodes (`Solution.error`) and the change of the cost by a round,
-        relative, are below; `Solution.rounds` lists the rounds. 1e-3 without a curve, none with one. Where after two
-        rounds switches are all that it waits for, the next curve is `Radau` with intervals that end at them, where
-        arcs are found that hold: see `refine`. A curve of one's own class keeps to it.
+        relative, are below; `Solution.rounds` lists the rounds. None with a curve. Without one 1e-3 is tried for, and
+        a cost that by its estimate (``error["cost"]``) is right to a tenth of that is not confirmed by another round.
+        Where after two rounds switches are all that it waits for, the next curve is `Radau` with intervals that end at
+        them, where arcs are found that hold: see `refine`. A curve of one's own class keeps to it.
     guess : optional
         `line`, `keyframes`, a function of time (t [s] -> shape (n,)), or an earlier Solution on any grid or
         transcription; on the same one its multipliers warm-start the solver. By default the straight line between the
@@ -199,12 +200,12 @@ def solve(
     tolerance = finite_number("violation_tolerance", violation_tolerance, positive=True)
     if cost_tolerance is not None:
         cost_tolerance = finite_number("cost_tolerance", cost_tolerance, positive=True)
-    screened = curve is None and not isinstance(problem, BaseNLP)
+    screened, confirmed = curve is None and not isinstance(problem, BaseNLP), True
     if starts is not None:
         screened = count("starts", starts, at_least=1) > 1
     if curve is None and not isinstance(problem, BaseNLP):
         curve = default_curves(problem, guessed=guess is not None)
-        tol = 1e-3 if tol is None else tol
+        confirmed, tol = tol is not None, 1e-3 if tol is None else tol
     if tol is not None:
         tolerance = relative_tolerance("tol", tol)
         if cost_tolerance is not None:
@@ -229,7 +230,7 @@ def solve(
     if screened:
         solution, guess = best_of_starts(nlp, solution, run, guess, starts)
     if tol is not None:
-        solution = replace(refined(solution, run, guess), starts=solution.starts)
+        solution = replace(refined(solution, run, guess, confirmed=confirmed), starts=solution.starts)
     judge(solution, start, raise_on_failure, seconds)
     return solution
 
@@ -311,9 +312,12 @@ def refine(
     tolerance = relative_tolerance("tol", tol)
     run = Run(solution.parameters, chosen_solver(solver, ipopt, hessian), progress, tolerance, deadline=deadline)
     judged = replace(solution, outcome=replace(solution.outcome, tolerance=tolerance, cost_tolerance=tolerance))
-    if at is not None:
+    if at is None:
+        finer = refined(judged, run)
+    else:
         choice("at", at, ("switches",))
-    finer = replace(refined(judged, run) if at is None else at_switches(judged, run), starts=solution.starts)
+        finer = at_switches(judged, run)
+    finer = replace(finer, starts=solution.starts)
     judge(finer, finer.x, raise_on_failure=False, seconds=seconds)
     return finer
 

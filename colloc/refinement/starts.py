@@ -42,7 +42,7 @@ _PARENTS = 3  # optima near which they lie
 _INTERVALS = 6  # of every phase, on which the starts of a first call are solved
 _SEED = 2  # of random motions
 _FEW = 8  # starts of a first call that asks for no number, at most
-_AGREE = 2  # of these, all near the optimum of the guess: there is no other
+_AGREE = 2  # of these and the guess, or one more of these, all near one optimum: there is no other
 _ITERATIONS = 60  # of a start, at most
 _WORK = 1.2  # iterations times intervals that these may take, by those from the guess
 _LEAST = 20  # iterations: with fewer there is no use in beginning
@@ -233,6 +233,11 @@ class _StartValley:
         return Valley(self.cost, tuple(sorted(self.starts)), self.solution is not None)
 
 
+def _known(valleys: Sequence[_StartValley], motion: np.ndarray) -> _StartValley | None:
+    """The valley of a motion; None of one that leads to none so far."""
+    return next((valley for valley in valleys if distance(valley.motion, motion) <= _ARRIVED), None)
+
+
 class _StartSearch:
     """The starts of a solve: on a coarse grid, as many as it takes, and the best ends on the first grid."""
 
@@ -270,8 +275,9 @@ class _StartSearch:
         return progress is True or (progress is None and bool(self._count) and sys.stderr.isatty())
 
     def _agree(self) -> bool:
-        """Whether of few starts enough have led to the optimum of the guess, and none to another."""
-        return not self._count and len(self._valleys) == 1 and len(self._valleys[0].starts) > _AGREE
+        """Whether of few starts enough have led to one optimum, that of the guess or another, and none to a third."""
+        ends = [valley for valley in self._valleys if valley.starts != [0]]
+        return not self._count and len(ends) == 1 and len(ends[0].starts) > _AGREE
 
     def _solve(self, job: StartJob) -> int:
         """A start on the coarse grid, to its end or until it is near a known optimum; its iterations."""
@@ -280,12 +286,8 @@ class _StartSearch:
         def watch(now: Iteration) -> None:
             nonlocal iterations
             iterations = now.number
-            if (
-                job.number
-                and now.infeasibility <= _FEASIBLE
-                and (valley := self._known(signature(now.nlp, now.x))) is not None
-            ):
-                raise _Arrived(valley)
+            if job.number:
+                self._watch(now, self._valleys)
 
         solver = self._run.solver.limited(iterations=_ITERATIONS)
         run = replace(self._run, solver=solver, progress=watch, always=False)
@@ -298,6 +300,11 @@ class _StartSearch:
         else:
             self._keep(job.number, end)
         return iterations
+
+    def _watch(self, now: Iteration, valleys: Sequence[_StartValley]) -> None:
+        """Stop a solve that is near the optimum of one of some valleys."""
+        if now.infeasibility <= _FEASIBLE and (valley := _known(valleys, signature(now.nlp, now.x))) is not None:
+            raise _Arrived(valley)
 
     def _start(self, job: StartJob) -> np.ndarray:
         """Where a start begins: the straight line if that is not the guess, a random motion, or one near another."""
@@ -318,15 +325,11 @@ class _StartSearch:
             self._failed.append(number)
             return
         end = ScreeningResult.of(number, solution)
-        if (valley := self._known(end.motion)) is None:
+        if (valley := _known(self._valleys, end.motion)) is None:
             self._valleys.append(_StartValley(end.motion, [number], end))
         else:
             valley.end = valley.end or end
             valley.starts += [number] * (number not in valley.starts)
-
-    def _known(self, motion: np.ndarray) -> _StartValley | None:
-        """The valley of a motion; None of one that leads to none so far."""
-        return next((valley for valley in self._valleys if distance(valley.motion, motion) <= _ARRIVED), None)
 
     def best(self) -> tuple[Any, MotionGuess]:
         """The cheapest motion on the first grid, with the record of all starts, and from where it is found."""
@@ -355,7 +358,19 @@ class _StartSearch:
         assert valley.end is not None
         assert valley.end.outcome is not None
         coarse = solution_of(self._coarse, valley.end.outcome, self._run.parameters)
-        solution, _ = self._run(self._nlp, coarse, time.perf_counter())
+        solved, progress = [other for other in self._valleys if other.solution is not None], self._run.progress
+
+        def watch(now: Iteration) -> None:
+            if callable(progress):
+                progress(now)
+            self._watch(now, solved)
+
+        run = self._run if self._count else replace(self._run, progress=watch)
+        try:
+            solution, _ = run(self._nlp, coarse, time.perf_counter())
+        except _Arrived as arrival:
+            self._merge(valley, arrival.valley)
+            return
         if solution.outcome.status in CUT_SHORT:
             self._cut_short = solution.outcome.status
         if solution.outcome.status is not Status.SOLVED:
@@ -363,10 +378,14 @@ class _StartSearch:
         end = ScreeningResult.of(valley.starts[0], solution)
         for other in self._valleys:
             if other.solution is not None and alike(ScreeningResult.of(other.starts[0], other.solution), end):
-                other.starts.extend(valley.starts)
-                self._valleys.remove(valley)
+                self._merge(valley, other)
                 return
         valley.solution = solution
+
+    def _merge(self, valley: _StartValley, other: _StartValley) -> None:
+        """One valley is another."""
+        other.starts.extend(valley.starts)
+        self._valleys.remove(valley)
 
     def _chosen(self) -> _StartValley | None:
         """The valley of the cheapest motion; that of the guess unless another is cheaper by what counts."""

@@ -66,7 +66,7 @@ def ended_at_switches(solution: Solution, run: Run) -> Solution | Status | None:
     quick = replace(run, solver=to_the_last_digit(run.solver).limited(iterations=_QUICK))
     pieces = pieces_of(solution, limited(solution)[""])
     arcs = in_arcs(solution, quick, pieces) if len(pieces) <= _FEW else None
-    if not isinstance(arcs, SequenceSolution):
+    if arcs is None or isinstance(arcs, Status):
         return arcs
     times = [
         arcs.start_times[name] + phase.nlp.grid.breakpoints[1:] * phase.duration for name, phase in arcs.phases.items()

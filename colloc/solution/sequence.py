@@ -73,7 +73,7 @@ class SequenceSolution(BaseSolution):
 
         Those of equations at its start that the phase before imposes are zero.
         """
-        solutions, row, gap = {}, 0, self._cost_gap()
+        solutions, row, gap = {}, 0, self.cost_gap()
         for name, nlp in self.nlp.phases.items():
             part, imposed = self.nlp.parts[name], self.nlp.imposed[name]
             rows, end = np.zeros(nlp.n_g), row + imposed.sum()

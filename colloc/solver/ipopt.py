@@ -227,7 +227,8 @@ class Ipopt:
             options = {"compl_inf_tol": _GAP * tol} | options
         functions = _FIRST if self.hessian is Hessian.LIMITED_MEMORY else _FIRST | _SECOND
         try:
-            solver = Nlpsol("ipopt", scaled, functions, {"ipopt": in_terms_of_ipopt(options)}, self.hessian)
+            settings = {"ipopt": in_terms_of_ipopt(options), "no_nlp_grad": True}  # which IPOPT has no use for
+            solver = Nlpsol("ipopt", scaled, functions, settings, self.hessian)
         except RuntimeError as error:
             if not self.options:
                 raise

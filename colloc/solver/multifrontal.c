@@ -588,7 +588,6 @@ static int find_entries(struct analysis *a)
     return 1;
 }
 
-
 /* A new analysis of a pattern; null without memory. */
 static struct analysis *analyse(int n, const int *start, const int *row)
 {

@@ -64,8 +64,9 @@ class Nlpsol:
     ):
         begin = time.perf_counter()
         self._scaled, self._monitor = scaled, Monitor(scaled.nlp.n_x, scaled.nlp.n_g, scaled.nlp.f.size1_in(1))
-        cache = {k: scaled.function(k, outputs, hessian) for k, outputs in {**_FUNCTIONS, **functions}.items()}
-        settings = {**_SETTINGS, "iteration_callback": self._monitor, "cache": cache, **(options or {})}
+        settings = {**_SETTINGS, "iteration_callback": self._monitor, **(options or {})}
+        wanted = {**({} if settings.get("no_nlp_grad") else _FUNCTIONS), **functions}
+        settings["cache"] = {name: scaled.function(name, outputs, hessian) for name, outputs in wanted.items()}
         self._solver = ca.nlpsol(plugin, plugin, scaled.problem(), settings)
         self._build = time.perf_counter() - begin
         self.stats: dict[str, Any] = {}

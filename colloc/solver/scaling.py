@@ -161,9 +161,14 @@ class ScaledNLP:
         """
         x, p = ca.MX.sym("x", self.nlp.n_x), ca.MX.sym("p", self.nlp.f.size1_in(1))
         lam_f, lam_g = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.nlp.n_g)
-        (f, gradient), (g, jacobian) = self._gradient(x, p), self._jacobian(x, p)
-        values = {"f": f, "g": g, "grad_f_x": gradient, "jac_g_x": jacobian, "grad_gamma_p": ca.MX.zeros(p.numel())}
-        values["grad_gamma_x"] = lam_f * gradient + jacobian.T @ lam_g
+        values, lagrangian = {"grad_gamma_p": ca.MX.zeros(p.numel())}, "grad_gamma_x" in outputs
+        # Graphs of what is not asked for take as long as those of what is.
+        if lagrangian or {"f", "grad_f_x"} & {*outputs}:
+            values["f"], values["grad_f_x"] = self._gradient(x, p)
+        if lagrangian or {"g", "jac_g_x"} & {*outputs}:
+            values["g"], values["jac_g_x"] = self._jacobian(x, p)
+        if lagrangian:
+            values["grad_gamma_x"] = lam_f * values["grad_f_x"] + values["jac_g_x"].T @ lam_g
         if any("hess" in output for output in outputs):
             values["triu_hess_gamma_x_x"] = upper = self._hessian(x, p, lam_f, lam_g, hessian)
             values["hess_gamma_x_x"] = ca.triu2symm(upper)

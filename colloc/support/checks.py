@@ -267,9 +267,14 @@ def _numbers(name: str, value: Any, shape: tuple[int | None, ...] | None) -> np.
         array = np.array(raw, dtype=float) if real or raw.size == 0 else None
     except (TypeError, ValueError, NotImplementedError, OverflowError, RuntimeError):  # ragged, symbols, 10**400
         array = None
-    if array is None or (isinstance(raw, np.ma.MaskedArray) and np.ma.is_masked(raw)):
+    if array is None or _is_masked(raw):
         raise InputError(f"{name} must be {wanted}, got {quoted(value)}{_hint(value)}")
     return array
+
+
+def _is_masked(raw: np.ndarray) -> bool:
+    # NumPy loads masked arrays where they are first named, which takes longer than a small model.
+    return "numpy.ma" in sys.modules and isinstance(raw, np.ma.MaskedArray) and bool(np.ma.is_masked(raw))
 
 
 def _hint(value: Any) -> str:

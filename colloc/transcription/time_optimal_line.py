@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
@@ -96,6 +97,11 @@ class Untimed(NamedTuple):
     reason: str
 
 
+# Lines of the problems that there are, by the bytes of their ends: a call asks for the same one where it chooses a
+# curve and where it starts, which takes as long as building the program.
+_lines: WeakKeyDictionary[Problem, dict[tuple[bytes, bytes], TimeOptimalLine | Untimed]] = WeakKeyDictionary()
+
+
 def time_optimal_line(problem: Problem, start: np.ndarray, end: np.ndarray) -> TimeOptimalLine | Untimed:
     """The fastest motion from rest to rest along the straight line between two postures, shape (n,) [rad, m].
 
@@ -103,6 +109,13 @@ def time_optimal_line(problem: Problem, start: np.ndarray, end: np.ndarray) -> T
     parameters as stated. No other constraint is looked at, nor bounds during a part of the motion. Untimed if actuators
     cannot hold or move the mechanism somewhere on the line, if nothing limits the speed, if loads depend on the time.
     """
+    lines, ends = _lines.setdefault(problem, {}), (start.tobytes(), end.tobytes())
+    if ends not in lines:
+        lines[ends] = _fastest(problem, start, end)
+    return lines[ends]
+
+
+def _fastest(problem: Problem, start: np.ndarray, end: np.ndarray) -> TimeOptimalLine | Untimed:
     along = end - start
     if not along.any():
         return Untimed("the postures are equal")

@@ -3,13 +3,15 @@
 Every motion is a process of its own: a pair of random postures of a Panda, a UR5 or an LBR iiwa in the least time, of a
 Puma 560 with least effort, or a random problem of a random arm; with the interpreter of programs in the cache, and in
 turn on CasADi's virtual machine alone. Seconds are the processor's, of this process and those that it started; those of
-callbacks are of the last round alone.
+callbacks are of the last round alone. Modules have been compiled to bytecode before, as they are where a library is
+installed.
 """
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from statistics import median
 
 from colloc.studies.benchmarks.timing import fresh
@@ -30,10 +32,14 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     args = arguments("benchmarks.waiting", __doc__, argv, quick="one motion of two arms", options=OPTIONS, figure=False)
     arms, pairs = (("ur5", "random"), 1) if args.quick else (ARMS, args.pairs)
     with tempfile.TemporaryDirectory() as directory:
-        cache = {"COLLOC_CACHE_DIR": directory}
+        bytecode = {"PYTHONPYCACHEPREFIX": str(Path(directory) / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
+        cache = bytecode | {"COLLOC_CACHE_DIR": directory}
         compilation = fresh("waiting_point", "compile", environment=cache)["total"]
+        for arm in arms:
+            fresh("waiting_point", arm, "0", "interpreter", environment=cache)  # leaves the bytecode
         with tempfile.TemporaryDirectory() as empty:
-            first = fresh("waiting_point", arms[0], "0", "interpreter", environment={"COLLOC_CACHE_DIR": empty})
+            environment = bytecode | {"COLLOC_CACHE_DIR": empty}
+            first = fresh("waiting_point", arms[0], "0", "interpreter", environment=environment)
         runs = [
             {way: fresh("waiting_point", arm, str(args.first + k), way, environment=cache) for way in WAYS}
             for k in range(pairs)

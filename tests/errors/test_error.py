@@ -109,7 +109,7 @@ def test_a_problem_without_a_curve_is_right_to_a_thousandth():
 @pytest.fixture
 def no_arcs(monkeypatch):
     """A library that finds no arcs, so that grids go on."""
-    monkeypatch.setattr("colloc.refinement.rounds.ended_at_switches", lambda *_: None)
+    monkeypatch.setattr("colloc.refinement.switches.ended_at_switches", lambda *_: None)
 
 
 def test_refinement_closes_in_on_the_switches(no_arcs):
@@ -272,6 +272,18 @@ def test_a_cost_that_no_finer_grid_confirms_is_not_called_solved():
         stopped = co.refine(alone, 1e-3, ipopt={"max_iter": 0})
     assert stopped.status is co.solver.Status.COARSE
     assert stopped.cost == alone.cost
+
+
+def test_a_cost_that_is_right_by_its_estimate_needs_no_second_round_unless_a_tolerance_is_asked_for(tmp_path):
+    problem = co.Problem(two_link(), 1.0, co.integral(effort), REST)
+    plain, confirmed = co.solve(problem, compile=False), co.solve(problem, tol=1e-3, compile=False)
+    assert plain.status is confirmed.status is co.solver.Status.SOLVED
+    assert (len(plain.rounds), len(confirmed.rounds)) == (1, 2)
+    assert plain.error["cost"].total < 1e-4
+    assert plain.cost == pytest.approx(confirmed.cost, rel=1e-4)
+    co.save(plain, tmp_path / "plain.npz")
+    assert co.load(tmp_path / "plain.npz", problem).status is co.solver.Status.SOLVED
+    assert co.refine(plain, 1e-3).cost == pytest.approx(confirmed.cost, rel=1e-6)
 
 
 @pytest.mark.parametrize(

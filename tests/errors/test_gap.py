@@ -186,6 +186,21 @@ def test_quadratic_programs_are_solved(solve):
     np.testing.assert_allclose([*optimum.lam_a, *optimum.lam_x], [-1.5, 5.0, 0.0], atol=1e-5)
 
 
+@pytest.mark.parametrize("near", [0.0, 0.1, 1.0], ids="{} of the rows".format)
+def test_rows_that_are_left_out_come_back_where_they_count(near):
+    """Rows far from their bounds, of which a long step breaks some, against a solver that has all of them."""
+    rng, n, m = np.random.default_rng(4), 12, 60
+    A, g = rng.standard_normal((m, n)), 5 * rng.standard_normal(n)
+    room = np.where(np.arange(m) < near * m, 0.1, rng.uniform(0.6, 1.5, m))
+    program = QuadraticProgram(ca.DM.eye(n), g, ca.sparsify(ca.DM(A)), -room, room, np.full(n, -10.0), np.full(n, 10.0))
+    optimum, whole = program.by_piqp(), quadratic_optimum(program)
+    assert optimum.solved
+    np.testing.assert_allclose(optimum.d, whole.d, atol=1e-5)
+    np.testing.assert_allclose(optimum.lam_a, whole.lam_a, atol=1e-4)
+    assert (np.abs(A @ optimum.d) < room + 1e-6).all()
+    assert near == 1.0 or (np.abs(optimum.lam_a[room > 0.5]) > 1e-2).any()  # some that were left out count
+
+
 def test_rows_without_a_bound_are_no_rows(capfd: pytest.CaptureFixture[str]):
     """Of which PIQP would print; and the multipliers stay where they belong."""
     free, fast = time_optimal(), solved(time_optimal(), co.BSpline(12))

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import colloc as co
+from colloc.models.ur5 import ur5
 from colloc.refinement import starts as screening
 from colloc.refinement.starts import distance, signature
 from colloc.solution.starts import Starts, Valley
@@ -73,6 +74,17 @@ def test_where_all_starts_agree_three_are_enough_and_the_motion_is_that_of_the_g
     assert one.starts == Starts((Valley(alone.rounds[0].cost, (0, 1, 2), True),), ())
     assert str(one.starts) == "3: all lead to this motion"
     assert np.array_equal(one.x, alone.x)
+
+
+def test_starts_that_agree_on_another_motion_than_that_of_the_guess_are_tried_at_once():
+    """On six intervals joints that do not limit the time move otherwise; the first grid leads to the same."""
+    model, rng = ur5(), np.random.default_rng([34, 0])
+    start, end = 0.8 * np.pi * rng.uniform(-1, 1, (2, model.n))
+    problem = co.transcription.point_to_point(model, start, end)
+    one, alone = co.solve(problem), co.solve(problem, starts=1)
+    assert one.starts is not None
+    assert [valley.starts for valley in one.starts.valleys] == [(0, 1, 2, 3)]
+    assert one.cost == pytest.approx(alone.cost, rel=1e-9)
 
 
 @COARSE

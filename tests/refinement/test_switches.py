@@ -284,7 +284,7 @@ def test_a_limit_on_time_gives_back_the_motion_there_was(rough):
 
 
 def test_where_no_arcs_hold_grids_are_refined_with_a_warning(rough, monkeypatch):
-    monkeypatch.setattr("colloc.refinement.rounds.in_arcs", lambda *_: None)
+    monkeypatch.setattr("colloc.refinement.switches.in_arcs", lambda *_: None)
     with pytest.warns(co.refinement.SolutionWarning, match="no arcs were found that hold"):
         answer = co.refine(rough, at="switches")
     assert isinstance(answer, co.Solution)
@@ -314,7 +314,7 @@ def attempts(monkeypatch) -> list[co.Solution]:
     def none(solution: co.Solution, run: Run) -> None:
         tried.append(solution)
 
-    monkeypatch.setattr("colloc.refinement.rounds.ended_at_switches", none)
+    monkeypatch.setattr("colloc.refinement.switches.ended_at_switches", none)
     return tried
 
 
@@ -343,7 +343,7 @@ def test_a_problem_that_cannot_be_divided_is_refined_on_grids(attempts):
 
 def test_a_limit_on_time_while_arcs_are_tried_gives_back_the_grid(rough, monkeypatch):
     limit = co.solver.Status.TIME_LIMIT
-    monkeypatch.setattr("colloc.refinement.rounds.ended_at_switches", lambda *_: limit)
+    monkeypatch.setattr("colloc.refinement.switches.ended_at_switches", lambda *_: limit)
     answer = co.refine(rough, 1e-5)
     assert answer.status is limit
     assert isinstance(answer.curve, co.BSpline)
