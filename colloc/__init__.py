@@ -122,7 +122,7 @@ _PACKAGES = {
         "explain sensitivity"
     ),
     "plot": "",
-    "problem": "ContactSphere Cost Instant Parametrised ground parametrised",
+    "problem": "ContactSphere Cost Instant Parametrised contact_spheres ground parametrised",
     "refinement": "Iteration SolutionWarning tie_break",
     "solution": "Sample SequenceSolution Verification",
     "solver": "Hessian Iterate Nlpsol Outcome ScaledNLP Solver Start Status",

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from colloc.dynamics.instant import SHARED, Instant, Slots
 from colloc.problem.conditions import Condition, Constraint, apart, at, boundary, path
-from colloc.problem.contact_sphere import ContactSphere
+from colloc.problem.contact_sphere import ContactSphere, contact_spheres
 from colloc.problem.cost import Cost, duration, integral, penalty, terminal
 from colloc.problem.joint_constraints import QUANTITIES, Bounds, EndState, JointBounds, bounds, final, initial
 from colloc.problem.parametrised import Parametrised, parametrised
@@ -74,6 +74,7 @@ __all__ = [
     "at",
     "boundary",
     "bounds",
+    "contact_spheres",
     "duration",
     "final",
     "ground",

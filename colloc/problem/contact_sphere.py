@@ -7,10 +7,12 @@ touches, and never vanishes wholly.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import casadi as ca
+import numpy as np
 
 from colloc.dynamics import Wrench
 from colloc.dynamics.instant import Instant
@@ -135,3 +137,81 @@ class ContactSphere(Portable):
         capped = ratio * (1 + ratio**_CORNER) ** (-1 / _CORNER)
         falling = self.dynamic_friction + 2 * (self.static_friction - self.dynamic_friction) / (1 + ratio**2)
         return capped * falling + self.viscous_friction * speed
+
+
+class ShapeRecord(Protocol):
+    """A shape that touches others as a file has it: a `colloc.formats.ContactShape`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def body(self) -> str | None: ...
+    @property
+    def placement(self) -> Any: ...
+    @property
+    def radius(self) -> float | None: ...
+
+
+class LawRecord(Protocol):
+    """A force between shapes as a file has it: a `colloc.formats.ContactLaw`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def shapes(self) -> Sequence[str]: ...
+    @property
+    def numbers(self) -> Mapping[str, float]: ...
+
+
+_LAW = "SmoothSphereHalfSpaceForce"
+_NUMBERS = (
+    "stiffness", "dissipation", "static_friction", "dynamic_friction", "viscous_friction", "transition_velocity",
+)  # fmt: skip
+_LEVEL = 1e-6  # by which a ground may miss y = 0 in slope and height [m]
+
+
+@spelt
+def contact_spheres(shapes: Sequence[ShapeRecord], laws: Sequence[LawRecord]) -> list[ContactSphere]:
+    """Balls of what OpenSim's files say of contact, one for every force between a sphere and the ground.
+
+    Parameters
+    ----------
+    shapes, laws : sequence of ContactShape and of ContactLaw
+        `contacts` and `contact_laws` of a `Reading`.
+
+    Raises
+    ------
+    InputError
+        For a force of another kind, between other shapes, and for a ground that is not y = 0.
+
+    Examples
+    --------
+    >>> heel = co.formats.ContactShape("heel", "sphere", "elbow", np.eye(4), radius=0.035)
+    >>> down = np.array([[0, 1, 0, 0], [-1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])  # its x axis points into the ground
+    >>> floor = co.formats.ContactShape("floor", "half-space", None, down)
+    >>> law = co.formats.ContactLaw("touch", "SmoothSphereHalfSpaceForce", ("heel", "floor"), {"stiffness": 1e6})
+    >>> co.problem.contact_spheres([heel, floor], [law])
+    [ContactSphere('heel', radius 0.035 m)]
+    """
+    named, spheres = {shape.name: shape for shape in shapes}, []
+    for law in laws:
+        touching = [named[name] for name in law.shapes if name in named]
+        if law.kind != _LAW or sorted(shape.kind for shape in touching) != ["half-space", "sphere"]:
+            kinds = " and ".join(shape.kind for shape in touching) or "nothing"
+            raise InputError(
+                f"contact law {law.name!r} must be a {_LAW} of a sphere and a half-space, got a {law.kind} of {kinds}"
+            )
+        ball, ground = sorted(touching, key=lambda shape: shape.kind, reverse=True)
+        place = np.asarray(ground.placement)
+        if ground.body is not None or not np.allclose([*place[:3, 0], place[1, 3]], [0, -1, 0, 0], atol=_LEVEL):
+            raise InputError(f"half-space {ground.name!r} must be the world's, below y = 0, for law {law.name!r}")
+        if ball.body is None or ball.radius is None:
+            raise InputError(f"sphere {ball.name!r} must have a radius, and a body that moves")
+        numbers = {name: law.numbers[name] for name in _NUMBERS if name in law.numbers}
+        center = np.asarray(ball.placement)[:3, 3]
+        spheres.append(ContactSphere(ball.body, center, ball.radius, name=ball.name, **numbers))
+    return spheres

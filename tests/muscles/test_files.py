@@ -1,5 +1,6 @@
 """Muscles of what OpenSim's files say of them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import casadi as ca
@@ -47,3 +48,31 @@ def test_numbers_of_ones_own():
     assert stronger.damping == 0.1
     with pytest.raises(co.InputError, match="no argument of Muscle named 'force'"):
         co.muscles.from_file(record, force=1.0)
+
+
+def test_balls_of_a_file_touch_the_ground():
+    reading = co.formats.from_osim(LEG)
+    (heel,) = co.problem.contact_spheres(reading.contacts, reading.contact_laws)
+    assert (heel.name, heel.body, heel.radius, heel.stiffness, heel.static_friction) == (
+        "heel",
+        "foot",
+        0.035,
+        1e6,
+        0.8,
+    )
+    np.testing.assert_allclose(ca.DM(heel.center).full().ravel(), [0.03, 0.01, 0.0])
+
+
+def test_contact_that_is_no_ball_on_the_ground_is_refused():
+    reading = co.formats.from_osim(LEG)
+    (law,), (heel, floor) = reading.contact_laws, reading.contacts
+    tilted = replace(floor, placement=np.eye(4))
+    cases = [
+        ((heel, floor), replace(law, kind="HuntCrossleyForce"), "must be a SmoothSphereHalfSpaceForce"),
+        ((heel, heel), law, "got a SmoothSphereHalfSpaceForce of sphere"),
+        ((heel, tilted), law, "half-space 'floor' must be the world's, below y = 0"),
+        ((replace(heel, body=None), floor), law, "sphere 'heel' must have a radius, and a body that moves"),
+    ]
+    for shapes, changed, message in cases:
+        with pytest.raises(co.InputError, match=message):
+            co.problem.contact_spheres(shapes, [changed])
