@@ -139,6 +139,14 @@ class MusclePath(Portable):
             surface = None
         return total
 
+    def places(self, now: Instant) -> ca.SX:
+        """Its points in the world, SX, shape (3, points) [m]; one that is not there lies on the one before."""
+        places: list[ca.SX] = []
+        for point in (point for point in self.points if isinstance(point, ViaPoint)):
+            place = point.place(now)
+            places.append(place if point.within is None else ca.if_else(point.present(now), place, places[-1]))
+        return ca.horzcat(*places)
+
     def crossed(self, model: Model) -> list[int]:
         """Numbers of the coordinates on which the length depends: of joints between its bodies, and of its points."""
         points = [point for point in self.points if isinstance(point, ViaPoint)]

@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
+from colloc.muscles import MusclePath, Muscles
 from colloc.plot.bars import RoundBar, bars_of
 from colloc.plot.posture import Successive, skeleton
 from colloc.plot.sampling import by_phase, fine_times, title_of
 from colloc.plot.skeleton import Pose, Skeleton, StickFigure
 from colloc.problem import Instant
 from colloc.solution import SequenceSolution, Solution
+from colloc.support.checks import InputError
 from colloc.support.display import short
 
 _TIMES = 160  # of a recording, at least
@@ -39,6 +41,14 @@ class ForceArrow(NamedTuple):
     vector: np.ndarray  # shape (N, 3)
 
 
+class Cord(NamedTuple):
+    """A line through points over time, such as a muscle, coloured by a level from 0 to 1."""
+
+    name: str
+    points: np.ndarray  # shape (N, points, 3) [m]
+    level: np.ndarray  # shape (N,)
+
+
 @dataclass(frozen=True, eq=False)
 class Segment:
     """A part of a motion with the same bodies all along.
@@ -56,6 +66,7 @@ class Segment:
         Names by the numbers that bars give.
     groups : sequence of CurveGroup
     arrows : sequence of ForceArrow
+    cords : sequence of Cord
     """
 
     t: np.ndarray
@@ -65,6 +76,7 @@ class Segment:
     joints: tuple[str, ...] = ()
     groups: tuple[CurveGroup, ...] = ()
     arrows: tuple[ForceArrow, ...] = ()
+    cords: tuple[Cord, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +119,9 @@ class Recording:
         return replace(self, segments=(more,))
 
 
-def solution_recording(solution: Solution | SequenceSolution, name: str = "", share: float = 1.0) -> Recording:
+def solution_recording(
+    solution: Solution | SequenceSolution, name: str = "", share: float = 1.0, muscles: Muscles | None = None
+) -> Recording:
     """A solution with its positions, torques, signals and loads; of several each at a share of the times."""
     t = fine_times(solution, int(_TIMES * share), least=2)
     figure = skeleton(solution, t)
@@ -117,7 +131,8 @@ def solution_recording(solution: Solution | SequenceSolution, name: str = "", sh
     for segment, (phase, times) in zip(recording.segments, by_phase(solution, t), strict=True):
         label = next(label for other, label in phases if other is phase)
         groups, arrows = _groups(phase, times), tuple(load_arrows(phase, times))
-        parts.append(replace(segment, name=label, groups=groups, arrows=arrows))
+        cords = () if muscles is None else tuple(_cords(phase, times, muscles))
+        parts.append(replace(segment, name=label, groups=groups, arrows=arrows, cords=cords))
     return replace(recording, segments=tuple(parts))
 
 
@@ -162,6 +177,22 @@ def _groups(phase: Solution, times: np.ndarray) -> tuple[CurveGroup, ...]:
         names = (name,) if rows.shape[1] == 1 else tuple(f"{name}[{k}]" for k in range(rows.shape[1]))
         groups.append(CurveGroup(name, "", names, rows))
     return tuple(groups)
+
+
+def _cords(phase: Solution, times: np.ndarray, muscles: Muscles) -> list[Cord]:
+    """Muscles as lines, by their activation; those whose paths have points."""
+    paths = {muscle.name: muscle.path for muscle in muscles.muscles if isinstance(muscle.path, MusclePath)}
+    if not paths:
+        raise InputError(
+            "the paths of these muscles have no points that can be drawn: give Muscles of those to which polynomials "
+            "were fitted"
+        )
+    levels = dict(zip(muscles.names, phase.at(times).activation.T, strict=True))
+    cords = []
+    for name, path in paths.items():
+        places = phase.evaluate(lambda now, path=path: ca.vec(path.places(now)), times)
+        cords.append(Cord(name, places.reshape(times.size, -1, 3), levels[name]))
+    return cords
 
 
 def load_arrows(phase: Solution, times: np.ndarray) -> list[ForceArrow]:

@@ -12,6 +12,7 @@ from colloc.loops import ClosedChain
 from colloc.model import Model
 from colloc.model.functions import CoordinateFunction
 from colloc.model.kinematics import frames
+from colloc.muscles import Muscles
 from colloc.plot.bars import bars_of
 from colloc.plot.motion import guess_pose
 from colloc.plot.posture import with_cuts
@@ -21,7 +22,7 @@ from colloc.plot.skeleton import Skeleton, places, skeleton_from
 from colloc.plot.viewer import Viewer, viewer
 from colloc.problem import Problem, Sequence
 from colloc.solution import SequenceSolution, Solution
-from colloc.support.checks import InputError, as_tuple, finite_array, finite_number, quoted, spelt, text
+from colloc.support.checks import InputError, as_tuple, finite_array, finite_number, instance, quoted, spelt, text
 from colloc.sweeps import Optima, Sweep
 
 Viewed = Model | ClosedChain | Problem | Sequence | Solution | SequenceSolution | Sweep | Optima
@@ -39,6 +40,7 @@ def view(
     labels: Listing[str] | None = None,
     guess: Any = None,
     slow: float | None = None,
+    muscles: Muscles | None = None,
 ) -> Viewer:
     """A page on which a mechanism is seen from all sides, moved, or played: one file that needs no network.
 
@@ -64,6 +66,9 @@ def view(
     slow : float, optional
         Duration of the play over that of the motion; by default real time, and about three seconds for motions shorter
         than one.
+    muscles : Muscles, optional
+        Drawn as lines through the points of their paths, from blue at rest to red in full activation; of a solution in
+        whose problem they are. Where polynomials stand for paths, `Muscles` of those to which they were fitted.
 
     Returns
     -------
@@ -86,7 +91,7 @@ def view(
     if slow is not None:
         finite_number("slow", slow, positive=True)
     if isinstance(x, Model | ClosedChain):
-        for name, value in (("labels", labels), ("guess", guess)):
+        for name, value in (("labels", labels), ("guess", guess), ("muscles", muscles)):
             if value is not None:
                 raise InputError(f"{name} goes with solutions, got {quoted(value)} beside {quoted(x)}")
         return _mechanism(x, q, t, slow)
@@ -102,7 +107,10 @@ def view(
         if len(names) != len(solutions):
             raise InputError(f"labels must be one for each of {len(solutions)} solutions, got {quoted(labels)}")
     share = max(0.25, 1.5 / (0.5 + len(solutions)))
-    recordings = [solution_recording(solution, name, share) for solution, name in zip(solutions, names, strict=True)]
+    if muscles is not None:
+        instance("muscles", muscles, Muscles)
+    named = zip(solutions, names, strict=True)
+    recordings = [solution_recording(solution, name, share, muscles) for solution, name in named]
     if guess is not None:
         pose, duration = guess_pose(solutions[0].problem, None if guess is True else guess)
         recordings.append(guess_recording(pose, duration, "guess", ghost=True))

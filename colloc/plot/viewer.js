@@ -118,8 +118,8 @@ const side1 = (up + 1) % 3, side2 = (up + 2) % 3;
 // Okabe and Ito's colours and two more, as in viewer.css, brighter on dark ground.
 const COLORS = 8;
 const LOOKS = {
-  light: { link: "#b4bfcc", right: "#4f8fc0", left: "#dc8a5a", joint: "#4d5c70", rail: "#8d98a6", tip: "#e07b39", marker: "#e0a528", base: "#3b4653", obstacle: "#b9b2a6", capsule: "#56b4e9", fog: [236, 239, 243], N: "#00936b", Nm: "#a0559b", line: "110,122,138", label: "#1d2530", halo: "#f7f8fa", palette: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a6bd1", "#8c6d4f"] },
-  dark: { link: "#a3b0c0", right: "#5f9fd0", left: "#e0915f", joint: "#64758b", rail: "#76828f", tip: "#e98a4b", marker: "#e8b23f", base: "#566374", obstacle: "#7d776d", capsule: "#56b4e9", fog: [19, 23, 29], N: "#2cc296", Nm: "#d089cb", line: "130,145,165", label: "#e6eaf0", halo: "#14181e", palette: ["#3d97d3", "#ea7a3b", "#27b98c", "#dd93bd", "#ecb240", "#84ccf2", "#9f93ee", "#b8956f"] },
+  light: { link: "#b4bfcc", right: "#4f8fc0", left: "#dc8a5a", joint: "#4d5c70", rail: "#8d98a6", tip: "#e07b39", marker: "#e0a528", base: "#3b4653", obstacle: "#b9b2a6", capsule: "#56b4e9", fog: [236, 239, 243], N: "#00936b", Nm: "#a0559b", line: "110,122,138", levels: ["#5b6fb5", "#d81e2c"], label: "#1d2530", halo: "#f7f8fa", palette: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a6bd1", "#8c6d4f"] },
+  dark: { link: "#a3b0c0", right: "#5f9fd0", left: "#e0915f", joint: "#64758b", rail: "#76828f", tip: "#e98a4b", marker: "#e8b23f", base: "#566374", obstacle: "#7d776d", capsule: "#56b4e9", fog: [19, 23, 29], N: "#2cc296", Nm: "#d089cb", line: "130,145,165", levels: ["#7d90d8", "#ff4b4b"], label: "#e6eaf0", halo: "#14181e", palette: ["#3d97d3", "#ea7a3b", "#27b98c", "#dd93bd", "#ecb240", "#84ccf2", "#9f93ee", "#b8956f"] },
 };
 const DASHES = [["solid", []], ["dashed", [7, 3]], ["dotted", [2, 3]]];
 let look = LOOKS.light;
@@ -130,6 +130,7 @@ const takes = scene.recordings.map((recording, number) => {
     return Object.assign({}, s, {
       t: t, points: unpack(s.points), groups: s.groups.map(g => Object.assign({}, g, { values: unpack(g.values) })),
       arrows: s.arrows.map(a => Object.assign({}, a, { rows: unpack(a.rows) })),
+      cords: s.cords.map(a => Object.assign({}, a, { rows: unpack(a.rows) })),
       bars: s.bars.map(([p, q, a, b, what, joint]) => ({ p: p, q: q, a: a, b: b, what: what, joint: joint })),
     });
   });
@@ -145,7 +146,7 @@ const solid = takes.filter(take => !take.ghost), many = solid.length > 1;
 const total = Math.max(...solid.map(take => take.end)), plays = total > 0;
 const shift = !many && takes[0].shift;
 const factor = scene.slow || (total > 0.999 ? 1 : Math.round(3 / Math.max(total, 1e-3)));
-const layers = { shadows: true, grid: true, paths: true, forces: true, capsules: true, ghosts: true, markers: true, joints: false, beside: false, rate: true };
+const layers = { shadows: true, grid: true, paths: true, forces: true, muscles: true, capsules: true, ghosts: true, markers: true, joints: false, beside: false, rate: true };
 const joints = Array.from(new Set(takes.reduce((list, take) => list.concat(...take.segments.map(s => s.joints)), [])));
 const colorful = joints.length <= COLORS && !many;
 const swatch = number => "var(--c" + number + ")";  // the same colour, for elements
@@ -397,23 +398,48 @@ function barColor(state, bar) {
   return look[bar.what];
 }
 
+// From rest to full activation; the root, since most of what muscles do is done at a tenth of that.
+function levelColor(level) {
+  const [from, to] = look.levels.map(rgb), share = Math.round(16 * Math.sqrt(Math.max(0, Math.min(1, level)))) / 16;
+  return "#" + from.map((x, i) => Math.round(x + share * (to[i] - x)).toString(16).padStart(2, "0")).join("");
+}
+
+// Muscles as pieces of thin bars, the thicker the more active.
+function cordItems(state, items) {
+  for (const cord of state.segment.cords) {
+    const row = cord.row || (cord.row = new Array(cord.rows.k)), o = state.by;
+    between(cord.rows, state.row, state.share, row);
+    const spots = [], thick = 0.005 * size * (1 + row[0]), color = levelColor(row[0]);
+    for (let i = 1; i < row.length; i += 3) spots.push(look3(row[i] + o[0], row[i + 1] + o[1], row[i + 2] + o[2], {}));
+    for (let k = 1; k < spots.length; k++) {
+      const p = spots[k - 1], q = spots[k];
+      items.push({ p: p, q: q, a: thick, b: thick, color: color, depth: (p.depth + q.depth) / 2 - 0.03 * size, clear: 1, edge: false });
+    }
+  }
+}
+
 function solids(c, states) {
   const items = [];
   let nearest = Infinity, furthest = -Infinity;
   for (const state of states) {
     const at = state.points, spots = [];
+    const muscular = layers.muscles && state.segment.cords.length > 0;
+    if (muscular) cordItems(state, items);
     for (let i = 0; i < at.length; i += 3) spots.push(at[i] === at[i] ? look3(at[i], at[i + 1], at[i + 2], {}) : null);
     for (const bar of state.segment.bars) {
       const p = spots[bar.p], q = spots[bar.q];
       if (!p || !q || !visible(bar.what)) continue;
-      const clear = state.take.ghost ? 0.2 : bar.what === "capsule" ? 0.32 : 1, color = barColor(state, bar);
+      const clear = state.take.ghost ? 0.2 : bar.what === "capsule" ? 0.32 : 1;
+      const limb = bar.what === "left" || bar.what === "right", color = muscular && limb && !many ? look.link : barColor(state, bar);
       const long = Math.hypot(at[3 * bar.q] - at[3 * bar.p], at[3 * bar.q + 1] - at[3 * bar.p + 1], at[3 * bar.q + 2] - at[3 * bar.p + 2]);
       const pieces = clear < 1 ? 1 : Math.max(1, Math.min(12, Math.ceil(long / Math.max(0.4 * size, 3 * bar.a))));
+      // Bones in place of limbs, where muscles lie upon them.
+      const thin = muscular && bar.what !== "obstacle" && bar.what !== "base" ? 0.3 : 1;
       // Long bars are sorted in pieces, so that something may pass in front of one end and behind the other.
-      let from = p, ra = bar.a;
+      let from = p, ra = thin * bar.a;
       for (let k = 1; k <= pieces; k++) {
         const u = k / pieces, to = k === pieces ? q : look3(...[0, 1, 2].map(i => at[3 * bar.p + i] + u * (at[3 * bar.q + i] - at[3 * bar.p + i])), {});
-        const rb = bar.a + u * (bar.b - bar.a), depth = (from.depth + to.depth) / 2;
+        const rb = thin * (bar.a + u * (bar.b - bar.a)), depth = (from.depth + to.depth) / 2;
         if (bar.what !== "obstacle") { nearest = Math.min(nearest, depth); furthest = Math.max(furthest, depth); }
         items.push({ p: from, q: to, a: ra, b: rb, color: color, depth: depth - (bar.what === "obstacle" ? 0 : Math.max(ra, rb) * 0.5), clear: clear, edge: pieces === 1 });
         from = to; ra = rb;
@@ -607,6 +633,7 @@ const has = what => takes.some(take => take.segments.some(s => s.bars.some(bar =
 const offered = [["grid", "floor"], ["shadows", "shadows"]];
 if (takes.some(take => take.paths.length)) offered.push(["paths", "ways of tips"]);
 if (Object.keys(largest).length) offered.push(["forces", "forces"]);
+if (takes.some(take => take.segments.some(s => s.cords.length))) offered.push(["muscles", "muscles"]);
 if (has("capsule")) offered.push(["capsules", "capsules"]);
 if (has("marker")) offered.push(["markers", "markers"]);
 if (takes.some(take => take.ghost)) offered.push(["ghosts", "guess"]);

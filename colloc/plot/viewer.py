@@ -154,6 +154,10 @@ def _segment(segment: Segment) -> dict[str, Any]:
         "arrows": [
             {"name": a.name, "unit": a.unit, "rows": packed(np.hstack([a.tail, a.vector]))} for a in segment.arrows
         ],
+        "cords": [
+            {"name": c.name, "rows": packed(np.column_stack([c.level, c.points.reshape(c.level.size, -1)]))}
+            for c in segment.cords
+        ],
     }
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import casadi as ca
@@ -224,6 +225,15 @@ def strip(ax: Axes, walk: Walk, solution: co.Solution) -> None:
     ax.grid(False, axis="x")
 
 
+def film(solution: co.Solution, path: str, fps: float) -> None:
+    """Half a stride, with the muscles as lines from rest (blue) to full activation (red)."""
+    if path.lower().endswith(".gif"):
+        co.plot.animate(solution, path, fps)
+        return
+    walker = muscle_walker("points")
+    co.plot.view(solution, muscles=co.muscles.Muscles(walker.model, walker.muscles)).save(path)
+
+
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
     speed = Option("speed", SPEED, "m/s", above=0.0)
@@ -260,7 +270,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     ]
     print(table(args.question, rows, notes))
     draw(made, solution, args.figure)
-    return finish(args, numbers, solution)
+    return finish(args, numbers, partial(film, solution))
 
 
 if __name__ == "__main__":

@@ -290,6 +290,34 @@ def test_forces_are_where_and_what_the_problem_says():
     np.testing.assert_allclose(unpacked(moment["rows"])[:, 5], 2.0)
 
 
+def test_muscles_are_lines_through_their_points_by_their_activation(problem: co.Problem):
+    model = problem.model
+    points = [co.muscles.ViaPoint("shoulder", (-0.3, 0.03, 0)), co.muscles.ViaPoint("elbow", (-0.35, 0.02, 0))]
+    flexor = co.muscles.Muscle("flexor", co.muscles.MusclePath(points), 900.0, 0.15, 0.2)
+    reserves = {"shoulder": 50.0, "elbow": 50.0}
+    muscles = co.muscles.Muscles(model, [flexor], activation="instantaneous", reserves=reserves)
+    effort = co.integral(lambda now: ca.sumsqr(now.activation) + ca.sumsqr(now.reserve))
+    ends = [co.initial(q=(0.0, 0.2), qd=0.0), co.final(q=(0.0, 1.0), qd=0.0)]
+    bend = co.Problem(model, 0.5, effort, [*ends, *muscles.constraints], unknowns=muscles.unknowns)
+    solution = co.solve(bend, co.BSpline(20))
+    (segment,) = scene_of(co.plot.view(solution, muscles=muscles))["recordings"][0]["segments"]
+    (cord,) = segment["cords"]
+    assert cord["name"] == "flexor"
+    t = unpacked(segment["t"])[:, 0].clip(0, 0.5)
+    rows, now = unpacked(cord["rows"]), solution.at(t)
+    np.testing.assert_allclose(rows[:, 0], now.activation[:, 0], atol=1e-4)
+    a, b = now.q[:, 0], now.q.sum(axis=1)
+    upper = np.column_stack([0.1 * np.cos(a) - 0.03 * np.sin(a), 0.1 * np.sin(a) + 0.03 * np.cos(a)])
+    elbow = LENGTH * np.column_stack([np.cos(a), np.sin(a)])
+    fore = elbow + np.column_stack([0.05 * np.cos(b) - 0.02 * np.sin(b), 0.05 * np.sin(b) + 0.02 * np.cos(b)])
+    np.testing.assert_allclose(rows[:, [1, 2, 4, 5]], np.hstack([upper, fore]), atol=1e-4)
+    fitted = co.muscles.fit_lengths(model, [flexor], {"elbow": (0.0, 2.0)})
+    with pytest.raises(co.InputError, match="paths of these muscles have no points that can be drawn"):
+        co.plot.view(solution, muscles=co.muscles.Muscles(model, fitted))
+    with pytest.raises(co.InputError, match="muscles goes with solutions"):
+        co.plot.view(model, muscles=muscles)
+
+
 def test_obstacles_capsules_and_markers_are_drawn():
     rod = {"mass": 1.0, "com": (0.2, 0.0, 0.0), "inertia": (0.0, 0.02, 0.02)}
     elbow = co.revolute(placement=co.placement((0.4, 0.0, 0.0)))
