@@ -115,7 +115,7 @@ _PACKAGES = {
     "muscles": (
         "HUMAN_JOINTS OPENSIM PUBLISHED Cylinder Fibers LengthPolynomial MetabolicRate Muscle MuscleCurves MusclePath "
         "Muscles PassiveTorque Sphere ViaPoint activation_rate activation_rows fit_lengths "
-        "from_file"
+        "from_file path_lengths"
     ),
     "optimality": (
         "ActiveLimit Arc Arcs Certificate Costates Derivative Explanation Relaxation Sensitivity arcs certify costates "

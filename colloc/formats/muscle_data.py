@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import casadi as ca
-
-from colloc.model import Coupling, Model
-from colloc.model.kinematics import frames
+from colloc.model import Coupling
 from colloc.support.pickling import Portable
 
 
@@ -62,14 +58,14 @@ class MuscleData(Portable):
     points : tuple of PathPoint
         From origin to insertion.
     wraps : tuple of str
-        Names of the surfaces round which the file leads it, and which its length here does not know.
+        Names of the surfaces round which the file leads it, and which a path of its points does not know.
 
     Examples
     --------
     >>> points = co.formats.PathPoint(None, (0.0, 0.05, 0.0)), co.formats.PathPoint("elbow", (-0.35, 0.02, 0.0))
     >>> flexor = co.formats.MuscleData("flexor", "Thelen2003Muscle", 800.0, 0.1, 0.2, points=points)
-    >>> round(float(flexor.length(model, ca.SX([0.0, 0.0]))), 4)
-    0.451
+    >>> co.muscles.from_file(flexor).path  # to pull
+    MusclePath(2 points, world to elbow)
     """
 
     name: str
@@ -85,31 +81,3 @@ class MuscleData(Portable):
     controls: tuple[float, float] = (0.0, 1.0)
     points: tuple[PathPoint, ...] = ()
     wraps: tuple[str, ...] = ()
-
-    def length(self, model: Model, q: ca.SX) -> ca.SX:
-        """Of the path from point to point, SX, scalar [m], at q, SX, shape (n_q,): surfaces it wraps do not count.
-
-        Where a point comes and goes the length jumps.
-        """
-        still = ca.SX(model.n, 1)
-        transforms = frames(model, q, still, still).position
-        everything = model.coupled_motion(q).positions if model.couplings else q
-        at: dict[str, ca.SX] = dict(zip(model.tree.position_names, ca.vertsplit(everything), strict=True))
-        total, last = ca.SX(0), None
-        for point in self.points:
-            local = ca.vertcat(*(_value(part, at) for part in point.position), 1)
-            place = local[:3] if point.body is None else (transforms[model.index(point.body)] @ local)[:3]
-            present: Any = True
-            if point.within is not None and point.coordinate is not None:
-                low, high = point.within
-                present = ca.logic_and(at[point.coordinate] >= low, at[point.coordinate] <= high)
-            if last is not None:
-                step = ca.norm_2(place - last)
-                total += step if present is True else ca.if_else(present, step, 0)
-                place = place if present is True else ca.if_else(present, place, last)
-            last = place
-        return total
-
-
-def _value(part: float | Coupling, at: dict[str, ca.SX]) -> ca.SX:
-    return part.derivatives(at[part.joint], 0)[0] if isinstance(part, Coupling) else ca.SX(part)

@@ -12,7 +12,7 @@ from colloc.muscles.fibers import Fibers
 from colloc.muscles.files import from_file
 from colloc.muscles.metabolics import MetabolicRate
 from colloc.muscles.muscle import Muscle
-from colloc.muscles.muscles import Muscles
+from colloc.muscles.muscles import Muscles, path_lengths
 from colloc.muscles.passive_torque import HUMAN_JOINTS, PassiveTorque
 from colloc.muscles.path import MusclePath, ViaPoint
 from colloc.muscles.polynomial import LengthPolynomial, fit_lengths
@@ -21,5 +21,5 @@ from colloc.muscles.wrapping import Cylinder, Sphere
 __all__ = [
     "HUMAN_JOINTS", "OPENSIM", "PUBLISHED", "Cylinder", "Fibers", "LengthPolynomial", "MetabolicRate", "Muscle",
     "MuscleCurves", "MusclePath", "Muscles", "PassiveTorque", "Sphere", "ViaPoint", "activation_rate",
-    "activation_rows", "fit_lengths", "from_file",
+    "activation_rows", "fit_lengths", "from_file", "path_lengths",
 ]  # fmt: skip

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import casadi as ca
 
 from colloc.dynamics.instant import Instant
-from colloc.model import Coupling, Model
+from colloc.model import Coupling
 from colloc.muscles.muscle import Muscle
-from colloc.muscles.path import between, others_at_rest
+from colloc.muscles.path import MusclePath, ViaPoint, coordinate
 from colloc.support.checks import spelt
 
 
@@ -24,6 +24,8 @@ class PointRecord(Protocol):
     def position(self) -> tuple[float | Coupling, ...]: ...
     @property
     def coordinate(self) -> str | None: ...
+    @property
+    def within(self) -> tuple[float, float] | None: ...
 
 
 class MuscleRecord(Protocol):
@@ -47,10 +49,6 @@ class MuscleRecord(Protocol):
     def deactivation(self) -> float | None: ...
     @property
     def points(self) -> Sequence[PointRecord]: ...
-
-    def length(self, model: Model, q: ca.SX) -> ca.SX:
-        """Of its path, SX, scalar [m]."""
-        ...
 
 
 @spelt
@@ -88,14 +86,20 @@ def from_file(record: MuscleRecord, **numbers: Any) -> Muscle:
         "deactivation_time": record.deactivation,
     }
     known = {name: value for name, value in values.items() if value is not None}
-    return Muscle(record.name, partial(_length, record), **(known | numbers))
+    points = [
+        ViaPoint(point.body, _position(point), joint=point.coordinate, within=point.within) for point in record.points
+    ]
+    return Muscle(record.name, MusclePath(points), **(known | numbers))
 
 
-def _length(record: MuscleRecord, now: Instant) -> ca.SX:
-    model = now.model
-    follows = [part.joint for point in record.points for part in point.position if isinstance(part, Coupling)]
-    follows += [point.coordinate for point in record.points if point.coordinate is not None]
-    leaders = (model.couplings[name].joint if name in model.couplings else name for name in follows)
-    crossed = between(model, [point.body for point in record.points])
-    crossed.update(model.joint_names.index(name) for name in leaders)
-    return record.length(model, others_at_rest(model, now.q, sorted(crossed)))
+def _position(point: PointRecord) -> Any:
+    """As a `ViaPoint` takes it: numbers, or a function of the instant where an entry follows a coordinate."""
+    return partial(_moving, point) if any(isinstance(part, Coupling) for part in point.position) else point.position
+
+
+def _moving(point: PointRecord, now: Instant) -> ca.SX:
+    entries = [
+        part.derivatives(coordinate(now, part.joint), 0)[0] if isinstance(part, Coupling) else ca.SX(part)
+        for part in point.position
+    ]
+    return ca.vertcat(*entries)

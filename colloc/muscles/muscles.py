@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import casadi as ca
@@ -27,6 +27,7 @@ from colloc.support.checks import (
     mapping,
     shortened,
     spelt,
+    symbolic,
     unknown_name,
 )
 from colloc.support.lazy import cached_property
@@ -279,3 +280,28 @@ class Muscles(Portable):
 
 def _stated_rate(now: Instant) -> ca.SX:
     return now.activation_rate
+
+
+@spelt
+def path_lengths(model: Model, muscles: Sequence[Muscle], q: ca.SX) -> ca.SX:
+    """Lengths of the paths of muscles at a posture, SX, shape (m,) [m].
+
+    Parameters
+    ----------
+    model : Model
+    muscles : sequence of Muscle
+    q : SX, shape (n_q,) [rad, m]
+
+    See Also
+    --------
+    Muscles.lengths : The same at an instant of a problem.
+
+    Examples
+    --------
+    >>> points = [co.muscles.ViaPoint("shoulder", (-0.3, 0.03, 0)), co.muscles.ViaPoint("elbow", (-0.35, 0.02, 0))]
+    >>> flexor = co.muscles.Muscle("flexor", co.muscles.MusclePath(points), 900.0, 0.15, 0.2)
+    >>> ca.evalf(co.muscles.path_lengths(two_link(), [flexor], ca.SX([0.0, 1.5]))).full().round(3)  # m
+    array([[0.284]])
+    """
+    now = replace(symbolic_instant(model), q=symbolic("q", q, (model.n_q, 1)))
+    return ca.vertcat(*(ca.SX(muscle.path(now)) for muscle in as_tuple("muscles", muscles)))

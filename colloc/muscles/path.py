@@ -16,10 +16,20 @@ from colloc.dynamics.instant import Instant
 from colloc.model import Model
 from colloc.model.transforms import inverse
 from colloc.muscles.wrapping import Cylinder, Sphere
-from colloc.support.checks import InputError, as_tuple, function, instance, interval, spelt, symbolic, text
+from colloc.support.checks import (
+    InputError,
+    as_tuple,
+    function,
+    instance,
+    interval,
+    spelt,
+    symbolic,
+    text,
+    unknown_name,
+)
 from colloc.support.pickling import Portable
 
-_TINY = 1e-12  # m2, beside squared lengths: a segment without length has a derivative
+_TINY = 1e-20  # m2, beside squared lengths: a segment without length has a derivative
 
 
 @spelt
@@ -72,7 +82,7 @@ class ViaPoint(Portable):
         """1 where the muscle passes here, 0 elsewhere."""
         if self.joint is None or self.within is None:
             return ca.SX(1)
-        q = now.q[now.model.joint_names.index(self.joint)]
+        q = coordinate(now, self.joint)
         return ca.logic_and(q >= self.within[0], q <= self.within[1])
 
     def place(self, now: Instant) -> ca.SX:
@@ -151,10 +161,20 @@ class MusclePath(Portable):
         """Numbers of the coordinates on which the length depends: of joints between its bodies, and of its points."""
         points = [point for point in self.points if isinstance(point, ViaPoint)]
         crossed = between(model, [point.body for point in self.points])
-        crossed |= {model.joint_names.index(point.joint) for point in points if point.joint is not None}
         now = symbolic_instant(model)
-        places = ca.vertcat(*(point.local(now) for point in points))
-        return sorted(crossed.union(ca.jacobian_sparsity(places, now.q).get_triplet()[1]))
+        conditions = [coordinate(now, point.joint) for point in points if point.joint is not None]
+        expressions = ca.vertcat(*(point.local(now) for point in points), *conditions)
+        return sorted(crossed.union(ca.jacobian_sparsity(expressions, now.q).get_triplet()[1]))
+
+
+def coordinate(now: Instant, joint: str) -> ca.SX:
+    """Of a joint, or of one that follows another, SX, scalar [rad] or [m]."""
+    model = now.model
+    if joint in model.position_names:
+        return now.q[model.position_names.index(joint)]
+    if joint not in model.tree.position_names:
+        raise unknown_name("joint that moves", joint, model.tree.position_names)
+    return model.coupled_motion(now.q).positions[model.tree.position_names.index(joint)]
 
 
 def between(model: Model, bodies: Sequence[str | None]) -> set[int]:

@@ -77,8 +77,8 @@ def errors(reading: co.formats.Reading, asked: Sequence[State], answers: Sequenc
     corners = [co.model.point_motion(model, body, corner, q=q).position for body in bodies for corner in CORNERS]
     markers = [co.model.point_motion(model, *place, q=q).position for place in model.markers.values()]
     straight = [muscle for muscle in reading.muscles if muscle.points and not muscle.wraps]
-    lengths = [muscle.length(model, q) for muscle in straight]
-    outputs = [ca.horzcat(*corners), ca.horzcat(ca.SX(3, 0), *markers), ca.vertcat(0, *lengths)]
+    lengths = co.muscles.path_lengths(model, [co.muscles.from_file(muscle) for muscle in straight], q)
+    outputs = [ca.horzcat(*corners), ca.horzcat(ca.SX(3, 0), *markers), ca.vertcat(0, lengths)]
     function = ca.Function("places", [q], outputs)
     worst: dict[str, float] = dict.fromkeys(QUANTITIES, 0.0)
     for number, (state, answer) in enumerate(zip(asked, answers, strict=True)):

@@ -13,22 +13,24 @@ from colloc.muscles.path import symbolic_instant
 LEG = Path(__file__).parents[1] / "formats" / "osim" / "leg.osim"
 
 
-def test_lengths_numbers_and_moment_arms():
+def test_numbers_and_moment_arms():
+    """Lengths are held against OpenSim's in `tests.formats.test_osim`."""
     reading = co.formats.from_osim(LEG)
     model = reading.model
     muscles = co.muscles.Muscles(model, [co.muscles.from_file(record) for record in reading.muscles])
     now, h = symbolic_instant(model), 1e-6
     f = ca.Function("f", [now.q], [muscles.lengths(now), muscles.moment_arms(now)])
-    rng = np.random.default_rng(0)
-    q = rng.uniform(-0.4, 0.4, model.n_q)
-    for k, record in enumerate(reading.muscles):
-        assert muscles.muscles[k].max_isometric_force == record.max_isometric_force
-        value = ca.Function("length", [now.q], [record.length(model, now.q)])
-        assert float(f(q)[0][k]) == pytest.approx(float(value(q)), rel=1e-12)
-        for j in range(model.n_q):
-            step = h * np.eye(model.n_q)[j]
-            slope = float(value(q + step) - value(q - step)) / (2 * h)
-            assert float(f(q)[1][k, j]) == pytest.approx(-slope, abs=1e-8)
+    q = np.random.default_rng(0).uniform(-0.4, 0.4, model.n_q)
+    np.testing.assert_allclose(
+        ca.evalf(co.muscles.path_lengths(model, muscles.muscles, ca.SX(q))).full(), f(q)[0].full()
+    )
+    for j in range(model.n_q):
+        step = h * np.eye(model.n_q)[j]
+        slope = (f(q + step)[0] - f(q - step)[0]).full().ravel() / (2 * h)
+        np.testing.assert_allclose(f(q)[1].full()[:, j], -slope, atol=1e-8)
+    for muscle, record in zip(muscles.muscles, reading.muscles, strict=True):
+        assert muscle.max_isometric_force == record.max_isometric_force
+        assert muscle.max_velocity == record.max_contraction_velocity
 
 
 def test_polynomials_of_the_joints_that_it_crosses_alone():
