@@ -15,7 +15,8 @@ import numpy as np
 from colloc.muscles.fibers import Fibers, Numbers
 
 _DENSITY = 1059.7  # kg/m3
-_SHARPNESS = 10.0  # of corners: per m/s, W, W/kg
+_SHARPNESS = 10.0  # of corners: per m/s, W
+_LEAST = 1.0  # W/kg of heat
 _ACTIVATION = 40.0, 133.0  # W/kg, slow and fast fibers
 _MAINTENANCE = 74.0, 111.0  # W/kg
 
@@ -46,7 +47,7 @@ class MetabolicRate(NamedTuple):
     >>> bend = co.Problem(arm.model, 0.5, effort, [*ends, *arm.constraints], unknowns=arm.unknowns)
     >>> bent = co.solve(bend, co.BSpline(20))
     >>> bent.evaluate(lambda now: arm.metabolic_rate(now).total, [0.1, 0.4]).round(1)  # W
-    array([1.6, 0.8])
+    array([1.6, 0.7])
     """
 
     activation: ca.SX
@@ -78,9 +79,8 @@ def metabolic_rate(numbers: Numbers, fibers: Fibers, excitation: ca.SX) -> Metab
     missing = -(activation + maintenance + shortening + work)
     shortening = shortening + _step(missing) * missing
 
-    heat = (activation + maintenance + shortening) / mass
-    heat = 1 + _step(heat - 1) * (heat - 1)
-    return MetabolicRate(activation, maintenance, shortening, work, mass * heat + work)
+    above = activation + maintenance + shortening - _LEAST * mass
+    return MetabolicRate(activation, maintenance, shortening, work, _LEAST * mass + _step(above) * above + work)
 
 
 def _step(x: ca.SX) -> ca.SX:
