@@ -1,5 +1,7 @@
 """Balls on the ground: OpenSim's forces, Hertz's law, rest, rebound and friction."""
 
+from typing import Any
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -126,10 +128,7 @@ def test_misuse():
 
 
 def test_a_problem_asks_for_its_load():
+    effort = co.integral(lambda now: now.tau[0] ** 2)
+    loads: Any = [co.problem.ContactSphere("ball", (0, 0, 0), 0.1)]
     with pytest.raises(co.InputError, match=r"loads cannot contain ContactSphere.*; give its \.load"):
-        co.Problem(
-            MODEL,
-            1.0,
-            co.integral(lambda now: now.tau[0] ** 2),
-            loads=[co.problem.ContactSphere("ball", (0, 0, 0), 0.1)],
-        )
+        co.Problem(MODEL, 1.0, effort, loads=loads)
