@@ -18,8 +18,6 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 from matplotlib.lines import Line2D
-from scipy.linalg import expm
-from scipy.optimize import minimize, root_scalar
 
 import colloc as co
 from colloc.plot.figure import new_figure
@@ -170,7 +168,9 @@ def at_the_wall(_: Motion, t: np.ndarray) -> np.ndarray:
 
 def on_the_cycloid(_: Motion, t: np.ndarray) -> np.ndarray:
     """From the angle that the circle has rolled: what stationarity asks for where the speed at the end is free."""
-    last = root_scalar(lambda a: (a - np.sin(a)) / (1 - np.cos(a)) - WAY / DROP, bracket=(1.0, 6.0)).root
+    angle = ca.SX.sym("angle")
+    excess = (angle - ca.sin(angle)) / (1 - ca.cos(angle)) - WAY / DROP
+    (last,) = _root(angle, excess, [np.pi])
     radius = DROP / (1 - np.cos(last))
     along = -0.5 / np.sqrt(GRAVITY * radius)
     down = -along / np.tan(last / 2)
@@ -182,24 +182,34 @@ def on_the_cycloid(_: Motion, t: np.ndarray) -> np.ndarray:
 def in_the_tube(_: Motion, t: np.ndarray) -> np.ndarray:
     """Products of exponentials, as all is linear for a given mixture; the best times and mixture by a search."""
 
-    def flow(u: float, T: float) -> np.ndarray:
-        return expm(T * np.array([[-u, 10 * u], [u, -10 * u - (1 - u)]]))
-
-    def cost(best: np.ndarray) -> float:
-        first, second, u = best
-        return float((flow(0.0, 1 - second) @ flow(u, second - first) @ flow(1.0, first) @ [1.0, 0.0]).sum())
-
-    tight = {"xatol": 1e-10, "fatol": 1e-15, "maxiter": 2000}
-    first, second, u = minimize(cost, (0.15, 0.7, 0.25), method="Nelder-Mead", options=tight).x
+    first, second, u = (ca.SX.sym(name) for name in ("first", "second", "u"))
+    yields = _flow(0.0, 1 - second) @ _flow(u, second - first) @ _flow(1.0, first)
+    unknown = ca.vertcat(first, second, u)
+    first, second, u = _root(unknown, ca.gradient(yields[0, 0] + yields[1, 0], unknown), [0.15, 0.7, 0.25])
     parts = [(1.0, 0.0, first), (u, first, second), (0.0, second, 1.0)]
 
     def to_end(now: float) -> np.ndarray:
         lam = np.ones(2)
         for mixture, start, end in reversed(parts):
-            lam = lam @ flow(mixture, max(0.0, end - max(now, start)))
+            lam = lam @ np.array(ca.DM(_flow(mixture, max(0.0, end - max(now, start)))))
         return lam
 
     return np.array([to_end(now) for now in t.tolist()])
+
+
+def _flow(u: ca.SX | float, T: ca.SX | float) -> ca.SX:
+    """Exponential of T times the two rates' matrix for a mixture u, by its trace and determinant, SX, shape (2, 2)."""
+    rates = ca.vertcat(ca.horzcat(-u, 10 * u), ca.horzcat(u, -10 * u - (1 - u)))
+    middle = -(1 + 10 * u) / 2
+    apart = ca.sqrt(middle**2 - u * (1 - u))
+    shifted = (rates - middle * ca.DM.eye(2)) * ca.sinh(apart * T) / apart
+    return ca.SX(ca.exp(middle * T) * (ca.cosh(apart * T) * ca.DM.eye(2) + shifted))
+
+
+def _root(unknown: ca.SX, residual: ca.SX, near: Sequence[float]) -> list[float]:
+    """Where a residual vanishes, by Newton's method from nearby."""
+    solve = ca.rootfinder("root", "newton", {"x": unknown, "g": residual}, {"abstol": 1e-14})
+    return np.array(solve(x0=near)["x"]).ravel().tolist()
 
 
 def cases(quick: bool) -> list[Case]:
