@@ -166,6 +166,9 @@ class Model(Tabular, Portable):
         Rates left out are zero.
         """
         _check_column("coupled_motion", q, self.n_q)
+        for rate in (qd, qdd):
+            if rate is not None:
+                _check_column("coupled_motion", rate, self.n)
         rest = ca.SX(self.n, 1)
         joints = [self._position(k, q, _BENDS) for k, body in enumerate(self.bodies) if body.joint.moves]
         positions, *slopes = zip(*joints, strict=True)

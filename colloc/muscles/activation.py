@@ -6,10 +6,20 @@ from typing import Any
 
 import casadi as ca
 
+from colloc.support.arguments import elementwise, number, validated
+from colloc.support.checks import InputError
+
 # OpenSim recommends 10 where the time constants are to be reached; as published 0.1.
 SHARPNESS = 10.0
 
 
+@validated(
+    excitation=elementwise(),
+    activation=elementwise(),
+    rise=elementwise(),
+    fall=elementwise(),
+    sharpness=number(),
+)
 def activation_rate(excitation: Any, activation: Any, rise: Any, fall: Any, sharpness: float = SHARPNESS) -> Any:
     """Time derivative of activations, explicit (De Groote et al. 2016, equations 1 and 2).
 
@@ -30,11 +40,13 @@ def activation_rate(excitation: Any, activation: Any, rise: Any, fall: Any, shar
     >>> round(co.muscles.activation_rate(1.0, 0.2, 0.015, 0.060), 2)  # 1/s
     66.67
     """
+    _check_sizes(excitation=excitation, activation=activation, rise=rise, fall=fall)
     share = 0.5 * ca.tanh(sharpness * (excitation - activation))
     slowing = 0.5 + 1.5 * activation
     return ((share + 0.5) / (rise * slowing) + (0.5 - share) * slowing / fall) * (excitation - activation)
 
 
+@validated(rate=elementwise(), activation=elementwise(), rise=elementwise(), fall=elementwise())
 def activation_rows(rate: Any, activation: Any, rise: Any, fall: Any) -> ca.SX:
     """Rows that are not negative where some excitation from 0 to 1 has this rate (De Groote et al. 2009, equation 8).
 
@@ -55,4 +67,12 @@ def activation_rows(rate: Any, activation: Any, rise: Any, fall: Any) -> ca.SX:
     >>> co.muscles.activation_rows(0.0, 0.5, 0.015, 0.060)
     SX([8.33333, 33.3333])
     """
+    _check_sizes(rate=rate, activation=activation, rise=rise, fall=fall)
     return ca.vertcat(ca.SX(rate + activation / fall), ca.SX((1 - activation) / rise - rate))
+
+
+def _check_sizes(**values: Any) -> None:
+    """InputError unless all that is no scalar has one shape."""
+    shapes = {name: (1, 1) if isinstance(value, float) else value.shape for name, value in values.items()}
+    if len({shape for shape in shapes.values() if shape != (1, 1)}) > 1:
+        raise InputError(f"muscles must be as many everywhere, got {', '.join(f'{n} {s}' for n, s in shapes.items())}")

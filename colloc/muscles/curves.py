@@ -13,6 +13,7 @@ from typing import Any
 
 import casadi as ca
 
+from colloc.support.arguments import elementwise, validated
 from colloc.support.checks import InputError, finite_number, spelt
 from colloc.support.pickling import Portable
 
@@ -49,6 +50,7 @@ class MuscleCurves(Portable):
     passive: tuple[float, float, float]
     tendon: tuple[float, float, float, float]
 
+    @validated(length=elementwise())
     def active_force(self, length: Any) -> Any:
         """Isometric force of the fully active fiber at a length.
 
@@ -57,6 +59,7 @@ class MuscleCurves(Portable):
         """
         return sum(b1 * ca.exp(-0.5 * ((length - b2) / (b3 + b4 * length)) ** 2) for b1, b2, b3, b4 in self.active)
 
+    @validated(length=elementwise())
     def passive_force(self, length: Any) -> Any:
         """Force of the fiber that is not active at a length.
 
@@ -66,6 +69,7 @@ class MuscleCurves(Portable):
         growth, offset, scale = self.passive
         return (ca.exp(growth * (length - 1)) - offset) / scale
 
+    @validated(velocity=elementwise())
     def force_velocity(self, velocity: Any) -> Any:
         """Factor of the active force at a velocity.
 
@@ -75,6 +79,7 @@ class MuscleCurves(Portable):
         e1, e2, e3, e4 = self.velocity
         return e1 * ca.asinh(e2 * velocity + e3) + e4
 
+    @validated(length=elementwise())
     def tendon_force(self, length: Any) -> Any:
         """Force of the tendon at a length.
 
@@ -84,6 +89,7 @@ class MuscleCurves(Portable):
         growth, factor, center, offset = self.tendon
         return factor * ca.exp(growth * (length - center)) - offset
 
+    @validated(force=elementwise())
     def tendon_length(self, force: Any) -> Any:
         """Length of the tendon at a force, which is over minus the curve's offset.
 
@@ -93,6 +99,7 @@ class MuscleCurves(Portable):
         growth, factor, center, offset = self.tendon
         return ca.log((force + offset) / factor) / growth + center
 
+    @validated(force=elementwise())
     def tendon_stiffness(self, force: Any) -> Any:
         """Slope of the tendon's force by its length, at a force.
 
@@ -102,6 +109,7 @@ class MuscleCurves(Portable):
         growth, _, _, offset = self.tendon
         return growth * (force + offset)
 
+    @validated(force=elementwise())
     def tendon_energy(self, force: Any) -> Any:
         """Integral of the tendon's force from the length at which it is zero to that at a force, in F0 slack lengths.
 

@@ -12,7 +12,7 @@ from colloc.dynamics.instant import Instant
 from colloc.model import Coupling
 from colloc.muscles.muscle import Muscle
 from colloc.muscles.path import MusclePath, ViaPoint, coordinate
-from colloc.support.checks import spelt
+from colloc.support.checks import having, spelt
 
 
 class PointRecord(Protocol):
@@ -51,6 +51,9 @@ class MuscleRecord(Protocol):
     def points(self) -> Sequence[PointRecord]: ...
 
 
+_ATTRIBUTES = [name for name in vars(MuscleRecord) if name[0] != "_"]
+
+
 @spelt
 def from_file(record: MuscleRecord, **numbers: Any) -> Muscle:
     """A muscle with the path and the numbers that a file has for it, whatever the kind of muscle there.
@@ -76,6 +79,7 @@ def from_file(record: MuscleRecord, **numbers: Any) -> Muscle:
     >>> co.muscles.from_file(record, max_isometric_force=1000.0).max_isometric_force
     1000.0
     """
+    having("record", record, _ATTRIBUTES, "a MuscleData, an entry of Reading.muscles")
     values = {
         "max_isometric_force": record.max_isometric_force,
         "optimal_fiber_length": record.optimal_fiber_length,

@@ -303,5 +303,7 @@ def path_lengths(model: Model, muscles: Sequence[Muscle], q: ca.SX) -> ca.SX:
     >>> ca.evalf(co.muscles.path_lengths(two_link(), [flexor], ca.SX([0.0, 1.5]))).full().round(3)  # m
     array([[0.284]])
     """
+    instance("model", model, Model)
     now = replace(symbolic_instant(model), q=symbolic("q", q, (model.n_q, 1)))
-    return ca.vertcat(*(ca.SX(muscle.path(now)) for muscle in as_tuple("muscles", muscles)))
+    checked = [instance("muscles", muscle, Muscle) for muscle in as_tuple("muscles", muscles)]
+    return ca.vertcat(*(ca.SX(muscle.path(now)) for muscle in checked))

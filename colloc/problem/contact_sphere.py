@@ -17,7 +17,7 @@ import numpy as np
 from colloc.dynamics import Wrench
 from colloc.dynamics.instant import Instant
 from colloc.model import Load
-from colloc.support.checks import InputError, finite_number, spelt, symbolic, text
+from colloc.support.checks import InputError, as_tuple, finite_number, having, spelt, symbolic, text
 from colloc.support.pickling import Portable
 
 _SMALL = 1e-5  # m2 beside squared indentations, m2/s2 beside squared velocities
@@ -197,6 +197,10 @@ def contact_spheres(shapes: Sequence[ShapeRecord], laws: Sequence[LawRecord]) ->
     >>> co.problem.contact_spheres([heel, floor], [law])
     [ContactSphere('heel', radius 0.035 m)]
     """
+    for shape in (shapes := as_tuple("shapes", shapes)):
+        having("shapes", shape, ("name", "kind", "body", "placement", "radius"), "of ContactShape")
+    for law in (laws := as_tuple("laws", laws)):
+        having("laws", law, ("name", "kind", "shapes", "numbers"), "of ContactLaw")
     named, spheres = {shape.name: shape for shape in shapes}, []
     for law in laws:
         touching = [named[name] for name in law.shapes if name in named]

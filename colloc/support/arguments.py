@@ -82,6 +82,18 @@ def expressions(*shape: int | None) -> Check:
     return check
 
 
+def elementwise() -> Check:
+    """Symbols or numbers of any shape, as CasADi's functions take them one by one; a float stays a float."""
+
+    def check(name: str, value: Any, _: dict[str, int]) -> ca.SX | ca.DM | float:
+        if isinstance(value, ca.SX):
+            return value
+        numbers = finite_array(name, value.full() if isinstance(value, ca.DM) else value)
+        return float(numbers) if numbers.ndim == 0 else ca.DM(numbers)
+
+    return check
+
+
 def number(*, positive: bool = False) -> Check:
     """A finite float."""
     return lambda name, value, _: finite_number(name, value, positive=positive)

@@ -169,6 +169,13 @@ def instance(name: str, value: Any, kind: type | UnionType, how: str = "") -> An
     return value
 
 
+def having(name: str, value: Any, attributes: Sequence[str], what: str) -> Any:
+    """The value, if it has some attributes."""
+    if isinstance(value, type) or not all(hasattr(value, attribute) for attribute in attributes):
+        raise InputError(f"{name} must be {what}, got {quoted(value)}")
+    return value
+
+
 def text(name: str, value: Any) -> str:
     """A string with something in it that can be written to a file."""
     if not isinstance(value, str) or not value:

@@ -62,6 +62,8 @@ GARBAGE: dict[str, tuple[tuple[str, ...], bool]] = {
 _EXTENSIONS = (
     "co.curves.Points", "co.curves.Transcription", "co.solver.Nlpsol", "co.solver.ScaledNLP", "co.solver.Solver",
 )  # fmt: skip
+# What solves and readers return, and nobody else makes.
+_RETURNED = ("co.Solution", "co.solution.SequenceSolution", "co.formats.Reading")
 _ASKED = {name for protocol in (Transcription, Solver) for name in vars(protocol) if name[0] != "_"}
 
 
@@ -112,7 +114,7 @@ def _doors_of(prefix: str, module: ModuleType, names: Iterable[str] = ()) -> Ite
                     yield Door(f"{prefix}.{name}.{key}", member, method=True)
                 elif key[0] != "_" and isinstance(member, classmethod | staticmethod):
                     yield Door(f"{prefix}.{name}.{key}", getattr(thing, key))
-            if not _is_record(thing):
+            if not _is_record(thing) and f"{prefix}.{name}" not in _RETURNED:
                 yield Door(f"{prefix}.{name}", thing)
         else:
             yield Door(f"{prefix}.{name}", thing)

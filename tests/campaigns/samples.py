@@ -336,5 +336,6 @@ INSTANCES = {
     "co.descent.ChainMovement": "chain_movement()", "co.descent.SplineMotion": "spline_motion()",
     "co.descent.Movement": "movement()", "co.descent.Objective": "bowl()", "co.problem.Cost": "co.duration()",
     "co.descent.ModifiedCholesky": "descent.modified_cholesky(np.eye(3))",
+    "co.muscles.MuscleCurves": "co.muscles.OPENSIM",
     "co.optimality.Explanation": "co.optimality.explain(solution())",
 }  # fmt: skip
