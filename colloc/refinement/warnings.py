@@ -82,10 +82,11 @@ def _causes(phase: Solution) -> list[str]:
     if phase.status is not Status.COARSE:
         return []
     error, outcome, causes = phase.error, phase.outcome, []
-    for name in (name for name in error.deferred if name != "bounds"):
-        tolerance = outcome.cost_tolerance if name == "cost" else outcome.tolerance
-        source = error[name] if tolerance < 1.0 else None
-        if source is not None and source.total > tolerance:
+    for name in error.deferred:
+        if name == "bounds" or (name == "cost" and not outcome.judges_cost):
+            continue
+        source, tolerance = error[name], outcome.cost_tolerance if name == "cost" else outcome.tolerance
+        if source.total > tolerance:
             causes.append(f"{source.described(error.t)}, tolerance {tolerance:.1g}")
     return causes
 

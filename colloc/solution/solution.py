@@ -232,8 +232,7 @@ class BaseSolution(Named[Any], ABC):
             return Status.COARSE
         if self.is_violated:
             return Status.VIOLATED
-        judged = self.outcome.cost_tolerance < 1.0  # beyond, any motion will do, and no estimate is made
-        dear = judged and self.error["cost"].total > self.outcome.cost_tolerance
+        dear = self.outcome.judges_cost and self.error["cost"].total > self.outcome.cost_tolerance
         unconfirmed = self.cost_change > tolerance and self.outcome.cost_tolerance > SURE * tolerance
         return Status.COARSE if dear or unconfirmed else Status.SOLVED
 

@@ -110,6 +110,11 @@ class Outcome:
     cost_tolerance: float = 1e-2
     strategy: str = ""
 
+    @property
+    def judges_cost(self) -> bool:
+        """Whether the distance from the best motion counts: not where as much as the whole cost is tolerated."""
+        return self.cost_tolerance < 1.0
+
 
 @runtime_checkable
 class Solver(Protocol):
