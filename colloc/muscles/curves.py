@@ -137,20 +137,19 @@ class MuscleCurves(Portable):
         """
         if (strain is None) == (growth is None):
             raise InputError("a tendon has a strain at the maximal force or a growth, one of them")
-        _, factor, center, _ = self.tendon
+        before, factor, center, _ = self.tendon
         slack = float(self.tendon_force(1.0))
         if growth is None:
-            strain = finite_number("strain of the tendon", strain, positive=True)
-            growth = log((1 - slack) / factor + 1) / (1 + strain - center)
+            strain, growth = finite_number("strain of the tendon", strain, positive=True), before
             for _ in range(
                 _ROUNDS
-            ):  # 1 - slack = factor (exp(growth (1 + strain - center)) - exp(growth (1 - center)))
+            ):  # factor (exp(growth (1 + strain - center)) - exp(growth (1 - center))) = 1 - slack
                 growth = log((1 - slack) / factor + exp(growth * (1 - center))) / (1 + strain - center)
         growth = finite_number("growth of the tendon", growth, positive=True)
         return replace(self, tendon=(growth, factor, center, factor * exp(growth * (1 - center)) - slack))
 
 
-_ROUNDS = 30  # each leaves about a tenth of the error, and none where the center is 1
+_ROUNDS = 30  # the first is enough where the center is 1; else each leaves a tenth of the error or less
 
 #: As published, and as predictive simulations have used it since (Falisse et al. 2019, J. R. Soc. Interface 16).
 PUBLISHED = MuscleCurves(

@@ -100,11 +100,7 @@ class Numbers:
 
 def with_rigid_tendon(numbers: Numbers, activation: ca.SX, length: ca.SX, velocity: ca.SX) -> Fibers:
     """Tendons at slack length: the fibers follow the path, and the tendon force is theirs."""
-    along = length - numbers.slack  # of the fiber, along the tendon
-    fibers = _fibers(numbers, activation, length, velocity, along, velocity)
-    return fibers._replace(
-        tendon_length=numbers.slack, tendon_velocity=ca.SX(*length.shape), tendon_force=fibers.force * fibers.cosine
-    )
+    return _fibers(numbers, activation, (length, velocity), (numbers.slack, ca.SX(*length.shape)))
 
 
 def with_compliant_tendon(
@@ -116,8 +112,7 @@ def with_compliant_tendon(
     """
     tendon = numbers.slack * numbers.curve("tendon_length", tension)
     tendon_velocity = numbers.slack * tension_rate / numbers.curve("tendon_stiffness", tension)
-    fibers = _fibers(numbers, activation, length, velocity, length - tendon, velocity - tendon_velocity)
-    return fibers._replace(tendon_length=tendon, tendon_velocity=tendon_velocity, tendon_force=numbers.force * tension)
+    return _fibers(numbers, activation, (length, velocity), (tendon, tendon_velocity), numbers.force * tension)
 
 
 def imbalance(numbers: Numbers, fibers: Fibers) -> ca.SX:
@@ -126,17 +121,21 @@ def imbalance(numbers: Numbers, fibers: Fibers) -> ca.SX:
 
 
 def _fibers(
-    numbers: Numbers, activation: ca.SX, length: ca.SX, velocity: ca.SX, along: ca.SX, along_velocity: ca.SX
+    numbers: Numbers,
+    activation: ca.SX,
+    path: tuple[ca.SX, ca.SX],
+    tendon: tuple[ca.SX, ca.SX],
+    tendon_force: ca.SX | None = None,
 ) -> Fibers:
-    """All but the tendon, from the fibers' projection on it."""
-    fiber_length = ca.sqrt((numbers.fiber * ca.sin(numbers.pennation)) ** 2 + along**2)
-    cosine = along / fiber_length
-    fiber_velocity = along_velocity * cosine
-    stretch, rate = fiber_length / numbers.fiber, fiber_velocity / numbers.max_velocity
-    active = activation * numbers.curve("active_force", stretch) * numbers.curve("force_velocity", rate)
-    passive, damping = numbers.curve("passive_force", stretch), numbers.column("damping") * rate
-    nothing = ca.SX(*length.shape)
-    return Fibers(
-        activation, length, velocity, nothing, nothing, fiber_length, fiber_velocity, cosine,
-        numbers.force * active, numbers.force * passive, numbers.force * damping, nothing,
-    )  # fmt: skip
+    """From length and velocity of path and tendon; without a tendon force the tendon's is that of the fibers."""
+    along, along_velocity = (of_path - of_tendon for of_path, of_tendon in zip(path, tendon, strict=True))
+    length = ca.sqrt((numbers.fiber * ca.sin(numbers.pennation)) ** 2 + along**2)
+    cosine = along / length
+    velocity = along_velocity * cosine
+    stretch, rate = length / numbers.fiber, velocity / numbers.max_velocity
+    active = numbers.force * activation * numbers.curve("active_force", stretch) * numbers.curve("force_velocity", rate)
+    passive = numbers.force * numbers.curve("passive_force", stretch)
+    damping = numbers.force * numbers.column("damping") * rate
+    if tendon_force is None:
+        tendon_force = (active + passive + damping) * cosine
+    return Fibers(activation, *path, *tendon, length, velocity, cosine, active, passive, damping, tendon_force)

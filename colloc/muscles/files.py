@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import casadi as ca
 
@@ -12,7 +12,7 @@ from colloc.dynamics.instant import Instant
 from colloc.model import Coupling
 from colloc.muscles.muscle import Muscle
 from colloc.muscles.path import MusclePath, ViaPoint, coordinate
-from colloc.support.checks import having, spelt
+from colloc.support.checks import instance, spelt
 
 
 class PointRecord(Protocol):
@@ -28,6 +28,7 @@ class PointRecord(Protocol):
     def within(self) -> tuple[float, float] | None: ...
 
 
+@runtime_checkable
 class MuscleRecord(Protocol):
     """A muscle as a file has it: a `colloc.formats.MuscleData`, or what has the same attributes."""
 
@@ -49,9 +50,6 @@ class MuscleRecord(Protocol):
     def deactivation(self) -> float | None: ...
     @property
     def points(self) -> Sequence[PointRecord]: ...
-
-
-_ATTRIBUTES = [name for name in vars(MuscleRecord) if name[0] != "_"]
 
 
 @spelt
@@ -79,7 +77,7 @@ def from_file(record: MuscleRecord, **numbers: Any) -> Muscle:
     >>> co.muscles.from_file(record, max_isometric_force=1000.0).max_isometric_force
     1000.0
     """
-    having("record", record, _ATTRIBUTES, "a MuscleData, an entry of Reading.muscles")
+    instance("record", record, MuscleRecord, "see co.formats.Reading")
     values = {
         "max_isometric_force": record.max_isometric_force,
         "optimal_fiber_length": record.optimal_fiber_length,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import casadi as ca
 
 from colloc.dynamics.instant import Instant
 from colloc.muscles.curves import OPENSIM, MuscleCurves
-from colloc.support.checks import InputError, finite_number, function, instance, spelt, symbolic, text
+from colloc.support.checks import finite_number, function, instance, not_negative, spelt, symbolic, text
 from colloc.support.pickling import Portable
 
 
@@ -79,10 +80,8 @@ class Muscle(Portable):
         for name in ("max_velocity", "activation_time", "deactivation_time", "specific_tension"):
             value = finite_number(f"{name} of muscle {self.name!r}", getattr(self, name), positive=True)
             object.__setattr__(self, name, value)
-        for name, most in (("damping", 1e6), ("slow_fraction", 1.0)):
-            value = finite_number(f"{name} of muscle {self.name!r}", getattr(self, name), at_most=most)
-            if value < 0:
-                raise InputError(f"{name} of muscle {self.name!r} must not be negative, got {value:g}")
+        for name, most in (("damping", inf), ("slow_fraction", 1.0)):
+            value = not_negative(f"{name} of muscle {self.name!r}", getattr(self, name), at_most=most)
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:

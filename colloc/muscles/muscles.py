@@ -25,6 +25,7 @@ from colloc.support.checks import (
     function,
     instance,
     mapping,
+    not_negative,
     shortened,
     spelt,
     symbolic,
@@ -117,9 +118,7 @@ class Muscles(Portable):
             finite_number(f"reserve of {joint!r}", size, positive=True)
         for joint, torque in self.passive.items():
             function(f"passive torque of {joint!r}", torque, "a function of coordinate and velocity", "q", "qd")
-        lower = finite_number("least activation", self.lower, at_most=0.99)
-        if lower < 0:
-            raise InputError(f"least activation must not be negative, got {lower:g}")
+        not_negative("least activation", self.lower, at_most=0.99)
         object.__setattr__(self, "muscles", muscles)
 
     def __repr__(self) -> str:
@@ -140,16 +139,10 @@ class Muscles(Portable):
     def length_graph(self) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Coordinates as symbols, lengths of the paths and their derivatives by the coordinates."""
         now = symbolic_instant(self.model)
-        lengths = ca.vertcat(*(self._length(muscle, now) for muscle in self.muscles))
+        lengths = _lengths(self.muscles, now)
         if ca.depends_on(lengths, ca.vertcat(now.t, now.duration, now.qd, now.qdd, now.tau)):
             raise InputError("the lengths of muscles must depend on positions alone")
         return now.q, lengths, ca.jacobian(lengths, now.q)
-
-    def _length(self, muscle: Muscle, now: Instant) -> ca.SX:
-        length = ca.SX(muscle.path(now))
-        if length.shape != (1, 1):
-            raise InputError(f"path of muscle {muscle.name!r} must give a scalar, got shape {length.shape}")
-        return length
 
     @cached_property
     def driven(self) -> tuple[str, ...]:
@@ -222,7 +215,9 @@ class Muscles(Portable):
         ----------
         now : Instant
         """
-        lengths, slopes = self._at(now)
+        return self._fibers(now, *self._at(now))
+
+    def _fibers(self, now: Instant, lengths: ca.SX, slopes: ca.SX) -> Fibers:
         velocities = slopes @ now.qd
         if self.tendons == "rigid":
             return with_rigid_tendon(self._numbers, now.activation, lengths, velocities)
@@ -231,11 +226,17 @@ class Muscles(Portable):
 
     def tendon_forces(self, now: Instant) -> ca.SX:
         """SX, shape (m,) [N]."""
-        return self._numbers.force * now.tension if self.tendons == "compliant" else self.fibers(now).tendon_force
+        return self._tendon_forces(now, *self._at(now))
+
+    def _tendon_forces(self, now: Instant, lengths: ca.SX, slopes: ca.SX) -> ca.SX:
+        if self.tendons == "compliant":
+            return self._numbers.force * now.tension
+        return self._fibers(now, lengths, slopes).tendon_force
 
     def torques(self, now: Instant) -> ca.SX:
         """Of muscles, passive tissue and reserves together on every joint, SX, shape (n,) [N m, N]."""
-        total = self.moment_arms(now).T @ self.tendon_forces(now)
+        lengths, slopes = self._at(now)
+        total = -slopes.T @ self._tendon_forces(now, lengths, slopes)
         indices = {joint: k for k, joint in enumerate(self.model.joint_names)}
         for joint, torque in self.passive.items():
             k = indices[joint]
@@ -278,6 +279,15 @@ class Muscles(Portable):
         return imbalance(self._numbers, self.fibers(now))
 
 
+def _lengths(muscles: Sequence[Muscle], now: Instant) -> ca.SX:
+    """Of the paths at an instant, SX, shape (m,) [m]; InputError for a path that gives no scalar."""
+    lengths = [ca.SX(muscle.path(now)) for muscle in muscles]
+    for muscle, length in zip(muscles, lengths, strict=True):
+        if length.shape != (1, 1):
+            raise InputError(f"path of muscle {muscle.name!r} must give a scalar, got shape {length.shape}")
+    return ca.vertcat(*lengths)
+
+
 def _stated_rate(now: Instant) -> ca.SX:
     return now.activation_rate
 
@@ -306,4 +316,4 @@ def path_lengths(model: Model, muscles: Sequence[Muscle], q: ca.SX) -> ca.SX:
     instance("model", model, Model)
     now = replace(symbolic_instant(model), q=symbolic("q", q, (model.n_q, 1)))
     checked = [instance("muscles", muscle, Muscle) for muscle in as_tuple("muscles", muscles)]
-    return ca.vertcat(*(ca.SX(muscle.path(now)) for muscle in checked))
+    return _lengths(checked, now)

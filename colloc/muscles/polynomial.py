@@ -41,7 +41,7 @@ class LengthPolynomial(Portable):
         Of the products of powers of (q - middle) / half.
     middle, half : ndarray, shape (joints,) [rad, m]
     length_error, moment_arm_error : float [m]
-        Root mean squares over the postures it was fitted to; of moment arms the largest over joints.
+        Root mean squares over other postures than those it was fitted to; of moment arms the largest over joints.
 
     See Also
     --------
@@ -94,7 +94,7 @@ def fit_lengths(
     """The same muscles with polynomials for paths: smooth, and in the coordinates that each crosses alone.
 
     Length and moment arms are fitted together to random postures; of the lowest degree that meets the tolerances those
-    terms are dropped, smallest first, that the tolerances do not need. The errors are those at as many other postures.
+    terms are dropped, smallest first, that the tolerances do not need. Errors are those at as many other postures.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import casadi as ca
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from colloc.dynamics import Wrench
 from colloc.dynamics.instant import Instant
 from colloc.model import Load
-from colloc.support.checks import InputError, as_tuple, finite_number, having, spelt, symbolic, text
+from colloc.support.checks import InputError, as_tuple, finite_number, instance, not_negative, spelt, symbolic, text
 from colloc.support.pickling import Portable
 
 _SMALL = 1e-5  # m2 beside squared indentations, m2/s2 beside squared velocities
@@ -90,9 +90,7 @@ class ContactSphere(Portable):
             value = finite_number(f"{name} of contact sphere {self.name!r}", getattr(self, name), positive=True)
             object.__setattr__(self, name, value)
         for name in ("static_friction", "dynamic_friction", "viscous_friction"):
-            value = finite_number(f"{name} of contact sphere {self.name!r}", getattr(self, name))
-            if value < 0:
-                raise InputError(f"{name} of contact sphere {self.name!r} must not be negative, got {value:g}")
+            value = not_negative(f"{name} of contact sphere {self.name!r}", getattr(self, name))
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
@@ -139,6 +137,7 @@ class ContactSphere(Portable):
         return capped * falling + self.viscous_friction * speed
 
 
+@runtime_checkable
 class ShapeRecord(Protocol):
     """A shape that touches others as a file has it: a `colloc.formats.ContactShape`."""
 
@@ -154,6 +153,7 @@ class ShapeRecord(Protocol):
     def radius(self) -> float | None: ...
 
 
+@runtime_checkable
 class LawRecord(Protocol):
     """A force between shapes as a file has it: a `colloc.formats.ContactLaw`."""
 
@@ -197,10 +197,9 @@ def contact_spheres(shapes: Sequence[ShapeRecord], laws: Sequence[LawRecord]) ->
     >>> co.problem.contact_spheres([heel, floor], [law])
     [ContactSphere('heel', radius 0.035 m)]
     """
-    for shape in (shapes := as_tuple("shapes", shapes)):
-        having("shapes", shape, ("name", "kind", "body", "placement", "radius"), "of ContactShape")
-    for law in (laws := as_tuple("laws", laws)):
-        having("laws", law, ("name", "kind", "shapes", "numbers"), "of ContactLaw")
+    for name, records, kind in (("shapes", shapes, ShapeRecord), ("laws", laws, LawRecord)):
+        for k, record in enumerate(as_tuple(name, records)):
+            instance(f"{name}[{k}]", record, kind, "see co.formats.Reading")
     named, spheres = {shape.name: shape for shape in shapes}, []
     for law in laws:
         touching = [named[name] for name in law.shapes if name in named]

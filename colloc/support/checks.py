@@ -169,13 +169,6 @@ def instance(name: str, value: Any, kind: type | UnionType, how: str = "") -> An
     return value
 
 
-def having(name: str, value: Any, attributes: Sequence[str], what: str) -> Any:
-    """The value, if it has some attributes."""
-    if isinstance(value, type) or not all(hasattr(value, attribute) for attribute in attributes):
-        raise InputError(f"{name} must be {what}, got {quoted(value)}")
-    return value
-
-
 def text(name: str, value: Any) -> str:
     """A string with something in it that can be written to a file."""
     if not isinstance(value, str) or not value:
@@ -336,6 +329,14 @@ def finite_number(name: str, value: Any, *, positive: bool = False, at_most: flo
     if not math.isfinite(number) or (positive and number <= 0) or number > at_most:
         limit = "" if at_most == math.inf else f" and at most {at_most:g}"
         raise InputError(f"{name} must be finite{' and positive' if positive else ''}{limit}, got {quoted(value)}")
+    return number
+
+
+def not_negative(name: str, value: Any, *, at_most: float = math.inf) -> float:
+    """A finite float, zero or positive."""
+    number = finite_number(name, value, at_most=at_most)
+    if number < 0:
+        raise InputError(f"{name} must not be negative, got {number:g}")
     return number
 
 

@@ -121,17 +121,17 @@ def swinging(walker: MuscleWalker, speed: float, duration: float) -> co.transcri
     return co.keyframes(postures)
 
 
-def halved(solution: co.Solution) -> co.Radau:
+def halved(solution: co.Solution) -> co.curves.Transcription:
     """A grid whose intervals are halved where they have more than half their share of the tolerated error."""
-    ends, error = solution.nlp.grid.basis.breakpoints, solution.error
+    error, nowhere = solution.error, np.zeros(solution.error.t.size - 1, dtype=bool)
     per_interval = np.maximum(error["equations"].per_interval, error["dynamics"].per_interval)
     coarse = per_interval > solution.outcome.tolerance / (2 * per_interval.size)
-    return co.Radau(breakpoints=np.sort([*ends, *((ends[:-1] + ends[1:]) / 2)[coarse]]))
+    return solution.curve.finer(1 + coarse, nowhere, nowhere)
 
 
 def stride(walk: Walk, solution: co.Solution, t: np.ndarray) -> dict[str, np.ndarray]:
     """Quantities of a leg over a stride, by name: its stance, the mirror image of the left one's, then its swing."""
-    muscles, weight = walk.muscles, weight_of(walk.walker.model)
+    muscles, weight = walk.muscles, mass_of(walk) * -walk.walker.model.gravity[1]
     now = solution.at(t)
     mirror, other = mirrored(walk.walker.model.joint_names), mirrored(muscles.names)
     feet = {side: [s for s in walk.walker.spheres if str(s.name).endswith(f"_{side}")] for side in ("r", "l")}
@@ -148,9 +148,9 @@ def stride(walk: Walk, solution: co.Solution, t: np.ndarray) -> dict[str, np.nda
     }
 
 
-def weight_of(model: co.Model) -> float:
-    """Of the whole body [N]."""
-    return sum(float(body.mass) for body in model.bodies) * 9.80665
+def mass_of(walk: Walk) -> float:
+    """Of the whole body [kg]."""
+    return float(co.dynamics.total_mass(walk.walker.model))
 
 
 def measures(walk: Walk, solution: co.Solution, speed: float) -> dict[str, float]:
@@ -158,7 +158,7 @@ def measures(walk: Walk, solution: co.Solution, speed: float) -> dict[str, float
     nodes, weights = np.polynomial.legendre.leggauss(200)
     t = solution.duration * (nodes + 1) / 2
     whole, model = stride(walk, solution, t), walk.walker.model
-    mass = weight_of(model) / 9.80665
+    mass = mass_of(walk)
     upward, share = whole["force"][:, 1], np.tile(weights / 4, 2)  # of the stride
     knee = np.degrees(whole["q"][:, model.joint_names.index("knee_angle_r")])
     rate = share @ whole["heat"] + 1.2 * mass  # W, with the body at rest
