@@ -77,7 +77,7 @@ def from_file(record: MuscleRecord, **numbers: Any) -> Muscle:
     >>> co.muscles.from_file(record, max_isometric_force=1000.0).max_isometric_force
     1000.0
     """
-    instance("record", record, MuscleRecord, "see co.formats.Reading")
+    instance("record", record, MuscleRecord, "one of the muscles of a co.formats.Reading")
     values = {
         "max_isometric_force": record.max_isometric_force,
         "optimal_fiber_length": record.optimal_fiber_length,

@@ -101,7 +101,7 @@ class Muscles(Portable):
         instance("model", self.model, Model)
         muscles = as_tuple("muscles", self.muscles)
         for k, muscle in enumerate(muscles):
-            instance(f"muscles[{k}]", muscle, Muscle)
+            instance(f"muscles[{k}]", muscle, Muscle, "co.muscles.from_file makes one of what a file says")
         names = [muscle.name for muscle in muscles]
         if not names or len(set(names)) < len(names):
             raise InputError(

@@ -199,7 +199,7 @@ def contact_spheres(shapes: Sequence[ShapeRecord], laws: Sequence[LawRecord]) ->
     """
     for name, records, kind in (("shapes", shapes, ShapeRecord), ("laws", laws, LawRecord)):
         for k, record in enumerate(as_tuple(name, records)):
-            instance(f"{name}[{k}]", record, kind, "see co.formats.Reading")
+            instance(f"{name}[{k}]", record, kind, "of the contacts and contact_laws of a co.formats.Reading")
     named, spheres = {shape.name: shape for shape in shapes}, []
     for law in laws:
         touching = [named[name] for name in law.shapes if name in named]

@@ -197,7 +197,7 @@ def draw(walk: Walk, solution: co.Solution, file: str) -> None:
         ax.plot(percent, whole["activation"][:, k], color=BLUE, linewidth=1.2)
         ax.set_title(name.removesuffix("_r").replace("_", " "), fontsize=9)
         ax.set_ylim(0, top)
-        dress(ax, "% of the stride, from heel strike" if k == 6 else "", "")
+        dress(ax, "% of the stride, from heel strike" if k == 6 else "", "activation" if k in (0, 4) else "")
     co.plot.save_figure(figure, file)
 
 
