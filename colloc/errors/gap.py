@@ -21,7 +21,7 @@ motion's own size, or the problem bends the other way, the first of the two prog
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -35,7 +35,7 @@ from colloc.curves import BSpline
 from colloc.curves.curve import Transcription
 from colloc.curves.mesh import split
 from colloc.numerics.bspline import SplineBasis
-from colloc.numerics.quadratic import QuadraticOptimum, QuadraticProgram
+from colloc.numerics.quadratic import QuadraticOptimum, QuadraticProgram, QuadraticSolver, by_piqp
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, DeferredNLP, FreeKnotsGrid, SequenceNLP, on_curves
 
@@ -120,7 +120,7 @@ class CostGap:
     x: np.ndarray
     p: np.ndarray
     scale: float
-    solver: Callable[[QuadraticProgram], QuadraticOptimum]
+    solver: QuadraticSolver
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CostGap, (DeferredNLP.of(self.program), self.x, self.p, self.scale, self.solver)
@@ -222,7 +222,7 @@ class _QuadraticModel:
         x: np.ndarray,
         p: np.ndarray,
         scale: float,
-        solver: Callable[[QuadraticProgram], QuadraticOptimum],
+        solver: QuadraticSolver,
     ):
         self._nlp, self._x, self._p, self._solver = nlp, x, p, solver
         self._derivatives = NumericDerivatives(nlp.costs, nlp.constraints, x, p)
@@ -257,10 +257,10 @@ class _QuadraticModel:
             still, unmoved = np.zeros(self._x.size), np.zeros(self._nlp.n_g)
             return NewtonStep(still, still, unmoved, unmoved, still, 0.0, far=False)
         gauss_newton = self._derivatives.hessian("gauss_newton")
-        optimum = self._program(gauss_newton).optimum(self._doubt / self._scale, self._solver)
+        optimum = self._program(gauss_newton).optimum(by_piqp, self._solver, doubt=self._doubt / self._scale)
         first = self._newton_step(optimum, gauss_newton)
         H = self._derivatives.hessian("hessian", first.lam_g)
-        second = self._newton_step(self._program(H).by_piqp(), H)
+        second = self._newton_step(self._program(H).optimum(by_piqp), H)
         if self._gradient @ second.d > second.d @ second.curvature / 2:
             return first  # what negative curvature promises is further away than the expansion reaches
         return self._shortened(first, H) if second.far else second

@@ -11,7 +11,7 @@ import colloc as co
 from colloc.blocks.numeric import NumericDerivatives
 from colloc.curves.mesh import mesh_ends
 from colloc.errors.gap import CostGap, _QuadraticModel
-from colloc.numerics.quadratic import QuadraticOptimum, QuadraticProgram
+from colloc.numerics.quadratic import QuadraticOptimum, QuadraticProgram, by_piqp
 from colloc.refinement.run import Run
 from colloc.solution.solution import Measured
 from colloc.solver.quadratic import quadratic_optimum
@@ -175,7 +175,7 @@ def test_a_flight_that_costs_nothing_has_no_gap():
     assert solution.error["cost"].total < 1e-8
 
 
-@pytest.mark.parametrize("solve", [QuadraticProgram.by_piqp, quadratic_optimum])
+@pytest.mark.parametrize("solve", [by_piqp, quadratic_optimum])
 def test_quadratic_programs_are_solved(solve):
     """Against active sets by hand: x + y = 1 and x <= 1/4 under x^2 + y^2 - 4 x."""
     H, A = ca.DM([[2, 0], [0, 2]]), ca.DM([[1, 1]])
@@ -193,12 +193,25 @@ def test_rows_that_are_left_out_come_back_where_they_count(near):
     A, g = rng.standard_normal((m, n)), 5 * rng.standard_normal(n)
     room = np.where(np.arange(m) < near * m, 0.1, rng.uniform(0.6, 1.5, m))
     program = QuadraticProgram(ca.DM.eye(n), g, ca.sparsify(ca.DM(A)), -room, room, np.full(n, -10.0), np.full(n, 10.0))
-    optimum, whole = program.by_piqp(), quadratic_optimum(program)
+    optimum, whole = program.optimum(by_piqp), quadratic_optimum(program)
     assert optimum.solved
     np.testing.assert_allclose(optimum.d, whole.d, atol=1e-5)
     np.testing.assert_allclose(optimum.lam_a, whole.lam_a, atol=1e-4)
     assert (np.abs(A @ optimum.d) < room + 1e-6).all()
     assert near == 1.0 or (np.abs(optimum.lam_a[room > 0.5]) > 1e-2).any()  # some that were left out count
+
+
+def test_directions_that_cost_nothing_are_no_trouble():
+    """A linear program with a face of optima: IPOPT ends on it, at its own optimum to rounding."""
+    rng, n, m = np.random.default_rng(5), 400, 60
+    A, g = ca.sparsify(ca.DM(rng.standard_normal((m, n)))), np.array(ca.DM(rng.standard_normal((1, m)))).ravel()
+    slope = np.array(A.T @ g).ravel()  # only what the rows see costs anything
+    room = rng.uniform(0.01, 0.4, m)
+    program = QuadraticProgram(ca.DM(n, n), slope, A, -room, room, np.full(n, -10.0), np.full(n, 10.0))
+    optimum = program.optimum(quadratic_optimum)
+    assert optimum.solved
+    assert optimum.doubt < 1e-6
+    assert slope @ optimum.d == pytest.approx(-np.abs(g) @ room, rel=1e-6)
 
 
 def test_rows_without_a_bound_are_no_rows(capfd: pytest.CaptureFixture[str]):
@@ -211,9 +224,11 @@ def test_rows_without_a_bound_are_no_rows(capfd: pytest.CaptureFixture[str]):
 
 
 def test_a_gap_that_nobody_knows_is_no_small_one(monkeypatch: pytest.MonkeyPatch):
-    lost = QuadraticOptimum(np.zeros(0), np.zeros(0), np.zeros(0), float("nan"), False)
-    monkeypatch.setattr(QuadraticProgram, "by_piqp", lambda _: lost)
-    monkeypatch.setattr("colloc.solution.solution.quadratic_optimum", lambda _: lost)
+    def lost(program: QuadraticProgram) -> QuadraticOptimum:
+        return QuadraticOptimum(0 * program.g, np.zeros(program.low.size), 0 * program.g, float("nan"), False)
+
+    monkeypatch.setattr("colloc.errors.gap.by_piqp", lost)
+    monkeypatch.setattr("colloc.solution.solution.quadratic_optimum", lost)
     solution = co.solve(time_optimal(), co.BSpline(8), compile=False)
     assert solution.status is co.solver.Status.COARSE
     assert solution.error["cost"].total == np.inf
