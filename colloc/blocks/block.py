@@ -8,8 +8,8 @@ import casadi as ca
 import numpy as np
 
 from colloc.blocks.evaluation_points import EvaluationPoints, LocalView
-from colloc.blocks.functions import BlockFunctions
-from colloc.kernels.batch import interpreted
+from colloc.blocks.functions import PARAMETERS, BlockFunctions
+from colloc.kernels.batch import interpreted, unrolled
 from colloc.problem import Rows
 
 _MET = 1e-9  # of a row's natural size: rounding
@@ -134,12 +134,11 @@ class Block:
         if not pattern.nnz() or not N:
             return np.zeros((pattern.nnz(), N)), pattern
         arguments = [self.sites.slices.local(x), self.sites.data, np.asarray(p, dtype=float), *multipliers]
+        rows = [np.ascontiguousarray(array.T, dtype=float) for array in arguments]
+        values = None
         if function.is_a("SXFunction") and not self.virtual:
-            rows = [np.ascontiguousarray(array.T) for array in arguments]
             values = interpreted(self.functions.kernel(kind), rows)
-            if values is not None:
-                return values[0].T, pattern
-        mapped = function.map("map", "serial", N, [2], []) if N > 1 else function
-        # CasADi takes the zeros of a function that is constant for absent.
-        result = ca.project(mapped(*arguments), mapped.sparsity_out(0))
-        return np.array(result.nonzeros()).reshape(N, pattern.nnz()).T, pattern
+        if values is None:
+            rows[PARAMETERS] = np.tile(rows[PARAMETERS], (N, 1))
+            values = unrolled(function, rows, N)
+        return values[0].T, pattern

@@ -16,7 +16,7 @@ from colloc.problem import Rows
 from colloc.support.lazy import cached_property
 
 _LARGE = 100_000  # products, beyond which they are not formed as symbols
-_PARAMETERS = frozenset({2})  # the inputs that are the same for all slices
+PARAMETERS = 2  # number of the input that is the same for all slices
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +131,7 @@ class BlockFunctions:
     def kernel(self, kind: str) -> Kernel:
         """One of the functions above, named by `kind`, for evaluation at many slices at once."""
         if kind not in self.kernels:
-            self.kernels[kind] = Kernel(getattr(self, kind), shared=_PARAMETERS)
+            self.kernels[kind] = Kernel(getattr(self, kind), shared=frozenset({PARAMETERS}))
         return self.kernels[kind]
 
     def operations(self, kind: str) -> int:

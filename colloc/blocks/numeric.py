@@ -60,6 +60,13 @@ class NumericDerivatives:
     def hessian(self, kind: str, multipliers: np.ndarray | None = None) -> ca.DM:
         """Second derivatives of the summed costs and of multipliers' rows, whole, sparse, shape (n_x, n_x).
 
+        Parameters as of `second_derivatives`.
+        """
+        return self.second_derivatives(kind, multipliers).matrix
+
+    def second_derivatives(self, kind: str, multipliers: np.ndarray | None = None) -> SecondDerivatives:
+        """Second derivatives of the summed costs and of multipliers' rows.
+
         Parameters
         ----------
         kind : "hessian" or "gauss_newton"
@@ -73,22 +80,50 @@ class NumericDerivatives:
             count = block.n_rows * block.n_slices
             weights.append(multipliers[first : first + count].reshape(block.n_slices, block.n_rows).T)
             first += count
-        total = ca.DM(self.x.size, self.x.size)
+        parts = []
         for block, weight in zip((*self.costs, *self.constraints), weights, strict=False):
             if block.functions.has(kind) and weight.any():
-                upper, local = _block_diagonal(block, kind, self.x, self.p, weight), self._maps[block]
-                total += local.T @ ((upper + ca.triu(upper, False).T) @ local)
-        return total
+                upper = _block_diagonal(block, kind, self.x, self.p, weight)
+                parts.append((upper + ca.triu(upper, False).T, self._maps[block]))
+        return SecondDerivatives(parts, self.x.size)
+
+
+@dataclass(frozen=True, eq=False)
+class SecondDerivatives:
+    """The sum of W' H W over blocks, whole, of which a few directions may be all that is wanted.
+
+    Parameters
+    ----------
+    parts : list of (DM, DM)
+        H, block-diagonal, and W of every block.
+    size : int
+        Number of variables.
+    """
+
+    parts: list[tuple[ca.DM, ca.DM]]
+    size: int
+
+    @cached_property
+    def matrix(self) -> ca.DM:
+        """All of them, sparse, shape (n_x, n_x)."""
+        return sum((local.T @ (blocks @ local) for blocks, local in self.parts), ca.DM(self.size, self.size))
+
+    def along(self, d: np.ndarray) -> float:
+        """The second derivative along a direction, shape (n_x,)."""
+        steps = [(blocks, local @ d) for blocks, local in self.parts]
+        return sum(float(ca.bilin(blocks, step, step)) for blocks, step in steps)
 
 
 def _map(block: Block, n_x: int) -> ca.DM:
     """The linear map from the decision vector to the local variables of all slices, one below the other."""
     slices = block.sites.slices
     count = block.sites.local.w.shape[0]
-    row = slices.row[:, None] + count * np.arange(slices.size)
-    return sparse_matrix(
-        count * slices.size, n_x, row.ravel(), slices.index[slices.column].ravel(), slices.weight.ravel()
+    place = slices.row + count * np.arange(slices.size)[:, None]
+    # Its columns are in order as they come, those of W would have to be sorted.
+    transposed = sparse_matrix(
+        n_x, count * slices.size, slices.index[slices.column].T.ravel(), place.ravel(), slices.weight.T.ravel()
     )
+    return transposed.T
 
 
 def _side_by_side(block: Block, kind: str, x: np.ndarray, p: np.ndarray) -> ca.DM:
@@ -102,4 +137,4 @@ def _block_diagonal(block: Block, kind: str, x: np.ndarray, p: np.ndarray, *mult
     values, pattern = block.nonzeros(kind, x, p, *multipliers)
     if not values.size:
         return ca.DM(pattern.size1() * block.n_slices, pattern.size2() * block.n_slices)
-    return ca.DM(ca.diagcat(*[pattern] * block.n_slices), values.T.ravel())
+    return ca.DM(ca.kron(ca.Sparsity.diag(block.n_slices), pattern), values.T.ravel())

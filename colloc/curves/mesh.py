@@ -211,6 +211,8 @@ def collocation_points(basis: SplineBasis, rule: Callable[[int], np.ndarray]) ->
     function("rule", rule, "a function of how many points there are")
     if (basis.continuity > 1).any():
         return Points(*basis.derivative().derivative().sites())
+    if (basis.degrees == basis.degree).all():
+        return points_inside(basis.breakpoints, rule(basis.degree - 1))
     points = [
         Points(start + width * (c := rule(int(degree) - 1)), np.full(c.size, k))
         for k, (start, width, degree) in enumerate(

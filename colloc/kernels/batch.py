@@ -61,15 +61,22 @@ class Batch(NamedTuple):
             results = interpreted(self.kernel, inputs, out)
             if results is not None:
                 return results
-        results = out or [np.zeros((samples, places.size)) for places in self.places]
-        # Through buffers: converting to and from CasADi's own matrices takes as long as the dynamics.
-        buffer, trigger = self.kernel.function.map(samples).buffer()
-        for k, array in enumerate(inputs):
-            buffer.set_arg(k, array.data)  # pyright: ignore[reportCallIssue]
-        for k, array in enumerate(results):
-            buffer.set_res(k, array.data)  # pyright: ignore[reportCallIssue]
-        trigger()
-        return results
+        return unrolled(self.kernel.function, inputs, samples, out)
+
+
+def unrolled(
+    function: ca.Function, inputs: Sequence[np.ndarray], samples: int, out: list[np.ndarray] | None = None
+) -> list[np.ndarray]:
+    """Nonzeros of every result of a function by CasADi's virtual machine, as of `Batch.evaluate`."""
+    results = out or [np.zeros((samples, function.nnz_out(k))) for k in range(function.n_out())]
+    # Through buffers: converting to and from CasADi's own matrices takes as long as the dynamics.
+    buffer, trigger = function.map(samples).buffer()
+    for k, array in enumerate(inputs):
+        buffer.set_arg(k, array.data)  # pyright: ignore[reportCallIssue]
+    for k, array in enumerate(results):
+        buffer.set_res(k, array.data)  # pyright: ignore[reportCallIssue]
+    trigger()
+    return results
 
 
 def interpreted(
