@@ -2,17 +2,19 @@
 
 A cost error that looks at the motion alone sees nothing of what its curve forbids: a smooth spline on its way from one
 bound to the other costs time, and violates nothing. What it costs is the optimum's distance, to second order, on a
-richer curve: every interval in two, accelerations that may jump between all of them, nodes as close again. The motion
-itself is such a spline, so that nothing has to be solved anew: its program is expanded there, the cost and the rows to
-first order and the Lagrangian to second,
+richer curve: every interval in two, accelerations that may jump between all of them, and limits at as many Gauss points
+as these have freedoms (at more of them the piece that holds a switch stays below its limits, and a tenth of the gap is
+not seen). The motion itself is such a spline, so that nothing has to be solved anew: its program is expanded there, the
+cost and the rows to first order and the Lagrangian to second,
 
     min over d of  g'd + d'Hd / 2,  A d within the room that the rows have left,
 
-a quadratic program, solved twice. Its multipliers are estimates of the costates that the coarse program does not have
-(zero wherever a spline stays below a bound); the first time, H is that of the sums of squares in the cost alone, as the
-curvature of the rows takes multipliers. With H = 0 and bounds on the torques alone this is the Hamiltonian gap, the sum
-over time of |switching function| times the room below the bound, for the best costates that there are (see
-docs/theory/errors); with it, the decrement of Newton's method.
+a quadratic program. Its multipliers are estimates of the costates that the coarse program does not have (zero wherever
+a spline stays below a bound). As the curvature of the rows takes multipliers, H is first that of the sums of squares in
+the cost alone; where the rest of it changes what that step gains, the program is solved again with all of it. With H =
+0 and bounds on the torques alone this is the Hamiltonian gap, the sum over time of |switching function| times the room
+below the bound, for the best costates that there are (see docs/theory/errors); with it, the decrement of Newton's
+method.
 
 What it says is that of the valley in which the motion lies, and to second order: where the step is larger than the
 motion's own size, or the problem bends the other way, the first of the two programs counts, which is convex.
@@ -33,7 +35,7 @@ from colloc.blocks.block import Block
 from colloc.blocks.numeric import NumericDerivatives
 from colloc.curves import BSpline
 from colloc.curves.curve import Transcription
-from colloc.curves.mesh import split
+from colloc.curves.mesh import points_inside, split
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadratic import QuadraticOptimum, QuadraticProgram, QuadraticSolver, by_piqp
 from colloc.support.lazy import cached_property
@@ -43,6 +45,7 @@ PIECES = 2  # of every interval, on the richer curve
 _UNBOUNDED = 1e15  # of a row: a bound that far away is none
 _LOOSE = 1e3  # times the steepest slope: bounds of a row beyond tell no size
 _DOUBT = 1e-6  # of the scale of the cost: what is less sure is no optimum
+_SAME = 0.2  # of the first gain: curvature that changes it by half of that needs no second program
 _FAR = 10.0  # natural sizes of the variables, to which the expansion is not taken seriously
 
 
@@ -181,7 +184,7 @@ def _richer(nlp: NLP) -> Transcription:
     basis, smooth = nlp.grid.basis, nlp.problem.needs_rates
     degree = max(4 if smooth else 3, basis.degree)
     breakpoints = split(basis.breakpoints, np.full(basis.intervals, PIECES))
-    return BSpline(breakpoints=breakpoints, degree=degree, continuity=2 if smooth else 1)
+    return BSpline(breakpoints=breakpoints, degree=degree, continuity=2 if smooth else 1, nodes="collocation")
 
 
 def _embedded(nlp: NLP, x: np.ndarray, richer: NLP) -> np.ndarray:
@@ -190,10 +193,19 @@ def _embedded(nlp: NLP, x: np.ndarray, richer: NLP) -> np.ndarray:
     values: dict[str, Any] = {name: x[index] for name, index in grid.layout.names.items() if name not in grid.splines}
     for name, basis in grid.splines.items():
         if grid.layout[name].size:
-            s, interval = fine.splines[name].sites()
-            along = _along(basis, x[grid.layout[name]], s, interval // PIECES)
-            values[name] = fine.splines[name].interpolate(along)
+            values[name] = _refined(basis, x[grid.layout[name]], fine.splines[name])
     return fine.layout.filled(values)
+
+
+def _refined(basis: SplineBasis, points: np.ndarray, fine: SplineBasis) -> np.ndarray:
+    """Control points of the same spline among finer ones that hold it: on every interval by its polynomial there."""
+    count = fine.degree + 1
+    s, interval = points_inside(fine.breakpoints, (1 - np.cos(np.pi * (np.arange(count) + 0.5) / count)) / 2)
+    functions = fine.values(s, 0, interval).reshape(-1, count, count)
+    along = _along(basis, points, s, interval // PIECES).reshape(-1, count, points.shape[1])
+    refined = np.zeros((fine.size, points.shape[1]))
+    refined[fine.first[:, None] + np.arange(count)] = np.linalg.solve(functions, along)
+    return refined
 
 
 def _along(basis: SplineBasis, points: np.ndarray, s: np.ndarray, interval: np.ndarray) -> np.ndarray:
@@ -259,7 +271,10 @@ class _QuadraticModel:
         gauss_newton = self._derivatives.hessian("gauss_newton")
         optimum = self._program(gauss_newton).optimum(by_piqp, self._solver, doubt=self._doubt / self._scale)
         first = self._newton_step(optimum, gauss_newton)
-        H = self._derivatives.hessian("hessian", first.lam_g)
+        hessian = self._derivatives.second_derivatives("hessian", first.lam_g)
+        if abs(hessian.along(first.d) - first.d @ first.curvature) < _SAME * abs(self._gradient @ first.d):
+            return first
+        H = hessian.matrix
         second = self._newton_step(self._program(H).optimum(by_piqp), H)
         if self._gradient @ second.d > second.d @ second.curvature / 2:
             return first  # what negative curvature promises is further away than the expansion reaches

@@ -66,7 +66,7 @@ def test_the_gap_of_classic_problems_is_the_true_one(name, curve):
 
 
 def test_what_is_far_too_dear_is_not_called_solved():
-    with pytest.warns(co.refinement.SolutionWarning, match=r"by about 1\.9% .* tau\[shoulder\] is not at its limit"):
+    with pytest.warns(co.refinement.SolutionWarning, match=r"by about 2\.1% .* tau\[shoulder\] is not at its limit"):
         solution = co.solve(time_optimal(), co.BSpline(8), compile=False)
     assert solution.status == co.solver.Status.COARSE
     assert solution.error.source == "cost"
@@ -150,6 +150,25 @@ def test_matrices_of_numbers_are_those_of_the_graphs():
     ours = np.array(ca.densify(derivatives.hessian("hessian", multipliers)))
     size = np.abs(hessian).max()
     np.testing.assert_allclose(ours[np.ix_(free, free)], hessian[np.ix_(free, free)], atol=1e-11 * size)
+
+
+def test_second_derivatives_along_a_direction_are_those_of_the_matrix():
+    nlp = co.transcribe(everything(), co.Radau(3), compile=False)
+    rng = np.random.default_rng(2)
+    x, d = np.clip(rng.uniform(0.1, 0.9, nlp.n_x), nlp.lower, nlp.upper), rng.standard_normal(nlp.n_x)
+    derivatives = NumericDerivatives(nlp.costs, nlp.constraints, x, np.array([1.5]))
+    second = derivatives.second_derivatives("hessian", rng.standard_normal(nlp.n_g))
+    assert second.along(d) == pytest.approx(d @ np.array(second.matrix @ d).ravel(), rel=1e-10)
+
+
+@pytest.mark.parametrize(("name", "programs"), [("double_integrator", 1), ("brachistochrone_states", 2)])
+def test_curvature_that_changes_nothing_takes_no_second_program(monkeypatch, name, programs):
+    """Rows that are linear have none; a bead on a curve has, without which its gap were seven times as large."""
+    programs_solved = []
+    monkeypatch.setattr("colloc.errors.gap.by_piqp", lambda program: programs_solved.append(1) or by_piqp(program))
+    solution = solved(CLASSICS[name].problem(), co.BSpline(16))
+    assert 0.8 < solution.error["cost"].total / excess(solution, CLASSICS[name].optimum) < 1.25
+    assert len(programs_solved) == programs
 
 
 def test_rates_that_have_bounds_keep_their_splines_smooth():
@@ -256,11 +275,20 @@ def test_what_only_negative_curvature_promises_is_no_gap():
     assert solution.status == co.solver.Status.SOLVED
 
 
-def test_a_throw_that_could_go_further_in_longer_time_is_said_to():
-    """19.6745 m on 320 intervals, 0.3 m further; the whole curvature by itself promises 30 m."""
+@pytest.mark.parametrize(
+    ("curve", "most"),
+    [
+        (co.BSpline(20, degree=4, continuity=1), 3.0),
+        (co.BSpline(20), 1.25),
+        (co.Radau(20, 4), 1.25),
+    ],
+    ids=str,
+)
+def test_a_throw_that_could_go_further_in_longer_time_is_said_to(curve, most):
+    """19.6745 m on 320 intervals, 0.3 to 5 m further; the whole curvature by itself promises 30 m."""
     with pytest.warns(co.refinement.SolutionWarning, match="the cost is off, or higher than it need be"):
-        solution = solved(throw(), co.BSpline(20, degree=4, continuity=1))
-    assert 0.5 < solution.error["cost"].total / excess(solution, -19.6745) < 2
+        solution = solved(throw(), curve)
+    assert 0.75 < solution.error["cost"].total / excess(solution, -19.6745) < most
 
 
 def test_the_gap_is_measured_of_the_answer_alone(monkeypatch):
@@ -295,7 +323,7 @@ def test_what_is_not_measured_yet_is_sent_as_it_is(monkeypatch):
 def test_a_tolerance_of_the_cost_alone():
     """Of a motion on one curve: what it misses besides still counts."""
     problem = time_optimal()
-    with pytest.warns(co.refinement.SolutionWarning, match=r"about 1\.9% .*, tolerance 0\.001: refine"):
+    with pytest.warns(co.refinement.SolutionWarning, match=r"about 2\.1% .*, tolerance 0\.001: refine"):
         strict = co.solve(problem, co.BSpline(8), compile=False, cost_tolerance=1e-3)
     assert strict.status == co.solver.Status.COARSE
     assert co.solve(problem, co.BSpline(8), compile=False, cost_tolerance=1.0).success
