@@ -28,6 +28,7 @@ from colloc.transcription import Grid
 
 _STEP = 10.0  # of the largest value of a control along the motion: no other control is further from it
 _LEAST = 1e-3  # of the largest control of its kind: one that is less keeps still
+_VANISHED = 1e-8  # of the largest slope of a row along the motion: it does not depend on the controls
 _ACCURACY = 1e-10  # of the program at every instant, whose numbers are about one
 _INSIDE = 1e-9  # of the normalised time: how far ends of intervals are moved into them
 _SIMPSON = np.array([1.0, 4.0, 2.0, 4.0, 2.0, 4.0, 1.0]) / 18  # of an interval, for the places of costates
@@ -131,6 +132,8 @@ def instants(phase: Solution, along: Costates, acting: Forces) -> Instants:
         force.append(costates[-1] if costates else np.zeros_like(controls[-1]))
     force = at.slope + np.hstack(force)
     step, gain = _least(at, force, _reach(problem, grid, np.hstack(controls)))
+    alone = _ungoverned(at.rows, s)
+    step[alone], gain[alone] = 0.0, 0.0
     switching, share, values = _switching(phase, at, force, step, np.hstack(controls))
     weights = (np.diff(grid.breakpoints)[:, None] * T * _SIMPSON).ravel()
     integrated = sum(phase.terms[name] for name in problem.integrands)
@@ -261,6 +264,25 @@ def _least(at: _Controls, force: np.ndarray, reach: tuple[np.ndarray, np.ndarray
         return np.zeros_like(force), np.full(N, np.nan)
     step = relative * unit
     return step, -((slope * relative).sum(axis=1) + np.einsum("ni,nij,nj->n", relative, curvature, relative) / 2)
+
+
+def _ungoverned(rows: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """Instants at which alone a row does not depend on the controls, bool, shape (N,).
+
+    As the power of a force on what is at rest, which is zero whatever the force. The principle is for almost all times.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (N, r, c)
+        Slopes of the rows.
+    s : ndarray, shape (N,)
+        The instants, rising; two where intervals meet.
+    """
+    sizes = np.linalg.norm(rows, axis=2)
+    times, number = np.unique(s, return_inverse=True)
+    lost = np.zeros(times.size + 2, dtype=bool)
+    lost[1 + number[(sizes < _VANISHED * sizes.max(axis=0)).any(axis=1)]] = True
+    return (lost[1:-1] & ~lost[:-2] & ~lost[2:])[number]
 
 
 def _beside(blocks: np.ndarray) -> ca.DM:

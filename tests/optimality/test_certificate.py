@@ -8,7 +8,8 @@ from matplotlib.figure import Figure
 
 import colloc as co
 from colloc.optimality import Certificate, certify
-from colloc.studies.classics.points import bryson_denham, double_integrator, particle
+from colloc.optimality.hamiltonian import _ungoverned
+from colloc.studies.classics.points import brachistochrone, bryson_denham, double_integrator, particle
 
 CONDITIONS = [
     "stationarity", "feasibility", "complementarity", "sign", "minimum principle", "Hamiltonian, constant",
@@ -85,6 +86,20 @@ def test_a_saddle_fails_by_its_name():
     assert line.detail.startswith("saddle along 20 rising, 1 falling")
     assert certificate["stationarity"].passed
     assert certificate["minimum principle"].passed
+
+
+def test_a_bead_on_a_wire_is_the_best_also_where_it_rests():
+    """No force does work on it: at rest that says nothing of the force, at the first instant alone."""
+    slide = brachistochrone((0.0, 10.0), (10.0, 5.0), 9.80665)
+    certificate = certify(co.solve(slide, co.BSpline(12, degree=8, continuity=1), between="nodes"))
+    assert certificate.passed
+    assert certificate["minimum principle"].value < 1e-8
+
+
+def test_rows_that_lose_their_grip_for_longer_than_an_instant_do_not_excuse():
+    rows, s = np.ones((7, 2, 3)), np.array([0.0, 0.25, 0.5, 0.5, 0.75, 0.9, 1.0])
+    rows[[0, 2, 3, 5, 6], 1] = 0.0
+    assert _ungoverned(rows, s).tolist() == [True, False, True, True, False, False, False]
 
 
 def test_an_answer_that_is_unique_near_by_is_proved_so():
