@@ -10,10 +10,10 @@ cost and the rows to first order and the Lagrangian to second,
     min over d of  g'd + d'Hd / 2,  A d within the room that the rows have left,
 
 a quadratic program. Its multipliers are estimates of the costates that the coarse program does not have (zero wherever
-a spline stays below a bound). As the curvature of the rows takes multipliers, H is first that of the sums of squares in
-the cost alone; where the rest of it changes what that step gains, the program is solved again with all of it. With H =
-0 and bounds on the torques alone this is the Hamiltonian gap, the sum over time of |switching function| times the room
-below the bound, for the best costates that there are (see docs/theory/errors); with it, the decrement of Newton's
+a spline stays below a bound). As the curvature of the rows takes multipliers, H is first that of the cost alone, as far
+as it bends upwards; where the rest of it changes what that step gains, the program is solved again with all of it. With
+H = 0 and bounds on the torques alone this is the Hamiltonian gap, the sum over time of |switching function| times the
+room below the bound, for the best costates that there are (see docs/theory/errors); with it, the decrement of Newton's
 method.
 
 What it says is that of the valley in which the motion lies, and to second order: where the step is larger than the
@@ -32,7 +32,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.blocks.block import Block
-from colloc.blocks.numeric import NumericDerivatives
+from colloc.blocks.numeric import NumericDerivatives, SecondDerivatives
 from colloc.curves import BSpline
 from colloc.curves.curve import Transcription
 from colloc.curves.mesh import points_inside, split
@@ -46,6 +46,7 @@ _UNBOUNDED = 1e15  # of a row: a bound that far away is none
 _LOOSE = 1e3  # times the steepest slope: bounds of a row beyond tell no size
 _DOUBT = 1e-6  # of the scale of the cost: what is less sure is no optimum
 _SAME = 0.2  # of the first gain: curvature that changes it by half of that needs no second program
+_LARGE = 3000  # variables: a second program that bends the wrong way takes PIQP minutes
 _FAR = 10.0  # natural sizes of the variables, to which the expansion is not taken seriously
 
 
@@ -247,6 +248,11 @@ class _QuadraticModel:
         rows = self._A[:, self._columns] @ self._unit
         steepest = float(np.abs(rows.nonzeros()).max()) if rows.nnz() else 1.0
         self._sizes_g = np.minimum(nlp.scale_g, _LOOSE * steepest)
+        # Equations have no room that would tell a size. Those of stiff contact have slopes of 1e6 in natural ones, with
+        # which neither solver comes to an end.
+        steepness = np.sqrt(np.array(ca.sum2(rows**2)).ravel()) / self._sizes_g
+        equal = nlp.bounds_g[0] == nlp.bounds_g[1]
+        self._sizes_g = np.where(equal, self._sizes_g * np.maximum(steepness, 1.0), self._sizes_g)
         self._rows = ca.diag(ca.DM(1 / self._sizes_g)) @ rows
         self._room = self._bounds()
 
@@ -268,17 +274,19 @@ class _QuadraticModel:
         if not self._gradient[self._columns].any():  # any motion that meets the constraints is as good
             still, unmoved = np.zeros(self._x.size), np.zeros(self._nlp.n_g)
             return NewtonStep(still, still, unmoved, unmoved, still, 0.0, far=False)
-        gauss_newton = self._derivatives.hessian("gauss_newton")
-        optimum = self._program(gauss_newton).optimum(by_piqp, self._solver, doubt=self._doubt / self._scale)
-        first = self._newton_step(optimum, gauss_newton)
+        convex = self._derivatives.convex.matrix
+        optimum = self._program(convex).optimum(by_piqp, self._solver, doubt=self._doubt / self._scale)
+        first = self._newton_step(optimum, convex)
         hessian = self._derivatives.second_derivatives("hessian", first.lam_g)
         if abs(hessian.along(first.d) - first.d @ first.curvature) < _SAME * abs(self._gradient @ first.d):
             return first
+        if self._x.size > _LARGE:
+            return self._shortened(first, hessian)
         H = hessian.matrix
         second = self._newton_step(self._program(H).optimum(by_piqp), H)
         if self._gradient @ second.d > second.d @ second.curvature / 2:
             return first  # what negative curvature promises is further away than the expansion reaches
-        return self._shortened(first, H) if second.far else second
+        return self._shortened(first, hessian) if second.far else second
 
     def _program(self, H: ca.DM) -> QuadraticProgram:
         """The quadratic program with a Hessian."""
@@ -301,9 +309,9 @@ class _QuadraticModel:
         )
         return NewtonStep(d, curvature, rows, lam_g, lam_x, optimum.doubt * self._scale, far=not near)
 
-    def _shortened(self, step: NewtonStep, H: ca.DM) -> NewtonStep:
+    def _shortened(self, step: NewtonStep, hessian: SecondDerivatives) -> NewtonStep:
         """The step of the first program, as far as the curvature that it knows nothing of lets it gain."""
-        gain, curvature = -float(self._gradient @ step.d), float(step.d @ np.array(H @ step.d).ravel())
+        gain, curvature = -float(self._gradient @ step.d), hessian.along(step.d)
         if not (gain > 0 and curvature > 0):
             return step
         length = min(1.0, gain / curvature)
