@@ -239,8 +239,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     speed = Option("speed", SPEED, "m/s", above=0.0)
     args = arguments("walking.by_muscles", __doc__, argv, quick="a coarse grid", options=[speed])
     made, begin = walk(args.speed), time.perf_counter()
-    # The walk of a grid is asked for, and errors between its nodes; the distance from the best takes longer than both.
-    options = {"cost_tolerance": 1.0, "ipopt": {"max_iter": 1000}, "progress": False}
+    options = {"ipopt": {"max_iter": 1000}, "progress": False}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # of grids to be halved
         guess = swinging(made.walker, args.speed, STEP)

@@ -187,6 +187,24 @@ def test_the_convex_part_of_costs_is_made_of_positive_eigenvalues():
     assert np.linalg.eigvalsh(whole[free, free].full()).min() < -0.1
 
 
+def test_a_stiff_equation_has_its_slope_for_a_size():
+    """A state that follows a force within 2 us: the slopes of its equation are 2000 in natural sizes."""
+    mass = CLASSICS["double_integrator"].problem().model
+    follower = co.State("follower", rate=lambda now: 5e5 * (now.tau[0] - now.follower), lower=-1e6, upper=1e6)
+    rest = [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0)]
+    cost = co.integral(lambda now: now.follower**2)
+    solution = solved(co.Problem(mass, 1.0, cost, rest, unknowns=[follower]), co.BSpline(6, degree=4, continuity=1))
+    gap = gap_of(solution)
+    model = _QuadraticModel(gap.richer, gap.point, gap.p, gap.scale, quadratic_optimum)
+    program = model._program(model._derivatives.convex.matrix)
+    equal = np.flatnonzero(program.low == program.high)
+    slopes = np.sqrt(np.array(ca.sum2(program.A**2)).ravel())[equal]
+    assert equal.size
+    assert slopes.max() < 1 + 1e-9
+    assert not gap.step.far
+    assert gap.total / gap.scale < 1e-3
+
+
 @pytest.mark.parametrize(("name", "programs"), [("double_integrator", 1), ("brachistochrone_states", 2)])
 def test_curvature_that_changes_nothing_takes_no_second_program(monkeypatch, name, programs):
     """Rows that are linear have none; a bead on a curve has, without which its gap were seven times as large."""
