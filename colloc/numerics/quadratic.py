@@ -15,7 +15,7 @@ import numpy as np
 _NEAR = 0.5  # of the unit of rows: those with bounds closer than that come first
 _MET = 1e-9  # of the same: rounding
 _PASSES = 3  # with some of the rows
-_PIQP = {"error_on_fail": False, "piqp": {"max_iter": 40}}  # nearly all take 10 to 25, the others hundreds
+_PIQP = {"error_on_fail": False, "piqp": {"max_iter": 60}}  # nearly all take 10 to 25, few more, the others hundreds
 
 QuadraticSolver: TypeAlias = "Callable[[QuadraticProgram], QuadraticOptimum]"
 
