@@ -1,0 +1,10 @@
+"""colloc beside other tools on the same problems: ``python -m colloc benchmarks.peers.comparison``.
+
+comparison       the tools in turn, the table, the numbers
+problems         motions from rest to rest and a hop, as numbers and URDF files
+truth            the judge: torques integrated forward by others' code
+process          what runs a tool in a process of its own
+with_TOOL        the problems in the style of a tool, whose packages are imported inside functions: with_colloc,
+                 with_opti, with_rockit, with_moco, with_drake, with_crocoddyl, with_dymos, with_opty, with_toppra; the
+                 inverse dynamics also with_pinocchio and with_mujoco
+"""

@@ -1,0 +1,299 @@
+"""How does colloc stand beside other tools, on the same problems, each stated in its own best style?
+
+Tools run in turn, each in a process of its own, on finer and finer grids until one judge, who shares no code with them,
+finds that their torques lead where they should, within limits and at no more than the least cost. Of that grid the
+table has the processor's seconds from the start of Python to the answer (cold), and of stating and solving it again in
+the same process (warm). Tools that are not installed are passed over; `.ci/peers` installs all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import inf, isfinite
+from pathlib import Path
+from statistics import median
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import colloc as co
+from colloc.models.human43 import human43
+from colloc.studies.benchmarks.peers import (
+    with_colloc,
+    with_crocoddyl,
+    with_drake,
+    with_dymos,
+    with_moco,
+    with_mujoco,
+    with_opti,
+    with_opty,
+    with_pinocchio,
+    with_rockit,
+    with_toppra,
+)
+from colloc.studies.benchmarks.peers.problems import Hop, problems, written
+from colloc.studies.benchmarks.peers.truth import Truth, judged, judged_hop
+from colloc.studies.reporting import Option, arguments, finish
+from colloc.support.display import Table
+
+TOOLS: dict[str, ModuleType] = {
+    "colloc": with_colloc,
+    "opti": with_opti,
+    "rockit": with_rockit,
+    "moco": with_moco,
+    "drake": with_drake,
+    "crocoddyl": with_crocoddyl,
+    "dymos": with_dymos,
+    "opty": with_opty,
+    "toppra": with_toppra,
+    "pinocchio": with_pinocchio,
+    "mujoco": with_mujoco,
+}
+MISS, OVERSTEP, DEARER = 1e-3, 5e-3, 1e-3  # what counts as the same answer
+FINEST = 4  # grids or tolerances a tool is asked for at most
+PATIENCE = 60.0  # s of a process
+HOPELESS = ("missing", "unfit")
+QUICK = "the two-link problems on two grids, one warm run"
+HEADER = ("", "lines", "cold s", "warm s", "iterations", "cost said", "true cost", "dearer", "off by", "said of itself")
+OPTIONS = (
+    Option("only", "", "tools that run, by commas"),
+    Option("problems", "", "problems, by commas"),
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A tool on a problem.
+
+    Parameters
+    ----------
+    tool, problem : str
+    grid : int
+        How often it was asked for a finer one.
+    said : mapping
+        Its answer: cost, iterations, status, torques, seconds; or `missing` or `failed`, a sentence.
+    truth : Truth, optional
+        What its torques do.
+    """
+
+    tool: str
+    problem: str
+    grid: int
+    said: Mapping[str, Any]
+    truth: Truth | None = None
+
+    @property
+    def good(self) -> bool:
+        """Whether its torques do what they should."""
+        return self.truth is not None and self.truth.miss <= MISS and self.truth.overstep <= OVERSTEP
+
+    @property
+    def cost(self) -> float:
+        """True cost, without an answer inf."""
+        return inf if self.truth is None else self.truth.cost
+
+
+def asked(file: str, work: str, problem: Mapping[str, Any], effort: int, again: int, patience: float) -> dict[str, Any]:
+    """The answer of a tool's file, run in a process of its own on one thread; a sentence where there is none."""
+    with tempfile.TemporaryDirectory() as folder:
+        task, answer = Path(folder) / "task.json", Path(folder) / "answer.json"
+        question = {"problem": dict(problem), "work": work, "effort": effort, "again": again, "patience": patience / 4}
+        task.write_text(json.dumps(question))
+        command = [sys.executable, "-P", str(Path(__file__).with_name("process.py")), file, str(task), str(answer)]
+        root = str(Path(__file__).resolve().parents[3])
+        alone = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": root}
+        try:
+            ended = subprocess.run(
+                command, cwd=folder, env=alone, capture_output=True, text=True, check=False, timeout=patience
+            )
+        except subprocess.TimeoutExpired:
+            return {"failed": f"no answer within {patience:.0f} s"}
+        if not answer.exists():
+            last = (ended.stderr.strip().splitlines() or ["no word"])[-1]
+            return {"failed": f"the process ended with {ended.returncode}: {last}"[:300]}
+        return json.loads(answer.read_text())
+
+
+def climbed(tool: str, module: ModuleType, work: str, problem: Mapping[str, Any], most: int) -> list[Run]:
+    """A tool's answers to a problem, on finer and finer grids, until one does what it should and a finer one would not
+    be cheaper by `DEARER`.
+
+    Parameters
+    ----------
+    tool : str
+    module : module
+    work : "reach" or "hop"
+    problem : mapping
+    most : int
+        Grids to be tried.
+    """
+    runs: list[Run] = []
+    judge = judged if work == "reach" else judged_hop
+    if not hasattr(module, work):
+        return [Run(tool, str(problem["name"]), 0, {"unfit": "not stated"})]
+    for grid in range(min(most, getattr(module, "FINEST", FINEST))):
+        said = asked(str(module.__file__), work, problem, grid, 0, PATIENCE)
+        answered = "cost" in said
+        runs.append(Run(tool, str(problem["name"]), grid, said, judge(problem, said) if answered else None))
+        if any(word in said for word in HOPELESS) or "within" in said.get("failed", ""):
+            break
+        before = [run for run in runs[:-1] if run.good]
+        if runs[-1].good and before and before[-1].cost <= (1 + DEARER) * runs[-1].cost:
+            break
+    return runs
+
+
+def chosen(runs: Sequence[Run], best: float) -> Run:
+    """The coarsest answer that does what it should at a cost within `DEARER` of the best; else the nearest to that."""
+    good = [run for run in runs if run.good]
+    close = [run for run in good if run.cost <= (1 + DEARER) * best]
+    if close:
+        return close[0]
+    if good:
+        return min(good, key=lambda run: run.cost)
+    answered = [run for run in runs if run.truth is not None]
+    return (
+        min(answered, key=lambda run: max(run.truth.miss, run.truth.overstep) if run.truth else 0.0)
+        if answered
+        else runs[-1]
+    )
+
+
+def measured(run: Run, module: ModuleType, work: str, problem: Mapping[str, Any], again: int) -> dict[str, float]:
+    """Numbers of an answer, from a process that begins anew and solves it again and again."""
+    assert run.truth is not None
+    said = asked(str(module.__file__), work, problem, run.grid, again, 2 * PATIENCE)
+    if "cold" not in said:
+        said = run.said
+    numbers = {
+        "lines": float(lines(module, work)),
+        "grid": float(run.grid),
+        "cold": said["cold"],
+        "warm": median(said["warm"]) if said["warm"] else said["cold"],
+        "cost": run.said["cost"],
+        "true_cost": run.truth.cost,
+        "miss": run.truth.miss,
+        "overstep": run.truth.overstep,
+        "solved": float(run.said["solved"]),
+        "good": float(run.good),
+    }
+    if run.said["iterations"] is not None:
+        numbers["iterations"] = float(run.said["iterations"])
+    return numbers
+
+
+def lines(module: ModuleType, work: str) -> int:
+    """Lines of a statement: those between the marks of its name that are neither empty nor comments."""
+    text = Path(str(module.__file__)).read_text()
+    bodies = [re.findall(rf"# \[{name}\n(.*?)# {name}\]", text, re.S) for name in (work, "equations")]
+    every = [
+        line.strip() for body in (*bodies[0], *(bodies[1] if work == "reach" else ())) for line in body.splitlines()
+    ]
+    return sum(bool(line) and not line.startswith("#") for line in every)
+
+
+def motions(tools: Mapping[str, ModuleType], names: Sequence[str], most: int, again: int) -> dict[str, float]:
+    """All motions by all tools, printed problem by problem."""
+    numbers: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            work = "hop" if name == "hop" else "reach"
+            problem = asdict(Hop()) | {"name": name} if name == "hop" else written(name, problems()[name], Path(folder))
+            runs = {tool: climbed(tool, module, work, problem, most) for tool, module in tools.items()}
+            best = min((run.cost for each in runs.values() for run in each if run.good), default=inf)
+            rows = []
+            for tool, each in runs.items():
+                run = chosen(each, best)
+                if run.truth is None:
+                    rows.append((tool, *[""] * 8, _sentence(run.said)))
+                    if "failed" in run.said:
+                        numbers[f"{name}.{tool}.good"] = 0.0
+                    continue
+                found = measured(run, tools[tool], work, problem, again)
+                numbers |= {f"{name}.{tool}.{key}": value for key, value in found.items()}
+                rows.append(_row(tool, found, best, str(run.said["status"])))
+            if isfinite(best):
+                numbers[f"{name}.best"] = best
+            print(Table(name, HEADER, rows).text(), flush=True)
+    return numbers
+
+
+def dynamics(tools: Mapping[str, ModuleType], samples: int) -> dict[str, float]:
+    """Inverse dynamics of the human of 43 degrees of freedom and all their first derivatives, printed."""
+    model = human43()
+    rng = np.random.default_rng(43)
+    q, qd, qdd = (scale * rng.standard_normal((samples, model.n)) for scale in (1.0, 2.0, 4.0))
+    numbers: dict[str, float] = {}
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "human43.urdf"
+        co.formats.to_urdf(model, path)
+        problem = {"urdf": str(path), "names": list(model.joint_names), "gravity": [float(g) for g in model.gravity]}
+        problem |= {"q": q.tolist(), "qd": qd.tolist(), "qdd": qdd.tolist(), "name": "human43"}
+        exact = co.Evaluator(model, compile=False).torque(q[:1], qd[:1], qdd[:1])[0]
+        for tool, module in tools.items():
+            if not hasattr(module, "inverse_dynamics"):
+                continue
+            said = asked(str(module.__file__), "inverse_dynamics", problem, 0, 0, PATIENCE)
+            if "values" not in said:
+                rows.append((tool, "", "", _sentence(said)))
+                continue
+            mine = exact[[model.joint_names.index(joint) for joint in said["names"]]]
+            apart = float(np.abs(np.array(said["values"]) - mine).max() / np.abs(mine).max())
+            us = {key: 1e6 * said[key] for key in ("torque", "derivatives")}
+            numbers |= {f"human43.{tool}.{key}_us": value for key, value in us.items()}
+            numbers |= {f"human43.{tool}.difference": apart, f"human43.{tool}.cold": said["cold"]}
+            rows.append((tool, f"{us['torque']:.2f}", f"{us['derivatives']:.2f}", f"{apart:.0e}"))
+    print(Table("human43, us a sample", ("", "torque", "and derivatives", "apart from ours"), rows).text(), flush=True)
+    return numbers
+
+
+def _sentence(said: Mapping[str, Any]) -> str:
+    if "missing" in said:
+        return f"not installed here: {said['missing']}"
+    return str(said.get("unfit") or said.get("failed")).partition("\n")[0][:60]
+
+
+def _row(tool: str, found: Mapping[str, float], best: float, status: str) -> tuple[str, ...]:
+    dearer = f"{100 * (found['true_cost'] / best - 1):.2f} %" if isfinite(best) else ""
+    iterations = f"{found['iterations']:.0f}" if "iterations" in found else ""
+    seconds = f"{found['cold']:.2f}", f"{found['warm']:.2f}"
+    costs = f"{found['cost']:.6g}", f"{found['true_cost']:.6g}", dearer
+    return (
+        tool,
+        f"{found['lines']:.0f}",
+        *seconds,
+        iterations,
+        *costs,
+        f"{max(found['miss'], found['overstep']):.0e}",
+        status[:32],
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> dict[str, float]:
+    """Run the benchmark; see --help."""
+    args = arguments("benchmarks.peers.comparison", __doc__, argv, quick=QUICK, options=OPTIONS, figure=False)
+    only = args.only.split(",") if args.only else list(TOOLS)
+    every = [*problems(), "hop"]
+    names = args.problems.split(",") if args.problems else every[:2] if args.quick else [*every, "human43"]
+    for word, known in ((only, TOOLS), (names, [*every, "human43"])):
+        if strange := set(word) - set(known):
+            raise co.InputError(f"there is no {', '.join(sorted(strange))}, only {', '.join(known)}")
+    tools = {tool: TOOLS[tool] for tool in only}
+    most, again = (2, 1) if args.quick else (FINEST, 3)
+    numbers = motions(tools, [name for name in names if name != "human43"], most, again)
+    if "human43" in names:
+        numbers |= dynamics(tools, 50 if args.quick else 1000)
+    return finish(args, numbers)
+
+
+if __name__ == "__main__":
+    main()

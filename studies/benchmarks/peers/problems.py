@@ -1,0 +1,226 @@
+"""Problems that colloc and other tools are given, as numbers and a URDF file, so that none has the pen of another.
+
+All are motions from rest to rest of a chain of links, with the least integral of squared torques or as fast as torques
+and speeds allow. Angles in rad, lengths in m, masses in kg, inertias about the centre of mass in link axes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from math import inf, pi
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from colloc.models.panda import panda
+
+Triple = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link and the joint that carries it, in the axes of which it is described.
+
+    Parameters
+    ----------
+    kind : "revolute" or "prismatic"
+    axis, xyz, rpy : tuple of float
+        Axis of the joint; its place and turn in the frame of the link before.
+    mass : float
+    com : tuple of float
+    inertia : tuple of float
+        xx, yy, zz, xy, xz, yz.
+    """
+
+    kind: str
+    axis: Triple
+    xyz: Triple
+    rpy: Triple
+    mass: float
+    com: Triple
+    inertia: tuple[float, float, float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Reach:
+    """From rest to rest.
+
+    Parameters
+    ----------
+    links : tuple of Link
+    gravity : tuple of float
+    start, end : tuple of float
+    torque : tuple of float
+        Largest of every joint, either way; 0 where nothing drives it.
+    duration : float, optional
+        Of the motion with the least integral of squared torques; None for the fastest motion.
+    guess : float
+        Of the duration that is free, which lies between a tenth of it and five times it.
+    position, speed : tuple of float
+        Largest of every joint, either way.
+    """
+
+    links: tuple[Link, ...]
+    gravity: Triple
+    start: tuple[float, ...]
+    end: tuple[float, ...]
+    torque: tuple[float, ...]
+    duration: float | None
+    guess: float
+    position: tuple[float, ...]
+    speed: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Hop:
+    """Down, up and down again on one leg, foot and trunk on a vertical line, with least effort and a soft landing.
+
+    The trunk pushes off from rest while the foot stands, both fly, the foot lands without rebound, and the trunk comes
+    to rest where it was. The ground only pushes. The cost is the integral of the squared force of the leg, and a weight
+    times the squared impulse of the landing.
+
+    Parameters
+    ----------
+    foot, trunk : float
+        Masses.
+    leg : tuple of float
+        Least and largest distance of foot and trunk.
+    rest : float
+        That at both ends.
+    height : float
+        Of the foot, half way through the flight, at least.
+    duration : float
+        Of all, and each phase lasts at least a tenth of a second.
+    weight : float
+        N2 s / (N s)2.
+    """
+
+    foot: float = 1.0
+    trunk: float = 9.0
+    leg: tuple[float, float] = (0.5, 1.0)
+    rest: float = 0.9
+    height: float = 0.1
+    duration: float = 0.6
+    weight: float = 100.0
+    gravity: float = 9.81
+
+
+def planar(mass: float, length: float, before: float, inertia: float, centre: float | None = None) -> Link:
+    """A rod along x that turns about z at the end of one of another length, `before`."""
+    at = length / 2 if centre is None else centre
+    return Link("revolute", (0, 0, 1), (before, 0, 0), (0, 0, 0), mass, (at, 0, 0), (0, inertia, inertia, 0, 0, 0))
+
+
+def particle(kind: str, axis: Triple, mass: float, com: Triple = (0, 0, 0)) -> Link:
+    """A particle."""
+    return Link(kind, axis, (0, 0, 0), (0, 0, 0), mass, com, (0, 0, 0, 0, 0, 0))
+
+
+def reach(
+    links: tuple[Link, ...],
+    ends: tuple[tuple[float, ...], tuple[float, ...]],
+    torque: tuple[float, ...],
+    duration: float | None = None,
+    *,
+    gravity: Triple = (0, -9.81, 0),
+    guess: float = 1.0,
+    position: tuple[float, ...] | None = None,
+    speed: tuple[float, ...] | None = None,
+) -> Reach:
+    """A motion, whose positions and speeds are free where nothing is said of them."""
+    free = (inf,) * len(links)
+    return Reach(links, gravity, *ends, torque, duration, guess, position or free, speed or free)
+
+
+# Xiang, Arora and Abdel-Malek (2009), example 1.
+TWO = (planar(0.5, 0.4, 0.0, 0.1), planar(0.5, 0.4, 0.4, 0.1))
+# Kelly (2017), section 6.
+CART_POLE = (particle("prismatic", (1, 0, 0), 1.0), particle("revolute", (0, 0, 1), 0.3, (0, -0.5, 0)))
+# Spong (1995).
+ACROBOT = (planar(1.0, 1.0, 0.0, 0.083), planar(1.0, 2.0, 1.0, 0.33))
+THREE = tuple(planar(0.5, 0.4, before, 0.5 * 0.4**2 / 12) for before in (0.0, 0.4, 0.4))
+# Shanks, thighs and trunk of a man of 1.75 m and 75 kg, both legs as one: Winter (2009), table 4.1; the trunk is all
+# that is above the hip.
+BODY = (
+    planar(2 * 0.0465 * 75, 0.246 * 1.75, 0.0, 2 * 0.0465 * 75 * (0.302 * 0.246 * 1.75) ** 2, 0.567 * 0.246 * 1.75),
+    planar(2 * 0.1 * 75, 0.245 * 1.75, 0.246 * 1.75, 2 * 0.1 * 75 * (0.323 * 0.245 * 1.75) ** 2, 0.567 * 0.245 * 1.75),
+    planar(0.678 * 75, 0.8, 0.245 * 1.75, 0.678 * 75 * (0.496 * 0.288 * 1.75) ** 2, 0.626 * 0.288 * 1.75),
+)
+
+
+def arm() -> tuple[Link, ...]:
+    """The Panda's links."""
+    links = []
+    for body in panda().bodies:
+        before = [[float(value) for value in row] for row in _rows(body.joint.before)]
+        roll = pi / 2 if before[2][1] > 0.5 else -pi / 2 if before[2][1] < -0.5 else 0.0
+        place = (before[0][3], before[1][3], before[2][3])
+        tensor = [[float(value) for value in row] for row in _rows(body.inertia)]
+        six = (tensor[0][0], tensor[1][1], tensor[2][2], tensor[0][1], tensor[0][2], tensor[1][2])
+        x, y, z = (float(value) for (value,) in _rows(body.com))
+        links.append(Link("revolute", (0, 0, 1), place, (roll, 0, 0), float(body.mass), (x, y, z), six))
+    return tuple(links)
+
+
+def _rows(matrix: Any) -> list[list[float]]:
+    return np.array(ca.DM(matrix)).tolist()
+
+
+def problems() -> dict[str, Reach]:
+    """The problems by name."""
+    weight: Triple = (0, 0, -9.81)
+    drives, speeds = (87.0,) * 4 + (12.0,) * 3, (2.175,) * 4 + (2.61,) * 3
+    moved = ((0.0, -0.8, 0.0, -2.2, 0.0, 1.6, 0.8), (1.0, 0.3, -0.5, -1.2, 0.6, 2.2, -0.4))
+    swing = ((0.0, -2.0), (1.0, -1.0))
+    return {
+        "two_link_time": reach(TWO, swing, (10.0, 10.0), gravity=(0, 0, 0)),
+        "two_link_effort": reach(TWO, swing, (10.0, 10.0), 1.0, gravity=(0, 0, 0)),
+        "cart_pole": reach(CART_POLE, ((0.0, 0.0), (1.0, pi)), (20.0, 0.0), 2.0, position=(2.0, 100.0)),
+        "acrobot": reach(ACROBOT, ((-pi / 2, 0.0), (pi / 2, 0.0)), (0.0, 100.0), 2.0),
+        "three_link_effort": reach(THREE, ((-pi / 2, 0, 0), (0.5, 0.5, 0.5)), (12.0, 5.0, 2.0), 1.0, speed=(5.0,) * 3),
+        "three_link_time": reach(THREE, ((-pi / 2, 0, 0), (0.5, 0.5, 0.5)), (12.0, 6.0, 2.5)),
+        "squat": reach(BODY, ((1.1, 1.9, -1.6), (pi / 2, 0.0, 0.0)), (250.0, 500.0, 400.0), 1.0),
+        "panda_effort": reach(arm(), moved, drives, 1.0, gravity=weight, speed=speeds),
+        "panda_time": reach(arm(), moved, drives, gravity=weight, speed=speeds),
+    }
+
+
+def urdf(links: tuple[Link, ...], torque: tuple[float, ...], speed: tuple[float, ...]) -> str:
+    """A URDF file of the chain, with an actuator wherever there is a torque."""
+    parts = ['<link name="world"/>']
+    before = "world"
+    for k, link in enumerate(links):
+        names = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+        tensor = " ".join(f'{name}="{value!r}"' for name, value in zip(names, link.inertia, strict=True))
+        limit = f'lower="-1e9" upper="1e9" effort="{torque[k]}" velocity="{min(speed[k], 1e4)}"'
+        parts += [
+            f'<link name="link{k}"><inertial><origin xyz="{_text(link.com)}"/><mass value="{link.mass!r}"/>'
+            f"<inertia {tensor}/></inertial></link>",
+            f'<joint name="joint{k}" type="{link.kind}"><parent link="{before}"/><child link="link{k}"/>'
+            f'<origin xyz="{_text(link.xyz)}" rpy="{_text(link.rpy)}"/><axis xyz="{_text(link.axis)}"/>'
+            f"<limit {limit}/></joint>",
+        ]
+        if torque[k]:
+            parts.append(
+                f'<transmission name="drive{k}"><type>transmission_interface/SimpleTransmission</type>'
+                f'<joint name="joint{k}"><hardwareInterface>EffortJointInterface</hardwareInterface></joint>'
+                f'<actuator name="motor{k}"/></transmission>'
+            )
+        before = f"link{k}"
+    return '<robot name="chain">' + "\n".join(parts) + "</robot>\n"
+
+
+def _text(values: tuple[float, ...]) -> str:
+    return " ".join(repr(float(value)) for value in values)
+
+
+def written(name: str, problem: Reach, folder: Path) -> dict[str, Any]:
+    """A problem as JSON has it, its URDF file written; what is unbounded is a thousand."""
+    path = folder / f"{name}.urdf"
+    path.write_text(urdf(problem.links, problem.torque, problem.speed))
+    numbers = asdict(problem) | {"urdf": str(path), "name": name}
+    for limit in ("position", "speed"):
+        numbers[limit] = [min(value, 1000.0) for value in getattr(problem, limit)]
+    return numbers

@@ -1,0 +1,116 @@
+"""The problems in colloc."""
+
+from __future__ import annotations
+
+from typing import Any
+
+TOLERANCES = (None, 1e-4, 1e-5)  # one that the library chooses, and finer ones
+FINEST = len(TOLERANCES)
+
+
+def chebyshev(count: int) -> Any:
+    """Chebyshev points of [-1, 1], where torques are handed over: they are no polynomials."""
+    import numpy as np
+
+    return np.cos(np.pi * (np.arange(count)[::-1] + 0.5) / count)
+
+
+def reach(arm: Any, effort: int) -> dict[str, Any]:
+    """From rest to rest, refined until the tolerance is met."""
+    # [reach
+    import casadi as ca
+    import numpy as np
+
+    import colloc as co
+
+    model = co.formats.from_urdf(arm.urdf, gravity=arm.gravity).model
+    torque, position, speed = (np.array(limit) for limit in (arm.torque, arm.position, arm.speed))
+    free = arm.duration is None
+    problem = co.Problem(
+        model,
+        co.Free(arm.guess / 10, arm.guess * 5, arm.guess) if free else arm.duration,
+        co.duration() if free else co.integral(lambda now: ca.sumsqr(now.tau)),
+        [
+            co.initial(q=arm.start, qd=0.0),
+            co.final(q=arm.end, qd=0.0),
+            co.bounds(tau=(-torque, torque), q=(-position, position), qd=(-speed, speed)),
+        ],
+    )
+    solution = co.solve(problem, progress=False, tol=TOLERANCES[effort])
+    # reach]
+    edges = solution.mesh_times
+    inside = chebyshev(9)
+    at = edges[:-1, None] + (inside + 1) / 2 * np.diff(edges)[:, None]
+    return {
+        "edges": edges.tolist(),
+        "inside": inside.tolist(),
+        "torque": solution.at(at.ravel()).tau.reshape(*at.shape, -1).tolist(),
+        "cost": float(solution.cost),
+        "iterations": int(solution.iterations),
+        "solved": solution.status is co.solver.Status.SOLVED,
+        "status": solution.status.name,
+    }
+
+
+def hop(task: Any, effort: int) -> dict[str, Any]:
+    """Three phases; see `Hop`."""
+    # [hop
+    import colloc as co
+
+    leg = co.Model(
+        [
+            co.Body("foot", co.prismatic((0, 1, 0)), mass=task.foot),  # what moves this joint is the ground
+            co.Body("trunk", co.prismatic((0, 1, 0), limits=co.Limits(position=task.leg)), "foot", mass=task.trunk),
+        ],
+        markers={"sole": ("foot", (0, 0, 0))},
+    )
+    force = co.integral(lambda now: now.tau[1] ** 2)
+    standing = co.bounds(q={"foot": (0, 0)}, tau={"foot": (0, float("inf"))})
+    flying = co.bounds(q={"foot": (0, float("inf"))}, tau={"foot": (0, 0)})
+    high = co.at(0.5, lambda now: now.marker("sole").position[1], lower=task.height)
+    rest = {"q": (0, task.rest), "qd": 0}
+    phases = {
+        "push": co.Problem(leg, co.Free(0.1, 1.0), force, [co.initial(**rest), standing]),
+        "flight": co.Problem(leg, co.Free(0.1, 1.0), force, [flying, high, co.final(q={"foot": 0.0})]),
+        "landing": co.Problem(leg, co.Free(0.1, 1.0), force, [standing, co.final(**rest)]),
+    }
+    impact = co.impact("flight", "landing", {"sole": "y"})
+    blow = co.terminal(lambda phases: phases["landing"].start.impulse[0] ** 2)
+    problem = co.Sequence(phases, [impact], minimize=task.weight * blow, duration=task.duration)
+    solution = co.solve(problem, progress=False, tol=TOLERANCES[effort])
+    # hop]
+    inside = chebyshev(9)
+    parts = []
+    for name in phases:
+        edges = solution[name].mesh_times
+        at = edges[:-1, None] + (inside + 1) / 2 * (edges[1:] - edges[:-1])[:, None]
+        torque = solution[name].at(at.ravel()).tau[:, 1].reshape(*at.shape, 1)
+        parts.append({"edges": (edges - edges[0]).tolist(), "inside": inside.tolist(), "torque": torque.tolist()})
+    return {
+        "phases": parts,
+        "cost": float(solution.cost),
+        "iterations": int(solution.iterations),
+        "solved": solution.status is co.solver.Status.SOLVED,
+        "status": solution.status.name,
+    }
+
+
+def inverse_dynamics(body: Any, effort: int) -> dict[str, Any]:
+    """Torques and all first derivatives of a batch of samples."""
+    # [inverse_dynamics
+    import numpy as np
+
+    import colloc as co
+
+    model = co.formats.from_urdf(body.urdf, gravity=body.gravity).model
+    evaluator = co.Evaluator(model, compile=co.kernels.Compile(threads=1))
+    motion = [np.array(samples) for samples in (body.q, body.qd, body.qdd)]
+    # inverse_dynamics]
+    return {
+        "calls": {
+            "torque": (lambda: evaluator.torque(*motion), len(body.q)),
+            "derivatives": (lambda: evaluator.sensitivities(*motion), len(body.q)),
+        },
+        "values": evaluator.torque(*motion)[0].tolist(),
+        "names": list(model.joint_names),
+    }

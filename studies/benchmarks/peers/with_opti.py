@@ -1,0 +1,143 @@
+"""The problems in CasADi's Opti: Legendre collocation of degree three, dynamics of the file by adam."""
+
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false, reportIndexIssue=false
+# The tool is not in every environment, and has no type stubs.
+from __future__ import annotations
+
+from typing import Any
+
+INTERVALS = (25, 50, 100, 200)
+
+
+def equations(arm: Any) -> Any:
+    """Torques as a function of positions, velocities and accelerations."""
+    # [equations
+    import casadi as ca
+    import numpy as np
+    from adam.casadi import KinDynComputations
+
+    n = len(arm.start)
+    q, v, a = (ca.SX.sym(name, n) for name in "qva")
+    if arm.name == "cart_pole":  # adam knows no slides
+        m, length, g = arm.links[1]["mass"], -arm.links[1]["com"][1], -arm.gravity[1]
+        force = (arm.links[0]["mass"] + m) * a[0] + m * length * (ca.cos(q[1]) * a[1] - ca.sin(q[1]) * v[1] ** 2)
+        moment = m * length * (length * a[1] + ca.cos(q[1]) * a[0] + g * ca.sin(q[1]))
+        return ca.Function("inverse_dynamics", [q, v, a], [ca.vertcat(force, moment)])
+    robot = KinDynComputations(arm.urdf, [f"joint{k}" for k in range(n)], gravity=np.array([*arm.gravity, 0, 0, 0]))
+    base, still = ca.DM.eye(4), ca.DM.zeros(6)
+    M, h = robot.mass_matrix(base, q)[6:, 6:], robot.bias_force(base, q, still, v)[6:]
+    return ca.Function("inverse_dynamics", [q, v, a], [M @ a + h])
+    # equations]
+
+
+def reach(arm: Any, effort: int) -> dict[str, Any]:
+    """From rest to rest, torques constant on every interval."""
+    N = INTERVALS[effort]
+    # [reach
+    import casadi as ca
+    import numpy as np
+
+    n, inverse_dynamics = len(arm.start), equations(arm)
+    opti = ca.Opti()
+    T = opti.variable() if arm.duration is None else arm.duration
+    if arm.duration is None:
+        opti.subject_to(opti.bounded(arm.guess / 10, T, arm.guess * 5))
+        opti.set_initial(T, arm.guess)
+    C, D, _ = ca.collocation_coeff(ca.collocation_points(3, "legendre"))
+    torque, position, speed = (ca.DM(limit) for limit in (arm.torque, arm.position, arm.speed))
+    X = opti.variable(2 * n, N + 1)
+    U = opti.variable(n, N)
+    line = np.linspace(arm.start, arm.end, N + 1).T
+    opti.set_initial(X[:n, :], line)
+    for k in range(N):
+        inner = opti.variable(2 * n, 3)
+        opti.set_initial(inner[:n, :], np.repeat(line[:, [k]], 3, axis=1))
+        nodes = ca.horzcat(X[:, k], inner)
+        rates = nodes @ C * (N / T)
+        opti.subject_to(rates[:n, :] == inner[n:, :])
+        for j in range(3):
+            opti.subject_to(inverse_dynamics(inner[:n, j], inner[n:, j], rates[n:, j]) == U[:, k])
+        opti.subject_to(nodes @ D == X[:, k + 1])
+        opti.subject_to(opti.bounded(-torque, U[:, k], torque))
+        if min(arm.position) < 1000:
+            opti.subject_to(opti.bounded(-position, X[:n, k + 1], position))
+        if min(arm.speed) < 1000:
+            opti.subject_to(opti.bounded(-speed, X[n:, k + 1], speed))
+    for k, posture in ((0, arm.start), (N, arm.end)):
+        opti.subject_to(X[:, k] == ca.vertcat(*posture, ca.DM.zeros(n)))
+    opti.minimize(T if arm.duration is None else T / N * ca.sumsqr(U))
+    opti.solver("ipopt", {"expand": True, "print_time": False}, {"print_level": 0, "sb": "yes"})
+    solution = opti.solve()
+    # reach]
+    return {
+        "edges": np.linspace(0, float(solution.value(T)), N + 1).tolist(),
+        "inside": [0.0],
+        "torque": np.reshape(solution.value(U), (n, N)).T[:, None].tolist(),
+        "cost": float(solution.value(opti.f)),
+        "iterations": int(solution.stats()["iter_count"]),
+        "solved": bool(solution.stats()["success"]),
+        "status": solution.stats()["return_status"],
+    }
+
+
+def hop(task: Any, effort: int) -> dict[str, Any]:
+    """Three phases; forces constant on every interval, on which positions are parabolas, exactly."""
+    N = (15, 30, 60)[effort]
+    # [hop
+    import casadi as ca
+    import numpy as np
+
+    g, opti = task.gravity, ca.Opti()
+    T, F = opti.variable(3), [opti.variable(N) for _ in range(3)]
+    cost = 0
+
+    def fly(y, v, rate, dt):
+        return y + v * dt + rate * dt**2 / 2, v + rate * dt
+
+    x, v = opti.variable(N + 1, 3), opti.variable(N + 1, 3)  # place and speed of the trunk in every phase
+    y, w = opti.variable(N + 1), opti.variable(N + 1)  # and of the foot in the flight
+    for phase in range(3):
+        dt = T[phase] / N
+        for k in range(N):
+            ahead = fly(x[k, phase], v[k, phase], F[phase][k] / task.trunk - g, dt)
+            opti.subject_to(ca.vertcat(*ahead) == ca.vertcat(x[k + 1, phase], v[k + 1, phase]))
+            if phase == 1:
+                ahead = fly(y[k], w[k], -F[phase][k] / task.foot - g, dt)
+                opti.subject_to(ca.vertcat(*ahead) == ca.vertcat(y[k + 1], w[k + 1]))
+        cost += dt * ca.sumsqr(F[phase])
+        foot = y if phase == 1 else 0
+        opti.subject_to(opti.bounded(task.leg[0], x[:, phase] - foot, task.leg[1]))
+        if phase != 1:
+            opti.subject_to(F[phase] + task.foot * g >= 0)
+    for phase in range(2):
+        opti.subject_to(x[N, phase] == x[0, phase + 1])
+        opti.subject_to(v[N, phase] == v[0, phase + 1])
+    opti.subject_to(ca.vertcat(x[0, 0], v[0, 0], x[N, 2], v[N, 2]) == ca.vertcat(task.rest, 0, task.rest, 0))
+    opti.subject_to(ca.vertcat(y[0], w[0], y[N]) == 0)
+    opti.subject_to(y[1:] >= 0)
+    middle = y[N // 2] if N % 2 == 0 else fly(y[N // 2], w[N // 2], -F[1][N // 2] / task.foot - g, T[1] / N / 2)[0]
+    opti.subject_to(middle >= task.height)
+    opti.subject_to(ca.sum1(T) == task.duration)
+    opti.subject_to(T >= 0.1)
+    opti.minimize(cost + task.weight * (task.foot * w[N]) ** 2)
+    opti.set_initial(T, task.duration / 3)
+    opti.set_initial(x, task.rest)
+    opti.set_initial(y, task.height)
+    opti.solver("ipopt", {"expand": True, "print_time": False}, {"print_level": 0, "sb": "yes"})
+    solution = opti.solve()
+    # hop]
+    times = solution.value(T)
+    return {
+        "phases": [
+            {
+                "edges": np.linspace(0, times[phase], N + 1).tolist(),
+                "inside": [0.0],
+                "torque": solution.value(F[phase]).reshape(N, 1, 1).tolist(),
+            }
+            for phase in range(3)
+        ],
+        "cost": float(solution.value(opti.f)),
+        "iterations": int(solution.stats()["iter_count"]),
+        "solved": bool(solution.stats()["success"]),
+        "status": solution.stats()["return_status"],
+    }

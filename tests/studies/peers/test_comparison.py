@@ -1,0 +1,187 @@
+"""colloc beside other tools: the judge against closed forms, the runner with tools that are absent, wrong or slow."""
+
+import json
+from dataclasses import asdict
+from math import pi
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+
+import colloc as co
+from colloc.models.chains.serial import planar_chain
+from colloc.models.panda import panda
+from colloc.studies.benchmarks.peers import with_colloc
+from colloc.studies.benchmarks.peers.comparison import Run, asked, chosen, lines, main
+from colloc.studies.benchmarks.peers.problems import (
+    CART_POLE,
+    THREE,
+    Hop,
+    Reach,
+    arm,
+    planar,
+    problems,
+    reach,
+    urdf,
+    written,
+)
+from colloc.studies.benchmarks.peers.truth import Truth, judged, judged_hop
+
+HOP = {"foot": 1.0, "trunk": 9.0, "leg": (0.5, 1.0), "rest": 0.9, "height": 0.1, "gravity": 10.0, "weight": 100.0}
+
+
+def answer(edges, torque, inside=(0.0,)):
+    """Torques as a tool hands them over."""
+    return {"edges": list(edges), "inside": list(inside), "torque": np.array(torque, float).tolist()}
+
+
+def rod(duration: float | None) -> Reach:
+    """A rod of 3 kg and 2 m that turns by a radian about its end, without gravity: 4 kg m2."""
+    return reach((planar(3.0, 2.0, 0.0, 1.0),), ((0.0,), (1.0,)), (16.0,), duration, gravity=(0, 0, 0), speed=(2.0,))
+
+
+def test_the_fastest_turn_of_a_rod_is_judged_as_the_closed_form_says(tmp_path: Path):
+    problem = written("rod", rod(None), tmp_path)  # 16 N m / 4 kg m2 = 4 rad/s2 over half a radian, and back
+    truth = judged(problem, answer([0.0, 0.5, 1.0], [[[16.0]], [[-16.0]]]))
+    assert truth.miss == pytest.approx(0.0, abs=1e-9)
+    assert truth.overstep == pytest.approx(0.0, abs=1e-9)
+    assert truth.cost == 1.0
+    hasty = judged(problem, answer([0.0, 0.5, 1.0], [[[17.6]], [[-17.6]]]))
+    assert hasty.miss == pytest.approx(0.1, abs=1e-9)
+    assert hasty.overstep == pytest.approx(0.1, abs=1e-9)  # of its torque and of its speed, 2.2 rad/s
+    late = judged(problem, answer([0.0, 0.5, 1.0], [[[16.0]], [[-15.0]]]))
+    assert late.miss == pytest.approx(0.125, abs=1e-9)  # speed left after half a second at 1/4 rad/s2, in a second
+
+
+def test_the_cost_is_that_of_the_torques_between_their_nodes(tmp_path: Path):
+    """Linear from T to -T: the optimum of a rod from rest to rest, whose effort is T2 duration / 3."""
+    problem = written("rod", rod(1.0), tmp_path)
+    truth = judged(problem, answer([0.0, 1.0], [[[24.0], [-24.0]]], (-1.0, 1.0)))
+    assert truth.miss == pytest.approx(0.0, abs=1e-9)
+    assert truth.cost == pytest.approx(24.0**2 / 3)
+    assert truth.overstep == pytest.approx(0.5)
+
+
+def test_what_nothing_drives_has_no_torque(tmp_path: Path):
+    still = reach(CART_POLE, ((0.0, 0.0), (0.0, 0.0)), (20.0, 0.0), 1.0)
+    truth = judged(written("still", still, tmp_path), answer([0.0, 1.0], [[[0.0, 5.0]]]))
+    assert truth == Truth(0.0, 0.0, 0.0)
+
+
+def test_a_file_is_the_chain_that_was_meant(tmp_path: Path):
+    """As colloc reads it, beside the library's own models."""
+    (tmp_path / "panda.urdf").write_text(urdf(arm(), (1.0,) * 7, (1.0,) * 7))
+    (tmp_path / "chain.urdf").write_text(urdf(THREE, (1.0,) * 3, (1.0,) * 3))
+    q, qd, qdd = np.random.default_rng(0).standard_normal((3, 5, 7))
+    chain = planar_chain(3)
+    for name, model, gravity in (("panda", panda(), (0, 0, -9.81)), ("chain", chain, (0, -9.81, 0))):
+        read = co.formats.from_urdf(tmp_path / f"{name}.urdf", gravity=gravity).model
+        state = [values[:, : model.n] for values in (q, qd, qdd)]
+        torque = co.Evaluator(model, compile=False).torque(*state)
+        np.testing.assert_allclose(co.Evaluator(read, compile=False).torque(*state), torque, rtol=0, atol=1e-9)
+
+
+def hopped(force: float, forces: tuple[float, float] = (0.0, 90.0)):
+    """A push of 0.2 s, a flight of 0.2 s and a landing of 0.2 s, each with a constant force."""
+    return {"phases": [answer([0.0, 0.2], [[[value]]]) for value in (force, *forces)]}
+
+
+def test_a_hop_is_judged_as_newton_says():
+    """Held for a fifth of a second, thrown with nothing, landed: 2 m/s down, 2 N s of the foot."""
+    truth = judged_hop({**HOP, "duration": 0.6}, hopped(90.0))
+    assert truth.cost == pytest.approx(0.4 * 90.0**2 + 100.0 * 2.0**2)
+    assert truth.miss == pytest.approx(2.0 * 0.6)  # the trunk goes on at 2 m/s, and misses by less
+    # 0.2 m below the ground in the flight, whose middle is 0.05 below it; then trunk and foot are 0.3 m apart.
+    assert truth.overstep == pytest.approx(2.0)
+    early = judged_hop({**HOP, "duration": 1.0, "height": 1e3}, hopped(90.0))
+    assert early.miss == pytest.approx(2.0)
+    pulled = judged_hop({**HOP, "duration": 0.6, "height": 1e9}, hopped(-210.0))
+    assert pulled.overstep > (210.0 - 10.0) / 100.0 - 1e-9  # as the ground would have to pull
+
+
+def test_the_judge_agrees_with_what_colloc_says_of_its_hop():
+    task = asdict(Hop())
+    said = with_colloc.hop(SimpleNamespace(**task), 0)
+    truth = judged_hop(task, said)
+    assert said["solved"]
+    assert truth.cost == pytest.approx(said["cost"], rel=1e-6)
+    assert max(truth.miss, truth.overstep) < 1e-4
+
+
+TOOLS = {
+    "absent": "def reach(problem, effort):\n    import a_package_that_nobody_has\n",
+    "wrong": "def reach(problem, effort):\n    raise ValueError('no')\n",
+    "slow": "import time\n\ndef reach(problem, effort):\n    time.sleep(60)\n",
+    "dead": "import os\n\ndef reach(problem, effort):\n    os._exit(3)\n",
+    "right": "def reach(problem, effort):\n    return {'cost': problem.x + effort}\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("tool", "key", "says"),
+    [
+        ("absent", "missing", "No module named 'a_package_that_nobody_has'"),
+        ("wrong", "failed", "ValueError: no"),
+        ("slow", "failed", "no answer within 2 s"),
+        ("dead", "failed", "the process ended with 3: no word"),
+    ],
+)
+def test_what_gives_no_answer_is_a_sentence(tmp_path: Path, tool: str, key: str, says: str):
+    (tmp_path / "tool.py").write_text(TOOLS[tool])
+    assert asked(str(tmp_path / "tool.py"), "reach", {"x": 1.0}, 0, 1, 2.0) == {key: says}
+
+
+def test_an_answer_has_its_seconds(tmp_path: Path):
+    (tmp_path / "tool.py").write_text(TOOLS["right"])
+    said = asked(str(tmp_path / "tool.py"), "reach", {"x": 1.0}, 2, 3, 20.0)
+    assert said["cost"] == 3.0
+    assert 0 < said["cold"] < 20
+    assert len(said["warm"]) == 3
+
+
+def test_the_coarsest_good_answer_is_chosen():
+    def run(grid: int, miss: float, cost: float) -> Run:
+        return Run("tool", "problem", grid, {}, Truth(miss, 0.0, cost))
+
+    runs = [run(0, 0.1, 1.0), run(1, 1e-4, 1.01), run(2, 1e-5, 1.0005), run(3, 1e-6, 1.0)]
+    assert chosen(runs, 1.0).grid == 2
+    assert chosen(runs[:2], 1.0).grid == 1
+    assert chosen(runs[:1], 1.0).grid == 0
+    failed = Run("tool", "problem", 0, {"failed": "no"})
+    assert chosen([failed, runs[0]], 1.0) is runs[0]
+    assert chosen([failed], 1.0) is failed
+
+
+def test_lines_are_those_of_the_statement(tmp_path: Path):
+    module = ModuleType("tool")
+    module.__file__ = str(tmp_path / "tool.py")
+    parts = "x = 1", "# [equations", "f = 1", "# equations]", "# [reach", "# why", "", "a = 1", "b = 2", "# reach]"
+    (tmp_path / "tool.py").write_text("\n".join([*parts, "c = 3", "# [hop", "d = 1", "# hop]", ""]))
+    assert (lines(module, "reach"), lines(module, "hop")) == (3, 1)
+
+
+def test_the_comparison_has_the_agreed_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Of colloc alone, as no other tool is in the environment of the tests."""
+    words = ["--quick", "--only", "colloc,crocoddyl", "--problems", "two_link_effort,human43"]
+    numbers = main([*words, "--json", str(tmp_path / "numbers.json")])
+    assert json.loads((tmp_path / "numbers.json").read_text()) == numbers
+    assert numbers["two_link_effort.colloc.good"] == numbers["two_link_effort.colloc.solved"] == 1.0
+    assert numbers["two_link_effort.best"] == pytest.approx(numbers["two_link_effort.colloc.true_cost"], rel=1e-6)
+    assert numbers["two_link_effort.colloc.cost"] == pytest.approx(numbers["two_link_effort.best"], rel=1e-4)
+    assert numbers["human43.colloc.difference"] < 1e-12
+    assert "not installed here" in capsys.readouterr().out
+
+
+def test_names_of_no_tool_or_problem_are_told():
+    with pytest.raises(co.InputError, match=r"there is no acados, only colloc, opti"):
+        main(["--only", "acados"])
+    with pytest.raises(co.InputError, match=r"there is no chess"):
+        main(["--problems", "chess"])
+
+
+def test_problems_go_from_rest_to_rest_of_chains():
+    assert len(problems()) == 9
+    for problem in problems().values():
+        assert len({len(problem.start), len(problem.end), len(problem.torque), len(problem.links)}) == 1
+    assert problems()["cart_pole"].end[1] == pi
