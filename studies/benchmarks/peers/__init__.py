@@ -5,6 +5,6 @@ problems         motions from rest to rest and a hop, as numbers and URDF files
 truth            the judge: torques integrated forward by others' code
 process          what runs a tool in a process of its own
 with_TOOL        the problems in the style of a tool, whose packages are imported inside functions: with_colloc,
-                 with_opti, with_rockit, with_moco, with_drake, with_crocoddyl, with_dymos, with_opty, with_toppra; the
-                 inverse dynamics also with_pinocchio and with_mujoco
+                 with_colloc_grid, with_opti, with_rockit, with_moco, with_drake, with_crocoddyl, with_dymos, with_opty,
+                 with_toppra; the inverse dynamics also with_pinocchio and with_mujoco
 """

@@ -28,6 +28,7 @@ import colloc as co
 from colloc.models.human43 import human43
 from colloc.studies.benchmarks.peers import (
     with_colloc,
+    with_colloc_grid,
     with_crocoddyl,
     with_drake,
     with_dymos,
@@ -46,6 +47,7 @@ from colloc.support.display import Table
 
 TOOLS: dict[str, ModuleType] = {
     "colloc": with_colloc,
+    "colloc_grid": with_colloc_grid,
     "opti": with_opti,
     "rockit": with_rockit,
     "moco": with_moco,
@@ -192,7 +194,7 @@ def measured(run: Run, module: ModuleType, work: str, problem: Mapping[str, Any]
 
 def lines(module: ModuleType, work: str) -> int:
     """Lines of a statement: those between the marks of its name that are neither empty nor comments."""
-    text = Path(str(module.__file__)).read_text()
+    text = Path(str(getattr(module, "STATEMENT", module).__file__)).read_text()
     bodies = [re.findall(rf"# \[{name}\n(.*?)# {name}\]", text, re.S) for name in (work, "equations")]
     every = [
         line.strip() for body in (*bodies[0], *(bodies[1] if work == "reach" else ())) for line in body.splitlines()

@@ -1,4 +1,4 @@
-"""The problems in colloc."""
+"""The problems in colloc, on a grid of its own choice, which it refines, or on a given one."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ def chebyshev(count: int) -> Any:
     return np.cos(np.pi * (np.arange(count)[::-1] + 0.5) / count)
 
 
-def reach(arm: Any, effort: int) -> dict[str, Any]:
-    """From rest to rest, refined until the tolerance is met."""
+def reach(arm: Any, effort: int, curve: Any = None) -> dict[str, Any]:
+    """From rest to rest, on a curve or refined until the tolerance is met."""
+    tol = TOLERANCES[effort] if curve is None else None
     # [reach
     import casadi as ca
     import numpy as np
@@ -36,7 +37,7 @@ def reach(arm: Any, effort: int) -> dict[str, Any]:
             co.bounds(tau=(-torque, torque), q=(-position, position), qd=(-speed, speed)),
         ],
     )
-    solution = co.solve(problem, progress=False, tol=TOLERANCES[effort])
+    solution = co.solve(problem, curve, progress=False, tol=tol)
     # reach]
     edges = solution.mesh_times
     inside = chebyshev(9)
@@ -52,8 +53,9 @@ def reach(arm: Any, effort: int) -> dict[str, Any]:
     }
 
 
-def hop(task: Any, effort: int) -> dict[str, Any]:
+def hop(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
     """Three phases; see `Hop`."""
+    tol = TOLERANCES[effort] if curve is None else None
     # [hop
     import colloc as co
 
@@ -77,7 +79,7 @@ def hop(task: Any, effort: int) -> dict[str, Any]:
     impact = co.impact("flight", "landing", {"sole": "y"})
     blow = co.terminal(lambda phases: phases["landing"].start.impulse[0] ** 2)
     problem = co.Sequence(phases, [impact], minimize=task.weight * blow, duration=task.duration)
-    solution = co.solve(problem, progress=False, tol=TOLERANCES[effort])
+    solution = co.solve(problem, curve, progress=False, tol=tol)
     # hop]
     inside = chebyshev(9)
     parts = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-SEGMENTS = (8, 15, 30)
+SEGMENTS = (10, 20, 40)
 FINEST = len(SEGMENTS)
 
 
@@ -73,9 +73,11 @@ def reach(arm: Any, effort: int) -> dict[str, Any]:
     phase.add_state("v", rate_source="a", shape=(n,), ref=5.0, **ends)
     phase.add_state("J", rate_source="power", fix_initial=True, ref=100.0)
     phase.add_control("share", shape=(n,), lower=-1.0, upper=1.0, continuity=False, rate_continuity=False)
-    for name, limit in (("q", np.array(arm.position)), ("v", np.array(arm.speed))):
-        if min(limit) < 1000:
-            phase.add_path_constraint(name, lower=-limit, upper=limit)
+    for name, limits in (("q", arm.position), ("v", arm.speed)):
+        for k in np.flatnonzero(np.isfinite(limits)):
+            phase.add_path_constraint(
+                name, constraint_name=f"{name}{k}", indices=[k], lower=-limits[k], upper=limits[k]
+            )
     if free:
         phase.add_objective("time", loc="final")
     else:

@@ -59,9 +59,9 @@ def reach(arm: Any, effort: int) -> dict[str, Any]:
             opti.subject_to(inverse_dynamics(inner[:n, j], inner[n:, j], rates[n:, j]) == U[:, k])
         opti.subject_to(nodes @ D == X[:, k + 1])
         opti.subject_to(opti.bounded(-torque, U[:, k], torque))
-        if min(arm.position) < 1000:
+        if min(arm.position) < np.inf:
             opti.subject_to(opti.bounded(-position, X[:n, k + 1], position))
-        if min(arm.speed) < 1000:
+        if min(arm.speed) < np.inf:
             opti.subject_to(opti.bounded(-speed, X[n:, k + 1], speed))
     for k, posture in ((0, arm.start), (N, arm.end)):
         opti.subject_to(X[:, k] == ca.vertcat(*posture, ca.DM.zeros(n)))

@@ -50,7 +50,7 @@ def reach(arm: Any, effort: int) -> dict[str, Any]:
     ocp.subject_to(ocp.at_tf(q) == ca.DM(arm.end))
     ocp.subject_to(ocp.at_tf(v) == 0)
     for signal, limit in ((tau, arm.torque), (q, arm.position), (v, arm.speed)):
-        if min(limit) < 1000:
+        if min(limit) < np.inf:
             ocp.subject_to(-ca.DM(limit) <= (signal <= ca.DM(limit)))
     ocp.add_objective(ocp.T if free else ocp.integral(ca.sumsqr(tau)))
     if free:

@@ -36,7 +36,7 @@ def reach(arm: Any, effort: int) -> dict[str, Any]:
             discretization_scheme=constraint.DiscretizationType.Interpolation,
         )
     ]
-    if min(arm.speed) < 1000:
+    if min(arm.speed) < np.inf:
         limits.append(constraint.JointVelocityConstraint(np.transpose([-np.array(arm.speed), arm.speed])))
     grid = np.linspace(0, 1, GRID[effort] + 1)
     solver = algorithm.TOPPRA(limits, path, gridpoints=grid, parametrizer="ParametrizeConstAccel")

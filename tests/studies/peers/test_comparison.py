@@ -174,7 +174,7 @@ def test_the_comparison_has_the_agreed_numbers(tmp_path: Path, capsys: pytest.Ca
 
 
 def test_names_of_no_tool_or_problem_are_told():
-    with pytest.raises(co.InputError, match=r"there is no acados, only colloc, opti"):
+    with pytest.raises(co.InputError, match=r"there is no acados, only colloc, colloc_grid"):
         main(["--only", "acados"])
     with pytest.raises(co.InputError, match=r"there is no chess"):
         main(["--problems", "chess"])

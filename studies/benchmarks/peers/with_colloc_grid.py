@@ -1,0 +1,21 @@
+"""The problems in colloc on equal intervals, as other tools have them: nothing is refined, nothing searched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import colloc as co
+from colloc.studies.benchmarks.peers import with_colloc
+
+STATEMENT = with_colloc
+INTERVALS = (25, 50, 100, 200)
+
+
+def reach(arm: Any, effort: int) -> dict[str, Any]:
+    """From rest to rest."""
+    return with_colloc.reach(arm, effort, co.HermiteSimpson(INTERVALS[effort]))
+
+
+def hop(task: Any, effort: int) -> dict[str, Any]:
+    """Three phases."""
+    return with_colloc.hop(task, effort, co.HermiteSimpson(INTERVALS[effort] // 5))
