@@ -107,11 +107,12 @@ def asked(file: str, work: str, problem: Mapping[str, Any], effort: int, again: 
     """The answer of a tool's file, run in a process of its own on one thread; a sentence where there is none."""
     with tempfile.TemporaryDirectory() as folder:
         task, answer = Path(folder) / "task.json", Path(folder) / "answer.json"
-        question = {"problem": dict(problem), "work": work, "effort": effort, "again": again, "patience": patience / 4}
+        question = {"problem": dict(problem), "work": work, "effort": effort, "again": again, "patience": patience / 8}
         task.write_text(json.dumps(question))
         command = [sys.executable, "-P", str(Path(__file__).with_name("process.py")), file, str(task), str(answer)]
         root = str(Path(__file__).resolve().parents[3])
         alone = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": root}
+        alone.pop("PYTHONDONTWRITEBYTECODE", None)  # installed packages have theirs, and a checkout keeps its own
         try:
             ended = subprocess.run(
                 command, cwd=folder, env=alone, capture_output=True, text=True, check=False, timeout=patience

@@ -1,7 +1,7 @@
 """The problems of given duration in Crocoddyl: Box-FDDP on Pinocchio's analytic derivatives.
 
-The end is a penalty, as in its examples, since it has no constraint on the last state alone, and so
-are limits of states.
+Of hard constraints Box-FDDP has limits of torques alone. The end and limits of the state are penalties, as in
+its examples, stiffened from one solve to the next.
 """
 
 # pyright: reportMissingImports=false, reportAttributeAccessIssue=false, reportIndexIssue=false

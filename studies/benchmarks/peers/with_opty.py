@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-NODES = (51, 101, 201, 401)
+NODES = (101, 201, 401)
+FINEST = len(NODES)
 
 
 def reach(arm: Any, effort: int) -> dict[str, Any]:
