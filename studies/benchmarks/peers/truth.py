@@ -131,7 +131,7 @@ def judged_hop(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> Truth:
     begin_q, begin_qd = np.array([0.0, first[-1, 0]]), np.array([0.0, first[-1, 1]])
     air, _, air_cost = simulated(flying, flight, begin_q, begin_qd)
     middle = flight[-1][1] / 2
-    cut = [(a, min(b, middle), c, b) for a, b, c in flight if a < middle]
+    cut = [(a, min(b, middle), c, b) for a, b, c in flight if a < middle * (1 - 1e-9)]
     upper, *_ = simulated(flying, [_shortened(*piece) for piece in cut], begin_q, begin_qd)
     blow = -foot * air[-1, 2]
     last, last_force, last_cost = simulated(standing, landing, air[-1, 1:2], air[-1, 3:4])

@@ -72,3 +72,69 @@ def reach(arm: Any, effort: int) -> dict[str, Any]:
         "solved": bool(solution.stats["success"]),
         "status": solution.stats["return_status"],
     }
+
+
+def hop(task: Any, effort: int) -> dict[str, Any]:
+    """Four stages, as the flight has a constraint half way; forces constant on every interval."""
+    N = (10, 20, 40)[effort]
+    # [hop
+    from rockit import FreeTime, MultipleShooting, Ocp
+
+    ocp, g, stages = Ocp(), task.gravity, {}
+    for name in ("push", "rise", "fall", "landing"):
+        length = task.duration / (6 if name in ("rise", "fall") else 3)
+        stage = ocp.stage(t0=FreeTime(0.0), T=FreeTime(length))
+        x, v, push = stage.state(), stage.state(), stage.control()  # trunk's place and speed, the leg's force
+        stage.set_der(x, v)
+        stage.set_der(v, push / task.trunk - g)
+        stage.add_objective(stage.integral(push**2))
+        stage.set_initial(x, task.rest)
+        if name in ("rise", "fall"):
+            y, w = stage.state(), stage.state()  # those of the foot
+            stage.set_der(y, w)
+            stage.set_der(w, -push / task.foot - g)
+            stage.subject_to(y >= 0)
+            stage.set_initial(y, task.height)
+        else:
+            y = w = 0
+            stage.subject_to(push >= -task.foot * g)
+        stage.subject_to(task.leg[0] <= (x - y <= task.leg[1]))
+        stage.method(MultipleShooting(N=N, intg="rk"))
+        stages[name] = stage, (x, v), (y, w), push
+    first, rise, fall, landing = (stages[name] for name in ("push", "rise", "fall", "landing"))
+    ocp.subject_to(first[0].t0 == 0)
+    for before, after in ((first, rise), (rise, fall), (fall, landing)):
+        ocp.subject_to(before[0].tf == after[0].t0)
+        for k in range(2):
+            ocp.subject_to(before[0].at_tf(before[1][k]) == after[0].at_t0(after[1][k]))
+    for k in range(2):
+        ocp.subject_to(first[0].at_t0(first[1][k]) == (task.rest, 0)[k])
+        ocp.subject_to(landing[0].at_tf(landing[1][k]) == (task.rest, 0)[k])
+        ocp.subject_to(rise[0].at_t0(rise[2][k]) == 0)
+        ocp.subject_to(rise[0].at_tf(rise[2][k]) == fall[0].at_t0(fall[2][k]))
+    ocp.subject_to(rise[0].T == fall[0].T)
+    ocp.subject_to(rise[0].at_tf(rise[2][0]) >= task.height)
+    ocp.subject_to(fall[0].at_tf(fall[2][0]) == 0)
+    for stage in (first[0], landing[0]):
+        ocp.subject_to(stage.T >= 0.1)
+    ocp.subject_to(rise[0].T >= 0.05)
+    ocp.subject_to(landing[0].tf == task.duration)
+    ocp.add_objective(task.weight * (task.foot * fall[0].at_tf(fall[2][1])) ** 2)
+    ocp.solver("ipopt", {"expand": True, "print_time": False, "ipopt": {"print_level": 0, "sb": "yes"}})
+    solution = ocp.solve()
+    # hop]
+    parts = []
+    for names in (("push",), ("rise", "fall"), ("landing",)):
+        edges, forces = [0.0], []
+        for name in names:
+            t, force = solution(stages[name][0]).sample(stages[name][3], grid="control")
+            edges += (t[1:] - t[0] + edges[-1]).tolist()
+            forces += [[[value]] for value in force[:-1].tolist()]
+        parts.append({"edges": edges, "inside": [0.0], "torque": forces})
+    return {
+        "phases": parts,
+        "cost": float(solution.value(ocp.objective) + sum(solution(s).value(s.objective) for s, *_ in stages.values())),
+        "iterations": int(solution.stats["iter_count"]),
+        "solved": bool(solution.stats["success"]),
+        "status": solution.stats["return_status"],
+    }
