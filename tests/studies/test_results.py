@@ -65,7 +65,7 @@ def test_one_command_lists_all_runs_and_what_has_changed_since():
 
 
 ROOT = Path(__file__).parents[2]
-QUOTING = {name: (ROOT / name).read_text() for name in ("README.md", "docs/results.md")}
+QUOTING = {name: (ROOT / name).read_text() for name in ("README.md", "docs/results.md", "docs/compared.md")}
 NUMERAL = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 FUNCTIONS = {"min": min, "max": max, "sum": sum, "median": median, "count": len}
 DAGGER = "†"  # a number of a run that was not recorded

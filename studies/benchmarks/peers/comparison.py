@@ -61,7 +61,7 @@ TOOLS: dict[str, ModuleType] = {
 }
 MISS, OVERSTEP, DEARER = 1e-3, 5e-3, 1e-3  # what counts as the same answer
 FINEST = 4  # grids or tolerances a tool is asked for at most
-PATIENCE = 60.0  # s of a process
+PATIENCE = 40.0  # s of a process
 HOPELESS = ("missing", "unfit")
 QUICK = "the two-link problems on two grids, one warm run"
 HEADER = ("", "lines", "cold s", "warm s", "iterations", "cost said", "true cost", "dearer", "off by", "said of itself")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-NODES = (101, 201, 401)
+NODES = (101, 201)
 FINEST = len(NODES)
 
 
