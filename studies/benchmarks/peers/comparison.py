@@ -98,6 +98,11 @@ class Run:
         return self.truth is not None and self.truth.miss <= MISS and self.truth.overstep <= OVERSTEP
 
     @property
+    def error(self) -> float:
+        """The larger of its miss and its overstep, without an answer inf."""
+        return inf if self.truth is None else max(self.truth.miss, self.truth.overstep)
+
+    @property
     def cost(self) -> float:
         """True cost, without an answer inf."""
         return inf if self.truth is None else self.truth.cost
@@ -155,19 +160,15 @@ def climbed(tool: str, module: ModuleType, work: str, problem: Mapping[str, Any]
 
 
 def chosen(runs: Sequence[Run], best: float) -> Run:
-    """The coarsest answer that does what it should at a cost within `DEARER` of the best; else the nearest to that."""
+    """The coarsest answer that does what it should at a cost within `DEARER` of the best, or, where all are in another
+    valley, of the tool's own best; if none does, the nearest to that."""
     good = [run for run in runs if run.good]
-    close = [run for run in good if run.cost <= (1 + DEARER) * best]
-    if close:
-        return close[0]
-    if good:
-        return min(good, key=lambda run: run.cost)
+    for least in (best, min((run.cost for run in good), default=inf)):
+        close = [run for run in good if run.cost <= (1 + DEARER) * least]
+        if close:
+            return close[0]
     answered = [run for run in runs if run.truth is not None]
-    return (
-        min(answered, key=lambda run: max(run.truth.miss, run.truth.overstep) if run.truth else 0.0)
-        if answered
-        else runs[-1]
-    )
+    return min(answered, key=lambda run: run.error) if answered else runs[-1]
 
 
 def measured(run: Run, module: ModuleType, work: str, problem: Mapping[str, Any], again: int) -> dict[str, float]:
