@@ -1,0 +1,135 @@
+"""Tables of docs/compared.md, from the numbers of the full run that is kept in studies/results.
+
+python docs/compared.py              writes them into the page, between the lines "% NAME" and "% end"
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from colloc.studies.benchmarks.peers.comparison import DEARER
+from colloc.studies.results import record
+
+PAGE = Path(__file__).parent / "compared.md"
+STUDY = "benchmarks.peers.comparison"
+NAMES = {
+    "colloc": "colloc",
+    "colloc_grid": "colloc, equal intervals",
+    "opti": "CasADi Opti",
+    "rockit": "rockit",
+    "moco": "OpenSim Moco",
+    "drake": "Drake",
+    "crocoddyl": "Crocoddyl",
+    "dymos": "dymos",
+    "opty": "opty",
+    "toppra": "TOPPRA",
+    "pinocchio": "Pinocchio",
+    "mujoco": "MuJoCo",
+}
+HEADER = ("", "lines", "cold, s", "warm, s", "iterations", "cost said", "true cost", "off by", "calls it", "")
+PROBLEMS = {
+    "two_link_effort": "two links, effort",
+    "two_link_time": "two links, fastest",
+    "cart_pole": "cart and pole, swing-up",
+    "three_link_effort": "three links, effort",
+    "three_link_time": "three links, fastest",
+    "squat": "squat to stand",
+    "panda_effort": "Panda, effort",
+    "panda_time": "Panda, fastest",
+    "hop": "hop",
+}
+NARROW = {"toppra"}  # on its straight line alone
+
+
+def tools(numbers: Mapping[str, float], problem: str) -> list[str]:
+    """Tools that answered a problem, or failed at it, those with the same answer first, the fastest first."""
+    named = [tool for tool in NAMES if f"{problem}.{tool}.good" in numbers]
+    return sorted(named, key=lambda tool: (verdict(numbers, problem, tool) != "", seconds(numbers, problem, tool)))
+
+
+def seconds(numbers: Mapping[str, float], problem: str, tool: str, kind: str = "cold") -> float:
+    """Processor's seconds of an answer, inf where there is none."""
+    return numbers.get(f"{problem}.{tool}.{kind}", float("inf"))
+
+
+def verdict(numbers: Mapping[str, float], problem: str, tool: str) -> str:
+    """What keeps an answer from being the same as the best; empty if nothing does."""
+    key = f"{problem}.{tool}"
+    if f"{key}.true_cost" not in numbers:
+        return "no answer"
+    dearer = numbers[f"{key}.true_cost"] / numbers[f"{problem}.best"] - 1
+    if not numbers[f"{key}.good"]:
+        return "misses" if numbers[f"{key}.miss"] > 1e-3 else "over limits"
+    if dearer <= DEARER:
+        return ""
+    return f"dearer by {100 * dearer:.2g} %" + (", straight" if tool in NARROW else "")
+
+
+def cells(numbers: Mapping[str, float], problem: str, tool: str) -> Sequence[str]:
+    """A row of a problem's table."""
+    said = verdict(numbers, problem, tool)
+    if said == "no answer":
+        return (NAMES[tool], *[""] * 8, said)
+
+    def of(key: str, pattern: str) -> str:
+        value = numbers.get(f"{problem}.{tool}.{key}")
+        return "" if value is None else format(value, pattern)
+
+    off = max(numbers[f"{problem}.{tool}.{key}"] for key in ("miss", "overstep"))
+    first = of("lines", ".0f"), of("cold", ".2f"), of("warm", ".2f"), of("iterations", ".0f")
+    calls = "solved" if numbers[f"{problem}.{tool}.solved"] else "not solved"
+    return (NAMES[tool], *first, of("cost", ".6g"), of("true_cost", ".6g"), f"{off:.0e}", calls, said)
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    ruled = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(row)} |" for row in ruled)
+
+
+def summary(numbers: Mapping[str, float]) -> str:
+    """The fastest tool of every problem that gives the same answer, and colloc."""
+    rows = []
+    for problem, name in PROBLEMS.items():
+        same = [tool for tool in tools(numbers, problem) if not verdict(numbers, problem, tool)]
+        others = [tool for tool in same if not tool.startswith("colloc")]
+
+        def pair(tool: str, problem: str = problem) -> str:
+            if verdict(numbers, problem, tool):
+                return verdict(numbers, problem, tool)
+            return " / ".join(f"{seconds(numbers, problem, tool, kind):.2f}" for kind in ("cold", "warm"))
+
+        best = f"{NAMES[others[0]]} {pair(others[0])}" if others else "none"
+        rows.append((name, pair("colloc"), pair("colloc_grid"), best, str(len(others))))
+    header = ("", "colloc", "colloc, equal intervals", "fastest other with the same answer", "others with it")
+    return table(header, rows)
+
+
+def dynamics(numbers: Mapping[str, float]) -> str:
+    """Microseconds of the 43-DOF human's inverse dynamics."""
+    keys = ("torque_us", "derivatives_us", "difference")
+    named = [tool for tool in NAMES if f"human43.{tool}.torque_us" in numbers]
+    rows = [(NAMES[tool], *(f"{numbers[f'human43.{tool}.{key}']:.3g}" for key in keys)) for tool in named]
+    return table(("", "torques, us", "and all first derivatives, us", "apart from ours"), rows)
+
+
+def filled(page: str, numbers: Mapping[str, float]) -> str:
+    """The page with its tables."""
+    made = {"summary": summary(numbers), "human43": dynamics(numbers)}
+    for problem in PROBLEMS:
+        rows = [cells(numbers, problem, tool) for tool in tools(numbers, problem)]
+        made[problem] = table(HEADER, rows)
+    for name, text in made.items():
+        mark, end = f"\n% {name}\n", "\n% end\n"
+        before, present, rest = page.partition(mark)
+        assert present, f"the page has no place for {name}"
+        page = f"{before}{mark}\n{text}\n{end}{rest.partition(end)[2]}"
+    return page
+
+
+def main() -> None:
+    """Write the tables into the page."""
+    PAGE.write_text(filled(PAGE.read_text(), record(STUDY).numbers))
+
+
+if __name__ == "__main__":
+    main()
