@@ -111,7 +111,10 @@ _PACKAGES = {
     ),
     "kernels": "Compile CompileWarning",
     "loops": "",
-    "model": "Coupling CubicSpline Friction Joint PointMotion Polynomial point_motion reach",
+    "model": (
+        "Box ConvexHull Coupling CubicSpline Friction Joint PointMotion Polynomial Shape hull_around "
+        "point_motion reach"
+    ),
     "muscles": (
         "HUMAN_JOINTS OPENSIM PUBLISHED Cylinder Fibers LengthPolynomial MetabolicRate Muscle MuscleCurves MusclePath "
         "Muscles PassiveTorque Sphere ViaPoint activation_rate activation_rows fit_lengths "

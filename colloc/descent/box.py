@@ -22,7 +22,7 @@ _TRIALS = 60
 
 
 @dataclass(frozen=True, eq=False)
-class Box:
+class VariableBounds:
     """Bounds on every variable."""
 
     lower: np.ndarray  # lower, upper: shape (n,); infinite where there is no bound
@@ -56,7 +56,7 @@ class Box:
         return np.clip(point.gradient, point.x - self.upper, point.x - self.lower)
 
 
-def box_of(lower: Any, upper: Any, n: int) -> Box:
+def box_of(lower: Any, upper: Any, n: int) -> VariableBounds:
     """The box of n variables; bounds are floats for all or one for each.
 
     InputError for bounds of another shape, that are not numbers, or that leave nothing between them.
@@ -70,11 +70,11 @@ def box_of(lower: Any, upper: Any, n: int) -> Box:
     if (crossed := np.flatnonzero(arrays[0] > arrays[1])).size:
         k = int(crossed[0])
         raise InputError(f"bounds of variable {k} must be in order, got {arrays[0][k]:g} and {arrays[1][k]:g}")
-    return Box(*arrays)
+    return VariableBounds(*arrays)
 
 
 def projected_step(
-    evaluate: Callable[[np.ndarray], Point], box: Box, start: Point, direction: np.ndarray, first: float
+    evaluate: Callable[[np.ndarray], Point], box: VariableBounds, start: Point, direction: np.ndarray, first: float
 ) -> Step | None:
     """A step along a direction, put back into the box, that lowers the value as the slope promises (Armijo's rule).
 

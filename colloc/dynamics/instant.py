@@ -11,9 +11,10 @@ import casadi as ca
 from colloc.dynamics.newtonian.recursion import Reactions, joint_reactions
 from colloc.dynamics.newtonian.root_wrench import Wrench, root_wrench
 from colloc.model import Load, Model
-from colloc.model.capsule import Capsule, segment_distance
+from colloc.model.distance import hull_distance
 from colloc.model.kinematics import Frames, PointMotion, frames, point_in
-from colloc.support.checks import InputError, instance, text, unknown_name
+from colloc.model.shapes import SHAPES, Shape
+from colloc.support.checks import InputError, finite_number, instance, text, unknown_name
 from colloc.support.lazy import cached_property
 from colloc.support.named import Named
 
@@ -174,22 +175,36 @@ class Instant(Named[ca.SX]):
         """
         return self.frame(body)[:3, :3]
 
-    def distance(self, a: Capsule, b: Capsule) -> ca.SX:
-        """Distance between the surfaces of two capsules, SX, scalar [m]; see `Capsule`.
+    def distance(self, a: Shape, b: Shape, smoothing: float = 2e-3) -> ca.SX:
+        """Distance between the surfaces of two shapes, SX, scalar [m].
 
-        Negative where they overlap, down to where their axes meet.
+        Negative where they overlap: between capsules down to where their axes meet, between others as far as they
+        must move apart in the best direction near that of their centres. See `colloc.model.distance`.
 
         Parameters
         ----------
-        a, b : Capsule
+        a, b : Capsule, Box or ConvexHull
+        smoothing : float [m]
+            By how much it may be too small, at most, between shapes of which one is no capsule: this makes it smooth.
+            It is never too large.
         """
-        instance("a", a, Capsule)
-        instance("b", b, Capsule)
-        ends = [self._placed(capsule, end) for capsule in (a, b) for end in (capsule.start, capsule.end)]
-        return segment_distance(*ends) - a.radius - b.radius
+        instance("a", a, Shape, SHAPES)
+        instance("b", b, Shape, SHAPES)
+        width = finite_number("smoothing", smoothing, positive=True)
+        return hull_distance(self.corners(a), self.corners(b), width) - a.rounding - b.rounding
 
-    def _placed(self, capsule: Capsule, end: ca.SX) -> ca.SX:
-        return end if capsule.body is None else self.point(capsule.body, end).position
+    def corners(self, shape: Shape) -> ca.SX:
+        """The points of which a shape is the rounded hull, in the world frame, SX, shape (3, N) [m].
+
+        Parameters
+        ----------
+        shape : Capsule, Box or ConvexHull
+        """
+        points = instance("shape", shape, Shape, SHAPES).corners
+        if shape.body is None:
+            return points
+        frame = self.frame(shape.body)
+        return frame[:3, :3] @ points + ca.repmat(frame[:3, 3], 1, points.shape[1])
 
     def marker(self, name: str) -> PointMotion:
         """Position, velocity and acceleration in the world frame of a marker of the model.

@@ -6,6 +6,7 @@ sampling    a solution at times that are close enough to draw, phase by phase
 over_time   positions, velocities, torques and what bearings carry, over time
 skeleton    where joints, links and ends of a mechanism are
 posture     the stick figure of a solution, of a closed chain, of phases in turn, of a motion along a line over time
+solids      shapes that are kept apart: their outlines and faces
 scene       axes in which a mechanism moves, in its plane or in space
 motion      the stick figure over time, of a solution or of a guess
 summary     all of these on a page

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from colloc.plot.skeleton import Skeleton, most_apart
+from colloc.plot.solids import face_normals
 
 _FLAT = 1e-9  # m; closer than this is the same place
 _WATER = 1000.0  # kg/m3: a link is as thick as water of its mass would be
@@ -25,7 +26,7 @@ _SIDES = {"right": ("_r", "_right", "-right", ".r", "right"), "left": ("_l", "_l
 class RoundBar(NamedTuple):
     """A bar with hemispheres at its ends that tapers; a ball if both ends are one.
 
-    Looks are "link", "right", "left", "joint", "rail", "tip", "marker", "base", "obstacle", "capsule", or a colour as
+    Looks are "link", "right", "left", "joint", "rail", "tip", "marker", "base", "obstacle", "shape", or a colour as
     "#aabbcc".
     """
 
@@ -37,6 +38,13 @@ class RoundBar(NamedTuple):
     joint: int = -1  # coordinate of which it is the hinge or the slide
 
 
+class Face(NamedTuple):
+    """A flat face between points, which are counterclockwise as seen from outside of what it belongs to."""
+
+    points: tuple[int, ...]  # numbers of points
+    look: str
+
+
 @dataclass
 class Bars:
     """Bars between points, with the body that each point is fixed to: -1 is the world."""
@@ -45,6 +53,7 @@ class Bars:
     places: list[np.ndarray] = field(default_factory=list)  # each shape (N, 3) [m]
     bodies: list[int] = field(default_factory=list)
     bars: list[RoundBar] = field(default_factory=list)
+    faces: list[Face] = field(default_factory=list)
 
     @property
     def points(self) -> np.ndarray:
@@ -97,7 +106,7 @@ def bars_of(skeleton: Skeleton) -> Bars:
         made.add(piece.first, piece.last, thick, thin, sides[piece.body])
     _add_joints(made, radii, size)
     _add_ends(made, radii, size)
-    _add_capsules(made)
+    _add_shapes(made)
     return made
 
 
@@ -213,14 +222,23 @@ def _add_ends(made: Bars, radii: np.ndarray, size: float) -> None:
         made.ball(k, skeleton.markers[:, number], max(0.6 * radii[k], 0.7 * _THIN * size), "marker")
 
 
-def _add_capsules(made: Bars) -> None:
-    """Capsules that are kept apart: those in the world are obstacles."""
+def _add_shapes(made: Bars) -> None:
+    """Shapes that are kept apart, those in the world as obstacles: bars, or faces with round bars as their edges."""
     skeleton = made.skeleton
-    for number, capsule in enumerate(skeleton.capsules):
-        rows = skeleton.solids[:, number]
-        k = -1 if capsule.body is None else skeleton.model.index(capsule.body)
-        look = "obstacle" if k < 0 else "capsule"
-        made.add((k, rows[:, :3]), (k, rows[:, 3:6]), *2 * (float(rows[:, 6].max()),), look)
+    for shape, solid in zip(skeleton.shapes, skeleton.solids, strict=True):
+        k = -1 if shape.body is None else skeleton.model.index(shape.body)
+        look, radius = "obstacle" if k < 0 else "shape", float(np.nanmax(solid.radius))
+        places = np.moveaxis(solid.corners, 1, 0)
+        if len(places) <= 2:
+            made.add((k, places[0]), (k, places[-1]), radius, radius, look)
+            continue
+        edges = set()
+        for face in solid.faces:
+            outwards = radius * face_normals(places[face])
+            made.faces.append(Face(tuple(made.point(k, place + outwards) for place in places[face]), look))
+            edges |= {(min(a, b), max(a, b)) for a, b in zip(face.tolist(), np.roll(face, -1).tolist(), strict=True)}
+        for a, b in sorted(edges) if radius > 0 else ():
+            made.add((k, places[a]), (k, places[b]), radius, radius, look)
 
 
 def _side(name: str) -> str:

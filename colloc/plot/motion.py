@@ -26,7 +26,7 @@ from colloc.support.checks import InputError, count, instance
 from colloc.transcription import phase_guesses, trajectory_from
 
 _FINE = 401  # times of the path of a guess
-_FAINT = 0.18  # opacity of capsules on bodies, which lie on each other
+_FAINT = 0.18  # opacity of shapes on bodies, which lie on each other
 
 
 @figure
@@ -41,7 +41,7 @@ def motion(
     children the centre of mass is its end. Snapshots equally spaced in time fade from light to dark; start and end are
     drawn heavier. A mechanism that moves in the x-y, x-z or y-z plane is drawn in it, one that moves along a line over
     time, any other in space. The cross is the world's origin, squares are attachments to the world, slides are dotted,
-    obstacles are grey; capsules are those that the problem keeps apart. Phases may have different mechanisms.
+    obstacles are grey; shapes are those that the problem keeps apart. Phases may have different mechanisms.
 
     Parameters
     ----------
@@ -118,15 +118,15 @@ def _start(problem: Problem, guess: Any) -> tuple[Callable[[np.ndarray], Skeleto
     if isinstance(guess, Solution):
         return partial(skeleton_of, guess), guess.duration
     start = trajectory_from(problem, guess)
-    now, values, capsules = problem.instant, problem.parameter_values(), problem.capsules
+    now, values, shapes = problem.instant, problem.parameter_values(), problem.shapes
     unknown = ca.vertcat(ca.SX(0, 1), *now.constants.values(), *now.parameters.values())
     model, ties = drawn_model(problem)
-    function = ca.Function("places", [now.q, unknown], [places(model, now.q, capsules)])
+    function = ca.Function("places", [now.q, unknown], [places(model, now.q, shapes)])
     numbers = np.concatenate([*(start.constant(name) for name in now.constants), values])
 
     def pose(t: np.ndarray) -> Skeleton:
         rows = function.map(t.size)(start.q(t / start.duration).T, np.tile(numbers[:, None], (1, t.size)))
-        return skeleton_from(model, t, np.array(rows), ties, capsules)
+        return skeleton_from(model, t, np.array(rows), ties, shapes)
 
     return pose, start.duration
 
@@ -190,7 +190,7 @@ def draw_paths(scene: Scene, figure_of: StickFigure) -> list[Line2D]:
 
 
 def obstacle_handles(figure_of: StickFigure) -> list[Line2D]:
-    """Entries of a legend for capsules that stand in the world."""
+    """Entries of a legend for shapes that stand in the world."""
     count = len(figure_of.standing)
     look: dict[str, Any] = {"marker": "o", "markersize": 8, "markerfacecolor": OBSTACLE, "markeredgecolor": MUTED}
     return [Line2D([], [], linestyle="", label="obstacles" if count > 1 else "obstacle", **look)] if count else []
@@ -210,8 +210,7 @@ class Stick:
         self.dots = scene.line(gap, marker="o", markersize=0.55 * size, markerfacecolor=color, **look)
         self.joints = scene.line(gap, marker="o", markersize=size, markerfacecolor="white", **look)
         self.tips = scene.line(gap, marker="o", markersize=0.8 * size, markerfacecolor=color, **look)
-        nowhere = np.full(7, np.nan)
-        self.solids = [scene.solid(nowhere, color=color, alpha=_FAINT, zorder=1.2) for _ in figure_of.moving]
+        self.solids = [scene.solid(color=color, alpha=_FAINT, zorder=1.2) for _ in figure_of.moving]
         self.show(figure_of, frame)
 
     @property
@@ -226,4 +225,4 @@ class Stick:
         for line, points in zip(self.lines, places, strict=True):
             self.scene.move(line, points)
         for solid, number in zip(self.solids, figure_of.moving, strict=True):
-            self.scene.move_solid(solid, figure_of.solids[frame, number])
+            self.scene.move_solid(solid, figure_of.solids[number].at(frame))

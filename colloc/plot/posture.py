@@ -10,9 +10,10 @@ import casadi as ca
 import numpy as np
 
 from colloc.loops import ClosedChain, Frame
-from colloc.model import Body, Capsule, Model, fixed, placement
+from colloc.model import Body, Model, Shape, fixed, placement
 from colloc.plot.sampling import by_phase
 from colloc.plot.skeleton import Pose, Skeleton, Snapshot, StickFigure, Ties, places, skeleton_from
+from colloc.plot.solids import Solid
 from colloc.problem import Problem
 from colloc.solution import SequenceSolution, Solution
 from colloc.support.checks import InputError
@@ -28,10 +29,10 @@ def skeleton_of(solution: Solution, t: np.ndarray) -> Skeleton:
     """The stick figure of a motion that is not in phases, at times t, shape (N,) [s]."""
     if not solution.problem.model.n:
         raise InputError("a problem of states alone has no stick figure")
-    capsules = solution.problem.capsules
+    shapes = solution.problem.shapes
     model, ties = drawn_model(solution.problem)
-    values = solution.evaluate(lambda now: places(model, now.q, capsules), t)
-    return skeleton_from(model, t, values.T, ties, capsules)
+    values = solution.evaluate(lambda now: places(model, now.q, shapes), t)
+    return skeleton_from(model, t, values.T, ties, shapes)
 
 
 def in_turn(poses: Sequence[Callable[[np.ndarray], Skeleton]], durations: Sequence[float]) -> Pose:
@@ -69,19 +70,21 @@ class Successive(StickFigure):
         return {name: self._joined([part.paths.get(name) for part in self.parts], (3,)) for name in names}
 
     @cached_property
-    def capsules(self) -> tuple[Capsule, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def shapes(self) -> tuple[Shape, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Those of all phases."""
-        return tuple(dict.fromkeys(capsule for part in self.parts for capsule in part.capsules))
+        return tuple(dict.fromkeys(shape for part in self.parts for shape in part.shapes))
 
     @cached_property
-    def solids(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Start, end and radius of every capsule, NaN in phases without it."""
-        columns = []
-        for capsule in self.capsules:
-            having = [part.capsules.index(capsule) if capsule in part.capsules else None for part in self.parts]
-            rows = [None if k is None else part.solids[:, k] for part, k in zip(self.parts, having, strict=True)]
-            columns.append(self._joined(rows, (7,)))
-        return np.stack(columns, axis=1) if columns else np.zeros((self.t.size, 0, 7))
+    def solids(self) -> tuple[Solid, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Where every shape is, NaN in phases without it."""
+        solids = []
+        for shape in self.shapes:
+            parts = [part.solids[part.shapes.index(shape)] if shape in part.shapes else None for part in self.parts]
+            places = [None if part is None else part.corners for part in parts]
+            corners = next(part.corners.shape[1] for part in parts if part is not None)
+            radii = [None if part is None else part.radius for part in parts]
+            solids.append(Solid(self._joined(places, (corners, 3)), self._joined(radii, ())))
+        return tuple(solids)
 
     def _joined(self, values: list[np.ndarray | None], shape: tuple[int, ...]) -> np.ndarray:
         """Values of the parts one after another, NaN where one has none."""
@@ -177,17 +180,16 @@ class Spread(StickFigure):
         return {name: way + self._shift for name, way in self.whole.paths.items()}
 
     @property
-    def capsules(self) -> tuple[Capsule, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def shapes(self) -> tuple[Shape, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Those of the mechanism and around it."""
-        return self.whole.capsules
+        return self.whole.shapes
 
     @cached_property
-    def solids(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Capsules on bodies over time, others where they are."""
-        solids = self.whole.solids.copy()
-        moving = self.whole.moving
-        solids[:, moving] += np.concatenate([self._shift, self._shift, 0 * self._shift[:, :1]], axis=1)[:, None]
-        return solids
+    def solids(self) -> tuple[Solid, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Shapes on bodies over time, others where they are."""
+        shift, moving = self._shift[:, None], self.whole.moving
+        solids = enumerate(self.whole.solids)
+        return tuple(Solid(s.corners + shift, s.radius) if k in moving else s for k, s in solids)
 
     @property
     def bases(self) -> np.ndarray:

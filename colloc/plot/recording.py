@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.muscles import MusclePath, Muscles
-from colloc.plot.bars import RoundBar, bars_of
+from colloc.plot.bars import Face, RoundBar, bars_of
 from colloc.plot.posture import Successive, skeleton
 from colloc.plot.sampling import by_phase, fine_times, title_of
 from colloc.plot.skeleton import Pose, Skeleton, StickFigure
@@ -67,6 +67,8 @@ class Segment:
     groups : sequence of CurveGroup
     arrows : sequence of ForceArrow
     cords : sequence of Cord
+    faces : sequence of Face
+        Between points.
     """
 
     t: np.ndarray
@@ -77,6 +79,7 @@ class Segment:
     groups: tuple[CurveGroup, ...] = ()
     arrows: tuple[ForceArrow, ...] = ()
     cords: tuple[Cord, ...] = ()
+    faces: tuple[Face, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,10 +146,12 @@ def from_figure(figure: StickFigure, name: str, detail: str = "", *, ghost: bool
     for part in parts:
         assert isinstance(part, Skeleton)
         made, last = bars_of(part), first + part.t.size
-        bars = made.bars
+        bars, faces = made.bars, made.faces
         if ghost:
-            bars = [bar for bar in bars if bar.look not in ("obstacle", "capsule", "base", "marker")]
-        segments.append(Segment(figure.t[first:last], made.points, tuple(bars), joints=part.model.joint_names))
+            bars = [bar for bar in bars if bar.look not in ("obstacle", "shape", "base", "marker")]
+            faces = []
+        names = part.model.joint_names
+        segments.append(Segment(figure.t[first:last], made.points, tuple(bars), joints=names, faces=tuple(faces)))
         first = last
     low, high = figure.view
     return Recording(name, tuple(segments), figure.paths, low, high, figure.vertical, figure.plane, detail, ghost)

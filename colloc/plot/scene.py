@@ -17,6 +17,7 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from mpl_toolkits.mplot3d.axes3d import Axes3D
 
 from colloc.plot.skeleton import StickFigure
+from colloc.plot.solids import Solid, outline, surface
 from colloc.plot.style import GRID, INK, MUTED, OBSTACLE, dress
 
 _NAMES = "xyz"
@@ -44,34 +45,32 @@ class Scene:
         else:
             line.set_data(*self._shown(points))
 
-    def solid(self, row: np.ndarray, **look: Any) -> Any:
-        """Draw a capsule: its start, end and radius, shape (7,) [m]."""
+    def solid(self, shape: Solid | None = None, **look: Any) -> Any:
+        """Draw a shape of one time, or have something to be put where one is."""
         if self.plane is None:
             look |= {"edgecolor": "none", "alpha": look.get("alpha", 1.0) * _TRANSPARENT}
-            solid: Any = Poly3DCollection([], **look)
-            cast(Any, self.ax).add_collection3d(solid)
+            drawn: Any = Poly3DCollection([], **look)
+            cast(Any, self.ax).add_collection3d(drawn)
         else:
-            solid = Polygon(np.zeros((0, 2)), linewidth=0.8, **look)
-            self.ax.add_artist(solid)
-        self.move_solid(solid, row)
-        return solid
+            drawn = Polygon(np.zeros((0, 2)), linewidth=0.8, **look)
+            self.ax.add_artist(drawn)
+        if shape is not None:
+            self.move_solid(drawn, shape)
+        return drawn
 
-    def move_solid(self, solid: Any, row: np.ndarray) -> None:
-        """Put a capsule elsewhere; nowhere for NaN."""
-        start, end, radius = row[:3], row[3:6], float(row[6])
-        if not np.isfinite(row).all():
-            start, end, radius = np.zeros(3), np.zeros(3), 0.0
+    def move_solid(self, drawn: Any, shape: Solid) -> None:
+        """Put a shape elsewhere, to where it is at one time; nowhere if it is not there."""
+        there = bool(shape.there[0])
         if self.plane is None:
-            solid.set_verts(self._inside(capsule_surface(start, end, radius)))
+            drawn.set_verts(self._inside(surface(shape)) if there else [])
         else:
-            axes = list(self.plane)
-            solid.set_xy(capsule_outline(start[axes], end[axes], radius))
+            corners = shape.corners[0][:, list(self.plane)]
+            drawn.set_xy(outline(corners, float(shape.radius[0])) if there else np.zeros((0, 2)))
 
-    def _inside(self, faces: np.ndarray) -> np.ndarray:
+    def _inside(self, faces: list[np.ndarray]) -> list[np.ndarray]:
         """Faces cut off at the walls of axes in space, which do not do so by themselves."""
         low, high = np.transpose([getattr(self.ax, f"get_{name}lim")() for name in _NAMES])
-        beyond = ((faces < low).all(axis=1) | (faces > high).all(axis=1)).any(axis=1)
-        return faces[~beyond].clip(low, high)
+        return [f.clip(low, high) for f in faces if not ((f < low).all(axis=0) | (f > high).all(axis=0)).any()]
 
     def clock(self, axis: int, speed: float, end: float) -> None:
         """Let a world axis of the plane tell the time, at some metres a second."""
@@ -108,8 +107,8 @@ def make_scene(figure: Figure | SubFigure, place: SubplotSpec | int, figure_of: 
         scene = Scene(_axes_in_plane(figure, place, low, high, plane), plane)
     if near:
         scene.line(np.zeros((1, 3)), "+", color=INK, markersize=15, markeredgewidth=1.2, zorder=1.8)
-    for row in figure_of.standing:
-        scene.solid(row, facecolor=OBSTACLE, edgecolor=MUTED, zorder=1.1)
+    for shape in figure_of.standing:
+        scene.solid(shape, facecolor=OBSTACLE, edgecolor=MUTED, zorder=1.1)
     scene.line(figure_of.bases, "s", color=INK, markersize=8, zorder=2.5)
     return scene
 
@@ -144,31 +143,3 @@ def _axes_in_space(
     zoom = 0.82 if figure.bbox.height > _HIGH * figure.get_dpi() else 0.75  # letters keep their size
     cast(Any, ax).set_box_aspect(side, zoom=zoom)  # after the view, which it depends on; the stubs want whole numbers
     return ax
-
-
-_AROUND, _ALONG = 32, 8  # corners around a capsule, and from the rim of a hemisphere to its pole
-
-
-def capsule_outline(start: np.ndarray, end: np.ndarray, radius: float) -> np.ndarray:
-    """Two half circles around the ends (2,) [m] of an axis in the plane, shape (corners, 2)."""
-    way = end - start
-    turn = np.arctan2(way[1], way[0]) + np.linspace(-np.pi / 2, np.pi / 2, _AROUND // 2 + 1)
-    half = radius * np.column_stack([np.cos(turn), np.sin(turn)])
-    return np.concatenate([end + half, start - half])
-
-
-def capsule_surface(start: np.ndarray, end: np.ndarray, radius: float) -> np.ndarray:
-    """Quadrangles around an axis between two ends (3,) [m] in space, shape (faces, 4, 3)."""
-    way = end - start
-    length = np.linalg.norm(way)
-    along = way / length if length > 0 else np.array([0.0, 0.0, 1.0])
-    first = np.cross(along, np.eye(3)[np.abs(along).argmin()])
-    first /= np.linalg.norm(first)
-    around = np.linspace(0, 2 * np.pi, _AROUND + 1)[:, None]
-    ring = np.cos(around) * first + np.sin(around) * np.cross(along, first)
-    tilt = np.linspace(0, np.pi / 2, _ALONG + 1)
-    rings = [start - radius * np.sin(angle) * along + radius * np.cos(angle) * ring for angle in tilt[::-1]]
-    rings += [end + radius * np.sin(angle) * along + radius * np.cos(angle) * ring for angle in tilt]
-    grid = np.array(rings)
-    corners = [grid[:-1, :-1], grid[1:, :-1], grid[1:, 1:], grid[:-1, 1:]]
-    return np.stack(corners, axis=2).reshape(-1, 4, 3)

@@ -10,14 +10,15 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from colloc.model import Capsule, Model
+from colloc.model import Model, Shape
 from colloc.model.joint import sparse_vector
 from colloc.model.kinematics import frames
+from colloc.plot.solids import Solid
 from colloc.support.lazy import cached_property
 
 _FLAT = 1e-9  # m; closer than this is the same place
-_PER_BODY, _PER_CAPSULE = 21, 7  # numbers of `places`
-_ROOM = 0.3  # of the mechanism's extent: how much is seen of large capsules
+_PER_BODY = 21  # numbers of `places`
+_ROOM = 0.3  # of the mechanism's extent: how much is seen of large shapes
 
 
 Ties = tuple[tuple[int, int, bool], ...]
@@ -40,14 +41,14 @@ class StickFigure(ABC):
     Attributes
     ----------
     t : ndarray, shape (N,) [s]
-    capsules : tuple of Capsule
-    solids : ndarray, shape (N, n_capsules, 7)
-        Start, end and radius of every capsule; NaN where it is not there.
+    shapes : tuple of Shape
+    solids : tuple of Solid
+        Where every shape is; NaN where it is not there.
     """
 
     t: np.ndarray
-    capsules: tuple[Capsule, ...]
-    solids: np.ndarray
+    shapes: tuple[Shape, ...]
+    solids: tuple[Solid, ...]
 
     @abstractmethod
     def snapshot(self, frame: int) -> Snapshot:
@@ -74,30 +75,39 @@ class StickFigure(ABC):
         """The world axis closest to gravity; z without gravity."""
 
     @property
-    def standing(self) -> np.ndarray:
-        """The capsules that stand still in the world, each once, rows as in `solids`."""
-        still = [k for k in range(len(self.capsules)) if k not in self.moving]
-        return np.unique(np.nanmin(self.solids[:, still], axis=0).round(12), axis=0)
+    def standing(self) -> list[Solid]:
+        """The shapes that stand still in the world, each once and at one time."""
+        still = [self.solids[k].at(int(self.solids[k].there.argmax())) for k in self._still]
+        places = [(*s.corners.round(12).ravel().tolist(), round(float(s.radius[0]), 12)) for s in still]
+        return list(dict(zip(places, still, strict=True)).values())
+
+    @property
+    def _still(self) -> list[int]:
+        return [k for k in range(len(self.shapes)) if k not in self.moving]
 
     @cached_property
     def moving(self) -> list[int]:
-        """Numbers of the other capsules."""
-        on_bodies = [k for k, capsule in enumerate(self.capsules) if capsule.body is not None]
-        spread = np.nanmax(self.solids, axis=0) - np.nanmin(self.solids, axis=0)
-        return sorted({*on_bodies, *np.flatnonzero((spread > _FLAT).any(axis=1)).tolist()})
+        """Numbers of the other shapes."""
+        moves = (
+            shape.body is not None
+            or bool((np.nanmax(solid.corners, axis=0) - np.nanmin(solid.corners, axis=0) > _FLAT).any())
+            or bool(np.nanmax(solid.radius) - np.nanmin(solid.radius) > _FLAT)
+            for shape, solid in zip(self.shapes, self.solids, strict=True)
+        )
+        return [k for k, moving in enumerate(moves) if moving]
 
     @property
     def view(self) -> tuple[np.ndarray, np.ndarray]:
         """Corners of the box that is to be seen, each shape (3,).
 
-        The mechanism and the capsules around it; of those that are longer than it is, or further away, a part.
+        The mechanism and the shapes around it; of those that are longer than it is, or further away, a part.
         """
         low, high = self.extent
-        rows = np.concatenate([self.solids[:, self.moving].reshape(-1, _PER_CAPSULE), self.standing])
-        if not rows.size:
+        solids = [*(self.solids[k] for k in self.moving), *self.standing]
+        if not solids:
             return low, high
-        ends, radius, size = rows[:, :6].reshape(-1, 2, 3), rows[:, 6:], (high - low).max()
-        first, last = ends.min(axis=1) - radius, ends.max(axis=1) + radius
+        first, last = (np.concatenate(sides) for sides in zip(*(solid.box for solid in solids), strict=True))
+        size = (high - low).max()
         small = (last - first).max(axis=1, keepdims=True) <= size
         room = np.where(small, size, _ROOM * size)
         first, last = np.maximum(first, low - room), np.minimum(last, high + room)
@@ -136,8 +146,8 @@ class Skeleton(StickFigure):
     tip: np.ndarray  # the body's tip; the origin where it has none
     axis: np.ndarray  # direction of the joint's axis, of unit length; zero where the joint is fixed
     markers: np.ndarray  # shape (N, n_markers, 3); where the model's markers are
-    capsules: tuple[Capsule, ...]
-    solids: np.ndarray  # shape (N, n_capsules, 7); start, end and radius of every capsule
+    shapes: tuple[Shape, ...]
+    solids: tuple[Solid, ...]  # where every shape is
     # of every loop that closes the mechanism: the bodies whose origins it ties together, and whether it lets one slide
     # along the other
     ties: Ties = ()
@@ -305,21 +315,27 @@ def skeleton_from(
     t: np.ndarray,
     values: np.ndarray,
     ties: Ties = (),
-    capsules: Sequence[Capsule] = (),
+    shapes: Sequence[Shape] = (),
 ) -> Skeleton:
     """The stick figure of the values of `places` at N times, shape (rows, N)."""
     bodies, markers = len(model.bodies), len(model.markers)
     splits = np.cumsum([_PER_BODY * bodies, 3 * markers])
-    of_bodies, of_markers, of_capsules = np.split(values.T, splits, axis=1)
+    of_bodies, of_markers, of_shapes = np.split(values.T, splits, axis=1)
     start, root, slid, origin, com, tip, axis = of_bodies.reshape(t.size, 7, bodies, 3).transpose(1, 0, 2, 3)
-    marked, solids = of_markers.reshape(t.size, markers, 3), of_capsules.reshape(t.size, len(capsules), _PER_CAPSULE)
-    return Skeleton(model, t, start, root, slid, origin, com, tip, axis, marked, tuple(capsules), solids, ties)
+    marked, solids = of_markers.reshape(t.size, markers, 3), []
+    for shape in shapes:
+        corners, radius, of_shapes = np.split(
+            of_shapes, [3 * shape.corners.shape[1], 3 * shape.corners.shape[1] + 1], 1
+        )
+        solids.append(Solid(corners.reshape(t.size, -1, 3), radius[:, 0]))
+    return Skeleton(model, t, start, root, slid, origin, com, tip, axis, marked, tuple(shapes), tuple(solids), ties)
 
 
-def places(model: Model, q: ca.SX, capsules: Sequence[Capsule] = ()) -> ca.SX:
-    """Starts, roots, ends of slides, origins, centres of mass and tips of all bodies, the markers, capsules [m].
+def places(model: Model, q: ca.SX, shapes: Sequence[Shape] = ()) -> ca.SX:
+    """Starts, roots, ends of slides, origins, centres of mass and tips of all bodies, the markers, shapes [m].
 
-    After the tips stand the directions of the joints' axes. SX, shape (21 n_bodies + 3 n_markers + 7 n_capsules,).
+    After the tips stand the directions of the joints' axes; of shapes their corners and their radius, one after
+    another. SX, a column of 21 numbers for each body, 3 for each marker, 3 for each corner and 1 for each shape.
     """
     zero = ca.SX(model.n, 1)
     transforms = frames(model, q, zero, zero).position
@@ -339,8 +355,8 @@ def places(model: Model, q: ca.SX, capsules: Sequence[Capsule] = ()) -> ca.SX:
         columns.append([start, root, slid, origin, placed(body.name, body.com), tip, axis])
     rows = [place for places in zip(*columns, strict=True) for place in places]
     rows += [placed(body, point) for body, point in model.markers.values()]
-    for capsule in capsules:
-        ends = (capsule.start, capsule.end)
-        rows += ends if capsule.body is None else [placed(capsule.body, end) for end in ends]
-        rows.append(capsule.radius)
+    for shape in shapes:
+        corners = ca.horzsplit(shape.corners)
+        rows += corners if shape.body is None else [placed(shape.body, corner) for corner in corners]
+        rows.append(shape.rounding)
     return ca.densify(ca.vertcat(*rows))

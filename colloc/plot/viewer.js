@@ -106,7 +106,18 @@ function hull(px, py, qx, qy, a, b, corners) {
   return out;
 }
 
-if (typeof module !== "undefined") module.exports = { unpack, locate, between, times, moved, placed, axesOf, roundStep, ticks, hull };
+// A face in patches no longer than `longest`: of four corners a grid, others as they are.
+function patches(corners, longest) {
+  if (corners.length !== 4) return [corners];
+  const [a, b, c, d] = corners, length = (p, q) => Math.hypot(...p.map((x, i) => q[i] - x)), out = [];
+  const n = Math.min(12, Math.ceil(length(a, b) / longest)), m = Math.min(12, Math.ceil(length(a, d) / longest));
+  const at = (u, v) => a.map((x, i) => (1 - u) * (1 - v) * x + u * (1 - v) * b[i] + u * v * c[i] + (1 - u) * v * d[i]);
+  for (let i = 0; i < n; i++) for (let j = 0; j < m; j++)
+    out.push([at(i / n, j / m), at((i + 1) / n, j / m), at((i + 1) / n, (j + 1) / m), at(i / n, (j + 1) / m)]);
+  return out;
+}
+
+if (typeof module !== "undefined") module.exports = { unpack, locate, between, times, moved, placed, axesOf, roundStep, ticks, hull, patches };
 if (typeof document !== "undefined") start();
 
 function start() {
@@ -118,8 +129,8 @@ const side1 = (up + 1) % 3, side2 = (up + 2) % 3;
 // Okabe and Ito's colours and two more, as in viewer.css, brighter on dark ground.
 const COLORS = 8;
 const LOOKS = {
-  light: { link: "#b4bfcc", right: "#4f8fc0", left: "#dc8a5a", joint: "#4d5c70", rail: "#8d98a6", tip: "#e07b39", marker: "#e0a528", base: "#3b4653", obstacle: "#b9b2a6", capsule: "#56b4e9", fog: [236, 239, 243], N: "#00936b", Nm: "#a0559b", line: "110,122,138", levels: ["#5b6fb5", "#d81e2c"], label: "#1d2530", halo: "#f7f8fa", palette: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a6bd1", "#8c6d4f"] },
-  dark: { link: "#a3b0c0", right: "#5f9fd0", left: "#e0915f", joint: "#64758b", rail: "#76828f", tip: "#e98a4b", marker: "#e8b23f", base: "#566374", obstacle: "#7d776d", capsule: "#56b4e9", fog: [19, 23, 29], N: "#2cc296", Nm: "#d089cb", line: "130,145,165", levels: ["#7d90d8", "#ff4b4b"], label: "#e6eaf0", halo: "#14181e", palette: ["#3d97d3", "#ea7a3b", "#27b98c", "#dd93bd", "#ecb240", "#84ccf2", "#9f93ee", "#b8956f"] },
+  light: { link: "#b4bfcc", right: "#4f8fc0", left: "#dc8a5a", joint: "#4d5c70", rail: "#8d98a6", tip: "#e07b39", marker: "#e0a528", base: "#3b4653", obstacle: "#b9b2a6", shape: "#56b4e9", fog: [236, 239, 243], N: "#00936b", Nm: "#a0559b", line: "110,122,138", levels: ["#5b6fb5", "#d81e2c"], label: "#1d2530", halo: "#f7f8fa", palette: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a6bd1", "#8c6d4f"] },
+  dark: { link: "#a3b0c0", right: "#5f9fd0", left: "#e0915f", joint: "#64758b", rail: "#76828f", tip: "#e98a4b", marker: "#e8b23f", base: "#566374", obstacle: "#7d776d", shape: "#56b4e9", fog: [19, 23, 29], N: "#2cc296", Nm: "#d089cb", line: "130,145,165", levels: ["#7d90d8", "#ff4b4b"], label: "#e6eaf0", halo: "#14181e", palette: ["#3d97d3", "#ea7a3b", "#27b98c", "#dd93bd", "#ecb240", "#84ccf2", "#9f93ee", "#b8956f"] },
 };
 const DASHES = [["solid", []], ["dashed", [7, 3]], ["dotted", [2, 3]]];
 let look = LOOKS.light;
@@ -132,6 +143,7 @@ const takes = scene.recordings.map((recording, number) => {
       arrows: s.arrows.map(a => Object.assign({}, a, { rows: unpack(a.rows) })),
       cords: s.cords.map(a => Object.assign({}, a, { rows: unpack(a.rows) })),
       bars: s.bars.map(([p, q, a, b, what, joint]) => ({ p: p, q: q, a: a, b: b, what: what, joint: joint })),
+      faces: s.faces.map(([points, what]) => ({ points: points, what: what })),
     });
   });
   const last = segments[segments.length - 1].t;
@@ -146,7 +158,7 @@ const solid = takes.filter(take => !take.ghost), many = solid.length > 1;
 const total = Math.max(...solid.map(take => take.end)), plays = total > 0;
 const shift = !many && takes[0].shift;
 const factor = scene.slow || (total > 0.999 ? 1 : Math.round(3 / Math.max(total, 1e-3)));
-const layers = { shadows: true, grid: true, paths: true, forces: true, muscles: true, capsules: true, ghosts: true, markers: true, joints: false, beside: false, rate: true };
+const layers = { shadows: true, grid: true, paths: true, forces: true, muscles: true, shapes: true, ghosts: true, markers: true, joints: false, beside: false, rate: true };
 const joints = Array.from(new Set(takes.reduce((list, take) => list.concat(...take.segments.map(s => s.joints)), [])));
 const colorful = joints.length <= COLORS && !many;
 const swatch = number => "var(--c" + number + ")";  // the same colour, for elements
@@ -287,6 +299,14 @@ function paintBall(c, p, r, color, fog, edge) {
   if (edge) { c.strokeStyle = edge; c.stroke(); }
 }
 
+function paintPatch(c, spots, color, seamless) {
+  c.beginPath();
+  spots.forEach((spot, k) => k ? c.lineTo(spot.x, spot.y) : c.moveTo(spot.x, spot.y));
+  c.closePath();
+  c.fillStyle = color; c.fill();
+  if (seamless) { c.strokeStyle = color; c.stroke(); }  // patches side by side leave no line between them
+}
+
 function paintArrow(c, p, q, color, heads) {
   const dx = q.x - p.x, dy = q.y - p.y, d = Math.hypot(dx, dy);
   if (d < 3) return;
@@ -351,11 +371,24 @@ function shadows(c, states) {
       }
       c.closePath();
     }
+    for (const state of grow ? [] : states) if (!state.take.ghost) for (const face of state.segment.faces) if (visible(face.what)) {
+      const at = state.points, corners = face.points.map(k => [at[3 * k + side1], at[3 * k + side2]]);
+      if (corners.some(([x]) => x !== x)) continue;
+      // All the same way round, as those of bars, so that none takes away from another.
+      const turn = corners.reduce((sum, [x, y], k) => { const [u, v] = corners[(k + 1) % corners.length]; return sum + x * v - y * u; }, 0);
+      if (turn < 0) corners.reverse();
+      corners.forEach(([x, y], k) => {
+        place[side1] = x; place[side2] = y; place[up] = scene.floor;
+        look3(...place, spot);
+        if (k) c.lineTo(spot.x, spot.y); else c.moveTo(spot.x, spot.y);
+      });
+      c.closePath();
+    }
     c.fillStyle = root.classList.contains("dark") ? "rgba(0,0,0," + 2.6 * alpha + ")" : "rgba(24,34,54," + alpha + ")";
     c.fill("nonzero");
   }
 }
-function visible(what) { return what === "capsule" ? layers.capsules : what === "marker" ? layers.markers : true; }
+function visible(what) { return what === "shape" ? layers.shapes : what === "marker" ? layers.markers : true; }
 
 // A take at the time that is shown: its segment, and the places of its points in the world.
 function stateOf(take) {
@@ -418,6 +451,30 @@ function cordItems(state, items) {
   }
 }
 
+function mean(list) { return list.reduce((sum, x) => sum + x, 0) / list.length; }
+function clearness(state, part) { return state.take.ghost ? 0.2 : part.what === "shape" ? 0.32 : 1; }
+
+// Faces that look this way, in patches small enough to be sorted by their distance.
+function faceItems(state, items) {
+  for (const face of state.segment.faces) {
+    const at = state.points, corners = face.points.map(k => [at[3 * k], at[3 * k + 1], at[3 * k + 2]]);
+    if (!visible(face.what) || corners.some(([x]) => x !== x)) continue;
+    const normal = [0, 0, 0], [o] = corners;
+    for (let k = 1; k + 1 < corners.length; k++) {
+      const a = corners[k].map((x, i) => x - o[i]), b = corners[k + 1].map((x, i) => x - o[i]);
+      for (let i = 0; i < 3; i++) normal[i] += a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+    }
+    const long = Math.hypot(...normal) || 1, { axes, middle, far } = lens;
+    if (dot(normal, [0, 1, 2].map(i => middle[i] + far * axes.eye[i] - o[i])) <= 0) continue;
+    const lit = Math.max(0, dot([axes.right, axes.above, axes.eye].map(axis => dot(normal, axis) / long), LIGHT));
+    const color = barColor(state, face), clear = clearness(state, face), whole = mean(corners.map(p => look3(...p, {}).depth));
+    for (const patch of clear < 1 ? [corners] : patches(corners, 0.22 * size)) {
+      const spots = patch.map(p => look3(...p, {}));
+      items.push({ spots: spots, light: 0.25 + 0.75 * lit, color: color, depth: mean(spots.map(spot => spot.depth)), whole: whole, clear: clear });
+    }
+  }
+}
+
 function solids(c, states) {
   const items = [];
   let nearest = Infinity, furthest = -Infinity;
@@ -426,10 +483,11 @@ function solids(c, states) {
     const muscular = layers.muscles && state.segment.cords.length > 0;
     if (muscular) cordItems(state, items);
     for (let i = 0; i < at.length; i += 3) spots.push(at[i] === at[i] ? look3(at[i], at[i + 1], at[i + 2], {}) : null);
+    faceItems(state, items);
     for (const bar of state.segment.bars) {
       const p = spots[bar.p], q = spots[bar.q];
       if (!p || !q || !visible(bar.what)) continue;
-      const clear = state.take.ghost ? 0.2 : bar.what === "capsule" ? 0.32 : 1;
+      const clear = clearness(state, bar);
       const limb = bar.what === "left" || bar.what === "right", color = muscular && limb && !many ? look.link : barColor(state, bar);
       const long = Math.hypot(at[3 * bar.q] - at[3 * bar.p], at[3 * bar.q + 1] - at[3 * bar.p + 1], at[3 * bar.q + 2] - at[3 * bar.p + 2]);
       const pieces = clear < 1 ? 1 : Math.max(1, Math.min(12, Math.ceil(long / Math.max(0.4 * size, 3 * bar.a))));
@@ -450,9 +508,10 @@ function solids(c, states) {
   const deep = Math.max(furthest - nearest, 0.5 * size), edge = root.classList.contains("dark") ? "rgba(0,0,0,0.5)" : "rgba(20,30,48,0.30)";
   c.lineWidth = 0.8;
   for (const item of items) {
-    const fog = Math.max(0, Math.min(4, Math.round(4 * (item.depth - nearest) / deep)));
+    const fog = Math.max(0, Math.min(4, Math.round(4 * ((item.whole || item.depth) - nearest) / deep)));
     c.globalAlpha = item.clear;
-    paintBar(c, item.p, item.q, item.a, item.b, item.color, fog, item.edge && item.clear === 1 ? edge : "");
+    if (item.spots) paintPatch(c, item.spots, shade(item.color, item.light, fog), item.clear === 1);
+    else paintBar(c, item.p, item.q, item.a, item.b, item.color, fog, item.edge && item.clear === 1 ? edge : "");
   }
   c.globalAlpha = 1;
 }
@@ -629,12 +688,12 @@ function check(words, key) {
   label.append(box, words);
   return label;
 }
-const has = what => takes.some(take => take.segments.some(s => s.bars.some(bar => bar.what === what)));
+const has = what => takes.some(take => take.segments.some(s => s.bars.concat(s.faces).some(part => part.what === what)));
 const offered = [["grid", "floor"], ["shadows", "shadows"]];
 if (takes.some(take => take.paths.length)) offered.push(["paths", "ways of tips"]);
 if (Object.keys(largest).length) offered.push(["forces", "forces"]);
 if (takes.some(take => take.segments.some(s => s.cords.length))) offered.push(["muscles", "muscles"]);
-if (has("capsule")) offered.push(["capsules", "capsules"]);
+if (has("shape")) offered.push(["shapes", "shapes"]);
 if (has("marker")) offered.push(["markers", "markers"]);
 if (takes.some(take => take.ghost)) offered.push(["ghosts", "guess"]);
 if (takes.some(take => take.segments.some(s => s.bars.some(bar => bar.joint >= 0)))) offered.push(["joints", "names of joints"]);

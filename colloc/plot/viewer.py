@@ -147,6 +147,7 @@ def _segment(segment: Segment) -> dict[str, Any]:
         "t": packed(segment.t[:, None]),
         "points": packed(segment.points.reshape(segment.t.size, -1)),
         "bars": [[b.start, b.end, round(b.thick, 5), round(b.thin, 5), b.look, b.joint] for b in segment.bars],
+        "faces": [[list(face.points), face.look] for face in segment.faces],
         "groups": [
             {"label": g.label, "unit": g.unit, "names": list(g.names), "values": packed(g.values)}
             for g in segment.groups

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from colloc.dynamics.instant import Instant
-from colloc.model.capsule import Capsule
+from colloc.model.shapes import SHAPES, Shape
 from colloc.problem.joint_constraints import Bounds, EndState
 from colloc.problem.rows import Rows, bounded, name_of, natural_size
 from colloc.problem.time_sets import WHOLE, Ends, PointSet, PointSets, TimePoint, TimeSet, window
@@ -44,7 +44,7 @@ class Condition(Portable):
     scale: Any = None  # float or shape (rows,)
     unit: str | Sequence[str] = ""
     labels: tuple[str, ...] = ()  # names of the rows; made from the name of the constraint if empty
-    capsules: tuple[Capsule, ...] = ()  # capsules that it keeps apart, for pictures
+    shapes: tuple[Shape, ...] = ()  # shapes that it keeps apart, for pictures
 
     def rows(self, *instants: Any) -> Rows:
         """The value of the function for one instant, for both ends, or for the ends of phases, as rows."""
@@ -145,15 +145,19 @@ def at(
 
 @spelt
 def apart(
-    a: Capsule, b: Capsule, *, by: float = 0.0, during: tuple[float, float] = (0.0, 1.0), name: str | None = None
-) -> Condition:
-    """Two capsules that keep a distance from each other along the motion.
+    a: Shape, b: Shape, *, by: float = 0.0, smoothing: float = 2e-3, during: tuple[float, float] = (0.0, 1.0),
+    name: str | None = None,
+) -> Condition:  # fmt: skip
+    """Two shapes that keep a distance from each other along the motion.
 
     Parameters
     ----------
-    a, b : Capsule
+    a, b : Capsule, Box or ConvexHull
     by : float [m]
         Between their surfaces, at least.
+    smoothing : float [m]
+        How much further apart they are kept than asked for, at most, so that the distance is smooth at edges and
+        corners; between capsules nothing.
     during : (float, float)
         Part of the motion, as fractions of its duration.
     name : str, optional
@@ -161,6 +165,8 @@ def apart(
     See Also
     --------
     Capsule : A round bar with hemispheres at its ends.
+    Box : A box, however it is turned.
+    ConvexHull : The hull of any points.
     path : Any other function of the motion.
 
     Examples
@@ -169,16 +175,17 @@ def apart(
     >>> ball = co.Capsule(None, (0.5, 0.5, 0), (0.5, 0.5, 0), radius=0.1)
     >>> keep_off = co.apart(forearm, ball, by=0.01)
     """
-    for capsule in (a, b):
-        instance("capsule", capsule, Capsule)
+    for shape in (a, b):
+        instance("shape", shape, Shape, SHAPES)
     least = finite_number("by", by)
     label = name or f"distance of {a.label} and {b.label}"
-    clearance = path(partial(_distance, a=a, b=b), lower=least, during=during, scale=_CLEARANCE, unit="m", name=label)
-    return replace(clearance, capsules=(a, b))
+    distance = partial(_distance, a=a, b=b, smoothing=finite_number("smoothing", smoothing, positive=True))
+    clearance = path(distance, lower=least, during=during, scale=_CLEARANCE, unit="m", name=label)
+    return replace(clearance, shapes=(a, b))
 
 
-def _distance(now: Instant, a: Capsule, b: Capsule) -> Any:
-    return now.distance(a, b)
+def _distance(now: Instant, a: Shape, b: Shape, smoothing: float) -> Any:
+    return now.distance(a, b, smoothing)
 
 
 @spelt

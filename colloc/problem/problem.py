@@ -11,7 +11,7 @@ import numpy as np
 
 from colloc.dynamics import InverseDynamics, inverse_dynamics, newton_euler
 from colloc.dynamics.instant import SHARED, Instant, depends_on_rates
-from colloc.model import Capsule, Load, Model, check_loads
+from colloc.model import Load, Model, Shape, check_loads
 from colloc.problem.conditions import Condition, Constraint, equation_of
 from colloc.problem.cost import NOTHING, Cost, Term
 from colloc.problem.joint_constraints import Bounds, joint_bounds, joint_limits, window_limits
@@ -211,10 +211,10 @@ class Problem(Tabular, Portable):
         return [u for u in self.unknowns if isinstance(u, Unknown) and u.constant]
 
     @property
-    def capsules(self) -> list[Capsule]:
-        """The capsules that are kept apart from each other, in the order of the constraints."""
+    def shapes(self) -> list[Shape]:
+        """The shapes that are kept apart from each other, in the order of the constraints."""
         conditions = (c for c in self.subject_to if isinstance(c, Condition))
-        return list(dict.fromkeys(capsule for c in conditions for capsule in c.capsules))
+        return list(dict.fromkeys(shape for c in conditions for shape in c.shapes))
 
     @cached_property
     def instant(self) -> Instant:

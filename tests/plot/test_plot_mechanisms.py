@@ -206,7 +206,7 @@ def test_obstacles_and_capsules_on_bodies_are_drawn_where_they_are():
     ball = co.Capsule(None, (0.2, -0.5, 0), (0.2, -0.5, 0), 0.06)
     fore = co.Capsule("fore", (0, 0, 0), (FORE, 0, 0), 0.02)
     solution = swing(arm(), co.apart(fore, ball), co.apart(fore, ball, by=0.01))
-    assert solution.problem.capsules == [fore, ball]
+    assert solution.problem.shapes == [fore, ball]
     figure = co.plot.motion(solution, frames=3)
     shapes = [shape for shape in figure.axes[0].get_children() if isinstance(shape, Polygon)]
     assert len(shapes) == 1 + 3
@@ -243,7 +243,7 @@ def test_capsules_are_solid_in_space_and_in_films(tmp_path, monkeypatch):
     (ax,) = figure.axes
     first, *others = (own for own in ax.collections if isinstance(own, Poly3DCollection))
     assert len(others) == 2
-    faces = drawn[first]
+    faces = np.array(drawn[first])
     np.testing.assert_allclose(np.hypot(faces[..., 0] - 0.1, faces[..., 1] + 0.2).max(), 0.05)
     assert (faces[..., 2].min(), faces[..., 2].max()) == pytest.approx(ax.get_zlim())  # cut off at the walls
     figure.draw_without_rendering()

@@ -331,7 +331,7 @@ def test_obstacles_capsules_and_markers_are_drawn():
     (recording,) = scene_of(co.plot.view(solution))["recordings"]
     (segment,) = recording["segments"]
     bars = {bar[4]: bar for bar in segment["bars"]}
-    assert {"obstacle", "capsule", "marker"} <= set(bars)
+    assert {"obstacle", "shape", "marker"} <= set(bars)
     points = unpacked(segment["points"]).reshape(segment["points"]["n"], -1, 3)
     start, end, thick, thin = bars["obstacle"][:4]
     assert start == end

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import colloc as co
-from colloc.model.capsule import segment_distance
+from colloc.model.distance import segment_distance
 from colloc.models.two_link import LENGTH, two_link
 
 mj: Any = mujoco  # has no type stubs
@@ -119,7 +119,7 @@ REFUSED = [
     (lambda: co.Capsule("a", (0, 0), (0, 0, 0), 0.1), r"start of a capsule must be of shape \(3,\)"),
     (lambda: co.Capsule("a", (0, 0, 0), (0, 0, 0), -0.1), "radius of a capsule must not be negative, got -0.1"),
     (lambda: co.Capsule(1, (0, 0, 0), (0, 0, 0), 0.1), "body of a capsule must be a non-empty string, got 1"),
-    (lambda: co.apart("elbow", "world"), "capsule must be a Capsule, got 'elbow'"),
+    (lambda: co.apart("elbow", "world"), r"shape must be a Shape \(a Capsule, a Box or a ConvexHull\), got 'elbow'"),
     (lambda: swing(co.apart(*[co.Capsule("hand", (0, 0, 0), (0, 0, 0), 0.1)] * 2)), "no body named 'hand'"),
 ]
 
