@@ -106,13 +106,13 @@ _PACKAGES = {
     "descent": "",
     "dynamics": "",
     "formats": (
-        "ContactLaw ContactShape LinkShape MotionCapture MuscleData PathPoint Reading TimeSeriesTable from_c3d "
-        "from_mjcf from_osim from_urdf read_table to_urdf write_table"
+        "ContactLaw ContactShape LinkShape MotionCapture MuscleData PathPoint Reading TimeSeriesTable collision_shapes "
+        "from_c3d from_mjcf from_osim from_urdf mesh_vertices read_table to_urdf write_table"
     ),
     "kernels": "Compile CompileWarning",
     "loops": "",
     "model": (
-        "Box ConvexHull Coupling CubicSpline Friction Joint PointMotion Polynomial Shape hull_around "
+        "Box ConvexHull Coupling CubicSpline Friction Joint PointMotion Polynomial Shape avoidance_pairs hull_around "
         "point_motion reach"
     ),
     "muscles": (

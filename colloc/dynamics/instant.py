@@ -12,7 +12,7 @@ from colloc.dynamics.newtonian.recursion import Reactions, joint_reactions
 from colloc.dynamics.newtonian.root_wrench import Wrench, root_wrench
 from colloc.model import Load, Model
 from colloc.model.distance import hull_distance
-from colloc.model.kinematics import Frames, PointMotion, frames, point_in
+from colloc.model.kinematics import Frames, PointMotion, frames, point_in, points_in
 from colloc.model.shapes import SHAPES, Shape
 from colloc.support.checks import InputError, finite_number, instance, text, unknown_name
 from colloc.support.lazy import cached_property
@@ -201,10 +201,7 @@ class Instant(Named[ca.SX]):
         shape : Capsule, Box or ConvexHull
         """
         points = instance("shape", shape, Shape, SHAPES).corners
-        if shape.body is None:
-            return points
-        frame = self.frame(shape.body)
-        return frame[:3, :3] @ points + ca.repmat(frame[:3, 3], 1, points.shape[1])
+        return points if shape.body is None else points_in(self.frame(shape.body), points)
 
     def marker(self, name: str) -> PointMotion:
         """Position, velocity and acceleration in the world frame of a marker of the model.

@@ -11,7 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.formats.reading import Notes, Reading
+from colloc.formats.reading import LinkShape, Notes, Reading
 from colloc.loops import Frame, Loop, spherical_loop, weld
 from colloc.model.body import Body
 from colloc.model.coupling import Coupling
@@ -35,6 +35,7 @@ _DISABLED = {
 # Kinds of MuJoCo's joints, of what actuators drive, and of equality constraints, by their numbers.
 _FREE, _BALL, _SLIDE, _HINGE = range(4)
 _CONNECT, _WELD, _JOINT = range(3)
+_GEOMS = {2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box", 7: "mesh"}  # others have no end
 _ON_JOINT = (0, 1)  # a joint, in its own frame or in its parent's
 
 
@@ -45,9 +46,9 @@ def from_mjcf(path: str | os.PathLike[str], friction_velocity: float = 0.1) -> R
     MuJoCo compiles the file, so that defaults, includes, frames and shapes that stand for masses are what they are to
     MuJoCo. Read are bodies, hinges and slides anywhere in their bodies, several of them in one body, free and ball
     joints as the chains of `floating` and `spherical`, references, ranges, armature, damping, springs, friction loss,
-    sites as markers, gravity, keyframes as postures, and the file's own posture as "initial". Connects and welds
-    are `loops`, couplings of joints are the model's. Motors and other actuators of joints give limits of
-    torque and `gears`; where a file has actuators and no loops, joints that nothing drives have no torque.
+    sites as markers, shapes of bodies, gravity, keyframes as postures, and the file's own posture as "initial".
+    Connects and welds are `loops`, couplings of joints are the model's. Motors and other actuators of joints give
+    limits of torque and `gears`; where a file has actuators and no loops, joints that nothing drives have no torque.
 
     Parameters
     ----------
@@ -148,10 +149,11 @@ class _MjcfReader:
         kept = {
             name: {j: v for j, v in posture.items() if j in model.joint_names} for name, posture in postures.items()
         }
+        shapes = list(self._shapes())
         self._unread()
         motors = {joint: gear for joint, (gear, _) in self._motors.items() if joint in model.joint_names}
         gears = {joint: gear for joint, gear in motors.items() if not math.isnan(gear)}  # tendons have none
-        return Reading(model, tuple(notes.changed), notes.left_out, tuple(loops), kept, gears)
+        return Reading(model, tuple(notes.changed), notes.left_out, tuple(loops), kept, gears, tuple(shapes))
 
     def _led(self, body: Body, couplings: dict[str, Coupling]) -> Body:
         """A body whose joint has no limits of its own where it follows another by a curve."""
@@ -408,6 +410,25 @@ class _MjcfReader:
                 self.notes.leave_out("site of the world", "the file", name)
         return markers
 
+    def _shapes(self) -> Iterator[LinkShape]:
+        """What links look like, and what they collide as: what may touch anything."""
+        m = self.m
+        for g in range(m.ngeom):
+            if (kind := _GEOMS.get(int(m.geom_type[g]))) is None:
+                self.notes.leave_out("<geom> without an end", "the file", m.geom(g).name)
+                continue
+            role = "collision" if m.geom_contype[g] or m.geom_conaffinity[g] else "visual"
+            body, (a, b, c) = int(m.geom_bodyid[g]), map(float, m.geom_size[g])
+            numbers, vertices = {"size": f"{2 * a!r} {2 * b!r} {2 * c!r}"}, None
+            if kind in ("sphere", "capsule", "cylinder"):
+                numbers = {"radius": repr(a)} | ({} if kind == "sphere" else {"length": repr(2 * b)})
+            elif kind == "mesh":
+                mesh = int(m.geom_dataid[g])
+                first, numbers = int(m.mesh_vertadr[mesh]), {"mesh": self._named(m.mesh, mesh, "mesh")}
+                vertices = np.array(m.mesh_vert[first : first + m.mesh_vertnum[mesh]], dtype=float)
+            place = np.array(ca.DM(_placed(m.geom_pos[g], m.geom_quat[g])))
+            yield LinkShape(self.body_names[body] if body else None, role, kind, place, numbers, "", vertices)
+
     def _posture(self, qpos: np.ndarray) -> dict[str, float]:
         """Coordinates by name: angles in a row for quaternions."""
         m, posture = self.m, {}
@@ -429,7 +450,6 @@ class _MjcfReader:
         """What a file of MuJoCo may have beside a mechanism."""
         m, notes = self.m, self.notes
         counts = (
-            (m.ngeom, "<geom> (for contacts and looks)"),
             (m.ntendon, "<tendon>"),
             (m.nsensor, "<sensor>"),
             (m.ncam, "<camera>"),

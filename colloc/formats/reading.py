@@ -18,12 +18,12 @@ from colloc.support.pickling import Portable
 
 @dataclass(frozen=True, eq=False)
 class LinkShape(Portable):
-    """A shape that a file gives a link, for looks or for collisions; colloc only hands it on.
+    """A shape that a file gives a link, for looks or for collisions; see `collision_shapes`.
 
     Parameters
     ----------
-    body : str
-        Name of the body.
+    body : str or None
+        Name of the body; None for the world.
     role : str
         "visual" or "collision".
     kind : str
@@ -32,6 +32,10 @@ class LinkShape(Portable):
         Of the shape in the body's link frame.
     numbers : mapping of str to str
         What the file says of it, as it says it, such as the "filename" of a mesh or the "size" of a box.
+    folder : str
+        Of the file, where meshes are looked for.
+    vertices : ndarray, shape (N, 3), optional [m]
+        Of a mesh, in the frame of the shape, where the reader knows them.
 
     Examples
     --------
@@ -40,11 +44,13 @@ class LinkShape(Portable):
     'package://arm/hand.dae'
     """
 
-    body: str
+    body: str | None
     role: str
     kind: str
     placement: Any
     numbers: Mapping[str, str]
+    folder: str = ""
+    vertices: Any = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

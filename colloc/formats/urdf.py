@@ -111,11 +111,12 @@ def from_urdf(
     >>> reading.model.joint_names, str(reading.model.couplings["right"])
     (('left',), '1 left')
     """
-    reader = _UrdfReader(finite_number("friction_velocity", friction_velocity, positive=True), inertia)
+    velocity = finite_number("friction_velocity", friction_velocity, positive=True)
     held = mapping("hold", hold)
     choice("base", base, ("fixed", "free"))
     choice("inertia", inertia, ("strict", "nearest", "given"))
     robot = _root(path)
+    reader = _UrdfReader(velocity, inertia, os.path.dirname(os.path.abspath(path)))
     links, joints = by_name(robot, "link"), by_name(robot, "joint")
     for tag in others(robot, ("link", "joint", "transmission", "material")):
         reader.notes.leave_out(f"<{tag}>", "the robot")
@@ -217,8 +218,9 @@ def _coupling(name: str, joints: Mapping[str, Element]) -> Coupling:
 class _UrdfReader:
     """Reads links and joints, and keeps what there is to say of them."""
 
-    def __init__(self, friction_velocity: float, inertia: str):
+    def __init__(self, friction_velocity: float, inertia: str, folder: str):
         self.notes = Notes()
+        self._folder = folder
         self.shapes: list[LinkShape] = []
         self._friction_velocity, self._inertia = friction_velocity, inertia
 
@@ -237,7 +239,7 @@ class _UrdfReader:
         what = f"link {name!r}"
         for tag in others(link, ("inertial", "visual", "collision")):
             self.notes.leave_out(f"<{tag}>", "links", name)
-        self.shapes += _shapes(link, name)
+        self.shapes += _shapes(link, name, self._folder)
         if joint is None:
             body = self._body(link, fixed(), None)
             return (
@@ -369,14 +371,14 @@ def _ratio(element: Element) -> float | None:
     return ratio if math.isfinite(ratio) else None
 
 
-def _shapes(link: Element, name: str) -> Iterator[LinkShape]:
+def _shapes(link: Element, name: str, folder: str) -> Iterator[LinkShape]:
     """What a link looks like, and what it collides as."""
     for role in ("visual", "collision"):
         for element in link.findall(role):
             geometry = child_of(element, "geometry", f"{role} of link {name!r}", optional=True)
             for shape in [] if geometry is None else geometry:
                 place = _placement(element, f"{role} of link {name!r}")
-                yield LinkShape(name, role, shape.tag, place, dict(shape.attrib))
+                yield LinkShape(name, role, shape.tag, place, dict(shape.attrib), folder)
 
 
 def _limits(joint: Element, kind: str, what: str) -> Limits:

@@ -294,7 +294,6 @@ def test_motors_are_limits_of_torque_and_gears(tmp_path):
         "1 law of an actuator, but for its limits of force, of the file: actuator1",
         "1 actuator of tendons, sites or bodies of the file: pull",
         "1 site of the world of the file: there",
-        "4 <geom> (for contacts and looks) of the file",
         "1 <tendon> of the file: rope",
         "1 <sensor> of the file",
     )

@@ -1,0 +1,162 @@
+"""What a file says that links collide as, as shapes that can be kept apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from colloc.formats.mesh_files import mesh_vertices
+from colloc.formats.reading import LinkShape, Reading
+from colloc.model.shapes import Box, Capsule, ConvexHull, Shape, hull_around
+from colloc.support.checks import InputError, count, instance, quoted, spelt, warn
+
+_SIDES = 12  # of the prism around a cylinder
+
+
+@spelt
+def collision_shapes(reading: Reading, *, most: int = 24) -> tuple[Shape, ...]:
+    """The shapes as which links collide by their file, to be kept apart by `apart`.
+
+    Boxes are boxes, spheres and capsules are capsules. A cylinder becomes the prism of twelve sides around it, and of
+    a mesh, which is read from OBJ and STL files, what is near the convex hull of some of its vertices, see
+    `hull_around`: both hold all of what the file has, so that what is clear of them is clear of that.
+
+    Parameters
+    ----------
+    reading : Reading
+        From `from_urdf` or `from_mjcf`.
+    most : int
+        Vertices of a mesh that are kept, at most.
+
+    Returns
+    -------
+    shapes : tuple of Shape
+        In the order of the file, those of one body together, named after their bodies, with a number where there are
+        several. What the file has in the world is an obstacle. An InputWarning names what is left out: shapes of other
+        kinds, and meshes that are not there or of another format.
+
+    Raises
+    ------
+    InputError
+        For numbers in the file that are none.
+
+    See Also
+    --------
+    avoidance_pairs : Which of them have to be kept apart.
+
+    Examples
+    --------
+    >>> text = '''<robot name="post"><link name="post"><collision><origin xyz="0 0 0.5"/>
+    ...   <geometry><box size="0.1 0.1 1"/></geometry></collision></link></robot>'''
+    >>> with open("post.urdf", "w") as file:
+    ...     _ = file.write(text)
+    >>> co.formats.collision_shapes(co.formats.from_urdf("post.urdf"))
+    (Box('post' on post, (0.1, 0.1, 1) m at (0, 0, 0.5)),)
+    """
+    instance("reading", reading, Reading)
+    count("most", most, at_least=4)
+    colliding = [shape for shape in reading.shapes if shape.role == "collision"]
+    number: dict[str | None, int] = {}
+    shapes, refused = [], []
+    for shape in colliding:
+        number[shape.body] = number.get(shape.body, 0) + 1
+        name = shape.body or "world"
+        if number[shape.body] > 1:
+            name = f"{name} {number[shape.body]}"
+        try:
+            shapes.append(_shape(shape, name, most))
+        except _LeftOutError as error:
+            refused.append(f"{name} ({error})")
+    if refused:
+        warn(f"collision shapes that are left out: {', '.join(refused)}")
+    return tuple(shapes)
+
+
+class _LeftOutError(Exception):
+    """Why a shape is left out."""
+
+
+def _shape(shape: LinkShape, name: str, most: int) -> Shape:
+    if shape.kind not in _MAKERS:
+        raise _LeftOutError(f"a {shape.kind}")
+    return _MAKERS[shape.kind](shape, name, most)
+
+
+def _numbers(shape: LinkShape, key: str, size: int) -> np.ndarray:
+    """The numbers of an attribute of the file."""
+    text = shape.numbers.get(key, "")
+    try:
+        values = np.array([float(word) for word in text.split()])
+    except ValueError:
+        values = np.zeros(0)
+    if values.shape != (size,) or not np.isfinite(values).all():
+        raise InputError(
+            f"{key} of the {shape.kind} of {shape.body!r} must be {size} number{'s' * (size > 1)}, got {quoted(text)}"
+        )
+    return values
+
+
+def _placed(shape: LinkShape, points: np.ndarray) -> np.ndarray:
+    """Points of the shape's own frame, shape (N, 3), in that of the link."""
+    return points @ shape.placement[:3, :3].T + shape.placement[:3, 3]
+
+
+def _box(shape: LinkShape, name: str, most: int) -> Box:
+    return Box(shape.body, _numbers(shape, "size", 3), shape.placement, name=name)
+
+
+def _ball(shape: LinkShape, name: str, most: int) -> Capsule:
+    (centre,) = _placed(shape, np.zeros((1, 3)))
+    return Capsule(shape.body, centre, centre, _numbers(shape, "radius", 1), name=name)
+
+
+def _capsule(shape: LinkShape, name: str, most: int) -> Capsule:
+    half = _numbers(shape, "length", 1)[0] / 2
+    start, end = _placed(shape, np.array([[0, 0, -half], [0, 0, half]]))
+    return Capsule(shape.body, start, end, _numbers(shape, "radius", 1), name=name)
+
+
+def _prism(shape: LinkShape, name: str, most: int) -> ConvexHull:
+    radius, length = (_numbers(shape, key, 1)[0] for key in ("radius", "length"))
+    turn = 2 * np.pi * np.arange(_SIDES) / _SIDES
+    outside = radius / np.cos(np.pi / _SIDES)
+    rim = outside * np.column_stack([np.cos(turn), np.sin(turn)])
+    ends = [np.column_stack([rim, np.full(_SIDES, height)]) for height in (-length / 2, length / 2)]
+    return ConvexHull(shape.body, _placed(shape, np.concatenate(ends)), name=name)
+
+
+def _mesh(shape: LinkShape, name: str, most: int) -> ConvexHull:
+    vertices = shape.vertices
+    if vertices is None:
+        file = next((path for path in _places(shape) if path.is_file()), None)
+        if file is None:
+            raise _LeftOutError(f"no file {shape.numbers.get('filename', '')!r}")
+        if file.suffix.lower() not in (".obj", ".stl"):
+            raise _LeftOutError(f"a mesh in {file.suffix or 'an unknown format'}")
+        scale = _numbers(shape, "scale", 3) if "scale" in shape.numbers else np.ones(3)
+        vertices = mesh_vertices(file) * scale
+    return hull_around(shape.body, _placed(shape, np.asarray(vertices)), most=most, name=name)
+
+
+def _places(shape: LinkShape) -> Iterator[Path]:
+    """Where a mesh may be: a package is looked for in the folder of the file and those that it is in."""
+    name, folder = shape.numbers.get("filename", ""), Path(shape.folder)
+    for prefix in ("package://", "model://"):
+        if name.startswith(prefix):
+            path = Path(name.removeprefix(prefix))
+            for above in (folder, *folder.parents):
+                yield above / path
+                yield above.joinpath(*path.parts[1:])
+            return
+    yield folder / name.removeprefix("file://")
+
+
+_MAKERS: dict[str, Callable[[LinkShape, str, int], Shape]] = {
+    "box": _box,
+    "sphere": _ball,
+    "capsule": _capsule,
+    "cylinder": _prism,
+    "mesh": _mesh,
+}

@@ -1,0 +1,72 @@
+"""The vertices of meshes, from OBJ and STL files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from colloc.support.checks import InputError, spelt
+from colloc.support.files import check_path
+
+_HEADER, _TRIANGLE = 84, 50  # bytes of a binary STL file, and of every triangle in it
+
+
+@spelt
+def mesh_vertices(path: str | os.PathLike[str]) -> np.ndarray:
+    """The vertices of a mesh, in the file's own unit and frame.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        Ends in .obj (Wavefront) or .stl, in text or binary.
+
+    Returns
+    -------
+    vertices : ndarray, shape (N, 3)
+
+    Raises
+    ------
+    InputError
+        For a file that cannot be read, of another format, or without vertices.
+
+    See Also
+    --------
+    hull_around : A convex hull of a few of them.
+
+    Examples
+    --------
+    >>> with open("wedge.obj", "w") as file:
+    ...     _ = file.write("v 0 0 0\\nv 1 0 0\\nv 0 1 0\\nv 0 0 1\\nf 1 2 3\\nf 1 2 4\\n")
+    >>> wedge = co.model.hull_around("hand", co.formats.mesh_vertices("wedge.obj"))
+    >>> wedge
+    ConvexHull(on hand, 4 points, radius 0 m)
+    """
+    file = check_path(path)
+    suffix = Path(file).suffix.lower()
+    if suffix not in (".obj", ".stl"):
+        raise InputError(f"meshes are read from .obj and .stl files, got {str(path)!r}")
+    try:
+        content = file.read_bytes()
+        vertices = _stl(content) if suffix == ".stl" else _rows(content, b"v")
+    except (OSError, ValueError) as error:
+        raise InputError(f"{str(path)!r} cannot be read as a mesh: {error}") from None
+    if not len(vertices) or not np.isfinite(vertices).all():
+        raise InputError(f"{str(path)!r} has no vertices, or some that are no numbers")
+    return np.unique(vertices, axis=0)
+
+
+def _stl(content: bytes) -> np.ndarray:
+    """Corners of all triangles; a binary file may begin with the word by which those in text begin as well."""
+    count = int(np.frombuffer(content, "<u4", 1, _HEADER - 4)[0]) if len(content) >= _HEADER else -1
+    if len(content) != _HEADER + _TRIANGLE * count:
+        return _rows(content, b"vertex")
+    triangles = np.frombuffer(content, np.uint8, offset=_HEADER).reshape(count, _TRIANGLE)
+    return triangles[:, 12:48].copy().view("<f4").reshape(-1, 3).astype(float)
+
+
+def _rows(content: bytes, word: bytes) -> np.ndarray:
+    """The numbers of lines that begin with a word, shape (N, 3)."""
+    lines = (line.split() for line in content.splitlines())
+    return np.array([[float(number) for number in line[1:4]] for line in lines if line[:1] == [word]]).reshape(-1, 3)
