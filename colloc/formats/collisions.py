@@ -48,12 +48,14 @@ def collision_shapes(reading: Reading, *, most: int = 24) -> tuple[Shape, ...]:
 
     Examples
     --------
-    >>> text = '''<robot name="post"><link name="post"><collision><origin xyz="0 0 0.5"/>
-    ...   <geometry><box size="0.1 0.1 1"/></geometry></collision></link></robot>'''
-    >>> with open("post.urdf", "w") as file:
+    >>> text = '''<robot name="gate"><link name="post"/><link name="bar"><collision><origin xyz="1.5 0 0"/>
+    ...     <geometry><box size="3 0.1 0.1"/></geometry></collision></link>
+    ...   <joint name="hinge" type="continuous"><parent link="post"/><child link="bar"/><axis xyz="0 1 0"/></joint>
+    ... </robot>'''
+    >>> with open("gate.urdf", "w") as file:
     ...     _ = file.write(text)
-    >>> co.formats.collision_shapes(co.formats.from_urdf("post.urdf"))
-    (Box('post' on post, (0.1, 0.1, 1) m at (0, 0, 0.5)),)
+    >>> co.formats.collision_shapes(co.formats.from_urdf("gate.urdf"))
+    (Box('bar' on bar, (3, 0.1, 0.1) m at (1.5, 0, 0)),)
     """
     instance("reading", reading, Reading)
     count("most", most, at_least=4)
