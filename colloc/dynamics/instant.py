@@ -12,7 +12,7 @@ from colloc.dynamics.newtonian.recursion import Reactions, joint_reactions
 from colloc.dynamics.newtonian.root_wrench import Wrench, root_wrench
 from colloc.model import Load, Model
 from colloc.model.distance import hull_distance
-from colloc.model.kinematics import Frames, PointMotion, frames, point_in, points_in
+from colloc.model.kinematics import Frames, PointMotion, frames, point_in
 from colloc.model.shapes import SHAPES, Shape
 from colloc.support.checks import InputError, finite_number, instance, text, unknown_name
 from colloc.support.lazy import cached_property
@@ -191,17 +191,8 @@ class Instant(Named[ca.SX]):
         instance("a", a, Shape, SHAPES)
         instance("b", b, Shape, SHAPES)
         width = finite_number("smoothing", smoothing, positive=True)
-        return hull_distance(self.corners(a), self.corners(b), width) - a.rounding - b.rounding
-
-    def corners(self, shape: Shape) -> ca.SX:
-        """The points of which a shape is the rounded hull, in the world frame, SX, shape (3, N) [m].
-
-        Parameters
-        ----------
-        shape : Capsule, Box or ConvexHull
-        """
-        points = instance("shape", shape, Shape, SHAPES).corners
-        return points if shape.body is None else points_in(self.frame(shape.body), points)
+        a_core, b_core = (s.core if s.body is None else s.core.placed(self.frame(s.body)) for s in (a, b))
+        return hull_distance(a_core, b_core, width) - a.rounding - b.rounding
 
     def marker(self, name: str) -> PointMotion:
         """Position, velocity and acceleration in the world frame of a marker of the model.

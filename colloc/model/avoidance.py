@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.model.distance import hull_distance
-from colloc.model.kinematics import frames, points_in
+from colloc.model.kinematics import frames
 from colloc.model.shapes import SHAPES, Shape
 from colloc.model.tree import Model
 from colloc.support.checks import InputError, as_tuple, finite_array, instance, mapping, spelt, unknown_name
@@ -124,12 +124,7 @@ def _touching(model: Model, pairs: Sequence[tuple[Shape, Shape]], postures: Sequ
         return np.zeros(0, dtype=bool)
     q, zero = ca.SX.sym("q", model.n_q), ca.SX(model.n, 1)
     links = frames(model, q, zero, zero).position
-    corners = {shape: _corners(model, links, shape) for pair in pairs for shape in pair}
-    gaps = [hull_distance(corners[a], corners[b], _TOUCHING) - a.rounding - b.rounding for a, b in pairs]
+    cores = {s: s.core.placed(links[model.index(s.body)]) for pair in pairs for s in pair if s.body is not None}
+    gaps = [hull_distance(cores[a], cores[b], _TOUCHING) - a.rounding - b.rounding for a, b in pairs]
     function = ca.Function("gaps", [q], [ca.vertcat(*gaps)])
     return np.any([np.array(function(row))[:, 0] <= 0 for row in postures], axis=0)
-
-
-def _corners(model: Model, links: Sequence[ca.SX], shape: Shape) -> ca.SX:
-    assert shape.body is not None
-    return points_in(links[model.index(shape.body)], shape.corners)

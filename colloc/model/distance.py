@@ -1,6 +1,6 @@
 """The distance between two convex shapes: exact between capsules, otherwise smooth and never larger than the true one.
 
-Between the hulls of the points p and q it is the most that a plane can separate them by, over all unit normals n,
+Between the hulls of the corners p and q it is the most that a plane can separate them by, over all unit normals n,
 
     max_n ( min_i n'p_i - max_j n'q_j ),
 
@@ -18,8 +18,13 @@ and second derivatives need the first one of n, which is that of one more Newton
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import NamedTuple
+
 import casadi as ca
 import numpy as np
+
+from colloc.model.shapes import Core
 
 _TINY = 1e-12  # m2, beside squared lengths: points in place of segments
 _PARALLEL = 1e-6  # squared sine of the angle below which segments count as parallel
@@ -30,43 +35,57 @@ _FLAT = 1e-3  # of the smoothing, added to the curvature
 _FINE = 2.0**40  # parts of one to which a direction is rounded
 
 
-def hull_distance(p: ca.SX, q: ca.SX, smoothing: float) -> ca.SX:
-    """Distance between the convex hulls of two sets of points, SX, scalar [m].
+def hull_distance(a: Core, b: Core, smoothing: float) -> ca.SX:
+    """Distance between the convex hulls of two cores in one frame, SX, scalar [m].
 
     Parameters
     ----------
-    p, q : SX, shape (3, N), (3, M) [m]
+    a, b : Core
     smoothing : float [m]
         By how much it may be too small, at most; of segments and points it is exact.
     """
-    if p.shape[1] <= 2 and q.shape[1] <= 2:
-        return segment_distance(p[:, 0], p[:, -1], q[:, 0], q[:, -1])
-    width = smoothing / np.log(p.shape[1] * q.shape[1])
-    size = _extent(p) + _extent(q)
-    n = _unit(ca.sum2(p) / p.shape[1] - ca.sum2(q) / q.shape[1])
+    if max(a.points.shape[1], b.points.shape[1], a.edges.shape[1], b.edges.shape[1]) <= 1:
+        return segment_distance(*_ends(a), *_ends(b))
+    return _smooth_distance(*(part.shape[1] for part in (*a, *b)), smoothing)(*a, *b)
+
+
+def _ends(core: Core) -> tuple[ca.SX, ca.SX]:
+    """The ends of a segment; of a point twice that."""
+    half = ca.sum2(core.edges)
+    return core.points - half, core.points + half
+
+
+@lru_cache(maxsize=64)  # the graph is the same for all pairs of as many points and edges, and long
+def _smooth_distance(points: int, edges: int, others: int, other_edges: int, smoothing: float) -> ca.Function:
+    """The distance as a function of both cores."""
+    symbols = [ca.SX.sym(f"x{k}", 3, count) for k, count in enumerate((points, edges, others, other_edges))]
+    a, b = Core(*symbols[:2]), Core(*symbols[2:])
+    width = smoothing / (np.log(points * others) + np.log(2) * (edges + other_edges))
+    size = _extent(a) + _extent(b)
+    n = _unit(ca.sum2(a.points) / points - ca.sum2(b.points) / others)
     wide = ca.fmax(_WIDE * size, width)
     for k in range(_NARROWING + _LAST):
         share = min(k / (_NARROWING - 1), 1.0)
-        gap = _Gap(p, q, n, wide ** (1 - share) * width**share)
+        gap = _Gap(a, b, n, wide ** (1 - share) * width**share)
         step = gap.step()
         spread = gap.spread(step) / _TRUST + 1e-12
         n = _unit(n + ca.log1p(spread) / spread * step)
     # Rounding has no derivative: none is taken of the search, nor of what it began with.
     n = _unit(ca.floor(n * _FINE) / _FINE)
-    step = _Gap(p, q, n, width).step()
+    step = _Gap(a, b, n, width).step()
     n = _unit(n + step / ca.sqrt(1 + ca.sumsqr(step) * (size / (_TRUST * width)) ** 2))
-    return _Gap(p, q, n, width).value
+    return ca.Function("distance", symbols, [_Gap(a, b, n, width).value])
 
 
 class _Gap:
-    """What a plane with the unit normal n separates two hulls by, and its first two derivatives by n."""
+    """What a plane with the unit normal n separates two cores by, and its first two derivatives by n."""
 
-    def __init__(self, p: ca.SX, q: ca.SX, n: ca.SX, width: ca.SX | float):
-        self.p, self.q, self.n, self.width = p, q, n, width
-        (near, self._p, spread_p), (far, self._q, spread_q) = (_soft_max(x, m, width) for x, m in ((p, -n), (q, n)))
-        self.value = -near - far
-        self.slope = self._p - self._q
-        self.bend = (spread_p + spread_q) / width
+    def __init__(self, a: Core, b: Core, n: ca.SX, width: ca.SX | float):
+        self.a, self.b, self.n, self.width = a, b, n, width
+        near, far = _support(a, -n, width), _support(b, n, width)
+        self.value = -near.height - far.height
+        self.slope = near.mean - far.mean
+        self.bend = (near.spread + far.spread) / width
 
     def step(self) -> ca.SX:
         """Newton's step on the sphere towards the widest gap, orthogonal to n."""
@@ -79,26 +98,45 @@ class _Gap:
         return ca.cross(bend @ turned + slack * turned, n) / determinant
 
     def spread(self, step: ca.SX) -> ca.SX:
-        """How much a step changes exponents of points of one hull more than those of others."""
+        """How much a step changes exponents of corners of one core more than those of others."""
         widest = ca.SX(0)
-        for points in (self.p, self.q):
-            moved = ca.vertsplit(points.T @ step)
-            widest = ca.fmax(widest, _largest(moved) - _smallest(moved))
+        for core in (self.a, self.b):
+            moved = ca.vertsplit(core.points.T @ step)
+            across = 2 * ca.sum1(ca.fabs(core.edges.T @ step))
+            widest = ca.fmax(widest, _largest(moved) + _largest([-entry for entry in moved]) + across)
         return widest / self.width
 
 
-def _soft_max(points: ca.SX, n: ca.SX, width: ca.SX | float) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """A smooth upper bound of the largest n'p, the mean of the points by their part in it, and their covariance."""
-    if points.shape[1] == 1:
-        return ca.dot(points, n), points, ca.SX(3, 3)
-    exponents = points.T @ n / width
-    shift = ca.floor(_largest(ca.vertsplit(exponents)))  # a whole number, without derivative
-    weights = ca.exp(exponents - shift)
-    total = ca.sum1(weights)
-    weights = weights / total
-    mean = points @ weights
-    apart = points - ca.repmat(mean, 1, points.shape[1])
-    return width * (shift + ca.log(total)), mean, (apart * ca.repmat(weights.T, 3, 1)) @ apart.T
+class _Support(NamedTuple):
+    """A smooth upper bound of the largest n'x over the corners x of a core."""
+
+    height: ca.SX
+    mean: ca.SX  # of the corners by their part in it, shape (3,)
+    spread: ca.SX  # their covariance, shape (3, 3)
+
+
+def _support(core: Core, n: ca.SX, width: ca.SX | float) -> _Support:
+    """Sums over corners are products of one over points and of one over both ends of every edge."""
+    points, edges = core
+    height, mean, spread = ca.dot(points[:, 0], n), points[:, 0], ca.SX(3, 3)
+    if points.shape[1] > 1:
+        exponents = points.T @ n / width
+        shift = ca.floor(_largest(ca.vertsplit(exponents)))  # a whole number, without derivative
+        weights = ca.exp(exponents - shift)
+        total = ca.sum1(weights)
+        height, weights = width * (shift + ca.log(total)), weights / total
+        mean = points @ weights
+        apart = points - ca.repmat(mean, 1, points.shape[1])
+        spread = (apart * ca.repmat(weights.T, 3, 1)) @ apart.T
+    for edge in ca.horzsplit(edges) if edges.shape[1] else ():
+        exponent = ca.dot(edge, n) / width
+        shift = ca.floor(ca.fabs(exponent))
+        ahead, behind = ca.exp(exponent - shift), ca.exp(-exponent - shift)
+        share = (ahead - behind) / (ahead + behind)
+        height += width * (shift + ca.log(ahead + behind))
+        mean += share * edge
+        spread += (1 - share**2) * (edge @ edge.T)
+    return _Support(height, mean, spread)
 
 
 def _largest(entries: list[ca.SX]) -> ca.SX:
@@ -108,13 +146,11 @@ def _largest(entries: list[ca.SX]) -> ca.SX:
     return top
 
 
-def _smallest(entries: list[ca.SX]) -> ca.SX:
-    return -_largest([-entry for entry in entries])
-
-
-def _extent(points: ca.SX) -> ca.SX:
-    """Twice the distance from the first point to the furthest, which is no less than the size, and does not turn."""
-    return 2 * _largest([ca.norm_2(point - points[:, 0]) for point in ca.horzsplit(points)])
+def _extent(core: Core) -> ca.SX:
+    """An upper bound of the size, which is the same however the core is turned."""
+    reach = _largest([ca.norm_2(point - core.points[:, 0]) for point in ca.horzsplit(core.points)])
+    lengths = [ca.norm_2(edge) for edge in ca.horzsplit(core.edges)] if core.edges.shape[1] else []
+    return 2 * (reach + ca.sum1(ca.vertcat(0, *lengths)))
 
 
 def _unit(vector: ca.SX) -> ca.SX:

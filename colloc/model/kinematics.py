@@ -101,11 +101,6 @@ def point_motion(
     return point_in(frames(model, symbolic("q", q, (model.n_q, 1)), qd, qdd), index, point)
 
 
-def points_in(frame: ca.SX, points: ca.SX) -> ca.SX:
-    """Points of a link's frame in the world, SX, shape (3, N) [m], by the transform of the frame, SX, shape (4, 4)."""
-    return frame[:3, :3] @ points + ca.repmat(frame[:3, 3], 1, points.shape[1])
-
-
 def point_in(moving: Frames, index: int, point: Any) -> PointMotion:
     """Motion of a point of body number `index`, from frames already computed."""
     local = ca.vertcat(symbolic("point", point, (3, 1)), 1)

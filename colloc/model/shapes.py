@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -15,13 +15,40 @@ from colloc.support.display import entries
 from colloc.support.pickling import Portable
 
 SHAPES = "a Capsule, a Box or a ConvexHull"  # for messages
-_CORNERS = np.array(list(product((-0.5, 0.5), repeat=3))).T  # of a box of unit size
 _APPROACHES = 300  # steps of the search for the point of a hull nearest to a point
+
+
+class Core(NamedTuple):
+    """A convex body with corners: the hull of points, spread along edges, which are those of a box or a prism.
+
+    Its corners are the points with plus or minus each of the edges.
+
+    Parameters
+    ----------
+    points : SX, shape (3, N) [m]
+    edges : SX, shape (3, M) [m]
+        Half of every edge, as a vector.
+    """
+
+    points: ca.SX
+    edges: ca.SX
+
+    def placed(self, frame: ca.SX) -> Core:
+        """The core in the world, by the transform of the frame in which it is, SX, shape (4, 4)."""
+        turn, origin = frame[:3, :3], frame[:3, 3]
+        return Core(turn @ self.points + ca.repmat(origin, 1, self.points.shape[1]), turn @ self.edges)
+
+    @property
+    def corners(self) -> ca.SX:
+        """All corners, SX, shape (3, 2^M N) [m]."""
+        signs = ca.DM(np.array(list(product((-1.0, 1.0), repeat=self.edges.shape[1]))).T)
+        spread = self.edges @ signs if self.edges.shape[1] else ca.SX(3, 1)
+        return ca.horzcat(*(ca.repmat(p, 1, spread.shape[1]) + spread for p in ca.horzsplit(self.points)))
 
 
 @dataclass(frozen=True, eq=False)
 class Shape(Portable, ABC):
-    """A convex body: all that is within a radius of the convex hull of some points.
+    """A convex body: all that is within a radius of a core with corners.
 
     Parameters
     ----------
@@ -47,12 +74,17 @@ class Shape(Portable, ABC):
 
     @property
     @abstractmethod
+    def core(self) -> Core:
+        """What is rounded, in the link frame or the world's."""
+
+    @property
     def corners(self) -> ca.SX:
-        """The points whose hull it is, in the link frame or the world's, SX, shape (3, N) [m]."""
+        """The corners whose hull is rounded, in the link frame or the world's, SX, shape (3, N) [m]."""
+        return self.core.corners
 
     @property
     def rounding(self) -> ca.SX:
-        """The radius by which the hull is rounded, SX, scalar [m]."""
+        """The radius by which the core is rounded, SX, scalar [m]."""
         return ca.SX(0.0)
 
     @property
@@ -124,9 +156,11 @@ class Capsule(Shape):
         _not_negative("radius of a capsule", self.radius)
 
     @property
-    def corners(self) -> ca.SX:
-        """The ends, SX, shape (3, 2), or (3, 1) of a ball [m]."""
-        return self.start if ca.is_equal(self.start, self.end, 2) else ca.horzcat(self.start, self.end)
+    def core(self) -> Core:
+        """The axis, of a ball the centre."""
+        if ca.is_equal(self.start, self.end, 2):
+            return Core(self.start, ca.SX(3, 0))
+        return Core((self.start + self.end) / 2, (self.end - self.start) / 2)
 
     @property
     def rounding(self) -> ca.SX:
@@ -183,9 +217,9 @@ class Box(Shape):
         self._set("box", "placement", (4, 4))
 
     @property
-    def corners(self) -> ca.SX:
-        """The eight corners, SX, shape (3, 8) [m]."""
-        return self.placement[:3, :3] @ (ca.diag(self.size) @ ca.DM(_CORNERS)) + self.placement[:3, 3]
+    def core(self) -> Core:
+        """The centre, with an edge in each direction."""
+        return Core(self.placement[:3, 3], self.placement[:3, :3] @ ca.diag(self.size) / 2)
 
     def __repr__(self) -> str:
         return self._shown("Box", f"{entries(self.size)} m at {entries(self.placement[:3, 3])}")
@@ -236,9 +270,9 @@ class ConvexHull(Shape):
         _not_negative("radius of a hull", self._set("hull", "radius", (1, 1)))
 
     @property
-    def corners(self) -> ca.SX:
-        """The points as columns, SX, shape (3, N) [m]."""
-        return self.points.T
+    def core(self) -> Core:
+        """The points, without edges."""
+        return Core(self.points.T, ca.SX(3, 0))
 
     @property
     def rounding(self) -> ca.SX:

@@ -13,6 +13,7 @@ import pytest
 
 import colloc as co
 from colloc.model.distance import hull_distance
+from colloc.model.shapes import Core
 
 fcl: Any = coal  # has no type stubs
 SMOOTHING = 1e-3  # m
@@ -26,10 +27,20 @@ def rotation(rng: np.random.Generator) -> np.ndarray:
     return basis * np.sign(np.linalg.det(basis))
 
 
+def core(corners: ca.SX) -> Core:
+    """The core with these corners: of eight a box, in the order of `UNIT`, of two a segment, of others a hull."""
+    if corners.shape[1] == 8:
+        first = corners[:, 0]
+        return Core(ca.sum2(corners) / 8, ca.horzcat(*(corners[:, k] - first for k in (4, 2, 1))) / 2)
+    if corners.shape[1] == 2:
+        return Core(ca.sum2(corners) / 2, (corners[:, 1] - corners[:, 0]) / 2)
+    return Core(corners, ca.SX(3, 0))
+
+
 @cache
 def distance_function(corners: int, others: int, smoothing: float = SMOOTHING) -> ca.Function:
     p, q = ca.SX.sym("p", 3, corners), ca.SX.sym("q", 3, others)
-    return ca.Function("distance", [p, q], [hull_distance(p, q, smoothing)])
+    return ca.Function("distance", [p, q], [hull_distance(core(p), core(q), smoothing)])
 
 
 def in_coal(shape: Any, turn: np.ndarray, place: np.ndarray, other: Any, other_turn: Any, other_place: Any) -> float:
@@ -130,7 +141,7 @@ def test_first_and_second_derivatives_are_those_of_differences(first, second):
     rng = np.random.default_rng(3)
     (p, *_), (q, *_) = random_shape(rng, first), random_shape(rng, second)
     pose = ca.SX.sym("pose", 6)
-    value = hull_distance(moved(p, pose), ca.SX(ca.DM(q.T)), SMOOTHING)
+    value = hull_distance(core(moved(p, pose)), core(ca.SX(ca.DM(q.T))), SMOOTHING)
     hessian, gradient = ca.hessian(value, pose)
     function = ca.Function("f", [pose], [value, gradient, hessian])
     step, compared = 1e-6, 0
@@ -151,7 +162,7 @@ def test_first_and_second_derivatives_are_those_of_differences(first, second):
 
 def test_derivatives_are_finite_where_boxes_lie_in_line_touch_and_coincide():
     pose = ca.SX.sym("pose", 6)
-    value = hull_distance(moved(UNIT, pose), ca.SX(ca.DM(UNIT.T)), SMOOTHING)
+    value = hull_distance(core(moved(UNIT, pose)), core(ca.SX(ca.DM(UNIT.T))), SMOOTHING)
     function = ca.Function("f", [pose], [value, *ca.hessian(value, pose)[::-1]])
     for place in ([0, 0, 1.5], [0, 0, 1.0], [0, 0, 0.5], [0, 0, 0], [1, 1, 1], [2, 2, 0], [1e-9, 0, 0]):
         for part in function([0, 0, 0, *place]):
