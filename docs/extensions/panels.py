@@ -12,8 +12,10 @@ MARGIN = 6  # pixels
 # Edges of the panel that tells most, left, top, right and bottom, over the sides of the picture; roughly, as pictures
 # drawn again differ a little.
 PANELS = {
+    "arms.bin_pick": (0.08, 0.10, 0.52, 0.80),
     "arms.motor_arm": (0.00, 0.00, 0.46, 0.92),
     "arms.point_to_point": (0.00, 0.00, 0.50, 0.49),
+    "arms.round_a_box": (0.08, 0.05, 0.52, 0.80),
     "arms.spring_pendulum": (0.00, 0.00, 0.50, 0.90),
     "arms.starts": (0.00, 0.00, 1.00, 0.50),
     "classics.optima": (0.00, 0.00, 1.00, 0.47),
