@@ -27,8 +27,8 @@ from colloc.support.display import Table
 PICTURES = Path(__file__).parent / "gallery" / "pictures"
 PLAYERS = Path(__file__).parent / "static" / "players"
 PLAYED = {
-    "arms.bin_pick", "arms.round_a_box", "arms.spring_pendulum", "classics.swing_up", "closed_chains.five_bar", "closed_chains.rower", "jumping.jump",
-    "running.run", "walking.gait",
+    "arms.bin_pick", "arms.round_a_box", "arms.spring_pendulum", "classics.swing_up", "closed_chains.five_bar",
+    "closed_chains.rower", "jumping.jump", "running.run", "walking.gait",
 }  # fmt: skip
 WIDTH, COLOURS = 1100, 256
 
