@@ -13,7 +13,7 @@ from colloc.model.distance import hull_distance
 from colloc.model.kinematics import frames
 from colloc.model.shapes import SHAPES, Shape
 from colloc.model.tree import Model
-from colloc.support.checks import InputError, as_tuple, finite_array, instance, mapping, spelt, unknown_name
+from colloc.support.checks import InputError, as_tuple, finite_array, instance, mapping, spelt, text, unknown_name
 
 _TOUCHING = 1e-4  # m, the smoothing of distances that tell what touches
 
@@ -106,6 +106,7 @@ def _rows(model: Model, postures: Mapping[str, Any] | None) -> list[np.ndarray]:
     """Zero and the named postures, each shape (n_q,)."""
     rows = [model.neutral]
     for name, posture in mapping("postures", postures).items():
+        text("name of a posture", name)
         if not isinstance(posture, Mapping):
             rows.append(finite_array(f"posture {name!r}", posture, (model.n_q,)))
             continue

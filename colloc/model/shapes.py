@@ -95,7 +95,7 @@ class Shape(Portable, ABC):
     def _check(self, kind: str) -> None:
         if self.body is not None:
             text(f"body of a {kind}", self.body)
-        if self.name != "":
+        if not (isinstance(self.name, str) and self.name == ""):
             text(f"name of a {kind}", self.name)
 
     def _set(self, kind: str, name: str, shape: tuple[int, int]) -> ca.SX:
@@ -105,8 +105,8 @@ class Shape(Portable, ABC):
         return value
 
     def _shown(self, kind: str, *parts: str) -> str:
-        where = self.label if self.name == "" else f"{self.body or 'world'}"
-        return f"{kind}({f'{self.name!r} ' if self.name else ''}on {where}, {', '.join(parts)})"
+        called = f"{self.name!r} " if self.name else ""
+        return f"{kind}({called}on {self.body or 'world'}, {', '.join(parts)})"
 
 
 def _not_negative(what: str, value: ca.SX) -> None:

@@ -178,7 +178,7 @@ def apart(
     for shape in (a, b):
         instance("shape", shape, Shape, SHAPES)
     least = finite_number("by", by)
-    label = name or f"distance of {a.label} and {b.label}"
+    label = f"distance of {a.label} and {b.label}" if name is None else text("apart name", name)
     distance = partial(_distance, a=a, b=b, smoothing=finite_number("smoothing", smoothing, positive=True))
     clearance = path(distance, lower=least, during=during, scale=_CLEARANCE, unit="m", name=label)
     return replace(clearance, shapes=(a, b))

@@ -27,6 +27,14 @@ def model() -> co.Model:
 
 
 @cache
+def mesh() -> Path:
+    """A tetrahedron in a file."""
+    path = FOLDER / "tetrahedron.obj"
+    path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n")
+    return path
+
+
+@cache
 def problem() -> co.Problem:
     """A swing in a given time; the signal, which burns fuel, and the parameter cost what they add to the torques."""
     push, weight = co.Unknown("push"), co.Parameter("weight", 1.0)
@@ -231,6 +239,13 @@ OWN = {
     "co.optimality.explain": {"solution": "failed()", "relax": "'tau bounds'"}, "co.optimality.Explanation.relaxed": {"share": "1.0"},
     "co.plot.map": {"table": "swept()", "x": "'weight'", "y": "'weight'"}, "co.sweeps.Sweep.solution": {"row": "0"},
     "co.problem.Instant.distance": {"a": "co.Capsule('shoulder', (0, 0, 0), (0.1, 0, 0), 0.05)", "b": "co.Capsule(None, (0, 0, 0), (0, 0, 1), 0.1)"},
+    "co.apart": {"a": "co.Capsule('shoulder', (0, 0, 0), (0.1, 0, 0), 0.05)", "b": "co.model.Box(None, (1, 1, 1))"},
+    "co.Capsule": {"end": "(0.1, 0, 0)", "radius": "0.1"}, "co.model.Box": {"size": "(0.1, 0.2, 0.3)"},
+    "co.model.ConvexHull": {"points": "[(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]"},
+    "co.model.hull_around": {"points": "np.eye(3)"},
+    "co.model.avoidance_pairs": {"shapes": "[co.model.Box('elbow', (0.1, 0.1, 0.1)), co.model.Box(None, (1, 1, 1))]", "postures": "{'home': {'elbow': 0.5}}"},
+    "co.formats.collision_shapes": {"reading": "co.formats.Reading(model(), shapes=(co.formats.LinkShape('elbow', 'collision', 'box', np.eye(4), {'size': '1 1 1'}),))"},
+    "co.formats.mesh_vertices": {"path": "mesh()"},
     "co.multistart": {"curve": "co.BSpline(3)", "starts": "2"}, "co.refinement.tie_break": {"cost": "co.integral(lambda now: ca.sumsqr(now.qd))"},
     "co.track": {"times": "np.linspace(0, 1, 9)", "values": "np.zeros(9)", "of": "lambda now: now.q[0]",
         "weight": "1.0", "deviation": "0.1", "degree": "3", "pieces": "None"},

@@ -61,12 +61,22 @@ def least_in_coal(solution: co.Solution, pairs: Any) -> np.ndarray:
         (shape, place), (other, standing) = in_coal(a), in_coal(b)
         still = fcl.Transform3s(standing[:3, :3], standing[:3, 3])
         moved = frames[a.body] @ place
-        far = [
-            fcl.distance(shape, fcl.Transform3s(T[:3, :3], T[:3, 3]), other, still, request, fcl.DistanceResult())
-            for T in moved
-        ]
-        least.append(min(far))
+        # No two shapes are closer than the balls around them: only where these are is it worth a look.
+        bound = np.linalg.norm(moved[:, :3, 3] - standing[:3, 3], axis=1) - reach(a) - reach(b)
+        nearest = np.inf
+        for k in np.argsort(bound):
+            if bound[k] > nearest:
+                break
+            T = fcl.Transform3s(moved[k, :3, :3], moved[k, :3, 3])
+            nearest = min(nearest, fcl.distance(shape, T, other, still, request, fcl.DistanceResult()))
+        least.append(nearest)
     return np.array(least)
+
+
+def reach(shape: co.model.Shape) -> float:
+    """Radius of the ball around a shape."""
+    corners = np.array(ca.DM(shape.corners))
+    return float(np.linalg.norm(corners - corners.mean(axis=1, keepdims=True), axis=0).max() + ca.DM(shape.rounding))
 
 
 @pytest.mark.parametrize("study", [round_a_box, bin_pick])
