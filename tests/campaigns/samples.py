@@ -240,7 +240,7 @@ OWN = {
     "co.plot.map": {"table": "swept()", "x": "'weight'", "y": "'weight'"}, "co.sweeps.Sweep.solution": {"row": "0"},
     "co.problem.Instant.distance": {"a": "co.Capsule('shoulder', (0, 0, 0), (0.1, 0, 0), 0.05)", "b": "co.Capsule(None, (0, 0, 0), (0, 0, 1), 0.1)"},
     "co.apart": {"a": "co.Capsule('shoulder', (0, 0, 0), (0.1, 0, 0), 0.05)", "b": "co.model.Box(None, (1, 1, 1))"},
-    "co.Capsule": {"end": "(0.1, 0, 0)", "radius": "0.1"}, "co.model.Box": {"size": "(0.1, 0.2, 0.3)"},
+    "co.Capsule": {"start": "(0, 0, 0)", "end": "(0.1, 0, 0)", "radius": "0.1"}, "co.model.Box": {"size": "(0.1, 0.2, 0.3)"},
     "co.model.ConvexHull": {"points": "[(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]"},
     "co.model.hull_around": {"points": "np.eye(3)"},
     "co.model.avoidance_pairs": {"shapes": "[co.model.Box('elbow', (0.1, 0.1, 0.1)), co.model.Box(None, (1, 1, 1))]", "postures": "{'home': {'elbow': 0.5}}"},
