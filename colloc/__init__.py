@@ -118,7 +118,7 @@ _PACKAGES = {
     "muscles": (
         "HUMAN_JOINTS OPENSIM PUBLISHED Cylinder Fibers LengthPolynomial MetabolicRate Muscle MuscleCurves MusclePath "
         "Muscles PassiveTorque Sphere ViaPoint activation_rate activation_rows fit_lengths "
-        "from_file path_lengths"
+        "fit_samples from_file path_lengths"
     ),
     "optimality": (
         "ActiveLimit Arc Arcs Certificate Costates Derivative Explanation Relaxation Sensitivity arcs certify costates "

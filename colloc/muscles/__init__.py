@@ -15,11 +15,11 @@ from colloc.muscles.muscle import Muscle
 from colloc.muscles.muscles import Muscles, path_lengths
 from colloc.muscles.passive_torque import HUMAN_JOINTS, PassiveTorque
 from colloc.muscles.path import MusclePath, ViaPoint
-from colloc.muscles.polynomial import LengthPolynomial, fit_lengths
+from colloc.muscles.polynomial import LengthPolynomial, fit_lengths, fit_samples
 from colloc.muscles.wrapping import Cylinder, Sphere
 
 __all__ = [
     "HUMAN_JOINTS", "OPENSIM", "PUBLISHED", "Cylinder", "Fibers", "LengthPolynomial", "MetabolicRate", "Muscle",
     "MuscleCurves", "MusclePath", "Muscles", "PassiveTorque", "Sphere", "ViaPoint", "activation_rate",
-    "activation_rows", "fit_lengths", "from_file", "path_lengths",
+    "activation_rows", "fit_lengths", "fit_samples", "from_file", "path_lengths",
 ]  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from math import prod
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -18,14 +19,18 @@ from colloc.support.checks import (
     InputError,
     as_tuple,
     count,
+    finite_array,
     finite_number,
     interval,
     mapping,
     pair,
     spelt,
+    text,
     unknown_name,
 )
 from colloc.support.pickling import Portable
+
+_FEWEST = 10  # postures
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +142,7 @@ def fit_lengths(
     length_tolerance = finite_number("length_tolerance", length_tolerance, positive=True)
     moment_arm_tolerance = finite_number("moment_arm_tolerance", moment_arm_tolerance, positive=True)
     count("max_degree", max_degree, at_least=1, at_most=12)
-    count("postures", postures, at_least=10)
+    count("postures", postures, at_least=_FEWEST)
     lower, upper = _ranges(model, ranges)
     shares = np.random.default_rng(seed).uniform(-1.0, 1.0, size=(2 * postures, model.n_q))
     fitted = []
@@ -155,8 +160,73 @@ def fit_lengths(
         values = ca.Function("length", [q], [ca.vertcat(length, slopes[crossed].T)]).map(len(x))(posture.T).full().T
         values[:, 1:] *= half  # by x, as the polynomial is
         joints = tuple(model.joint_names[k] for k in crossed)
-        fitted.append(replace(muscle, path=_fit(muscle.name, joints, x, values, scales, tolerances, max_degree)))
+        fitted.append(
+            replace(muscle, path=_fit(f"muscle {muscle.name!r}", joints, x, values, scales, tolerances, max_degree))
+        )
     return fitted
+
+
+@spelt
+def fit_samples(
+    joints: Sequence[str],
+    q: Any,
+    lengths: Any,
+    moment_arms: Any,
+    *,
+    length_tolerance: float = 1e-3,
+    moment_arm_tolerance: float = 1e-3,
+    max_degree: int = 9,
+) -> LengthPolynomial:
+    """A length known at some postures alone, as a polynomial: of a muscle that wraps in another program, or measured.
+
+    Fitted to the first half of the postures as `fit_lengths` does; the errors are those at the second half.
+
+    Parameters
+    ----------
+    joints : sequence of str
+        That the muscle crosses.
+    q : ndarray, shape (N, joints) [rad, m]
+        Random postures: the polynomial holds in the box that they fill.
+    lengths : ndarray, shape (N,) [m]
+    moment_arms : ndarray, shape (N, joints) [m]
+        Positive where the muscle pulls towards larger coordinates: the derivatives of the length, negated.
+    length_tolerance, moment_arm_tolerance : float [m]
+        Root mean squares over the postures, of every moment arm.
+    max_degree : int
+
+    Returns
+    -------
+    LengthPolynomial
+        The `path` of a `Muscle`.
+
+    Raises
+    ------
+    InputError
+        For a length whose errors stay above the tolerances.
+
+    Examples
+    --------
+    >>> q = np.random.default_rng(0).uniform(0.0, 2.0, (200, 1))
+    >>> path = co.muscles.fit_samples(["elbow"], q, 0.3 - 0.02 * np.sin(q[:, 0]), 0.02 * np.cos(q))
+    >>> path.joints, path.moment_arm_error < 1e-3
+    (('elbow',), True)
+    """
+    joints = tuple(text(f"joints[{k}]", joint) for k, joint in enumerate(as_tuple("joints", joints)))
+    length_tolerance = finite_number("length_tolerance", length_tolerance, positive=True)
+    moment_arm_tolerance = finite_number("moment_arm_tolerance", moment_arm_tolerance, positive=True)
+    count("max_degree", max_degree, at_least=1, at_most=12)
+    q = finite_array("q", q, (None, len(joints)))
+    lengths = finite_array("lengths", lengths, (len(q),))
+    moment_arms = finite_array("moment_arms", moment_arms, q.shape)
+    if len(q) < _FEWEST:
+        raise InputError(f"a length is fitted to {_FEWEST} postures or more, got {len(q)}")
+    lower, upper = q.min(axis=0), q.max(axis=0)
+    for joint in (joint for joint, same in zip(joints, lower == upper, strict=True) if same):
+        raise InputError(f"{joint!r} must move in q, got the same coordinate in all postures")
+    middle, half = (upper + lower) / 2, (upper - lower) / 2
+    values = np.column_stack([lengths, -moment_arms * half])
+    tolerances = np.array([length_tolerance, *np.full(len(joints), moment_arm_tolerance)])
+    return _fit("a muscle", joints, (q - middle) / half, values, (middle, half), tolerances, max_degree)
 
 
 def _ranges(model: Model, ranges: Mapping[str, tuple[float, float]] | None) -> tuple[np.ndarray, np.ndarray]:
@@ -208,7 +278,7 @@ def _fit(
         length_error, arm_error = float(errors[0]), float(errors[1:].max(initial=0.0))
         return LengthPolynomial(joints, powers[kept], coefficients, middle, half, length_error, arm_error)
     raise InputError(
-        f"the length of muscle {name!r} is no polynomial of degree {max_degree} to {tolerances[0]:g} m and its moment "
+        f"the length of {name} is no polynomial of degree {max_degree} to {tolerances[0]:g} m and its moment "
         f"arms to {tolerances[1]:g} m: errors of {errors[0]:.2g} m and {errors[1:].max():.2g} m; allow more, or narrow "
         f"the ranges of {', '.join(joints)}"
     )

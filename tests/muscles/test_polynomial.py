@@ -68,3 +68,41 @@ def test_misuse():
         co.muscles.fit_lengths(MODEL, [two_joint()], {"knee": (0.0, 2.0)})
     with pytest.raises(co.InputError, match="is no polynomial of degree 2 to 1e-06 m"):
         co.muscles.fit_lengths(MODEL, [two_joint()], RANGES, length_tolerance=1e-6, max_degree=2)
+
+
+def test_samples_of_a_length_give_what_the_path_gives():
+    """A table that another program might have made, against the polynomial fitted to the path itself."""
+    original = two_joint()
+    q, rng = ca.SX.sym("q", 2), np.random.default_rng(3)
+    length = co.muscles.path_lengths(MODEL, [original], q)
+    postures = np.array(list(RANGES.values())).T
+    samples = rng.uniform(*postures, (600, 2))
+    table = ca.Function("f", [q], [ca.vertcat(length, -ca.jacobian(length, q).T)]).map(600)(samples.T).full()
+    fitted = co.muscles.fit_samples(["shoulder", "elbow"], samples, table[0], table[1:].T)
+    [expected] = co.muscles.fit_lengths(MODEL, [original], RANGES)
+    assert max(fitted.length_error, fitted.moment_arm_error) < 1e-3
+    now = symbolic_instant(MODEL)
+    both = ca.Function("both", [now.q], [ca.vertcat(fitted(now), expected.path(now))])
+    other = rng.uniform(*postures, (100, 2))
+    values = both.map(100)(other.T).full()
+    np.testing.assert_allclose(values[0], values[1], atol=4e-3)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"q": np.zeros((20, 1))}, "'elbow' must move in q"),
+        (
+            {"q": np.zeros((4, 1)), "lengths": np.zeros(4), "moment_arms": np.zeros((4, 1))},
+            "10 postures or more, got 4",
+        ),
+        ({"lengths": np.zeros(19)}, "lengths must"),
+        ({"joints": "elbow"}, "joints must"),
+        ({"lengths": np.random.default_rng(0).random(20)}, "is no polynomial"),
+    ],
+)
+def test_samples_that_are_none_are_refused(changes: dict[str, Any], message: str):
+    q = np.linspace(0.0, 1.0, 20)[:, None]
+    arguments = {"joints": ["elbow"], "q": q, "lengths": 0.2 - 0.01 * q[:, 0], "moment_arms": np.full((20, 1), 0.01)}
+    with pytest.raises(co.InputError, match=message):
+        co.muscles.fit_samples(**(arguments | changes))
