@@ -182,10 +182,11 @@ class CostGap:
 
 def _richer(nlp: NLP) -> Transcription:
     """Twice the intervals, of the highest degree of a curve, with accelerations that may jump unless they must not."""
-    basis, smooth = nlp.grid.basis, nlp.problem.needs_rates
-    degree = max(4 if smooth else 3, basis.degree)
+    basis = nlp.grid.basis
     breakpoints = split(basis.breakpoints, np.full(basis.intervals, PIECES))
-    return BSpline(breakpoints=breakpoints, degree=degree, continuity=2 if smooth else 1, nodes="collocation")
+    if nlp.problem.needs_rates:  # limits on jerk at Gauss points alone are passed between them
+        return BSpline(breakpoints=breakpoints, degree=max(4, basis.degree), continuity=2)
+    return BSpline(breakpoints=breakpoints, degree=max(3, basis.degree), continuity=1, nodes="collocation")
 
 
 def _embedded(nlp: NLP, x: np.ndarray, richer: NLP) -> np.ndarray:

@@ -76,14 +76,14 @@ def test_samples_of_a_length_give_what_the_path_gives():
     q, rng = ca.SX.sym("q", 2), np.random.default_rng(3)
     length = co.muscles.path_lengths(MODEL, [original], q)
     postures = np.array(list(RANGES.values())).T
-    samples = rng.uniform(*postures, (600, 2))
+    samples = rng.uniform(postures[0], postures[1], (600, 2))
     table = ca.Function("f", [q], [ca.vertcat(length, -ca.jacobian(length, q).T)]).map(600)(samples.T).full()
     fitted = co.muscles.fit_samples(["shoulder", "elbow"], samples, table[0], table[1:].T)
     [expected] = co.muscles.fit_lengths(MODEL, [original], RANGES)
     assert max(fitted.length_error, fitted.moment_arm_error) < 1e-3
     now = symbolic_instant(MODEL)
     both = ca.Function("both", [now.q], [ca.vertcat(fitted(now), expected.path(now))])
-    other = rng.uniform(*postures, (100, 2))
+    other = rng.uniform(postures[0], postures[1], (100, 2))
     values = both.map(100)(other.T).full()
     np.testing.assert_allclose(values[0], values[1], atol=4e-3)
 
