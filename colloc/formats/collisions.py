@@ -57,7 +57,7 @@ def collision_shapes(reading: Reading, *, most: int = 24) -> tuple[Shape, ...]:
     >>> co.formats.collision_shapes(co.formats.from_urdf("gate.urdf"))
     (Box('bar' on bar, (3, 0.1, 0.1) m at (1.5, 0, 0)),)
     """
-    instance("reading", reading, Reading)
+    instance("reading", reading, Reading, "from_urdf or from_mjcf makes one of a file")
     count("most", most, at_least=4)
     colliding = [shape for shape in reading.shapes if shape.role == "collision"]
     number: dict[str | None, int] = {}

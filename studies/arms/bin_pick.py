@@ -8,15 +8,14 @@ four postures in a row: in the shelf, before it, before the other and in it.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import numpy as np
 
 import colloc as co
 from colloc.models.puma560 import puma560
-from colloc.studies.arms.obstacles import FOREARM, HAND, distances, draw, least_effort
-from colloc.studies.reporting import Row, arguments, finish, table
+from colloc.studies.arms.obstacles import FOREARM, HAND, compare, least_effort
+from colloc.studies.reporting import arguments, finish
 
 DURATION = 1.5  # s
 TURNED = np.radians(55.0)  # from the x axis to either shelf
@@ -73,25 +72,7 @@ def solved(*, quick: bool = False) -> tuple[co.Solution, co.Solution]:
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
     args = arguments("arms.bin_pick", __doc__, argv)
-    begin = time.perf_counter()
-    free, solution = solved(quick=args.quick)
-    seconds = time.perf_counter() - begin
-    numbers = {
-        "effort.ratio": solution.cost / free.cost,
-        "clearance": float(distances(solution, PAIRS)[1].min()),
-        "clearance.without": float(distances(free, PAIRS)[1].min()),
-        "error.bounds": solution.error["bounds"].total,
-        "pairs": float(len(KEPT_APART)),
-        "seconds": seconds,
-    }
-    rows = [
-        Row("effort over that without shelves", numbers["effort.ratio"]),
-        Row("least distance at 20,001 times [m]", numbers["clearance"], 0.01, "asked for"),
-        Row("least distance of the motion without them [m]", numbers["clearance.without"]),
-        Row("seconds", seconds),
-    ]
-    print(table(args.question, rows))
-    draw(solution, PAIRS, args.figure)
+    numbers, solution = compare(args, solved, KEPT_APART, PAIRS, "the shelves")
     return finish(args, numbers, solution)
 
 

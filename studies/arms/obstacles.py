@@ -6,7 +6,9 @@ within a centimetre or two; the pedestal, which no link of these motions comes n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import argparse
+import time
+from collections.abc import Callable, Sequence
 
 import casadi as ca
 import numpy as np
@@ -16,6 +18,7 @@ import colloc as co
 from colloc.plot.figure import new_figure
 from colloc.plot.motion import draw_motion
 from colloc.plot.style import INK, PALETTE, dress, legend_below, styled
+from colloc.studies.reporting import Row, table
 
 Pairs = Sequence[tuple[co.model.Shape, co.model.Shape]]
 
@@ -64,3 +67,33 @@ def draw(solution: co.Solution, pairs: Pairs, file: str) -> None:
     draw_distances(ax, solution, pairs)
     legend_below(figure, [*handles, *ax.get_legend_handles_labels()[0]])
     co.plot.save_figure(figure, file)
+
+
+def compare(
+    args: argparse.Namespace,
+    solved: Callable[..., tuple[co.Solution, co.Solution]],
+    kept: Pairs,
+    pairs: Pairs,
+    obstacles: str,
+) -> tuple[dict[str, float], co.Solution]:
+    """Numbers of the way round, beside the motion without obstacles, and the way; not all pairs need be kept apart."""
+    begin = time.perf_counter()
+    free, solution = solved(quick=args.quick)
+    seconds = time.perf_counter() - begin
+    numbers = {
+        "effort.ratio": solution.cost / free.cost,
+        "clearance": float(distances(solution, pairs)[1].min()),
+        "clearance.without": float(distances(free, pairs)[1].min()),
+        "error.bounds": solution.error["bounds"].total,
+        "pairs": float(len(kept)),
+        "seconds": seconds,
+    }
+    rows = [
+        Row(f"effort over that without {obstacles}", numbers["effort.ratio"]),
+        Row(f"least distance at {TIMES:,} times [m]", numbers["clearance"], CLEAR, "asked for"),
+        Row(f"least distance of the motion without {obstacles} [m]", numbers["clearance.without"]),
+        Row("seconds", seconds),
+    ]
+    print(table(args.question, rows))
+    draw(solution, pairs, args.figure)
+    return numbers, solution

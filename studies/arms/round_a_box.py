@@ -8,15 +8,14 @@ straight line, which leads deep through the box, it ends inside: there no small 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import numpy as np
 
 import colloc as co
 from colloc.models.puma560 import puma560
-from colloc.studies.arms.obstacles import FOREARM, HAND, UPPER_ARM, distances, draw, least_effort
-from colloc.studies.reporting import Row, arguments, finish, table
+from colloc.studies.arms.obstacles import FOREARM, HAND, UPPER_ARM, compare, least_effort
+from colloc.studies.reporting import arguments, finish
 
 BOX = co.model.Box(None, (0.4, 0.24, 0.9), co.placement((0.55, 0.0, -0.15)), name="box")
 PAIRS = [(link, BOX) for link in (UPPER_ARM, FOREARM, HAND)]
@@ -50,24 +49,7 @@ def solved(*, quick: bool = False) -> tuple[co.Solution, co.Solution]:
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
     args = arguments("arms.round_a_box", __doc__, argv)
-    begin = time.perf_counter()
-    free, solution = solved(quick=args.quick)
-    seconds = time.perf_counter() - begin
-    numbers = {
-        "effort.ratio": solution.cost / free.cost,
-        "clearance": float(distances(solution, PAIRS)[1].min()),
-        "clearance.without": float(distances(free, PAIRS)[1].min()),
-        "error.bounds": solution.error["bounds"].total,
-        "seconds": seconds,
-    }
-    rows = [
-        Row("effort over that without the box", numbers["effort.ratio"]),
-        Row("least distance at 20,001 times [m]", numbers["clearance"], 0.01, "asked for"),
-        Row("least distance of the motion without it [m]", numbers["clearance.without"]),
-        Row("seconds", seconds),
-    ]
-    print(table(args.question, rows))
-    draw(solution, PAIRS, args.figure)
+    numbers, solution = compare(args, solved, PAIRS, PAIRS, "the box")
     return finish(args, numbers, solution)
 
 
