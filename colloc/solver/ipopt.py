@@ -11,7 +11,13 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.solver.linear_solvers import OURS, check_linear_solver, in_terms_of_ipopt, on_one_thread
+from colloc.solver.linear_solvers import (
+    OURS,
+    check_linear_solver,
+    default_linear_solver,
+    in_terms_of_ipopt,
+    on_one_thread,
+)
 from colloc.solver.monitor import Interruptible, IterationCallback
 from colloc.solver.nlpsol import Nlpsol
 from colloc.solver.progress import Tell
@@ -151,8 +157,9 @@ class Ipopt:
         EXACT, GAUSS_NEWTON or LIMITED_MEMORY.
     **options
         IPOPT's own options by name, on top of the library's defaults: ``max_iter=500``, ``tol=1e-10``,
-        ``linear_solver="ma57"``. With a ``mu_strategy`` of its own there is no second try. Beside IPOPT's there is
-        ``linear_solver="multifrontal"``, the library's own; where it ends without a step, MUMPS tries.
+        ``linear_solver="ma57"``. With a ``mu_strategy`` of its own there is no second try. From a thousand variables
+        and rows on ``linear_solver`` is by default "multifrontal", the library's own, unless nothing may be compiled;
+        where it ends without a step, and in smaller programs, "mumps".
 
     Raises
     ------
@@ -194,7 +201,8 @@ class Ipopt:
         limited_memory, warm = self.hessian is Hessian.LIMITED_MEMORY, start.multipliers is not None
         defaults = _DEFAULTS | (_LIMITED_MEMORY if limited_memory else {})
         special = _WARM if warm else _NEAR if start.near_optimum and not limited_memory else {}
-        options = defaults | special | dict(self.options)
+        linear_solver = {"linear_solver": default_linear_solver(nlp.n_x + nlp.n_g, nlp.compile)}
+        options = defaults | special | linear_solver | dict(self.options)
         trusted = start.bounds is not None
 
         def run(options: dict[str, Any], strategy: str) -> Outcome:
@@ -216,7 +224,7 @@ class Ipopt:
         left = _left(options, outcome)
         if outcome.status in (Status.SOLVED, Status.INTERRUPTED) or outcome.iterations == 0 or min(left.values()) <= 0:
             return outcome
-        return _better(outcome, run(defaults | dict(self.options) | left, second))
+        return _better(outcome, run(defaults | linear_solver | dict(self.options) | left, second))
 
     def _run(
         self, scaled: ScaledNLP, options: dict[str, Any], start: Start, parameters: np.ndarray, tell: Tell | None

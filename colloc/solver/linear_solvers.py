@@ -24,6 +24,8 @@ from colloc.support.checks import InputError, quoted, warn
 OURS = "multifrontal"
 NAMES = ("mumps", "spral", "ma27", "ma57", "ma77", "ma86", "ma97", "pardiso")
 _RARE = ("pardisomkl", "wsmp")  # asked for one of these, an IPOPT that does not know it prints a page
+# Variables and rows from which on an iteration is mostly linear algebra, of which ours takes a half to a tenth.
+_LARGE = 1000
 _LIBRARIES = ("hsllib", "pardisolib")  # IPOPT's options that name libraries
 # Ours orders by minimum degree and has no scaling. Rows that differ in size by nine decades, as where much is added to
 # the Hessian, have no pivot by a stricter threshold, and columns that wait for one make fronts twenty times as dear;
@@ -50,6 +52,30 @@ def check_linear_solver(options: Mapping[str, Any]) -> None:
     raise InputError(f"linear_solver must be one that this IPOPT can load ({legal}), got {quoted(name)}{hint}")
 
 
+def default_linear_solver(size: int, compile: bool | Compile | None) -> str:
+    """Our own for programs that are large enough to gain by it, where anything may be compiled; else MUMPS.
+
+    Parameters
+    ----------
+    size : int
+        Variables and rows.
+    compile : bool, Compile or None
+        As in `solve`.
+    """
+    return OURS if size >= _LARGE and compile is not False and _is_built() else "mumps"
+
+
+@cache
+def _is_built() -> bool:
+    """Whether our own is compiled, now or before."""
+    try:
+        kernels.build_source(source(), Compile())
+    except CompileError:
+        return False
+    return True
+
+
+@cache
 def source() -> str:
     """The C file of our own."""
     return Path(__file__).with_name("multifrontal.c").read_text()
