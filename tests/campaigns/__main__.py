@@ -84,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", choices=known, default=list(known), help="some of the campaigns")
     parser.add_argument("--first", type=int, default=0, help="number of the first try of each campaign (default: 0)")
     args = parser.parse_args(argv)
-    # What a shell starts in the background ignores Ctrl-C, and so would every campaign of interrupts.
+    # What a shell starts in the background ignores Ctrl-C, and so would the campaign of interrupted calls.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     root = Path(__file__).parents[2]
     os.chdir(root)
