@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
-import os
-import platform
 import weakref
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 
-import casadi as ca
 import numpy as np
 
 from colloc.kernels.cache import find
 from colloc.kernels.kernel import CompileError, Kernel
-from colloc.kernels.library import Library, new_entry, own_code, target
+from colloc.kernels.library import Library, machine_key, new_entry, target
 from colloc.kernels.operations import vector_names
 from colloc.kernels.options import (
     Compile,
@@ -71,7 +66,7 @@ def interpret(kernels: Mapping[str, Kernel], options: Compile, *, compile: bool)
     CompileError without a library.
     """
     directory = cache_directory(options)
-    key = _key(options)
+    key = machine_key(options)
     path = _libraries.get((directory, key)) or find(directory, key)
     if path is None and not compile:
         raise CompileError(f"{directory} has no interpreter of programs")
@@ -110,23 +105,3 @@ def _compiled(directory: Path, key: str, options: Compile) -> Path:
     compiler, lanes = target(options)
     text = interpreter_source(lanes, vector_names(lanes, compiler.macros))
     return new_entry(compiler, [text], directory, key)
-
-
-def _key(options: Compile) -> str:
-    """Hash of all that the library depends on; no compiler is asked, as that takes longer than a small problem."""
-    if os.name != "posix":
-        raise CompileError(f"kernels are compiled on POSIX systems only, not on {os.name!r}")
-    command = compiler_command(options)
-    status = os.stat(command[0])
-    parts = (ca.CasadiMeta.version(), own_code(), command, status.st_size, status.st_mtime_ns, options.lanes, _cpu())
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
-
-
-@cache
-def _cpu() -> str:
-    """What tells the instructions of this CPU from those of others that share a cache."""
-    with suppress(OSError):
-        with open("/proc/cpuinfo") as file:
-            lines = file.read(2**14).splitlines()
-        return "\n".join(line for line in lines if line.startswith(("flags", "Features", "CPU part")))
-    return f"{platform.machine()} {platform.processor()}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import platform
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -148,9 +149,8 @@ def build(kernels: Mapping[str, Kernel], options: Compile) -> Library:
 
 def build_source(text: str, options: Compile) -> Path:
     """The library of one C file, compiled or from the cache; CompileError as from `build`."""
-    compiler, _ = target(options)
-    directory, key = cache_directory(options), hashlib.sha256(repr((compiler.identity, text)).encode()).hexdigest()[:32]
-    return find(directory, key) or new_entry(compiler, [text], directory, key)
+    directory, key = cache_directory(options), machine_key(options, text)
+    return find(directory, key) or new_entry(target(options)[0], [text], directory, key)
 
 
 def new_entry(compiler: Compiler, texts: Sequence[str], directory: Path, key: str) -> Path:
@@ -194,6 +194,30 @@ def _key(kernels: Mapping[str, Kernel], compiler: Compiler, lanes: int) -> str:
     for kernel in kernels.values():
         hashed.update(kernel.digest)
     return hashed.hexdigest()[:32]
+
+
+def machine_key(options: Compile, text: str = "") -> str:
+    """Hash of all that a library of fixed C code, and of some text, depends on.
+
+    No compiler is asked, as that takes longer than a small problem.
+    """
+    if os.name != "posix":
+        raise CompileError(f"kernels are compiled on POSIX systems only, not on {os.name!r}")
+    command = compiler_command(options)
+    status = os.stat(command[0])
+    compiler = command, status.st_size, status.st_mtime_ns
+    parts = ca.CasadiMeta.version(), own_code(), compiler, options.lanes, _cpu(), text
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
+
+
+@cache
+def _cpu() -> str:
+    """What tells the instructions of this CPU from those of others that share a cache."""
+    with suppress(OSError):
+        with open("/proc/cpuinfo") as file:
+            lines = file.read(2**14).splitlines()
+        return "\n".join(line for line in lines if line.startswith(("flags", "Features", "CPU part")))
+    return f"{platform.machine()} {platform.processor()}"
 
 
 @cache

@@ -12,7 +12,7 @@ from colloc.model import Model
 from colloc.problem import Cost, Free, Instant, Problem, final, initial, integral
 from colloc.problem import duration as time
 from colloc.support.checks import InputError, finite_array, instance, spelt
-from colloc.transcription.time_optimal_line import TimeOptimalLine, time_optimal_line
+from colloc.transcription.time_optimal_line import TimeOptimalLine, share_lines, time_optimal_line
 
 # Joints that do not limit the time of a time-optimal motion are free to chatter. Squared accelerations at this weight
 # settle them; on industrial arms it lengthens motions by 0 to 0.03 %.
@@ -84,7 +84,9 @@ def point_to_point(
         minimize = _smoothness(model, squares)
         if isinstance(duration, Free) and duration.lower < duration.upper:
             minimize = time() + _TIE_BREAK * minimize
-    return replace(problem, duration=duration, minimize=minimize)
+    move = replace(problem, duration=duration, minimize=minimize)
+    share_lines(move, problem)
+    return move
 
 
 def _least_time(problem: Problem, way: np.ndarray) -> float:

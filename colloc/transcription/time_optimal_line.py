@@ -115,6 +115,11 @@ def time_optimal_line(problem: Problem, start: np.ndarray, end: np.ndarray) -> T
     return lines[ends]
 
 
+def share_lines(problem: Problem, timed: Problem) -> None:
+    """Let a problem have the lines of another one, with the same mechanism and limits, that are timed already."""
+    _lines.setdefault(problem, {}).update(_lines.get(timed, {}))
+
+
 def _fastest(problem: Problem, start: np.ndarray, end: np.ndarray) -> TimeOptimalLine | Untimed:
     along = end - start
     if not along.any():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ import pytest
 import colloc as co
 from colloc.models.puma560 import puma560
 from colloc.problem import EndState
-from colloc.transcription import TimeOptimalLine, time_optimal_line
+from colloc.transcription import TimeOptimalLine, default_curves, time_optimal_line
 
 FAST = co.Limits(position=(-3.0, 3.0), velocity=(-2.0, 2.0), torque=(-40.0, 40.0))
 ROD = {"mass": 1.0, "com": (-0.5, 0, 0), "inertia": (0, 1 / 12, 1 / 12)}
@@ -158,3 +160,10 @@ def test_with_a_duration_the_line_may_be_impossible():
     """A swing-up has no straight line, but a problem."""
     problem = co.transcription.point_to_point(arm(WEAK), (-np.pi / 2, 0), (np.pi / 2, 0), duration=co.Free(0.5, 10.0))
     assert problem.horizon.upper == 10.0
+
+
+def test_the_line_of_a_motion_is_timed_once(monkeypatch):
+    move = co.transcription.point_to_point(arm(), (0.0, -2.0), (1.0, -1.0))
+    module = import_module("colloc.transcription.time_optimal_line")
+    monkeypatch.setattr(module, "_timed", lambda *_: pytest.fail("timed again"))
+    assert default_curves(move)[""].breakpoints is not None  # a mesh that suits the line
