@@ -45,15 +45,15 @@ def throw() -> co.Problem:
 
 
 @pytest.mark.parametrize(
-    ("problem", "best"),
-    [(throw(), -19.64), (spong(), 175.286), (three_links().problem, 0.63), (willigenburg(), 1.2245), (kelly(), 57.96)],
+    ("problem", "most"),
+    [(throw(), -19.64), (spong(), 175.3), (three_links().problem, 0.63), (willigenburg(), 1.2245), (kelly(), 57.96)],
     ids=["throw", "acrobot", "three links", "two bars", "cart and pole"],
 )
-def test_the_plain_call_leaves_a_bad_valley(problem: co.Problem, best: float):
+def test_the_plain_call_leaves_a_bad_valley(problem: co.Problem, most: float):
     """From the straight line alone three links end at 0.742, the cart and pole at 58.808."""
     solution = co.solve(problem, compile=False)
     assert solution.status is co.solver.Status.SOLVED
-    assert solution.cost <= best + 1e-3 * abs(best)  # what the call promises
+    assert solution.cost <= most
 
 
 def test_the_answer_is_the_same_in_every_call_and_says_where_the_starts_led():
