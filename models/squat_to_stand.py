@@ -9,9 +9,7 @@ has a patella of 0.09 kg: here it is a hinge, and only the lengths of the muscle
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from functools import cache
-from math import exp
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,11 +38,6 @@ class SquatToStand(NamedTuple):
 
     model: co.Model
     muscles: tuple[co.muscles.Muscle, ...]
-
-
-_GROWTH = 4.0 / STRAIN
-_OFFSET = exp(_GROWTH * (0.2 - 1.0))
-_PASSIVE = (_GROWTH, _OFFSET, exp(4.0) - _OFFSET)  # De Groote et al. 2016, through zero at 0.2
 
 
 @cache
@@ -94,7 +87,7 @@ def _inertia(forward: float, across: float) -> np.ndarray:
 
 def _muscle(name: str, row: dict[str, Any], points: bool) -> co.muscles.Muscle:
     path = co.muscles.MusclePath([_point(*point) for point in row["points"]]) if points else _length(row["length"])
-    passive = (1.0, 0.0, 1e9) if name == "soleus" else _PASSIVE  # none for the soleus
+    curves = co.muscles.OPENSIM.with_active(width=WIDTH).with_passive(strain=None if name == "soleus" else STRAIN)
     return co.muscles.Muscle(
         name,
         path,
@@ -104,13 +97,8 @@ def _muscle(name: str, row: dict[str, Any], points: bool) -> co.muscles.Muscle:
         row["pennation"],
         activation_time=0.010,
         deactivation_time=0.040,
-        curves=replace(co.muscles.OPENSIM, active=_widened(co.muscles.OPENSIM.active, WIDTH), passive=passive),
+        curves=curves,
     )
-
-
-def _widened(bells: Any, scale: float) -> Any:
-    """The active force at (length - 1) / scale + 1, again as bells."""
-    return tuple((b1, scale * b2 - (scale - 1), scale * b3 + (scale - 1) * b4, b4) for b1, b2, b3, b4 in bells)
 
 
 def _length(row: dict[str, Any]) -> co.muscles.LengthPolynomial:
@@ -125,6 +113,6 @@ def _point(body: str, place: list[Any]) -> co.muscles.ViaPoint:
 
     def position(now: co.problem.Instant) -> ca.SX:
         knee = now.q[now.model.joint_names.index("knee")]
-        return ca.vertcat(*(sum(c * knee**k for k, c in enumerate(axis)) for axis in place))
+        return ca.SX(ca.vertcat(*(sum(c * knee**k for k, c in enumerate(axis)) for axis in place)))
 
     return co.muscles.ViaPoint(body, position)
