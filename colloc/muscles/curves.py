@@ -8,7 +8,7 @@ lengthens.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import exp, log
+from math import exp, inf, log
 from typing import Any
 
 import casadi as ca
@@ -119,6 +119,45 @@ class MuscleCurves(Portable):
         growth, _, _, offset = self.tendon
         return force / growth - offset * ca.log((force + offset) / offset) / growth
 
+    def with_active(self, *, width: float) -> MuscleCurves:
+        """These curves with active force over a wider range of lengths, or a narrower one, about the optimal length.
+
+        Parameters
+        ----------
+        width : float
+            Of the range, 1 as it is; OpenSim's `active_force_width_scale`.
+
+        Examples
+        --------
+        >>> wide = co.muscles.OPENSIM.with_active(width=1.5)
+        >>> bool(np.isclose(wide.active_force(1.3), co.muscles.OPENSIM.active_force(1.2)))
+        True
+        """
+        width = finite_number("width of the active force", width, positive=True)
+        bells = ((b1, width * b2 + 1 - width, width * b3 + (width - 1) * b4, b4) for b1, b2, b3, b4 in self.active)
+        return replace(self, active=tuple(bells))  # at (length - 1) / width + 1
+
+    def with_passive(self, *, strain: float | None) -> MuscleCurves:
+        """These curves with a passive force that reaches the maximal isometric force at another strain.
+
+        Parameters
+        ----------
+        strain : float or None
+            Of the fiber beyond its optimal length, 0.6 of OpenSim's curves; None for no passive force.
+
+        Examples
+        --------
+        >>> round(co.muscles.OPENSIM.with_passive(strain=0.7).passive_force(1.7), 6)
+        1.0
+        >>> co.muscles.OPENSIM.with_passive(strain=None).passive_force(1.7)
+        0.0
+        """
+        if strain is None:
+            return replace(self, passive=(1.0, 0.0, inf))
+        growth = 4 / finite_number("strain of passive fibers", strain, positive=True)
+        offset = exp(growth * (_SLACK - 1))
+        return replace(self, passive=(growth, offset, exp(4.0) - offset))
+
     def with_tendon(self, *, strain: float | None = None, growth: float | None = None) -> MuscleCurves:
         """These curves with a tendon of another stiffness, whose force at slack length stays what it is.
 
@@ -149,6 +188,7 @@ class MuscleCurves(Portable):
         return replace(self, tendon=(growth, factor, center, factor * exp(growth * (1 - center)) - slack))
 
 
+_SLACK = 0.2  # length of a fiber that passively pulls no more, in OpenSim
 _ROUNDS = 30  # the first is enough where the center is 1; else each leaves a tenth of the error or less
 
 #: As published, and as predictive simulations have used it since (Falisse et al. 2019, J. R. Soc. Interface 16).

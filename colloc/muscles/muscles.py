@@ -11,7 +11,7 @@ import numpy as np
 
 from colloc.dynamics.instant import Instant
 from colloc.model import Model
-from colloc.muscles.activation import activation_rate, activation_rows
+from colloc.muscles.activation import SHARPNESS, activation_rate, activation_rows
 from colloc.muscles.fibers import Fibers, Numbers, imbalance, with_compliant_tendon, with_rigid_tendon
 from colloc.muscles.metabolics import MetabolicRate, metabolic_rate, muscle_masses
 from colloc.muscles.muscle import Muscle
@@ -65,6 +65,11 @@ class Muscles(Portable):
     joints : sequence of str, optional
         Joints whose torque the muscles account for; by default those they cross and those with a reserve or a passive
         torque.
+    sharpness : float
+        Of the change between rise and fall of explicit activation, see `activation_rate`: 10 by default, with which
+        activation rises by its own time constant and falls by its own; as published, and in OpenSim if nothing is said,
+        0.1, with which it follows the excitation either way by a mean of both, and squared excitations have smooth
+        optima. With 10 these pulse, since what rises fast and falls slowly is cheapest held up by short bursts.
 
     Attributes
     ----------
@@ -96,6 +101,7 @@ class Muscles(Portable):
     passive: Mapping[str, Callable[[Any, Any], Any]] = field(default_factory=dict)
     lower: float = 0.01
     joints: Sequence[str] | None = None
+    sharpness: float = SHARPNESS
 
     def __post_init__(self):
         instance("model", self.model, Model)
@@ -119,6 +125,7 @@ class Muscles(Portable):
         for joint, torque in self.passive.items():
             function(f"passive torque of {joint!r}", torque, "a function of coordinate and velocity", "q", "qd")
         not_negative("least activation", self.lower, at_most=0.99)
+        finite_number("sharpness", self.sharpness, positive=True)
         object.__setattr__(self, "muscles", muscles)
 
     def __repr__(self) -> str:
@@ -269,7 +276,7 @@ class Muscles(Portable):
 
     def _activation_rate(self, now: Instant) -> ca.SX:
         rise, fall = self._numbers.column("activation_time"), self._numbers.column("deactivation_time")
-        return activation_rate(now.excitation, now.activation, rise, fall)
+        return activation_rate(now.excitation, now.activation, rise, fall, self.sharpness)
 
     def _activation_rows(self, now: Instant) -> ca.SX:
         rise, fall = self._numbers.column("activation_time"), self._numbers.column("deactivation_time")

@@ -69,7 +69,29 @@ def test_a_published_tendon_of_another_stiffness():
     assert SETS[2].tendon_length(0.3) == pytest.approx(length, rel=1e-14)
 
 
+def test_an_active_force_over_a_wider_range():
+    """As OpenSim's `active_force_width_scale`, that of the length brought nearer to the optimal."""
+    lengths = np.linspace(0.4, 1.8, 29)
+    wide = co.muscles.OPENSIM.with_active(width=1.5)
+    expected = [co.muscles.OPENSIM.active_force((length - 1) / 1.5 + 1) for length in lengths]
+    np.testing.assert_allclose([wide.active_force(length) for length in lengths], expected, rtol=1e-12)
+
+
+def test_a_passive_force_of_another_strain():
+    stiff, none = (co.muscles.OPENSIM.with_passive(strain=strain) for strain in (0.4, None))
+    assert stiff.passive_force(1.4) == pytest.approx(1.0, rel=1e-14)
+    assert stiff.passive_force(0.2) == pytest.approx(0.0, abs=1e-14)
+    assert co.muscles.OPENSIM.with_passive(strain=0.6).passive == pytest.approx(co.muscles.OPENSIM.passive, rel=1e-14)
+    assert none.passive_force(1.4) == 0.0
+    length = ca.SX.sym("length")
+    assert ca.evalf(ca.substitute(ca.jacobian(none.passive_force(length), length), length, 1.4)) == 0
+
+
 def test_misuse():
+    with pytest.raises(co.InputError, match="width of the active force must be finite and positive"):
+        co.muscles.OPENSIM.with_active(width=0.0)
+    with pytest.raises(co.InputError, match="strain of passive fibers must be finite and positive"):
+        co.muscles.OPENSIM.with_passive(strain=-0.1)
     for arguments in ({}, {"strain": 0.05, "growth": 35.0}):
         with pytest.raises(co.InputError, match="strain at the maximal force or a growth"):
             co.muscles.OPENSIM.with_tendon(**arguments)

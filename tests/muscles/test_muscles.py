@@ -1,5 +1,8 @@
 """Muscles in problems: what they need, what they give along a motion, and what a reader of numbers computes anew."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -63,6 +66,26 @@ def test_the_kind_of_activation_hardly_matters_to_a_slow_motion(activation: str,
     assert solution.status is co.solver.Status.SOLVED
     assert solution.cost == pytest.approx(rigid[1].cost, rel=3e-3)
     assert solution.cost < rigid[1].cost * (1 + 1e-4) or activation == "implicit"
+
+
+@pytest.mark.parametrize("sharpness", [0.1, 50.0])
+def test_activation_follows_as_sharply_as_said(sharpness: float):
+    """De Groote et al. 2016, equations 1 and 2, in plain numbers."""
+    muscles = co.muscles.Muscles(MODEL, ARM, activation="explicit", sharpness=sharpness)
+    excitation, activation = np.array([0.9, 0.05, 0.3, 0.5]), np.array([0.2, 0.4, 0.31, 0.5])
+    now: Any = SimpleNamespace(excitation=ca.SX(excitation), activation=ca.SX(activation))
+    [state] = [unknown for unknown in muscles.unknowns if isinstance(unknown, co.State)]
+    assert state.rate is not None
+    rate = ca.evalf(ca.SX(state.rate(now)))
+    share = 0.5 + 0.5 * np.tanh(sharpness * (excitation - activation))
+    slowing = 0.5 + 1.5 * activation
+    expected = (share / (0.015 * slowing) + (1 - share) * slowing / 0.060) * (excitation - activation)
+    np.testing.assert_allclose(rate.full()[:, 0], expected, rtol=1e-12)
+
+
+def test_a_sharpness_that_is_none_is_refused():
+    with pytest.raises(co.InputError, match="sharpness must be"):
+        co.muscles.Muscles(MODEL, ARM, sharpness=0.0)
 
 
 def test_torques_are_forces_times_arms_by_plain_numbers(rigid):

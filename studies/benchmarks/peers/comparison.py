@@ -40,8 +40,8 @@ from colloc.studies.benchmarks.peers import (
     with_rockit,
     with_toppra,
 )
-from colloc.studies.benchmarks.peers.problems import Hop, problems, written
-from colloc.studies.benchmarks.peers.truth import Truth, judged, judged_hop
+from colloc.studies.benchmarks.peers.problems import Hop, problems, rises, written
+from colloc.studies.benchmarks.peers.truth import Truth, judged, judged_hop, judged_rise
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.support.display import Table
 
@@ -62,6 +62,9 @@ TOOLS: dict[str, ModuleType] = {
 MISS, OVERSTEP, DEARER = 1e-3, 5e-3, 1e-3  # what counts as the same answer
 FINEST = 4  # grids or tolerances a tool is asked for at most
 PATIENCE = 40.0  # s of a process
+PATIENT = {"rise": 400.0}  # s, in its place
+MOST = {"rise": 2}  # grids, in place of the finest
+JUDGES = {"reach": judged, "hop": judged_hop, "rise": judged_rise}
 HOPELESS = ("missing", "unfit")
 QUICK = "the two-link problems on two grids, one warm run"
 HEADER = ("", "lines", "cold s", "warm s", "iterations", "cost said", "true cost", "dearer", "off by", "said of itself")
@@ -138,19 +141,18 @@ def climbed(tool: str, module: ModuleType, work: str, problem: Mapping[str, Any]
     ----------
     tool : str
     module : module
-    work : "reach" or "hop"
+    work : "reach", "hop" or "rise"
     problem : mapping
     most : int
         Grids to be tried.
     """
     runs: list[Run] = []
-    judge = judged if work == "reach" else judged_hop
     if not hasattr(module, work):
         return [Run(tool, str(problem["name"]), 0, {"unfit": "not stated"})]
-    for grid in range(min(most, getattr(module, "FINEST", FINEST))):
-        said = asked(str(module.__file__), work, problem, grid, 0, PATIENCE)
+    for grid in range(min(most, MOST.get(work, most), getattr(module, "FINEST", FINEST))):
+        said = asked(str(module.__file__), work, problem, grid, 0, PATIENT.get(work, PATIENCE))
         answered = "cost" in said
-        runs.append(Run(tool, str(problem["name"]), grid, said, judge(problem, said) if answered else None))
+        runs.append(Run(tool, str(problem["name"]), grid, said, JUDGES[work](problem, said) if answered else None))
         if any(word in said for word in HOPELESS) or "within" in said.get("failed", ""):
             break
         before = [run for run in runs[:-1] if run.good]
@@ -174,7 +176,7 @@ def chosen(runs: Sequence[Run], best: float) -> Run:
 def measured(run: Run, module: ModuleType, work: str, problem: Mapping[str, Any], again: int) -> dict[str, float]:
     """Numbers of an answer, from a process that begins anew and solves it again and again."""
     assert run.truth is not None
-    said = asked(str(module.__file__), work, problem, run.grid, again, 2 * PATIENCE)
+    said = asked(str(module.__file__), work, problem, run.grid, again, 2 * PATIENT.get(work, PATIENCE))
     if "cold" not in said:
         said = run.said
     numbers = {
@@ -209,8 +211,9 @@ def motions(tools: Mapping[str, ModuleType], names: Sequence[str], most: int, ag
     numbers: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
-            work = "hop" if name == "hop" else "reach"
-            problem = asdict(Hop()) | {"name": name} if name == "hop" else written(name, problems()[name], Path(folder))
+            work = "hop" if name == "hop" else "rise" if name in rises() else "reach"
+            every = problems() | rises()
+            problem = asdict(Hop()) | {"name": name} if name == "hop" else written(name, every[name], Path(folder))
             runs = {tool: climbed(tool, module, work, problem, most) for tool, module in tools.items()}
             best = min((run.cost for each in runs.values() for run in each if run.good), default=inf)
             rows = []
@@ -286,7 +289,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the benchmark; see --help."""
     args = arguments("benchmarks.peers.comparison", __doc__, argv, quick=QUICK, options=OPTIONS, figure=False)
     only = args.only.split(",") if args.only else list(TOOLS)
-    every = [*problems(), "hop"]
+    every = [*problems(), "hop", *rises()]
     names = args.problems.split(",") if args.problems else every[:2] if args.quick else [*every, "human43"]
     for word, known in ((only, TOOLS), (names, [*every, "human43"])):
         if strange := set(word) - set(known):

@@ -13,8 +13,11 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from numpy.polynomial import Polynomial
 
+import colloc as co
 from colloc.models.panda import panda
+from colloc.models.squat_to_stand import STRAIN, WIDTH, squat_to_stand
 
 Triple = tuple[float, float, float]
 
@@ -107,6 +110,73 @@ class Hop:
     gravity: float = 9.81
 
 
+@dataclass(frozen=True)
+class Strand:
+    """A muscle of De Groote et al. (2016) with OpenSim's constants.
+
+    Parameters
+    ----------
+    name : str
+    force, fiber, tendon, pennation : float
+        Largest isometric force, optimal fiber length, slack length of the tendon, angle at the optimal length.
+    rise, fall : float
+        Time constants of activation, between which it changes as published (0.1).
+    width : float
+        Factor of the range of lengths with active force.
+    strain : float
+        Of the fiber at which passive force is the largest isometric one; 0 for no passive force.
+    joints : tuple of int
+        That it crosses, one or two.
+    length : tuple of tuple of float
+        Coefficients of the length, by powers of the first joint's coordinate and of the second's.
+    """
+
+    name: str
+    force: float
+    fiber: float
+    tendon: float
+    pennation: float
+    rise: float
+    fall: float
+    width: float
+    strain: float
+    joints: tuple[int, ...]
+    length: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class Rise:
+    """From a squat to upright and at rest by muscles and motors, in a given time, with least squared signals.
+
+    Excitations of muscles lie between `least` and 1, signals of motors between -1 and 1; the cost is the integral of
+    the sum of all their squares. Tendons are rigid; activations begin at `least`.
+
+    Parameters
+    ----------
+    links : tuple of Link
+    gravity : tuple of float
+    start, end : tuple of float
+    lower, upper : tuple of float
+        Of every joint.
+    motors : tuple of float
+        Torque at a signal of 1.
+    muscles : tuple of Strand
+    duration : float
+    least : float
+    """
+
+    links: tuple[Link, ...]
+    gravity: Triple
+    start: tuple[float, ...]
+    end: tuple[float, ...]
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    motors: tuple[float, ...]
+    muscles: tuple[Strand, ...] = ()
+    duration: float = 1.0
+    least: float = 0.01
+
+
 def planar(mass: float, length: float, before: float, inertia: float, centre: float | None = None) -> Link:
     """A rod along x that turns about z at the end of one of another length, `before`."""
     at = length / 2 if centre is None else centre
@@ -164,6 +234,60 @@ def arm() -> tuple[Link, ...]:
     return tuple(links)
 
 
+def human() -> tuple[Link, ...]:
+    """Shank, thigh, and pelvis with trunk as one, of the squat of Moco's first example, in its plane."""
+    links: list[Link] = []
+    for body in squat_to_stand().model.bodies:
+        place: Triple = tuple(row[3] for row in _rows(body.joint.before)[:3])  # pyright: ignore[reportAssignmentType]
+        x, y, _ = (float(value) for (value,) in _rows(body.com))
+        mass, inertia = float(body.mass), _rows(body.inertia)[2][2]
+        axis = (0, 0, round(float(body.joint.axis[2])))
+        if not any(axis):  # on the link before
+            last = links.pop()
+            before, other, total = np.array(last.com[:2]), np.array([x + place[0], y + place[1]]), last.mass + mass
+            apart = other - before
+            inertia += last.inertia[2] + last.mass * mass / total * float(apart @ apart)
+            (x, y), mass = (before + mass / total * apart).tolist(), total
+            place, axis = last.xyz, last.axis
+        links.append(Link("revolute", axis, place, (0, 0, 0), mass, (x, y, 0), (0, inertia, inertia, 0, 0, 0)))
+    return tuple(links)
+
+
+def strands() -> tuple[Strand, ...]:
+    """The muscles of the same squat."""
+    model, muscles = squat_to_stand()
+    made = []
+    for muscle in muscles:
+        path, shape = muscle.path, (muscle.max_isometric_force, muscle.optimal_fiber_length, muscle.tendon_slack_length)
+        assert isinstance(path, co.muscles.LengthPolynomial)
+        joints = tuple(model.joint_names.index(joint) for joint in path.joints)
+        degree = int(path.powers.sum(axis=1).max()) + 1
+        length = np.zeros((degree, degree if len(joints) == 2 else 1))
+        lines = [Polynomial([-m / h, 1 / h]) for m, h in zip(path.middle, path.half, strict=True)]
+        for coefficient, powers in zip(path.coefficients, path.powers, strict=True):
+            first, *second = (line**power for line, power in zip(lines, powers.tolist(), strict=True))
+            term = np.outer(first.coef, second[0].coef if second else [1.0])
+            length[: term.shape[0], : term.shape[1]] += coefficient * term
+        force, fiber, tendon, pennation = (float(value) for value in (*shape, muscle.pennation))
+        rise, fall, strain = muscle.activation_time, muscle.deactivation_time, STRAIN
+        if muscle.name == "soleus":
+            strain = 0.0
+        rows = tuple(tuple(row) for row in length.tolist())
+        made.append(Strand(muscle.name, force, fiber, tendon, pennation, rise, fall, WIDTH, strain, joints, rows))
+    return tuple(made)
+
+
+def rises() -> dict[str, Rise]:
+    """The squat of Moco's first example: by motors, as published, and by its muscles beside motors of 2 N m."""
+    down, squat, upright = (0.0, -9.80665, 0.0), (-0.5, -2.0, -2.0), (0.0, 0.0, 0.0)
+    ranges = ((-0.524, -2.094, -2.094), (0.698, 0.0, 0.524))  # of the model; it sinks before its muscles pull
+    bounds, links = ((-0.5, -2.0, -2.0), (0.7, 0.0, 0.5)), human()
+    return {
+        "rise_by_motors": Rise(links, down, squat, upright, *bounds, motors=(150.0, 300.0, 150.0)),
+        "rise_by_muscles": Rise(links, down, squat, upright, *ranges, motors=(2.0, 2.0, 2.0), muscles=strands()),
+    }
+
+
 def _rows(matrix: Any) -> list[list[float]]:
     return np.array(ca.DM(matrix)).tolist()
 
@@ -216,8 +340,9 @@ def _text(values: tuple[float, ...]) -> str:
     return " ".join(repr(float(value)) for value in values)
 
 
-def written(name: str, problem: Reach, folder: Path) -> dict[str, Any]:
+def written(name: str, problem: Reach | Rise, folder: Path) -> dict[str, Any]:
     """A problem as JSON has it, its URDF file written."""
-    path = folder / f"{name}.urdf"
-    path.write_text(urdf(problem.links, problem.torque, problem.speed))
+    path, free = folder / f"{name}.urdf", (1e9,) * len(problem.links)
+    limits = (problem.torque, problem.speed) if isinstance(problem, Reach) else (free, free)
+    path.write_text(urdf(problem.links, *limits))
     return asdict(problem) | {"urdf": str(path), "name": name}

@@ -97,6 +97,67 @@ def hop(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
     }
 
 
+def rise(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
+    """By motors and muscles; see `Rise`."""
+    tol = TOLERANCES[effort] if curve is None else None
+    # [rise
+    import casadi as ca
+    import numpy as np
+
+    import colloc as co
+
+    model = co.formats.from_urdf(task.urdf, gravity=task.gravity).model
+    muscles = []
+    for strand in task.muscles:
+        length, joints = np.array(strand["length"]), [model.joint_names[k] for k in strand["joints"]]
+        powers = np.argwhere(length)[:, : len(joints)]
+        scale = np.zeros(len(joints)), np.ones(len(joints))
+        path = co.muscles.LengthPolynomial(tuple(joints), powers, length[length != 0], *scale, 0.0, 0.0)
+        numbers = [strand[key] for key in ("force", "fiber", "tendon", "pennation")]
+        times = {"activation_time": strand["rise"], "deactivation_time": strand["fall"]}
+        curves = co.muscles.OPENSIM.with_active(width=strand["width"]).with_passive(strain=strand["strain"] or None)
+        muscles.append(co.muscles.Muscle(strand["name"], path, *numbers, **times, curves=curves))
+    motors = dict(zip(model.joint_names, task.motors, strict=True))
+    start = {"q": task.start, "qd": 0.0}
+    if muscles:
+        driven = co.muscles.Muscles(
+            model, muscles, activation="explicit", sharpness=0.1, lower=task.least, reserves=motors
+        )
+        unknowns, rows = driven.unknowns, driven.constraints
+        start["states"] = {"activation": task.least}
+        effort_of = co.integral(lambda now: ca.sumsqr(now.excitation) + ca.sumsqr(now.reserve))
+    else:
+        size = np.array(task.motors)
+        unknowns, rows = [], [co.bounds(tau=(-size, size))]
+        effort_of = co.integral(lambda now: ca.sumsqr(now.tau / size))
+    within = co.bounds(q=(task.lower, task.upper))
+    problem = co.Problem(
+        model,
+        task.duration,
+        effort_of,
+        [co.initial(**start), co.final(q=task.end, qd=0.0), within, *rows],
+        unknowns=unknowns,
+    )
+    solution = co.solve(problem, curve, progress=False, tol=tol)
+    # rise]
+    edges, inside = solution.mesh_times, chebyshev(9)
+    at = (edges[:-1, None] + (inside + 1) / 2 * np.diff(edges)[:, None]).ravel()
+    now = solution.at(at)
+    signals = np.hstack([now.excitation, now.reserve]) if muscles else now.tau / task.motors
+    ends = solution.at(edges)
+    state = np.hstack([ends.q, ends.qd, *([ends.activation] if muscles else [])])
+    return {
+        "edges": edges.tolist(),
+        "inside": inside.tolist(),
+        "torque": signals.reshape(edges.size - 1, inside.size, -1).tolist(),
+        "state": state.tolist(),
+        "cost": float(solution.cost),
+        "iterations": int(solution.iterations),
+        "solved": solution.status is co.solver.Status.SOLVED,
+        "status": solution.status.name,
+    }
+
+
 def inverse_dynamics(body: Any, effort: int) -> dict[str, Any]:
     """Torques and all first derivatives of a batch of samples."""
     # [inverse_dynamics

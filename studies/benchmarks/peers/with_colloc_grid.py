@@ -19,3 +19,9 @@ def reach(arm: Any, effort: int) -> dict[str, Any]:
 def hop(task: Any, effort: int) -> dict[str, Any]:
     """Three phases."""
     return with_colloc.hop(task, effort, co.HermiteSimpson(INTERVALS[effort] // 5))
+
+
+def rise(task: Any, effort: int) -> dict[str, Any]:
+    """By motors and muscles, on intervals that widen from both ends, where activations take 10 ms to follow."""
+    breakpoints = co.curves.graded(INTERVALS[effort] - 5, narrowest=5e-3, ratio=2.0)
+    return with_colloc.rise(task, effort, co.Radau(breakpoints=breakpoints))

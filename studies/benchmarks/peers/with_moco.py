@@ -80,3 +80,97 @@ def reach(arm: Any, effort: int) -> dict[str, Any]:
         "solved": bool(solution.success()),
         "status": solution.getStatus(),
     }
+
+
+def rise(task: Any, effort: int) -> dict[str, Any]:
+    """By motors and muscles; see `Rise`."""
+    N = INTERVALS[effort]
+    # [rise
+    from math import pi
+
+    import numpy as np
+    import opensim as osim
+
+    osim.Logger.setLevelString("error")
+    model = osim.Model()
+    model.setName("human")
+    model.set_gravity(osim.Vec3(*task.gravity))
+    before, joints = model.getGround(), []
+    for k, link in enumerate(task.links):
+        body = osim.Body(f"link{k}", link["mass"], osim.Vec3(*link["com"]), osim.Inertia(*link["inertia"]))
+        turn = osim.Vec3(pi if link["axis"][2] < 0 else 0, 0, 0)  # pins turn about z
+        joint = osim.PinJoint(f"joint{k}", before, osim.Vec3(*link["xyz"]), turn, body, osim.Vec3(0), turn)
+        joint.updCoordinate().setName(f"q{k}")
+        joints.append(f"/jointset/joint{k}/q{k}")
+        model.addBody(body)
+        model.addJoint(joint)
+        motor = osim.CoordinateActuator(f"q{k}")
+        motor.setName(f"motor{k}")
+        motor.setOptimalForce(task.motors[k])
+        motor.setMinControl(-1)
+        motor.setMaxControl(1)
+        model.addForce(motor)
+        before = body
+    for strand in task.muscles:
+        length = np.array(strand["length"])
+        order, dimension = len(length) - 1, len(strand["joints"])
+        every = [
+            (i, j) for i in range(order + 1) for j in range(length.shape[1] if dimension > 1 else 1) if i + j <= order
+        ]
+        path = osim.FunctionBasedPath()
+        coefficients = osim.Vector.createFromMat(np.array([length[powers] for powers in every]))
+        path.setLengthFunction(osim.MultivariatePolynomialFunction(coefficients, dimension, order))
+        for k in strand["joints"]:
+            path.appendCoordinatePath(joints[k])
+        muscle = osim.DeGrooteFregly2016Muscle()
+        muscle.setName(strand["name"])
+        muscle.set_path(path)
+        muscle.set_max_isometric_force(strand["force"])
+        muscle.set_optimal_fiber_length(strand["fiber"])
+        muscle.set_tendon_slack_length(strand["tendon"])
+        muscle.set_pennation_angle_at_optimal(strand["pennation"])
+        muscle.set_activation_time_constant(strand["rise"])
+        muscle.set_deactivation_time_constant(strand["fall"])
+        muscle.set_active_force_width_scale(strand["width"])
+        muscle.set_ignore_passive_fiber_force(not strand["strain"])
+        muscle.set_passive_fiber_strain_at_one_norm_force(strand["strain"] or 0.6)
+        muscle.set_fiber_damping(0.01)
+        muscle.set_ignore_tendon_compliance(True)
+        muscle.setMinControl(task.least)
+        model.addForce(muscle)
+    model.finalizeConnections()
+
+    study = osim.MocoStudy()
+    problem = study.updProblem()
+    problem.setModel(model)
+    problem.setTimeBounds(0, task.duration)
+    for k, joint in enumerate(joints):
+        problem.setStateInfo(f"{joint}/value", [task.lower[k], task.upper[k]], task.start[k], task.end[k])
+        problem.setStateInfo(f"{joint}/speed", [-50, 50], 0, 0)
+    for strand in task.muscles:
+        problem.setStateInfo(f"/forceset/{strand['name']}/activation", [task.least, 1], task.least)
+    problem.addGoal(osim.MocoControlGoal("effort"))
+    solver = study.initCasADiSolver()
+    solver.set_num_mesh_intervals(N)
+    solver.set_optim_convergence_tolerance(1e-5)
+    solver.set_optim_constraint_tolerance(1e-6)
+    solver.set_parallel(0)
+    solver.set_verbosity(0)
+    solution = study.solve()
+    # rise]
+    if not solution.success():
+        solution.unseal()
+    named = [strand["name"] for strand in task.muscles] + [f"motor{k}" for k in range(len(joints))]
+    signals = np.stack([solution.getControlMat(f"/forceset/{name}") for name in named], axis=1)
+    states = [f"{joint}/{what}" for what in ("value", "speed") for joint in joints]
+    states += [f"/forceset/{strand['name']}/activation" for strand in task.muscles]
+    return {
+        "edges": solution.getTimeMat().tolist(),
+        "inside": [-1.0, 1.0],
+        "torque": np.stack([signals[:-1], signals[1:]], axis=1).tolist(),
+        "state": np.stack([solution.getStateMat(name)[::2] for name in states], axis=1).tolist(),  # between: midpoints
+        "cost": float(solution.getObjective()),
+        "iterations": int(solution.getNumIterations()),
+        "solved": bool(solution.success()),
+        "status": solution.getStatus(),
+    }

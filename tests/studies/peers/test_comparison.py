@@ -5,13 +5,16 @@ from dataclasses import asdict
 from math import pi
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
+import casadi as ca
 import numpy as np
 import pytest
 
 import colloc as co
 from colloc.models.chains.serial import planar_chain
 from colloc.models.panda import panda
+from colloc.models.squat_to_stand import squat_to_stand
 from colloc.studies.benchmarks.peers import with_colloc
 from colloc.studies.benchmarks.peers.comparison import Run, asked, chosen, lines, main
 from colloc.studies.benchmarks.peers.problems import (
@@ -23,10 +26,11 @@ from colloc.studies.benchmarks.peers.problems import (
     planar,
     problems,
     reach,
+    rises,
     urdf,
     written,
 )
-from colloc.studies.benchmarks.peers.truth import Truth, judged, judged_hop
+from colloc.studies.benchmarks.peers.truth import Truth, judged, judged_hop, judged_rise, pulled
 
 HOP = {"foot": 1.0, "trunk": 9.0, "leg": (0.5, 1.0), "rest": 0.9, "height": 0.1, "gravity": 10.0, "weight": 100.0}
 
@@ -107,6 +111,39 @@ def test_the_judge_agrees_with_what_colloc_says_of_its_hop():
     assert said["solved"]
     assert truth.cost == pytest.approx(said["cost"], rel=1e-6)
     assert max(truth.miss, truth.overstep) < 1e-4
+
+
+def test_the_human_that_stands_up_is_the_model(tmp_path: Path):
+    """Its file, with pelvis and trunk as one body, and its muscles' torques by the judge's formulas."""
+    model, muscles = squat_to_stand()
+    task = written("rise", rises()["rise_by_muscles"], tmp_path)
+    read = co.formats.from_urdf(tmp_path / "rise.urdf", gravity=model.gravity).model
+    rng = np.random.default_rng(0)
+    q, qd, qdd = -np.abs(rng.standard_normal(3)) / 2, rng.standard_normal(3), rng.standard_normal(3)
+    expected = co.Evaluator(model, compile=False).torque(q, qd, qdd)
+    np.testing.assert_allclose(co.Evaluator(read, compile=False).torque(q, qd, qdd), expected, rtol=1e-12)
+    driven, activation = co.muscles.Muscles(model, muscles, activation="instantaneous"), rng.uniform(0.1, 0.9, 9)
+    symbols, values = ca.SX.sym("state", 6), ca.SX(activation)
+    now: Any = SimpleNamespace(q=symbols[:3], qd=symbols[3:], activation=values, reserve=ca.SX(0, 1))
+    torques = ca.Function("torques", [symbols], [driven.torques(now)])(np.concatenate([q, qd])).full()[:, 0]
+    np.testing.assert_allclose(pulled([*task["muscles"]], q, qd, activation), torques, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("name", "cost"), [("rise_by_motors", 0.20096), ("rise_by_muscles", 0.14858)])
+def test_the_judge_agrees_with_what_colloc_says_of_a_rise(name: str, cost: float, tmp_path: Path):
+    task = written(name, rises()[name], tmp_path)
+    plain = json.loads(json.dumps(task))
+    said = with_colloc.rise(SimpleNamespace(**plain), 0)
+    truth = judged_rise(plain, said)
+    assert said["solved"]
+    assert said["cost"] == pytest.approx(cost, rel=1e-3)
+    assert truth.cost == pytest.approx(said["cost"], rel=1e-6)
+    assert max(truth.miss, truth.overstep) < 1e-4
+    wrong = judged_rise(plain, said | {"torque": (0.9 * np.array(said["torque"])).tolist()})
+    assert wrong.miss > 0.1
+    shifted = np.array(said["state"])
+    shifted[0, 0] += 0.05
+    assert judged_rise(plain, said | {"state": shifted.tolist()}).miss > 0.05
 
 
 TOOLS = {
