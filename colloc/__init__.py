@@ -112,8 +112,8 @@ _PACKAGES = {
     "kernels": "Compile CompileWarning",
     "loops": "",
     "model": (
-        "Box ConvexHull Coupling CubicSpline Friction Joint PointMotion Polynomial Shape avoidance_pairs hull_around "
-        "point_motion reach"
+        "Box ConvexHull Coupling CubicSpline Friction Joint PointMotion Polynomial Shape Target avoidance_pairs "
+        "hull_around point_motion reach"
     ),
     "muscles": (
         "HUMAN_JOINTS OPENSIM PUBLISHED Cylinder Fibers LengthPolynomial MetabolicRate Muscle MuscleCurves MusclePath "

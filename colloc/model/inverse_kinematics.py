@@ -1,7 +1,9 @@
-"""Inverse kinematics: a posture that puts a point of a body in a place, for guesses and end states."""
+"""Inverse kinematics: a posture that puts frames of bodies in places, for guesses and end states."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -11,6 +13,7 @@ from colloc.model.kinematics import frames
 from colloc.model.tree import Model
 from colloc.support.checks import (
     InputError,
+    as_tuple,
     count,
     finite_array,
     finite_number,
@@ -18,6 +21,7 @@ from colloc.support.checks import (
     quoted,
     spelt,
     symbolic,
+    text,
     vector,
 )
 
@@ -26,11 +30,59 @@ _DAMPING = (1e-10, 1e6)  # of a step, relative, least and most
 _LIMB = 1.0  # m, at which a wrong direction counts as much as a wrong place
 
 
+@dataclass(frozen=True, eq=False)
+class Target:
+    """Where a body is to be, how it is to be turned, or both.
+
+    Parameters
+    ----------
+    body : str
+    position : shape (3,) [m], optional
+        Where its point is to be, in the world frame; left open by default.
+    rotation : shape (3, 3), optional
+        How its link frame is to be turned, its axes in the world as columns; left open by default.
+    point : shape (3,) [m]
+        In the link frame; its origin by default.
+
+    Raises
+    ------
+    InputError
+        For arguments of another shape, a matrix that is no rotation, and neither position nor rotation.
+
+    Examples
+    --------
+    >>> co.model.Target("hand", (0.3, 0.0, 0.5), point=(0.0, 0.0, 0.1)).position
+    array([0.3, 0. , 0.5])
+    """
+
+    body: str
+    position: Any = None
+    rotation: Any = None
+    point: Any = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        text("body", self.body)
+        if self.position is None and self.rotation is None:
+            raise InputError(f"the target of {self.body!r} needs a position, a rotation, or both")
+        if self.position is not None:
+            object.__setattr__(self, "position", vector("position", self.position, 3))
+        if self.rotation is not None:
+            object.__setattr__(self, "rotation", _rotation(self.rotation))
+        object.__setattr__(self, "point", vector("point", self.point, 3))
+
+
+def _rotation(value: Any) -> np.ndarray:
+    matrix = finite_array("rotation", value, (3, 3))
+    if not np.allclose(matrix @ matrix.T, np.eye(3), atol=1e-6) or np.linalg.det(matrix) < 0:
+        raise InputError(f"rotation must be a rotation matrix, got\n{matrix}")
+    return matrix
+
+
 @spelt
 def reach(
     model: Model,
-    body: str,
-    target: Any,
+    body: str | Sequence[Target],
+    target: Any = None,
     *,
     point: Any = (0.0, 0.0, 0.0),
     rotation: Any = None,
@@ -39,23 +91,24 @@ def reach(
     tries: int = 20,
     seed: int = 0,
 ) -> np.ndarray:
-    """A posture within the joint limits in which a point of a body is at a place, near a given posture.
+    """A posture within the joint limits in which bodies are in their places, near a given posture.
 
     Parameters
     ----------
     model : Model
         Of numbers, without symbols.
-    body : str
+    body : str or sequence of Target
+        One body, or several at once, or one with an orientation alone.
     target : shape (3,) [m]
-        Where the point is to be, in the world frame.
+        Where the point of one body is to be, in the world frame.
     point : shape (3,) [m]
-        In the link frame; its origin by default.
+        In the link frame of one body; its origin by default.
     rotation : shape (3, 3), optional
-        How the link is to be turned, its axes in the world as columns; left open by default.
+        How one link is to be turned, its axes in the world as columns; left open by default.
     start : shape (n,) [rad, m], optional
         Posture to begin from; by default the one nearest to zero within the limits.
     tol : float [m]
-        How far off the point may be; of a rotation, how many radians times 1 m.
+        How far off every point may be; of a rotation, how many radians times 1 m.
     tries : int
         Searches, the first from `start`, others from random postures around it.
     seed : int
@@ -63,13 +116,13 @@ def reach(
     Returns
     -------
     q : ndarray, shape (n,)
-        Of all postures found the nearest to the start; joints that do not move the body stay there.
+        Of all postures found the nearest to the start; joints that do not move any of the bodies stay there.
 
     Raises
     ------
     InputError
-        For a model with symbols, arguments of another shape, and a place that was not reached: tells how near the best
-        try came.
+        For a model with symbols, arguments of another shape, and targets that were not reached: tells which of them the
+        best try misses, and by how much.
 
     See Also
     --------
@@ -78,6 +131,7 @@ def reach(
     Notes
     -----
     Levenberg and Marquardt's method on the joints that are not held by a limit (Nocedal and Wright 2006, section 10.3).
+    The best try is the one whose sum of squared misses is least.
 
     Examples
     --------
@@ -85,10 +139,15 @@ def reach(
     >>> q.round(3)
     array([0.531, 1.152])
     >>> end, guess = co.final(q=q, qd=0.0), co.line((0.0, 1.0), q)
+    >>> up = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> both = [co.model.Target("shoulder", (0.0, 0.4, 0.0)), co.model.Target("elbow", rotation=up)]
+    >>> bool(np.allclose(co.model.reach(two_link(), both), (np.pi / 2, 0.0), atol=1e-5))
+    True
     """
-    index = instance("model", model, Model).index(body)
+    instance("model", model, Model)
     if model.symbols:
         raise InputError(f"reach needs a model of numbers, got one with {', '.join(map(str, model.symbols))}")
+    targets = _targets(model, body, target, point, rotation)
     lower, upper = model.limits("position")
     rest = np.clip(model.neutral, lower, upper) if start is None else finite_array("start", start, (model.n_q,))
     if (rest < lower - 1e-9).any() or (rest > upper + 1e-9).any():
@@ -96,44 +155,68 @@ def reach(
     tolerance = finite_number("tol", tol, positive=True)
     count("tries", tries, at_least=1)
     q = ca.SX.sym("q", model.n_q)
-    miss = _miss(model, index, q, vector("target", target, 3), point, _checked(rotation))
+    misses = _misses(model, targets, q)
+    miss = ca.vertcat(*misses)
     function = ca.Function("miss", [q], [miss, ca.jacobian(miss, q)])
+    lengths = ca.Function("lengths", [q], [ca.vertcat(*map(ca.norm_2, misses))])
     rng = np.random.default_rng(count("seed", seed, at_least=0))
-    best, nearest = np.inf, None
+    best, closest, nearest = np.inf, rest, None
     for attempt in range(tries):
         begin = rest if attempt == 0 else _around(rng, rest, lower, upper)
         posture, miss_by = _search(function, np.clip(begin, lower, upper), lower, upper)
-        best = min(best, miss_by)
+        if miss_by < best:
+            best, closest = miss_by, posture
         nearer = nearest is None or np.linalg.norm(posture - rest) < np.linalg.norm(nearest - rest)
-        if miss_by <= tolerance and nearer:
+        if nearer and float(ca.mmax(lengths(posture))) <= tolerance:
             nearest = posture
         if nearest is not None and attempt == 0:
             break  # what is found from the start itself is the one near it
     if nearest is None:
-        raise InputError(
-            f"{body!r} does not reach {tuple(np.asarray(target, dtype=float).tolist())}: the nearest of {tries} tries "
-            f"misses by {best:.3g} m; is the place within reach and the joints' limits?"
-        )
+        missed = _told(targets, np.array(lengths(closest))[:, 0], tolerance)
+        raise InputError(f"{missed} (the nearest of {tries} tries); is that within reach and the joints' limits?")
     return nearest
 
 
-def _miss(model: Model, index: int, q: ca.SX, target: np.ndarray, point: Any, rotation: np.ndarray | None) -> ca.SX:
-    """By how much a posture is wrong, SX, shape (3,) or (6,) [m]."""
-    zero = ca.SX(model.n, 1)
-    frame = frames(model, q, zero, zero).position[index]
-    place = (frame @ ca.vertcat(symbolic("point", point, (3, 1)), 1))[:3]
-    if rotation is None:
-        return place - target
-    return ca.vertcat(place - target, _LIMB * ca.vec(frame[:3, :3] - rotation) / np.sqrt(2))
+def _targets(model: Model, body: Any, target: Any, point: Any, rotation: Any) -> tuple[Target, ...]:
+    """What is to be reached, of bodies that there are."""
+    if isinstance(body, str):
+        model.index(body)
+        if target is None:
+            raise InputError(f"target must be where {body!r} is to be, shape (3,), or body a list of Target")
+        return (Target(body, vector("target", target, 3), rotation, point),)
+    targets = tuple(instance("body", item, Target, "or names one body") for item in as_tuple("body", body))
+    if not targets:
+        raise InputError("body must be a body or one Target at least, got none")
+    if target is not None or rotation is not None or np.any(np.asarray(point) != 0):
+        raise InputError("target, point and rotation are those of one body: a Target has its own")
+    for item in targets:
+        model.index(item.body)
+    return targets
 
 
-def _checked(rotation: Any) -> np.ndarray | None:
-    if rotation is None:
-        return None
-    matrix = finite_array("rotation", rotation, (3, 3))
-    if not np.allclose(matrix @ matrix.T, np.eye(3), atol=1e-6) or np.linalg.det(matrix) < 0:
-        raise InputError(f"rotation must be a rotation matrix, got\n{matrix}")
-    return matrix
+def _misses(model: Model, targets: Sequence[Target], q: ca.SX) -> list[ca.SX]:
+    """By how much a posture misses every position and every rotation, one after another [m]."""
+    zero, misses = ca.SX(model.n, 1), []
+    position = frames(model, q, zero, zero).position
+    for item in targets:
+        frame = position[model.index(item.body)]
+        if item.position is not None:
+            misses.append((frame @ ca.vertcat(symbolic("point", item.point, (3, 1)), 1))[:3] - item.position)
+        if item.rotation is not None:  # 2 sin(angle / 2), the angle for small ones
+            misses.append(_LIMB * ca.vec(frame[:3, :3] - item.rotation) / np.sqrt(2))
+    return misses
+
+
+def _told(targets: Sequence[Target], misses: np.ndarray, tolerance: float) -> str:
+    """Which targets are missed, and by how much, of the lengths of all misses."""
+    sizes, parts = iter(misses), []
+    for item in targets:
+        if item.position is not None and (miss := next(sizes)) > tolerance:
+            parts.append(f"{item.body!r} does not reach {tuple(item.position.tolist())}, missed by {miss:.3g} m")
+        if item.rotation is not None and (miss := next(sizes)) > tolerance:
+            angle = 2 * np.arcsin(min(miss / (2 * _LIMB), 1.0))
+            parts.append(f"{item.body!r} is not turned as asked, but off by {angle:.3g} rad")
+    return "; ".join(parts)
 
 
 def _around(rng: np.random.Generator, rest: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
