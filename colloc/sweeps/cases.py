@@ -65,14 +65,16 @@ def warm_start_parents(table: np.ndarray, *, grid: bool = True) -> list[int | No
     independent of each other. In a table names have no steps, and distance alone counts.
     """
     width = np.ptp(table, axis=0)
-    scaled = table / np.where(width > 0, width, 1.0)
+    columns = np.ascontiguousarray((table / np.where(width > 0, width, 1.0)).T)
     parents: list[int | None] = [None]
-    for k in range(1, len(scaled)):
-        distance = np.round(np.abs(scaled[:k] - scaled[k]).sum(axis=1), 12)
-        # Steps of different names are as good as each other where they are one step of a grid.
-        changed = (scaled[:k] != scaled[k]).sum(axis=1)
-        order = np.lexsort((-np.arange(k), distance, changed) if grid else (-np.arange(k), distance))
-        parents.append(int(order[0]))
+    for k in range(1, len(table)):
+        apart = np.abs(columns[:, :k] - columns[:, k, None])
+        distance = np.round(apart.sum(axis=0), 12)
+        if grid:
+            # Steps of different names are as good as each other where they are one step of a grid.
+            changed = np.count_nonzero(apart, axis=0)
+            distance[changed > changed.min()] = np.inf
+        parents.append(k - 1 - int(np.argmin(distance[::-1])))
     return parents
 
 
