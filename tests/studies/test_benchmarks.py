@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import colloc.studies.benchmarks.barrier
+import colloc.studies.benchmarks.batches
 import colloc.studies.benchmarks.compile
 import colloc.studies.benchmarks.error_control
 import colloc.studies.benchmarks.evaluate
@@ -154,6 +155,12 @@ def test_a_worker_keeps_nothing_of_its_cases(tmp_path):
     numbers = run(colloc.studies.benchmarks.memory, tmp_path)
     assert numbers["failed"] == 0
     assert numbers["growth"] < 0.05
+
+
+def test_a_case_of_a_sweep_is_the_solve_by_hand(tmp_path):
+    numbers = run(colloc.studies.benchmarks.batches, tmp_path)
+    assert numbers["batches.difference"] < 1e-6
+    assert {"batches.ratio", "batches.over_solver", "batches.sweep.ms"} <= numbers.keys()
 
 
 def test_error_control_is_timed_where_it_adds_nothing(tmp_path):
