@@ -232,6 +232,7 @@ class _Study:
         parent = self._parents[k]
         while parent is not None and self.cases[parent].row["reason"]:
             parent = self._parents[parent]
+        self._parents[k] = parent  # past those that have failed once, for who comes after
         return Case(self._named(k), None if parent is None else (self._named(parent), self.cases[parent].content))
 
     def _named(self, k: int) -> dict[str, float]:

@@ -2,8 +2,8 @@
 
 The fastest swing of a two-link arm under torque limits that vary from case to case, every case from the one before. By
 hand the program is made once and solved again and again, `co.solve(nlp, guess=solution, parameters=...)`; both measure
-the error between the nodes and judge by it, which IPOPT alone does not. Seconds are the processor's, on CasADi's virtual
-machine; ratios are medians over rounds in which all three take turns.
+the error between the nodes and judge by it, which IPOPT alone does not. Seconds are the processor's, on CasADi's
+virtual machine; ratios are medians over rounds in which all three take turns.
 """
 
 from __future__ import annotations

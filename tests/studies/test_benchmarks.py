@@ -127,7 +127,10 @@ def test_growth_is_measured_where_all_is_solved(tmp_path):
         assert numbers[f"scaling.{kind}.unsolved"] == 0
         assert numbers[f"scaling.{kind}.200.T"] == pytest.approx(0.391855, abs=1e-3)
         assert {f"scaling.{kind}.slope", f"scaling.{kind}.slope_per_iteration"} <= numbers.keys()
+    assert numbers["scaling.phases.unsolved"] == 0
+    assert numbers["scaling.phases.20.T"] == pytest.approx(20 * 0.6)
     assert {"scaling.dof.2.build", "scaling.dof.12.hessian_ms", "scaling.dof.slope_hessian_ms"} <= numbers.keys()
+    assert {"scaling.radau.slope_memory", "scaling.cases.1000.per_case_ms"} <= numbers.keys()
 
 
 def test_slopes_are_exponents():
