@@ -1,9 +1,10 @@
 """What does a sample of the 43-DOF human's dynamics cost, in batches?
 
 Torque; torque and all its first derivatives; the Hessian of multipliers' torque. By automatic differentiation and by
-the recursions on CasADi's virtual machine, by the interpreter of programs, which is compiled once for all mechanisms, by
-compiled kernels, and by Pinocchio called in a loop over the samples. `evaluate.ratio` is the interpreter's time over that
-of compiled kernels, one thread each, for torque and first derivatives. Pinocchio runs on one thread and, but for the dense line, need not keep its results.
+the recursions on CasADi's virtual machine, by the interpreter of programs, which is compiled once for all mechanisms,
+by compiled kernels, and by Pinocchio called in a loop over the samples. `evaluate.ratio` is the interpreter's time over
+that of compiled kernels, one thread each, for torque and first derivatives. Pinocchio runs on one thread and, but for
+the dense line, need not keep its results.
 """
 
 from __future__ import annotations

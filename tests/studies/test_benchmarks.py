@@ -259,3 +259,4 @@ def test_waiting_finds_the_same_motions_either_way(tmp_path):
     assert numbers["arms.solved"] == numbers["arms.motions"] == 2
     assert numbers["arms.difference"] < 1e-8
     assert {"arms.median", "arms.worst", "arms.first", "arms.median.vm", "arms.speedup.callbacks"} <= numbers.keys()
+    assert numbers["scaling.slope"] < 1.5
