@@ -27,6 +27,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
@@ -48,6 +49,9 @@ _DOUBT = 1e-6  # of the scale of the cost: what is less sure is no optimum
 _SAME = 0.2  # of the first gain: curvature that changes it by half of that needs no second program
 _LARGE = 3000  # variables: a second program that bends the wrong way takes PIQP minutes
 _FAR = 10.0  # natural sizes of the variables, to which the expansion is not taken seriously
+
+# The last program, as long as it lives, on curves that can do more: it is solved again with other parameters in sweeps.
+_latest: WeakKeyDictionary[NLP | SequenceNLP, NLP | SequenceNLP] = WeakKeyDictionary()
 
 
 class Share(NamedTuple):
@@ -142,8 +146,15 @@ class CostGap:
     @cached_property
     def richer(self) -> NLP | SequenceNLP:
         """The program on curves that can do more."""
-        nlp = self.program.built.with_phases({name: phase for name, (phase, _) in self._phases.items()})
-        return on_curves(nlp, {name: _richer(phase) for name, (phase, _) in self._phases.items()})
+        nlp = self.program.built
+        if (kept := _latest.get(nlp)) is not None:
+            return kept
+        fixed = nlp.with_phases({name: phase for name, (phase, _) in self._phases.items()})
+        richer = on_curves(fixed, {name: _richer(phase) for name, (phase, _) in self._phases.items()})
+        if not any(isinstance(phase.grid, FreeKnotsGrid) for phase in nlp.phases.values()):
+            _latest.clear()
+            _latest[nlp] = richer
+        return richer
 
     @cached_property
     def point(self) -> np.ndarray:

@@ -65,14 +65,16 @@ def warm_start_parents(table: np.ndarray, *, grid: bool = True) -> list[int | No
     independent of each other. In a table names have no steps, and distance alone counts.
     """
     width = np.ptp(table, axis=0)
-    scaled = table / np.where(width > 0, width, 1.0)
+    columns = np.ascontiguousarray((table / np.where(width > 0, width, 1.0)).T)
     parents: list[int | None] = [None]
-    for k in range(1, len(scaled)):
-        distance = np.round(np.abs(scaled[:k] - scaled[k]).sum(axis=1), 12)
-        # Steps of different names are as good as each other where they are one step of a grid.
-        changed = (scaled[:k] != scaled[k]).sum(axis=1)
-        order = np.lexsort((-np.arange(k), distance, changed) if grid else (-np.arange(k), distance))
-        parents.append(int(order[0]))
+    for k in range(1, len(table)):
+        apart = np.abs(columns[:, :k] - columns[:, k, None])
+        distance = np.round(apart.sum(axis=0), 12)
+        if grid:
+            # Steps of different names are as good as each other where they are one step of a grid.
+            changed = np.count_nonzero(apart, axis=0)
+            distance[changed > changed.min()] = np.inf
+        parents.append(k - 1 - int(np.argmin(distance[::-1])))
     return parents
 
 
@@ -149,7 +151,12 @@ class CaseSolver(Portable):
     def __call__(self, case: Case) -> StoredCase:
         """A case solved; its row has the reason where that has failed."""
         try:
-            return self._stored(self._solved(case))
+            solution = self._solved(case)
+            stored = self._stored(solution)
+            if stored.content and not callable(self.problem):
+                self._latest.clear()
+                self._latest[stored.content] = solution
+            return stored
         except Exception as error:  # of a user's function, too: one case is one row
             return _stored({"status": "", "reason": f"{type(error).__name__}: {error}"})
 
@@ -157,7 +164,7 @@ class CaseSolver(Portable):
         """The solution of a case, in whatever status the solver has left it."""
         begin, nlp = time.perf_counter(), self._nlp(case.values)
         run = self._run(nlp.problem, case.values)
-        guess = self.guess if case.neighbour is None else self._solution(nlp.problem, nlp, *case.neighbour)
+        guess = self.guess if case.neighbour is None else self._neighbour(nlp, *case.neighbour)
         solution, _ = run(nlp, guess, begin)
         if case.neighbour is not None and solution.outcome.status not in (Status.SOLVED, Status.INTERRUPTED):
             solution, _ = run(nlp, self.guess, begin)  # a neighbour that misleads
@@ -214,6 +221,16 @@ class CaseSolver(Portable):
             return self._shared_nlp.built
         problem = self.problem_of(values)
         return program_of(problem, self._curve(problem), compile=self.compile)
+
+    def _neighbour(self, nlp: NLP | SequenceNLP, values: Values, content: bytes) -> Solution | SequenceSolution:
+        """The solution in the file of a case from which another starts."""
+        latest = self._latest.get(content)
+        return self._solution(nlp.problem, nlp, values, content) if latest is None else latest
+
+    @cached_property
+    def _latest(self) -> dict[bytes, Solution | SequenceSolution]:
+        """The last solution by its file, which as a rule is the next case's neighbour, where cases share a problem."""
+        return {}
 
     @cached_property
     def _shared_nlp(self) -> DeferredNLP:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import Executor, Future
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -198,20 +199,24 @@ class _Study:
             followers.setdefault(parent, []).append(k)
         ready = list(reversed(followers.get(None, [])))
         futures: dict[Future[StoredCase], int] = {}
+        done: SimpleQueue[Future[StoredCase]] = SimpleQueue()
         task = serialised(self._solver, pool)
         try:
             while ready or futures:
                 while ready:
                     k = ready.pop()
                     if not self.cases[k].content and pool is not None:
-                        futures[pool.submit(run_task, task, self._case(k))] = k
+                        future = pool.submit(run_task, task, self._case(k))
+                        futures[future] = k
+                        future.add_done_callback(done.put)
                         continue
                     if not self.cases[k].content:
                         self._keep(k, run_task(self._solver, self._case(k)))
                     bar.step()
                     ready += reversed(followers.get(k, []))
-                finished = wait(futures, return_when=FIRST_COMPLETED).done if futures else ()
-                for future in finished:
+                if futures:
+                    # Each tells of its own end: to look at all that are left takes as long as there are many.
+                    future = done.get()
                     k = futures.pop(future)
                     self._collect(k, future)
                     bar.step()
@@ -227,6 +232,7 @@ class _Study:
         parent = self._parents[k]
         while parent is not None and self.cases[parent].row["reason"]:
             parent = self._parents[parent]
+        self._parents[k] = parent  # past those that have failed once, for who comes after
         return Case(self._named(k), None if parent is None else (self._named(parent), self.cases[parent].content))
 
     def _named(self, k: int) -> dict[str, float]:

@@ -1,8 +1,10 @@
 """What does a sample of the 43-DOF human's dynamics cost, in batches?
 
 Torque; torque and all its first derivatives; the Hessian of multipliers' torque. By automatic differentiation and by
-the recursions on CasADi's virtual machine, by compiled kernels, and by Pinocchio called in a loop over the samples.
-Pinocchio runs on one thread and, but for the dense line, need not keep its results.
+the recursions on CasADi's virtual machine, by the interpreter of programs, which is compiled once for all mechanisms,
+by compiled kernels, and by Pinocchio called in a loop over the samples. `evaluate.ratio` is the interpreter's time over
+that of compiled kernels, one thread each, for torque and first derivatives. Pinocchio runs on one thread and, but for
+the dense line, need not keep its results.
 """
 
 from __future__ import annotations
@@ -21,8 +23,13 @@ from colloc.studies.benchmarks.timing import Timing, alternately, difference
 from colloc.studies.reporting import arguments, finish
 from colloc.support.display import Table
 
-CHOICES = {"vm": False, "compiled_1": co.kernels.Compile(threads=1), "compiled": co.kernels.Compile()}
-COLUMNS = ("ad_vm", "vm", "compiled_1", "compiled", "pinocchio")
+CHOICES = {
+    "vm": False,
+    "interpreter": None,
+    "compiled_1": co.kernels.Compile(threads=1),
+    "compiled": co.kernels.Compile(),
+}
+COLUMNS = ("ad_vm", "vm", "interpreter", "compiled_1", "compiled", "pinocchio")
 WORK = ("torque", "sensitivities", "dense", "hessian")
 Calls = dict[str, Callable[[], object]]
 
@@ -123,8 +130,18 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
             numbers |= _numbers(name, count, timings)
             rows.append((f"{name}, {count}", *(_cell(timings, who, count) for who in COLUMNS)))
     worst = _worst(numbers, counts)
+    ratios = "evaluate.sensitivities.speedup_vs_interpreter.one_thread"
+    worst["evaluate.ratio"] = max(numbers[f"{ratios}.{count}.by_medians"] for count in counts)
     numbers |= worst
-    header = ("us per sample", "AD, virtual machine", "recursion, v.m.", "compiled, 1 thread", "compiled", "Pinocchio")
+    header = (
+        "us per sample",
+        "AD, virtual machine",
+        "recursion, v.m.",
+        "interpreter",
+        "compiled, 1 thread",
+        "compiled",
+        "Pinocchio",
+    )
     title = f"43-DOF human, fastest of alternating calls; compiled: {numbers['evaluate.threads']:.0f} threads"
     notes = [f"  {key}: {value:.2f}" for key, value in worst.items()]
     notes.append(f"  largest relative difference: {numbers['evaluate.difference']:.1e}")

@@ -138,6 +138,9 @@ class Group(NamedTuple):
     arguments: tuple[Any, ...] = ()
 
 
+HUMAN = Group(["43 DOF, effort, spline 3", "43 DOF, effort, spline 10"], human)
+
+
 def groups(quick: bool, count: int) -> list[Group]:
     """All cases; a few small ones if that is asked for."""
     small = [Group(["two links, Radau 200"], radau, (200,))]
@@ -147,11 +150,20 @@ def groups(quick: bool, count: int) -> list[Group]:
         *small,
         Group(["two links, Radau 2000"], radau, (2000,)),
         Group(["Panda, time, C1 spline 20", "Panda, time, C1 spline 60", "Panda, effort, spline 30"], arms),
-        Group(["43 DOF, effort, spline 3", "43 DOF, effort, spline 10"], human),
+        HUMAN,
         Group([f"classic {name}" for name in CLASSICS], classics),
         Group([f"random arm {seed}" for seed in range(count)], random_arms, (count,)),
         Group(["55-DOF gait, motion only", "55-DOF gait"], gait),
     ]
+
+
+def paired(group: Group) -> list[dict[str, Run]]:
+    """The cases of a group, solved with either solver in a process of its own."""
+    runs = {}
+    for name in SOLVERS:
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as worker:
+            runs[name] = worker.submit(group.solve, *group.arguments, name).result()
+    return [{name: runs[name][k] for name in SOLVERS} for k in range(len(group.names))]
 
 
 def compared(runs: Mapping[str, Run]) -> dict[str, float]:
@@ -180,12 +192,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     numbers: dict[str, float] = {}
     rows = []
     for group in groups(args.quick, args.arms):
-        runs = {}
-        for name in SOLVERS:
-            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as worker:
-                runs[name] = worker.submit(group.solve, *group.arguments, name).result()
-        for k, case in enumerate(group.names):
-            pair = {name: runs[name][k] for name in SOLVERS}
+        for case, pair in zip(group.names, paired(group), strict=True):
             numbers_of_case = compared(pair)
             key = f"linear_algebra.{case}".replace(" ", "_").replace(",", "")
             numbers |= {f"{key}.{name}": value for name, value in numbers_of_case.items()}

@@ -1,8 +1,11 @@
-"""How do build, solve and memory grow with the number of intervals and of joints?
+"""How do build, solve and memory grow with the number of intervals, joints, phases and cases?
 
-The time-optimal two-link problem on up to 2,000 intervals, and an effort problem of spatial chains of up to 60 joints
-on four; all on CasADi's virtual machine, every point in a process of its own. Slopes are exponents: those of a straight
-line through the logarithms, from 100 intervals or 8 joints on.
+The time-optimal two-link problem on up to 2,000 intervals, and on Radau's points up to 100,000, of which fifteen
+iterations are looked at in place of a solve; an effort problem of spatial chains of up to 200 joints on four intervals;
+an effort of two links in up to 100 phases; what a sweep of up to 100,000 cases does beside solving them. All on
+CasADi's virtual machine, every point in a process of its own, in seconds of the processor; `build` ends at the first
+iterate. Slopes are exponents: those of a straight line through the logarithms, from 100 intervals, 8 joints or 10
+phases on.
 """
 
 from __future__ import annotations
@@ -13,12 +16,19 @@ import numpy as np
 
 from colloc.studies.benchmarks.scaling_point import CURVES, PATIENCE
 from colloc.studies.benchmarks.timing import fresh
-from colloc.studies.reporting import arguments, finish
+from colloc.studies.reporting import Option, arguments, finish
 from colloc.support.display import Table
 
-INTERVALS, FIRST_INTERVALS = (10, 20, 50, 100, 200, 500, 1000, 2000), 100
-JOINTS, FIRST_JOINTS = (2, 4, 8, 15, 30, 60), 8
-QUICK_INTERVALS, QUICK_JOINTS = (10, 100, 200), (2, 8, 12)
+INTERVALS, MANY_INTERVALS, FIRST_INTERVALS = (10, 20, 50, 100, 200, 500, 1000, 2000), (10_000, 30_000, 100_000), 100
+JOINTS, FIRST_JOINTS = (2, 4, 8, 15, 30, 60, 120, 200), 8
+PHASES, FIRST_PHASES = (1, 3, 10, 30, 100), 10
+CASES = (1000, 10_000, 100_000)
+QUICK_INTERVALS, QUICK_JOINTS, QUICK_PHASES, QUICK_CASES = (10, 100, 200), (2, 8, 12), (1, 10, 20), (100, 1000)
+REPEATED = 5.0  # s: what takes less is run three times, of which the fastest counts
+OPTIONS = (
+    Option("intervals", MANY_INTERVALS[-1], "the largest number of intervals; 100,000 take 12 GB", least=10),
+    Option("joints", JOINTS[-1], "the largest number of joints", least=8),
+)
 Points = dict[int, dict[str, float]]
 
 
@@ -30,21 +40,27 @@ def slope(points: Mapping[int, Mapping[str, float]], key: str, first: int) -> fl
     return float(np.polyfit(np.log(sizes), np.log([points[size][key] for size in sizes]), 1)[0])
 
 
-def along_intervals(kind: str, counts: Sequence[int], repeats: int) -> tuple[Points, dict[str, float]]:
-    """Points of one transcription, each the fastest of some runs, and the exponents of their growth."""
+def measured(kind: str, counts: Sequence[int], repeats: int = 1) -> Points:
+    """Points of one kind, each the fastest of some runs if these are short."""
     points = {}
     for count in counts:
         runs = [fresh("scaling_point", kind, str(count))]
-        while len(runs) < repeats and runs[0]["solve"] < 5.0:
+        while len(runs) < repeats and runs[0]["build"] + runs[0]["solve"] < REPEATED:
             runs.append(fresh("scaling_point", kind, str(count)))
-        points[count] = min(runs, key=lambda run: run["build"] + run["solve"])
-    # What ran out of time tells what an iteration takes, not a solve.
+        points[count] = min(runs, key=lambda run: run.get("build", 0.0) + run.get("solve", 0.0))
+    return points
+
+
+def exponents(points: Points, first: int) -> dict[str, float]:
+    """How seconds, iterations and memory of solves grow from a size on."""
+    # What is not taken to its end tells what an iteration takes, not a solve.
     solved = {count: point for count, point in points.items() if point["solved"]}
-    return points, {
-        "slope": slope(solved, "solve", FIRST_INTERVALS),
-        "slope_per_iteration": slope(points, "per_iteration", FIRST_INTERVALS),
-        "slope_iterations": slope(solved, "iterations", FIRST_INTERVALS),
-        "slope_build": slope(points, "build", FIRST_INTERVALS),
+    return {
+        "slope": slope(solved, "solve", first),
+        "slope_per_iteration": slope(points, "per_iteration", first),
+        "slope_iterations": slope(solved, "iterations", first),
+        "slope_build": slope(points, "build", first),
+        "slope_memory": slope(points, "peak_MB", first),
         "unsolved": float(len(points) - len(solved)),
     }
 
@@ -65,21 +81,32 @@ def interval_rows(kind: str, points: Points) -> list[tuple[str, ...]]:
     ]
 
 
+def intervals_of(kind: str, largest: int, quick: bool) -> Sequence[int]:
+    """Numbers of intervals, or of phases, at which a kind is looked at."""
+    if kind == "phases":
+        return QUICK_PHASES if quick else PHASES
+    counts = QUICK_INTERVALS if quick else (*INTERVALS, *MANY_INTERVALS) if kind == "radau" else INTERVALS
+    return [count for count in counts if count <= largest]
+
+
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the benchmark; see --help."""
-    args = arguments("benchmarks.scaling", __doc__, argv, quick="up to 200 intervals and 12 joints", figure=False)
+    quick = "up to 200 intervals, 12 joints, 20 phases"
+    args = arguments("benchmarks.scaling", __doc__, argv, quick=quick, options=OPTIONS, figure=False)
     numbers: dict[str, float] = {}
     rows: list[tuple[str, ...]] = []
     notes = []
-    for kind in CURVES:
-        points, found = along_intervals(kind, QUICK_INTERVALS if args.quick else INTERVALS, 1 if args.quick else 3)
+    for kind in (*CURVES, "phases"):
+        counts = intervals_of(kind, args.intervals, args.quick)
+        points = measured(kind, counts, 1 if args.quick else 3)
+        found = exponents(points, FIRST_PHASES if kind == "phases" else FIRST_INTERVALS)
         numbers |= {f"scaling.{kind}.{key}": value for key, value in found.items()}
         numbers |= {f"scaling.{kind}.{count}.{key}": v for count, point in points.items() for key, v in point.items()}
         rows += interval_rows(kind, points)
         notes.append(f"  {kind}: " + ", ".join(f"{key} {value:.2f}" for key, value in found.items()))
-    header = ("intervals", "build s", "solve s", "iterations", "ms per iteration", "peak MB", "T")
-    print(Table(f"Time-optimal two-link arm, at most {PATIENCE:.0f} s a solve", header, rows, notes).text())
-    chains = {n: fresh("scaling_point", "dof", str(n)) for n in (QUICK_JOINTS if args.quick else JOINTS)}
+    header = ("intervals, phases", "build s", "solve s", "iterations", "ms per iteration", "peak MB", "T")
+    print(Table(f"Two links, at most {PATIENCE:.0f} s a solve", header, rows, notes).text())
+    chains = measured("dof", QUICK_JOINTS if args.quick else [n for n in JOINTS if n <= args.joints])
     numbers |= {f"scaling.dof.{n}.{key}": value for n, point in chains.items() for key, value in point.items()}
     keys = ("build", "jacobian_ms", "gradient_ms", "hessian_ms", "peak_MB")
     found = {key: slope(chains, key, FIRST_JOINTS) for key in keys[:-1]}
@@ -87,6 +114,10 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     lines = [(str(n), *(f"{point[key]:.3f}" for key in keys)) for n, point in chains.items()]
     notes = ["  exponents: " + ", ".join(f"{key} {value:.2f}" for key, value in found.items())]
     print(Table("Spatial chains, BSpline(4)", ("joints", *keys), lines, notes).text())
+    sweeps = measured("cases", QUICK_CASES if args.quick else CASES)
+    numbers |= {f"scaling.cases.{n}.{key}": value for n, point in sweeps.items() for key, value in point.items()}
+    lines = [(str(n), f"{point['per_case_ms']:.3f}", f"{point['peak_MB']:.0f}") for n, point in sweeps.items()]
+    print(Table("Sweeps of nothing", ("cases", "ms a case", "peak MB"), lines).text())
     numbers = {key: value for key, value in numbers.items() if np.isfinite(value)}  # JSON has no NaN
     return finish(args, numbers)
 

@@ -7,40 +7,68 @@ import resource
 import sys
 import time
 import warnings
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 import colloc as co
 from colloc.models.chains.serial import spatial_chain
-from colloc.models.two_link import two_link
+from colloc.studies.benchmarks.phases import CURVES as PHASE_CURVES
+from colloc.studies.benchmarks.phases import phases
 from colloc.studies.benchmarks.timing import alternately, buffered
+from colloc.studies.two_link import time_optimal
 
 CURVES = {"radau": co.Radau, "bspline": co.BSpline, "hermite_simpson": co.HermiteSimpson}
-PATIENCE = 60.0  # s
+PATIENCE = 120.0  # s of the processor
+# Intervals of which no more than some iterations are looked at; what these problems take to the end, smaller ones tell.
+MANY, FEW_ITERATIONS = 2000, 15
 
 
-def intervals(kind: str, count: int) -> dict[str, float]:
-    """Figures of the time-optimal two-link problem on a number of intervals, on CasADi's virtual machine."""
-    problem = co.Problem(
-        model=two_link(),
-        duration=co.Free(lower=0.1, upper=5.0, guess=1.0),
-        minimize=co.duration(),
-        subject_to=[co.initial(q=(0.0, -2.0), qd=0.0), co.final(q=(1.0, -1.0), qd=0.0), co.bounds(tau=(-10.0, 10.0))],
-    )
+def solved(problem: Any, curve: Any, **options: Any) -> dict[str, float]:
+    """Seconds of the processor on CasADi's virtual machine, before the first iterate and after."""
     warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # coarse grids overshoot at the switches
+    begin, iterates = time.process_time(), []
+
+    def note(_: co.refinement.Iteration) -> None:
+        iterates.append(time.process_time())
+
+    limits = {"max_cpu_time": PATIENCE, **options}
     solution = co.solve(
-        problem, CURVES[kind](count), compile=False, ipopt={"max_wall_time": PATIENCE}, progress=False,
-        between="nodes", raise_on_failure=False,
-    )  # fmt: skip
+        problem, curve, compile=False, ipopt=limits, progress=note, between="nodes", raise_on_failure=False
+    )
     return {
         "T": solution.duration,
         "solved": float(solution.outcome.status is co.solver.Status.SOLVED),
-        "build": solution.seconds["build"],
-        "solve": solution.seconds["solve"],
+        "build": iterates[0] - begin,
+        "solve": iterates[-1] - iterates[0],
         "iterations": solution.iterations,
-        "per_iteration": solution.seconds["solve"] / max(1, solution.iterations),
+        "per_iteration": (iterates[-1] - iterates[0]) / max(1, solution.iterations),
     }
+
+
+def intervals(kind: str, count: int) -> dict[str, float]:
+    """Figures of the time-optimal two-link problem on a number of intervals."""
+    options = {"max_iter": FEW_ITERATIONS} if count > MANY else {}
+    return solved(time_optimal.problem, CURVES[kind](count), **options)
+
+
+def motion_in_phases(count: int) -> dict[str, float]:
+    """Figures of a motion of two links in so many phases."""
+    return solved(phases(count), PHASE_CURVES["bspline"])
+
+
+def refused(a: float, b: float) -> co.Problem:
+    """No problem: all of such a sweep but the solving is left."""
+    raise ValueError
+
+
+def cases(count: int) -> dict[str, float]:
+    """Milliseconds that a sweep's own work on a case takes."""
+    grid, begin = {"a": np.arange(count / 100), "b": np.arange(100.0)}, time.process_time()
+    table = co.sweep(refused, grid, progress=False)
+    assert table.failed.size == count
+    return {"per_case_ms": 1e3 * (time.process_time() - begin) / count}
 
 
 def joints(n: int) -> dict[str, float]:
@@ -51,10 +79,10 @@ def joints(n: int) -> dict[str, float]:
         minimize=co.integral(lambda now: ca.sumsqr(now.tau)),
         subject_to=[co.initial(q=0.0, qd=0.0), co.final(q=0.5, qd=0.0), co.bounds(tau=(-1e3, 1e3))],
     )
-    begin = time.perf_counter()
+    begin = time.process_time()
     nlp = co.transcribe(problem, co.BSpline(4), compile=False)
     functions = {"jacobian": nlp.jac_g, "gradient": nlp.grad_f, "hessian": nlp.hess_lag}
-    found = {"build": time.perf_counter() - begin}
+    found = {"build": time.process_time() - begin}
     rng = np.random.default_rng(7)
     for name, function in functions.items():
         x = np.append(rng.uniform(-0.5, 0.5, nlp.n_x - 1), 1.0)
@@ -66,7 +94,8 @@ def joints(n: int) -> dict[str, float]:
 
 def main(kind: str, count: int) -> None:
     """Run, print."""
-    found = joints(count) if kind == "dof" else intervals(kind, count)
+    others = {"dof": joints, "phases": motion_in_phases, "cases": cases}
+    found = others[kind](count) if kind in others else intervals(kind, count)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # Linux counts in kB
     print(json.dumps(found | {"peak_MB": peak}))
 

@@ -1,19 +1,31 @@
-"""What does a user wait for: the plain call on arms, from the start of Python to the answer?
+"""What does a user wait for, from the start of Python to the answer, and what does it consist of?
 
-Every motion is a process of its own: a pair of random postures of a Panda, a UR5 or an LBR iiwa in the least time, of a
-Puma 560 with least effort, or a random problem of a random arm; with the interpreter of programs in the cache, and in
-turn on CasADi's virtual machine alone. Seconds are the processor's, of this process and those that it started; those of
-callbacks are of the last round alone. Modules have been compiled to bytecode before, as they are where a library is
-installed.
+Parts, each by its own name in ``--parts``:
+
+arms        the plain call: every motion is a process of its own: a pair of random postures of a Panda, a UR5 or an LBR
+            iiwa in the least time, of a Puma 560 with least effort, or a random problem of a random arm; with the
+            interpreter of programs in the cache, and in turn on CasADi's virtual machine alone. Seconds of callbacks
+            are of the last round alone.
+gait        a step of the 55-DOF human, to the table of `walking.gait`, with what was compiled before, and without
+walks       the same for people of 45 to 110 kg at 0.8 to 1.6 m/s, drawn at random, from standing still
+effort43    IPOPT's linear algebra on the 43-DOF effort problem, MUMPS over ours, an iteration: `linear_algebra`
+evaluate    torque and sensitivities of the 43-DOF human, the interpreter over compiled kernels: `evaluate`
+scaling     exponent of an iteration's time over intervals, two links on Radau's points: `scaling`
+
+Seconds are the processor's, of a process and those that it started. Modules have been compiled to bytecode before, as
+they are where a library is installed. What is asked of these numbers stands beside them in the last table.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 
+import colloc as co
+from colloc.studies.benchmarks import evaluate, linear_algebra, scaling
 from colloc.studies.benchmarks.timing import fresh
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.support.display import Table
@@ -21,24 +33,89 @@ from colloc.support.display import Table
 ARMS = ("panda", "ur5", "iiwa", "puma", "random")
 WAYS = ("interpreter", "vm")
 PARTS = ("import", "solve", "callbacks", "total")
+ALL = ("arms", "gait", "walks", "effort43", "evaluate", "scaling")
+# What is asked for: at most so much, at least so much of the two that are ratios of others to ours, and shares solved.
+ASKED = {
+    "arms.median": 0.35, "arms.worst": 1.5, "arms.first": 0.6, "gait.script": 3.0, "gait.cold": 8.0,
+    "walks.solved": 1.0, "walks.iterations": 80.0, "effort43.factor_ratio": 5.0, "evaluate.ratio": 1.25,
+    "scaling.slope": 1.05,
+}  # fmt: skip
 OPTIONS = (
+    Option("parts", ",".join(ALL), "which parts, with commas between them"),
     Option("pairs", 5, "number of motions of every arm", least=1),
-    Option("first", 0, "seed of the first", least=0),
+    Option("first", 0, "seed of the first of them, and of the first walker", least=0),
+    Option("walkers", 60, "number of people who walk", least=1),
+    Option("intervals", 100_000, "the largest number of intervals", least=100),
 )
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the benchmark; see --help."""
-    args = arguments("benchmarks.waiting", __doc__, argv, quick="one motion of two arms", options=OPTIONS, figure=False)
-    arms, pairs = (("ur5", "random"), 1) if args.quick else (ARMS, args.pairs)
+    quick = "one motion of two arms, slopes up to 200 intervals"
+    args = arguments("benchmarks.waiting", __doc__, argv, quick=quick, options=OPTIONS, figure=False)
+    parts = ["arms", "scaling"] if args.quick else args.parts.split(",")
+    if not set(parts) <= set(ALL):
+        raise co.InputError(f"parts must be some of {', '.join(ALL)}, got {args.parts!r}")
+    numbers: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as directory:
-        bytecode = {"PYTHONPYCACHEPREFIX": str(Path(directory) / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
-        cache = bytecode | {"COLLOC_CACHE_DIR": directory}
+        environment = {"PYTHONPYCACHEPREFIX": str(Path(directory) / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
+        if "arms" in parts:
+            numbers |= plain_calls(("ur5", "random") if args.quick else ARMS, args, environment)
+        if {"gait", "walks"} & set(parts):
+            numbers |= steps(args.walkers if "walks" in parts else 0, args.first, environment)
+    if "effort43" in parts:
+        *_, last = linear_algebra.paired(linear_algebra.HUMAN)
+        numbers["effort43.factor_ratio"] = linear_algebra.compared(last)["ratio_each"]
+    if "evaluate" in parts:
+        numbers["evaluate.ratio"] = evaluate.main(["--quick"])["evaluate.ratio"]
+    if "scaling" in parts:
+        points = scaling.measured("radau", scaling.intervals_of("radau", args.intervals, args.quick))
+        exponents = scaling.exponents(points, scaling.FIRST_INTERVALS)
+        numbers["scaling.slope"] = exponents["slope_per_iteration"]
+        numbers["scaling.slope.build"] = exponents["slope_build"]
+    rows = [(name, f"{numbers[name]:.3g}", f"{asked:g}") for name, asked in ASKED.items() if name in numbers]
+    print(Table("What is waited for", ("", "is", "asked"), rows).text())
+    return finish(args, numbers)
+
+
+def steps(walkers: int, first: int, environment: Mapping[str, str]) -> dict[str, float]:
+    """A step of the mean man with what was compiled before and without, and steps of others; their numbers."""
+    with tempfile.TemporaryDirectory() as directory:
+        cache = {**environment, "COLLOC_CACHE_DIR": directory}
+        cold, warm = (fresh("waiting_point", "gait", environment=cache) for _ in range(2))
+        walks = [fresh("waiting_point", "walker", str(first + k), environment=cache) for k in range(walkers)]
+    numbers = {"gait.script": warm["total"], "gait.cold": cold["total"]}
+    numbers |= {f"gait.{name}": warm[name] for name in ("solver", "iterations", "solved")}
+    numbers["gait.compilers"] = cold["compilers"]
+    if walks:
+        numbers |= {"walks.people": float(walkers), "walks.solved": mean(walk["solved"] for walk in walks)}
+        numbers["walks.ended"] = mean(walk["ended"] for walk in walks)
+        numbers["walks.iterations"] = median(walk["iterations"] for walk in walks if walk["ended"])
+        numbers["walks.seconds"] = median(walk["total"] for walk in walks)
+    header = ("mass, kg", "speed, m/s", "solved", "iterations", "s")
+    lines = [
+        (f"{walk['mass']:.0f}", f"{walk['speed']:.2f}", yes(walk), f"{walk['iterations']:.0f}", f"{walk['total']:.1f}")
+        for walk in walks
+    ]
+    print(Table("People who walk", header, lines, [f"  {k}: {v:.3g}" for k, v in numbers.items()]).text())
+    return numbers
+
+
+def yes(walk: Mapping[str, float]) -> str:
+    """How a walk ended."""
+    return "yes" if walk["solved"] else "too coarse" if walk["ended"] else "no"
+
+
+def plain_calls(arms: Sequence[str], args: Namespace, bytecode: Mapping[str, str]) -> dict[str, float]:
+    """The plain call on some arms; its numbers."""
+    pairs = 1 if args.quick else args.pairs
+    with tempfile.TemporaryDirectory() as directory:
+        cache = {**bytecode, "COLLOC_CACHE_DIR": directory}
         compilation = fresh("waiting_point", "compile", environment=cache)["total"]
         for arm in arms:
             fresh("waiting_point", arm, "0", "interpreter", environment=cache)  # leaves the bytecode
         with tempfile.TemporaryDirectory() as empty:
-            environment = bytecode | {"COLLOC_CACHE_DIR": empty}
+            environment = {**bytecode, "COLLOC_CACHE_DIR": empty}
             first = fresh("waiting_point", arms[0], "0", "interpreter", environment=environment)
         runs = [
             {way: fresh("waiting_point", arm, str(args.first + k), way, environment=cache) for way in WAYS}
@@ -67,7 +144,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     lines = [row(arm, runs[k :: len(arms)]) for k, arm in enumerate(arms)]
     header = ("", "solved", *(f"{part} {way}" for way in WAYS for part in PARTS))
     print(Table("The plain call, median of the processor's seconds", header, lines, notes(numbers)).text())
-    return finish(args, numbers)
+    return numbers
 
 
 def row(arm: str, runs: Sequence[dict[str, dict[str, float]]]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ import numpy as np
 import colloc as co
 
 IMPORTED = time.process_time()  # from the start of Python
+MASSES, SPEEDS = (45.0, 110.0), (0.8, 1.6)  # kg, m/s, of walkers
 SHARE = 0.8  # of the range of every joint, or of a turn, from which postures are drawn
 
 
@@ -72,8 +73,53 @@ def answered(arm: str, seed: int, way: str) -> dict[str, float]:
     }
 
 
+def gait() -> dict[str, float]:
+    """Seconds from the start of Python to the table of `walking.gait`, for its weighted objective."""
+    from colloc.models.human.human55 import human55, walking
+    from colloc.studies.walking.report.comparison import comparison
+    from colloc.studies.walking.step import Step
+    from colloc.studies.walking.walk import walk
+
+    report = walk(Step(walking(human55())))
+    comparison(report).text()
+    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    rounds = [report.solution] if report.first is None else [report.first, report.solution]
+    return {
+        "total": time.process_time() + children,
+        "solver": sum(solution.seconds["solve"] for solution in rounds),
+        "compilers": children,
+        "iterations": float(sum(solution.iterations for solution in rounds)),
+        "solved": float(report.solution.status is co.solver.Status.SOLVED),
+    }
+
+
+def walker(seed: int) -> dict[str, float]:
+    """How a person of a random mass walks at a random speed, from standing still."""
+    from colloc.models.human.human55 import human55, walking
+    from colloc.studies.walking.speeds import step_length
+    from colloc.studies.walking.step import Step
+    from colloc.studies.walking.walk import walk
+
+    rng = np.random.default_rng([34, seed])
+    mass, speed = float(rng.uniform(*MASSES)), float(rng.uniform(*SPEEDS))
+    found = {"mass": mass, "speed": speed, "solved": 0.0, "ended": 0.0, "iterations": 0.0}
+    try:
+        report = walk(Step(walking(human55(mass=mass)), speed=speed, length=step_length(speed)))
+    except co.SolveError:
+        return found | {"total": time.process_time()}
+    first = 0 if report.first is None else report.first.iterations
+    return found | {
+        "solved": float(report.solution.status is co.solver.Status.SOLVED),
+        "ended": 1.0,
+        "iterations": float(first + report.solution.iterations),
+        "total": time.process_time(),
+    }
+
+
 if __name__ == "__main__":
-    if sys.argv[1] == "compile":
-        print(json.dumps(compiled()))
+    if sys.argv[1] in ("compile", "gait"):
+        print(json.dumps({"compile": compiled, "gait": gait}[sys.argv[1]]()))
+    elif sys.argv[1] == "walker":
+        print(json.dumps(walker(int(sys.argv[2]))))
     else:
         print(json.dumps(answered(sys.argv[1], int(sys.argv[2]), sys.argv[3])))

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import colloc.studies.benchmarks.barrier
+import colloc.studies.benchmarks.batches
 import colloc.studies.benchmarks.compile
 import colloc.studies.benchmarks.error_control
 import colloc.studies.benchmarks.evaluate
@@ -126,7 +127,10 @@ def test_growth_is_measured_where_all_is_solved(tmp_path):
         assert numbers[f"scaling.{kind}.unsolved"] == 0
         assert numbers[f"scaling.{kind}.200.T"] == pytest.approx(0.391855, abs=1e-3)
         assert {f"scaling.{kind}.slope", f"scaling.{kind}.slope_per_iteration"} <= numbers.keys()
+    assert numbers["scaling.phases.unsolved"] == 0
+    assert numbers["scaling.phases.20.T"] == pytest.approx(20 * 0.6)
     assert {"scaling.dof.2.build", "scaling.dof.12.hessian_ms", "scaling.dof.slope_hessian_ms"} <= numbers.keys()
+    assert {"scaling.radau.slope_memory", "scaling.cases.1000.per_case_ms"} <= numbers.keys()
 
 
 def test_slopes_are_exponents():
@@ -154,6 +158,12 @@ def test_a_worker_keeps_nothing_of_its_cases(tmp_path):
     numbers = run(colloc.studies.benchmarks.memory, tmp_path)
     assert numbers["failed"] == 0
     assert numbers["growth"] < 0.05
+
+
+def test_a_case_of_a_sweep_is_the_solve_by_hand(tmp_path):
+    numbers = run(colloc.studies.benchmarks.batches, tmp_path)
+    assert numbers["batches.difference"] < 1e-6
+    assert {"batches.ratio", "batches.over_solver", "batches.sweep.ms"} <= numbers.keys()
 
 
 def test_error_control_is_timed_where_it_adds_nothing(tmp_path):
@@ -249,3 +259,4 @@ def test_waiting_finds_the_same_motions_either_way(tmp_path):
     assert numbers["arms.solved"] == numbers["arms.motions"] == 2
     assert numbers["arms.difference"] < 1e-8
     assert {"arms.median", "arms.worst", "arms.first", "arms.median.vm", "arms.speedup.callbacks"} <= numbers.keys()
+    assert numbers["scaling.slope"] < 1.5

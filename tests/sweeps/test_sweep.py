@@ -209,6 +209,31 @@ def test_a_step_of_a_grid_comes_before_distance_and_in_a_table_does_not():
     assert warm_start_parents(values, grid=False)[3] == 2
 
 
+@pytest.mark.parametrize("grid", [True, False])
+def test_neighbours_are_the_nearest_by_the_order_that_is_promised(grid: bool):
+    """Against the sort by changed names, distance and number, of random tables with equals among their rows."""
+    rng = np.random.default_rng(3)
+    for table in (rng.integers(0, 4, (80, 3)).astype(float), rng.uniform(size=(60, 2)), np.ones((4, 1))):
+        scaled = table / np.where(np.ptp(table, axis=0) > 0, np.ptp(table, axis=0), 1.0)
+        for k, parent in enumerate(warm_start_parents(table, grid=grid)):
+            traits = [
+                (grid * (row != scaled[k]).sum(), np.round(np.abs(row - scaled[k]).sum(), 12), -number)
+                for number, row in enumerate(scaled[:k])
+            ]
+            assert parent == (-min(traits)[2] if k else None)
+
+
+def test_a_case_starts_alike_from_a_solution_and_from_its_file(tmp_path: Path):
+    """A sweep goes on from the solution itself, and a worker that has not solved it from the file."""
+    cases = {"gain": [0.1, 0.5, 2.0], "reach": [1.0]}
+    through = co.sweep(problem(), cases, CURVE, folder=tmp_path, compile=False)
+    for k in (1, 2):
+        (tmp_path / f"case_{k}.npz").unlink()
+        again = co.sweep(problem(), cases, CURVE, folder=tmp_path, compile=False)
+        assert (again["duration"] == through["duration"]).all()
+        assert (again["iterations"] == through["iterations"]).all()
+
+
 class Trouble:
     """A function that harms the process that it runs in, once or always."""
 
