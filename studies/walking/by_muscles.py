@@ -239,7 +239,8 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     speed = Option("speed", SPEED, "m/s", above=0.0)
     args = arguments("walking.by_muscles", __doc__, argv, quick="a coarse grid", options=[speed])
     made, begin = walk(args.speed), time.perf_counter()
-    options = {"ipopt": {"max_iter": 1000}, "progress": False}
+    # Hundreds of iterations end where their last digits lead: with the other linear solver at a walk 2.4 % cheaper.
+    options = {"ipopt": {"max_iter": 1000, "linear_solver": "mumps"}, "progress": False}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # of grids to be halved
         guess = swinging(made.walker, args.speed, STEP)
