@@ -146,7 +146,8 @@ class KKTSystem:
             factors = np.clip(factors / np.sqrt(np.where(largest > 0, largest, 1.0)), 1 / _FACTOR, _FACTOR)
         sizes = natural * factors
         diagonal = ca.diag(ca.DM(sizes))
-        return sizes, ca.sparsify(diagonal @ matrix @ diagonal / scale.cost)
+        # Of two entries that are one, rounding may leave a zero and something: the pattern is that of the lower half.
+        return sizes, ca.tril2symm(ca.sparsify(ca.tril(diagonal @ matrix @ diagonal / scale.cost)))
 
     @cached_property
     def _solve_shifted(self) -> Callable[[np.ndarray], np.ndarray]:
