@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -61,8 +62,9 @@ TOOLS: dict[str, ModuleType] = {
 }
 MISS, OVERSTEP, DEARER = 1e-3, 5e-3, 1e-3  # what counts as the same answer
 FINEST = 4  # grids or tolerances a tool is asked for at most
-PATIENCE = 40.0  # s of a process
+PATIENCE = 40.0  # s of the processor, of a process
 PATIENT = {"rise": 400.0}  # s, in its place
+SHARED = 6.0  # times as long by the clock: what else the machine does is not a tool's fault
 MOST = {"rise": 2}  # grids, in place of the finest
 JUDGES = {"reach": judged, "hop": judged_hop, "rise": judged_rise}
 HOPELESS = ("missing", "unfit")
@@ -115,7 +117,7 @@ def asked(file: str, work: str, problem: Mapping[str, Any], effort: int, again: 
     """The answer of a tool's file, run in a process of its own on one thread; a sentence where there is none."""
     with tempfile.TemporaryDirectory() as folder:
         task, answer = Path(folder) / "task.json", Path(folder) / "answer.json"
-        question = {"problem": dict(problem), "work": work, "effort": effort, "again": again, "patience": patience / 8}
+        question = {"problem": dict(problem), "work": work, "effort": effort, "again": again, "limit": patience}
         task.write_text(json.dumps(question))
         command = [sys.executable, "-P", str(Path(__file__).with_name("process.py")), file, str(task), str(answer)]
         root = str(Path(__file__).resolve().parents[3])
@@ -123,9 +125,11 @@ def asked(file: str, work: str, problem: Mapping[str, Any], effort: int, again: 
         alone.pop("PYTHONDONTWRITEBYTECODE", None)  # installed packages have theirs, and a checkout keeps its own
         try:
             ended = subprocess.run(
-                command, cwd=folder, env=alone, capture_output=True, text=True, check=False, timeout=patience
+                command, cwd=folder, env=alone, capture_output=True, text=True, check=False, timeout=SHARED * patience
             )
         except subprocess.TimeoutExpired:
+            return {"failed": f"no answer within {SHARED * patience:.0f} s by the clock"}
+        if ended.returncode == -signal.SIGXCPU:
             return {"failed": f"no answer within {patience:.0f} s"}
         if not answer.exists():
             last = (ended.stderr.strip().splitlines() or ["no word"])[-1]

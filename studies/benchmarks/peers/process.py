@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import resource
 import sys
 from collections.abc import Callable
 from statistics import median
@@ -49,9 +50,13 @@ def timed(call: Callable[[], object], count: int, rounds: int = 7) -> float:
 
 
 def main(tool: str, task: str, answer: str) -> None:
-    """Solve a task as often as it says, and write the first answer with all seconds; an error is an answer too."""
+    """Solve a task as often as it says, and write the first answer with all seconds; an error is an answer too.
+
+    Past its limit of the processor's seconds the process is ended by the system, by signal SIGXCPU.
+    """
     with open(task) as file:
         asked = json.load(file)
+    resource.setrlimit(resource.RLIMIT_CPU, (round(asked["limit"]), resource.RLIM_INFINITY))
     problem = SimpleNamespace(**asked["problem"])
     work = getattr(load(tool), asked["work"])
     warm: list[float] = []
@@ -59,7 +64,7 @@ def main(tool: str, task: str, answer: str) -> None:
         said = work(problem, asked["effort"])
         cold = seconds()
         said |= {name: timed(*call) for name, call in said.pop("calls", {}).items()}
-        while len(warm) < asked["again"] and (not warm or sum(warm) < asked["patience"]):
+        while len(warm) < asked["again"] and (not warm or sum(warm) < asked["limit"] / 8):
             begin = seconds()
             work(problem, asked["effort"])
             warm.append(seconds() - begin)

@@ -15,7 +15,7 @@ import colloc as co
 from colloc.models.chains.serial import planar_chain
 from colloc.models.panda import panda
 from colloc.models.squat_to_stand import squat_to_stand
-from colloc.studies.benchmarks.peers import with_colloc
+from colloc.studies.benchmarks.peers import comparison, with_colloc
 from colloc.studies.benchmarks.peers.comparison import Run, asked, chosen, lines, main
 from colloc.studies.benchmarks.peers.problems import (
     CART_POLE,
@@ -149,7 +149,8 @@ def test_the_judge_agrees_with_what_colloc_says_of_a_rise(name: str, cost: float
 TOOLS = {
     "absent": "def reach(problem, effort):\n    import a_package_that_nobody_has\n",
     "wrong": "def reach(problem, effort):\n    raise ValueError('no')\n",
-    "slow": "import time\n\ndef reach(problem, effort):\n    time.sleep(60)\n",
+    "slow": "def reach(problem, effort):\n    while True:\n        pass\n",
+    "asleep": "import time\n\ndef reach(problem, effort):\n    time.sleep(60)\n",
     "dead": "import os\n\ndef reach(problem, effort):\n    os._exit(3)\n",
     "right": "def reach(problem, effort):\n    return {'cost': problem.x + effort}\n",
 }
@@ -161,10 +162,14 @@ TOOLS = {
         ("absent", "missing", "No module named 'a_package_that_nobody_has'"),
         ("wrong", "failed", "ValueError: no"),
         ("slow", "failed", "no answer within 2 s"),
+        ("asleep", "failed", "no answer within 3 s by the clock"),
         ("dead", "failed", "the process ended with 3: no word"),
     ],
 )
-def test_what_gives_no_answer_is_a_sentence(tmp_path: Path, tool: str, key: str, says: str):
+def test_what_gives_no_answer_is_a_sentence(
+    tmp_path: Path, tool: str, key: str, says: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(comparison, "SHARED", 60.0 if tool == "slow" else 1.5)
     (tmp_path / "tool.py").write_text(TOOLS[tool])
     assert asked(str(tmp_path / "tool.py"), "reach", {"x": 1.0}, 0, 1, 2.0) == {key: says}
 
