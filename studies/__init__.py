@@ -10,6 +10,7 @@
     tracking         motion from measured markers
     jumping          a jump in phases
     running          a running step in phases
+    rising           how people stand up
     walking          a predicted step of a human
     benchmarks       what takes how long, each alternative in turn
 

@@ -1,0 +1,1 @@
+"""Standing up: the same motion by motors and by muscles."""
