@@ -28,7 +28,7 @@ _HEIGHT = 620  # pixels, in a notebook
 _NEAR = 0.5  # of the mechanism's size: as far above zero may it stay for the floor to be at zero
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Viewer:
     """A page that shows mechanisms in motion, which refers to nothing outside; notebooks show it where it is.
 
@@ -76,10 +76,30 @@ class Viewer:
 
 
 def viewer(
-    recordings: Sequence[Recording], title: str, slow: float | None = None, model: Mapping[str, Any] | None = None
+    recordings: Sequence[Recording],
+    title: str,
+    slow: float | None = None,
+    model: Mapping[str, Any] | None = None,
+    *,
+    series: bool = False,
+    live: bool = False,
 ) -> Viewer:
-    """A page that plays recordings, `slow` times as long as they take; or shows a model whose joints can be moved."""
-    data = scene(recordings, title, slow, model)
+    """A page that plays recordings, or shows a model whose joints can be moved.
+
+    Parameters
+    ----------
+    recordings : sequence of Recording
+    title : str
+    slow : float, optional
+        Duration of the play over that of the motion.
+    model : mapping, optional
+        Joints and points.
+    series : bool
+        Whether the recordings are steps to the last one, of which one is seen at a time.
+    live : bool
+        Whether more will come: the page loads itself again.
+    """
+    data = scene(recordings, title, slow, model) | {"series": series, "live": live}
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     parts = {name: _part(name) for name in ("viewer.css", "viewer.js")}
     page = Template(_part("viewer.html")).substitute(
@@ -165,7 +185,7 @@ def _segment(segment: Segment) -> dict[str, Any]:
 def packed(values: np.ndarray) -> dict[str, Any]:
     """Columns of numbers in sixteen bits each, of their own ranges; those that do not vary as one number.
 
-    What is not there, NaN in any row, is the largest number.
+    What is not there, NaN or infinite in any row, is the largest number.
 
     Parameters
     ----------
@@ -178,7 +198,7 @@ def packed(values: np.ndarray) -> dict[str, Any]:
         numbers, of columns that vary one after another.
     """
     values = np.asarray(values, dtype=float)
-    missing = np.isnan(values)
+    missing = ~np.isfinite(values)
     empty = missing.all(axis=0)
     low = np.where(empty, 0.0, np.min(np.where(missing, np.inf, values), axis=0, initial=np.inf))
     high = np.where(empty, 0.0, np.max(np.where(missing, -np.inf, values), axis=0, initial=-np.inf))

@@ -1,0 +1,136 @@
+"""The viewer of a problem, in which iterates of a solve are seen as it goes on."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from colloc.muscles import Muscles
+from colloc.plot.recording import Recording, solution_recording
+from colloc.plot.viewer import Viewer, viewer
+from colloc.refinement import Iteration
+from colloc.solution import SequenceSolution, Solution
+from colloc.support.display import short
+from colloc.support.progress import in_notebook
+
+_KEPT = 24  # iterates in a page at most
+_TIMES = 41  # of each
+_PAUSE = 1.0  # s between two pages, at least
+_SHARE = 0.02  # of the time of a solve that pages may take, until the last one
+
+
+class LiveViewer(Viewer):
+    """The viewer of a problem, which a solve keeps up to date: ``co.solve(problem, progress=co.plot.view(problem))``.
+
+    The page has the first, the last and up to twenty-four iterates between them, equally far apart, with a slider, and
+    in the end the answer. In a notebook it is shown below the cell. Anywhere else it is a file, which loads itself
+    again until the solve is over: the one to which it was saved last, else a temporary one whose address is written to
+    standard error. While a solve runs it is a fiftieth of the time, after the first second, that goes into pages.
+
+    Parameters
+    ----------
+    guess : Recording
+        The motion that is played before anything is solved.
+    title : str
+    slow : float, optional
+        Duration of the play over that of the motion.
+    muscles : Muscles, optional
+        Drawn in all iterates.
+
+    Examples
+    --------
+    >>> viewer = co.plot.view(problem)
+    >>> viewer.save("iterates.html").name
+    'iterates.html'
+    >>> solution = co.solve(problem, co.BSpline(10), progress=viewer)
+    >>> len(Path("iterates.html").read_text()) == len(viewer.page)
+    True
+    """
+
+    def __init__(self, guess: Recording, title: str, slow: float | None = None, muscles: Muscles | None = None):
+        super().__init__(viewer([guess], title, slow).page, title)
+        self._slow, self._muscles = slow, muscles
+        self._file: Path | None = None
+        self._display: Any = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self._kept: list[Recording | Iteration] = []  # drawn, or still to be drawn
+        self._last: Iteration | None = None
+        self._seen, self._stride, self._over = 0, 1, False
+        self._next = time.perf_counter() + _PAUSE
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        self._file = super().save(path)
+        return self._file
+
+    def __call__(self, now: Iteration) -> None:
+        """One iteration of a solve."""
+        if self._over:
+            self._begin()
+        if not np.isfinite(now.x).all():
+            return
+        self._last = now
+        if self._seen % self._stride == 0:
+            self._kept.append(now)
+            if len(self._kept) > _KEPT:  # from here on every other one, and so of those before
+                del self._kept[1::2]
+                self._stride *= 2
+        self._seen += 1
+        begin = time.perf_counter()
+        if begin > self._next:
+            self._show(self._iterates(), live=True)
+            end = time.perf_counter()
+            self._next = end + max(_PAUSE, (end - begin) / _SHARE)
+
+    def finish(self, answer: Solution | SequenceSolution | None) -> None:
+        """The end of a solve, with its answer if it has one."""
+        if self._over:  # without an iteration
+            self._begin()
+        self._over = True
+        recordings = self._iterates()
+        if answer is not None:
+            recordings.append(solution_recording(answer, "end", muscles=self._muscles))
+        if recordings:
+            self._show(recordings, live=False)
+
+    def _iterates(self) -> list[Recording]:
+        """Those that are kept, and the last one."""
+        self._kept = [item if isinstance(item, Recording) else self._drawn(item) for item in self._kept]
+        recordings = [item for item in self._kept if isinstance(item, Recording)]
+        last = self._last
+        return recordings if last is None or _name(last) == recordings[-1].name else [*recordings, self._drawn(last)]
+
+    def _drawn(self, now: Iteration) -> Recording:
+        words = f"cost {short(now.cost)}, infeasibility {now.infeasibility:.1e}"
+        times = np.linspace(0.0, now.solution.duration, _TIMES)
+        return solution_recording(now.solution, _name(now), muscles=self._muscles, times=times, detail=words)
+
+    def _show(self, recordings: list[Recording], *, live: bool) -> None:
+        """The page of some iterates, where it is looked at."""
+        self.page = viewer(recordings, self.title, self._slow, series=True, live=live).page
+        if self._file is not None:
+            super().save(self._file)
+        elif not in_notebook():
+            file = self.save(Path(tempfile.mkdtemp(prefix="colloc-")) / "iterates.html")
+            print(f"colloc: the iterates are shown by {file.as_uri()}", file=sys.stderr, flush=True)
+        if in_notebook():
+            self._display_again()
+
+    def _display_again(self) -> None:
+        from IPython.display import display  # there, in a notebook  # pyright: ignore[reportMissingImports]
+
+        if self._display is None:
+            self._display = display(self, display_id=True)
+        else:
+            self._display.update(self)
+
+
+def _name(now: Iteration) -> str:
+    return f"iterate {now.number}" if now.round == 1 else f"round {now.round}, iterate {now.number}"
