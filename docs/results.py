@@ -5,14 +5,14 @@
     python docs/results.py --older [--minutes N] the same of all whose code has changed, of those that took at most N
     python docs/results.py --quick STUDY ...     keeps the picture and the player of a quick run, no numbers
 
-Numbers go to studies/results, pictures, made small enough to lie beside the pages, to docs/gallery/pictures, players
-to docs/static/players.
+Numbers go to studies/results, pictures, made small enough to lie beside the pages, to docs/gallery/pictures, what
+players play to docs/gallery/scenes.
 """
 
 import argparse
 import json
 import os
-import shutil
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,7 +25,7 @@ from colloc.studies.results import made, records
 from colloc.support.display import Table
 
 PICTURES = Path(__file__).parent / "gallery" / "pictures"
-PLAYERS = Path(__file__).parent / "static" / "players"
+SCENES = Path(__file__).parent / "gallery" / "scenes"
 PLAYED = {
     "arms.bin_pick", "arms.round_a_box", "arms.spring_pendulum", "classics.swing_up", "closed_chains.five_bar",
     "closed_chains.rower", "jumping.jump", "running.run", "walking.gait",
@@ -50,7 +50,14 @@ def run(name: str, *, quick: bool) -> None:
         if "figure.png" in words:
             shrink(Path(folder) / "figure.png", PICTURES / f"{name}.png")
         if "player.html" in words:
-            shutil.copy(Path(folder) / "player.html", PLAYERS / f"{name}.html")
+            (SCENES / f"{name}.json").write_text(scene_in((Path(folder) / "player.html").read_text()))
+
+
+def scene_in(page: str) -> str:
+    """What a viewer plays, without the viewer, of which all pages have the same."""
+    scene = re.search(r'<script id="data" type="application/json">(.*?)</script>', page, re.DOTALL)
+    assert scene is not None, "a page without a scene"
+    return scene[1] + "\n"
 
 
 def shrink(source: Path, target: Path) -> None:

@@ -22,16 +22,19 @@ from colloc.support.progress import in_notebook
 _KEPT = 24  # iterates in a page at most
 _TIMES = 41  # of each
 _PAUSE = 1.0  # s between two pages, at least
-_SHARE = 0.02  # of the time of a solve that pages may take, until the last one
+_SHARE = 0.02  # of the time of a solve that pages may take
+_LEAST = 0.3  # s that the last one may take of any solve
+_FEW = 4  # iterates in it at least
 
 
 class LiveViewer(Viewer):
     """The viewer of a problem, which a solve keeps up to date: ``co.solve(problem, progress=co.plot.view(problem))``.
 
-    The page has the first, the last and up to twenty-four iterates between them, equally far apart, with a slider, and
-    in the end the answer. In a notebook it is shown below the cell. Anywhere else it is a file, which loads itself
-    again until the solve is over: the one to which it was saved last, else a temporary one whose address is written to
-    standard error. While a solve runs it is a fiftieth of the time, after the first second, that goes into pages.
+    In a notebook the page is shown below the cell. Anywhere else it is a file, which loads itself again until the solve
+    is over: the one to which it was saved last, else a temporary one whose address is written to standard error. It has
+    a slider through the iterates that it has shown, and in the end through up to twenty-four, equally far apart, the
+    last one and the answer. A fiftieth of the time of a solve goes into pages, after the first second, and as much
+    again, or 0.3 s, into the iterates of the last one, which are fewer where the mechanism takes long to draw.
 
     Parameters
     ----------
@@ -61,10 +64,12 @@ class LiveViewer(Viewer):
         self._begin()
 
     def _begin(self) -> None:
-        self._kept: list[Recording | Iteration] = []  # drawn, or still to be drawn
+        self._kept: list[Iteration] = []
+        self._drawings: dict[Iteration, Recording] = {}
         self._last: Iteration | None = None
         self._seen, self._stride, self._over = 0, 1, False
-        self._next = time.perf_counter() + _PAUSE
+        self._start = time.perf_counter()
+        self._next = self._start + _PAUSE
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         self._file = super().save(path)
@@ -79,13 +84,14 @@ class LiveViewer(Viewer):
         self._last = now
         if self._seen % self._stride == 0:
             self._kept.append(now)
-            if len(self._kept) > _KEPT:  # from here on every other one, and so of those before
-                del self._kept[1::2]
-                self._stride *= 2
+            if len(self._kept) > _KEPT:
+                self._thin()
         self._seen += 1
         begin = time.perf_counter()
         if begin > self._next:
-            self._show(self._iterates(), live=True)
+            self._drawn(now)
+            shown = [self._drawings[kept] for kept in self._kept if kept in self._drawings]
+            self._show([*shown, *self._tail()], live=True)
             end = time.perf_counter()
             self._next = end + max(_PAUSE, (end - begin) / _SHARE)
 
@@ -94,23 +100,44 @@ class LiveViewer(Viewer):
         if self._over:  # without an iteration
             self._begin()
         self._over = True
-        recordings = self._iterates()
+        recordings = [*map(self._drawn, self._affordable()), *self._tail()]
         if answer is not None:
             recordings.append(solution_recording(answer, "end", muscles=self._muscles))
         if recordings:
             self._show(recordings, live=False)
 
-    def _iterates(self) -> list[Recording]:
-        """Those that are kept, and the last one."""
-        self._kept = [item if isinstance(item, Recording) else self._drawn(item) for item in self._kept]
-        recordings = [item for item in self._kept if isinstance(item, Recording)]
-        last = self._last
-        return recordings if last is None or _name(last) == recordings[-1].name else [*recordings, self._drawn(last)]
+    def _thin(self) -> None:
+        """Every other iterate from here on, and of those before."""
+        del self._kept[1::2]
+        self._stride *= 2
+        self._drawings = {now: self._drawings[now] for now in self._kept if now in self._drawings}
+
+    def _affordable(self) -> list[Iteration]:
+        """Iterates that are kept, as many as can be drawn in a small share of the time of the solve."""
+        budget = max(_LEAST, _SHARE * (time.perf_counter() - self._start))
+        each = min(map(self._seconds, self._kept[:2]), default=0.0)  # the first may be where symbols are made
+        while len(self._kept) > _FEW and each * sum(now not in self._drawings for now in self._kept) > budget:
+            self._thin()
+        return self._kept
+
+    def _seconds(self, now: Iteration) -> float:
+        """How long an iterate takes to be drawn."""
+        begin = time.perf_counter()
+        self._drawings.pop(now, None)
+        self._drawn(now)
+        return time.perf_counter() - begin
+
+    def _tail(self) -> list[Recording]:
+        """The last iterate, unless it is kept."""
+        return [] if self._last is None or self._last in self._kept else [self._drawn(self._last)]
 
     def _drawn(self, now: Iteration) -> Recording:
-        words = f"cost {short(now.cost)}, infeasibility {now.infeasibility:.1e}"
-        times = np.linspace(0.0, now.solution.duration, _TIMES)
-        return solution_recording(now.solution, _name(now), muscles=self._muscles, times=times, detail=words)
+        if now not in self._drawings:
+            words = f"cost {short(now.cost)}, infeasibility {now.infeasibility:.1e}"
+            times = np.linspace(0.0, now.solution.duration, _TIMES)
+            drawn = solution_recording(now.solution, _name(now), muscles=self._muscles, times=times, detail=words)
+            self._drawings[now] = drawn
+        return self._drawings[now]
 
     def _show(self, recordings: list[Recording], *, live: bool) -> None:
         """The page of some iterates, where it is looked at."""

@@ -20,6 +20,7 @@ from colloc.support.checks import InputError
 from colloc.support.display import short
 
 _TIMES = 160  # of a recording, at least
+_ROOM = 1.0  # of the mechanism's size around it, in which all of large obstacles is seen at first
 _TINY = 1e-9  # of the largest: no force
 
 
@@ -169,7 +170,7 @@ def from_figure(figure: StickFigure, name: str, detail: str = "", *, ghost: bool
         names = part.model.joint_names
         segments.append(Segment(figure.t[first:last], made.points, tuple(bars), joints=names, faces=tuple(faces)))
         first = last
-    low, high = figure.view
+    low, high = figure.view_with(_ROOM)
     return Recording(name, tuple(segments), figure.paths, low, high, figure.vertical, figure.plane, detail, ghost)
 
 

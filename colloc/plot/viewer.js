@@ -220,14 +220,14 @@ function target() {
 
 function refit() {
   const [low, high] = box(), axes = axesOf(up, eye.turn, eye.tilt), pad = 0.07 * size;
+  const far = eye.far = 5 * Math.max(Math.hypot(...[0, 1, 2].map(i => high[i] - low[i])) / 2, 0.5 * size);
   let wide = 0, tall = 0;
   for (let corner = 0; corner < 8; corner++) {
-    const d = [0, 1, 2].map(i => (corner >> i & 1 ? 0.5 : -0.5) * (high[i] - low[i]));
-    wide = Math.max(wide, Math.abs(dot(d, axes.right)) + pad); tall = Math.max(tall, Math.abs(dot(d, axes.above)) + pad);
+    const d = [0, 1, 2].map(i => (corner >> i & 1 ? 0.5 : -0.5) * (high[i] - low[i])), nearer = far / (far - dot(d, axes.eye));
+    wide = Math.max(wide, nearer * Math.abs(dot(d, axes.right)) + pad); tall = Math.max(tall, nearer * Math.abs(dot(d, axes.above)) + pad);
   }
   const canvas = get("scene");
-  eye.fit = 0.43 * Math.min(canvas.clientWidth / wide, canvas.clientHeight / tall);
-  eye.far = 5 * Math.max(Math.hypot(...[0, 1, 2].map(i => high[i] - low[i])) / 2, 0.5 * size);
+  eye.fit = 0.46 * Math.min(canvas.clientWidth / wide, canvas.clientHeight / tall);
   dirty = true;
 }
 function dot(a, b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
@@ -256,7 +256,7 @@ function shade(color, light, fog) {
   if (known) return known;
   const dark = [16, 22, 36], parts = rgb(color).map((c, i) => {
     const lit = light < 0.8 ? dark[i] + (c - dark[i]) * (0.3 + 0.7 * light / 0.8) : c + (255 - c) * (light - 0.8) * 1.9;
-    return Math.round(lit + (look.fog[i] - lit) * fog * 0.085);
+    return Math.round(lit + (look.fog[i] - lit) * fog * 0.02);
   });
   const made = "rgb(" + parts.join(",") + ")";
   shades.set(key, made);
@@ -475,7 +475,7 @@ function faceItems(state, items) {
     const color = barColor(state, face), clear = clearness(state, face), whole = mean(corners.map(p => look3(...p, {}).depth));
     for (const patch of clear < 1 ? [corners] : patches(corners, 0.22 * size)) {
       const spots = patch.map(p => look3(...p, {}));
-      items.push({ spots: spots, light: 0.25 + 0.75 * lit, color: color, depth: mean(spots.map(spot => spot.depth)), whole: whole, clear: clear });
+      items.push({ spots: spots, light: 0.42 + 0.58 * lit, color: color, depth: mean(spots.map(spot => spot.depth)), whole: whole, clear: clear });
     }
   }
 }
@@ -510,10 +510,10 @@ function solids(c, states) {
     }
   }
   items.sort((a, b) => b.depth - a.depth);
-  const deep = Math.max(furthest - nearest, 0.5 * size), edge = root.classList.contains("dark") ? "rgba(0,0,0,0.5)" : "rgba(20,30,48,0.30)";
+  const deep = Math.max(furthest - nearest, 1.2 * size), edge = root.classList.contains("dark") ? "rgba(0,0,0,0.5)" : "rgba(20,30,48,0.30)";
   c.lineWidth = 0.8;
   for (const item of items) {
-    const fog = Math.max(0, Math.min(4, Math.round(4 * ((item.whole || item.depth) - nearest) / deep)));
+    const fog = Math.max(0, Math.min(16, Math.round(16 * ((item.whole || item.depth) - nearest) / deep)));
     c.globalAlpha = item.clear;
     if (item.spots) paintPatch(c, item.spots, shade(item.color, item.light, fog), item.clear === 1);
     else paintBar(c, item.p, item.q, item.a, item.b, item.color, fog, item.edge && item.clear === 1 ? edge : "");
