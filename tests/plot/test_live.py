@@ -19,6 +19,12 @@ from tests.support.problems import time_optimal
 CURVE = co.BSpline(8)
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All kept iterates are in the last page, however slow this machine is today."""
+    monkeypatch.setattr(live, "_LEAST", 1e9)
+
+
 def viewer_of(problem: co.Problem) -> LiveViewer:
     viewer = co.plot.view(problem)
     assert isinstance(viewer, LiveViewer)
@@ -131,6 +137,18 @@ def test_pages_take_a_small_share_of_a_solve(monkeypatch: pytest.MonkeyPatch, tm
         now[0] += 0.2
     assert 1 / now[0] <= len(shown) / now[0] <= 0.025
     assert time.perf_counter() == now[0]
+
+
+def test_the_last_page_has_fewer_iterates_where_they_take_long(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr(live, "_LEAST", 0.0)
+    monkeypatch.setattr(live, "_SHARE", 0.0)
+    viewer = viewer_of(time_optimal())
+    viewer.save(tmp_path / "iterates.html")
+    co.solve(time_optimal(), CURVE, progress=viewer)
+    names = [recording["name"] for recording in scene_of(viewer)["recordings"]]
+    assert names[0] == "iterate 0"
+    assert names[-1] == "end"
+    assert 3 <= len(names) <= live._FEW + 2
 
 
 def test_a_solve_that_fails_leaves_its_last_iterate(tmp_path: Path):
