@@ -96,6 +96,10 @@ def test_panels_are_those_of_studies_and_all_of_one_size(tmp_path: Path):
 def test_scenes_are_those_of_players_and_have_all_that_the_viewer_reads():
     sys.path.insert(0, str(ROOT / "docs"))
     results = import_module("results")
+    assert set(results.FRAMES) <= results.PLAYED - set(panels.PANELS)
+    for name in results.FRAMES:
+        with Image.open(results.SCENES.parent / "frames" / f"{name}.png") as image:
+            assert image.size == panels.SIZE
     assert {path.stem for path in results.SCENES.glob("*.json")} == results.PLAYED
     arm = co.Model([co.Body("rod", co.revolute(), mass=1.0, com=(0.5, 0, 0))])
     viewer = co.plot.view(arm, np.zeros((2, 1)), (0.0, 1.0))

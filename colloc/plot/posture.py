@@ -125,7 +125,7 @@ Postures = Callable[[np.ndarray], np.ndarray]
 def chain_pose(
     chain: ClosedChain, postures: Postures, points: Mapping[str, tuple[str, Any]] | None = None
 ) -> Callable[[np.ndarray], Skeleton]:
-    """A closed chain as a stick figure that `draw_poses` and `write_film` can draw.
+    """A closed chain as a stick figure that `draw_poses` and `write_gif` can draw.
 
     Links run to where the loops are cut, which are drawn as hinges, or as slides. Postures lead from times (N,) [s] to
     q of all joints (N, n). Points are further ends of links by name: a body and the point [m] in its frame; they leave

@@ -888,7 +888,9 @@ function tick(now) {
   requestAnimationFrame(tick);
 }
 // What stands after # of the address: #t=0.35&play=0&turn=0.5&tilt=0.2&zoom=1&theme=dark&show=joints,beside&curves=1&step=3
+// With frame=1 there is the picture alone, on white.
 const asked = new URLSearchParams(location.hash.slice(1));
+root.classList.toggle("frame", asked.get("frame") === "1");
 theme(asked.has("theme") ? asked.get("theme") === "dark" : prefers.matches);
 for (const key of (asked.get("show") || "").split(",")) if (key in layers) layers[key] = true;
 for (const key of (asked.get("hide") || "").split(",")) if (key in layers) layers[key] = false;

@@ -117,13 +117,15 @@ def family_title(family: str) -> str:
 
 
 def card_row(family: str, names: dict[str, str], folder: Path) -> str:
-    """Studies of a family with one panel of their pictures, each a link to its place on the family's page."""
+    """Studies of a family with a frame of their players or a panel of their pictures, linked to the family's page."""
     title = family_title(family)
     head = f"{title}\n{'-' * len(title)}\n\n.. grid:: 1 2 2 2\n   :gutter: 3\n\n"
     cards = []
     for name, question in names.items():
         image = ""
-        if (picture := folder / "pictures" / f"{name}.png").exists():
+        if (folder / "frames" / f"{name}.png").exists():
+            image = f"      :img-top: frames/{name}.png\n      :img-alt: The player of {name} at one time\n"
+        elif (picture := folder / "pictures" / f"{name}.png").exists():
             thumbnail(picture, folder / "thumbnails" / picture.name)
             image = f"      :img-top: thumbnails/{name}.png\n      :img-alt: One panel of the picture of {name}\n"
         cards.append(
