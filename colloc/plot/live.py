@@ -22,8 +22,7 @@ from colloc.support.progress import in_notebook
 _KEPT = 24  # iterates in a page at most
 _TIMES = 41  # of each
 _PAUSE = 1.0  # s between two pages, at least
-_SHARE = 0.02  # of the time of a solve that pages may take
-_LEAST = 0.3  # s that the last one may take of any solve
+_LEAST, _SHARE = 0.3, 0.03  # s, and of the time of a solve beyond, that pages may take; once more so for the last one
 _FEW = 4  # iterates in it at least
 
 
@@ -33,8 +32,8 @@ class LiveViewer(Viewer):
     In a notebook the page is shown below the cell. Anywhere else it is a file, which loads itself again until the solve
     is over: the one to which it was saved last, else a temporary one whose address is written to standard error. It has
     a slider through the iterates that it has shown, and in the end through up to twenty-four, equally far apart, the
-    last one and the answer. A fiftieth of the time of a solve goes into pages, after the first second, and as much
-    again, or 0.3 s, into the iterates of the last one, which are fewer where the mechanism takes long to draw.
+    last one and the answer. Pages take three hundredths of the time of a solve and 0.3 s, after the first second, and
+    about as much again the last one, which has fewer iterates where the mechanism takes long to draw.
 
     Parameters
     ----------
@@ -68,8 +67,7 @@ class LiveViewer(Viewer):
         self._drawings: dict[Iteration, Recording] = {}
         self._last: Iteration | None = None
         self._seen, self._stride, self._over = 0, 1, False
-        self._start = time.perf_counter()
-        self._next = self._start + _PAUSE
+        self._start, self._next, self._spent = 0.0, 0.0, 0.0  # s
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         self._file = super().save(path)
@@ -81,6 +79,9 @@ class LiveViewer(Viewer):
             self._begin()
         if not np.isfinite(now.x).all():
             return
+        if self._last is None:
+            self._start = time.perf_counter()
+            self._next = self._start + _PAUSE
         self._last = now
         if self._seen % self._stride == 0:
             self._kept.append(now)
@@ -93,7 +94,8 @@ class LiveViewer(Viewer):
             shown = [self._drawings[kept] for kept in self._kept if kept in self._drawings]
             self._show([*shown, *self._tail()], live=True)
             end = time.perf_counter()
-            self._next = end + max(_PAUSE, (end - begin) / _SHARE)
+            self._spent += end - begin
+            self._next = max(end + _PAUSE, self._start + (self._spent - _LEAST) / _SHARE)
 
     def finish(self, answer: Solution | SequenceSolution | None) -> None:
         """The end of a solve, with its answer if it has one."""

@@ -1,7 +1,6 @@
 """The viewer of a problem shows the iterates of a solve, while it runs and afterwards."""
 
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -118,7 +117,8 @@ def test_the_file_to_which_it_was_saved_is_kept_up_to_date(
 
 
 def test_pages_take_a_small_share_of_a_solve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    """By a clock that only pages move: after one that takes a second there is none for fifty."""
+    """By a clock of the test's: pages take a second each, iterations 0.2 s."""
+    monkeypatch.setattr(live, "_LEAST", 0.3)
     now = [0.0]
     monkeypatch.setattr(live.time, "perf_counter", lambda: now[0])
     viewer = viewer_of(time_optimal())
@@ -135,13 +135,13 @@ def test_pages_take_a_small_share_of_a_solve(monkeypatch: pytest.MonkeyPatch, tm
     for number in range(1000):
         viewer(replace(iteration, number=number))
         now[0] += 0.2
-    assert 1 / now[0] <= len(shown) / now[0] <= 0.025
-    assert time.perf_counter() == now[0]
+        assert len(shown) <= 1 + 1 + 0.03 * now[0]
+    assert len(shown) >= 5
 
 
 def test_the_last_page_has_fewer_iterates_where_they_take_long(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(live, "_LEAST", 0.0)
-    monkeypatch.setattr(live, "_SHARE", 0.0)
+    monkeypatch.setattr(live, "_SHARE", 1e-9)
     viewer = viewer_of(time_optimal())
     viewer.save(tmp_path / "iterates.html")
     co.solve(time_optimal(), CURVE, progress=viewer)
