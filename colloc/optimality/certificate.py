@@ -70,7 +70,7 @@ class Certificate:
 
     Examples
     --------
-    >>> certificate = co.optimality.certify(solution)
+    >>> certificate = co.optimality.certify(solution, tol=1e-2)
     >>> certificate["Hamiltonian, free duration"].passed, certificate["minimum principle"].passed
     (True, True)
     """

@@ -37,8 +37,8 @@ def refined(
     A grid closes in on a switch by the same factor in every round. Where that is what the cost waits for after two
     rounds, arcs are tried once, and the grid whose intervals end where they do.
 
-    That the cost is right a finer grid must confirm or, unless it has to be `confirmed`, an estimate that is a tenth of
-    the tolerance.
+    That the cost is right a finer grid must confirm or, unless it has to be `confirmed`, an estimate that is a quarter
+    of the tolerance.
     """
     tol, dearer, tried = run.tolerance, False, False
     solution = replace(solution, rounds=(round_of(solution),))

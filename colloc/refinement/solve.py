@@ -110,7 +110,7 @@ def solve(
     tol : float, optional
         Refines the grid until the error between the nodes (`Solution.error`) and the change of the cost by a round,
         relative, are below; `Solution.rounds` lists the rounds. None with a curve. Without one 1e-3 is tried for, and
-        a cost that by its estimate (``error["cost"]``) is right to a tenth of that is not confirmed by another round.
+        a cost that by its estimate (``error["cost"]``) is right to a quarter of that is not confirmed by another round.
         Where after two rounds switches are all that it waits for, the next curve is `Radau` with intervals that end at
         them, where arcs are found that hold: see `refine`. A curve of one's own class keeps to it.
     guess : optional

@@ -46,7 +46,13 @@ def throw() -> co.Problem:
 
 @pytest.mark.parametrize(
     ("problem", "most"),
-    [(throw(), -19.64), (spong(), 175.3), (three_links().problem, 0.63), (willigenburg(), 1.2245), (kelly(), 57.96)],
+    [
+        (throw(), -19.64),
+        (spong(), 175.286 * 1.001),
+        (three_links().problem, 0.63),
+        (willigenburg(), 1.2245),
+        (kelly(), 57.96),
+    ],
     ids=["throw", "acrobot", "three links", "two bars", "cart and pole"],
 )
 def test_the_plain_call_leaves_a_bad_valley(problem: co.Problem, most: float):
