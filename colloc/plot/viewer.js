@@ -723,7 +723,8 @@ for (const unit of Object.keys(largest)) {
   item.append(dot, (unit === "N m" ? "moment" : "force") + ", at most " + (largest[unit] >= 100 ? largest[unit].toFixed(0) : largest[unit].toPrecision(2)) + " " + unit);
   get("legend").append(item);
 }
-const detail = () => many ? solid.length + " motions" : scene.live ? "solving: " + lead.name + ", " + lead.detail : lead.detail || (model ? model.bodies.filter(b => b.slider).length + " joints" : "");
+const sliders = model ? model.bodies.filter(b => b.slider).length : 0;
+const detail = () => many ? solid.length + " motions" : scene.live ? "solving: " + lead.name + ", " + lead.detail : lead.detail || (model ? sliders + (sliders === 1 ? " joint" : " joints") : "");
 get("detail").textContent = detail();
 
 const VIEWS = { oblique: null, front: [0, 0.08], right: [1, 0.08], back: [2, 0.08], left: [3, 0.08], top: [0, 1.5] };
