@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence as Listing
-from typing import Any
+from typing import Any, overload
 
 import casadi as ca
 import numpy as np
@@ -30,6 +30,19 @@ Viewed = Model | ClosedChain | Problem | Sequence | Solution | SequenceSolution 
 _RANGE = np.pi  # rad, of a slider of a joint without limits; of a slide as much as the mechanism is long
 _SAMPLES = 201  # of a curve by which a joint follows
 _KINDS = "a Model, a ClosedChain, a Problem, a Solution, a list of Solutions, a Sweep or Optima"
+
+
+@overload
+def view(
+    x: Problem | Sequence, *, guess: Any = None, slow: float | None = None, muscles: Muscles | None = None
+) -> LiveViewer: ...
+
+
+@overload
+def view(
+    x: Viewed | Listing[Solution | SequenceSolution], q: Any = None, t: Any = None, *,
+    labels: Listing[str] | None = None, guess: Any = None, slow: float | None = None, muscles: Muscles | None = None,
+) -> Viewer: ...  # fmt: skip
 
 
 @spelt
