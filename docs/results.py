@@ -4,33 +4,44 @@
     python docs/results.py STUDY ...             runs these studies in full and keeps what comes of it
     python docs/results.py --older [--minutes N] the same of all whose code has changed, of those that took at most N
     python docs/results.py --quick STUDY ...     keeps the picture and the player of a quick run, no numbers
+    python docs/results.py --frames              draws the frames of players that the gallery begins with, by Chromium
 
-Numbers go to studies/results, pictures, made small enough to lie beside the pages, to docs/gallery/pictures, players
-to docs/static/players.
+Numbers go to studies/results, pictures, made small enough to lie beside the pages, to docs/gallery/pictures, what
+players play to docs/gallery/scenes, frames to docs/gallery/frames.
 """
 
 import argparse
 import json
 import os
-import shutil
+import re
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from extensions.panels import SIZE
 from PIL import Image
 
+from colloc.plot.viewer import page
 from colloc.studies.results import made, records
 from colloc.support.display import Table
 
 PICTURES = Path(__file__).parent / "gallery" / "pictures"
-PLAYERS = Path(__file__).parent / "static" / "players"
+SCENES = Path(__file__).parent / "gallery" / "scenes"
 PLAYED = {
     "arms.bin_pick", "arms.round_a_box", "arms.spring_pendulum", "classics.swing_up", "closed_chains.five_bar",
     "closed_chains.rower", "jumping.jump", "running.run", "walking.gait",
 }  # fmt: skip
+FRAMES = {  # what is seen first, as the viewer's address says it: of those that tell more than a panel of the picture
+    "arms.bin_pick": "t=0.75&zoom=1.2",
+    "arms.round_a_box": "t=0.75&zoom=1.3",
+    "closed_chains.five_bar": "t=0.6",
+    "closed_chains.rower": "t=0.4&zoom=0.95",
+    "running.run": "t=0.3&zoom=0.95",
+}
 WIDTH, COLOURS = 1100, 256
+CHROMIUM = "chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --virtual-time-budget=1500"
 
 
 def run(name: str, *, quick: bool) -> None:
@@ -50,7 +61,14 @@ def run(name: str, *, quick: bool) -> None:
         if "figure.png" in words:
             shrink(Path(folder) / "figure.png", PICTURES / f"{name}.png")
         if "player.html" in words:
-            shutil.copy(Path(folder) / "player.html", PLAYERS / f"{name}.html")
+            (SCENES / f"{name}.json").write_text(scene_in((Path(folder) / "player.html").read_text()))
+
+
+def scene_in(page: str) -> str:
+    """What a viewer plays, without the viewer, of which all pages have the same."""
+    scene = re.search(r'<script id="data" type="application/json">(.*?)</script>', page, re.DOTALL)
+    assert scene is not None, "a page without a scene"
+    return scene[1] + "\n"
 
 
 def shrink(source: Path, target: Path) -> None:
@@ -59,6 +77,19 @@ def shrink(source: Path, target: Path) -> None:
         small = image.convert("RGB")
     small.thumbnail((WIDTH, 10 * WIDTH))
     small.quantize(COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(target, optimize=True)
+
+
+def draw_frames() -> None:
+    """Frames of players, of the size of the gallery's other pictures."""
+    size = "--window-size={},{}".format(*SIZE)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, view in FRAMES.items():
+            player, picture = Path(folder) / "player.html", Path(folder) / "frame.png"
+            player.write_text(page((SCENES / f"{name}.json").read_text().strip(), name))
+            address = f"{player.as_uri()}#frame=1&theme=light&{view}"
+            command = [*CHROMIUM.split(), size, f"--screenshot={picture}", address]
+            subprocess.run(command, check=True, capture_output=True)
+            shrink(picture, SCENES.parent / "frames" / f"{name}.png")
 
 
 def listing() -> str:
@@ -75,7 +106,11 @@ def main() -> None:
     parser.add_argument("--older", action="store_true")
     parser.add_argument("--minutes", type=float, default=float("inf"), metavar="N")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--frames", action="store_true")
     args = parser.parse_args()
+    if args.frames:
+        draw_frames()
+        return
     names = list(args.studies)
     if args.older:
         runs = sorted(records().values(), key=lambda run: run.seconds)

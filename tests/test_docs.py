@@ -1,5 +1,6 @@
 """The pages: what they name exists, and what they print as code is run when they are built."""
 
+import json
 import re
 import sys
 from importlib import import_module
@@ -90,3 +91,23 @@ def test_panels_are_those_of_studies_and_all_of_one_size(tmp_path: Path):
         panels.thumbnail(picture, tmp_path / picture.name)
         with Image.open(tmp_path / picture.name) as image:
             assert image.size == panels.SIZE
+
+
+def test_scenes_are_those_of_players_and_have_all_that_the_viewer_reads():
+    sys.path.insert(0, str(ROOT / "docs"))
+    results = import_module("results")
+    assert set(results.FRAMES) <= results.PLAYED - set(panels.PANELS)
+    for name in results.FRAMES:
+        with Image.open(results.SCENES.parent / "frames" / f"{name}.png") as image:
+            assert image.size == panels.SIZE
+    assert {path.stem for path in results.SCENES.glob("*.json")} == results.PLAYED
+    arm = co.Model([co.Body("rod", co.revolute(), mass=1.0, com=(0.5, 0, 0))])
+    viewer = co.plot.view(arm, np.zeros((2, 1)), (0.0, 1.0))
+    expected = json.loads(results.scene_in(viewer.page))
+    for path in results.SCENES.glob("*.json"):
+        scene = json.loads(path.read_text())
+        assert set(expected) - {"series", "live"} <= set(scene)
+        for recording in scene["recordings"]:
+            assert set(recording) == set(expected["recordings"][0])
+            for segment in recording["segments"]:
+                assert set(segment) == set(expected["recordings"][0]["segments"][0])

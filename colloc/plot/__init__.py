@@ -14,6 +14,7 @@ animation   the moving stick figure as a GIF
 bars        solid bars in place of the lines of a stick figure
 recording   what a viewer plays: solids, curves, forces and paths over time
 viewer      the page that plays them
+live        the page while a solve runs: its iterates
 view        a viewer of a model, of a posture, or of motions
 iterations  how a solver got to its answer
 refinement  how a grid was refined, and its errors

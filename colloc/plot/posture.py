@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import casadi as ca
@@ -29,10 +30,18 @@ def skeleton_of(solution: Solution, t: np.ndarray) -> Skeleton:
     """The stick figure of a motion that is not in phases, at times t, shape (N,) [s]."""
     if not solution.problem.model.n:
         raise InputError("a problem of states alone has no stick figure")
-    shapes = solution.problem.shapes
-    model, ties = drawn_model(solution.problem)
-    values = solution.evaluate(lambda now: places(model, now.q, shapes), t)
-    return skeleton_from(model, t, values.T, ties, shapes)
+    model, ties, expression = _drawn_places(solution.problem)
+    return skeleton_from(model, t, solution.evaluate(lambda now: expression, t).T, ties, solution.problem.shapes)
+
+
+@lru_cache(maxsize=8)
+def _drawn_places(problem: Problem) -> tuple[Model, Ties, ca.SX]:
+    """The model that is drawn, and its places in the symbols of the problem's instant.
+
+    Kept, since iterates of a solve are drawn one after another, and the symbols of a human take longer than the rest.
+    """
+    model, ties = drawn_model(problem)
+    return model, ties, places(model, problem.instant.q, problem.shapes)
 
 
 def in_turn(poses: Sequence[Callable[[np.ndarray], Skeleton]], durations: Sequence[float]) -> Pose:
@@ -116,7 +125,7 @@ Postures = Callable[[np.ndarray], np.ndarray]
 def chain_pose(
     chain: ClosedChain, postures: Postures, points: Mapping[str, tuple[str, Any]] | None = None
 ) -> Callable[[np.ndarray], Skeleton]:
-    """A closed chain as a stick figure that `draw_poses` and `write_film` can draw.
+    """A closed chain as a stick figure that `draw_poses` and `write_gif` can draw.
 
     Links run to where the loops are cut, which are drawn as hinges, or as slides. Postures lead from times (N,) [s] to
     q of all joints (N, n). Points are further ends of links by name: a body and the point [m] in its frame; they leave

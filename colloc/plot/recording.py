@@ -20,6 +20,7 @@ from colloc.support.checks import InputError
 from colloc.support.display import short
 
 _TIMES = 160  # of a recording, at least
+_ROOM = 1.0  # of the mechanism's size around it, in which all of large obstacles is seen at first
 _TINY = 1e-9  # of the largest: no force
 
 
@@ -123,12 +124,28 @@ class Recording:
 
 
 def solution_recording(
-    solution: Solution | SequenceSolution, name: str = "", share: float = 1.0, muscles: Muscles | None = None
-) -> Recording:
-    """A solution with its positions, torques, signals and loads; of several each at a share of the times."""
-    t = fine_times(solution, int(_TIMES * share), least=2)
+    solution: Solution | SequenceSolution, name: str = "", share: float = 1.0, muscles: Muscles | None = None, *,
+    times: np.ndarray | None = None, detail: str | None = None,
+) -> Recording:  # fmt: skip
+    """A solution with its positions, torques, signals and loads.
+
+    Parameters
+    ----------
+    solution : Solution or SequenceSolution
+    name : str
+        By default that of its models.
+    share : float
+        Of the times that a single motion has; several have fewer each.
+    muscles : Muscles, optional
+    times : ndarray, shape (N,) [s], optional
+        In place of times that are close enough on every interval.
+    detail : str, optional
+        In place of status and cost.
+    """
+    t = fine_times(solution, int(_TIMES * share), least=2) if times is None else times
     figure = skeleton(solution, t)
-    recording = from_figure(figure, name or title_of(solution), f"{solution.status}, cost {short(solution.cost)}")
+    words = f"{solution.status}, cost {short(solution.cost)}" if detail is None else detail
+    recording = from_figure(figure, name or title_of(solution), words)
     phases = [(phase, name) for name, phase in solution.phases.items()]
     parts = []
     for segment, (phase, times) in zip(recording.segments, by_phase(solution, t), strict=True):
@@ -153,7 +170,7 @@ def from_figure(figure: StickFigure, name: str, detail: str = "", *, ghost: bool
         names = part.model.joint_names
         segments.append(Segment(figure.t[first:last], made.points, tuple(bars), joints=names, faces=tuple(faces)))
         first = last
-    low, high = figure.view
+    low, high = figure.view_with(_ROOM)
     return Recording(name, tuple(segments), figure.paths, low, high, figure.vertical, figure.plane, detail, ghost)
 
 

@@ -132,7 +132,7 @@ def _axes_in_space(
     side = np.maximum(side, _THINNEST * side.max()) * (1 + _MARGIN)
     for name, centre, length in zip(_NAMES, (low + high) / 2, side, strict=True):
         getattr(ax, f"set_{name}lim")(centre - length / 2, centre + length / 2)
-        getattr(ax, f"set_{name}label")(f"{name} [m]", labelpad=16 if name == _NAMES[vertical] else 5)
+        getattr(ax, f"set_{name}label")(f"{name} [m]", labelpad=16 if name == _NAMES[vertical] else 9)
         axis = getattr(ax, f"{name}axis")
         axis.set_rotate_label(False)
         axis.set_major_locator(MaxNLocator(max(2, round(6 * length / side.max())), steps=[1, 2, 5, 10]))

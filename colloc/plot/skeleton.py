@@ -98,9 +98,13 @@ class StickFigure(ABC):
 
     @property
     def view(self) -> tuple[np.ndarray, np.ndarray]:
-        """Corners of the box that is to be seen, each shape (3,).
+        """Corners of the box that is to be seen, each shape (3,)."""
+        return self.view_with(_ROOM)
 
-        The mechanism and the shapes around it; of those that are longer than it is, or further away, a part.
+    def view_with(self, room: float) -> tuple[np.ndarray, np.ndarray]:
+        """The mechanism and the shapes around it.
+
+        Of those that are longer than it is, only as far as some room around it, over its own size.
         """
         low, high = self.extent
         solids = [*(self.solids[k] for k in self.moving), *self.standing]
@@ -109,8 +113,8 @@ class StickFigure(ABC):
         first, last = (np.concatenate(sides) for sides in zip(*(solid.box for solid in solids), strict=True))
         size = (high - low).max()
         small = (last - first).max(axis=1, keepdims=True) <= size
-        room = np.where(small, size, _ROOM * size)
-        first, last = np.maximum(first, low - room), np.minimum(last, high + room)
+        around = np.where(small, size, room * size)
+        first, last = np.maximum(first, low - around), np.minimum(last, high + around)
         return np.minimum(low, np.nanmin(first, axis=0)), np.maximum(high, np.nanmax(last, axis=0))
 
     @cached_property

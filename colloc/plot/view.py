@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence as Listing
-from typing import Any
+from typing import Any, overload
 
 import casadi as ca
 import numpy as np
@@ -14,6 +14,7 @@ from colloc.model.functions import CoordinateFunction
 from colloc.model.kinematics import frames
 from colloc.muscles import Muscles
 from colloc.plot.bars import bars_of
+from colloc.plot.live import LiveViewer
 from colloc.plot.motion import guess_pose
 from colloc.plot.posture import with_cuts
 from colloc.plot.recording import curves_by_unit, from_figure, guess_recording, solution_recording
@@ -29,6 +30,19 @@ Viewed = Model | ClosedChain | Problem | Sequence | Solution | SequenceSolution 
 _RANGE = np.pi  # rad, of a slider of a joint without limits; of a slide as much as the mechanism is long
 _SAMPLES = 201  # of a curve by which a joint follows
 _KINDS = "a Model, a ClosedChain, a Problem, a Solution, a list of Solutions, a Sweep or Optima"
+
+
+@overload
+def view(
+    x: Problem | Sequence, *, guess: Any = None, slow: float | None = None, muscles: Muscles | None = None
+) -> LiveViewer: ...
+
+
+@overload
+def view(
+    x: Viewed | Listing[Solution | SequenceSolution], q: Any = None, t: Any = None, *,
+    labels: Listing[str] | None = None, guess: Any = None, slow: float | None = None, muscles: Muscles | None = None,
+) -> Viewer: ...  # fmt: skip
 
 
 @spelt
@@ -52,7 +66,8 @@ def view(
     Parameters
     ----------
     x : Model, ClosedChain, Problem, Sequence, Solution, SequenceSolution, Sweep, Optima or sequence of solutions
-        Of a problem the motion from which a solve would start is played. Several solutions are drawn on top of each
+        Of a problem the motion from which a solve would start is played, and as `progress` of a solve its iterates.
+        Several solutions are drawn on top of each
         other or side by side; those of a sweep are those of its cases that have one.
     q : shape (n_q,), or (N, n_q) with t [rad, m], optional
         Posture of a model or of a chain, or a motion of it; a model is shown as it is placed, a chain as assembled.
@@ -72,7 +87,7 @@ def view(
 
     Returns
     -------
-    Viewer
+    Viewer, or LiveViewer of a problem
         Shown by notebooks as the last line of a cell; ``.save("view.html")`` writes it.
 
     Raises
@@ -87,6 +102,7 @@ def view(
     Viewer of two-link arm, ... kB: .save('view.html'), or the last line of a cell
     >>> co.plot.view(model, (0.5, -1.0)).save("posture.html").name
     'posture.html'
+    >>> solution = co.solve(problem, progress=co.plot.view(problem))
     """
     if slow is not None:
         finite_number("slow", slow, positive=True)
@@ -100,7 +116,7 @@ def view(
     if isinstance(x, Problem | Sequence):
         pose, duration = guess_pose(x, None if guess is True else guess)
         name = ", ".join(dict.fromkeys(problem.model.name for problem in x.phases.values()))
-        return viewer([guess_recording(pose, duration, "guess", ghost=False)], name, slow)
+        return LiveViewer(guess_recording(pose, duration, "guess", ghost=False), name, slow, muscles)
     solutions, names = _solutions(x)
     if labels is not None:
         names = [text("label", label) for label in as_tuple("labels", labels)]

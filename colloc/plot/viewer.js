@@ -154,11 +154,16 @@ const takes = scene.recordings.map((recording, number) => {
     paths: recording.paths.map(path => ({ name: path.name, points: unpack(path.points) })),
   });
 });
-const solid = takes.filter(take => !take.ghost), many = solid.length > 1;
-const total = Math.max(...solid.map(take => take.end)), plays = total > 0;
-const shift = !many && takes[0].shift;
+// Of a series, the steps of a solve to its answer, one is seen at a time; the others may be seen faintly behind it.
+const series = scene.series ? takes : [], newest = takes[takes.length - 1];
+const solid = takes.filter(take => !take.ghost), many = solid.length > 1 && !series.length;
+let lead = series.length ? newest : takes[0];
+const inTurn = take => series.length > 0 && take !== lead, faint = take => take.ghost || inTurn(take);
+let total = series.length ? lead.end : Math.max(...solid.map(take => take.end));
+const plays = solid.some(take => take.end > 0);
+const shift = !many && lead.shift;
 const factor = scene.slow || (total > 0.999 ? 1 : Math.round(3 / Math.max(total, 1e-3)));
-const layers = { shadows: true, grid: true, paths: true, forces: true, muscles: true, shapes: true, ghosts: true, markers: true, joints: false, beside: false, rate: true };
+const layers = { shadows: true, grid: true, paths: true, forces: true, muscles: true, shapes: true, ghosts: true, markers: true, joints: false, steps: false, beside: false, rate: true };
 const joints = Array.from(new Set(takes.reduce((list, take) => list.concat(...take.segments.map(s => s.joints)), [])));
 const colorful = joints.length <= COLORS && !many;
 const swatch = number => "var(--c" + number + ")";  // the same colour, for elements
@@ -180,7 +185,7 @@ function offset(take) {
 
 function firstView() {
   const [right, above] = scene.plane || [];
-  const ahead = scene.recordings[0].shift || (takes[0].track && [0, 1, 2].map(i => takes[0].track.values[takes[0].track.values.length - 3 + i] - takes[0].track.values[i]));
+  const ahead = lead.shift || (lead.track && [0, 1, 2].map(i => lead.track.values[lead.track.values.length - 3 + i] - lead.track.values[i]));
   if (scene.plane && right !== up && above !== up) return { turn: right === side2 ? 0 : -Math.PI / 2, tilt: 1.12 };
   if (scene.plane || ahead) {
     const r = [0, 0, 0];
@@ -193,7 +198,7 @@ function firstView() {
 // Box of all that is to be seen, relative to what the camera follows.
 function box() {
   const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
-  for (const take of takes) {
+  for (const take of series.length ? [takes[0], newest] : takes) {  // those between may go anywhere
     const by = offset(take), lap = shift ? laps : 0;
     for (let i = 0; i < 3; i++) {
       const o = by[i] - (shift ? lap * shift[i] : 0);
@@ -205,7 +210,7 @@ function box() {
 }
 
 function target() {
-  const [low, high] = box(), lead = takes[0], out = [0, 1, 2].map(i => (low[i] + high[i]) / 2);
+  const [low, high] = box(), out = [0, 1, 2].map(i => (low[i] + high[i]) / 2);
   if (lead.track) {
     const [row, share] = locate(lead.t, Math.min(time, lead.end)), at = between(lead.track, row, share, [0, 0, 0]);
     for (let i = 0; i < 3; i++) out[i] += at[i] + (shift ? laps * shift[i] : 0);
@@ -215,14 +220,14 @@ function target() {
 
 function refit() {
   const [low, high] = box(), axes = axesOf(up, eye.turn, eye.tilt), pad = 0.07 * size;
+  const far = eye.far = 5 * Math.max(Math.hypot(...[0, 1, 2].map(i => high[i] - low[i])) / 2, 0.5 * size);
   let wide = 0, tall = 0;
   for (let corner = 0; corner < 8; corner++) {
-    const d = [0, 1, 2].map(i => (corner >> i & 1 ? 0.5 : -0.5) * (high[i] - low[i]));
-    wide = Math.max(wide, Math.abs(dot(d, axes.right)) + pad); tall = Math.max(tall, Math.abs(dot(d, axes.above)) + pad);
+    const d = [0, 1, 2].map(i => (corner >> i & 1 ? 0.5 : -0.5) * (high[i] - low[i])), nearer = far / (far - dot(d, axes.eye));
+    wide = Math.max(wide, nearer * Math.abs(dot(d, axes.right)) + pad); tall = Math.max(tall, nearer * Math.abs(dot(d, axes.above)) + pad);
   }
   const canvas = get("scene");
-  eye.fit = 0.43 * Math.min(canvas.clientWidth / wide, canvas.clientHeight / tall);
-  eye.far = 5 * Math.max(Math.hypot(...[0, 1, 2].map(i => high[i] - low[i])) / 2, 0.5 * size);
+  eye.fit = 0.46 * Math.min(canvas.clientWidth / wide, canvas.clientHeight / tall);
   dirty = true;
 }
 function dot(a, b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
@@ -251,7 +256,7 @@ function shade(color, light, fog) {
   if (known) return known;
   const dark = [16, 22, 36], parts = rgb(color).map((c, i) => {
     const lit = light < 0.8 ? dark[i] + (c - dark[i]) * (0.3 + 0.7 * light / 0.8) : c + (255 - c) * (light - 0.8) * 1.9;
-    return Math.round(lit + (look.fog[i] - lit) * fog * 0.085);
+    return Math.round(lit + (look.fog[i] - lit) * fog * 0.02);
   });
   const made = "rgb(" + parts.join(",") + ")";
   shades.set(key, made);
@@ -360,7 +365,7 @@ function shadows(c, states) {
   const spot = {}, place = [0, 0, 0];
   for (const [grow, alpha] of [[0.026 * size, 0.028], [0.017 * size, 0.032], [0.008 * size, 0.036], [0, 0.05]]) {
     c.beginPath();
-    for (const state of states) if (!state.take.ghost) for (const bar of state.segment.bars) {
+    for (const state of states) if (!faint(state.take)) for (const bar of state.segment.bars) {
       const p = 3 * bar.p, q = 3 * bar.q, at = state.points;
       if (!(at[p] === at[p] && at[q] === at[q]) || !visible(bar.what)) continue;
       const points = hull(at[p + side1], at[p + side2], at[q + side1], at[q + side2], bar.a + grow, bar.b + grow, 9);
@@ -371,7 +376,7 @@ function shadows(c, states) {
       }
       c.closePath();
     }
-    for (const state of grow ? [] : states) if (!state.take.ghost) for (const face of state.segment.faces) if (visible(face.what)) {
+    for (const state of grow ? [] : states) if (!faint(state.take)) for (const face of state.segment.faces) if (visible(face.what)) {
       const at = state.points, corners = face.points.map(k => [at[3 * k + side1], at[3 * k + side2]]);
       if (corners.some(([x]) => x !== x)) continue;
       // All the same way round, as those of bars, so that none takes away from another.
@@ -408,7 +413,7 @@ function ways(c, states) {
   for (const { take, by } of states) take.paths.forEach((path, number) => {
     const { n, values: v } = path.points, spot = {};
     const color = many ? takeColor(take) : look.palette[(number + 3) % COLORS];
-    for (const passed of [false, true]) {
+    for (const passed of faint(take) ? [false] : [false, true]) {
       c.beginPath();
       let pen = false;
       for (let k = 0; k < n && (!passed || take.t[k] <= time); k++) {
@@ -427,7 +432,7 @@ function ways(c, states) {
 function barColor(state, bar) {
   if (bar.what[0] === "#") return bar.what;
   if (bar.what === "joint" && colorful && bar.joint >= 0) return look.palette[joints.indexOf(state.segment.joints[bar.joint])];
-  if (many && !state.take.ghost && (bar.what === "link" || bar.what === "left" || bar.what === "right")) return takeColor(state.take);
+  if (many && !faint(state.take) && (bar.what === "link" || bar.what === "left" || bar.what === "right")) return takeColor(state.take);
   return look[bar.what];
 }
 
@@ -452,7 +457,7 @@ function cordItems(state, items) {
 }
 
 function mean(list) { return list.reduce((sum, x) => sum + x, 0) / list.length; }
-function clearness(state, part) { return state.take.ghost ? 0.2 : part.what === "shape" ? 0.32 : 1; }
+function clearness(state, part) { return faint(state.take) ? 0.2 : part.what === "shape" ? 0.32 : 1; }
 
 // Faces that look this way, in patches small enough to be sorted by their distance.
 function faceItems(state, items) {
@@ -470,7 +475,7 @@ function faceItems(state, items) {
     const color = barColor(state, face), clear = clearness(state, face), whole = mean(corners.map(p => look3(...p, {}).depth));
     for (const patch of clear < 1 ? [corners] : patches(corners, 0.22 * size)) {
       const spots = patch.map(p => look3(...p, {}));
-      items.push({ spots: spots, light: 0.25 + 0.75 * lit, color: color, depth: mean(spots.map(spot => spot.depth)), whole: whole, clear: clear });
+      items.push({ spots: spots, light: 0.42 + 0.58 * lit, color: color, depth: mean(spots.map(spot => spot.depth)), whole: whole, clear: clear });
     }
   }
 }
@@ -505,10 +510,10 @@ function solids(c, states) {
     }
   }
   items.sort((a, b) => b.depth - a.depth);
-  const deep = Math.max(furthest - nearest, 0.5 * size), edge = root.classList.contains("dark") ? "rgba(0,0,0,0.5)" : "rgba(20,30,48,0.30)";
+  const deep = Math.max(furthest - nearest, 1.2 * size), edge = root.classList.contains("dark") ? "rgba(0,0,0,0.5)" : "rgba(20,30,48,0.30)";
   c.lineWidth = 0.8;
   for (const item of items) {
-    const fog = Math.max(0, Math.min(4, Math.round(4 * ((item.whole || item.depth) - nearest) / deep)));
+    const fog = Math.max(0, Math.min(16, Math.round(16 * ((item.whole || item.depth) - nearest) / deep)));
     c.globalAlpha = item.clear;
     if (item.spots) paintPatch(c, item.spots, shade(item.color, item.light, fog), item.clear === 1);
     else paintBar(c, item.p, item.q, item.a, item.b, item.color, fog, item.edge && item.clear === 1 ? edge : "");
@@ -537,7 +542,7 @@ function forces(c, states) {
 function labels(c, states) {
   c.font = "11px system-ui, sans-serif"; c.textBaseline = "middle"; c.lineJoin = "round";
   for (const state of states) {
-    if (state.take.ghost) continue;
+    if (faint(state.take)) continue;
     const taken = [];
     for (const bar of state.segment.bars) {
       if (bar.joint < 0) continue;
@@ -556,7 +561,7 @@ function labels(c, states) {
 function draw() {
   const [c, w, h] = fitted(get("scene"));
   aim(w, h);
-  const states = takes.filter(take => take.shown && (!take.ghost || layers.ghosts)).map(stateOf);
+  const states = takes.filter(take => take.shown && (!take.ghost || layers.ghosts) && (!inTurn(take) || layers.steps)).map(stateOf);
   if (layers.grid) grid(c);
   if (layers.shadows) shadows(c, states);
   if (layers.paths) ways(c, states);
@@ -612,7 +617,7 @@ function chart() {
   if (!kind || !canvas.clientHeight) { frame = null; return; }
   const [c, w, h] = fitted(canvas), left = 50, right = w - 10, top = 17, bottom = h - 19;
   const style = getComputedStyle(root), ink = style.getPropertyValue("--ink"), muted = style.getPropertyValue("--muted"), rule = style.getPropertyValue("--line");
-  const lines = kind.lines.filter(line => kind.on.get(line.name) && line.take.shown);
+  const lines = kind.lines.filter(line => kind.on.get(line.name) && line.take.shown && !inTurn(line.take));
   let low = Infinity, high = -Infinity;
   for (const line of lines) for (let k = 0; k < line.values.n; k++) {
     const y = line.values.values[k * line.values.k + line.column];
@@ -633,7 +638,7 @@ function chart() {
   c.textAlign = "center";
   for (const t of ts) c.fillText(t.toFixed(places) + (t === ts[ts.length - 1] ? " s" : ""), Math.min(X(t), right - 8), h - 8);
   let free = -Infinity;
-  for (const s of solid[0].segments) {  // phases, by name
+  for (const s of (series.length ? lead : solid[0]).segments) {  // phases, by name
     if (!s.name) continue;
     const a = X(s.t[0]), b = X(s.t[s.t.length - 1]), words = c.measureText(s.name).width, middle = (a + b) / 2;
     if (s.t[0] > 0) { c.strokeStyle = muted; c.setLineDash([2, 3]); c.beginPath(); c.moveTo(a, 4); c.lineTo(a, bottom); c.stroke(); c.setLineDash([]); }
@@ -697,11 +702,12 @@ if (has("shape")) offered.push(["shapes", "shapes"]);
 if (has("marker")) offered.push(["markers", "markers"]);
 if (takes.some(take => take.ghost)) offered.push(["ghosts", "guess"]);
 if (takes.some(take => take.segments.some(s => s.bars.some(bar => bar.joint >= 0)))) offered.push(["joints", "names of joints"]);
+if (series.length > 1) offered.push(["steps", "all iterates"]);
 if (many) offered.push(["beside", "side by side"]);
 offered.push(["rate", "pictures a second"]);
 get("layers").querySelector(".menu").append(chosen(offered.map(([key, words]) => check(words, key))));
 
-if (many || takes.length > 1) {
+if (takes.length > 1 && !series.length) {
   get("legend").append(chosen(takes.map(take => {
     const item = document.createElement("button"), dot = document.createElement("i");
     dot.style.background = take.ghost ? "var(--muted)" : many ? swatch(takeNumber(take)) : "var(--accent)";
@@ -717,11 +723,13 @@ for (const unit of Object.keys(largest)) {
   item.append(dot, (unit === "N m" ? "moment" : "force") + ", at most " + (largest[unit] >= 100 ? largest[unit].toFixed(0) : largest[unit].toPrecision(2)) + " " + unit);
   get("legend").append(item);
 }
-get("detail").textContent = many ? solid.length + " motions" : takes[0].detail || (model ? model.bodies.filter(b => b.slider).length + " joints" : "");
+const sliders = model ? model.bodies.filter(b => b.slider).length : 0;
+const detail = () => many ? solid.length + " motions" : scene.live ? "solving: " + lead.name + ", " + lead.detail : lead.detail || (model ? sliders + (sliders === 1 ? " joint" : " joints") : "");
+get("detail").textContent = detail();
 
 const VIEWS = { oblique: null, front: [0, 0.08], right: [1, 0.08], back: [2, 0.08], left: [3, 0.08], top: [0, 1.5] };
 function aimAt(name) {
-  const plain = scene.plane || takes[0].track || takes[0].shift ? first.turn - (scene.plane ? (first.tilt > 1 ? 0 : 0.32) : 0.45) : 0;
+  const plain = scene.plane || lead.track || lead.shift ? first.turn - (scene.plane ? (first.tilt > 1 ? 0 : 0.32) : 0.45) : 0;
   if (name === "free") return;
   const view = VIEWS[name];
   if (name !== "orbit") { eye.turn = view ? plain + view[0] * Math.PI / 2 : first.turn; eye.tilt = view ? view[1] : first.tilt; }
@@ -769,6 +777,19 @@ if (plays) {
   const pick = event => { if (frame) { play(false); go((event.offsetX - frame[0]) / (frame[1] - frame[0]) * total); } };
   get("chart").onpointerdown = event => { event.target.setPointerCapture(event.pointerId); pick(event); };
   get("chart").onpointermove = event => { if (event.buttons) pick(event); };
+}
+
+function step(k) {
+  lead = series[Math.max(0, Math.min(series.length - 1, k))];
+  total = lead.end; time = Math.min(time, total);
+  get("step").value = lead.number; get("which").textContent = lead.name; get("detail").textContent = detail();
+  dirty = true;
+}
+if (series.length > 1) {
+  get("series").hidden = false;
+  get("step").max = series.length - 1;
+  get("step").oninput = event => step(+event.target.value);
+  step(series.length - 1);
 }
 
 if (model) {
@@ -823,11 +844,12 @@ canvas.ondblclick = () => aimAt("oblique");
 canvas.addEventListener("wheel", event => { event.preventDefault(); zoomBy(Math.exp(-0.0015 * event.deltaY), event.offsetX, event.offsetY); }, { passive: false });
 document.onkeydown = event => {
   if (event.ctrlKey || event.metaKey || event.altKey || /^(SELECT|INPUT)$/.test(event.target.tagName)) return;
-  const step = event.shiftKey, middle = [canvas.clientWidth / 2, canvas.clientHeight / 2];
+  const far = event.shiftKey, middle = [canvas.clientWidth / 2, canvas.clientHeight / 2];
   const actions = {
-    " ": () => play(!playing), ArrowLeft: () => { play(false); go(time - total / (step ? 10 : 100)); }, ArrowRight: () => { play(false); go(time + total / (step ? 10 : 100)); },
+    " ": () => play(!playing), ArrowLeft: () => { play(false); go(time - total / (far ? 10 : 100)); }, ArrowRight: () => { play(false); go(time + total / (far ? 10 : 100)); },
     Home: () => go(0), End: () => go(total), "+": () => zoomBy(1.2, ...middle), "=": () => zoomBy(1.2, ...middle), "-": () => zoomBy(1 / 1.2, ...middle),
     a: () => turnBy(-12, 0), d: () => turnBy(12, 0), w: () => turnBy(0, 12), s: () => turnBy(0, -12),
+    ",": () => series.length && step(lead.number - 1), ".": () => series.length && step(lead.number + 1),
     t: () => theme(!root.classList.contains("dark")), f: full, o: () => aimAt("orbit"), r: () => aimAt("oblique"),
   };
   Object.keys(VIEWS).forEach((name, k) => { actions[k + 1] = () => aimAt(name); });
@@ -866,17 +888,38 @@ function tick(now) {
   }
   requestAnimationFrame(tick);
 }
-// What stands after # of the address: #t=0.35&play=0&turn=0.5&tilt=0.2&zoom=1&theme=dark&show=joints,beside&curves=1
+// What stands after # of the address: #t=0.35&play=0&turn=0.5&tilt=0.2&zoom=1&theme=dark&show=joints,beside&curves=1&step=3
+// With frame=1 there is the picture alone, on white.
 const asked = new URLSearchParams(location.hash.slice(1));
+root.classList.toggle("frame", asked.get("frame") === "1");
 theme(asked.has("theme") ? asked.get("theme") === "dark" : prefers.matches);
 for (const key of (asked.get("show") || "").split(",")) if (key in layers) layers[key] = true;
+for (const key of (asked.get("hide") || "").split(",")) if (key in layers) layers[key] = false;
+get("rate").hidden = !layers.rate;
 get("layers").querySelectorAll("input").forEach((box, k) => { box.checked = layers[offered[k][0]]; });
 aimAt("oblique");
-for (const key of ["turn", "tilt", "zoom"]) if (asked.has(key)) eye[key] = +asked.get(key);
 if (asked.has("view") && asked.get("view") in VIEWS) aimAt(asked.get("view"));
+for (const key of ["turn", "tilt", "zoom", "x", "y"]) if (asked.has(key)) eye[key] = +asked.get(key);
+if (asked.has("turn")) get("camera").value = "free";
 if (kinds[asked.get("curves")]) { get("quantity").value = asked.get("curves"); kind = kinds[asked.get("curves")]; chips(); }
-play(asked.get("play") === "0" ? false : playing);
-if (asked.has("t")) { play(false); go(+asked.get("t")); }
+if (series.length && asked.has("step")) step(+asked.get("step"));
+play(playing && asked.get("play") !== "0" && (asked.get("play") === "1" || !asked.has("t")));
+if (asked.has("t")) go(+asked.get("t"));
+
+// While a solve runs the page is written anew, and loads itself with what is seen as it is. No page in a frame does.
+function again() {
+  if (fingers.size || document.hidden) { setTimeout(again, 300); return; }
+  const keys = Object.keys(layers), state = {
+    t: time, play: playing ? 1 : 0, turn: eye.turn, tilt: eye.tilt, zoom: eye.zoom, x: eye.x, y: eye.y,
+    theme: root.classList.contains("dark") ? "dark" : "light", curves: kinds.indexOf(kind),
+    show: keys.filter(key => layers[key]), hide: keys.filter(key => !layers[key]),
+  };
+  if (get("camera").value in VIEWS) { delete state.turn; delete state.tilt; state.view = get("camera").value; }
+  if (lead !== newest) state.step = lead.number;
+  location.replace("#" + new URLSearchParams(state));
+  location.reload();
+}
+if (scene.live && window.top === window) setTimeout(again, 2000);
 new ResizeObserver(refit).observe(canvas);
 if (plays) new ResizeObserver(() => { dirty = true; }).observe(get("chart"));
 refit();

@@ -19,16 +19,17 @@ import numpy as np
 from colloc.plot.recording import Recording, Segment
 from colloc.support.files import check_writable, write_atomically
 
+SHARED = ("viewer.css", "viewer.js")  # what all pages have in common
 _STEPS = 65534  # into which the range of a column is divided; one more number means: not there
 _STILL = 1e-9  # m, rad, N; a column that varies less is constant
-_TRAVEL = 0.8  # of the mechanism's size: when it goes further, the camera goes along
+_TRAVEL = 0.8  # of the mechanism's size: when it goes further, or goes on and on, the camera goes along
 _TREND = 3  # degree of the polynomial along which it goes
 _SAME = 2e-3  # of the mechanism's size, between the ends of a cycle
 _HEIGHT = 620  # pixels, in a notebook
 _NEAR = 0.5  # of the mechanism's size: as far above zero may it stay for the floor to be at zero
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Viewer:
     """A page that shows mechanisms in motion, which refers to nothing outside; notebooks show it where it is.
 
@@ -76,21 +77,59 @@ class Viewer:
 
 
 def viewer(
-    recordings: Sequence[Recording], title: str, slow: float | None = None, model: Mapping[str, Any] | None = None
+    recordings: Sequence[Recording],
+    title: str,
+    slow: float | None = None,
+    model: Mapping[str, Any] | None = None,
+    *,
+    series: bool = False,
+    live: bool = False,
 ) -> Viewer:
-    """A page that plays recordings, `slow` times as long as they take; or shows a model whose joints can be moved."""
-    data = scene(recordings, title, slow, model)
+    """A page that plays recordings, or shows a model whose joints can be moved.
+
+    Parameters
+    ----------
+    recordings : sequence of Recording
+    title : str
+    slow : float, optional
+        Duration of the play over that of the motion.
+    model : mapping, optional
+        Joints and points.
+    series : bool
+        Whether the recordings are steps to the last one, of which one is seen at a time.
+    live : bool
+        Whether more will come: the page loads itself again.
+    """
+    data = scene(recordings, title, slow, model) | {"series": series, "live": live}
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    parts = {name: _part(name) for name in ("viewer.css", "viewer.js")}
-    page = Template(_part("viewer.html")).substitute(
-        title=escape(title),
-        style=parts["viewer.css"],
-        style_hash=_hash(parts["viewer.css"]),
-        script=parts["viewer.js"],
-        script_hash=_hash(parts["viewer.js"]),
-        data=text.replace("<", "\\u003c"),  # so that no name ends the element, or begins another
-    )
-    return Viewer(page, title)
+    return Viewer(page(text, title), title)
+
+
+def page(data: str, title: str, *, alone: bool = True) -> str:
+    """The page of a scene as JSON.
+
+    Parameters
+    ----------
+    data, title : str
+    alone : bool
+        False for one among many, with `SHARED` beside it.
+    """
+    style, script = map(_part, SHARED)
+    parts = {
+        "title": escape(title),
+        "style": f"<style>{style}</style>",
+        "style_source": _hash(style),
+        "script": f"<script>{script}</script>",
+        "script_source": _hash(script),
+        "data": data.replace("<", "\\u003c"),  # so that no name ends the element, or begins another
+    }
+    if not alone:
+        parts["style"], parts["script"] = (
+            '<link rel="stylesheet" href="viewer.css">',
+            '<script src="viewer.js"></script>',
+        )
+        parts["style_source"] = parts["script_source"] = "'self' file:"  # on a disk nothing is its own
+    return Template(_part("viewer.html")).substitute(parts)
 
 
 def _part(name: str) -> str:
@@ -98,8 +137,8 @@ def _part(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """What a browser compares a script or a style with before it uses it."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+    """What a browser compares a script or a style with before it uses it, as a policy has it."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"
 
 
 def scene(
@@ -124,7 +163,8 @@ def scene(
 def _recording(recording: Recording, size: float) -> dict[str, Any]:
     shift = _cycle(recording, size)
     track = _track(recording, shift)
-    travels = float(np.ptp(track, axis=0).max()) > _TRAVEL * size
+    far = shift is not None or float(np.ptp(track, axis=0).max()) > _TRAVEL * size
+    travels = far and not _anchored(recording, size)
     low, high = _box(recording, track) if travels else (recording.low, recording.high)
     ways = {} if recording.ghost else recording.paths
     return {
@@ -165,7 +205,7 @@ def _segment(segment: Segment) -> dict[str, Any]:
 def packed(values: np.ndarray) -> dict[str, Any]:
     """Columns of numbers in sixteen bits each, of their own ranges; those that do not vary as one number.
 
-    What is not there, NaN in any row, is the largest number.
+    What is not there, NaN or infinite in any row, is the largest number.
 
     Parameters
     ----------
@@ -178,7 +218,7 @@ def packed(values: np.ndarray) -> dict[str, Any]:
         numbers, of columns that vary one after another.
     """
     values = np.asarray(values, dtype=float)
-    missing = np.isnan(values)
+    missing = ~np.isfinite(values)
     empty = missing.all(axis=0)
     low = np.where(empty, 0.0, np.min(np.where(missing, np.inf, values), axis=0, initial=np.inf))
     high = np.where(empty, 0.0, np.max(np.where(missing, -np.inf, values), axis=0, initial=-np.inf))
@@ -199,6 +239,15 @@ def _moving(segment: Segment) -> list[int]:
     """Points of the mechanism itself."""
     bars = [bar for bar in segment.bars if bar.look not in ("obstacle", "base", "rail")] or segment.bars
     return sorted({number for bar in bars for number in (bar.start, bar.end)})
+
+
+def _anchored(recording: Recording, size: float) -> bool:
+    """Whether a point of the mechanism stays where it is."""
+    first = recording.segments[0]
+    if any(segment.points.shape[1] != first.points.shape[1] for segment in recording.segments):
+        return False
+    points = np.concatenate([segment.points for segment in recording.segments])[:, _moving(first)]
+    return bool((np.ptp(points, axis=0).max(axis=1) < _SAME * size).any())
 
 
 def _track(recording: Recording, shift: list[float] | None) -> np.ndarray:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
@@ -13,6 +15,9 @@ from colloc.solver import Outcome, Status
 from colloc.solver.progress import Iterate, Tell
 from colloc.support.lazy import cached_property
 from colloc.transcription import NLP, SequenceNLP
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,3 +84,25 @@ def progress_adapter(
         return progress(Iteration(*iterate[:4], nlp, iterate.x, parameters, round))
 
     return tell
+
+
+def finishes_progress(function: Callable[P, T]) -> Callable[P, T]:
+    """A function that tells the method `finish` of its argument `progress`, if that has one, of its answer.
+
+    Where it raises, of the last iterate if the error carries it, else of None.
+    """
+
+    @wraps(function)
+    def telling(*args: P.args, **kwargs: P.kwargs) -> T:
+        finish = getattr(kwargs.get("progress"), "finish", None)
+        if not callable(finish):
+            return function(*args, **kwargs)
+        try:
+            answer = function(*args, **kwargs)
+        except BaseException as error:
+            finish(getattr(error, "solution", None))
+            raise
+        finish(answer)
+        return answer
+
+    return telling

@@ -14,7 +14,7 @@ from colloc.dynamics import DerivativeRecursion, InverseDynamics, newton_euler
 from colloc.kernels import Compile
 from colloc.problem import Problem, Sequence
 from colloc.refinement.failure import judge
-from colloc.refinement.iteration import ProgressRequest
+from colloc.refinement.iteration import ProgressRequest, finishes_progress
 from colloc.refinement.rounds import at_switches, refined
 from colloc.refinement.run import Run
 from colloc.refinement.starts import best_of_starts
@@ -67,6 +67,7 @@ def solve(
 @spelt
 @reraise_interrupt
 @silent_if_told
+@finishes_progress
 def solve(
     problem: Problem | Sequence | NLP | SequenceNLP,
     curve: Transcription | Mapping[str, Transcription] | None = None,
@@ -139,8 +140,9 @@ def solve(
     progress : bool or callable, optional
         One updating line on standard error, in notebooks a bar of tqdm's where that is installed. By default only in a
         terminal or notebook, after the first second. A function is called with every `Iteration` instead; what it
-        raises ends the solve. Unless this is False, building and compiling that take more than two seconds are
-        announced on standard error wherever it leads.
+        raises ends the solve; `plot.view(problem)` is such a function, a page with the iterates. One that has a method
+        `finish` is told the answer by it, or None. Unless this is False, building and compiling that take more than
+        two seconds are announced on standard error wherever it leads.
     violation_tolerance : float
         Largest error between nodes, as in `Solution.error`, of an answer that counts as solved; `tol` if that is given.
     cost_tolerance : float, optional
@@ -252,6 +254,7 @@ def refine(
 @spelt
 @reraise_interrupt
 @silent_if_told
+@finishes_progress
 def refine(
     solution: Solution | SequenceSolution,
     tol: float = 1e-3,

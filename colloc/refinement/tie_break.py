@@ -11,7 +11,7 @@ import numpy as np
 
 from colloc.problem import Cost
 from colloc.refinement.failure import judge
-from colloc.refinement.iteration import ProgressRequest
+from colloc.refinement.iteration import ProgressRequest, finishes_progress
 from colloc.refinement.run import Run
 from colloc.solution import Solution
 from colloc.solution.question import question
@@ -21,6 +21,7 @@ from colloc.support.checks import InputError, flag, instance
 
 
 @question(Solution)
+@finishes_progress
 def tie_break(
     solution: Solution,
     cost: Cost,

@@ -1,12 +1,15 @@
 """The gallery: every study with its question, what its file says, the command that runs it, its picture and its player.
 
-Pictures lie in ``gallery/pictures``, players in ``static/players``, made by the studies: ``python docs/results.py``.
+Pictures lie in ``gallery/pictures``, what players play in ``gallery/scenes``, made by the studies: ``python
+docs/results.py``. The players themselves, which share one script, are written here to ``static/players``.
 """
 
 import ast
 import html
+import json
 import os
 import re
+from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from sphinx.application import Sphinx
 
 import colloc
 from colloc.__main__ import studies
+from colloc.plot.viewer import SHARED, page
 from colloc.studies.results import records
 
 FAMILIES = {
@@ -35,7 +39,7 @@ WIDE, HIGH = 1000, 640  # pixels of a player
 SOURCE = Path(colloc.__file__).parent / "studies"
 
 
-def family_page(family: str, names: dict[str, str], pictures: Path, players: Path) -> str:
+def family_page(family: str, names: dict[str, str], pictures: Path, scenes: Path) -> str:
     """All studies of a family on one page."""
     title = family_title(family)
     parts, full = [f"{title}\n{'=' * len(title)}\n"], records()
@@ -48,21 +52,31 @@ def family_page(family: str, names: dict[str, str], pictures: Path, players: Pat
         if (pictures / f"{name}.png").exists():
             parts.append(f".. image:: pictures/{name}.png\n   :class: picture\n   :alt: {question}\n")
             parts.append(f"*{f'Full run of {full[name].date}' if name in full else 'Quick run'}.*\n")
-        if (path := players / f"{name}.html").exists():
-            parts.append(player(path))
+        if (scenes / f"{name}.json").exists():
+            parts.append(player(name))
         parts.append(plain(about) + "\n")
         parts.append(f":download:`The study as a script <{os.path.relpath(source, pictures.parent)}>`\n")
     return "\n".join(parts)
 
 
-def player(path: Path) -> str:
+def player(name: str) -> str:
     """A page that plays, in a frame that is not loaded before readers come to it."""
     look = f"max-width: {WIDE}px; aspect-ratio: {WIDE} / {HIGH}"
-    title = html.escape(f"Player of {path.stem}")
-    source = f"../_static/players/{path.name}"
+    title = html.escape(f"Player of {name}")
+    source = f"../_static/players/{name}.html"
     frame = f'<iframe class="player" src="{source}" title="{title}" loading="lazy" style="{look}"></iframe>'
     link = f'<p class="player"><a href="{source}">The motion on a page of its own</a></p>'
     return f".. raw:: html\n\n   {frame}\n   {link}\n"
+
+
+def write_players(scenes: Path, players: Path) -> None:
+    """A page for every scene, and what they share."""
+    players.mkdir(exist_ok=True)
+    for name in SHARED:
+        replace(players / name, files("colloc.plot").joinpath(name).read_text(encoding="utf-8"))
+    for scene in scenes.glob("*.json"):
+        data = scene.read_text().strip()
+        replace(players / f"{scene.stem}.html", page(data, json.loads(data)["title"], alone=False))
 
 
 def plain(text: str) -> str:
@@ -83,14 +97,15 @@ def plain(text: str) -> str:
 def write(app: Sphinx) -> None:
     """A page for every family, and the index with a picture of each study."""
     folder = Path(app.srcdir) / "gallery"
-    pictures, players = folder / "pictures", Path(app.srcdir) / "static" / "players"
+    pictures, scenes = folder / "pictures", folder / "scenes"
+    write_players(scenes, Path(app.srcdir) / "static" / "players")
     known = {name: question for name, question in studies().items() if not name.startswith("benchmarks.")}
     families = {family: list(names) for family, names in groupby(known, lambda name: name.partition(".")[0])}
     order = [family for family in FAMILIES if family in families]
     order += [family for family in families if family not in FAMILIES]
     for family in order:
         names = {name: known[name] for name in families[family]}
-        replace(folder / f"{family}.rst", family_page(family, names, pictures, players))
+        replace(folder / f"{family}.rst", family_page(family, names, pictures, scenes))
     (folder / "thumbnails").mkdir(exist_ok=True)
     parts = [card_row(family, {n: known[n] for n in families[family]}, folder) for family in order]
     contents = "".join(f"   {family}\n" for family in order)
@@ -102,13 +117,15 @@ def family_title(family: str) -> str:
 
 
 def card_row(family: str, names: dict[str, str], folder: Path) -> str:
-    """Studies of a family with one panel of their pictures, each a link to its place on the family's page."""
+    """Studies of a family with a frame of their players or a panel of their pictures, linked to the family's page."""
     title = family_title(family)
     head = f"{title}\n{'-' * len(title)}\n\n.. grid:: 1 2 2 2\n   :gutter: 3\n\n"
     cards = []
     for name, question in names.items():
         image = ""
-        if (picture := folder / "pictures" / f"{name}.png").exists():
+        if (folder / "frames" / f"{name}.png").exists():
+            image = f"      :img-top: frames/{name}.png\n      :img-alt: The player of {name} at one time\n"
+        elif (picture := folder / "pictures" / f"{name}.png").exists():
             thumbnail(picture, folder / "thumbnails" / picture.name)
             image = f"      :img-top: thumbnails/{name}.png\n      :img-alt: One panel of the picture of {name}\n"
         cards.append(

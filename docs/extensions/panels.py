@@ -12,23 +12,18 @@ MARGIN = 6  # pixels
 # Edges of the panel that tells most, left, top, right and bottom, over the sides of the picture; roughly, as pictures
 # drawn again differ a little.
 PANELS = {
-    "arms.bin_pick": (0.08, 0.10, 0.52, 0.80),
     "arms.motor_arm": (0.00, 0.00, 0.46, 0.92),
     "arms.point_to_point": (0.00, 0.00, 0.50, 0.49),
-    "arms.round_a_box": (0.08, 0.05, 0.52, 0.80),
     "arms.spring_pendulum": (0.00, 0.00, 0.50, 0.90),
     "arms.starts": (0.00, 0.00, 1.00, 0.50),
     "classics.optima": (0.00, 0.00, 1.00, 0.47),
     "classics.switches": (0.00, 0.00, 0.50, 0.34),
     "classics.swing_up": (0.00, 0.03, 0.37, 0.44),
-    "closed_chains.five_bar": (0.50, 0.075, 1.00, 0.30),
-    "closed_chains.rower": (0.00, 0.00, 0.53, 0.16),
     "closed_chains.time_optimal": (0.00, 0.00, 1.00, 0.35),
     "control.reaching": (0.00, 0.00, 0.52, 0.29),
     "control.tracking": (0.00, 0.00, 0.33, 0.47),
     "descents.two_link": (0.00, 0.13, 0.365, 0.84),
     "jumping.jump": (0.44, 0.00, 1.00, 0.32),
-    "running.run": (0.00, 0.00, 0.62, 0.31),
     "sensitivities.agreement": (0.00, 0.04, 0.35, 0.34),
     "sensitivities.formulations": (0.50, 0.00, 1.00, 1.00),
     "sensitivities.human43": (0.00, 0.50, 0.32, 0.74),

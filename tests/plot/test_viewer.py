@@ -22,10 +22,11 @@ from colloc.models.closed.five_bar import five_bar
 from colloc.models.human.human55 import human55
 from colloc.models.puma560 import puma560
 from colloc.models.two_link import LENGTH, two_link
+from colloc.plot import viewer as pages
 from colloc.plot.bars import bars_of
 from colloc.plot.recording import solution_recording
 from colloc.plot.skeleton import Skeleton, places, skeleton_from
-from colloc.plot.viewer import Viewer, packed
+from colloc.plot.viewer import SHARED, Viewer, packed
 from tests.support.random_trees import random_tree
 
 SCRIPT = Path(co.__file__).parent / "plot" / "viewer.js"
@@ -434,6 +435,15 @@ def test_a_page_asks_nobody_for_anything(swing: co.Solution):
     assert not any(name.startswith("on") or name == "style" for _, attrs in page.elements for name in attrs)
 
 
+def test_pages_that_share_their_script_have_nothing_else_from_elsewhere(swing: co.Solution):
+    whole = Page(co.plot.view(swing))
+    shared = pages.page(whole.texts["script"][0], "a <title>", alone=False)
+    assert re.findall(r'(?:src|href)="([^"]*)"', shared) == list(SHARED)
+    assert Page(Viewer(shared, "")).scene == whole.scene
+    assert len(shared) < len(whole.texts["script"][0]) + 4000
+    assert "a &lt;title&gt;" in shared
+
+
 def test_names_with_markup_stay_text():
     bodies = [
         co.Body("<b>upper</b>", co.revolute(name=HOSTILE), mass=1.0, com=(0.5, 0, 0), inertia=(0, 0.1, 0.1)),
@@ -515,3 +525,12 @@ def test_arguments_that_do_not_go_together_are_refused(problem: co.Problem, swin
 
 def test_recordings_of_many_motions_have_fewer_times(swing: co.Solution):
     assert solution_recording(swing, share=0.25).segments[0].t.size < solution_recording(swing).segments[0].t.size
+
+
+def test_an_arm_that_reaches_far_is_not_followed():
+    """Its shoulder stays, and so do the obstacles around it."""
+    t = np.linspace(0, 1, 41)
+    q = np.column_stack([3.0 * t, 0 * t])
+    (recording,) = scene_of(co.plot.view(two_link(), q, t))["recordings"]
+    assert recording["track"] is None
+    assert recording["high"][0] - recording["low"][0] == pytest.approx(2 * LENGTH + 2 * LENGTH * np.cos(pi - 3.0), 0.05)

@@ -1,0 +1,75 @@
+"""Pages of the viewer as Chromium shows them, where it is installed: they run, and names stay text."""
+
+import re
+import shutil
+import subprocess
+from html import unescape
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import colloc as co
+from colloc.models.human.human55 import human55
+from colloc.plot.viewer import SHARED, Viewer, page
+from tests.plot.test_viewer import HOSTILE, Page
+from tests.support.problems import time_optimal
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+FLAGS = "--headless --no-sandbox --disable-gpu --virtual-time-budget=3000 --dump-dom"
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+
+
+def shown(file: Path, folder: Path, address: str = "") -> str:
+    """The elements of a page after three seconds."""
+    assert CHROMIUM is not None
+    command = [CHROMIUM, *FLAGS.split(), f"--user-data-dir={folder}/profile", f"{file.as_uri()}{address}"]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+
+
+def text_of(elements: str, name: str) -> str:
+    found = re.search(rf'id="{name}"[^>]*>(.*?)</', elements, re.DOTALL)
+    assert found is not None, name
+    return unescape(found[1])
+
+
+def test_a_humanoid_is_played(tmp_path: Path):
+    model, t = human55().model, np.linspace(0, 2, 81)
+    q = 0.3 * np.sin(t[:, None] + np.arange(model.n))
+    elements = shown(co.plot.view(model, q, t).save(tmp_path / "human.html"), tmp_path, "#t=1.5&theme=dark")
+    assert text_of(elements, "clock") == "1.50 / 2.00 s"
+    assert 'class="dark"' in elements
+    assert elements.count('class="chip') == 52
+
+
+def test_iterates_of_a_solve_are_chosen_by_the_address(tmp_path: Path):
+    viewer = co.plot.view(time_optimal())
+    file = viewer.save(tmp_path / "iterates.html")
+    solution = co.solve(time_optimal(), co.BSpline(8), progress=viewer)
+    last = shown(file, tmp_path, "#play=0")
+    assert text_of(last, "which") == "end"
+    assert text_of(last, "detail").startswith(str(solution.status))
+    first = shown(file, tmp_path, "#step=0&t=0")
+    assert text_of(first, "which") == "iterate 0"
+    assert text_of(first, "clock").split(" / ")[0] == "0.00"
+
+
+def test_names_with_markup_are_shown_as_text(tmp_path: Path):
+    joint = co.revolute(name="<img src=x onerror=alert(1)>")
+    model = co.Model([co.Body("rod", joint, mass=1.0, com=(0.5, 0, 0))], name=HOSTILE)
+    elements = shown(co.plot.view(model).save(tmp_path / "names.html"), tmp_path)
+    assert text_of(elements, "detail") == "1 joint"
+    assert "<img" not in re.sub(r"<script.*?</script>", "", elements, flags=re.DOTALL)
+    assert elements.count("&lt;img src=x onerror=alert(1)&gt;") >= 1
+
+
+def test_pages_run_with_their_script_beside_them(tmp_path: Path):
+    t = np.linspace(0, 1, 11)
+    viewer = co.plot.view(time_optimal().model, np.column_stack([t, -t]), t)
+    for name in SHARED:
+        shutil.copy(Path(co.__file__).parent / "plot" / name, tmp_path / name)
+    file = tmp_path / "shared.html"
+    file.write_text(page(Page(viewer).texts["script"][0], viewer.title, alone=False))
+    assert isinstance(viewer, Viewer)
+    assert text_of(shown(file, tmp_path, "#t=0.5"), "clock") == "0.50 / 1.00 s"
