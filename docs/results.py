@@ -31,7 +31,7 @@ PICTURES = Path(__file__).parent / "gallery" / "pictures"
 SCENES = Path(__file__).parent / "gallery" / "scenes"
 PLAYED = {
     "arms.bin_pick", "arms.round_a_box", "arms.spring_pendulum", "classics.swing_up", "closed_chains.five_bar",
-    "closed_chains.rower", "jumping.jump", "running.run", "walking.gait",
+    "closed_chains.rower", "jumping.jump", "rising.squat", "running.run", "walking.gait",
 }  # fmt: skip
 FRAMES = {  # what is seen first, as the viewer's address says it: of those that tell more than a panel of the picture
     "arms.bin_pick": "t=0.75&zoom=1.2",

@@ -33,6 +33,7 @@ FAMILIES = {
     "tracking": "Measured motion",
     "jumping": "Jumping",
     "running": "Running",
+    "rising": "Standing up",
     "walking": "Walking",
 }
 WIDE, HIGH = 1000, 640  # pixels of a player

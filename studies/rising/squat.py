@@ -96,9 +96,9 @@ def measured(made: Rise, solution: co.Solution) -> dict[str, float]:
     if numbers["lift"] > 0.0:  # else its force acts nowhere
         pressure = solution.evaluate(center_of_pressure, t)
         numbers |= {"back": float(pressure.min()), "front": float(pressure.max())}
-    if made.muscles is not None:
-        force = solution.evaluate(lambda now: made.muscles.fibers(now).tendon_force, t)
-        numbers |= {f"force.{name}": float(force[:, k].max()) for k, name in enumerate(made.muscles.names)}
+    if (muscles := made.muscles) is not None:
+        force = solution.evaluate(lambda now: muscles.fibers(now).tendon_force, t)
+        numbers |= {f"force.{name}": float(force[:, k].max()) for k, name in enumerate(muscles.names)}
         numbers["reserve"] = RESERVE * float(np.abs(now.reserve).max())
     return numbers
 
@@ -107,7 +107,7 @@ def measured(made: Rise, solution: co.Solution) -> dict[str, float]:
 def draw(solutions: Mapping[str, co.Solution], names: Sequence[str], file: str) -> None:
     """The body at seven times, on a free foot if there is one, the torque of the knee, and what the muscles do."""
     figure = new_figure(figsize=(11.0, 6.5))
-    left, right = figure.subfigures(1, 2, width_ratios=(1.0, 2.2))
+    left, right = np.ravel(figure.subfigures(1, 2, width_ratios=(1.0, 2.2)))
     top, bottom = left.subplots(2, 1)
     stands = solutions.get("free", solutions["rigid"])
     for t in np.linspace(0.0, DURATION, 7):
@@ -167,7 +167,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
             rows.append(Row("  greatest torque of a reserve [N m]", result["reserve"]))
     print(table(args.question, rows))
     draw(solutions, names, args.figure)
-    return finish(args, numbers, lambda path, _: film(solutions["rigid"], path))
+    return finish(args, numbers, lambda path, _: film(solutions[ways[-1]], path))
 
 
 if __name__ == "__main__":
