@@ -107,7 +107,7 @@ def measured(made: Rise, solution: co.Solution) -> dict[str, float]:
 def draw(solutions: Mapping[str, co.Solution], names: Sequence[str], file: str) -> None:
     """The body at seven times, on a free foot if there is one, the torque of the knee, and what the muscles do."""
     figure = new_figure(figsize=(11.0, 6.5))
-    left, right = np.ravel(figure.subfigures(1, 2, width_ratios=(1.0, 2.2)))
+    left, right = figure.subfigures(1, 2, squeeze=False, width_ratios=(1.0, 2.2))[0]
     top, bottom = left.subplots(2, 1)
     stands = solutions.get("free", solutions["rigid"])
     for t in np.linspace(0.0, DURATION, 7):

@@ -17,6 +17,7 @@ import colloc.studies.benchmarks.error_control
 import colloc.studies.benchmarks.evaluate
 import colloc.studies.benchmarks.first_call
 import colloc.studies.benchmarks.gap
+import colloc.studies.benchmarks.hessian
 import colloc.studies.benchmarks.memory
 import colloc.studies.benchmarks.nlp_callbacks
 import colloc.studies.benchmarks.phases
@@ -27,6 +28,7 @@ import colloc.studies.benchmarks.skeletons
 import colloc.studies.benchmarks.tie_break
 import colloc.studies.benchmarks.waiting
 from colloc.studies.benchmarks.gap import Look, look
+from colloc.studies.benchmarks.hessian import PROGRAMS, WAYS, Run, measured
 from colloc.studies.benchmarks.timing import alternately
 from colloc.studies.classics.optima import CLASSICS
 
@@ -260,3 +262,40 @@ def test_waiting_finds_the_same_motions_either_way(tmp_path):
     assert numbers["arms.difference"] < 1e-8
     assert {"arms.median", "arms.worst", "arms.first", "arms.median.vm", "arms.speedup.callbacks"} <= numbers.keys()
     assert numbers["scaling.slope"] < 1.5
+
+
+def test_exact_hessians_and_l_bfgs_lead_to_the_same_optimum_and_seconds_add_up(tmp_path):
+    numbers = run(colloc.studies.benchmarks.hessian, tmp_path)
+    ways: dict[str, dict[str, float]] = {way: {} for way in WAYS}
+    for key, value in numbers.items():
+        name, way, what = key.rsplit(".", 2)
+        assert name == "hessian.squat_stiff_tendons"
+        ways[way][what] = value
+    for result in ways.values():
+        assert result["solved"] == 1.0
+        assert result["cost"] == pytest.approx(0.148576390, rel=1e-7)
+        assert 0 < result["near"] <= result["iterations"]
+        assert result["hessian"] <= result["callbacks"]
+        assert result["callbacks"] + result["linear_algebra"] <= result["seconds"]
+    assert ways["limited_memory"]["hessian"] == 0.0
+    assert ways["virtual"]["hessian"] > 0.0
+    assert ways["virtual"]["iterations"] == ways["exact"]["iterations"] < ways["limited_memory"]["iterations"] / 2
+
+
+def test_a_run_that_is_given_up_has_no_optimum():
+    """By motors L-BFGS comes to rest where the equations do not hold."""
+    run = measured(PROGRAMS["squat, motors"](), "limited_memory")
+    assert not run.solved
+    assert run.near(0.19843649) is None
+
+
+def test_near_are_the_iterations_after_which_all_holds():
+    def near(cost, infeasibility):
+        return Run(True, 1.0, 3, {}, {"cost": cost, "infeasibility": infeasibility}).near(1.0)
+
+    assert near([2.0, 1.0, 1.1, 1.0], [0.0] * 4) == 3
+    assert near([2.0, 1.0, 1.0, 1.0], [0.0] * 4) == 1
+    assert near([1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1e-3, 0.0]) == 3
+    assert near([1.0, 1.0], [0.0, 0.0]) == 0
+    assert near([1.0, 2.0], [0.0, 0.0]) is None
+    assert near([1.0, 1.0], [0.0, 1e-3]) is None
