@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     args = arguments("benchmarks.hessian", __doc__, argv, quick="the squat on stiff tendons", figure=False)
     numbers: dict[str, float] = {}
     rows = []
-    warnings.simplefilter("ignore", co.SolutionWarning)  # of grids that are not refined here
+    warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # of grids that are not refined here
     for name, nlp in programs(args.quick).items():
         for way, solver in WAYS.items():
             co.solve(nlp, solver=solver, between="nodes", progress=False, raise_on_failure=False)
