@@ -22,7 +22,8 @@ from colloc.dynamics.formulation import (
 from colloc.dynamics.loads import Differentiated, with_varying_loads
 from colloc.dynamics.passive import passive_hessian, passive_sensitivities, passive_torque
 from colloc.dynamics.spatial.composite import composite_sensitivities
-from colloc.model import Load, Model, plain_only
+from colloc.model import Load, Model
+from colloc.model.tree import plain_only
 from colloc.support.checks import InputError
 
 

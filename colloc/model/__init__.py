@@ -3,7 +3,8 @@
 `joint` is a joint with its screw and limits, `passive` what it does of itself, `kinds` makes joints by name, `body` has
 bodies and loads, `tree` the `Model` with its sizes and the motion of its joints as recursions see it, `table` how it is
 printed, `coupling` what joints follow, `functions` the curves by which they do. `floating` makes chains of joints for
-bodies that move or turn freely, `ball` is the joint on a quaternion, `gimbal` knows where three angles lock. `transforms` has homogeneous transforms,
+bodies that move or turn freely, `ball` is the joint on a quaternion, `gimbal` knows where three angles lock.
+`transforms` has homogeneous transforms,
 `kinematics` the motion of frames and points, `inverse_kinematics` postures that reach places. `shapes` are what links
 and obstacles collide as, `distance` is how far they are apart, and `avoidance` knows which might meet.
 
@@ -23,7 +24,7 @@ from colloc.model.kinematics import PointMotion, point_motion
 from colloc.model.passive import Friction, Passive
 from colloc.model.shapes import Box, Capsule, ConvexHull, Shape, hull_around
 from colloc.model.transforms import placement
-from colloc.model.tree import Model, check_loads, plain_only
+from colloc.model.tree import Model, check_loads
 
 __all__ = [
     "Body", "Box", "Capsule", "ConvexHull", "CoupledMotion", "Coupling", "CubicSpline", "Friction", "Joint", "Limits",

@@ -364,7 +364,7 @@ class Model(Tabular, Portable):
 
     @cached_property
     def position_names(self) -> tuple[str, ...]:
-        """Names of the positions, in the order of q: those of their joints, of a ball joint hip_qw, hip_qx and so on."""
+        """Names of the positions, in the order of q: of their joints, of a ball joint hip_qw, hip_qx and so on."""
         bodies = [self.bodies[k] for k in self.moving]
         return tuple(name for body in bodies for name in body.joint.position_names(body.joint_name))
 

@@ -67,10 +67,15 @@ def equation_of(state: State) -> Condition:
     return Condition(state.equation_name, state.equation, 0.0, 0.0, WHOLE, natural_size(state.lower, state.upper))
 
 
-def unit_length(ball: str, places: tuple[slice, slice]) -> Condition:
+@dataclass(frozen=True)
+class UnitLength(Condition):
+    """The length of a ball joint's quaternion, which the motion does not depend on; made by `unit_length`."""
+
+
+def unit_length(ball: str, places: tuple[slice, slice]) -> UnitLength:
     """The length of a ball joint's quaternion, along the path; `places` are where it stands, as in `Model.balls`."""
     squared = partial(_squared_length, places=places[0])
-    return Condition(f"unit quaternion of {ball}", squared, 1.0, 1.0, WHOLE)
+    return UnitLength(f"unit quaternion of {ball}", squared, 1.0, 1.0, WHOLE)
 
 
 def _squared_length(now: Instant, places: slice) -> Any:

@@ -26,7 +26,8 @@ from colloc.dynamics.spatial.articulated import forward_dynamics
 from colloc.dynamics.spatial.composite import composite_sensitivities, mass_matrix
 from colloc.kernels import Compile, check_compile
 from colloc.kernels.batch import Batch, arithmetic, sample_rows, spread
-from colloc.model import Load, Model, check_forward, check_loads, plain_only
+from colloc.model import Load, Model, check_forward, check_loads
+from colloc.model.tree import plain_only
 from colloc.numerics.bspline import SplineBasis
 from colloc.support.checks import InputError, as_tuple, finite_array, function, instance, spelt
 from colloc.support.interrupts import reraise_interrupt
