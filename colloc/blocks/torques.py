@@ -58,6 +58,10 @@ class Torques:
         if problem.coordinates is not None and not isinstance(sensitivities, Differentiation | None):
             raise InputError("torques of closed chains are differentiated by CasADi: leave out sensitivities")
         plain = problem.coordinates is None and problem.model.has_plain_velocities
+        if not (plain or isinstance(sensitivities, Differentiation | None)):
+            raise InputError(
+                "torques of ball joints on quaternions are differentiated by CasADi: leave out sensitivities"
+            )
         many = problem.model.n >= RECURSIVE_FROM and plain
         recursion = sensitivities
         if recursion is None:
@@ -68,8 +72,9 @@ class Torques:
         self._recursive = not isinstance(recursion, Differentiation)
         self._asked = sensitivities is not None and self._recursive
         self._value = problem.function("model", problem.inverse_dynamics(dynamics))
-        plain = problem.coordinates is None and problem.model.n > 0
-        self._slope = _slopes(problem, recursion) if plain else _differentiated(problem, self._value)
+        self._slope = (
+            _slopes(problem, recursion) if plain and problem.model.n else _differentiated(problem, self._value)
+        )
 
     def for_problem(self, problem: Problem) -> Torques:
         """Torques of another problem, by this formulation and recursion."""

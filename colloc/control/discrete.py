@@ -12,6 +12,7 @@ import numpy as np
 from colloc.dynamics import composite_sensitivities, forward_dynamics, total_sensitivities
 from colloc.kernels.batch import Batch
 from colloc.model import Load, Model, check_forward, check_loads
+from colloc.model.tree import plain_only
 from colloc.problem import Instant
 from colloc.support.arguments import array, instance_of, validated
 from colloc.support.checks import InputError, count, finite_number, function, instance, interval, pair, quoted
@@ -106,7 +107,7 @@ def discretise(model: Model, dt: float, *, scheme: Scheme = Scheme.RUNGE_KUTTA, 
     >>> system.step(0, np.zeros(4), np.array([3.0, 1.0])).round(3)
     array([-0.   ,  0.   , -0.051,  0.069])
     """
-    instance("model", model, Model)
+    plain_only("a discrete-time system", instance("model", model, Model))
     check_loads(model, loads)
     if model.symbols:
         raise InputError(f"model {model.name!r} contains symbols, a discrete system needs numbers: {model.symbols}")

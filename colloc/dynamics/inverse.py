@@ -23,6 +23,7 @@ from colloc.dynamics.loads import Differentiated, with_varying_loads
 from colloc.dynamics.passive import passive_hessian, passive_sensitivities, passive_torque
 from colloc.dynamics.spatial.composite import composite_sensitivities
 from colloc.model import Load, Model
+from colloc.model.tree import plain_only
 from colloc.support.checks import InputError
 
 
@@ -63,6 +64,10 @@ def total_sensitivities(
     The recursions take loads as given: constant in the world frame. Here the wrench of a load that depends on q, qd or
     qdd (as a ground reaction does that follows from the motion) becomes a symbol w, and dtau/dq gains dtau/dw dw/dq.
 
+    Ball joints on a quaternion are chains of screws to the recursions, whose rates are not the joint's once it moves.
+    Where a model has any, the recursion's torque is differentiated by CasADi, and dq is by displacements of the joints,
+    `Model.per_displacement`, while velocities and accelerations, in the axes of the link, stay.
+
     Parameters
     ----------
     recursion : callable
@@ -85,6 +90,11 @@ def total_sensitivities(
             return rigid
         passive = passive_sensitivities(model, q, qd, qdd)
         return Sensitivities(*(part + more for part, more in zip(rigid, passive, strict=True)))
+
+    if not model.has_plain_velocities:
+        torque = total(model, q, qd, qdd, loads).tau
+        by_q, by_qd, by_qdd = (ca.jacobian(torque, part) for part in (q, qd, qdd))
+        return Sensitivities(torque, ca.sparsify(by_q @ model.per_displacement(q)), by_qd, by_qdd)
 
     def torques(loads: Sequence[Load]) -> Differentiated:
         tau, *slopes = total(model, q, qd, qdd, loads)
@@ -111,6 +121,8 @@ def total_hessian(
 ) -> ca.SX:
     """Hessian of multipliers' torque by q, qd and qdd, the passive parts of joints included.
 
+    InputError for ball joints on a quaternion, which recursions see as chains of screws.
+
     Parameters
     ----------
     recursion : callable
@@ -131,6 +143,7 @@ def total_hessian(
     >>> co.dynamics.total_hessian(co.dynamics.lie_hessian, model, q, qd, qdd, multipliers).shape
     (6, 6)
     """
+    plain_only("the Hessian of torques by a recursion", model)
     hessian = recursion(model, q, qd, qdd, multipliers, loads)
     if not model.passive:
         return hessian

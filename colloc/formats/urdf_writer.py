@@ -17,7 +17,7 @@ from colloc.formats.urdf import UNLIMITED
 from colloc.model.body import Body
 from colloc.model.coupling import Coupling
 from colloc.model.joint import Limits
-from colloc.model.tree import Model
+from colloc.model.tree import Model, plain_only
 from colloc.support.checks import InputError, instance, spelt
 from colloc.support.files import check_path
 
@@ -64,6 +64,7 @@ def to_urdf(model: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
     """
     if not instance("model", model, Model).bodies:
         raise InputError("model must have bodies, got no mechanism at all")
+    plain_only("a URDF", model)
     if model.symbols:
         raise InputError(f"model {model.name!r} contains symbols, a URDF needs numbers")
     robot = Element("robot", {"name": model.name})

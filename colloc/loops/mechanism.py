@@ -11,6 +11,7 @@ import numpy as np
 from colloc.loops.loop import Loop
 from colloc.loops.posture import RANK, Closures, assembled, independent_rows, pivots
 from colloc.model import Model
+from colloc.model.tree import plain_only
 from colloc.support.checks import InputError, as_tuple, finite_array, instance, quoted, text, unknown_name
 from colloc.support.display import Table, Tabular, short, shown
 from colloc.support.lazy import cached_property
@@ -78,7 +79,7 @@ class ClosedChain(Tabular, Portable):
     rows: np.ndarray = field(init=False)
 
     def __post_init__(self):
-        instance("model", self.model, Model)
+        plain_only("a closed chain", instance("model", self.model, Model))
         if self.model.symbols:
             raise InputError(f"model {self.model.name!r} contains symbols, a closed chain needs numbers")
         object.__setattr__(self, "loops", _checked_loops(self.model, self.loops))

@@ -3,7 +3,8 @@
 `joint` is a joint with its screw and limits, `passive` what it does of itself, `kinds` makes joints by name, `body` has
 bodies and loads, `tree` the `Model` with its sizes and the motion of its joints as recursions see it, `table` how it is
 printed, `coupling` what joints follow, `functions` the curves by which they do. `floating` makes chains of joints for
-bodies that move or turn freely, `gimbal` knows where three angles lock. `transforms` has homogeneous transforms,
+bodies that move or turn freely, `ball` is the joint on a quaternion, `gimbal` knows where three angles lock.
+`transforms` has homogeneous transforms,
 `kinematics` the motion of frames and points, `inverse_kinematics` postures that reach places. `shapes` are what links
 and obstacles collide as, `distance` is how far they are apart, and `avoidance` knows which might meet.
 

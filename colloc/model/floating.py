@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from colloc.model.ball import QUATERNION, ball_chain
 from colloc.model.body import Body
 from colloc.model.joint import Limits
 from colloc.model.kinds import fixed, prismatic, revolute
@@ -30,7 +31,8 @@ def floating(
     """A body that moves freely through the world: three slides and three hinges.
 
     The coordinates of a pelvis are pelvis_tx, pelvis_ty, pelvis_tz [m], the place of its frame along the fixed axes,
-    and then its three angles [rad], as `spherical` has them: pelvis_rz, pelvis_ry, pelvis_rx in the sequence "zyx".
+    and then its three angles [rad], as `spherical` has them: pelvis_rz, pelvis_ry, pelvis_rx in the sequence "zyx", or
+    its quaternion, which knows no gimbal lock, with sequence="quaternion".
     Nothing drives such a base: hold its torques at zero (`bounds`, or limits of (0, 0)), or let the environment's loads
     provide them.
 
@@ -91,6 +93,12 @@ def spherical(
     the first again) the posture is singular, rates and torques grow without bound, and `verify` reports it. Choose a
     sequence that stays away from there.
 
+    With `sequence="quaternion"` no posture is singular. The positions of a thigh are then thigh_qw, thigh_qx, thigh_qy
+    and thigh_qz, a quaternion of length one with its scalar part first, which a problem keeps at that length; its
+    velocities, accelerations and torques are thigh_rx, thigh_ry and thigh_rz, about the axes of the body itself:
+    `Model.n_q` is `Model.n` + 1. A quaternion and its negative are the same attitude, and end states choose which way
+    round a motion goes.
+
     Parameters
     ----------
     name : str
@@ -100,7 +108,7 @@ def spherical(
     parent : str, optional
         Name of the parent body; the world by default.
     sequence : str
-        Three of the letters x, y and z, no two neighbours alike.
+        Three of the letters x, y and z, no two neighbours alike; or "quaternion", which has no singular posture.
     mass, com, inertia, tip
         As in `Body`.
     limits : mapping of coordinate name to Limits, optional
@@ -125,9 +133,12 @@ def spherical(
     >>> thigh = co.spherical("thigh", co.placement((0, 0, 0.1)), mass=7.0, inertia=(0.1, 0.1, 0.02))
     >>> co.Model(thigh).joint_names
     ('thigh_rz', 'thigh_ry', 'thigh_rx')
+    >>> free = co.Model(co.spherical("thigh", sequence="quaternion", mass=7.0, inertia=(0.1, 0.1, 0.02)))
+    >>> free.n_q, free.n
+    (4, 3)
     """
     body = Body(name, fixed(placement), parent, mass, com, inertia, tip)
-    return joint_chain(body, {}, _turns(name, sequence), limits)
+    return _chain(body, name, {}, sequence, limits)
 
 
 def _turns(name: str, sequence: str) -> dict[str, tuple[float, float, float]]:
@@ -135,7 +146,7 @@ def _turns(name: str, sequence: str) -> dict[str, tuple[float, float, float]]:
     letters = isinstance(sequence, str) and len(sequence) == 3 and set(sequence) <= set(_AXES)
     if not letters or sequence[1] in (sequence[0], sequence[2]):
         raise InputError(
-            "sequence must be three of the letters x, y and z, no two neighbours alike, as in 'zyx', "
+            "sequence must be three of the letters x, y and z, no two neighbours alike, as in 'zyx', or 'quaternion', "
             f"got {quoted(sequence)}"
         )
     last = f"{sequence[2]}2" if sequence[2] == sequence[0] else sequence[2]
@@ -145,7 +156,30 @@ def _turns(name: str, sequence: str) -> dict[str, tuple[float, float, float]]:
 def free_chain(body: Body, name: str, sequence: str = "zyx", limits: Mapping[str, Limits] | None = None) -> list[Body]:
     """A body that moves freely from where it is fixed, as `floating` has it; coordinates begin with a name."""
     slides = {f"{name}_t{axis}": _AXES[axis] for axis in "xyz"}
-    return joint_chain(body, slides, _turns(name, sequence), limits)
+    return _chain(body, name, slides, sequence, limits)
+
+
+def _chain(
+    body: Body,
+    name: str,
+    slides: Mapping[str, Sequence[float]],
+    sequence: str,
+    limits: Mapping[str, Limits] | None,
+) -> list[Body]:
+    """A body on slides, and on three hinges in a sequence or a ball joint, with coordinates that begin with a name."""
+    if sequence != QUATERNION:
+        return joint_chain(body, slides, _turns(name, sequence), limits)
+    limits = dict(mapping("limits", limits))
+    coordinates = [*slides, *(f"{name}_r{axis}" for axis in "xyz")]
+    for coordinate in limits:
+        if text("coordinate", coordinate) not in coordinates:
+            raise unknown_name(f"coordinate of body {body.name!r}", coordinate, coordinates)
+    if not slides:
+        return ball_chain(body, name, limits)
+    carriage = Body(f"{list(slides)[-1]}", fixed(body.joint.before), body.parent)
+    chain = joint_chain(carriage, slides, {}, {k: v for k, v in limits.items() if k in slides})
+    turned = replace(body, joint=fixed(), parent=carriage.name)
+    return [*chain, *ball_chain(turned, name, limits)]
 
 
 def joint_chain(

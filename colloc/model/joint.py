@@ -212,6 +212,20 @@ class Joint(Portable):
         """How many entries of q say where the joint is."""
         return int(self.moves)
 
+    def position_names(self, name: str) -> tuple[str, ...]:
+        """Names of the positions, of a joint with a name."""
+        return (name,) * self.positions
+
+    @property
+    def position_unit(self) -> str:
+        """Unit of its positions: rad where it turns, m for a slide."""
+        return "rad" if self.turns else "m"
+
+    @property
+    def neutral(self) -> np.ndarray:
+        """Positions of a joint that has not moved from where it is placed, ndarray, shape (positions,)."""
+        return np.zeros(self.positions)
+
     def coordinate(self, q: ca.SX) -> ca.SX:
         """How far the screw has gone at the joint's positions, SX, scalar [rad] or [m]; a structural zero if fixed."""
         return symbolic("q", q, (1, 1)) if self.moves else ca.SX(1, 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from types import MappingProxyType
@@ -11,6 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from colloc.model.ball import BallScrew, ball_velocities, check_balls, gain_of_screws, quaternion_rate
 from colloc.model.body import Body, Load
 from colloc.model.coupling import CoupledMotion, Coupling
 from colloc.model.joint import Joint, JointMotion, Limits
@@ -92,6 +93,7 @@ class Model(Tabular, Portable):
                 raise InputError(f"bodies must be Body objects, got {quoted(body)}")
         text("name of a model", self.name)
         _check_tree(bodies)
+        check_balls(bodies)
         object.__setattr__(self, "bodies", bodies)
         object.__setattr__(self, "gravity", vector("gravity", self.gravity, 3) + 0.0)  # no -0
         names = [body.joint_name for body in bodies if body.joint.moves]
@@ -247,15 +249,37 @@ class Model(Tabular, Portable):
         slices = [slice(start, end) for start, end in pairwise(np.cumsum([0, *sizes]).tolist())]
         return tuple(slices[leader] for leader in self.leaders)
 
-    @property
+    @cached_property
     def n_q(self) -> int:
         """Number of positions, the entries of q; joints of one degree of freedom have one each, as many as `n`."""
         return sum(joint.positions for joint in self.joints)
 
+    @cached_property
+    def balls(self) -> Mapping[str, tuple[slice, slice]]:
+        """Where the quaternion of every ball joint stands in q, and its angular velocity in qd, by the joint's name."""
+        order = {k: dof for dof, k in enumerate(self.moving)}
+        firsts = [(k, self.bodies[k].joint) for k in self.moving]
+        return {
+            joint.ball: (self.places[k], slice(order[k], order[k] + 3))
+            for k, joint in firsts
+            if isinstance(joint, BallScrew) and joint.positions
+        }
+
+    def _by_joint(self, positions: Sequence[ca.SX], rates: Sequence[ca.SX]) -> Iterator[tuple[bool, list[ca.SX]]]:
+        """Parts of vectors of positions, then of rates: of every ball joint (True), and of every other coordinate."""
+        of_balls = {places.start: (places, dofs) for places, dofs in self.balls.values()}
+        q, qd = 0, 0
+        while q < self.n_q:
+            ball = q in of_balls
+            places, dofs = of_balls.get(q, (slice(q, q + 1), slice(qd, qd + 1)))
+            yield ball, [*(x[places] for x in positions), *(x[dofs] for x in rates)]
+            q, qd = places.stop, dofs.stop
+
     def velocities(self, q: ca.SX, *rates: ca.SX) -> tuple[ca.SX, ...]:
         """Velocities of the joints, their time derivatives and so on, from time derivatives of their positions.
 
-        Those of a joint of one degree of freedom are dq/dt, d2q/dt2 and so on themselves.
+        Those of a joint of one degree of freedom are dq/dt, d2q/dt2 and so on themselves; of a ball joint on a
+        quaternion they are its angular velocity in the axes of the link, and the time derivatives of these components.
 
         Parameters
         ----------
@@ -270,7 +294,10 @@ class Model(Tabular, Portable):
         """
         for column in (q, *rates):
             _check_column("velocities", column, self.n_q)
-        return rates
+        if self.has_plain_velocities:
+            return rates
+        columns = [ball_velocities(part) if ball else part[1:] for ball, part in self._by_joint((q, *rates), ())]
+        return tuple(ca.vertcat(*column) for column in zip(*columns, strict=True))
 
     @property
     def has_plain_velocities(self) -> bool:
@@ -281,12 +308,35 @@ class Model(Tabular, Portable):
         """Time derivatives of the positions, SX, shape (n_q,), from the joints' velocities: `velocities` undone."""
         _check_column("position_rates", q, self.n_q)
         _check_column("position_rates", qd, self.n)
-        return qd
+        if self.has_plain_velocities:
+            return qd
+        parts = self._by_joint([q], [qd])
+        return ca.vertcat(*(quaternion_rate(p, rate) if ball else rate for ball, (p, rate) in parts))
+
+    def per_displacement(self, q: ca.SX) -> ca.SX:
+        """Derivative of the positions by displacements of the joints, SX, shape (n_q, n), sparse.
+
+        A ball joint is displaced by small turns about the axes of its link, all others by their coordinates.
+        """
+        rates = ca.SX.sym("rates", self.n)
+        return ca.jacobian(self.position_rates(q, rates), rates)
+
+    def displacement_rates(self, qd: ca.SX) -> ca.SX:
+        """How displacements of a motion change while its velocities do not, SX, shape (n, n), sparse.
+
+        To first order x' = v + A x, with displacements x, changes v of velocities and this A: as seen from a link that
+        turns, a small turn stands still, and A is -omega x for a ball joint. Zero for others.
+        """
+        _check_column("displacement_rates", qd, self.n)
+        rates = ca.SX(self.n, self.n)
+        for _, dofs in self.balls.values():
+            rates[dofs, dofs] = -ca.skew(qd[dofs])
+        return rates
 
     @cached_property
     def neutral(self) -> np.ndarray:
         """Positions of joints that have not moved from where they are placed, ndarray, shape (n_q,)."""
-        return np.zeros(self.n_q)
+        return np.concatenate([np.zeros(0), *(joint.neutral for joint in self.joints)])
 
     def screw_coordinates(self, q: ca.SX) -> ca.SX:
         """How far the joints' screws have gone, SX, shape (n,) [rad, m], at positions q, SX, shape (n_q,)."""
@@ -302,7 +352,10 @@ class Model(Tabular, Portable):
         """
         for column in (qd, qdd):
             _check_column("screw_accelerations", column, self.n)
-        return qdd
+        if self.has_plain_velocities:
+            return qdd
+        parts = self._by_joint([], [qd, qdd])
+        return ca.vertcat(*(gain_of_screws(*part) if ball else part[1] for ball, part in parts))
 
     @cached_property
     def joint_names(self) -> tuple[str, ...]:
@@ -311,8 +364,9 @@ class Model(Tabular, Portable):
 
     @cached_property
     def position_names(self) -> tuple[str, ...]:
-        """Names of the positions, in the order of q: those of their joints."""
-        return tuple(self.bodies[k].joint_name for k in self.moving for _ in range(self.bodies[k].joint.positions))
+        """Names of the positions, in the order of q: of their joints, of a ball joint hip_qw, hip_qx and so on."""
+        bodies = [self.bodies[k] for k in self.moving]
+        return tuple(name for body in bodies for name in body.joint.position_names(body.joint_name))
 
     @cached_property
     def joints(self) -> tuple[Joint, ...]:
@@ -336,8 +390,8 @@ class Model(Tabular, Portable):
 
     @cached_property
     def position_units(self) -> tuple[str, ...]:
-        """Unit of every position: rad where the joint turns, m for a slide."""
-        return tuple("rad" if joint.turns else "m" for joint in self.joints for _ in range(joint.positions))
+        """Unit of every position: rad where the joint turns, m for a slide, none of a quaternion."""
+        return tuple(joint.position_unit for joint in self.joints for _ in range(joint.positions))
 
     @cached_property
     def screw_units(self) -> tuple[str, ...]:
@@ -399,6 +453,9 @@ class Model(Tabular, Portable):
             if text("name of a joint", name) not in self.joint_names:
                 raise unknown_name("joint that moves", name, self.joint_names)
         values = dict(values)
+        for body in self.bodies:
+            if isinstance(body.joint, BallScrew) and body.joint_name in values:
+                raise InputError(f"joint {body.joint_name!r} is part of a ball joint, which can not be held")
         for name, coupling in self.couplings.items():
             if coupling.joint in values:
                 leader = symbolic(f"value of joint {coupling.joint!r}", values[coupling.joint], (1, 1))
@@ -500,6 +557,15 @@ def _checked_couplings(bodies: tuple[Body, ...], couplings: Any) -> dict[str, Co
 def _check_column(function: str, column: object, size: int) -> None:
     if not isinstance(column, ca.SX) or column.shape != (size, 1):
         raise InputError(f"{function} takes SX of shape ({size},), got {quoted(column)}")
+
+
+def plain_only(what: str, model: Model) -> None:
+    """InputError, which says what, for a model whose velocities are not time derivatives of its positions."""
+    if not model.has_plain_velocities:
+        raise InputError(
+            f"{what} takes joints of one coordinate each, and {', '.join(map(repr, model.balls))} of {model.name!r} "
+            "is on a quaternion: make it of three angles, as in sequence='zyx'"
+        )
 
 
 def check_loads(model: Model, loads: Sequence[Load]) -> None:

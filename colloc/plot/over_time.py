@@ -26,6 +26,7 @@ _BOUND: dict[str, Any] = {"linestyle": "--", "linewidth": 1.2, "zorder": 1.5}
 _RELEVANT = 5.0  # a bound further out than this many times the largest value is left out of view
 _NOTHING = 1e-9  # what varies less than this in its unit is constant
 _POSITIONS = "joint position [{}]", "joint velocity [{}/s]"
+_QUATERNIONS = "unit quaternion", "angular velocity [rad/s]"
 _BEARING = "bearing force [N]", "bearing moment [N m]"
 _APART = 5.0  # times as small as the largest torque of a panel, and a torque has another panel
 _ROUNDING = 1e-6  # of the largest torque
@@ -40,7 +41,7 @@ def joints(
 ) -> Figure:
     """Joint positions and velocities over time, of one solution or of several on top of each other.
 
-    Revolute and prismatic joints have a column of panels each.
+    Revolute and prismatic joints have a column of panels each, and so have ball joints on quaternions.
 
     Parameters
     ----------
@@ -62,12 +63,12 @@ def joints(
     """
     curves = _curves(solutions, labels)
     model = solutions[0].problem.model
-    units = joint_units(model)
+    units = _columns(model)
     size = (8.0 if len(units) == 1 else 10.5, 5.4)
     page = panels(2, len(units), size, **canvas)
     for curve in curves:
         draw_joints(page.axes, curve.solution, curve.linestyle)
-    _finish(page, curves, joint_handles(model, many=len(curves) > 1))
+    _finish(page, curves, joint_handles(model, many=len(curves) > 1, positions=True))
     return page.figure
 
 
@@ -162,7 +163,7 @@ def _curves(solutions: Sequence[Solution | SequenceSolution], labels: Sequence[s
         checked(solution)
     for solution in solutions[1:]:
         model, first = solution.problem.model, solutions[0].problem.model
-        if (model.joint_names, model.position_units) != (first.joint_names, first.position_units):
+        if _coordinates(model) != _coordinates(first):
             raise InputError(
                 f"solutions in one figure must have the same joints, got {shown(first.joint_names)} and "
                 f"{shown(model.joint_names)}"
@@ -200,11 +201,15 @@ def draw_joints(axes: np.ndarray, solution: Solution | SequenceSolution, linesty
     model = solution.problem.model
     sample = solution.at(fine_times(solution))
     look = _joint_looks(model, linestyle)
-    for column, (unit, members) in zip(axes.T, joint_units(model).items(), strict=True):
-        for ax, values, label in zip(column, (sample.q, sample.qd), _POSITIONS, strict=True):
+    of_positions = _position_looks(model, linestyle)
+    for column, (unit, (positions, rates)) in zip(axes.T, _columns(model).items(), strict=True):
+        labels = [label.format(unit) for label in _POSITIONS] if unit else _QUATERNIONS
+        for ax, members, values, looks, label in zip(
+            column, (positions, rates), (sample.q, sample.qd), (of_positions, look), labels, strict=True
+        ):
             for j in members:
-                ax.plot(sample.t, values[:, j], **look[j]._asdict())
-            dress(ax, ylabel=label.format(unit))
+                ax.plot(sample.t, values[:, j], **looks[j]._asdict())
+            dress(ax, ylabel=label)
             fit(ax, solution)
 
 
@@ -325,16 +330,41 @@ def prescribed(solution: Solution | SequenceSolution) -> np.ndarray:
 
 def joint_units(model: Model) -> dict[str, list[int]]:
     """Joints that share a unit: position unit to joint numbers."""
-    joints: dict[str, list[int]] = {}
-    for j, unit in enumerate(model.position_units):
-        joints.setdefault(unit, []).append(j)
-    return joints
+    return {unit: joints for unit, (_, joints) in _columns(model).items()}
 
 
-def joint_handles(model: Model, *, many: bool = False) -> list[Line2D]:
-    """Legend entries of the joints that move; by colour alone where lines tell many solutions apart."""
-    look = _joint_looks(model, "-" if many else None)
-    return [_handle(name, line) for name, line in zip(model.joint_names, look, strict=True)]
+def _columns(model: Model) -> dict[str, tuple[list[int], list[int]]]:
+    """Numbers of positions and of joints by the unit of the positions; ball joints on quaternions have none."""
+    columns: dict[str, tuple[list[int], list[int]]] = {}
+    joint = 0
+    of_balls = {places.start: (places, dofs) for places, dofs in model.balls.values()}
+    for place, unit in enumerate(model.position_units):
+        positions, rates = columns.setdefault(unit, ([], []))
+        positions.append(place)
+        if unit or place in of_balls:
+            dofs = range(model.n)[of_balls[place][1]] if place in of_balls else [joint]
+            rates += dofs
+            joint += len(dofs)
+    return columns
+
+
+def _coordinates(model: Model) -> tuple[tuple[str, ...], ...]:
+    """Names and units of joints and positions, which solutions in one figure share."""
+    return model.joint_names, model.position_names, model.position_units
+
+
+def joint_handles(model: Model, *, many: bool = False, positions: bool = False) -> list[Line2D]:
+    """Legend entries of the joints that move; by colour alone where lines tell many solutions apart.
+
+    With those of positions that are of no joint alone, the scalar parts of quaternions, if positions are drawn.
+    """
+    linestyle = "-" if many else None
+    names, look = list(model.joint_names), _joint_looks(model, linestyle)
+    if positions:
+        firsts = [places.start for places, _ in model.balls.values()]
+        names += [model.position_names[place] for place in firsts]
+        look += [_position_looks(model, linestyle)[place] for place in firsts]
+    return [_handle(name, line) for name, line in zip(names, look, strict=True)]
 
 
 def body_looks(*solutions: Solution | SequenceSolution) -> dict[str, Look]:
@@ -389,6 +419,19 @@ def _joint_looks(model: Model, linestyle: Any = None) -> list[Look]:
     """Looks in the order of q."""
     look = _with(dict(enumerate(looks_by_dof(range(model.n)))), linestyle)
     return list(look.values())
+
+
+def _position_looks(model: Model, linestyle: Any = None) -> list[Look]:
+    """Looks in the order of q: those of the joints; vector parts of quaternions as the turns about these axes."""
+    look, scalar = _joint_looks(model, linestyle), Look(MUTED, "-" if linestyle is None else linestyle)
+    of_balls = {places.start: dofs for places, dofs in model.balls.values()}
+    looks: list[Look] = []
+    joint = 0
+    while len(looks) < model.n_q:
+        dofs = of_balls.get(len(looks))
+        looks += [look[joint]] if dofs is None else [scalar, *look[dofs]]
+        joint += 1 if dofs is None else 3
+    return looks
 
 
 def _with(look: dict[Any, Look], linestyle: Any) -> dict[Any, Look]:

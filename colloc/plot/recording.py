@@ -177,7 +177,7 @@ def from_figure(figure: StickFigure, name: str, detail: str = "", *, ghost: bool
 def curves_by_unit(label: str, names: Sequence[str], units: Sequence[str], values: np.ndarray) -> list[CurveGroup]:
     """Quantities of joints, shape (N, names), as a group for each unit; forces are called so."""
     groups = []
-    for unit in sorted(dict.fromkeys(units), key=("rad", "N m", "m", "N").index):
+    for unit in sorted(dict.fromkeys(units), key=("rad", "", "N m", "m", "N").index):
         members = [k for k, other in enumerate(units) if other == unit]
         shown = tuple(names[k] for k in members)
         groups.append(CurveGroup("force" if unit == "N" else label, unit, shown, np.asarray(values)[:, members]))

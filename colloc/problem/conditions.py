@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from colloc.dynamics.instant import Instant
@@ -64,6 +65,21 @@ Constraint = EndState | Bounds | Condition
 def equation_of(state: State) -> Condition:
     """The differential equation of a state, along the path; its natural size is that of the state."""
     return Condition(state.equation_name, state.equation, 0.0, 0.0, WHOLE, natural_size(state.lower, state.upper))
+
+
+@dataclass(frozen=True)
+class UnitLength(Condition):
+    """The length of a ball joint's quaternion, which the motion does not depend on; made by `unit_length`."""
+
+
+def unit_length(ball: str, places: tuple[slice, slice]) -> UnitLength:
+    """The length of a ball joint's quaternion, along the path; `places` are where it stands, as in `Model.balls`."""
+    squared = partial(_squared_length, places=places[0])
+    return UnitLength(f"unit quaternion of {ball}", squared, 1.0, 1.0, WHOLE)
+
+
+def _squared_length(now: Instant, places: slice) -> Any:
+    return ca.sumsqr(now.q[places])
 
 
 @spelt

@@ -12,6 +12,7 @@ import casadi as ca
 from colloc.dynamics import mass_matrix
 from colloc.dynamics.instant import SHARED, Instant, Slots
 from colloc.model import Model
+from colloc.model.tree import plain_only
 from colloc.problem.rows import Rows, bounded, summed
 from colloc.problem.unknowns import Unknown
 from colloc.problem.user_functions import check_numbers
@@ -105,14 +106,16 @@ class Link:
         before, after = ends[self.first].end, ends[self.second].start
         expressions, labels, units = [], [], []
         pairs = _pairs(self, before.model, after.model, linked=self.q or self.qd or self.qdd)
-        of_position = after.model.position_units
+        places = _positions(self, pairs, before.model, after.model)
         for quantity, continuous, unit in (("q", self.q, "{}"), ("qd", self.qd, "{}/s"), ("qdd", self.qdd, "{}/s2")):
-            for joint, (earlier, factor) in pairs.items() if continuous else ():
-                j, i = after.model.joint_names.index(joint), before.model.joint_names.index(earlier)
+            of_unit = after.model.position_units if quantity == "q" else after.model.screw_units
+            names, earlier_names = after.model.names(quantity), before.model.names(quantity)
+            for joint, (earlier, factor) in (places if quantity == "q" else pairs).items() if continuous else ():
+                j, i = names.index(joint), earlier_names.index(earlier)
                 if not (quantity == "q" and joint in self.apart):
                     expressions.append(getattr(after, quantity)[j] - factor * getattr(before, quantity)[i])
                     labels.append(f"{self.name}, {quantity}[{joint}]")
-                    units.append(unit.format(of_position[j]))
+                    units.append(unit.format(of_unit[j]))
         for state in after.states.keys() & before.states.keys() if self.states else ():
             size = after.states[state].shape[0]
             expressions.append(after.states[state] - before.states[state])
@@ -191,6 +194,7 @@ class Impact:
     def rows(self, ends: Mapping[str, PhaseEnds]) -> Rows:
         """Jumps of positions, momenta that no impulse explains, velocities of what has hit, to be zero."""
         before, after = ends[self.first].end, ends[self.second].start
+        plain_only("an impact", after.model)
         names = after.model.joint_names
         pairs = _pairs(self, before.model, after.model)
         if missing := [joint for joint in names if joint not in pairs]:
@@ -310,6 +314,29 @@ def _pairs(link: Link | Impact, first: Model, second: Model, *, linked: bool = T
             if name not in model.joint_names:
                 raise unknown_name(f"joint in phase {phase!r}", name, model.joint_names)
     return link.joints
+
+
+def _positions(
+    link: Link, pairs: Mapping[str, tuple[str, float]], first: Model, second: Model
+) -> Mapping[str, tuple[str, float]]:
+    """The position of the first phase, and the factor, that each position of the second goes on from.
+
+    InputError for a ball joint on a quaternion that goes on from another joint, or is apart.
+    """
+    turns = {
+        joint for model in (first, second) for _, dofs in model.balls.values() for joint in model.joint_names[dofs]
+    }
+    if not turns:
+        return pairs
+    changed = {joint for joint, pair in pairs.items() if pair != (joint, 1.0) and turns & {joint, pair[0]}}
+    changed |= turns & set(link.apart)
+    if changed:
+        raise InputError(f"a link takes ball joints on quaternions as they are, got another for {', '.join(changed)}")
+    if first.balls.keys() != second.balls.keys():
+        raise InputError(f"phases {link.first!r} and {link.second!r} must have the same ball joints on quaternions")
+    quaternions = [name for places, _ in second.balls.values() for name in second.position_names[places]]
+    linked = any(joint in pairs for joint in turns)
+    return {k: pair for k, pair in pairs.items() if k not in turns} | {k: (k, 1.0) for k in quaternions if linked}
 
 
 def _zero(name: str, expressions: list[ca.SX], labels: list[str], units: list[str]) -> Rows:

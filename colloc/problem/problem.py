@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import starmap
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import casadi as ca
@@ -12,7 +13,7 @@ import numpy as np
 from colloc.dynamics import InverseDynamics, inverse_dynamics, newton_euler
 from colloc.dynamics.instant import SHARED, Instant, depends_on_rates
 from colloc.model import Load, Model, Shape, check_loads
-from colloc.problem.conditions import Condition, Constraint, equation_of
+from colloc.problem.conditions import Condition, Constraint, equation_of, unit_length
 from colloc.problem.cost import NOTHING, Cost, Term
 from colloc.problem.joint_constraints import Bounds, joint_bounds, joint_limits, window_limits
 from colloc.problem.rows import ConstraintRows, unique
@@ -301,11 +302,17 @@ class Problem(Tabular, Portable):
 
     @cached_property
     def rows(self) -> dict[str, ConstraintRows]:
-        """Every constraint by name, with its rows; bounds and joint limits joined for each quantity they limit."""
+        """Every constraint by name, with its rows; bounds and joint limits joined for each quantity they limit.
+
+        Quaternions of ball joints have length one, which a motion does not depend on, but an optimum would be one of
+        many without.
+        """
         constraints: dict[str, ConstraintRows] = {}
         functions: list[UserFunction] = []
         unbounded = [c for c in self.subject_to if not isinstance(c, Bounds)]
-        for constraint in (*unbounded, *map(equation_of, self.states), *joint_bounds(self.model, self._bounds)):
+        of_lengths = starmap(unit_length, self.model.balls.items())
+        equations = (*map(equation_of, self.states), *of_lengths)
+        for constraint in (*unbounded, *equations, *joint_bounds(self.model, self._bounds)):
             name = unique(constraint.name, constraints)
             instants = [self.instant]
             if isinstance(constraint.where, Ends):

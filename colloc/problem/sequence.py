@@ -128,7 +128,7 @@ class Sequence(Tabular, Portable):
         """The model of the first phase; InputError where others have other joints."""
         first, model = next((name, problem.model) for name, problem in self.phases.items())
         for name, problem in self.phases.items():
-            if problem.model.joint_names != model.joint_names:
+            if (problem.model.joint_names, problem.model.position_names) != (model.joint_names, model.position_names):
                 raise InputError(
                     f"phases {first!r} and {name!r} have different joints: take one, as in solution[{name!r}]"
                 )

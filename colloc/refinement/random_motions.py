@@ -93,7 +93,7 @@ def near_start(nlp: BaseNLP, x: np.ndarray, rng: np.random.Generator) -> np.ndar
     x = x.copy()
     for phase in nlp.motions:
         part, layout = x[phase.part], phase.grid.layout
-        reach, n = reach_of(phase.problem), phase.problem.model.n
+        reach, n = reach_of(phase.problem), phase.problem.model.n_q
         moved = rng.random(n) < _MOVED
         if n:
             moved[rng.integers(n)] = True
@@ -122,7 +122,7 @@ def reach_of(problem: Problem) -> Reach:
 def _random_part(phase: Phase, duration: float, posture: dict[str, float], rng: np.random.Generator) -> np.ndarray:
     """The entries of a phase; `posture`, where the phase before it ends, becomes that where this one does."""
     problem = phase.problem
-    names, reach = problem.model.joint_names, reach_of(problem)
+    names, reach = problem.model.position_names, reach_of(problem)
     for attempt in range(_TRIES):
         start, end = stated_postures(problem)
         start = np.where(np.isnan(start), [posture.get(name, np.nan) for name in names], start)

@@ -29,7 +29,7 @@ def check_kind(problem: Problem | Phases, guess: object) -> None:
 
 def _check_joints(what: str, problem: Problem, guess: Solution) -> None:
     """InputError for the motion of another mechanism."""
-    joints, guessed = (p.model.joint_names for p in (problem, guess.problem))
+    joints, guessed = (p.model.position_names for p in (problem, guess.problem))
     if guessed != joints:
         raise InputError(
             f"guess is a motion of the joints {shortened(guessed)}, {what} has {shortened(joints)}: take a function of "

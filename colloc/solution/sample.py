@@ -83,6 +83,10 @@ class Sample(Named[np.ndarray]):
     signals: dict[str, np.ndarray]
 
     def __getitem__(self, joint: str) -> JointSample:
+        if joint in self.qd.joints and joint not in self.q.joints:
+            raise InputError(
+                f"joint {joint!r} is part of a ball joint: q has its quaternion, qd[{joint!r}] its velocity"
+            )
         return JointSample(self.t, *(getattr(self, name)[joint] for name in ("q", "qd", "qdd", "tau")))
 
     def _ipython_key_completions_(self) -> list[str]:

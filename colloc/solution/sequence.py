@@ -268,13 +268,15 @@ class SequenceSolution(BaseSolution):
 
     def _joined(self, parts: list[tuple[str, Sample]]) -> Sample:
         """Samples of some phases one after another; what a phase does not have of a signal is NaN there."""
-        if len({self[name].problem.model.joint_names for name, _ in parts}) > 1:
+        models = [self[name].problem.model for name, _ in parts]
+        if len({(model.joint_names, model.position_names) for model in models}) > 1:
             names = ", ".join(name for name, _ in parts)
             raise InputError(f"phases {names} have different joints: ask each, as in solution[{parts[0][0]!r}].at(t)")
         samples = [sample for _, sample in parts]
         t = np.concatenate([self.start_times[name] + sample.t for name, sample in parts])
-        joints = samples[0].q.joints
-        q, qd, qdd, tau = (JointArray(np.concatenate([getattr(s, k) for s in samples]), joints) for k in _MOVING)
+        q, qd, qdd, tau = (
+            JointArray(np.concatenate([getattr(s, k) for s in samples]), models[0].names(k)) for k in _MOVING
+        )
         names = dict.fromkeys(name for sample in samples for name in sample.signals)
         return Sample(t, q, qd, qdd, tau, {name: _joined_signal(samples, name) for name in names})
 

@@ -11,7 +11,8 @@ from numpy.polynomial import chebyshev
 from colloc.dynamics import forward_dynamics
 from colloc.errors.states import state_sizes
 from colloc.model import check_forward
-from colloc.problem import Problem
+from colloc.problem import Problem, Slots
+from colloc.solution.sample import Sample
 from colloc.solution.solution import Solution
 
 _SAMPLES = 32  # of the motion on an interval: polynomials up to one degree less are taken exactly
@@ -44,11 +45,12 @@ class _Reference(NamedTuple):
     Parameters
     ----------
     mesh : ndarray, shape (intervals + 1,) [s]
-    coefficients : ndarray, shape (intervals, degree + 1, 4 n + 2 m + signals)
-        Of Chebyshev polynomials in 2 u - 1, u the time on the interval from 0 to 1: positions, velocities and
-        accelerations, states and their rates, exact derivatives of each other, which start at the solution's state;
-        torques less the inverse dynamics of these; signals.
-    gap : ndarray, shape (intervals, 2 n + m)
+    coefficients : ndarray, shape (intervals, degree + 1, 2 n_q + 3 n + 2 m + signals)
+        Of Chebyshev polynomials in 2 u - 1, u the time on the interval from 0 to 1: positions and their rates,
+        velocities and accelerations, states and their rates, exact derivatives of each other, which start at the
+        solution's state; torques less the inverse dynamics of these; signals. Rates of positions are velocities but of
+        quaternions, whose positions are given and velocities follow.
+    gap : ndarray, shape (intervals, n_q + n + m)
         Positions, velocities and states that these reach at the end of the interval, less the solution's own.
     size : ndarray, shape (m,)
         Of the states, see `state_sizes`.
@@ -73,8 +75,9 @@ def simulate(solution: Solution, tolerance: float) -> Deviations:
     tolerance : float
         Relative and absolute, of CVODES (variable order and step).
     """
-    problem, n, now = solution.problem, solution.problem.model.n, solution.problem.instant
-    start = np.zeros(2 * n + now.slots.states.shape[0])
+    problem, now = solution.problem, solution.problem.instant
+    n, n_q = problem.model.n, problem.model.n_q
+    start = np.zeros(n_q + n + now.slots.states.shape[0])
     check_forward(problem.wrenches, now.qdd)
     torque = problem.function("model", problem.inverse_dynamics())
     reference = _reference(solution, torque)
@@ -86,9 +89,23 @@ def simulate(solution: Solution, tolerance: float) -> Deviations:
         # Without a deviation to carry on both are the same.
         carried = _after(step, carried, p) + reference.gap[k] if carried.any() else local[-1]
         whole.append(carried)
-    scale, velocities = np.append(np.ones(n), reference.size), range(n, 2 * n)
-    deviations = (np.abs(np.delete(rows, velocities, axis=1)) / scale for rows in (np.array(whole), np.array(local)))
+    scale, velocities = np.append(np.ones(n), reference.size), range(n_q, n_q + n)
+    ends = solution.at(reference.mesh[1:]).q
+    deviations = (
+        np.abs(_displacements(problem, ends, np.delete(rows, velocities, axis=1))) / scale
+        for rows in (np.array(whole), np.array(local))
+    )
     return Deviations(*(np.where(np.isnan(part), np.inf, part) for part in deviations))
+
+
+def _displacements(problem: Problem, q: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Displacements of the joints at positions q, (N, n_q), from deviations of positions and states, (N, n_q + m)."""
+    model = problem.model
+    if model.has_plain_velocities:
+        return rows
+    place, away = ca.SX.sym("q", model.n_q), ca.SX.sym("away", model.n_q)
+    moves = ca.Function("moves", [place, away], list(model.velocities(place, away)))
+    return np.hstack([np.array(moves(q.T, rows[:, : model.n_q].T)).T, rows[:, model.n_q :]])
 
 
 def _fixed(solution: Solution) -> tuple[np.ndarray, np.ndarray]:
@@ -116,29 +133,42 @@ def _reference(solution: Solution, torque: ca.Function) -> _Reference:
     sample, start, end = solution.at(times), solution.at(mesh[:-1]), solution.at(mesh[1:])
     qdd = fit @ sample.qdd.reshape(intervals, _SAMPLES, -1)
     qd = _integral(qdd, half, start.qd)
-    q = _integral(qd, half, start.q)
+    q_rate = _position_rates(solution, sample, fit, qd)
+    q = _integral(q_rate, half, start.q)
     signals, states, rates = _of_unknowns(solution, times)
     changes = fit @ rates.reshape(intervals, _SAMPLES, -1)
     y = _integral(changes, half, _of_unknowns(solution, mesh[:-1])[1])
     ends = (q, end.q), (qd, end.qd), (y, _of_unknowns(solution, mesh[1:])[1])
     gap = np.hstack([part.sum(axis=1) - at_end for part, at_end in ends])  # every Chebyshev polynomial is 1 at the end
     moving = [
-        (chebyshev.chebvander(v, part.shape[1] - 1) @ part).reshape(times.size, -1) for part in (q, qd, qdd, y, changes)
+        (chebyshev.chebvander(v, part.shape[1] - 1) @ part).reshape(times.size, -1)
+        for part in (q, q_rate, qd, qdd, y, changes)
     ]
     rows, nan = [values.T for values in moving], np.nan
-    columns = times[None], solution.duration, *rows[:3], nan, nan, nan, signals.T, nan, *rows[3:]
+    columns = times[None], solution.duration, rows[0], *rows[2:4], nan, nan, nan, signals.T, nan, *rows[4:]
     needed = np.array(torque(*columns, *_fixed(solution))).T
     lower, upper = solution.problem.limits("tau")
     beyond = np.where(lower == upper, lower, sample.tau) - needed
     beyond[np.abs(beyond) < _ROUNDING * np.abs(needed).max(initial=0.0)] = 0.0
     inputs = fit @ np.hstack([beyond, signals]).reshape(intervals, _SAMPLES, -1)
-    parts = (q, qd, qdd, y, changes, inputs)
+    parts = (q, q_rate, qd, qdd, y, changes, inputs)
     padded = [np.pad(part, ((0, 0), (0, _SAMPLES + 2 - part.shape[1]), (0, 0))) for part in parts]
     coefficients = np.concatenate(padded, axis=2)
     size = np.abs(np.hstack([*moving, needed, signals])).max(axis=0)
     present = np.flatnonzero((np.abs(coefficients) > _ROUNDING * size).any(axis=(0, 2)))
     sizes = state_sizes(solution.problem, states)
     return _Reference(mesh, coefficients[:, : present.max(initial=0) + 1], gap, sizes)
+
+
+def _position_rates(solution: Solution, sample: Sample, fit: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """Coefficients of the rates of positions at a sample of all intervals, given those of velocities."""
+    model = solution.problem.model
+    if model.has_plain_velocities:
+        return qd
+    place, rate = ca.SX.sym("q", model.n_q), ca.SX.sym("qd", model.n)
+    rates = ca.Function("rates", [place, rate], [model.position_rates(place, rate)])
+    values = np.array(rates(sample.q.T, sample.qd.T)).T
+    return fit @ values.reshape(qd.shape[0], fit.shape[1], -1)
 
 
 def _of_unknowns(solution: Solution, t: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -158,27 +188,27 @@ def _integral(rate: np.ndarray, half: np.ndarray, start: np.ndarray) -> np.ndarr
 
 def _integrator(problem: Problem, torque: ca.Function, duration: float, size: int, tolerance: float) -> ca.Function:
     """Deviations of positions, velocities and states over one interval."""
-    n, slots = problem.model.n, problem.instant.slots
+    n, n_q, slots = problem.model.n, problem.model.n_q, problem.instant.slots
     m = slots.states.shape[0]
     acceleration = problem.function("model", _forward_dynamics(problem))
-    columns = np.cumsum([0, n, n, n, m, m, n, slots.signals.shape[0]]).tolist()
-    coefficients, deviation = ca.SX.sym("coefficients", size, columns[-1]), ca.SX.sym("deviation", 2 * n + m)
+    columns = np.cumsum([0, n_q, n_q, n, n, m, m, n, slots.signals.shape[0]]).tolist()
+    coefficients, deviation = ca.SX.sym("coefficients", size, columns[-1]), ca.SX.sym("deviation", n_q + n + m)
     u, ends = ca.SX.sym("u"), ca.SX.sym("ends", 2)
     width = ends[1] - ends[0]
     parts = ca.vertsplit(coefficients.T @ _chebyshev_basis(2 * u - 1, size), columns)
-    q, qd, qdd, y, changes, beyond, signals = parts
+    q, predicted, qd, qdd, y, changes, beyond, signals = parts
     instant = slots._replace(
         t=ends[0] + u * width, duration=duration, q=q, qd=qd, qdd=qdd, signals=signals, states=y, state_rates=changes
     )
-    tau, predicted = torque(*instant) + beyond, qd
-    off = ca.vertsplit(deviation, [0, n, 2 * n, 2 * n + m])
+    tau = torque(*instant) + beyond
+    off = ca.vertsplit(deviation, [0, n_q, n_q + n, n_q + n + m])
     q, qd, y = (part + away for part, away in zip((q, qd, y), off, strict=True))
     if problem.coordinates is not None:
         q, qd, _ = problem.coordinates.motion(q, qd, qdd)
     instant = instant._replace(q=q, qd=qd, tau=tau, states=y)
     simulated = acceleration(*instant._replace(qdd=ca.SX.nan(n, 1)))
     rates = _state_rates(problem)(*instant._replace(qdd=simulated))
-    rate = width * ca.vertcat(qd - predicted, simulated - qdd, rates - changes)
+    rate = width * ca.vertcat(problem.model.position_rates(q, qd) - predicted, simulated - qdd, rates - changes)
     p = ca.vertcat(ca.vec(coefficients), slots.constants, slots.parameters, ends)
     ode = {"x": deviation, "t": u, "p": p, "ode": rate}
     options = {"abstol": tolerance, "reltol": tolerance, "max_num_steps": 100_000, "max_step_size": _LONGEST_STEP}
@@ -230,9 +260,12 @@ def growth(solution: Solution) -> float:
     slopes = nlp.grid.torques.slopes(sites.local.arguments)[-1]
     if not (n := slopes.shape[0]):
         return 1.0
-    (values,) = sites.evaluate([slopes], solution.x, solution.parameters)
+    model, slots = solution.problem.model, Slots(*sites.local.arguments)
+    turning = ca.densify(model.displacement_rates(slots.qd)) if solution.problem.coordinates is None else ca.SX(n, n)
+    values, turning = sites.evaluate([slopes, ca.densify(turning)], solution.x, solution.parameters)
     dq, dqd, mass = np.moveaxis(values.reshape(-1, 3, n, n), 1, 0).swapaxes(-1, -2)
     rate = np.zeros((widths.size, 2 * n, 2 * n))
+    rate[:, :n, :n] = T * turning.reshape(-1, n, n).swapaxes(-1, -2)
     rate[:, :n, n:] = np.eye(n)
     rate[:, n:] = -np.linalg.solve(mass, np.concatenate([T**2 * dq, T * dqd], axis=2))
     move = widths[:, None, None] / 2 * rate

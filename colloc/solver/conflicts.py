@@ -147,7 +147,7 @@ def _fixed_in(motion: Phase, fixed: np.ndarray) -> Iterator[tuple[str, float, np
                 direction = np.zeros(fixed.size)
                 change = np.linalg.solve(end.weight[:orders, :orders], np.eye(orders)[order])
                 direction[points[:orders]] = sizes[joint] * change
-                yield f"{state.name} {quantity}[{problem.model.joint_names[joint]}]", value, direction
+                yield f"{state.name} {quantity}[{problem.model.names(quantity)[joint]}]", value, direction
         for name, component, value in state.state_values(problem.instant.states):
             before = sum(s.size for s in itertools.takewhile(lambda s, name=name: s.name != name, problem.states))
             place = grid.layout["states"][0 if state.where.s == 0 else -1, before + component]

@@ -42,9 +42,10 @@ class PhaseRecord(NamedTuple):
 
     title: str  # the file and the phase, for messages
     joints: list[str]
+    positions: list[str]  # names of the entries of q: the joints, but for those on quaternions
     curve: Transcription
     t: np.ndarray  # shape (N,) [s]
-    # each of shape (N, n); positions, velocities, accelerations and torques at the times t
+    # each of shape (N, n), q (N, n_q); positions, velocities, accelerations and torques at the times t
     tables: dict[str, np.ndarray]
     extra: Points | None  # nodes beside the curve's own
 
@@ -75,6 +76,8 @@ def solution_bytes(solution: Solution | SequenceSolution) -> bytes:
         arrays |= {prefix + field: getattr(phase, field) for field in ("t", *TABLES)}
         model = phase.problem.model
         phases[name] = {"model": model.name, "joints": list(model.joint_names), "curve": stored_curve(phase.curve)}
+        if model.position_names != model.joint_names:
+            phases[name]["positions"] = list(model.position_names)
     meta = {
         "schema": SCHEMA,
         "versions": {"colloc": __version__, "casadi": ca.CasadiMeta.version(), "numpy": np.__version__},
@@ -137,7 +140,7 @@ def read_record(name: str, archive: Archive) -> SolutionRecord:
         title = f"{name} (phase {phase})" if phase else name
         t, tables = arrays[f"{prefix}t"], {field: arrays[prefix + field] for field in TABLES}
         curve = curve_from(title, about["curve"], max(arrays["x"].size, t.size))
-        phases[phase] = PhaseRecord(title, about["joints"], curve, t, tables, nodes[phase])
+        phases[phase] = PhaseRecord(title, about["joints"], _positions(about), curve, t, tables, nodes[phase])
     sizes: dict[str, int] = meta["fingerprint"]
     parts = np.split(arrays["fingerprint"], np.cumsum(list(sizes.values()))[:-1])
     largest = 10 * max(arrays["x"].size, *(phase.t.size for phase in phases.values()))
@@ -229,8 +232,13 @@ def _object(value: Any) -> bool:
 
 
 def _phase(value: Any) -> bool:
-    right = _object(value) and set(value) == _PHASE
+    right = _object(value) and set(value) - {"positions"} == _PHASE and _texts(_positions(value))
     return right and _text(value["model"]) and _texts(value["joints"]) and _object(value["curve"])
+
+
+def _positions(phase: Mapping[str, Any]) -> list[str]:
+    """Names of the positions of a phase: those of its joints where it says nothing else."""
+    return phase.get("positions", phase["joints"])
 
 
 # Metadata: what each must be, in code and in words.
@@ -297,8 +305,9 @@ def _check_arrays(name: str, arrays: Mapping[str, np.ndarray], meta: Mapping[str
     _check_names(name, "arrays", [*_VECTORS, *tables, *added, *history], arrays)
     shapes = {}
     for prefix, phase in zip(prefixes, meta["phases"].values(), strict=True):
-        shape = (arrays[f"{prefix}t"].size, len(phase["joints"]))
-        shapes |= {prefix + field: shape for field in TABLES}
+        count = arrays[f"{prefix}t"].size
+        shapes |= {prefix + field: (count, len(phase["joints"])) for field in TABLES}
+        shapes[f"{prefix}q"] = (count, len(_positions(phase)))
     for field, array in arrays.items():
         shape, kind = shapes.get(field, (array.size,)), "i" if field.endswith("extra_interval") else "f"
         if array.shape != shape or array.dtype.kind != kind or array.dtype.itemsize != 8:

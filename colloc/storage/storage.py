@@ -152,9 +152,13 @@ def _check_phases(record: SolutionRecord, problem: Problem | Sequence) -> None:
     if names != wanted:
         raise InputError(f"{record.name!r} was saved for phases {names}, the sequence has {wanted}")
     for name, phase in record.phases.items():
-        joints = list(problem.phases[name].model.joint_names)
-        if phase.joints != joints:
-            raise InputError(f"{phase.title!r} was saved for joints {phase.joints}, the problem has {joints}")
+        model = problem.phases[name].model
+        for what, saved, wanted in (
+            ("joints", phase.joints, list(model.joint_names)),
+            ("positions", phase.positions, list(model.position_names)),
+        ):
+            if saved != wanted:
+                raise InputError(f"{phase.title!r} was saved for {what} {saved}, the problem has {wanted}")
 
 
 def _check_sizes(record: SolutionRecord, problem: Problem | Sequence) -> None:
@@ -289,7 +293,10 @@ def _table(solution: Solution | SequenceSolution) -> tuple[list[str], list[Any]]
     """Names with units, and columns, the phase first if there are any."""
     phases = solution.phases
     models = [phase.problem.model for phase in phases.values()]
-    if len({(model.joint_names, model.position_units, model.torque_units) for model in models}) > 1:
+    if (
+        len({(model.joint_names, model.position_names, model.position_units, model.torque_units) for model in models})
+        > 1
+    ):
         raise InputError(
             f"phases {', '.join(phases)} have different joints, which no table fits: take each by itself, as in "
             f"co.storage.to_csv(solution[{next(iter(phases))!r}], ...)"

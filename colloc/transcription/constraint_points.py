@@ -88,6 +88,16 @@ class EquationEnds(AtNodes):
 
 
 @dataclass(frozen=True)
+class AtGreville(AtNodes):
+    """Lengths of quaternions: at as many points as the splines have control points, as nothing else settles them."""
+
+    def during(self, window: Window) -> list[EvaluationPoints]:
+        """The Greville points, the first and the last of them alone."""
+        points = Points(*self.grid.basis.sites())
+        return [self.grid.on(points.take(np.arange(points.s.size)[k])) for k in (np.s_[:1], np.s_[1:-1], np.s_[-1:])]
+
+
+@dataclass(frozen=True)
 class AtTimes(AtNodes):
     """Constraints at times of one's choice, to be looked at."""
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from colloc.curves.bspline import BSpline
+from colloc.model import Model
 from colloc.problem import Coordinates, EndState, Problem, Sequence, State
 from colloc.support.checks import (
     InputError,
@@ -26,6 +27,7 @@ from colloc.transcription.trajectory import Trajectory
 
 Guess = Callable[[float], Any]
 _INTERVALS = 20
+_NO_LENGTH = 1e-9  # of a quaternion
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,8 @@ def trajectory_from(problem: Problem, guess: Keyframes | Guess | None) -> Trajec
             "guess must be co.line(...), co.keyframes(...), a function of time, or an earlier Solution, "
             f"got {quoted(guess)}"
         )
+    if problem.model.balls:
+        q = partial(_of_unit_length, problem.model, q)
     if coordinates is not None:
         q = _closed(coordinates, q, default=default)
     values = {u.name: u.guess for u in problem.unknowns}
@@ -151,6 +155,16 @@ def _closed(
         return closed_postures
 
     return closed
+
+
+def _of_unit_length(model: Model, q: Callable[[np.ndarray], np.ndarray], s: np.ndarray) -> np.ndarray:
+    """A motion with quaternions of length one; no turn where there is none, as between opposite ones."""
+    postures = np.array(q(s))
+    for places, _ in model.balls.values():
+        length = np.linalg.norm(postures[:, places], axis=1, keepdims=True)
+        none = length < _NO_LENGTH
+        postures[:, places] = np.where(none, model.neutral[places], postures[:, places] / np.where(none, 1.0, length))
+    return postures
 
 
 def _through(problem: Problem, frames: Keyframes) -> Callable[[np.ndarray], np.ndarray]:

@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.model import Model
+from colloc.model.tree import plain_only
 from colloc.problem import Cost, Free, Instant, Problem, final, initial, integral
 from colloc.problem import duration as time
 from colloc.support.checks import InputError, finite_array, instance, spelt
@@ -63,7 +64,7 @@ def point_to_point(
     >>> round(co.solve(move, co.BSpline(12)).duration, 2)
     0.61
     """
-    instance("model", model, Model)
+    plain_only("the fastest way between two postures", instance("model", model, Model))
     if minimize is not None and duration is None:
         raise InputError("a cost of your own needs a duration: a number of seconds or co.Free(lower, upper)")
     a, b = (finite_array(name, posture, (model.n_q,)) for name, posture in (("start", start), ("end", end)))

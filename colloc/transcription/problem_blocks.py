@@ -12,7 +12,8 @@ from colloc.blocks.evaluation_points import EvaluationPoints, Quadrature
 from colloc.blocks.functions import BlockFunctions
 from colloc.blocks.sum_of_squares import split_sum_of_squares
 from colloc.problem import ConstraintRows, Slots, Window, summed
-from colloc.transcription.constraint_points import AtNodes, Collocated, EquationEnds
+from colloc.problem.conditions import UnitLength
+from colloc.transcription.constraint_points import AtGreville, AtNodes, Collocated, EquationEnds
 from colloc.transcription.fixed_ends import FixedEnds
 from colloc.transcription.free_knots import FreeKnotsGrid
 from colloc.transcription.grid import Grid
@@ -52,9 +53,13 @@ def _equations(
 ) -> list[Block]:
     """The rows `along` that are equations in positions or velocities along the path: inside, and at both ends.
 
-    Equations at the ends that what is known, bounds of the variables and parameters, settles are dropped.
+    Equations at the ends that what is known, bounds of the variables and parameters, settles are dropped. The lengths
+    of quaternions have no rates at the ends: velocities do not tell of them.
     """
     blocks = []
+    if isinstance(entry.constraint, UnitLength):
+        start, inside, end = _blocks(name, entry, AtGreville(grid), np.flatnonzero(along).tolist())
+        return [inside, *(block for block in (start, end) if block.undetermined_rows(*known))]
     for order in np.unique(entry.orders[along]).tolist():
         rows = np.flatnonzero(along & (entry.orders == order)).tolist()
         blocks += _blocks(name, entry, Collocated(grid, order), rows)

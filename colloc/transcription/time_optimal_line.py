@@ -122,6 +122,8 @@ def share_lines(problem: Problem, timed: Problem) -> None:
 
 def _fastest(problem: Problem, start: np.ndarray, end: np.ndarray) -> TimeOptimalLine | Untimed:
     along = end - start
+    if not problem.model.has_plain_velocities:
+        return Untimed("between attitudes of a ball joint no line is straight")
     if not along.any():
         return Untimed("the postures are equal")
     if _speed_limit(problem, along) == 0:

@@ -1,116 +1,23 @@
-"""A ball joint from outside: four positions, a quaternion of any length, and three velocities about the link's axes.
+"""Ball joints on a quaternion: four positions, three velocities about the link's axes, and no gimbal lock."""
 
-It is written here with what the library has: a subclass of `Joint`, a subclass of `Model`, and no new dynamics.
-"""
-
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
+import mujoco
 import numpy as np
 import pinocchio
 import pytest
+from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import colloc as co
-from colloc.model import Joint, Screw
 from colloc.model.kinematics import point_motion
-from colloc.model.transforms import homogeneous
 
 dynamics = co.dynamics
 pin: Any = pinocchio  # its names are not typed
-HERE = ca.SX.eye(4)
 
 
-@dataclass(frozen=True, eq=False)
-class BallScrew(Joint):
-    """A turn about one of the link's axes; that about x has the positions of the joint."""
-
-    first: bool = False
-
-    @property
-    def positions(self) -> int:
-        return 4 if self.first else 0
-
-    @property
-    def hinge(self) -> bool:
-        return False
-
-    def coordinate(self, q: ca.SX) -> ca.SX:
-        return ca.SX(1, 1)
-
-    def rotation(self, q: ca.SX) -> ca.SX:
-        return ca.SX.eye(3)
-
-    def frame(self, q: ca.SX) -> ca.SX:
-        return self.before @ homogeneous(rotation(q), ca.SX(3, 1)) if self.first else self.before
-
-
-def rotation(p: ca.SX) -> ca.SX:
-    v = ca.skew(p[1:])
-    return ca.SX.eye(3) + 2 / ca.sumsqr(p) * (p[0] * v + v @ v)
-
-
-def ball(name: str, placement: ca.SX = HERE, parent: str | None = None, **body: Any) -> list[co.Body]:
-    bodies: list[co.Body] = []
-    for k, letter in enumerate("xyz"):
-        screw = Screw(np.eye(3)[k], np.zeros(3))
-        joint = BallScrew(HERE if k else placement, screw, HERE, name=f"{name}_{letter}", first=k == 0)
-        of = bodies[-1].name if k else parent
-        bodies.append(co.Body(name, joint, of, **body) if k == 2 else co.Body(f"{name}_{letter}", joint, of))
-    return bodies
-
-
-class BallModel(co.Model):
-    """A tree with ball joints."""
-
-    def blocks(self, *vectors: ca.SX) -> Iterator[tuple[bool, Any]]:
-        """Whether it is a ball, and its parts of vectors: of positions where they are so long, else of velocities."""
-        q, v = 0, 0
-        for joint in (joint for joint in self.joints if joint.positions):
-            m, n = (4, 3) if joint.positions == 4 else (1, 1)
-            yield m == 4, [x[q : q + m] if x.shape[0] == self.n_q else x[v : v + n] for x in vectors]
-            q, v = q + m, v + n
-
-    @property
-    def neutral(self) -> np.ndarray:
-        return np.concatenate([np.eye(4)[0] if ball else np.zeros(1) for ball, _ in self.blocks()])
-
-    @property
-    def position_names(self) -> tuple[str, ...]:
-        letters = [(joint, letter) for joint in self.joints for letter in "wxyz"[: joint.positions]]
-        return tuple(
-            f"{str(joint.name)[:-1]}{letter}" if joint.positions == 4 else str(joint.name) for joint, letter in letters
-        )
-
-    def velocities(self, q: ca.SX, *rates: ca.SX) -> tuple[ca.SX, ...]:
-        symbols = [ca.SX.sym("q", self.n_q) for _ in range(len(rates) + 1)]
-        parts = [
-            2 * (p[0] * r[1:] - r[0] * p[1:] - ca.cross(p[1:], r[1:])) / ca.sumsqr(p) if ball else r
-            for ball, (p, r) in self.blocks(*symbols[:2])
-        ]
-        orders = [ca.vertcat(*parts)]
-        for _ in rates[1:]:
-            orders.append(ca.jtimes(orders[-1], ca.vertcat(*symbols[:-1]), ca.vertcat(*symbols[1:])))
-        return tuple(ca.substitute(orders, symbols, [q, *rates]))
-
-    def position_rates(self, q: ca.SX, qd: ca.SX) -> ca.SX:
-        return ca.vertcat(
-            *(
-                ca.vertcat(-ca.dot(p[1:], v), p[0] * v + ca.cross(p[1:], v)) / 2 if ball else v
-                for ball, (p, v) in self.blocks(q, qd)
-            )
-        )
-
-    def screw_accelerations(self, qd: ca.SX, qdd: ca.SX) -> ca.SX:
-        parts = self.blocks(qd, qdd)
-        return ca.vertcat(
-            *(a - ca.vertcat(v[1] * v[2], -v[0] * v[2], v[0] * v[1]) if ball else a for ball, (v, a) in parts)
-        )
-
-
-def random_tree(rng: np.random.Generator) -> tuple[BallModel, Any]:
+def random_tree(rng: np.random.Generator) -> tuple[co.Model, Any]:
     """Balls and hinges on each other, here and in Pinocchio."""
     gravity, bodies, theirs = (0.3, -9.81, 1.0), [], pin.Model()
     theirs.gravity.linear = np.array(gravity)
@@ -124,8 +31,9 @@ def random_tree(rng: np.random.Generator) -> tuple[BallModel, Any]:
         theirs.appendBodyToJoint(number, pin.Inertia(mass, com, tensor), pin.SE3.Identity())
         spec, of = {"mass": mass, "com": com, "inertia": tensor}, None if parent < 0 else f"b{parent}"
         hinge = co.Body(f"b{k}", co.revolute((0, 0, 1), place, name=f"b{k}"), of, **spec)
-        bodies += ball(f"b{k}", place, of, **spec) if kind == "ball" else [hinge]
-    return BallModel(bodies, gravity), theirs
+        ball = co.spherical(f"b{k}", place, parent=of, sequence="quaternion", **spec)
+        bodies += ball if kind == "ball" else [hinge]
+    return co.Model(bodies, gravity), theirs
 
 
 def test_all_formulations_take_a_ball_joint_as_pinocchio_does():
@@ -177,13 +85,118 @@ def test_velocities_are_those_with_which_points_move():
     assert np.abs(np.array(off)).max() < 1e-11
 
 
+def floating_arm() -> tuple[co.Model, str]:
+    """A base that moves freely with a hinge and a ball joint on it, here and as MuJoCo's XML."""
+    base = {"mass": 2.0, "com": (0.1, -0.05, 0.2), "inertia": (0.3, 0.2, 0.4)}
+    arm, hand = {"mass": 1.0, "com": (0.3, 0, 0), "inertia": (0.01, 0.05, 0.05)}, {"mass": 0.5, "com": (0.1, 0, 0.02)}
+    bodies = [
+        *co.floating("base", sequence="quaternion", **base),
+        co.Body("arm", co.revolute((0, 1, 0), co.placement((0.2, 0.1, 0))), "base", **arm),
+        *co.spherical("hand", co.placement((0.6, 0, 0)), parent="arm", sequence="quaternion",
+                      inertia=(0.01, 0.02, 0.03), **hand),
+    ]  # fmt: skip
+    xml = """<mujoco><option gravity="0 0 -9.81"/><worldbody><body name="base"><freejoint/>
+      <inertial mass="2" pos="0.1 -0.05 0.2" diaginertia="0.3 0.2 0.4"/>
+      <body name="arm" pos="0.2 0.1 0"><joint type="hinge" axis="0 1 0"/>
+        <inertial mass="1" pos="0.3 0 0" diaginertia="0.01 0.05 0.05"/>
+        <body name="hand" pos="0.6 0 0"><joint type="ball"/>
+          <inertial mass="0.5" pos="0.1 0 0.02" diaginertia="0.01 0.02 0.03"/>
+    </body></body></body></worldbody></mujoco>"""
+    return co.Model(bodies, (0, 0, -9.81)), xml
+
+
+def test_a_floating_arm_is_mujocos_with_a_free_joint():
+    model, xml = floating_arm()
+    theirs = mujoco.MjModel.from_xml_string(xml)
+    data, rng, ours = mujoco.MjData(theirs), np.random.default_rng(1), co.Evaluator(model)
+    for _ in range(5):
+        q, qd, qdd = rng.normal(size=12), rng.normal(size=10), rng.normal(size=10)
+        for places, _ in model.balls.values():
+            q[places] /= np.linalg.norm(q[places])
+        data.qpos[:], data.qvel[:], data.qacc[:] = q, qd, qdd
+        mujoco.mj_inverse(theirs, data)
+        mass = np.zeros((10, 10))
+        mujoco.mj_fullM(theirs, data, mass) if mujoco.__version__ >= "3.3.8" else mujoco.mj_fullM(theirs, mass, data.qM)
+        assert np.abs(ours.torque(q, qd, qdd) - data.qfrc_inverse).max() < 1e-11 * np.abs(data.qfrc_inverse).max()
+        assert np.abs(ours.mass_matrix(q) - mass).max() < 1e-11 * mass.max()
+        assert ours.forward_dynamics(q, qd, data.qfrc_inverse) == pytest.approx(qdd, rel=1e-9)
+
+
+def test_a_floating_body_is_pinocchios_free_flyer():
+    inertia, com, rng = np.array([0.3, 0.2, 0.4]), np.array([0.1, -0.05, 0.2]), np.random.default_rng(2)
+    theirs = pin.Model()
+    number = theirs.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
+    theirs.appendBodyToJoint(number, pin.Inertia(2.0, com, np.diag(inertia)), pin.SE3.Identity())
+    data = theirs.createData()
+    ours = co.Evaluator(co.Model(co.floating("base", sequence="quaternion", mass=2.0, com=com, inertia=inertia),
+                                 (0, 0, -9.81)))  # fmt: skip
+    place, turn = rng.normal(size=3), Rotation.random(random_state=3)
+    R, v, omega, a, alpha = turn.as_matrix(), *rng.normal(size=(4, 3))
+    # Theirs are velocities along the axes of the body, of which the acceleration is that of the components.
+    spatial = np.concatenate([R.T @ a - np.cross(omega, R.T @ v), alpha])
+    q = np.concatenate([place, turn.as_quat()])
+    expected = pin.rnea(theirs, data, q, np.concatenate([R.T @ v, omega]), spatial)
+    tau = ours.torque(np.concatenate([place, np.roll(turn.as_quat(), 1)]), np.append(v, omega), np.append(a, alpha))
+    assert np.append(R.T @ tau[:3], tau[3:]) == pytest.approx(expected, rel=1e-11)
+    mass = ours.mass_matrix(np.concatenate([place, np.roll(turn.as_quat(), 1)]))
+    to_world = np.block([[R, np.zeros((3, 3))], [np.zeros((3, 3)), np.eye(3)]])
+    assert to_world.T @ mass @ to_world == pytest.approx(pin.crba(theirs, data, q), abs=1e-11)
+
+
+def test_derivatives_by_displacements_are_differences():
+    model, _ = floating_arm()
+    rng, ours, h = np.random.default_rng(4), co.Evaluator(model), 1e-5
+    q, qd, qdd = rng.normal(size=12), rng.normal(size=10), rng.normal(size=10)
+    symbol = ca.SX.sym("q", 12)
+    moves = np.array(ca.Function("moves", [symbol], [ca.densify(model.per_displacement(symbol))])(q))
+    slopes = ours.sensitivities(q, qd, qdd)
+    for j in range(10):
+        step, moved = h * np.eye(10)[j], h * moves[:, j]
+        differences = [
+            (ours.torque(*(x + d for x, d in zip((q, qd, qdd), ends, strict=True)))
+             - ours.torque(*(x - d for x, d in zip((q, qd, qdd), ends, strict=True)))) / (2 * h)
+            for ends in ((moved, 0, 0), (0 * q, step, 0 * step), (0 * q, 0 * step, step))
+        ]  # fmt: skip
+        for slope, difference in zip((slopes.dq, slopes.dqd, slopes.dqdd), differences, strict=True):
+            assert slope[:, j] == pytest.approx(difference, abs=1e-7)
+
+
+def test_a_tumbling_body_keeps_momentum_and_energy_through_every_attitude():
+    """Near the middle axis a body turns over again and again (Dzhanibekov), which three angles do not survive."""
+    inertia = np.array([0.3, 0.2, 0.4])
+    model = co.Model(co.floating("body", sequence="quaternion", mass=1.5, inertia=inertia), (0, 0, 0))
+    now = co.Evaluator(model)
+    q, qd = ca.SX.sym("q", 7), ca.SX.sym("qd", 6)
+    rate = ca.Function(
+        "rate", [q, qd], [model.position_rates(q, qd), co.dynamics.forward_dynamics(model, q, qd, 0 * qd)]
+    )
+    measures = ca.Function(
+        "measures", [q, qd], [*co.dynamics.momentum(model, q, qd), co.dynamics.kinetic_energy(model, q, qd)]
+    )
+
+    def motion(_: float, state: np.ndarray) -> np.ndarray:
+        return np.concatenate([np.array(part).ravel() for part in rate(state[:7], state[7:])])
+
+    start = np.concatenate([[0.1, 0.2, 0.3], [1, 0, 0, 0], [0.5, 0.4, -0.3], [3.0, 0.02, 0.01]])
+    run = solve_ivp(motion, (0, 20), start, method="DOP853", rtol=1e-12, atol=1e-13, t_eval=np.linspace(0, 20, 101))
+    values = np.array([np.concatenate([np.array(p).ravel() for p in measures(y[:7], y[7:])]) for y in run.y.T])
+    assert np.abs(values - values[0]).max() < 1e-9
+    attitudes = Rotation.from_quat(np.roll(run.y[3:7].T, -1, axis=1))
+    assert attitudes.as_matrix()[:, 0, 0].min() < -0.9  # it turned over
+    # Euler's equations on their own.
+    euler = solve_ivp(
+        lambda _, w: np.cross(inertia * w, w) / inertia, (0, 20), start[10:], "DOP853", run.t, rtol=1e-12, atol=1e-13
+    )
+    assert run.y[10:] == pytest.approx(euler.y, abs=1e-9)
+    assert now.torque(run.y[:7].T, run.y[7:].T, np.zeros((101, 6)))[:, :3] == pytest.approx(0, abs=1e-12)
+
+
 def test_a_body_is_turned_as_eulers_equations_say():
     inertia, angle, axis = np.array([0.3, 0.2, 0.4]), 2.5, np.array([1.0, 2.0, 3.0]) / np.sqrt(14)
-    model = BallModel(ball("top", mass=1.0, inertia=inertia.tolist()), (0, 0, 0))
+    model = co.Model(co.spherical("top", sequence="quaternion", mass=1.0, inertia=inertia), (0, 0, 0))
     end = np.append(np.cos(angle / 2), np.sin(angle / 2) * axis)
-    unit = co.path(lambda now: ca.sumsqr(now.q) - 1, equals=0.0, name="unit quaternion")
     ends = [co.initial(q=model.neutral, qd=0.0), co.final(q=end, qd=0.0)]
-    problem = co.Problem(model, 1.0, co.integral(lambda now: ca.sumsqr(now.tau)), [*ends, unit])
+    problem = co.Problem(model, 1.0, co.integral(lambda now: ca.sumsqr(now.tau)), ends)
     solution = co.solve(problem, co.BSpline(12, degree=5), progress=False, tol=1e-3)
     assert solution.cost < 12 * angle**2 * ((inertia * axis) ** 2).sum()  # about the axis between its ends
 
@@ -196,4 +209,4 @@ def test_a_body_is_turned_as_eulers_equations_say():
     sample = solution.at(t)
     assert np.asarray(sample.qd) == pytest.approx(omega(t), abs=1e-6)
     assert np.asarray(sample.tau) == pytest.approx(momentum_rate, abs=1e-5)
-    assert (solution.qd["top_z"][-1], solution.q["top_w"][-1]) == pytest.approx((0.0, end[0]), abs=1e-9)
+    assert (solution.qd["top_rz"][-1], solution.q["top_qw"][-1]) == pytest.approx((0.0, end[0]), abs=1e-9)

@@ -27,6 +27,7 @@ from colloc.dynamics.spatial.composite import composite_sensitivities, mass_matr
 from colloc.kernels import Compile, check_compile
 from colloc.kernels.batch import Batch, arithmetic, sample_rows, spread
 from colloc.model import Load, Model, check_forward, check_loads
+from colloc.model.tree import plain_only
 from colloc.numerics.bspline import SplineBasis
 from colloc.support.checks import InputError, as_tuple, finite_array, function, instance, spelt
 from colloc.support.interrupts import reraise_interrupt
@@ -40,6 +41,8 @@ class Evaluator:
     """Dynamics of a model evaluated at many samples at once.
 
     Every method takes arrays of shape (N, n), or (n,) for one sample, whose axis the results then lack as well.
+    Positions q of a model with ball joints on quaternions are of shape (N, n_q), and derivatives by q are by small
+    displacements of the n joints, with velocities and accelerations held: see `Model.per_displacement`.
 
     Parameters
     ----------
@@ -148,6 +151,7 @@ class Evaluator:
             slopes = evaluator.reaction_sensitivities(q, qd, qdd)
             slopes.reactions.force, slopes.force.dq                    # (N, n_bodies, 3), (N, n_bodies, 3, n)
         """
+        plain_only("the derivatives of reactions", self.model)
         bodies, n = len(self.model.bodies), self.model.n
         shapes = [(bodies, 3)] * 2 + [(bodies, 3, n)] * 6
         slopes = self._evaluate(self._reaction_sensitivities, shapes, q=q, qd=qd, qdd=qdd, t=t)
@@ -174,6 +178,7 @@ class Evaluator:
         s : shape (N,)
             Normalised times, at which loads have t = s duration.
         """
+        plain_only("derivatives by control points", self.model)
         return spline_sensitivities(self.sensitivities, basis, points, duration, s, self.model.n)
 
     def mass_matrix(self, q: Any) -> np.ndarray:

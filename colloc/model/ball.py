@@ -1,0 +1,206 @@
+"""A ball joint without gimbal lock: a unit quaternion for the attitude, three angular velocities about the link's axes.
+
+To the recursions it is a chain of three screws on massless links, about x, y and z, that starts anew at zero wherever
+the joint is: the first of them has the four positions and turns the frame of all three, see `Model.velocities`. A
+quaternion of any length p stands for the attitude of p / |p|, so that any curve of positions is a motion; that its
+length is one is what `Problem` adds.
+
+With p = (w, u), w its scalar part, angular velocity omega in the link's axes and |p| of any length
+
+    p' = P(p) omega,   P(p) omega = (-u . omega, w omega + u x omega) / 2,   omega = 2 (w u' - w' u - u x u') / |p|^2
+
+(Featherstone 2008, equation 4.13; Shuster 1993, equation 303).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+
+import casadi as ca
+import numpy as np
+
+from colloc.model.body import Body
+from colloc.model.joint import Joint, Limits, Screw
+from colloc.model.transforms import homogeneous
+from colloc.support.checks import InputError, spelt
+
+QUATERNION = "quaternion"  # stands where a sequence of three angles would
+_AXES = "xyz"
+
+
+@spelt
+@dataclass(frozen=True, eq=False)
+class BallScrew(Joint):
+    """One of the three turns of a ball joint, about an axis of its link; made by `spherical`, for a `sequence`.
+
+    Parameters
+    ----------
+    ball : str
+        Name of the joint of which it is a part: positions are called after it.
+
+    Raises
+    ------
+    InputError
+        For limits of positions and springs: a quaternion has neither a lower and upper end nor a way from its rest.
+
+    Examples
+    --------
+    >>> hip = co.spherical("thigh", sequence="quaternion", mass=7.0, inertia=(0.1, 0.1, 0.02))
+    >>> model = co.Model(hip)
+    >>> model.position_names, model.joint_names
+    (('thigh_qw', 'thigh_qx', 'thigh_qy', 'thigh_qz'), ('thigh_rx', 'thigh_ry', 'thigh_rz'))
+    """
+
+    ball: str = ""
+
+    def __post_init__(self):
+        super().__post_init__()
+        if np.isfinite(self.limits.position).any():
+            raise InputError(
+                f"ball joint {self.ball!r} has no limits of position, as its positions are a quaternion: limit a "
+                "function of the motion by co.path"
+            )
+        if "stiffness" in self.passive.parts:
+            raise InputError(f"ball joint {self.ball!r} on a quaternion has no linear spring, as it has no angle")
+
+    @property
+    def axis_index(self) -> int:
+        """Which of the three it is: 0, 1 and 2 for x, y and z."""
+        return int(np.argmax(self.screw.angular))
+
+    @property
+    def kind(self) -> str:
+        """Label of the motion, for people to read."""
+        return "ball"
+
+    @property
+    def positions(self) -> int:
+        """Four of the first of the three, none of the others."""
+        return 0 if self.axis_index else 4
+
+    def position_names(self, name: str) -> tuple[str, ...]:
+        """Names of the positions, scalar part first."""
+        return tuple(f"{self.ball}_q{letter}" for letter in f"w{_AXES}"[: self.positions])
+
+    @property
+    def position_unit(self) -> str:
+        """None: a quaternion is a number."""
+        return ""
+
+    @property
+    def neutral(self) -> np.ndarray:
+        """No turn, ndarray, shape (positions,)."""
+        return np.eye(4)[0, : self.positions]
+
+    @property
+    def hinge(self) -> bool:
+        """It has no angle."""
+        return False
+
+    def coordinate(self, q: ca.SX) -> ca.SX:
+        """A structural zero: the screw starts anew wherever the joint is."""
+        return ca.SX(1, 1)
+
+    def rotation(self, q: ca.SX) -> ca.SX:
+        """None by the screw alone, SX, shape (3, 3)."""
+        return ca.SX.eye(3)
+
+    def frame(self, q: ca.SX) -> ca.SX:
+        """`before`, which the first of the three turns by where the joint is, SX, shape (4, 4)."""
+        return self.before @ homogeneous(quaternion_rotation(q), ca.SX(3, 1)) if self.positions else self.before
+
+
+def quaternion_rotation(p: ca.SX) -> ca.SX:
+    """Rotation matrix of a quaternion of any length, scalar part first, SX, shape (3, 3).
+
+    Examples
+    --------
+    >>> from colloc.model.ball import quaternion_rotation
+    >>> ca.DM(quaternion_rotation(ca.SX([1.0, 1.0, 0.0, 0.0]))) @ ca.DM([0.0, 1.0, 0.0])
+    DM([0, 0, 1])
+    """
+    u = ca.skew(p[1:])
+    return ca.SX.eye(3) + 2 / ca.sumsqr(p) * (p[0] * u + u @ u)
+
+
+def ball_chain(body: Body, name: str, limits: dict[str, Limits]) -> list[Body]:
+    """A body on a ball joint where it is fixed, on two massless links; names of its joints begin with a name."""
+    joints = [f"{name}_r{letter}" for letter in _AXES]
+    before, here = body.joint.before, ca.SX.eye(4)
+    screws = [Screw(axis, np.zeros(3)) for axis in np.eye(3)]
+    x, y, z = (
+        BallScrew(here if k else before, screw, here, limits.get(joint, Limits()), name=joint, ball=name)
+        for k, (joint, screw) in enumerate(zip(joints, screws, strict=True))
+    )
+    last = Body(body.name, z, joints[1], body.mass, body.com, body.inertia, body.tip)
+    return [Body(joints[0], x, body.parent), Body(joints[1], y, joints[0]), last]
+
+
+def check_balls(bodies: Sequence[Body]) -> None:
+    """InputError unless the three turns of every ball joint follow each other, on massless links with nothing else."""
+    names = {body.name: body for body in bodies}
+    children: dict[str, list[Body]] = {body.name: [] for body in bodies}
+    for body in bodies:
+        if body.parent is not None:
+            children[body.parent].append(body)
+    for k, body in enumerate(bodies):
+        joint = body.joint
+        if not isinstance(joint, BallScrew):
+            continue
+        above = None if body.parent is None else names[body.parent].joint
+        follows = isinstance(above, BallScrew) and (above.ball, above.axis_index) == (joint.ball, joint.axis_index - 1)
+        here = ca.SX.eye(4)
+        apart = joint.axis_index > 0 and not (
+            follows and bodies[k - 1].name == body.parent and _same(joint.before, here)
+        )
+        below = children[body.name]
+        bare = body.mass.is_zero() and len(below) == 1 and _same(joint.after, here)
+        goes_on = bare and isinstance(below[0].joint, BallScrew) and below[0].joint.ball == joint.ball
+        if apart or (joint.axis_index < 2 and not goes_on):
+            raise InputError(
+                f"ball joint {joint.ball!r} must be three bodies that follow each other, the first two massless and "
+                "with nothing else on them, as co.spherical makes them"
+            )
+
+
+def _same(transform: ca.SX, other: ca.SX) -> bool:
+    return transform.is_constant() and bool(np.array_equal(np.array(ca.DM(transform)), np.array(ca.DM(other))))
+
+
+def ball_velocities(p: Sequence[ca.SX]) -> list[ca.SX]:
+    """Angular velocity in the link's axes and its derivatives, SX, each shape (3,), one less than there are of p.
+
+    With |p|^2 omega = 2 E(p, p') both sides are differentiated as products (Leibniz).
+
+    Parameters
+    ----------
+    p : sequence of SX, shape (4,)
+        A quaternion of any length and its time derivatives.
+    """
+    omega: list[ca.SX] = []
+    length = [sum((comb(k, i) * ca.dot(p[i], p[k - i]) for i in range(k + 1)), ca.SX(0)) for k in range(len(p) - 1)]
+    for m in range(len(p) - 1):
+        right = sum((2 * comb(m, k) * _product(p[k], p[m + 1 - k]) for k in range(m + 1)), ca.SX(3, 1))
+        right -= sum((comb(m, k) * length[k] * omega[m - k] for k in range(1, m + 1)), ca.SX(3, 1))
+        omega.append(right / length[0])
+    return omega
+
+
+def _product(p: ca.SX, r: ca.SX) -> ca.SX:
+    """Vector part of the conjugate of p times r, SX, shape (3,)."""
+    return p[0] * r[1:] - r[0] * p[1:] - ca.cross(p[1:], r[1:])
+
+
+def quaternion_rate(p: ca.SX, omega: ca.SX) -> ca.SX:
+    """Time derivative of a quaternion that keeps its length, SX, shape (4,)."""
+    return ca.vertcat(-ca.dot(p[1:], omega), p[0] * omega + ca.cross(p[1:], omega)) / 2
+
+
+def gain_of_screws(omega: ca.SX, alpha: ca.SX) -> ca.SX:
+    """Rates at which the three screws gain speed, SX, shape (3,), at an angular acceleration in the link's axes.
+
+    The later ones carry along the earlier ones' axes, which the angular acceleration contains and they do not.
+    """
+    return alpha - ca.vertcat(omega[1] * omega[2], -omega[0] * omega[2], omega[0] * omega[1])
