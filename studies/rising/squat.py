@@ -24,6 +24,7 @@ from colloc.studies.reporting import Row, arguments, finish, table
 SQUAT, DURATION = (-0.5, -2.0, -2.0), 1.0  # rad, of ankle, knee and hip; s
 MOTORS, RESERVE = (150.0, 300.0, 150.0), 2.0  # N m
 FOOT = (-0.05, 0.18)  # m, from the ankle back to the heel and forward to the toes
+SOLE = 0.07  # m, below the ankle: 0.039 of a stature of 1.75 m (Winter 2009, table 4.1)
 LEAST = 0.01  # of activation and excitation
 TOLERANCE = 1e-2
 BODY = [("shank", (0.0, 0.0, 0.0)), ("thigh", (0.0, 0.0, 0.0)), ("pelvis", (0.0, 0.0, 0.0)), ("trunk", (0.0, 0.6, 0.0))]
@@ -39,8 +40,9 @@ class Rise(NamedTuple):
 
 
 def center_of_pressure(now: co.problem.Instant) -> ca.SX:
-    """Where the ground's force acts at the height of the ankle, before it [m]; the foot's own weight left out."""
-    return now.support.moment[2] / now.support.force[1]
+    """Where the ground's force meets the sole, before the ankle [m]; the foot's own weight left out."""
+    force, moment = now.support.force, now.support.moment  # about the ankle
+    return (moment[2] - SOLE * force[0]) / force[1]
 
 
 def rise(way: str) -> Rise:
@@ -114,7 +116,7 @@ def draw(solutions: Mapping[str, co.Solution], names: Sequence[str], file: str) 
         points = [stands.evaluate(lambda now, at=at: now.point(*at).position, float(t)) for at in BODY]
         x, y, _ = np.transpose(points)
         top.plot(x, y, color=FADE(0.2 + 0.8 * t / DURATION), linewidth=2.0, marker="o", markersize=3)
-    top.plot(FOOT, (0.0, 0.0), color=MUTED, linewidth=3.0, solid_capstyle="round")
+    top.plot((0.0, *FOOT, 0.0), (0.0, -SOLE, -SOLE, 0.0), color=MUTED, linewidth=2.0, solid_joinstyle="round")
     top.set_aspect("equal")
     dress(top, "x [m]", "y [m]")
     t = np.linspace(0.0, DURATION, 400)
