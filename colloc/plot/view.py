@@ -185,26 +185,26 @@ def _joints(figure: Skeleton, q: np.ndarray) -> dict[str, Any]:
     model = figure.model
     points = bars_of(figure)
     symbol = ca.SX.sym("q", model.n_q)
-    still = ca.SX(model.n_q, 1)
+    still = ca.SX(model.n, 1)
     function = ca.Function("frames", [symbol], frames(model, symbol, still, still).position)
     transforms = [np.array(frame) for frame in function.call([q])]
     bodies, size = [], float(np.ptp(np.concatenate(figure.extent)))
     limits = model.limits("position")
     for k, (body, parent, place) in enumerate(zip(model.bodies, model.parents, model.places, strict=True)):
-        joint, simple, leads = body.joint, body.joint.positions == 1, model.leaders[k] == k
+        joint, leads = body.joint, model.leaders[k] == k
+        simple = joint.positions == 1  # a ball joint is turned about its link's axes from where it is
         follows = None if leads else model.couplings[body.joint_name]
-        before = joint.before if simple else joint.transform(ca.SX(q[place]))
-        after = joint.after if simple else ca.SX.eye(4)
-        low, high = (float(side[place][0]) if simple else 0.0 for side in limits)
+        before = joint.frame(ca.SX(q[place])) if joint.moves else joint.before
+        low, high = (float(side[place][0]) for side in limits) if simple else (-np.inf, np.inf)
         reach = _RANGE if joint.turns else max(size, 1.0) / 2
         bodies.append({
             "name": body.joint_name,
             "parent": parent,
             "before": _numbers(before),
-            "after": _numbers(after),
-            "angular": _numbers(joint.screw.angular) if simple else [0, 0, 0],
-            "linear": _numbers(joint.screw.linear) if simple else [0, 0, 0],
-            "slider": simple and leads,
+            "after": _numbers(joint.after),
+            "angular": _numbers(joint.screw.angular),
+            "linear": _numbers(joint.screw.linear),
+            "slider": joint.moves and leads,
             "leader": model.leaders[k],
             "ratio": 1.0 if follows is None else follows.ratio,
             "offset": 0.0 if follows is None else follows.offset,

@@ -157,6 +157,21 @@ def test_the_page_moves_a_model_as_colloc_does(seed: int):
         np.testing.assert_allclose(place, np.array(ca.DM(ca.SX(known))).ravel(), atol=2e-5)
 
 
+def test_sliders_turn_a_ball_joint_from_where_it_is():
+    """A turn about the link's second axis: the attitude before, times that turn."""
+    ball = co.spherical("stick", sequence="quaternion", mass=1.0, inertia=(0.01, 0.01, 0.01), tip=(0.1, 0.2, 0.3))
+    half, angle = 0.35, 0.8
+    scene = scene_of(co.plot.view(co.Model(ball), (np.cos(half), 0.0, 0.0, np.sin(half))))
+    bodies = scene["model"]["bodies"]
+    assert [(body["slider"], body["q"], body["low"], body["high"]) for body in bodies] == 3 * [(True, 0.0, -pi, pi)]
+    bodies[1]["q"] = angle
+    read = np.array(in_node("page.placed(v.model, [])", model=scene["model"])).reshape(-1, 3)
+    c, s, cos, sin = np.cos(2 * half), np.sin(2 * half), np.cos(angle), np.sin(angle)
+    before, turn = [[c, -s, 0], [s, c, 0], [0, 0, 1]], [[cos, 0, sin], [0, 1, 0], [-sin, 0, cos]]
+    tip = np.array(before) @ np.array(turn) @ [0.1, 0.2, 0.3]
+    assert np.abs(read - tip).max(axis=1).min() < 2e-5
+
+
 def test_the_page_moves_joints_that_follow_others():
     wheel = {"mass": 1.0, "inertia": (0.01, 0.01, 0.02)}
     pinion = co.Body("pinion", co.revolute(), tip=(0.1, 0, 0), **wheel)
