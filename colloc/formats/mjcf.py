@@ -13,6 +13,7 @@ import numpy as np
 
 from colloc.formats.reading import LinkShape, Notes, Reading
 from colloc.loops import Frame, Loop, spherical_loop, weld
+from colloc.model.ball import BALLS, QUATERNION, BallScrew
 from colloc.model.body import Body
 from colloc.model.coupling import Coupling
 from colloc.model.floating import FREE, free_chain
@@ -22,7 +23,7 @@ from colloc.model.kinds import fixed
 from colloc.model.passive import Friction, Passive
 from colloc.model.transforms import placement
 from colloc.model.tree import Model
-from colloc.support.checks import InputError, finite_number, spelt
+from colloc.support.checks import InputError, choice, finite_number, spelt
 from colloc.support.files import check_path
 
 _UNDRIVEN = (0.0, 0.0)
@@ -40,7 +41,7 @@ _ON_JOINT = (0, 1)  # a joint, in its own frame or in its parent's
 
 
 @spelt
-def from_mjcf(path: str | os.PathLike[str], friction_velocity: float = 0.1) -> Reading:
+def from_mjcf(path: str | os.PathLike[str], friction_velocity: float = 0.1, *, balls: str = "angles") -> Reading:
     """The mechanism that a file of MuJoCo describes: MJCF, or what else its compiler reads.
 
     MuJoCo compiles the file, so that defaults, includes, frames and shapes that stand for masses are what they are to
@@ -55,6 +56,8 @@ def from_mjcf(path: str | os.PathLike[str], friction_velocity: float = 0.1) -> R
     path : str or PathLike
     friction_velocity : float [rad/s, m/s]
         Rate below which the friction of joints is smoothed, see `Friction`.
+    balls : "angles" or "quaternion"
+        Whether free and ball joints have three angles, or a unit quaternion, as in MuJoCo: see `spherical`.
 
     Returns
     -------
@@ -85,8 +88,9 @@ def from_mjcf(path: str | os.PathLike[str], friction_velocity: float = 0.1) -> R
     (('pivot',), ['tip'])
     """
     velocity = finite_number("friction_velocity", friction_velocity, positive=True)
+    choice("balls", balls, BALLS)
     compiled, warnings = _compiled(path)
-    reader = _MjcfReader(compiled, velocity)
+    reader = _MjcfReader(compiled, velocity, balls == QUATERNION)
     reader.notes.changed += [f"MuJoCo warns: {' '.join(warning.split())}" for warning in dict.fromkeys(warnings)]
     return reader.reading()
 
@@ -115,8 +119,8 @@ def _compiled(path: str | os.PathLike[str]) -> tuple[Any, list[str]]:
 class _MjcfReader:
     """Reads a compiled model, and keeps what there is to say of it."""
 
-    def __init__(self, compiled: Any, friction_velocity: float):
-        self.m, self.notes = compiled, Notes()
+    def __init__(self, compiled: Any, friction_velocity: float, quaternions: bool):
+        self.m, self.notes, self._quaternions = compiled, Notes(), quaternions
         self._friction_velocity = friction_velocity
         self.body_names = [self._named(compiled.body, k, "body") for k in range(compiled.nbody)]
         flags = int(compiled.opt.disableflags)
@@ -147,7 +151,7 @@ class _MjcfReader:
             self._named(m.key, k, "key"): self._posture(m.key_qpos[k]) for k in range(m.nkey)
         }
         kept = {
-            name: {j: v for j, v in posture.items() if j in model.joint_names} for name, posture in postures.items()
+            name: {j: v for j, v in posture.items() if j in model.position_names} for name, posture in postures.items()
         }
         shapes = list(self._shapes())
         self._unread()
@@ -199,7 +203,8 @@ class _MjcfReader:
         limits = self._undriven(j)
         label = body.name if not self.m.joint(j).name else self.joint_names[j]
         by_coordinate = {f"{label}_{letters}": limits for letters in FREE}
-        return free_chain(replace(body, joint=fixed()), label, limits=by_coordinate)
+        sequence = QUATERNION if self._quaternions else "zyx"
+        return free_chain(replace(body, joint=fixed()), label, sequence, by_coordinate)
 
     def _chain(self, body: Body, links: list[Joint]) -> list[Body]:
         """Joints one after another, with massless links between them."""
@@ -225,6 +230,9 @@ class _MjcfReader:
             if self._limited(j):
                 self.notes.leave_out("range of the angle", "ball joints", name)
             limits = self._undriven(j)
+            if self._quaternions:
+                yield from self._ball(name, anchor, limits)
+                return
             for letter in "zyx":
                 axis = np.eye(3)["xyz".index(letter)]
                 yield Joint(_HERE, Screw(axis, np.cross(anchor, axis)), _HERE, limits, f"{name}_r{letter}")
@@ -236,6 +244,14 @@ class _MjcfReader:
         reference = float(m.qpos0[m.jnt_qposadr[j]])
         before = moved.transform(ca.SX(-reference)) if reference else ca.SX(_HERE)
         yield Joint(before, screw, _HERE, self._limits(j), name, self._passive(j))
+
+    def _ball(self, name: str, anchor: np.ndarray, limits: Limits) -> Iterator[Joint]:
+        """The turns of a ball joint on a quaternion, about its anchor in the body."""
+        there, back = placement(anchor), placement(-anchor)
+        for k, letter in enumerate("xyz"):
+            ends = (there if k == 0 else _HERE), (back if k == 2 else _HERE)
+            screw = Screw(np.eye(3)[k], np.zeros(3))
+            yield BallScrew(ends[0], screw, ends[1], limits, f"{name}_r{letter}", ball=name)
 
     def _limits(self, j: int) -> Limits:
         m, name = self.m, self.joint_names[j]
@@ -442,6 +458,9 @@ class _MjcfReader:
                 label = name if m.joint(j).name else self.body_names[m.jnt_bodyid[j]]
                 posture |= {f"{label}_t{axis}": float(qpos[at + i]) for i, axis in enumerate("xyz")}
                 at += 3
+            if self._quaternions:
+                posture |= {f"{label}_q{letter}": float(qpos[at + i]) for i, letter in enumerate("wxyz")}
+                continue
             angles = _angles(_rotation(qpos[at : at + 4]))
             posture |= {f"{label}_r{axis}": angle for axis, angle in zip("zyx", angles, strict=True)}
         return posture

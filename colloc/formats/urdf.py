@@ -26,6 +26,7 @@ from colloc.formats.xml import (
     vector_of,
     wrong,
 )
+from colloc.model.ball import BALLS, QUATERNION
 from colloc.model.body import Body
 from colloc.model.coupling import Coupling
 from colloc.model.floating import FREE, free_chain, joint_chain
@@ -52,6 +53,7 @@ def from_urdf(
     hold: Mapping[str, float] | None = None,
     inertia: str = "strict",
     srdf: str | os.PathLike[str] | None = None,
+    balls: str = "angles",
 ) -> Reading:
     """The mechanism that a URDF file describes.
 
@@ -79,6 +81,8 @@ def from_urdf(
         is negative: refused; replaced by that of the nearest distribution of mass; or taken as it is.
     srdf : str or PathLike, optional
         An SRDF file, whose named postures (group states) come with the model.
+    balls : "angles" or "quaternion"
+        Whether what floats, a free base included, has three angles, or a unit quaternion: see `spherical`.
 
     Returns
     -------
@@ -114,9 +118,10 @@ def from_urdf(
     velocity = finite_number("friction_velocity", friction_velocity, positive=True)
     held = mapping("hold", hold)
     choice("base", base, ("fixed", "free"))
+    choice("balls", balls, BALLS)
     choice("inertia", inertia, ("strict", "nearest", "given"))
     robot = _root(path)
-    reader = _UrdfReader(velocity, inertia, os.path.dirname(os.path.abspath(path)))
+    reader = _UrdfReader(velocity, inertia, os.path.dirname(os.path.abspath(path)), balls)
     links, joints = by_name(robot, "link"), by_name(robot, "joint")
     for tag in others(robot, ("link", "joint", "transmission", "material")):
         reader.notes.leave_out(f"<{tag}>", "the robot")
@@ -218,11 +223,12 @@ def _coupling(name: str, joints: Mapping[str, Element]) -> Coupling:
 class _UrdfReader:
     """Reads links and joints, and keeps what there is to say of them."""
 
-    def __init__(self, friction_velocity: float, inertia: str, folder: str):
+    def __init__(self, friction_velocity: float, inertia: str, folder: str, balls: str):
         self.notes = Notes()
         self._folder = folder
         self.shapes: list[LinkShape] = []
         self._friction_velocity, self._inertia = friction_velocity, inertia
+        self._sequence = QUATERNION if balls == QUATERNION else "zyx"
 
     def mimics(self, name: str, joints: Mapping[str, Element]) -> bool:
         """Whether a joint follows another; a fixed one has nothing to follow with."""
@@ -242,9 +248,8 @@ class _UrdfReader:
         self.shapes += _shapes(link, name, self._folder)
         if joint is None:
             body = self._body(link, fixed(), None)
-            return (
-                free_chain(body, name, limits={f"{name}_{letters}": _UNDRIVEN for letters in FREE}) if free else [body]
-            )
+            undriven = {f"{name}_{letters}": _UNDRIVEN for letters in FREE}
+            return free_chain(body, name, self._sequence, undriven) if free else [body]
         parent, kind, label = child_of(joint, "parent", what).get("link"), joint.get("type", ""), joint.get("name", "")
         if kind not in _KINDS:
             raise InputError(f"joint {label!r} is of type {kind!r}; what can be read: {', '.join(_KINDS)}")
@@ -253,7 +258,7 @@ class _UrdfReader:
             self.notes.leave_out(f"<{tag}>", "joints", label)
         if kind in ("floating", "planar"):
             body = self._body(link, fixed(_placement(joint, f"joint {label!r}")), parent)
-            return free_chain(body, label) if kind == "floating" else self._planar(body, joint, label)
+            return free_chain(body, label, self._sequence) if kind == "floating" else self._planar(body, joint, label)
         return [self._body(link, self._joint(joint, label, kind), parent)]
 
     def _planar(self, body: Body, joint: Element, label: str) -> list[Body]:

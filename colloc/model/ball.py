@@ -27,6 +27,7 @@ from colloc.model.transforms import homogeneous
 from colloc.support.checks import InputError, spelt
 
 QUATERNION = "quaternion"  # stands where a sequence of three angles would
+BALLS = ("angles", QUATERNION)  # what readers of files make of free and ball joints
 _AXES = "xyz"
 
 

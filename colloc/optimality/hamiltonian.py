@@ -178,13 +178,19 @@ def _controls(phase: Solution, sites: EvaluationPoints, inside: np.ndarray) -> _
     entries, lower, upper, equations = _rows_along(problem, inside)
     cost = sum((weight * fn(*slots) for weight, fn in problem.integrands.values()), ca.SX(0))
     rows = ca.vertcat(ca.SX(0, 1), *(entry.function(*slots) / ca.DM(entry.rows.scale) for entry in entries))
-    cost, rows, tau = local.resolved([cost, rows, slots.tau])
     controls = local.w[columns]
+    # The length of a quaternion, on which nothing depends, goes on as it does: else its control would be any number.
+    balls = [places for places, _ in problem.model.balls.values()]
+    lengths = [ca.dot(slots.q[places], controls[places]) / T**2 for places in balls]
+    cost, rows, tau = local.resolved([cost, ca.vertcat(rows, *lengths), slots.tau])
     curvature, slope = ca.hessian(cost, controls)
     jacobians = [ca.jacobian(rows, controls) @ unit, ca.jacobian(tau, controls) @ unit]
     expressions = [cost, unit @ slope, unit @ curvature @ unit, rows, tau, *jacobians]
     values = sites.evaluate([ca.densify(k) for k in expressions], phase.x, phase.parameters)
     by_row, by_torque = (table.reshape(sites.size, len(columns), -1).transpose(0, 2, 1) for table in values[5:])
+    goes_on = values[3][:, values[3].shape[1] - len(balls) :]
+    lower, upper = np.hstack([lower, goes_on]), np.hstack([upper, goes_on])
+    equations = np.append(equations, np.zeros(len(balls), dtype=bool))
     steered = (by_row != 0).any(axis=(0, 2))
     return _Controls(
         cost=values[0][:, 0],

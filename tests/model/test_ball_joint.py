@@ -210,3 +210,136 @@ def test_a_body_is_turned_as_eulers_equations_say():
     assert np.asarray(sample.qd) == pytest.approx(omega(t), abs=1e-6)
     assert np.asarray(sample.tau) == pytest.approx(momentum_rate, abs=1e-5)
     assert (solution.qd["top_rz"][-1], solution.q["top_qw"][-1]) == pytest.approx((0.0, end[0]), abs=1e-9)
+
+
+def test_a_motion_without_torque_is_the_tumbling_that_scipy_integrates():
+    inertia, start = np.array([0.3, 0.2, 0.4]), np.array([3.0, 0.5, 0.4])
+    model = co.Model(co.spherical("top", sequence="quaternion", mass=1.0, inertia=inertia), (0, 0, 0))
+    free = [co.initial(q=model.neutral, qd=start), co.bounds(tau=(0.0, 0.0))]
+    solution = co.solve(co.Problem(model, 2.0, subject_to=free), co.BSpline(40, degree=7), progress=False)
+
+    def rates(_: float, y: np.ndarray) -> np.ndarray:
+        w, u, omega = y[0], y[1:4], y[4:]
+        turn = np.append(-u @ omega, w * omega + np.cross(u, omega)) / 2
+        return np.append(turn, np.cross(inertia * omega, omega) / inertia)
+
+    t = np.linspace(0, 2, 41)
+    run = solve_ivp(rates, (0, 2), np.append(model.neutral, start), "DOP853", t, rtol=1e-12, atol=1e-13)
+    sample = solution.at(t)
+    assert np.asarray(sample.q) == pytest.approx(run.y[:4].T, abs=1e-8)
+    assert np.asarray(sample.qd) == pytest.approx(run.y[4:].T, abs=1e-7)
+    momentum = solution.evaluate(lambda now: co.dynamics.momentum(model, now.q, now.qd).angular, t)
+    assert np.abs(momentum - momentum[0]).max() < 1e-8
+    check = co.verify(solution)
+    assert check.forward_error < 1e-7
+    assert check.local_error < 1e-8
+
+
+def turned(curve: co.curves.Transcription, **arguments: Any) -> co.Solution:
+    """A body turned from rest to rest."""
+    model = co.Model(co.spherical("top", sequence="quaternion", mass=1.0, inertia=(0.3, 0.2, 0.4)), (0, 0, 0))
+    ends = [co.initial(q=model.neutral, qd=0.0), co.final(q=(0.6, 0.0, 0.48, 0.64), qd=0.0)]
+    problem = co.Problem(model, 1.0, co.integral(lambda now: ca.sumsqr(now.tau)), ends)
+    return co.solve(problem, curve, progress=False, **arguments)
+
+
+@pytest.mark.parametrize("curve", [co.BSpline(12, degree=5), co.HermiteSimpson(16), co.Radau(10)])
+def test_every_curve_keeps_the_length_and_passes_verification(curve: co.curves.Transcription):
+    solution, best = turned(curve), turned(co.BSpline(24, degree=6))
+    assert solution.cost == pytest.approx(best.cost, rel=1e-5)
+    t = np.linspace(0, 1, 101)
+    assert np.linalg.norm(solution.at(t).q, axis=1) == pytest.approx(1, abs=1e-5)
+    check = co.verify(solution)
+    assert check.forward_error < 1e-7
+    assert check.kkt.stationarity < 1e-6
+
+
+def test_a_certificate_knows_that_the_length_of_a_quaternion_costs_nothing():
+    certificate = co.optimality.certify(turned(co.BSpline(14, degree=6)))
+    assert certificate.passed
+    for line in ("minimum principle", "Hamiltonian, constant", "transversality", "local minimum"):
+        assert certificate[line].passed
+
+
+def test_files_keep_positions_and_velocities_apart(tmp_path: Any):
+    solution = turned(co.BSpline(10, degree=5))
+    co.save(solution, tmp_path / "turned.npz")
+    loaded = co.load(tmp_path / "turned.npz", solution.problem)
+    assert np.array_equal(loaded.q, solution.q)
+    assert (loaded.q.shape[1], loaded.qd.shape[1]) == (4, 3)
+    angles = co.Model(co.spherical("top", sequence="xyz", mass=1.0, inertia=(0.3, 0.2, 0.4)), (0, 0, 0))
+    other = co.Problem(angles, 1.0, co.integral(lambda now: ca.sumsqr(now.tau)))
+    with pytest.raises(co.InputError, match="positions"):
+        co.load(tmp_path / "turned.npz", other)
+    names = co.storage.coordinate_table(solution).names
+    assert names == ("top_qw", "top_qx", "top_qy", "top_qz")
+
+
+def test_phases_hand_a_quaternion_on():
+    model = co.Model(co.spherical("top", sequence="quaternion", mass=1.0, inertia=(0.3, 0.2, 0.4)), (0, 0, 0))
+    effort, end = co.integral(lambda now: ca.sumsqr(now.tau)), (0.6, 0.0, 0.48, 0.64)
+    first = co.Problem(model, 0.5, effort, [co.initial(q=model.neutral, qd=0.0)])
+    second = co.Problem(model, 0.5, effort, [co.final(q=end, qd=0.0)])
+    both = co.solve(co.Sequence({"first": first, "second": second}), co.BSpline(8, degree=5), progress=False)
+    assert both.cost == pytest.approx(turned(co.BSpline(24, degree=6)).cost, rel=1e-5)
+    assert both["second"].q[0] == pytest.approx(both["first"].q[-1], abs=1e-8)
+    with pytest.raises(co.InputError, match="as they are"):
+        co.Sequence({"a": first, "b": second}, [co.link("a", "b", joints={"top_rx": ("top_rx", -1.0)})])
+
+
+def test_figures_have_a_panel_of_quaternions():
+    solution = turned(co.BSpline(8, degree=5))
+    figure = co.plot.joints(solution)
+    assert [ax.get_ylabel() for ax in figure.axes] == ["unit quaternion", "angular velocity [rad/s]"]
+    assert [len(ax.lines) for ax in figure.axes] == [4, 3]
+    assert co.plot.torques(solution).axes
+    assert co.plot.summary(solution).axes
+    assert co.plot.view(solution)
+
+
+def test_what_takes_one_coordinate_a_joint_says_so():
+    model, _ = floating_arm()
+    message = "is on a quaternion"
+    with pytest.raises(co.InputError, match=message):
+        co.control.discretise(model, 0.01)
+    with pytest.raises(co.InputError, match=message):
+        co.Evaluator(model).reaction_sensitivities(model.neutral, np.zeros(10), np.zeros(10))
+    with pytest.raises(co.InputError, match=message):
+        co.transcription.point_to_point(model, model.neutral, model.neutral)
+    with pytest.raises(co.InputError, match="ball joint"):
+        model.frozen({"hand_rx": 0.0})
+    with pytest.raises(co.InputError, match="no limits of position"):
+        co.spherical("a", sequence="quaternion", limits={"a_rx": co.Limits(position=(-1.0, 1.0))})
+    with pytest.raises(co.InputError, match="leave out sensitivities"):
+        co.transcribe(co.Problem(model, 1.0), co.BSpline(5), sensitivities=co.dynamics.lie_sensitivities)
+
+
+def test_readers_make_quaternions_of_free_and_ball_joints(tmp_path: Any):
+    ours, xml = floating_arm()
+    (tmp_path / "arm.xml").write_text(xml)
+    reading = co.formats.from_mjcf(tmp_path / "arm.xml", balls="quaternion")
+    rng = np.random.default_rng(8)
+    q, qd, qdd = rng.normal(size=12), rng.normal(size=10), rng.normal(size=10)
+    assert reading.model.n_q == 12
+    assert reading.postures["initial"]["base_qw"] == 1.0
+    first, second = co.Evaluator(ours), co.Evaluator(reading.model)
+    assert second.torque(q, qd, qdd) == pytest.approx(first.torque(q, qd, qdd), rel=1e-11)
+    off_centre = xml.replace('<joint type="ball"/>', '<joint type="ball" pos="0.05 -0.02 0.03"/>')
+    (tmp_path / "arm.xml").write_text(off_centre)
+    shifted = co.Evaluator(co.formats.from_mjcf(tmp_path / "arm.xml", balls="quaternion").model)
+    theirs = mujoco.MjModel.from_xml_path(str(tmp_path / "arm.xml"))
+    data = mujoco.MjData(theirs)
+    q[3:7], q[8:] = q[3:7] / np.linalg.norm(q[3:7]), q[8:] / np.linalg.norm(q[8:])
+    data.qpos[:], data.qvel[:], data.qacc[:] = q, qd, qdd
+    mujoco.mj_inverse(theirs, data)
+    assert shifted.torque(q, qd, qdd) == pytest.approx(data.qfrc_inverse, rel=1e-10)
+    text = """<robot name="r"><link name="hull"><inertial><mass value="2"/><origin xyz="0.1 0 0.2"/>
+      <inertia ixx="0.3" ixy="0" ixz="0" iyy="0.2" iyz="0" izz="0.4"/></inertial></link></robot>"""
+    (tmp_path / "hull.urdf").write_text(text)
+    hull = co.formats.from_urdf(tmp_path / "hull.urdf", base="free", balls="quaternion").model
+    assert hull.position_names[3:] == ("hull_qw", "hull_qx", "hull_qy", "hull_qz")
+    attitude = Rotation.random(random_state=1).as_quat()
+    buoy = pin.buildModelFromXML(text, pin.JointModelFreeFlyer())
+    expected = pin.crba(buoy, buoy.createData(), np.append(np.zeros(3), attitude))
+    mass = co.Evaluator(hull).mass_matrix(np.append(np.zeros(3), np.roll(attitude, 1)))
+    assert mass[3:, 3:] == pytest.approx(expected[3:, 3:], abs=1e-11)
