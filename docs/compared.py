@@ -33,6 +33,8 @@ PROBLEMS = {
     "three_link_effort": "three links, effort",
     "three_link_time": "three links, fastest",
     "squat": "squat to stand",
+    "rise_by_motors": "rise by motors, as Moco publishes it",
+    "rise_by_muscles": "rise by nine muscles",
     "panda_effort": "Panda, effort",
     "panda_time": "Panda, fastest",
     "hop": "hop",
