@@ -14,7 +14,8 @@ import colloc as co
 from colloc.model.kinematics import point_motion
 
 dynamics = co.dynamics
-pin: Any = pinocchio  # its names are not typed
+pin: Any = pinocchio  # its names are not typed, nor MuJoCo's
+mj: Any = mujoco
 
 
 def random_tree(rng: np.random.Generator) -> tuple[co.Model, Any]:
@@ -107,16 +108,16 @@ def floating_arm() -> tuple[co.Model, str]:
 
 def test_a_floating_arm_is_mujocos_with_a_free_joint():
     model, xml = floating_arm()
-    theirs = mujoco.MjModel.from_xml_string(xml)
-    data, rng, ours = mujoco.MjData(theirs), np.random.default_rng(1), co.Evaluator(model)
+    theirs = mj.MjModel.from_xml_string(xml)
+    data, rng, ours = mj.MjData(theirs), np.random.default_rng(1), co.Evaluator(model)
     for _ in range(5):
         q, qd, qdd = rng.normal(size=12), rng.normal(size=10), rng.normal(size=10)
         for places, _ in model.balls.values():
             q[places] /= np.linalg.norm(q[places])
         data.qpos[:], data.qvel[:], data.qacc[:] = q, qd, qdd
-        mujoco.mj_inverse(theirs, data)
+        mj.mj_inverse(theirs, data)
         mass = np.zeros((10, 10))
-        mujoco.mj_fullM(theirs, data, mass) if mujoco.__version__ >= "3.3.8" else mujoco.mj_fullM(theirs, mass, data.qM)
+        mj.mj_fullM(theirs, data, mass) if mj.__version__ >= "3.3.8" else mj.mj_fullM(theirs, mass, data.qM)
         assert np.abs(ours.torque(q, qd, qdd) - data.qfrc_inverse).max() < 1e-11 * np.abs(data.qfrc_inverse).max()
         assert np.abs(ours.mass_matrix(q) - mass).max() < 1e-11 * mass.max()
         assert ours.forward_dynamics(q, qd, data.qfrc_inverse) == pytest.approx(qdd, rel=1e-9)
@@ -130,7 +131,7 @@ def test_a_floating_body_is_pinocchios_free_flyer():
     data = theirs.createData()
     ours = co.Evaluator(co.Model(co.floating("base", sequence="quaternion", mass=2.0, com=com, inertia=inertia),
                                  (0, 0, -9.81)))  # fmt: skip
-    place, turn = rng.normal(size=3), Rotation.random(random_state=3)
+    place, turn = rng.normal(size=3), Rotation.from_quat(rng.normal(size=4))
     R, v, omega, a, alpha = turn.as_matrix(), *rng.normal(size=(4, 3))
     # Theirs are velocities along the axes of the body, of which the acceleration is that of the components.
     spatial = np.concatenate([R.T @ a - np.cross(omega, R.T @ v), alpha])
@@ -310,6 +311,8 @@ def test_what_takes_one_coordinate_a_joint_says_so():
         model.frozen({"hand_rx": 0.0})
     with pytest.raises(co.InputError, match="no limits of position"):
         co.spherical("a", sequence="quaternion", limits={"a_rx": co.Limits(position=(-1.0, 1.0))})
+    with pytest.raises(co.InputError, match="of length one"):
+        co.Problem(model, 1.0, subject_to=[co.final(q=np.ones(12))])
     with pytest.raises(co.InputError, match="leave out sensitivities"):
         co.transcribe(co.Problem(model, 1.0), co.BSpline(5), sensitivities=co.dynamics.lie_sensitivities)
 
@@ -327,19 +330,29 @@ def test_readers_make_quaternions_of_free_and_ball_joints(tmp_path: Any):
     off_centre = xml.replace('<joint type="ball"/>', '<joint type="ball" pos="0.05 -0.02 0.03"/>')
     (tmp_path / "arm.xml").write_text(off_centre)
     shifted = co.Evaluator(co.formats.from_mjcf(tmp_path / "arm.xml", balls="quaternion").model)
-    theirs = mujoco.MjModel.from_xml_path(str(tmp_path / "arm.xml"))
-    data = mujoco.MjData(theirs)
+    theirs = mj.MjModel.from_xml_path(str(tmp_path / "arm.xml"))
+    data = mj.MjData(theirs)
     q[3:7], q[8:] = q[3:7] / np.linalg.norm(q[3:7]), q[8:] / np.linalg.norm(q[8:])
     data.qpos[:], data.qvel[:], data.qacc[:] = q, qd, qdd
-    mujoco.mj_inverse(theirs, data)
+    mj.mj_inverse(theirs, data)
     assert shifted.torque(q, qd, qdd) == pytest.approx(data.qfrc_inverse, rel=1e-10)
     text = """<robot name="r"><link name="hull"><inertial><mass value="2"/><origin xyz="0.1 0 0.2"/>
       <inertia ixx="0.3" ixy="0" ixz="0" iyy="0.2" iyz="0" izz="0.4"/></inertial></link></robot>"""
     (tmp_path / "hull.urdf").write_text(text)
     hull = co.formats.from_urdf(tmp_path / "hull.urdf", base="free", balls="quaternion").model
     assert hull.position_names[3:] == ("hull_qw", "hull_qx", "hull_qy", "hull_qz")
-    attitude = Rotation.random(random_state=1).as_quat()
+    attitude = Rotation.from_quat(rng.normal(size=4)).as_quat()
     buoy = pin.buildModelFromXML(text, pin.JointModelFreeFlyer())
     expected = pin.crba(buoy, buoy.createData(), np.append(np.zeros(3), attitude))
     mass = co.Evaluator(hull).mass_matrix(np.append(np.zeros(3), np.roll(attitude, 1)))
     assert mass[3:, 3:] == pytest.approx(expected[3:, 3:], abs=1e-11)
+
+
+def test_postures_that_reach_have_quaternions_of_length_one():
+    model, _ = floating_arm()
+    target = (0.5, 0.6, 0.7)
+    q = co.model.reach(
+        model, "hand", target, (0.2, 0.0, 0.0), rotation=Rotation.from_rotvec((0.5, 1.0, 2.0)).as_matrix()
+    )
+    assert co.Evaluator(model).point("hand", (0.2, 0.0, 0.0), q=q).position == pytest.approx(target, abs=1e-6)
+    assert [np.linalg.norm(q[places]) for places, _ in model.balls.values()] == pytest.approx([1.0, 1.0], abs=1e-12)
