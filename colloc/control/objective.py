@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from colloc.model import Model
+from colloc.model.tree import plain_only
 from colloc.problem import Instant
 from colloc.support.arguments import callback, instance_of, validated
 from colloc.support.checks import InputError, as_tuple, finite_array, function, quoted
@@ -111,6 +112,7 @@ def output_cost(
     >>> swing.status
     <IlqrStatus.CONVERGED: 'converged'>
     """
+    plain_only("a cost of outputs", model)
     q, qd, qdd, tau = (ca.SX.sym(name, model.n) for name in ("q", "qd", "qdd", "tau"))
     now = Instant(model, ca.SX.sym("t"), ca.SX.sym("duration"), q, qd, qdd, tau)
     value, state = function("fn", fn, "a function of the instant", "now")(now), ca.vertcat(q, qd)

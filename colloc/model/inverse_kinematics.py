@@ -174,7 +174,7 @@ def reach(
     if nearest is None:
         missed = _told(targets, np.array(lengths(closest))[:, 0], tolerance)
         raise InputError(f"{missed} (the nearest of {tries} tries); is that within reach and the joints' limits?")
-    return nearest
+    return model.of_unit_length(nearest)
 
 
 def _targets(model: Model, body: Any, target: Any, point: Any, rotation: Any) -> tuple[Target, ...]:

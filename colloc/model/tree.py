@@ -39,6 +39,7 @@ from colloc.support.pickling import Portable
 QUANTITIES = ("q", "qd", "qdd", "jerk", "tau", "tau_rate")  # what a joint's limits, ends and bounds are of
 _HEAVY = 100.0  # m/s2, of the gravity on no planet
 _LONG = 50.0  # m, which few machines measure
+_NO_LENGTH = 1e-9  # of a quaternion
 _BENDS = 4  # derivatives of what joints follow, as second derivatives of torques need them
 
 
@@ -337,6 +338,19 @@ class Model(Tabular, Portable):
     def neutral(self) -> np.ndarray:
         """Positions of joints that have not moved from where they are placed, ndarray, shape (n_q,)."""
         return np.concatenate([np.zeros(0), *(joint.neutral for joint in self.joints)])
+
+    def of_unit_length(self, q: np.ndarray) -> np.ndarray:
+        """Positions whose quaternions have length one, from some of any length, ndarray, shape (..., n_q).
+
+        No turn where there is none of it, as midway between opposite ones.
+        """
+        positions = np.array(q, dtype=float)
+        for places, _ in self.balls.values():
+            length = np.linalg.norm(positions[..., places], axis=-1, keepdims=True)
+            none = length < _NO_LENGTH
+            scaled = positions[..., places] / np.where(none, 1.0, length)
+            positions[..., places] = np.where(none, self.neutral[places], scaled)
+        return positions
 
     def screw_coordinates(self, q: ca.SX) -> ca.SX:
         """How far the joints' screws have gone, SX, shape (n,) [rad, m], at positions q, SX, shape (n_q,)."""

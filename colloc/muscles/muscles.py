@@ -11,6 +11,7 @@ import numpy as np
 
 from colloc.dynamics.instant import Instant
 from colloc.model import Model
+from colloc.model.tree import plain_only
 from colloc.muscles.activation import SHARPNESS, activation_rate, activation_rows
 from colloc.muscles.fibers import Fibers, Numbers, imbalance, with_compliant_tendon, with_rigid_tendon
 from colloc.muscles.metabolics import MetabolicRate, metabolic_rate, muscle_masses
@@ -104,7 +105,7 @@ class Muscles(Portable):
     sharpness: float = SHARPNESS
 
     def __post_init__(self):
-        instance("model", self.model, Model)
+        plain_only("a mechanism with muscles", instance("model", self.model, Model))
         muscles = as_tuple("muscles", self.muscles)
         for k, muscle in enumerate(muscles):
             instance(f"muscles[{k}]", muscle, Muscle, "co.muscles.from_file makes one of what a file says")

@@ -22,6 +22,7 @@ from colloc.problem.unknowns import Free, Parameter, State, Unknown
 from colloc.problem.user_functions import UserFunction, check_loops, check_numbers, check_returned, error_context
 from colloc.problem.validate import (
     check_ends,
+    check_lengths,
     check_unique,
     checked_cost,
     checked_duration,
@@ -172,6 +173,7 @@ class Problem(Tabular, Portable):
         _check_coordinates(self.coordinates, self.model)
         check_unique((*self.unknowns, *self.parameters))
         check_ends(self)
+        check_lengths(self)
         # Everything symbolic but the dynamics is formed once here, so that mistakes surface at construction.
         for load in self.wrenches:
             self.function(f"load on {load.body!r}", load.wrench)

@@ -122,6 +122,21 @@ def check_ends(problem: Statement) -> None:
                 _check_within(f"{end.name} {quantity}[{joint}]", value, lower[j], upper[j])
 
 
+def check_lengths(problem: Statement) -> None:
+    """InputError for a quaternion at an end whose length is not one, or cannot be."""
+    for end in problem.subject_to:
+        if isinstance(end, EndState):
+            stated = {k: value for quantity, k, value in end.joint_values(problem.model) if quantity == "q"}
+            for ball, (places, _) in problem.model.balls.items():
+                quaternion = [stated[k] for k in range(places.start, places.stop) if k in stated]
+                length = float(np.linalg.norm(quaternion))
+                if abs(length - 1) > _ROUNDING if len(quaternion) == 4 else length > 1 + _ROUNDING:
+                    raise InputError(
+                        f"{end.name} q of ball joint {ball!r} must be a quaternion of length one, got {quaternion} of "
+                        f"length {length:.10g}: divide it by np.linalg.norm"
+                    )
+
+
 def _check_within(what: str, value: float, lower: float, upper: float) -> None:
     if not lower - _ROUNDING <= value <= upper + _ROUNDING:
         raise InputError(f"{what} = {value:g} lies outside its bounds [{lower:g}, {upper:g}]")

@@ -27,7 +27,6 @@ from colloc.transcription.trajectory import Trajectory
 
 Guess = Callable[[float], Any]
 _INTERVALS = 20
-_NO_LENGTH = 1e-9  # of a quaternion
 
 
 @dataclass(frozen=True)
@@ -158,13 +157,7 @@ def _closed(
 
 
 def _of_unit_length(model: Model, q: Callable[[np.ndarray], np.ndarray], s: np.ndarray) -> np.ndarray:
-    """A motion with quaternions of length one; no turn where there is none, as between opposite ones."""
-    postures = np.array(q(s))
-    for places, _ in model.balls.values():
-        length = np.linalg.norm(postures[:, places], axis=1, keepdims=True)
-        none = length < _NO_LENGTH
-        postures[:, places] = np.where(none, model.neutral[places], postures[:, places] / np.where(none, 1.0, length))
-    return postures
+    return model.of_unit_length(q(s))
 
 
 def _through(problem: Problem, frames: Keyframes) -> Callable[[np.ndarray], np.ndarray]:

@@ -14,8 +14,8 @@ import colloc as co
 from colloc.model.kinematics import point_motion
 
 dynamics = co.dynamics
-mj: Any = mujoco  # its names are not typed
-pin: Any = pinocchio
+pin: Any = pinocchio  # its names are not typed, nor MuJoCo's
+mj: Any = mujoco
 
 
 def random_tree(rng: np.random.Generator) -> tuple[co.Model, Any]:
@@ -311,6 +311,8 @@ def test_what_takes_one_coordinate_a_joint_says_so():
         model.frozen({"hand_rx": 0.0})
     with pytest.raises(co.InputError, match="no limits of position"):
         co.spherical("a", sequence="quaternion", limits={"a_rx": co.Limits(position=(-1.0, 1.0))})
+    with pytest.raises(co.InputError, match="of length one"):
+        co.Problem(model, 1.0, subject_to=[co.final(q=np.ones(12))])
     with pytest.raises(co.InputError, match="leave out sensitivities"):
         co.transcribe(co.Problem(model, 1.0), co.BSpline(5), sensitivities=co.dynamics.lie_sensitivities)
 
@@ -344,3 +346,13 @@ def test_readers_make_quaternions_of_free_and_ball_joints(tmp_path: Any):
     expected = pin.crba(buoy, buoy.createData(), np.append(np.zeros(3), attitude))
     mass = co.Evaluator(hull).mass_matrix(np.append(np.zeros(3), np.roll(attitude, 1)))
     assert mass[3:, 3:] == pytest.approx(expected[3:, 3:], abs=1e-11)
+
+
+def test_postures_that_reach_have_quaternions_of_length_one():
+    model, _ = floating_arm()
+    target = (0.5, 0.6, 0.7)
+    q = co.model.reach(
+        model, "hand", target, (0.2, 0.0, 0.0), rotation=Rotation.from_rotvec((0.5, 1.0, 2.0)).as_matrix()
+    )
+    assert co.Evaluator(model).point("hand", (0.2, 0.0, 0.0), q=q).position == pytest.approx(target, abs=1e-6)
+    assert [np.linalg.norm(q[places]) for places, _ in model.balls.values()] == pytest.approx([1.0, 1.0], abs=1e-12)
