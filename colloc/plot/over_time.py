@@ -68,7 +68,7 @@ def joints(
     page = panels(2, len(units), size, **canvas)
     for curve in curves:
         draw_joints(page.axes, curve.solution, curve.linestyle)
-    _finish(page, curves, joint_handles(model, many=len(curves) > 1, positions=True))
+    _finish(page, curves, [*joint_handles(model, many=len(curves) > 1), *scalar_handles(model)])
     return page.figure
 
 
@@ -353,18 +353,16 @@ def _coordinates(model: Model) -> tuple[tuple[str, ...], ...]:
     return model.joint_names, model.position_names, model.position_units
 
 
-def joint_handles(model: Model, *, many: bool = False, positions: bool = False) -> list[Line2D]:
-    """Legend entries of the joints that move; by colour alone where lines tell many solutions apart.
+def joint_handles(model: Model, *, many: bool = False) -> list[Line2D]:
+    """Legend entries of the joints that move; by colour alone where lines tell many solutions apart."""
+    look = _joint_looks(model, "-" if many else None)
+    return [_handle(name, line) for name, line in zip(model.joint_names, look, strict=True)]
 
-    With those of positions that are of no joint alone, the scalar parts of quaternions, if positions are drawn.
-    """
-    linestyle = "-" if many else None
-    names, look = list(model.joint_names), _joint_looks(model, linestyle)
-    if positions:
-        firsts = [places.start for places, _ in model.balls.values()]
-        names += [model.position_names[place] for place in firsts]
-        look += [_position_looks(model, linestyle)[place] for place in firsts]
-    return [_handle(name, line) for name, line in zip(names, look, strict=True)]
+
+def scalar_handles(model: Model) -> list[Line2D]:
+    """Legend entries of the positions that are of no axis: the scalar parts of quaternions."""
+    look = _position_looks(model)
+    return [_handle(model.position_names[k], look[k]) for k in (places.start for places, _ in model.balls.values())]
 
 
 def body_looks(*solutions: Solution | SequenceSolution) -> dict[str, Look]:

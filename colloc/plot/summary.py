@@ -22,6 +22,7 @@ from colloc.plot.over_time import (
     joint_units,
     name_phases,
     prescribed,
+    scalar_handles,
     torque_groups,
 )
 from colloc.plot.sampling import checked, title_of
@@ -80,7 +81,7 @@ def summary(
         ax.tick_params(labelbottom=True)
     page.curves.align_ylabels()
     legend_below(page.motion, draw_motion(page.motion, 111, solution, _FRAMES))
-    legend_below(page.figure, [*body_handles(solution), *torque_handles])
+    legend_below(page.figure, [*body_handles(solution), *scalar_handles(model), *torque_handles])
     title = f"{plain(title_of(solution))}: {solution.duration:.4g} s, {solution.status}"
     color = INK if solution.success else VERMILLION
     page.figure.suptitle(title, fontsize=1.3 * mpl.rcParams["font.size"], fontweight="bold", color=color, wrap=True)

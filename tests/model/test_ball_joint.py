@@ -350,9 +350,8 @@ def test_readers_make_quaternions_of_free_and_ball_joints(tmp_path: Any):
 
 def test_postures_that_reach_have_quaternions_of_length_one():
     model, _ = floating_arm()
-    target = (0.5, 0.6, 0.7)
-    q = co.model.reach(
-        model, "hand", target, (0.2, 0.0, 0.0), rotation=Rotation.from_rotvec((0.5, 1.0, 2.0)).as_matrix()
-    )
-    assert co.Evaluator(model).point("hand", (0.2, 0.0, 0.0), q=q).position == pytest.approx(target, abs=1e-6)
+    target, tip = (0.5, 0.6, 0.7), (0.2, 0.0, 0.0)
+    turn = Rotation.from_rotvec((0.5, 1.0, 2.0)).as_matrix()
+    q = co.model.reach(model, "hand", target, point=tip, rotation=turn)
+    assert co.Evaluator(model).point("hand", tip, q=q).position == pytest.approx(target, abs=1e-6)
     assert [np.linalg.norm(q[places]) for places, _ in model.balls.values()] == pytest.approx([1.0, 1.0], abs=1e-12)

@@ -1,0 +1,134 @@
+"""How does a free-floating arm turn itself over without angular momentum?
+
+Two equal rods, joined by two hinges whose axes cross at a right angle, float without gravity: a satellite's arm, or the
+two halves of the cat that lands on its feet (Kane and Scher 1969, "A dynamical explanation of the falling cat
+phenomenon", International Journal of Solids and Structures 5). From rest and straight to rest and straight in a second,
+turned over by 180 degrees about its length, with the least integral of squared torques. Nothing but the two hinges is
+driven, so that linear and angular momentum stay zero, and only the order of bending turns it.
+
+The attitude of the first rod is a unit quaternion, and in a second run three angles, which come to the same motion. The
+torques are integrated by SciPy in quaternions that know nothing of splines.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from itertools import pairwise
+from math import cos, pi, sin
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from scipy.integrate import solve_ivp
+
+import colloc as co
+from colloc.studies.reporting import Row, arguments, finish, table
+
+LENGTH, MASS = 0.5, 2.0  # m, kg, of a rod
+INERTIA = (0.05, 0.05, 0.01)  # kg m2, about its centre; the last along it
+DURATION, BENT = 1.0, 1.2  # s; rad, how far the guess bends
+HINGES = ("pitch", "rear")
+
+
+def two_rods(sequence: str) -> co.Model:
+    """Two rods end to end, the first of which floats, its attitude by `sequence`."""
+    rod: dict[str, Any] = {"mass": MASS, "inertia": INERTIA}
+    return co.Model(
+        [
+            *co.floating("front", sequence=sequence, com=(0, 0, -LENGTH / 2), tip=(0, 0, -LENGTH), **rod),
+            co.Body("pitch", co.revolute((1, 0, 0)), "front"),
+            co.Body("rear", co.revolute((0, 1, 0)), "pitch", com=(0, 0, LENGTH / 2), tip=(0, 0, LENGTH), **rod),
+        ],
+        gravity=(0, 0, 0),
+        name="two rods",
+    )
+
+
+def attitude(turn: float, sequence: str) -> list[float]:
+    """Coordinates of a turn about the length of the rods."""
+    return [cos(turn / 2), 0.0, 0.0, sin(turn / 2)] if sequence == "quaternion" else [turn, 0.0, 0.0]
+
+
+def problem(sequence: str) -> co.Problem:
+    """Turned over by the hinges alone. Momentum is conserved: that the base is at rest in the end need not be said."""
+    model = two_rods(sequence)
+    base = [joint for joint in model.joint_names if joint not in HINGES]
+    names = [name for name in model.position_names if name.startswith("front") and "_t" not in name]
+    over = dict(zip(names, attitude(pi, sequence), strict=True))
+    start, end = (
+        co.initial(q=model.neutral, qd=0.0),
+        co.final(q={**over, "pitch": 0.0, "rear": 0.0}, qd=dict.fromkeys(HINGES, 0.0)),
+    )
+    limits = co.bounds(tau={joint: (0.0, 0.0) for joint in base}, q={joint: (-2.5, 2.5) for joint in HINGES})
+    return co.Problem(model, DURATION, co.integral(lambda now: ca.sumsqr(now.tau), "effort"), [start, end, limits])
+
+
+def round_about(sequence: str) -> Any:
+    """A guess: bent, the bend led once round, and straight again."""
+
+    def posture(t: float) -> list[float]:
+        s = t / DURATION
+        bend, way = BENT * sin(pi * s), 2 * pi * s
+        return [0.0, 0.0, 0.0, *attitude(pi * s, sequence), bend * cos(way), bend * sin(way)]
+
+    return posture
+
+
+def simulated(solution: co.Solution) -> tuple[float, float]:
+    """How far the torques of a solution, integrated by SciPy, keep its momentum, and miss its end [rad, m]."""
+    model = solution.problem.model
+    q, qd, tau = (ca.SX.sym(k, len(model.names(k))) for k in ("q", "qd", "tau"))
+    rates = ca.Function(
+        "rates", [q, qd, tau], [model.position_rates(q, qd), co.dynamics.forward_dynamics(model, q, qd, tau)]
+    )
+    momentum = ca.Function("momentum", [q, qd], list(co.dynamics.momentum(model, q, qd)))
+    driven = np.array([joint in HINGES for joint in model.joint_names])
+
+    def motion(t: float, y: np.ndarray) -> np.ndarray:
+        torques = np.where(driven, np.asarray(solution.at(min(max(t, 0.0), solution.duration)).tau), 0.0)
+        return np.concatenate([np.array(part).ravel() for part in rates(y[: model.n_q], y[model.n_q :], torques)])
+
+    state = np.concatenate([solution.q[0], solution.qd[0]])
+    mesh, kept = solution.mesh_times, 0.0
+    for begin, end in pairwise(mesh):  # torques are smooth within an interval
+        state = solve_ivp(motion, (begin, end), state, "DOP853", rtol=1e-11, atol=1e-12).y[:, -1]
+        parts = momentum(state[: model.n_q], state[model.n_q :])
+        kept = max(kept, *(float(np.abs(np.array(part)).max()) for part in parts))
+    return kept, float(np.abs(state[: model.n_q] - solution.q[-1]).max())
+
+
+def main(argv: Sequence[str] | None = None) -> dict[str, float]:
+    """Run the study; see --help."""
+    args = arguments("arms.free_floating", __doc__, argv, quick="a coarser grid, and no three angles")
+    intervals = (48,) if args.quick else (48, 160)
+    numbers: dict[str, float] = {}
+    solutions: dict[str, co.Solution] = {}
+    for sequence in ("quaternion",) if args.quick else ("quaternion", "zyx"):
+        begin, guess = time.perf_counter(), round_about(sequence)
+        for count in intervals:
+            curve = co.BSpline(count, degree=5)
+            guess = co.solve(problem(sequence), curve, guess=guess, compile=False, progress=False)
+        solutions[sequence] = guess
+        numbers[f"{sequence}.cost"] = guess.cost
+        numbers[f"{sequence}.solved"] = float(guess.success)
+        numbers[f"{sequence}.forward_error"] = co.verify(guess).local_error
+        numbers[f"{sequence}.seconds"] = time.perf_counter() - begin
+    best = solutions["quaternion"]
+    t = np.linspace(0, DURATION, 201)
+    spun = best.evaluate(lambda now: ca.vertcat(*co.dynamics.momentum(now.model, now.q, now.qd)), t)
+    numbers["momentum_of_spline"] = float(np.abs(spun).max())
+    numbers["momentum_by_scipy"], numbers["miss_by_scipy"] = simulated(best)
+    numbers["bend"] = float(np.degrees(np.abs(best.at(t).q[:, -2:]).max()))
+    rows = [
+        Row("effort [N2 m2 s], quaternion", best.cost, numbers.get("zyx.cost", best.cost), "three angles"),
+        Row("momentum while SciPy integrates the torques", numbers["momentum_by_scipy"], 0.0, "conserved"),
+        Row("miss of the end by SciPy [m, 1]", numbers["miss_by_scipy"], 0.0, "the solution"),
+    ]
+    print(table(args.question, rows, [f"  the hinges bend up to {numbers['bend']:.0f} degrees"]))
+    co.plot.save_figure(co.plot.summary(best), args.figure)
+    return finish(args, numbers, best)
+
+
+if __name__ == "__main__":
+    main()
