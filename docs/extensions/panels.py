@@ -14,7 +14,7 @@ MARGIN = 6  # pixels
 PANELS = {
     "arms.motor_arm": (0.00, 0.00, 0.46, 0.92),
     "arms.point_to_point": (0.00, 0.00, 0.50, 0.49),
-    "arms.free_floating": (0.60, 0.04, 1.00, 0.67),
+    "arms.free_floating": (0.55, 0.04, 1.00, 0.67),
     "arms.spring_pendulum": (0.00, 0.00, 0.50, 0.90),
     "arms.starts": (0.00, 0.00, 1.00, 0.50),
     "classics.optima": (0.00, 0.00, 1.00, 0.47),
