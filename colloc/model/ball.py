@@ -24,7 +24,7 @@ import numpy as np
 from colloc.model.body import Body
 from colloc.model.joint import Joint, Limits, Screw
 from colloc.model.transforms import homogeneous
-from colloc.support.checks import InputError, spelt
+from colloc.support.checks import InputError, spelt, text
 
 QUATERNION = "quaternion"  # stands where a sequence of three angles would
 BALLS = ("angles", QUATERNION)  # what readers of files make of free and ball joints
@@ -83,6 +83,7 @@ class BallScrew(Joint):
 
     def position_names(self, name: str) -> tuple[str, ...]:
         """Names of the positions, scalar part first."""
+        text("name", name)
         return tuple(f"{self.ball}_q{letter}" for letter in f"w{_AXES}"[: self.positions])
 
     @property

@@ -214,7 +214,7 @@ class Joint(Portable):
 
     def position_names(self, name: str) -> tuple[str, ...]:
         """Names of the positions, of a joint with a name."""
-        return (name,) * self.positions
+        return (text("name", name),) * self.positions
 
     @property
     def position_unit(self) -> str:

@@ -21,6 +21,7 @@ from colloc.support.checks import (
     InputError,
     as_tuple,
     choice,
+    finite_array,
     instance,
     pair,
     quoted,
@@ -344,7 +345,9 @@ class Model(Tabular, Portable):
 
         No turn where there is none of it, as midway between opposite ones.
         """
-        positions = np.array(q, dtype=float)
+        positions = finite_array("q", q)
+        if positions.shape[-1:] != (self.n_q,):
+            raise InputError(f"q must have shape (..., {self.n_q}), got shape {positions.shape}")
         for places, _ in self.balls.values():
             length = np.linalg.norm(positions[..., places], axis=-1, keepdims=True)
             none = length < _NO_LENGTH

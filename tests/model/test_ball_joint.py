@@ -313,6 +313,8 @@ def test_what_takes_one_coordinate_a_joint_says_so():
         co.spherical("a", sequence="quaternion", limits={"a_rx": co.Limits(position=(-1.0, 1.0))})
     with pytest.raises(co.InputError, match="of length one"):
         co.Problem(model, 1.0, subject_to=[co.final(q=np.ones(12))])
+    with pytest.raises(co.InputError, match=r"must have shape \(\.\.\., 12\)"):
+        model.of_unit_length(np.ones(10))
     with pytest.raises(co.InputError, match="leave out sensitivities"):
         co.transcribe(co.Problem(model, 1.0), co.BSpline(5), sensitivities=co.dynamics.lie_sensitivities)
 
