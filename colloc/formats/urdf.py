@@ -37,6 +37,7 @@ from colloc.model.transforms import placement
 from colloc.model.tree import Model
 from colloc.support.checks import InputError, choice, finite_number, mapping, spelt, unknown_name, warn
 from colloc.support.display import short, shown
+from colloc.support.files import check_path
 
 UNLIMITED = 1e9  # what limits as large as this say is that there are none
 _KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
@@ -144,7 +145,7 @@ def from_urdf(
 
 def _root(path: str | os.PathLike[str]) -> Element:
     """The root of a file, expanded where it is one of macros."""
-    if not os.fspath(path).endswith(".xacro"):
+    if check_path(path).suffix != ".xacro":
         return read_root(path, "URDF", "robot")
     read_root(path, "URDF", "robot")
     try:

@@ -167,7 +167,7 @@ def _chain(
     limits: Mapping[str, Limits] | None,
 ) -> list[Body]:
     """A body on slides, and on three hinges in a sequence or a ball joint, with coordinates that begin with a name."""
-    if sequence != QUATERNION:
+    if not (isinstance(sequence, str) and sequence == QUATERNION):
         return joint_chain(body, slides, _turns(name, sequence), limits)
     limits = dict(mapping("limits", limits))
     coordinates = [*slides, *(f"{name}_r{axis}" for axis in "xyz")]
