@@ -37,7 +37,7 @@ _LISTED = 1e-6  # of a row's natural size: a violation beyond is listed
 # What follows from the motion alone, however it was come by.
 of_motion = kept_by("measured")
 
-# Of the tolerance: an estimate of the distance from the best below needs no finer grid that confirms it. Of 79 motions
+# Of the tolerance: an estimate of the distance from the best below needs no finer grid that confirms it. Of 249 motions
 # none is further away than four times the estimate: `benchmarks.gap`.
 SURE = 0.25
 
