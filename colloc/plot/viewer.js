@@ -923,5 +923,5 @@ if (scene.live && window.top === window) setTimeout(again, 2000);
 new ResizeObserver(refit).observe(canvas);
 if (plays) new ResizeObserver(() => { dirty = true; }).observe(get("chart"));
 refit();
-requestAnimationFrame(tick);
+tick(performance.now());
 }

@@ -43,6 +43,17 @@ def test_a_humanoid_is_played(tmp_path: Path):
     assert elements.count('class="chip') == 52
 
 
+def test_the_first_picture_waits_for_no_frame_of_the_browser(tmp_path: Path):
+    t = np.linspace(0, 1, 11)
+    file = co.plot.view(time_optimal().model, np.column_stack([t, -t]), t).save(tmp_path / "still.html")
+    policy, no_frames = (
+        r'<meta http-equiv="Content-Security-Policy"[^>]*>',
+        "<script>requestAnimationFrame = () => 0;</script>",
+    )
+    file.write_text(re.sub(policy, no_frames, file.read_text()))
+    assert text_of(shown(file, tmp_path, "#t=0.5"), "clock") == "0.50 / 1.00 s"
+
+
 def test_iterates_of_a_solve_are_chosen_by_the_address(tmp_path: Path):
     viewer = co.plot.view(time_optimal())
     file = viewer.save(tmp_path / "iterates.html")
