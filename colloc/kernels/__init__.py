@@ -7,6 +7,7 @@ emit        an SX function as C code, in chunks
 source      the C files of a library: driver, kernels
 compiler    runs of the C compiler
 cache       compiled libraries on disk
+shipped     libraries that come with a wheel
 library     kernels compiled, loaded and evaluated
 program     kernels as data
 interpreter a library that evaluates programs, compiled once for a machine
@@ -21,17 +22,19 @@ from colloc.kernels.options import Compile, CompileWarning, check_compile
 from colloc.support.packages import present
 
 if TYPE_CHECKING:
-    from colloc.kernels.interpreter import Interpreter, interpret, interpret_or_none
+    from colloc.kernels.interpreter import Interpreter, interpret, interpret_or_none, ship_interpreter
     from colloc.kernels.library import Library, build, build_or_warn, build_source, cached
+    from colloc.kernels.shipped import ship
 
 __all__ = [
     "Compile", "CompileError", "CompileWarning", "Interpreter", "Kernel", "Library", "Pass", "build", "build_or_warn",
-    "build_source", "cached", "check_compile", "interpret", "interpret_or_none",
+    "build_source", "cached", "check_compile", "interpret", "interpret_or_none", "ship", "ship_interpreter",
 ]  # fmt: skip
 
 # Loaded on first use: what runs compilers takes longer to import than a small problem to solve.
 _LATER = {
     "colloc.kernels.library": ("Library", "build", "build_or_warn", "build_source", "cached"),
-    "colloc.kernels.interpreter": ("Interpreter", "interpret", "interpret_or_none"),
+    "colloc.kernels.interpreter": ("Interpreter", "interpret", "interpret_or_none", "ship_interpreter"),
+    "colloc.kernels.shipped": ("ship",),
 }
 present(__name__, later={name: module for module, names in _LATER.items() for name in names})

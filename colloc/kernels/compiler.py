@@ -28,6 +28,7 @@ FLAGS = ("-fPIC", "-fvisibility=hidden", "-ffp-contract=fast", "-fno-math-errno"
 CHUNK_FLAGS = ("-O1", "-fexpensive-optimizations")
 DRIVER_FLAGS = ("-O3",)
 LINK_FLAGS = ("-shared", "-pthread", "-lm")
+THIS_CPU = ("-march=native",), ("-mcpu=native",), ()
 # Ends with its compiler, or with the process at the other end of its standard input, with all that it started: a
 # compiler that hangs would outlive a Python that is killed.
 _WATCHED = """
@@ -55,10 +56,13 @@ class Compiler:
 
 
 @cache
-def inspect(command: tuple[str, ...]) -> Compiler:
-    """The compiler of a command, asked for its macros; CompileError if it does not answer like a C compiler."""
+def inspect(command: tuple[str, ...], cpus: tuple[tuple[str, ...], ...] = THIS_CPU) -> Compiler:
+    """The compiler of a command, asked for its macros, with the first options for a CPU that it knows.
+
+    CompileError if it does not answer like a C compiler.
+    """
     complaint = ""
-    for cpu in (("-march=native",), ("-mcpu=native",), ()):
+    for cpu in cpus:
         words = (*command, *cpu)
         status, complaint = _answer([*words, "-dM", "-E", "-x", "c", os.devnull])
         defined = [line.split(" ", 2) for line in complaint.splitlines() if line.startswith("#define ")]

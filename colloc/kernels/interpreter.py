@@ -13,7 +13,7 @@ import numpy as np
 from colloc.kernels.cache import find
 from colloc.kernels.kernel import CompileError, Kernel
 from colloc.kernels.library import Library, machine_key, new_entry, target
-from colloc.kernels.operations import vector_names
+from colloc.kernels.operations import runs, vector_names
 from colloc.kernels.options import (
     Compile,
     CompileWarning,
@@ -22,6 +22,7 @@ from colloc.kernels.options import (
     thread_count,
 )
 from colloc.kernels.program import program
+from colloc.kernels.shipped import ship, shipped
 from colloc.kernels.source import interpreter_source
 from colloc.support.checks import warn
 from colloc.support.progress import announce
@@ -61,10 +62,12 @@ class Interpreter(Library):
 
 
 def interpret(kernels: Mapping[str, Kernel], options: Compile, *, compile: bool) -> Interpreter:
-    """Kernels as programs of the library that the cache has, or that is compiled if that is allowed.
+    """Kernels as programs of the library that came with the package or is in the cache, or is compiled if it may be.
 
     CompileError without a library.
     """
+    if library := shipped("interpreter", runs(), options):
+        return Interpreter(library, kernels, thread_count(options))
     directory = cache_directory(options)
     key = machine_key(options)
     path = _libraries.get((directory, key)) or find(directory, key)
@@ -91,6 +94,11 @@ def interpret_or_none(kernels: Mapping[str, Kernel], options: Compile, *, compil
             _failed.append(str(error))
             warn(f"{error}; CasADi's virtual machine is used instead", CompileWarning)
         return None
+
+
+def ship_interpreter(folder: Path) -> list[Path]:
+    """Compile the library for wheels; see `shipped`."""
+    return ship("interpreter", runs(), lambda n, macros: interpreter_source(n, vector_names(n, macros)), folder)
 
 
 def _has_compiler(options: Compile) -> bool:

@@ -30,6 +30,7 @@ from colloc.kernels.options import (
     processors,
     thread_count,
 )
+from colloc.kernels.shipped import shipped
 from colloc.kernels.source import sources
 from colloc.support.checks import InputError, count, unknown_name, warn
 from colloc.support.progress import announce
@@ -147,8 +148,10 @@ def build(kernels: Mapping[str, Kernel], options: Compile) -> Library:
         raise CompileError(f"compiled kernels cannot be loaded: {error}") from error
 
 
-def build_source(text: str, options: Compile) -> Path:
-    """The library of one C file, compiled or from the cache; CompileError as from `build`."""
+def build_source(name: str, text: str, options: Compile) -> Path:
+    """The library of one C file: of the package, compiled, or from the cache; CompileError as from `build`."""
+    if library := shipped(name, text, options):
+        return library
     directory, key = cache_directory(options), machine_key(options, text)
     return find(directory, key) or new_entry(target(options)[0], [text], directory, key)
 

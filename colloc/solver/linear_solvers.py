@@ -69,7 +69,7 @@ def default_linear_solver(size: int, compile: bool | Compile | None) -> str:
 def _is_built() -> bool:
     """Whether our own is compiled, now or before."""
     try:
-        kernels.build_source(source(), Compile())
+        kernels.build_source(OURS, source(), Compile())
     except CompileError:
         return False
     return True
@@ -81,13 +81,18 @@ def source() -> str:
     return Path(__file__).with_name("multifrontal.c").read_text()
 
 
+def ship_multifrontal(folder: Path) -> list[Path]:
+    """Compile our own for wheels, into a folder."""
+    return kernels.ship(OURS, source(), lambda *_: source(), folder)
+
+
 def in_terms_of_ipopt(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options as IPOPT understands them, `multifrontal` compiled; MUMPS and a CompileWarning where that cannot be."""
     if options.get("linear_solver") != OURS:
         return dict(options)
     try:
         # Asked for at every run, so that the cache keeps it: IPOPT loads it by its path.
-        path = kernels.build_source(source(), Compile())
+        path = kernels.build_source(OURS, source(), Compile())
     except CompileError as error:
         warn(f"{error}; MUMPS is used instead of {OURS}", CompileWarning)
         return {**options, "linear_solver": "mumps"}

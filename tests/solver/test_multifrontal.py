@@ -38,7 +38,7 @@ class Info(ctypes.Structure):
 def code() -> ctypes.CDLL:
     text = Path(linear_solvers.__file__).with_name("multifrontal.c").read_text()
     try:
-        return ctypes.CDLL(str(build_source(text, Compile())))
+        return ctypes.CDLL(str(build_source("multifrontal", text, Compile())))
     except CompileError as error:
         pytest.skip(str(error))
 

@@ -1,0 +1,40 @@
+"""Compiles into a wheel what every user's machine would compile, if COLLOC_COMPILED=1, for this platform alone."""
+
+import os
+import re
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class CompiledLibraries(BuildHookInterface):
+    """Libraries of kernels and linear algebra, which `colloc.kernels.shipped` loads for the CPUs they are for."""
+
+    def dependencies(self):
+        return ["casadi>=3.7", "numpy>=1.26"] if wanted() else []
+
+    def initialize(self, version, build_data):
+        if not wanted() or version == "editable":
+            return
+        sys.path.insert(0, self.root)
+        from colloc.kernels import ship_interpreter
+        from colloc.solver.linear_solvers import ship_multifrontal
+
+        self.folder = tempfile.TemporaryDirectory()
+        folder = Path(self.folder.name)
+        for path in [*ship_interpreter(folder), *ship_multifrontal(folder)]:
+            build_data["force_include"][str(path)] = f"colloc/kernels/compiled/{path.name}"
+        # Of no version of Python in particular: they are called through ctypes and CasADi.
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{re.sub('[-.]', '_', sysconfig.get_platform())}"
+
+    def finalize(self, version, build_data, artifact_path):
+        if hasattr(self, "folder"):
+            self.folder.cleanup()
+
+
+def wanted():
+    return os.environ.get("COLLOC_COMPILED") == "1"

@@ -1,0 +1,78 @@
+"""Libraries that come with a wheel: which of them a CPU is given, and that they need no compiler."""
+
+import platform
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import colloc as co
+from colloc.kernels import Compile, CompileError, Kernel, interpret, ship_interpreter, shipped
+from colloc.solver import linear_solvers
+from tests.kernels.test_kernels import columns, random_function, random_inputs
+from tests.support.problems import time_optimal
+
+KINDS = shipped.KINDS.get(platform.machine(), ())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("compiled")
+    try:
+        made = [*ship_interpreter(folder), *linear_solvers.ship_multifrontal(folder)]
+    except CompileError as error:
+        pytest.skip(str(error))
+    assert len(made) == 2 * len(KINDS)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def alone(folder, monkeypatch, tmp_path) -> None:
+    """No compiler, and an empty cache."""
+    monkeypatch.setattr(shipped, "FOLDER", folder)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv("COLLOC_CACHE_DIR", str(tmp_path / "cache"))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_each_kind_of_cpu_computes_the_same(kind, monkeypatch):
+    if not kind.instructions <= shipped._instructions():
+        pytest.skip("this CPU lacks some of its instructions")
+    monkeypatch.setattr(shipped, "_instructions", lambda: kind.instructions)
+    rng = np.random.default_rng(0)
+    kernel = Kernel(random_function(rng, 3000))
+    inputs = random_inputs(rng, kernel, 11)
+    interpreter = interpret({"f": kernel}, Compile(threads=1), compile=False)
+    assert interpreter.path.name.endswith(f"-{kind.name}.so")
+    for values, expected in zip(interpreter.evaluate("f", inputs), columns(kernel.function, inputs), strict=True):
+        np.testing.assert_allclose(values, expected, rtol=1e-8, atol=1e-8)
+
+
+def test_a_problem_is_solved_by_them_without_a_compiler():
+    linear_solvers._is_built.cache_clear()
+    assert linear_solvers.default_linear_solver(10_000, None) == linear_solvers.OURS
+    solver = co.Ipopt(linear_solver=linear_solvers.OURS)
+    with_them = co.solve(time_optimal(), co.BSpline(20), solver=solver)
+    without = co.solve(time_optimal(), co.BSpline(20), compile=False)
+    assert with_them.status is without.status
+    np.testing.assert_allclose(with_them.cost, without.cost, rtol=1e-7)
+    linear_solvers._is_built.cache_clear()
+
+
+def test_none_is_used_of_another_text_or_against_the_user(folder):
+    text = linear_solvers.source()
+    assert shipped.shipped("multifrontal", text, Compile()) is not None
+    for name, other, options in (
+        ("multifrontal", text + " ", Compile()), ("other", text, Compile()), ("multifrontal", text, Compile(lanes=2)),
+        ("multifrontal", text, Compile(compiler="gcc")),
+    ):  # fmt: skip
+        assert shipped.shipped(name, other, options) is None
+
+
+def test_one_that_cannot_be_loaded_is_passed_over(monkeypatch, tmp_path):
+    text = linear_solvers.source()
+    for kind in KINDS:
+        (tmp_path / shipped._file("multifrontal", text, kind)).write_bytes(b"of a newer C library")
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
+    assert shipped.shipped("multifrontal", text, Compile()) is None
