@@ -36,6 +36,9 @@ from colloc.support.checks import InputError, count, unknown_name, warn
 from colloc.support.progress import announce
 
 
+_scratch = threading.local()  # work memory of each thread, whichever library it calls
+
+
 class Library:
     """Compiled kernels in memory, by name in the order in which they were compiled.
 
@@ -47,7 +50,6 @@ class Library:
         self._symbols = {name: f"kernel_{number}" for number, name in enumerate(self.kernels)}
         self._code = ctypes.CDLL(str(path))
         self._set_shape = self._code.set_shape
-        self._scratch = threading.local()
 
     def __repr__(self) -> str:
         return f"Library of {', '.join(self.kernels)}: {self.threads} threads, {self.path.name}"
@@ -121,9 +123,9 @@ class Library:
         size = getattr(self._code, f"{symbol}_doubles")
         size.restype = ctypes.c_longlong
         needed = size(*arguments)
-        if getattr(self._scratch, "array", np.empty(0)).size < needed:
-            self._scratch.array = np.empty(needed)
-        return ctypes.c_void_p(self._scratch.array.ctypes.data)
+        if getattr(_scratch, "array", np.empty(0)).size < needed:
+            _scratch.array = np.empty(needed)
+        return ctypes.c_void_p(_scratch.array.ctypes.data)
 
 
 def build(kernels: Mapping[str, Kernel], options: Compile) -> Library:

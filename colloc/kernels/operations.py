@@ -83,6 +83,7 @@ def is_call(operation: int) -> bool:
     return operation in FUNCTIONS
 
 
+@cache
 def runs() -> str:
     """C macros for the interpreter: the operations, which of them have two operands, and loops over runs of them."""
     numbers = {name: getattr(ca, name) for name in ("OP_INPUT", "OP_OUTPUT", "OP_ASSIGN", "OP_ADD", "OP_SUB", "OP_MUL")}
