@@ -280,7 +280,8 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     numbers |= {f"robots.over_1e-9.{name}": 0.0 for name in QUANTITIES}
     worst: dict[str, float] = dict.fromkeys(QUANTITIES, 0.0)
     for collection, folders in collections(args.folder, args.menagerie).items():
-        counts, rows = dict.fromkeys(COUNTS, 0), []
+        counts: dict[str, int] = dict.fromkeys(COUNTS, 0)
+        rows: list[tuple[str, ...]] = []
         for path in list(files(folders))[:: 10 if args.quick else 1]:
             row, kind, differ, us = result(path, folders, timed=not args.quick and path.stem in TIMED)
             rows.append(row)

@@ -113,7 +113,7 @@ def test_what_is_otherwise_in_a_robots_own_program_is_seen(tmp_path):
     path.write_text(f"<mujoco><worldbody>{body.format(3, 4)}</worldbody>{weld.format(2)}</mujoco>")
     other = robots.MujocoRobot(str(path), reading.model)
     assert robots.resistance_error(reading.model, other) == pytest.approx(2 / 3)
-    assert robots.equality_error(reading, other) == pytest.approx(1.0)
+    assert robots.equality_error(reading, other) > 0.7  # of one metre, along a turned axis
     differ = robots.errors(robots.rigid(path, reading.model), other)
     assert differ["dq"] > 0.1
     assert differ["mass"] < 1e-12
