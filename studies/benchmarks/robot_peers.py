@@ -167,7 +167,7 @@ class MujocoRobot:
         for j in np.flatnonzero(m.jnt_type < 2):
             m.jnt_stiffness[j] = 0.0
             first, count = int(m.jnt_dofadr[j]) + (3 if m.jnt_type[j] == 0 else 0), 3
-            if not self._joints.turns(self._label(j))[2]:  # of three angles a reading leaves it out
+            if not self._joints.turns(self._label(int(j)))[2]:  # of three angles a reading leaves it out
                 m.dof_damping[first : first + count] = m.dof_armature[first : first + count] = 0.0
         held = [
             e for e in range(m.neq) if m.eq_type[e] == mj.mjtEq.mjEQ_JOINT and m.eq_obj2id[e] < 0 and m.eq_active0[e]
@@ -246,7 +246,7 @@ class MujocoRobot:
         rows = np.flatnonzero(data.efc_type[: data.nefc] == int(mj.mjtConstraint.mjCNSTR_EQUALITY))
         of = {e: data.efc_pos[rows[data.efc_id[rows] == e]].copy() for e in range(m.neq)}
         for e in np.flatnonzero(m.eq_type == int(mj.mjtEq.mjEQ_WELD)):
-            of[e][3:] /= m.eq_data[e][10]  # the scale of torques
+            of[int(e)][3:] /= m.eq_data[e][10]  # the scale of torques
         return {m.equality(e).name or f"equality{e}": rows for e, rows in of.items()}
 
 
