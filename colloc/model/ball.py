@@ -29,6 +29,7 @@ from colloc.support.checks import InputError, spelt, text
 QUATERNION = "quaternion"  # stands where a sequence of three angles would
 BALLS = ("angles", QUATERNION)  # what readers of files make of free and ball joints
 _AXES = "xyz"
+_ROUNDING = 1e-15
 
 
 @spelt
@@ -206,3 +207,21 @@ def gain_of_screws(omega: ca.SX, alpha: ca.SX) -> ca.SX:
     The later ones carry along the earlier ones' axes, which the angular acceleration contains and they do not.
     """
     return alpha - ca.vertcat(omega[1] * omega[2], -omega[0] * omega[2], omega[0] * omega[1])
+
+
+def turned_quaternion(p: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Quaternions p, shape (..., 4), turned by rotation vectors x, shape (..., 3) [rad], about the link's axes."""
+    half = np.linalg.norm(x, axis=-1, keepdims=True) / 2
+    w, u = np.cos(half), np.sinc(half / np.pi) * x / 2
+    scalar = p[..., :1] * w - (p[..., 1:] * u).sum(axis=-1, keepdims=True)
+    return np.concatenate([scalar, p[..., :1] * u + w * p[..., 1:] + np.cross(p[..., 1:], u)], axis=-1)
+
+
+def turn_between(p: np.ndarray, r: np.ndarray) -> np.ndarray:
+    """Rotation vector, shape (3,) [rad], that turns a unit quaternion p into r; half a turn and more where p . r < 0.
+
+    To the negative of p it is a whole turn about x.
+    """
+    u = p[0] * r[1:] - r[0] * p[1:] - np.cross(p[1:], r[1:])
+    angle, size = 2 * np.arctan2(np.linalg.norm(u), p @ r), np.linalg.norm(u)
+    return angle * (u / size if size > _ROUNDING else np.eye(3)[0])

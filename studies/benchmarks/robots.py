@@ -180,22 +180,9 @@ def slopes(model: co.Model, other: Peer, q: np.ndarray, qd: np.ndarray, qdd: np.
         return state.T.T @ other.torque(state)
 
     return [
-        _differences(lambda x: torque(displaced(model, q, x), qd), model.n),
+        _differences(lambda x: torque(model.displaced(q, x), qd), model.n),
         _differences(lambda x: torque(q, qd + x), model.n),
     ]
-
-
-def displaced(model: co.Model, q: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Positions from which the joints are displaced, those on quaternions by a turn about the axes of the link."""
-    moved, plain = np.array(q), np.ones(model.n_q, dtype=bool)
-    rates = np.ones(model.n, dtype=bool)
-    for places, dofs in model.balls.values():
-        plain[places], rates[dofs] = False, False
-        (w, *u), half = q[places], x[dofs] / 2
-        cosine, sine = np.cos(np.linalg.norm(half)), np.sinc(np.linalg.norm(half) / np.pi) * half
-        moved[places] = [w * cosine - u @ sine, *(w * sine + cosine * np.array(u) + np.cross(u, sine))]
-    moved[plain] += x[rates]
-    return moved
 
 
 def _differences(fn: Callable[[np.ndarray], np.ndarray], size: int) -> np.ndarray:

@@ -305,8 +305,6 @@ def test_what_takes_one_coordinate_a_joint_says_so():
         co.control.discretise(model, 0.01)
     with pytest.raises(co.InputError, match=message):
         co.Evaluator(model).reaction_sensitivities(model.neutral, np.zeros(10), np.zeros(10))
-    with pytest.raises(co.InputError, match=message):
-        co.transcription.point_to_point(model, model.neutral, model.neutral)
     with pytest.raises(co.InputError, match="ball joint"):
         model.frozen({"hand_rx": 0.0})
     with pytest.raises(co.InputError, match="no limits of position"):
@@ -357,3 +355,27 @@ def test_postures_that_reach_have_quaternions_of_length_one():
     q = co.model.reach(model, "hand", target, point=tip, rotation=turn)
     assert co.Evaluator(model).point("hand", tip, q=q).position == pytest.approx(target, abs=1e-6)
     assert [np.linalg.norm(q[places]) for places, _ in model.balls.values()] == pytest.approx([1.0, 1.0], abs=1e-12)
+
+
+def test_displacements_are_scipys_rotation_vectors_and_go_back():
+    model, _ = floating_arm()
+    rng, places = np.random.default_rng(5), model.balls["base"][0]
+    q, x = model.of_unit_length(rng.normal(size=(6, 12))), rng.normal(size=(6, 10))
+    moved = model.displaced(q, x)
+    for name, (where, dofs) in model.balls.items():
+        before = Rotation.from_quat(q[:, where], scalar_first=True)
+        after = before * Rotation.from_rotvec(x[:, dofs])
+        np.testing.assert_allclose(
+            np.abs((after.as_quat(scalar_first=True) * moved[:, where]).sum(1)), 1.0, err_msg=name
+        )
+    for a, b, way in zip(q, moved, x, strict=True):
+        np.testing.assert_allclose(model.displacement(a, b), way, atol=1e-12)
+    step = 1e-6
+    symbols = ca.SX.sym("q", 12)
+    slope = ca.Function("slope", [symbols], [model.per_displacement(symbols)])(q[0])
+    np.testing.assert_allclose((model.displaced(q[0], step * x[0]) - q[0]) / step, np.array(slope) @ x[0], atol=1e-5)
+    around = np.array(q[0])
+    around[places] *= -1
+    assert np.linalg.norm(model.displacement(q[0], around)) == pytest.approx(2 * np.pi)
+    with pytest.raises(co.InputError, match=r"q and x must have shapes \(\.\.\., 12\) and \(\.\.\., 10\)"):
+        model.displaced(q, q)
