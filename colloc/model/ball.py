@@ -15,7 +15,7 @@ With p = (w, u), w its scalar part, angular velocity omega in the link's axes an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 
 import casadi as ca
@@ -137,7 +137,7 @@ def ball_chain(body: Body, name: str, limits: dict[str, Limits]) -> list[Body]:
         BallScrew(here if k else before, screw, here, limits.get(joint, Limits()), name=joint, ball=name)
         for k, (joint, screw) in enumerate(zip(joints, screws, strict=True))
     )
-    last = Body(body.name, z, joints[1], body.mass, body.com, body.inertia, body.tip)
+    last = replace(body, joint=z, parent=joints[1])
     return [Body(joints[0], x, body.parent), Body(joints[1], y, joints[0]), last]
 
 

@@ -608,3 +608,11 @@ def test_what_floating_joints_of_a_file_do_not_say_is_listed_and_ball_joints_are
     for model, name in ((hip, "thigh"), (marked, "trunk")):
         with pytest.raises(co.InputError, match=f"ball joint '{name}' is on a quaternion, and URDF has no ball joints"):
             co.formats.to_urdf(model, tmp_path / "ball.urdf")
+
+
+@pytest.mark.parametrize(("balls", "moment"), [("angles", 9.0), ("quaternion", 1.0)])  # of the first turn: rz, rx
+def test_an_inertia_that_no_body_has_is_as_given_on_a_free_base(tmp_path, balls, moment):
+    tensor = '<inertia ixx="1" iyy="1" izz="9" ixy="0" ixz="0" iyz="0"/>'
+    text = f'<robot name="b"><link name="b"><inertial><mass value="0"/>{tensor}</inertial></link></robot>'
+    model = co.formats.from_urdf(written(tmp_path, text), base="free", inertia="given", balls=balls).model
+    assert co.Evaluator(model).mass_matrix(model.neutral)[3, 3] == pytest.approx(moment)
