@@ -185,14 +185,14 @@ def ball_velocities(p: Sequence[ca.SX]) -> list[ca.SX]:
     omega: list[ca.SX] = []
     length = [sum((comb(k, i) * ca.dot(p[i], p[k - i]) for i in range(k + 1)), ca.SX(0)) for k in range(len(p) - 1)]
     for m in range(len(p) - 1):
-        right = sum((2 * comb(m, k) * _product(p[k], p[m + 1 - k]) for k in range(m + 1)), ca.SX(3, 1))
+        right = sum((2 * comb(m, k) * relative_turn(p[k], p[m + 1 - k]) for k in range(m + 1)), ca.SX(3, 1))
         right -= sum((comb(m, k) * length[k] * omega[m - k] for k in range(1, m + 1)), ca.SX(3, 1))
         omega.append(right / length[0])
     return omega
 
 
-def _product(p: ca.SX, r: ca.SX) -> ca.SX:
-    """Vector part of the conjugate of p times r, SX, shape (3,)."""
+def relative_turn(p: ca.SX, r: ca.SX) -> ca.SX:
+    """Vector part of the conjugate of p times r, SX, shape (3,): zero where unit quaternions are one attitude."""
     return p[0] * r[1:] - r[0] * p[1:] - ca.cross(p[1:], r[1:])
 
 

@@ -288,6 +288,67 @@ def test_phases_hand_a_quaternion_on():
         co.Sequence({"a": first, "b": second}, [co.link("a", "b", joints={"top_rx": ("top_rx", -1.0)})])
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_impacts_conserve_what_mujocos_mass_matrix_and_jacobian_say(seed):
+    """Rates after the impact of a hand, and its impulse, computed from MuJoCo's matrices, meet the rows."""
+    rng, e = np.random.default_rng(seed), 0.4
+    model, xml = floating_arm()
+    place = rng.normal(size=3)
+    model = co.Model(model.bodies, model.gravity, markers={"palm": ("hand", place)})
+    theirs = mj.MjModel.from_xml_string(xml)
+    data, q, before = mj.MjData(theirs), model.of_unit_length(rng.normal(size=12)), rng.normal(size=10)
+    data.qpos[:] = q
+    mj.mj_forward(theirs, data)
+    mass, J = np.zeros((10, 10)), np.zeros((3, 10))
+    mj.mj_fullM(theirs, data, mass) if mj.__version__ >= "3.3.8" else mj.mj_fullM(theirs, mass, data.qM)
+    hand = data.body("hand")
+    mj.mj_jac(theirs, data, J, None, hand.xpos + hand.xmat.reshape(3, 3) @ place, hand.id)
+    impulse = np.linalg.solve(J @ np.linalg.solve(mass, J.T), -(1 + e) * J @ before)
+    after = before + np.linalg.solve(mass, J.T @ impulse)
+    still = co.Problem(model, 1.0)
+    across = co.Sequence({"a": still, "b": still}, [co.impact("a", "b", {"palm": "xyz"}, restitution=e)]).rows[
+        "impact from a to b"
+    ]
+    fields = co.problem.Slots._fields
+    slots: list[Any] = [np.zeros(across.function.size1_in(k)) for k in range(across.function.n_in())]
+    for offset, velocity in ((0, before), (len(fields), after)):
+        slots[offset + fields.index("q")], slots[offset + fields.index("qd")] = q, velocity
+    slots[len(fields) + fields.index("constants")] = impulse
+    rows = np.array(across.function(*slots)).ravel()
+    assert rows.size == 10 + 10 + 3
+    np.testing.assert_allclose(rows, 0.0, atol=1e-11 * np.abs(mass).max() * np.abs(after).max())
+    slots[len(fields) + fields.index("constants")] = 1.1 * impulse
+    assert np.abs(np.array(across.function(*slots))).max() > 1e-3
+
+
+def test_a_plate_falls_on_a_corner_and_tumbles_on():
+    """It rises by no effort, and with the energy that it had."""
+    plate = co.floating("plate", sequence="quaternion", mass=2.0, inertia=(0.1, 0.2, 0.25))
+    model = co.Model(plate, (0, 0, -9.81), markers={"corner": ("plate", (0.5, 0.4, -0.1))})
+    q = model.of_unit_length(np.array([0, 0, 1.0, 1.0, 0.2, -0.1, 0.3]))
+    start = co.initial(q=q, qd=[0.2, 0.1, 0, 0.5, -0.3, 1])
+    touches = co.at(1.0, lambda now: now.marker("corner").position[2], equals=0.0)
+    effort = co.integral(lambda now: ca.sumsqr(now.tau))
+    fall = co.Problem(model, co.Free(0.05, 1.0, guess=0.35), effort, [start, touches])
+    rise = co.Problem(model, 0.2, effort)
+    hit = co.impact("fall", "rise", {"corner": "z"}, restitution=1.0)
+    motion = co.solve(co.Sequence({"fall": fall, "rise": rise}, [hit]), co.Radau(8), progress=False)
+
+    def energy(now: co.problem.Instant) -> ca.SX:
+        return co.dynamics.kinetic_energy(model, now.q, now.qd) + co.dynamics.potential_energy(model, now.q)
+
+    assert motion.cost < 1e-6
+    values = motion.evaluate(energy, np.linspace(0, motion.duration, 9))
+    np.testing.assert_allclose(values, values[0], rtol=1e-5)
+    before, after = motion["fall"], motion["rise"]
+    speeds = [
+        phase.evaluate(lambda now: now.marker("corner").velocity[2], t)
+        for phase, t in ((before, before.duration), (after, 0.0))
+    ]
+    np.testing.assert_allclose(speeds[0], -speeds[1], rtol=1e-6)
+    np.testing.assert_allclose(before.q[-1], after.q[0], atol=1e-8)
+
+
 def test_figures_have_a_panel_of_quaternions():
     solution = turned(co.BSpline(8, degree=5))
     figure = co.plot.joints(solution)
