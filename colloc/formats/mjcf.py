@@ -48,6 +48,7 @@ def from_mjcf(path: str | os.PathLike[str], friction_velocity: float = 0.1, *, b
     MuJoCo. Read are bodies, hinges and slides anywhere in their bodies, several of them in one body, free and ball
     joints as the chains of `floating` and `spherical`, references, ranges, armature, damping, springs, friction loss,
     sites as markers, shapes of bodies, gravity, keyframes as postures, and the file's own posture as "initial".
+    What free and ball joints do of themselves is read but for springs, of their turns only on quaternions.
     Connects and welds are `loops`, couplings of joints are the model's. Motors and other actuators of joints give
     limits of torque and `gears`; where a file has actuators and no loops, joints that nothing drives have no torque.
 
@@ -199,12 +200,15 @@ class _MjcfReader:
 
     def _free(self, body: Body, j: int) -> list[Body]:
         """A free joint places its body in the world, wherever the file has drawn it."""
-        self._no_passive(j)
         limits = self._undriven(j)
         label = body.name if not self.m.joint(j).name else self.joint_names[j]
         by_coordinate = {f"{label}_{letters}": limits for letters in FREE}
         sequence = QUATERNION if self._quaternions else "zyx"
-        return free_chain(replace(body, joint=fixed()), label, sequence, by_coordinate)
+        chain = free_chain(replace(body, joint=fixed()), label, sequence, by_coordinate)
+        passive = [self._passive(j, k) for k in range(3)] + self._passive_turns(j, first=3)
+        return [
+            replace(link, joint=replace(link.joint, passive=part)) for link, part in zip(chain, passive, strict=True)
+        ]
 
     def _chain(self, body: Body, links: list[Joint]) -> list[Body]:
         """Joints one after another, with massless links between them."""
@@ -226,12 +230,12 @@ class _MjcfReader:
         m, name = self.m, self.joint_names[j]
         anchor = np.array(m.jnt_pos[j])
         if m.jnt_type[j] == _BALL:
-            self._no_passive(j)
+            passive = self._passive_turns(j)
             if self._limited(j):
                 self.notes.leave_out("range of the angle", "ball joints", name)
             limits = self._undriven(j)
             if self._quaternions:
-                yield from self._ball(name, anchor, limits)
+                yield from self._ball(name, anchor, limits, passive)
                 return
             for letter in "zyx":
                 axis = np.eye(3)["xyz".index(letter)]
@@ -245,13 +249,13 @@ class _MjcfReader:
         before = moved.transform(ca.SX(-reference)) if reference else ca.SX(_HERE)
         yield Joint(before, screw, _HERE, self._limits(j), name, self._passive(j))
 
-    def _ball(self, name: str, anchor: np.ndarray, limits: Limits) -> Iterator[Joint]:
+    def _ball(self, name: str, anchor: np.ndarray, limits: Limits, passive: list[Passive]) -> Iterator[Joint]:
         """The turns of a ball joint on a quaternion, about its anchor in the body."""
         there, back = placement(anchor), placement(-anchor)
         for k, letter in enumerate("xyz"):
             ends = (there if k == 0 else _HERE), (back if k == 2 else _HERE)
             screw = Screw(np.eye(3)[k], np.zeros(3))
-            yield BallScrew(ends[0], screw, ends[1], limits, f"{name}_r{letter}", ball=name)
+            yield BallScrew(ends[0], screw, ends[1], limits, f"{name}_r{letter}", passive[k], ball=name)
 
     def _limits(self, j: int) -> Limits:
         m, name = self.m, self.joint_names[j]
@@ -270,39 +274,43 @@ class _MjcfReader:
     def _limited(self, j: int) -> bool:
         return bool(self.m.jnt_limited[j]) and "limit" not in self._off
 
-    def _passive(self, j: int) -> Passive:
-        m, dof = self.m, self.m.jnt_dofadr[j]
+    def _passive(self, j: int, k: int = 0) -> Passive:
+        """What a joint does of itself in the k-th of its degrees of freedom."""
+        m, dof = self.m, self.m.jnt_dofadr[j] + k
         name = self.joint_names[j]
+        several = m.jnt_type[j] in (_FREE, _BALL)
         for what, field, row in (
             ("damping beyond the linear", "dof_dampingpoly", dof),
             ("stiffness beyond the linear", "jnt_stiffnesspoly", j),
             ("yield of the spring", "jnt_springyield", j),
         ):
-            if np.any(getattr(m, field, np.zeros(row + 1))[row]):  # MuJoCo 3 has no such thing
+            if k == 0 and np.any(getattr(m, field, np.zeros(row + 1))[row]):  # MuJoCo 3 has no such thing
                 self.notes.leave_out(what, "joints", name)
+        if k == 0 and several and m.jnt_stiffness[j]:
+            self.notes.leave_out("spring", "free and ball joints", name)
+        sprung = not several and "spring" not in self._off
         level = 0.0 if "frictionloss" in self._off else float(m.dof_frictionloss[dof])
         return Passive(
             0.0 if "damper" in self._off else float(m.dof_damping[dof]),
-            0.0 if "spring" in self._off else float(m.jnt_stiffness[j]),
-            float(m.qpos_spring[m.jnt_qposadr[j]]),
+            float(m.jnt_stiffness[j]) if sprung else 0.0,
+            0.0 if several else float(m.qpos_spring[m.jnt_qposadr[j]]),
             float(m.dof_armature[dof]),
             Friction(level, self._friction_velocity) if level else None,
         )
 
-    def _no_passive(self, j: int) -> None:
-        """What joints of several freedoms do of themselves has no place in their chains."""
-        m = self.m
-        dofs = slice(m.jnt_dofadr[j], m.jnt_dofadr[j] + (6 if m.jnt_type[j] == _FREE else 3))
-        parts = (
-            ("damping", m.dof_damping),
-            ("armature", m.dof_armature),
-            ("friction loss", m.dof_frictionloss),
-        )
-        for what, numbers in parts:
-            if np.any(numbers[dofs]):
-                self.notes.leave_out(what, "free and ball joints", self.joint_names[j])
-        if m.jnt_stiffness[j]:
-            self.notes.leave_out("spring", "free and ball joints", self.joint_names[j])
+    def _passive_turns(self, j: int, first: int = 0) -> list[Passive]:
+        """The same of the three turns of a free or ball joint, its degrees of freedom from the `first`.
+
+        They are about the axes of the link, as those on a quaternion are here. To rates of three angles the same
+        resistance is a full matrix that changes with the posture, while a `Passive` knows its own joint's rate alone.
+        """
+        parts = [self._passive(j, first + k) for k in range(3)]
+        if self._quaternions:
+            return parts
+        for part in dict.fromkeys(name for passive in parts for name in passive.parts):
+            what = f"{part} (balls='quaternion' keeps it)"
+            self.notes.leave_out(what, "turns of free and ball joints", self.joint_names[j])
+        return [Passive()] * 3
 
     def _drives(self) -> dict[str, tuple[float, tuple[float, float]]]:
         """Gear ratio and torque limits of the joints that actuators drive, by their names."""

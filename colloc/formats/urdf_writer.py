@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
-from pathlib import Path
+from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
@@ -14,12 +14,13 @@ import casadi as ca
 import numpy as np
 
 from colloc.formats.urdf import UNLIMITED
+from colloc.model.ball import BallScrew
 from colloc.model.body import Body
 from colloc.model.coupling import Coupling
 from colloc.model.joint import Limits
-from colloc.model.tree import Model, plain_only
+from colloc.model.tree import Model
 from colloc.support.checks import InputError, instance, spelt
-from colloc.support.files import check_path
+from colloc.support.files import check_writable, write_atomically
 
 _HERE = np.eye(4)
 
@@ -30,7 +31,8 @@ def to_urdf(model: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
 
     Bodies keep their names and frames: where a joint has a constant transform behind it, as rows of Denavit and
     Hartenberg have, the file has a massless link before the body, and a fixed joint between them. Joints that follow
-    others mimic them, markers are links without mass.
+    others mimic them, markers are links without mass. What `floating` makes on a quaternion is a floating joint, which
+    `from_urdf` reads as that again with balls="quaternion"; of three angles it is six joints in a row.
 
     Parameters
     ----------
@@ -42,12 +44,13 @@ def to_urdf(model: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
     -------
     tuple of str
         What the format has no word for, by name: gravity, springs, armature, limits that are not symmetric (of which
-        the wider side is written), the velocity from which friction is smoothed.
+        the wider side is written), the velocity from which friction is smoothed, all but the place of a floating joint.
 
     Raises
     ------
     InputError
-        For symbols in the model, and helical joints, which the format does not have.
+        For symbols in the model, helical joints and ball joints on quaternions, which the format does not have, and a
+        path at which no file can be.
 
     See Also
     --------
@@ -62,9 +65,9 @@ def to_urdf(model: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
     >>> co.formats.from_urdf("rods.urdf", gravity=(0.0, -9.81, 0.0)).model.joint_names
     ('rod',)
     """
+    target = check_writable(path)
     if not instance("model", model, Model).bodies:
         raise InputError("model must have bodies, got no mechanism at all")
-    plain_only("a URDF", model)
     if model.symbols:
         raise InputError(f"model {model.name!r} contains symbols, a URDF needs numbers")
     robot = Element("robot", {"name": model.name})
@@ -73,8 +76,16 @@ def to_urdf(model: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
     world = None if root else _unique("world", names)
     if world:
         SubElement(robot, "link", {"name": world})
+    floating = _floating(model)
+    carried = {link.name for chain in floating.values() for link in chain[:-1]}
     for body in model.bodies:
-        _write_body(robot, body, model, world, names)
+        if chain := floating.get(body.name):
+            label, start = getattr(body.joint, "ball", ""), chain[0]
+            before = np.array(ca.DM(start.joint.before))
+            _write_joint(robot, label, "floating", start.parent or str(world), body.name, before)
+            _write_link(robot, body)
+        elif body.name not in carried:
+            _write_body(robot, body, model, world, names)
     for name, (body, point) in model.markers.items():
         if name not in {b.name for b in model.bodies}:
             SubElement(robot, "link", {"name": name})
@@ -82,10 +93,37 @@ def to_urdf(model: Model, path: str | os.PathLike[str]) -> tuple[str, ...]:
             moved[:3, 3] = np.array(ca.DM(point)).ravel()
             _write_joint(robot, _unique(f"{name}_joint", names), "fixed", body, name, moved)
     ElementTree.indent(robot)
-    Path(check_path(path)).write_text(
-        '<?xml version="1.0"?>\n' + ElementTree.tostring(robot, encoding="unicode") + "\n", encoding="utf-8"
-    )
-    return tuple(_left_out(model))
+    text = '<?xml version="1.0"?>\n' + ElementTree.tostring(robot, encoding="unicode") + "\n"
+    write_atomically(target, text.encode())
+    return tuple(_left_out(model, carried | floating.keys()))
+
+
+def _floating(model: Model) -> dict[str, list[Body]]:
+    """The six links of what floats on a quaternion, by its body, as `floating` makes them; others are refused."""
+    chains: dict[str, list[Body]] = {}
+    for k, body in enumerate(model.bodies):
+        if not isinstance(body.joint, BallScrew) or body.joint.axis_index != 2:
+            continue
+        chain, ball = list(model.bodies[max(k - 5, 0) : k + 1]), body.joint.ball
+        between = {link.name for link in chain[:-1]}
+        others = {b.parent for b in model.bodies if b not in chain} | {place for place, _ in model.markers.values()}
+        named = [b.joint_name for b in chain[:3]] == [f"{ball}_t{axis}" for axis in "xyz"]
+        if not named or not _slides_freely(chain) or between & others:
+            raise InputError(
+                f"ball joint {ball!r} is on a quaternion, and URDF has no ball joints: make it of three angles, as in "
+                "sequence='zyx'"
+            )
+        chains[body.name] = chain
+    return chains
+
+
+def _slides_freely(chain: list[Body]) -> bool:
+    """Whether the links before a body are three slides along x, y and z and two turns, in one place and massless."""
+    moved = [np.array(ca.DM(part)) for b in chain for part in (b.joint.before, b.joint.after)][1:]
+    axes = [b.joint.axis.tolist() for b in chain[:3] if b.joint.kind == "prismatic"] == np.eye(3).tolist()
+    bare = all(b.mass.is_zero() for b in chain[:-1])
+    row = all(b.parent == above.name for above, b in pairwise(chain))
+    return axes and bare and row and all(np.array_equal(part, _HERE) for part in moved)
 
 
 def _root_of(model: Model) -> bool:
@@ -120,6 +158,10 @@ def _write_body(robot: Element, body: Body, model: Model, world: str | None, nam
             SubElement(robot, "link", {"name": between})
             _write_moving(robot, label, parent, between, before, body, model.couplings.get(label))
             _write_joint(robot, _unique(f"{body.name}_joint", names), "fixed", between, body.name, after)
+    _write_link(robot, body)
+
+
+def _write_link(robot: Element, body: Body) -> None:
     link = SubElement(robot, "link", {"name": body.name})
     tensor = np.array(ca.DM(body.inertia))
     if not body.mass.is_zero() or tensor.any():
@@ -191,12 +233,20 @@ def _rpy(rotation: np.ndarray) -> list[float]:
     return [math.atan2(-across @ rotation[:, 2], across @ rotation[:, 1]), pitch, yaw]
 
 
-def _left_out(model: Model) -> Iterator[str]:
+def _left_out(model: Model, floating: set[str]) -> Iterator[str]:
+    """What has no word in the file, where some bodies are links of floating joints."""
     if model.gravity.tolist() != [0.0, 0.0, -9.81]:
         yield f"gravity {_spoken(model.gravity)} m/s2"
     for body in model.bodies:
         label, joint = f"joint {body.joint_name!r}", body.joint
-        yield from (f"{part} of {label}" for part in joint.passive.parts if part in ("stiffness", "armature"))
+        unsaid = joint.passive.parts if body.name in floating else ("stiffness", "armature")
+        yield from (f"{part} of {label}" for part in joint.passive.parts if part in unsaid)
+        for quantity in ("position", "torque", "velocity", "acceleration") if body.name in floating else ():
+            lower, upper = getattr(joint.limits, quantity)
+            if math.isfinite(lower) or math.isfinite(upper):
+                yield f"{quantity} limits [{lower:g}, {upper:g}] of {label}"
+        if body.name in floating:
+            continue
         if joint.passive.friction is not None:
             yield f"velocity {float(joint.passive.friction.velocity):g} of the friction of {label}"
         for quantity in ("torque", "velocity", "acceleration"):

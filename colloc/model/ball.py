@@ -15,7 +15,7 @@ With p = (w, u), w its scalar part, angular velocity omega in the link's axes an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 
 import casadi as ca
@@ -29,6 +29,7 @@ from colloc.support.checks import InputError, spelt, text
 QUATERNION = "quaternion"  # stands where a sequence of three angles would
 BALLS = ("angles", QUATERNION)  # what readers of files make of free and ball joints
 _AXES = "xyz"
+_ROUNDING = 1e-15
 
 
 @spelt
@@ -136,7 +137,7 @@ def ball_chain(body: Body, name: str, limits: dict[str, Limits]) -> list[Body]:
         BallScrew(here if k else before, screw, here, limits.get(joint, Limits()), name=joint, ball=name)
         for k, (joint, screw) in enumerate(zip(joints, screws, strict=True))
     )
-    last = Body(body.name, z, joints[1], body.mass, body.com, body.inertia, body.tip)
+    last = replace(body, joint=z, parent=joints[1])
     return [Body(joints[0], x, body.parent), Body(joints[1], y, joints[0]), last]
 
 
@@ -184,14 +185,14 @@ def ball_velocities(p: Sequence[ca.SX]) -> list[ca.SX]:
     omega: list[ca.SX] = []
     length = [sum((comb(k, i) * ca.dot(p[i], p[k - i]) for i in range(k + 1)), ca.SX(0)) for k in range(len(p) - 1)]
     for m in range(len(p) - 1):
-        right = sum((2 * comb(m, k) * _product(p[k], p[m + 1 - k]) for k in range(m + 1)), ca.SX(3, 1))
+        right = sum((2 * comb(m, k) * relative_turn(p[k], p[m + 1 - k]) for k in range(m + 1)), ca.SX(3, 1))
         right -= sum((comb(m, k) * length[k] * omega[m - k] for k in range(1, m + 1)), ca.SX(3, 1))
         omega.append(right / length[0])
     return omega
 
 
-def _product(p: ca.SX, r: ca.SX) -> ca.SX:
-    """Vector part of the conjugate of p times r, SX, shape (3,)."""
+def relative_turn(p: ca.SX, r: ca.SX) -> ca.SX:
+    """Vector part of the conjugate of p times r, SX, shape (3,): zero where unit quaternions are one attitude."""
     return p[0] * r[1:] - r[0] * p[1:] - ca.cross(p[1:], r[1:])
 
 
@@ -206,3 +207,21 @@ def gain_of_screws(omega: ca.SX, alpha: ca.SX) -> ca.SX:
     The later ones carry along the earlier ones' axes, which the angular acceleration contains and they do not.
     """
     return alpha - ca.vertcat(omega[1] * omega[2], -omega[0] * omega[2], omega[0] * omega[1])
+
+
+def turned_quaternion(p: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Quaternions p, shape (..., 4), turned by rotation vectors x, shape (..., 3) [rad], about the link's axes."""
+    half = np.linalg.norm(x, axis=-1, keepdims=True) / 2
+    w, u = np.cos(half), np.sinc(half / np.pi) * x / 2
+    scalar = p[..., :1] * w - (p[..., 1:] * u).sum(axis=-1, keepdims=True)
+    return np.concatenate([scalar, p[..., :1] * u + w * p[..., 1:] + np.cross(p[..., 1:], u)], axis=-1)
+
+
+def turn_between(p: np.ndarray, r: np.ndarray) -> np.ndarray:
+    """Rotation vector, shape (3,) [rad], that turns a unit quaternion p into r; half a turn and more where p . r < 0.
+
+    To the negative of p it is a whole turn about x.
+    """
+    u = p[0] * r[1:] - r[0] * p[1:] - np.cross(p[1:], r[1:])
+    angle, size = 2 * np.arctan2(np.linalg.norm(u), p @ r), np.linalg.norm(u)
+    return angle * (u / size if size > _ROUNDING else np.eye(3)[0])

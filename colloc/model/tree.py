@@ -11,7 +11,15 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from colloc.model.ball import BallScrew, ball_velocities, check_balls, gain_of_screws, quaternion_rate
+from colloc.model.ball import (
+    BallScrew,
+    ball_velocities,
+    check_balls,
+    gain_of_screws,
+    quaternion_rate,
+    turn_between,
+    turned_quaternion,
+)
 from colloc.model.body import Body, Load
 from colloc.model.coupling import CoupledMotion, Coupling
 from colloc.model.joint import Joint, JointMotion, Limits
@@ -354,6 +362,69 @@ class Model(Tabular, Portable):
             scaled = positions[..., places] / np.where(none, 1.0, length)
             positions[..., places] = np.where(none, self.neutral[places], scaled)
         return positions
+
+    def displaced(self, q: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Positions from which the joints are displaced, ndarray, shape (..., n_q).
+
+        Parameters
+        ----------
+        q : shape (..., n_q) [rad, m]
+        x : shape (..., n) [rad, m]
+            Of a ball joint on a quaternion a turn about one axis, its rotation vector in the axes of the link; of all
+            others what is added to their coordinates.
+
+        See Also
+        --------
+        displacement : The way back.
+
+        Examples
+        --------
+        >>> top = co.Model(co.spherical("top", sequence="quaternion", mass=1.0, inertia=(0.3, 0.2, 0.4)))
+        >>> top.displaced(top.neutral, np.array([np.pi, 0.0, 0.0])).round(12)
+        array([0., 1., 0., 0.])
+        """
+        positions, displacements = finite_array("q", q), finite_array("x", x)
+        if positions.shape[-1:] != (self.n_q,) or displacements.shape[-1:] != (self.n,):
+            raise InputError(
+                f"q and x must have shapes (..., {self.n_q}) and (..., {self.n}), got {positions.shape} and "
+                f"{displacements.shape}"
+            )
+        if self.has_plain_velocities:
+            return positions + displacements
+        shape = np.broadcast_shapes(positions.shape[:-1], displacements.shape[:-1])
+        moved = np.array(np.broadcast_to(positions, (*shape, self.n_q)))
+        places, dofs = self._single
+        moved[..., places] += displacements[..., dofs]
+        for places, dofs in self.balls.values():
+            moved[..., places] = turned_quaternion(positions[..., places], displacements[..., dofs])
+        return moved
+
+    def displacement(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """What displaces the joints from one posture to another, ndarray, shape (n,) [rad, m]: see `displaced`.
+
+        Parameters
+        ----------
+        start, end : shape (n_q,) [rad, m]
+            With quaternions of length one. Where those of a joint are more than a right angle apart as vectors, its
+            turn is more than half a turn.
+        """
+        start, end = finite_array("start", start, (self.n_q,)), finite_array("end", end, (self.n_q,))
+        if self.has_plain_velocities:
+            return end - start
+        x = np.empty(self.n)
+        places, dofs = self._single
+        x[dofs] = end[places] - start[places]
+        for places, dofs in self.balls.values():
+            x[dofs] = turn_between(start[places], end[places])
+        return x
+
+    @cached_property
+    def _single(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where the joints of one degree of freedom stand in q, and in qd."""
+        of_q, of_qd = np.ones(self.n_q, dtype=bool), np.ones(self.n, dtype=bool)
+        for places, dofs in self.balls.values():
+            of_q[places], of_qd[dofs] = False, False
+        return np.flatnonzero(of_q), np.flatnonzero(of_qd)
 
     def screw_coordinates(self, q: ca.SX) -> ca.SX:
         """How far the joints' screws have gone, SX, shape (n,) [rad, m], at positions q, SX, shape (n_q,)."""

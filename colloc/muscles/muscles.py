@@ -11,7 +11,6 @@ import numpy as np
 
 from colloc.dynamics.instant import Instant
 from colloc.model import Model
-from colloc.model.tree import plain_only
 from colloc.muscles.activation import SHARPNESS, activation_rate, activation_rows
 from colloc.muscles.fibers import Fibers, Numbers, imbalance, with_compliant_tendon, with_rigid_tendon
 from colloc.muscles.metabolics import MetabolicRate, metabolic_rate, muscle_masses
@@ -105,7 +104,7 @@ class Muscles(Portable):
     sharpness: float = SHARPNESS
 
     def __post_init__(self):
-        plain_only("a mechanism with muscles", instance("model", self.model, Model))
+        instance("model", self.model, Model)
         muscles = as_tuple("muscles", self.muscles)
         for k, muscle in enumerate(muscles):
             instance(f"muscles[{k}]", muscle, Muscle, "co.muscles.from_file makes one of what a file says")
@@ -124,6 +123,8 @@ class Muscles(Portable):
         for joint, size in self.reserves.items():
             finite_number(f"reserve of {joint!r}", size, positive=True)
         for joint, torque in self.passive.items():
+            if joint not in self.model.position_names:
+                raise InputError(f"joint {joint!r} is on a quaternion: a passive torque takes a joint's own coordinate")
             function(f"passive torque of {joint!r}", torque, "a function of coordinate and velocity", "q", "qd")
         not_negative("least activation", self.lower, at_most=0.99)
         finite_number("sharpness", self.sharpness, positive=True)
@@ -145,12 +146,15 @@ class Muscles(Portable):
 
     @cached_property
     def length_graph(self) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Coordinates as symbols, lengths of the paths and their derivatives by the coordinates."""
+        """Positions as symbols, lengths of the paths and their derivatives by displacements of the joints."""
         now = symbolic_instant(self.model)
         lengths = _lengths(self.muscles, now)
         if ca.depends_on(lengths, ca.vertcat(now.t, now.duration, now.qd, now.qdd, now.tau)):
             raise InputError("the lengths of muscles must depend on positions alone")
-        return now.q, lengths, ca.jacobian(lengths, now.q)
+        slopes = ca.jacobian(lengths, now.q)
+        if not self.model.has_plain_velocities:
+            slopes = ca.sparsify(slopes @ self.model.per_displacement(now.q))
+        return now.q, lengths, slopes
 
     @cached_property
     def driven(self) -> tuple[str, ...]:
@@ -208,7 +212,10 @@ class Muscles(Portable):
         return self._at(now)[0]
 
     def moment_arms(self, now: Instant) -> ca.SX:
-        """Of every muscle about every joint, SX, shape (m, n) [m]: by how much one unit shortens it."""
+        """Of every muscle about every joint, SX, shape (m, n) [m]: by how much one unit shortens it.
+
+        Of a ball joint on a quaternion about the axes of its link.
+        """
         return -self._at(now)[1]
 
     def _at(self, now: Instant) -> tuple[ca.SX, ca.SX]:
@@ -248,7 +255,7 @@ class Muscles(Portable):
         indices = {joint: k for k, joint in enumerate(self.model.joint_names)}
         for joint, torque in self.passive.items():
             k = indices[joint]
-            total[k] += torque(now.q[k], now.qd[k])
+            total[k] += torque(now.q[self.model.position_names.index(joint)], now.qd[k])
         for joint, signal in zip(self.reserves, ca.vertsplit(now.reserve) if self.reserves else (), strict=True):
             total[indices[joint]] += self.reserves[joint] * signal
         return total

@@ -13,6 +13,7 @@ import numpy as np
 
 from colloc.dynamics.instant import Instant
 from colloc.model import Model
+from colloc.model.tree import plain_only
 from colloc.muscles.muscle import Muscle
 from colloc.muscles.muscles import Muscles
 from colloc.support.checks import (
@@ -21,6 +22,7 @@ from colloc.support.checks import (
     count,
     finite_array,
     finite_number,
+    instance,
     interval,
     mapping,
     pair,
@@ -75,7 +77,11 @@ class LengthPolynomial(Portable):
 
     def __call__(self, now: Instant) -> ca.SX:
         """Length at an instant, SX, scalar [m]."""
-        indices = [now.model.joint_names.index(joint) for joint in self.joints]
+        names = now.model.position_names
+        for joint in self.joints:
+            if joint not in names:
+                raise unknown_name("joint with a coordinate of its own", joint, names)
+        indices = [names.index(joint) for joint in self.joints]
         variables = ca.vertsplit((now.q[indices] - ca.SX(self.middle)) / ca.SX(self.half))
         length = ca.SX(0)
         for coefficient, exponents in zip(self.coefficients.tolist(), self.powers.tolist(), strict=True):
@@ -123,7 +129,8 @@ def fit_lengths(
     Raises
     ------
     InputError
-        For a muscle that crosses a joint without a range or limits, or whose errors stay above the tolerances.
+        For a muscle that crosses a joint without a range or limits, or whose errors stay above the tolerances, and for
+        ball joints on quaternions, whose attitudes fill no box.
 
     Notes
     -----
@@ -143,6 +150,7 @@ def fit_lengths(
     moment_arm_tolerance = finite_number("moment_arm_tolerance", moment_arm_tolerance, positive=True)
     count("max_degree", max_degree, at_least=1, at_most=12)
     count("postures", postures, at_least=_FEWEST)
+    plain_only("a polynomial of a length", instance("model", model, Model))
     lower, upper = _ranges(model, ranges)
     shares = np.random.default_rng(seed).uniform(-1.0, 1.0, size=(2 * postures, model.n_q))
     fitted = []

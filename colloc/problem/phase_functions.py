@@ -12,7 +12,7 @@ import casadi as ca
 from colloc.dynamics import mass_matrix
 from colloc.dynamics.instant import SHARED, Instant, Slots
 from colloc.model import Model
-from colloc.model.tree import plain_only
+from colloc.model.ball import relative_turn
 from colloc.problem.rows import Rows, bounded, summed
 from colloc.problem.unknowns import Unknown
 from colloc.problem.user_functions import check_numbers
@@ -104,18 +104,15 @@ class Link:
     def rows(self, ends: Mapping[str, PhaseEnds]) -> Rows:
         """Jumps of the quantities that go on, to be zero."""
         before, after = ends[self.first].end, ends[self.second].start
-        expressions, labels, units = [], [], []
         pairs = _pairs(self, before.model, after.model, linked=self.q or self.qd or self.qdd)
-        places = _positions(self, pairs, before.model, after.model)
-        for quantity, continuous, unit in (("q", self.q, "{}"), ("qd", self.qd, "{}/s"), ("qdd", self.qdd, "{}/s2")):
-            of_unit = after.model.position_units if quantity == "q" else after.model.screw_units
-            names, earlier_names = after.model.names(quantity), before.model.names(quantity)
-            for joint, (earlier, factor) in (places if quantity == "q" else pairs).items() if continuous else ():
+        expressions, labels, units = _position_jumps(self, pairs, before, after) if self.q else ([], [], [])
+        names, earlier_names = after.model.joint_names, before.model.joint_names
+        for quantity, continuous, unit in (("qd", self.qd, "{}/s"), ("qdd", self.qdd, "{}/s2")):
+            for joint, (earlier, factor) in pairs.items() if continuous else ():
                 j, i = names.index(joint), earlier_names.index(earlier)
-                if not (quantity == "q" and joint in self.apart):
-                    expressions.append(getattr(after, quantity)[j] - factor * getattr(before, quantity)[i])
-                    labels.append(f"{self.name}, {quantity}[{joint}]")
-                    units.append(unit.format(of_unit[j]))
+                expressions.append(getattr(after, quantity)[j] - factor * getattr(before, quantity)[i])
+                labels.append(f"{self.name}, {quantity}[{joint}]")
+                units.append(unit.format(after.model.screw_units[j]))
         for state in after.states.keys() & before.states.keys() if self.states else ():
             size = after.states[state].shape[0]
             expressions.append(after.states[state] - before.states[state])
@@ -194,25 +191,22 @@ class Impact:
     def rows(self, ends: Mapping[str, PhaseEnds]) -> Rows:
         """Jumps of positions, momenta that no impulse explains, velocities of what has hit, to be zero."""
         before, after = ends[self.first].end, ends[self.second].start
-        plain_only("an impact", after.model)
         names = after.model.joint_names
         pairs = _pairs(self, before.model, after.model)
         if missing := [joint for joint in names if joint not in pairs]:
             raise InputError(f"an impact needs all joints of phase {self.second!r}: {', '.join(missing)} not linked")
         earlier = [before.model.joint_names.index(pairs[joint][0]) for joint in names]
         factors = ca.SX([pairs[joint][1] for joint in names])
-        q, qd = factors * before.q[earlier], factors * before.qd[earlier]
+        qd = factors * before.qd[earlier]
         speeds = self._along(after)
         impulse = after.constants[self.impulse]
         # J' p, velocities being linear in qd.
         jump = mass_matrix(after.model, after.q) @ (after.qd - qd) - ca.gradient(ca.dot(impulse, speeds), after.qd)
-        placed = [j for j, joint in enumerate(names) if joint not in self.apart]
-        expressions = [(after.q - q)[placed], jump]
-        labels = [f"{self.name}, q[{names[j]}]" for j in placed] + [
-            f"{self.name}, momentum[{joint}]" for joint in names
-        ]
-        momenta = ["kg m2/s" if unit == "rad" else "kg m/s" for unit in after.model.position_units]
-        units = [*(after.model.position_units[j] for j in placed), *momenta]
+        in_order = {joint: pairs[joint] for joint in names}
+        expressions, labels, units = _position_jumps(self, in_order, before, after)
+        expressions.append(jump)
+        labels += [f"{self.name}, momentum[{joint}]" for joint in names]
+        units += ["kg m2/s" if unit == "rad" else "kg m/s" for unit in after.model.screw_units]
         if not self.held:
             expressions.append(speeds + self.restitution * ca.substitute(speeds, after.qd, qd))
             labels += [f"{self.name}, {m} {axis}" for m, axes in self.markers.items() for axis in axes]
@@ -316,27 +310,37 @@ def _pairs(link: Link | Impact, first: Model, second: Model, *, linked: bool = T
     return link.joints
 
 
-def _positions(
-    link: Link, pairs: Mapping[str, tuple[str, float]], first: Model, second: Model
-) -> Mapping[str, tuple[str, float]]:
-    """The position of the first phase, and the factor, that each position of the second goes on from.
+def _position_jumps(
+    link: Link | Impact, pairs: Mapping[str, tuple[str, float]], before: Instant, after: Instant
+) -> tuple[list[ca.SX], list[str], list[str]]:
+    """Jumps of the positions of some joints but those apart, with labels and units.
 
-    InputError for a ball joint on a quaternion that goes on from another joint, or is apart.
+    Of a quaternion there are three, the turn from one attitude to the other: a fourth row would follow from the length
+    that both phases keep. InputError for a ball joint on a quaternion that goes on from another joint, or is apart.
     """
+    first, second = before.model, after.model
     turns = {
         joint for model in (first, second) for _, dofs in model.balls.values() for joint in model.joint_names[dofs]
     }
-    if not turns:
-        return pairs
     changed = {joint for joint, pair in pairs.items() if pair != (joint, 1.0) and turns & {joint, pair[0]}}
     changed |= turns & set(link.apart)
     if changed:
         raise InputError(f"a link takes ball joints on quaternions as they are, got another for {', '.join(changed)}")
     if first.balls.keys() != second.balls.keys():
         raise InputError(f"phases {link.first!r} and {link.second!r} must have the same ball joints on quaternions")
-    quaternions = [name for places, _ in second.balls.values() for name in second.position_names[places]]
-    linked = any(joint in pairs for joint in turns)
-    return {k: pair for k, pair in pairs.items() if k not in turns} | {k: (k, 1.0) for k in quaternions if linked}
+    expressions, labels, units = [], [], []
+    for joint, (earlier, factor) in pairs.items():
+        if joint not in turns and joint not in link.apart:
+            k, i = second.position_names.index(joint), first.position_names.index(earlier)
+            expressions.append(after.q[k] - factor * before.q[i])
+            labels.append(f"{link.name}, q[{joint}]")
+            units.append(second.position_units[k])
+    for ball, (places, dofs) in second.balls.items():
+        if any(joint in pairs for joint in second.joint_names[dofs]):
+            expressions.append(2 * relative_turn(before.q[first.balls[ball][0]], after.q[places]))
+            labels += [f"{link.name}, turn[{joint}]" for joint in second.joint_names[dofs]]
+            units += ["rad"] * 3
+    return expressions, labels, units
 
 
 def _zero(name: str, expressions: list[ca.SX], labels: list[str], units: list[str]) -> Rows:

@@ -131,7 +131,7 @@ def ground_reaction_table(
     Raises
     ------
     InputError
-        As of `coordinate_table`, and for bodies without a load.
+        As of `coordinate_table`, for no feet, and for bodies without a load.
 
     See Also
     --------
@@ -148,7 +148,11 @@ def ground_reaction_table(
     array([ 0., 10.,  0.])
     """
     times = _times(solution, t)
-    bodies = {name: _bodies(name, value) for name, value in mapping("feet", feet).items()}
+    if not mapping("feet", feet):
+        raise InputError(
+            f"feet must name at least one foot and its bodies, as in {{'r': 'foot_r'}}, got {quoted(feet)}"
+        )
+    bodies = {name: _bodies(name, value) for name, value in feet.items()}
     for body in {body for group in bodies.values() for body in group}:
         loaded = {load.body for phase in solution.phases.values() for load in phase.problem.loads}
         if body not in loaded:

@@ -30,6 +30,8 @@ def check_path(path: str | os.PathLike[str]) -> Path:
             os.lstat(target)
     except (TypeError, ValueError, OSError) as error:
         raise InputError(f"path must be a file name, got {quoted(path)} ({error})") from None
+    if not os.fspath(path):  # which a Path takes for the working directory
+        raise InputError(f"path must be a file name, got {quoted(path)}")
     return target
 
 

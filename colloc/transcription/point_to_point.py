@@ -9,7 +9,6 @@ import casadi as ca
 import numpy as np
 
 from colloc.model import Model
-from colloc.model.tree import plain_only
 from colloc.problem import Cost, Free, Instant, Problem, final, initial, integral
 from colloc.problem import duration as time
 from colloc.support.checks import InputError, finite_array, instance, spelt
@@ -32,7 +31,8 @@ def point_to_point(
     ----------
     model : Model
         With limits of velocity, acceleration or torque on its joints, see `Limits`.
-    start, end : shape (n,) [rad, m]
+    start, end : shape (n_q,) [rad, m]
+        With quaternions of length one; of two that are each other's negative the end's chooses the way round.
     duration : Free or float, optional [s]
         By default free, up to a little more than the time of the straight line in joint space within the limits, which
         a curve of few intervals may not keep; `TimeOptimalLine.breakpoints` gives a mesh that does.
@@ -64,12 +64,13 @@ def point_to_point(
     >>> round(co.solve(move, co.BSpline(12)).duration, 2)
     0.61
     """
-    plain_only("the fastest way between two postures", instance("model", model, Model))
+    instance("model", model, Model)
     if minimize is not None and duration is None:
         raise InputError("a cost of your own needs a duration: a number of seconds or co.Free(lower, upper)")
     a, b = (finite_array(name, posture, (model.n_q,)) for name, posture in (("start", start), ("end", end)))
     if (a == b).all():
         raise InputError(f"start and end are the same posture: {start!r}")
+    way = model.displacement(a, b)
     rest = [initial(q=a, qd=0.0), final(q=b, qd=0.0)]
     problem = Problem(model, 1.0 if duration is None else duration, time(), rest)
     line = time_optimal_line(problem, a, b)
@@ -77,11 +78,11 @@ def point_to_point(
         if not isinstance(line, TimeOptimalLine):
             raise InputError(f"the straight line gives no duration: {line.reason}; give duration=co.Free(lower, upper)")
         # The lower bound keeps a search away from zero; no answer comes near it.
-        least = max(0.99 * _least_time(problem, b - a), 1e-2 * line.duration)
+        least = max(0.99 * _least_time(problem, way), 1e-2 * line.duration)
         duration = Free(least, _ROOM * line.duration)
     if minimize is None:
         horizon = problem.horizon
-        squares = _squares_of(line) if isinstance(line, TimeOptimalLine) else 16 * (b - a) ** 2 / horizon.middle**4
+        squares = _squares_of(line) if isinstance(line, TimeOptimalLine) else 16 * way**2 / horizon.middle**4
         minimize = _smoothness(model, squares)
         if isinstance(duration, Free) and duration.lower < duration.upper:
             minimize = time() + _TIE_BREAK * minimize
@@ -101,7 +102,7 @@ def _least_time(problem: Problem, way: np.ndarray) -> float:
 def _squares_of(line: TimeOptimalLine) -> np.ndarray:
     """Mean squared accelerations along a timed line, shape (n,)."""
     u, steps = np.diff(line.rate) / np.diff(line.t), np.diff(line.t)
-    return (line.end - line.start) ** 2 * (u**2 @ steps) / line.duration
+    return line.along**2 * (u**2 @ steps) / line.duration
 
 
 def _smoothness(model: Model, squares: np.ndarray) -> Cost:

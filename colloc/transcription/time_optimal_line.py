@@ -1,6 +1,7 @@
 """The fastest way along the straight line in joint space: a guess that obeys the limits, and a time to beat.
 
-Along q(s) = start + s (end - start) a motion is one function s(t). With x = s'^2 and u = s'' the torques are
+Along q(s) = start + s (end - start) a motion is one function s(t); a ball joint on a quaternion turns about one axis
+fixed in its link, so that its angular velocity is as straight. With x = s'^2 and u = s'' the torques are
 
     tau = a(s) u + b(s) x + c(s)
 
@@ -21,6 +22,7 @@ import numpy as np
 
 from colloc.curves.mesh import graded
 from colloc.dynamics import inverse_dynamics, newton_euler
+from colloc.model import Model
 from colloc.numerics.topp import PathLimits, path_speeds
 from colloc.problem import Problem
 from colloc.support.display import short
@@ -40,7 +42,8 @@ _Torques = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 class TimeOptimalLine:
     """The straight line between two postures as a motion from rest to rest; s'' is constant between grid points."""
 
-    start: np.ndarray  # start, end: shape (n,) [rad, m]
+    model: Model
+    start: np.ndarray  # start, end: shape (n_q,) [rad, m]
     end: np.ndarray
     s: np.ndarray  # shape (N + 1,); fractions of the line, rising from 0 to 1
     rate: np.ndarray  # shape (N + 1,) [1/s]; ds/dt there, zero at both ends
@@ -55,16 +58,21 @@ class TimeOptimalLine:
         """Time that the motion takes [s]."""
         return float(self.t[-1])
 
+    @cached_property
+    def along(self) -> np.ndarray:
+        """Displacement of the joints from start to end, ndarray, shape (n,) [rad, m]."""
+        return self.model.displacement(self.start, self.end)
+
     def at(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Positions, velocities and accelerations, each shape (N, n), at times (N,) [s] within the duration.
+        """Positions (N, n_q), velocities and accelerations, (N, n), at times (N,) [s] within the duration.
 
         Where the acceleration jumps the one after the jump counts.
         """
         k = np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, self.s.size - 2)
         since, u = t - self.t[k], (np.diff(self.rate) / np.diff(self.t))[k]
         s, rate = self.s[k] + (self.rate[k] + u * since / 2) * since, self.rate[k] + u * since
-        along = self.end - self.start
-        return self.start + np.outer(s, along), np.outer(rate, along), np.outer(u, along)
+        along = self.along
+        return self.model.displaced(self.start, np.outer(s, along)), np.outer(rate, along), np.outer(u, along)
 
     def breakpoints(self, intervals: int = 20) -> np.ndarray:
         """A mesh for this motion and those near it, rising from 0 to 1: that of `graded`, and the jumps of s''.
@@ -103,7 +111,7 @@ _lines: WeakKeyDictionary[Problem, dict[tuple[bytes, bytes], TimeOptimalLine | U
 
 
 def time_optimal_line(problem: Problem, start: np.ndarray, end: np.ndarray) -> TimeOptimalLine | Untimed:
-    """The fastest motion from rest to rest along the straight line between two postures, shape (n,) [rad, m].
+    """The fastest motion from rest to rest along the straight line between two postures, shape (n_q,) [rad, m].
 
     It obeys the bounds on velocities, accelerations and torques that hold all along, with unknowns as guessed and
     parameters as stated. No other constraint is looked at, nor bounds during a part of the motion. Untimed if actuators
@@ -121,9 +129,7 @@ def share_lines(problem: Problem, timed: Problem) -> None:
 
 
 def _fastest(problem: Problem, start: np.ndarray, end: np.ndarray) -> TimeOptimalLine | Untimed:
-    along = end - start
-    if not problem.model.has_plain_velocities:
-        return Untimed("between attitudes of a ball joint no line is straight")
+    along = problem.model.displacement(start, end)
     if not along.any():
         return Untimed("the postures are equal")
     if _speed_limit(problem, along) == 0:
@@ -142,11 +148,11 @@ def _timed(
     problem: Problem, torques: _Torques, start: np.ndarray, end: np.ndarray, steps: int
 ) -> TimeOptimalLine | Untimed:
     """The timing on one grid."""
-    along = end - start
+    along = problem.model.displacement(start, end)
     # Speeds leave rest with the root of s: these grid points are about equally far apart in time.
     share = np.linspace(0, 1, steps + 1)
     s = share**2 * (3 - 2 * share)
-    q = start + np.outer(s, along)
+    q = problem.model.displaced(start, np.outer(s, along))
 
     def needed(rate: np.ndarray, u: np.ndarray) -> np.ndarray:
         return torques(q, np.outer(rate, along), np.outer(u, along))
@@ -170,7 +176,7 @@ def _timed(
         now = needed(rate, 0 * s)
         off = np.abs(now - rest - b * x[:, None]).max(axis=0)
         if (off <= _SETTLED * np.abs(now).max(axis=0)).all():
-            return TimeOptimalLine(start, end, s, rate)
+            return TimeOptimalLine(problem.model, start, end, s, rate)
         least = 1e-6 * rate.max()
         near, far = np.maximum(rate * (1 - 1e-4), least), np.maximum(rate * (1 + 1e-4), 2 * least)
         b = (needed(far, 0 * s) - needed(near, 0 * s)) / (far**2 - near**2)[:, None]

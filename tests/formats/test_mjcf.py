@@ -337,11 +337,57 @@ def test_what_joints_of_several_freedoms_do_of_themselves_is_left_out_by_name(tm
         '<geom size="0.1"/></body></body></worldbody><option density="1.2"/></mujoco>'
     )
     left_out = co.formats.from_mjcf(written(tmp_path, text)).left_out
-    assert "1 armature of free and ball joints: f" in left_out
-    assert "1 damping of free and ball joints: j" in left_out
+    assert "1 armature (balls='quaternion' keeps it) of turns of free and ball joints: f" in left_out
+    assert "1 damping (balls='quaternion' keeps it) of turns of free and ball joints: j" in left_out
     assert "1 spring of free and ball joints: j" in left_out
     assert "1 range of the angle of ball joints: j" in left_out
     assert "1 density of the medium of the file: 1.2" in left_out
+
+
+RESISTED = (
+    '<mujoco><option gravity="1 2 -9"/><worldbody>'
+    '<body name="a" pos="1 2 3"><joint name="f" type="free" armature="0.3" damping="0.7" frictionloss="0.2"/>'
+    '<geom type="box" size="0.1 0.2 0.3" pos="0.1 0.2 0.1"/>'
+    '<body name="b" pos="1 0 0" euler="20 30 40"><joint name="j" type="ball" pos="0.1 0 0.2" damping="1.1" '
+    'armature="0.4" frictionloss="0.3"/><geom type="box" size="0.3 0.2 0.1" pos="0.3 0.1 0.2"/>'
+    '<body name="c" pos="0 1 0"><joint name="h" axis="1 2 3" damping="0.5" armature="0.1"/>'
+    '<geom size="0.2" pos="1 0 0"/>'
+    "</body></body></body></worldbody></mujoco>"
+)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_free_and_ball_joints_on_quaternions_are_resisted_as_mujocos(tmp_path, seed):
+    """Damping and rotors to rounding in torque, mass matrix and forward dynamics; friction where the joint slides."""
+    reading, theirs = (
+        co.formats.from_mjcf(written(tmp_path, RESISTED), balls="quaternion"), mj.MjModel.from_xml_string(RESISTED)
+    )  # fmt: skip
+    assert reading.left_out == ()
+    model, rng, data = reading.model, np.random.default_rng(seed), mj.MjData(theirs)
+    assert model.position_names[3:7] == ("f_qw", "f_qx", "f_qy", "f_qz")
+    qd, qdd = rng.uniform(0.5, 2, model.n) * rng.choice([-1, 1], model.n), rng.normal(size=model.n)
+    q = model.of_unit_length(rng.normal(size=model.n_q))
+    data.qpos[:], data.qvel[:], data.qacc[:] = q, qd, qdd
+    theirs.opt.disableflags |= int(mj.mjtDisableBit.mjDSBL_CONSTRAINT)  # which friction loss is
+    mj.mj_inverse(theirs, data)
+    loss = np.array([0.2] * 6 + [0.3] * 3 + [0.0]) * np.tanh(qd / 0.1)
+    expected = data.qfrc_inverse + loss
+    evaluator = co.Evaluator(model)
+    np.testing.assert_allclose(evaluator.torque(q, qd, qdd), expected, atol=1e-11 * np.abs(expected).max())
+    mass = np.zeros((theirs.nv, theirs.nv))
+    mj.mj_fullM(theirs, data, mass)
+    np.testing.assert_allclose(evaluator.mass_matrix(q), mass, atol=1e-11 * np.abs(mass).max())
+    np.testing.assert_allclose(evaluator.forward_dynamics(q, qd, expected), qdd, rtol=1e-8, atol=1e-8)
+    slopes = evaluator.sensitivities(q, qd, qdd)
+    np.testing.assert_allclose(slopes.dqdd, mass, atol=1e-11 * np.abs(mass).max())
+
+
+def test_the_slides_of_a_free_joint_are_resisted_by_angles_too(tmp_path):
+    reading = co.formats.from_mjcf(written(tmp_path, RESISTED))
+    damping = {joint.name: float(joint.passive.damping) for joint in reading.model.joints}
+    assert [damping[f"f_t{axis}"] for axis in "xyz"] == [0.7] * 3
+    assert [damping[f"{name}_r{axis}"] for name in "fj" for axis in "zyx"] == [0.0] * 6
+    assert len(reading.left_out) == 3  # damping, rotors and friction of the turns
 
 
 def test_includes_and_defaults_are_mujocos_business(tmp_path):

@@ -554,3 +554,65 @@ def test_what_a_urdf_cannot_say_is_refused_or_listed(tmp_path):
     heavy = co.Model([co.Body("a", co.revolute(), mass=ca.SX.sym("m"))])
     with pytest.raises(co.InputError, match="contains symbols, a URDF needs numbers"):
         co.formats.to_urdf(heavy, tmp_path / "a.urdf")
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("", "path must be a file name, got ''"),
+        (".", "'.' is a directory"),
+        ("none/a.urdf", "'none' of 'a.urdf' does not"),
+    ],
+)
+def test_a_path_at_which_no_urdf_can_be_is_refused_by_name(place, words):
+    with pytest.raises(co.InputError, match=words):
+        co.formats.to_urdf(co.Model([co.Body("a", co.revolute(), mass=1.0)]), place)
+
+
+def flying() -> co.Model:
+    """A trunk that flies from somewhere, with a lever."""
+    trunk = co.floating("trunk", co.placement((0.1, 0.2, 0.3), (0.4, 0.5, 0.6)), sequence="quaternion", mass=2.0,
+                        com=(0.1, 0.0, -0.1), inertia=(0.1, 0.2, 0.15))  # fmt: skip
+    link = {"mass": 1.0, "com": (0.2, 0.0, 0.0), "inertia": (0.01, 0.02, 0.02)}
+    ends = co.Limits(position=(-3.0, 3.0))
+    lever = co.Body("lever", co.revolute((0, 1, 0), co.placement((0.3, 0, 0)), ends), "trunk", **link)
+    return co.Model([*trunk, lever], gravity=(0, 0, -9.81))
+
+
+def test_what_floats_on_a_quaternion_is_a_floating_joint_to_all(tmp_path):
+    """It comes back as it was, and Pinocchio's free-flyer has its torques."""
+    model, path = flying(), tmp_path / "flying.urdf"
+    assert co.formats.to_urdf(model, path) == ()
+    again = co.formats.from_urdf(path, balls="quaternion").model
+    assert (again.position_names, again.joint_names) == (model.position_names, model.joint_names)
+    rng = np.random.default_rng(3)
+    q, qd, qdd = model.of_unit_length(rng.normal(size=model.n_q)), *rng.normal(size=(2, model.n))
+    torque = co.Evaluator(model).torque(q, qd, qdd)
+    np.testing.assert_allclose(co.Evaluator(again).torque(q, qd, qdd), torque, rtol=1e-13, atol=1e-13)
+    theirs = pin.buildModelFromUrdf(str(path))
+    R = pin.Quaternion(*q[3:7]).toRotationMatrix()
+    spin = qd[3:6]
+    v, a = (np.concatenate([R.T @ rate[:3], rate[3:]]) for rate in (qd, qdd))
+    a[:3] -= np.cross(spin, v[:3])
+    tau = pin.rnea(theirs, theirs.createData(), np.concatenate([q[:3], q[4:7], q[3:4], q[7:]]), v, a)
+    np.testing.assert_allclose(np.concatenate([R @ tau[:3], tau[3:]]), torque, rtol=1e-11, atol=1e-11)
+
+
+def test_what_floating_joints_of_a_file_do_not_say_is_listed_and_ball_joints_are_refused(tmp_path):
+    limits = {"trunk_tz": co.Limits(position=(0.0, 2.0)), "trunk_rx": co.Limits(torque=(0.0, 0.0))}
+    trunk = co.floating("trunk", sequence="quaternion", mass=2.0, inertia=(0.1, 0.2, 0.15), limits=limits)
+    unsaid = co.formats.to_urdf(co.Model(trunk, (0, 0, -9.81)), tmp_path / "trunk.urdf")
+    assert unsaid == ("position limits [0, 2] of joint 'trunk_tz'", "torque limits [0, 0] of joint 'trunk_rx'")
+    hip = co.Model(co.spherical("thigh", sequence="quaternion", mass=2.0, inertia=(0.1, 0.2, 0.15)))
+    marked = co.Model(trunk, markers={"there": ("trunk_tx", (0, 0, 0))})
+    for model, name in ((hip, "thigh"), (marked, "trunk")):
+        with pytest.raises(co.InputError, match=f"ball joint '{name}' is on a quaternion, and URDF has no ball joints"):
+            co.formats.to_urdf(model, tmp_path / "ball.urdf")
+
+
+@pytest.mark.parametrize(("balls", "moment"), [("angles", 9.0), ("quaternion", 1.0)])  # of the first turn: rz, rx
+def test_an_inertia_that_no_body_has_is_as_given_on_a_free_base(tmp_path, balls, moment):
+    tensor = '<inertia ixx="1" iyy="1" izz="9" ixy="0" ixz="0" iyz="0"/>'
+    text = f'<robot name="b"><link name="b"><inertial><mass value="0"/>{tensor}</inertial></link></robot>'
+    model = co.formats.from_urdf(written(tmp_path, text), base="free", inertia="given", balls=balls).model
+    assert co.Evaluator(model).mass_matrix(model.neutral)[3, 3] == pytest.approx(moment)

@@ -97,6 +97,8 @@ def test_wrong_calls_are_refused(solution: co.Solution):
         (lambda: co.storage.ground_reaction_table(solution, {"r": "pelvis"}), r"got 'pelvis' \(loaded: thigh\)"),
         (lambda: co.storage.ground_reaction_table(solution, {"r": []}), "bodies of foot 'r' must be at least one"),
         (lambda: co.storage.ground_reaction_table(solution, ["thigh"]), "feet must be a mapping"),
+        (lambda: co.storage.ground_reaction_table(solution, None), "feet must name at least one foot .* got None"),
+        (lambda: co.storage.ground_reaction_table(solution, {}), "feet must name at least one foot"),
     ):
         with pytest.raises(co.InputError, match=message):
             call()

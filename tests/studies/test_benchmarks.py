@@ -65,14 +65,14 @@ def test_evaluate_does_without_pinocchio(monkeypatch):
 
 
 def test_robots_of_files_are_those_of_their_programs(tmp_path, capsys):
-    """A hand that mimics, a block that nothing carries, a file of MuJoCo with a coupling, and what is none."""
+    """A hand that mimics, a block that nothing carries, files of MuJoCo with a coupling and with a ball in a loop."""
     tensor = '<inertia ixx="1" iyy="1" izz="{}" ixy="0" ixz="0" iyz="0"/>'
     inertial = f'<inertial><origin xyz="0.1 0.2 0.3"/><mass value="2"/>{tensor}</inertial>'
     (tmp_path / "block.urdf").write_text(f'<robot name="b"><link name="block">{inertial.format(1)}</link></robot>')
     links = "".join(f'<link name="{name}">{inertial.format(9)}</link>' for name in "abc")
     joints = "".join(
         f'<joint name="{name}" type="continuous"><parent link="a"/><child link="{name}"/><axis xyz="1 2 3"/>'
-        f"{rest}</joint>"
+        f'<dynamics damping="2" friction="3"/>{rest}</joint>'
         for name, rest in (("b", ""), ("c", '<mimic joint="b" multiplier="2"/>'))
     )
     (tmp_path / "hand.urdf").write_text(f'<robot name="h">{links}{joints}</robot>')
@@ -80,18 +80,55 @@ def test_robots_of_files_are_those_of_their_programs(tmp_path, capsys):
     equality = '<equality><joint joint1="x" joint2="y" polycoef="0 2 0 0 0"/></equality>'
     text = f"<mujoco><worldbody>{body.format('x')}{body.format('y')}</worldbody>{equality}</mujoco>"
     (tmp_path / "pair.xml").write_text(text)
+    own = 'damping="0.3" armature="0.2" frictionloss="0.4"'
+    ball = f'<body name="b" pos="1 0 0"><joint type="ball" name="j" {own}/><geom size="0.1" pos="0.3 0.2 0.1"/>'
+    hinge = f'<body name="h"><joint name="h" stiffness="2" {own}/><geom size="0.1" pos="0.1 0.2 0"/></body>'
+    free = f'<body name="a"><joint type="free" name="f" {own}/><geom size="0.1"/>{ball}{hinge}</body></body>'
+    weld = '<equality><weld body1="h"/></equality>'
+    (tmp_path / "flying.xml").write_text(f"<mujoco><worldbody>{free}</worldbody>{weld}</mujoco>")
     (tmp_path / "none.urdf").write_text("<robot>")
     file = tmp_path / "numbers.json"
     numbers = colloc.studies.benchmarks.robots.main(["--folder", str(tmp_path), "--json", str(file)])
     assert json.loads(file.read_text()) == numbers
     counts = [numbers[f"robots.{key}"] for key in ("files", "read", "refused", "compared")]
-    assert counts == [4, 3, 1, 3]
+    assert counts == [5, 4, 1, 4]
     for quantity in colloc.studies.benchmarks.robots.QUANTITIES:
-        assert numbers[f"robots.error.{quantity}"] < 1e-12
+        assert numbers[f"robots.error.{quantity}"] < (1e-10 if quantity == "forward" else 1e-12)
+        assert numbers[f"robots.over_1e-9.{quantity}"] == 0
+    assert numbers[f"robots.{tmp_path.name}.compared"] == 4
     table = capsys.readouterr().out
     assert "nearest, 1 follow" in table
+    assert "1 loop " in table
     assert "refused" in table
     assert "free" in table
+
+
+def test_what_is_otherwise_in_a_robots_own_program_is_seen(tmp_path):
+    """Friction, a loop and derivatives that are not those of the file."""
+    robots, path = colloc.studies.benchmarks.robots, tmp_path / "arm.xml"
+    body = '<body name="a"><joint name="a" frictionloss="{}" stiffness="{}"/><geom size="0.1" pos="1 0 0"/></body>'
+    weld = '<equality><weld name="w" body1="a" relpose="{} 0 0 1 0 0 0"/></equality>'
+    path.write_text(f"<mujoco><worldbody>{body.format(1, 2)}</worldbody>{weld.format(1)}</mujoco>")
+    reading = colloc.formats.from_mjcf(path)
+    path.write_text(f"<mujoco><worldbody>{body.format(3, 4)}</worldbody>{weld.format(2)}</mujoco>")
+    other = robots.MujocoRobot(str(path), reading.model)
+    assert robots.resistance_error(reading.model, other) == pytest.approx(2 / 3)
+    assert robots.equality_error(reading, other) > 0.7  # of one metre, along a turned axis
+    differ = robots.errors(robots.rigid(path, reading.model), other)
+    assert differ["dq"] > 0.1
+    assert differ["mass"] < 1e-12
+
+
+def test_a_folder_of_robots_that_is_none_is_refused_and_a_missing_collection_is_said(tmp_path, monkeypatch, capsys):
+    robots = colloc.studies.benchmarks.robots
+    for option in ("--folder", "--menagerie"):
+        with pytest.raises(colloc.InputError, match="there is no folder 'nowhere'"):
+            robots.main([option, "nowhere"])
+    monkeypatch.setattr(robots, "PACKAGES", {"dm_control": "is_not_installed"})
+    robots.main([])
+    assert capsys.readouterr().out.split("\n")[:2] == [
+        "dm_control: not installed", "mujoco_menagerie: no folder is given"
+    ]  # fmt: skip
 
 
 def test_skeletons_of_files_are_those_of_opensim(tmp_path, capsys):

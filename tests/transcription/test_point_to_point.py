@@ -7,6 +7,7 @@ from importlib import import_module
 import casadi as ca
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation, Slerp
 
 import colloc as co
 from colloc.models.puma560 import puma560
@@ -167,3 +168,51 @@ def test_the_line_of_a_motion_is_timed_once(monkeypatch):
     module = import_module("colloc.transcription.time_optimal_line")
     monkeypatch.setattr(module, "_timed", lambda *_: pytest.fail("timed again"))
     assert default_curves(move)[""].breakpoints is not None  # a mesh that suits the line
+
+
+def ball(limits: co.Limits, *more: co.Body) -> co.Model:
+    by_name = {f"hub_r{axis}": limits for axis in "xyz"}
+    hub = co.spherical("hub", sequence="quaternion", mass=1.0, inertia=(0.3, 0.25, 0.4), limits=by_name)
+    return co.Model([*hub, *more], gravity=(0, 0, 0))
+
+
+def test_a_ball_joint_turns_about_one_axis_as_a_hinge_does():
+    limits = co.Limits(velocity=(-2.0, 2.0), torque=(-3.0, 3.0))
+    angle, model = 1.2, ball(limits)
+    wheel = co.Model([co.Body("hub", co.revolute((0, 0, 1), limits=limits), None, 1.0, inertia=(0.3, 0.25, 0.4))])
+    end = np.array([np.cos(angle / 2), 0, 0, np.sin(angle / 2)])
+    turned = co.solve(co.transcription.point_to_point(model, model.neutral, end), co.BSpline(16))
+    hinged = co.solve(co.transcription.point_to_point(wheel, [0.0], [angle]), co.BSpline(16))
+    exact = angle / 2 + 2 / (3 / 0.4)  # up to the speed limit, along, and down
+    assert line_of(turned.problem, model.neutral, end).duration == pytest.approx(exact, rel=2e-3)
+    assert turned.duration == pytest.approx(hinged.duration, rel=1e-4)
+    np.testing.assert_allclose(turned.qd[:, :2], 0.0, atol=1e-5)
+
+
+def test_the_line_between_attitudes_is_scipys_and_its_velocities_are_its_rates():
+    arm_ = co.Body("rod", co.revolute((0, 1, 0), limits=FAST), "hub", **ROD)
+    model = ball(co.Limits(torque=(-4.0, 4.0)), arm_)
+    rng = np.random.default_rng(2)
+    start, end = (model.of_unit_length(rng.uniform(-1, 1, 5)) for _ in range(2))
+    end[:4] *= np.sign(start[:4] @ end[:4])  # the short way
+    line = line_of(co.transcription.point_to_point(model, start, end), start, end)
+    t = np.linspace(0, line.duration, 50)
+    q, qd, _ = line.at(t)
+    ends = Rotation.from_quat(np.array([start[:4], end[:4]]), scalar_first=True)
+    share = (q[:, 4] - start[4]) / (end[4] - start[4])
+    np.testing.assert_allclose(np.abs((Slerp([0, 1], ends)(share).as_quat(scalar_first=True) * q[:, :4]).sum(1)), 1.0)
+    step = 1e-5
+    rates = (line.at(t[1:-1] + step)[0] - line.at(t[1:-1] - step)[0]) / (2 * step)
+    expected = [np.array(ca.DM(model.position_rates(ca.SX(a), ca.SX(b)))).ravel() for a, b in zip(q, qd, strict=True)]
+    np.testing.assert_allclose(rates, expected[1:-1], atol=1e-3)
+
+
+def test_the_fastest_way_between_attitudes_is_no_slower_than_the_line_and_is_a_motion():
+    arm_ = co.Body("rod", co.revolute((0, 1, 0), limits=FAST), "hub", **ROD)
+    model = ball(co.Limits(torque=(-4.0, 4.0)), arm_)
+    start = model.of_unit_length(np.array([1.0, 0.1, 0.2, 0.3, 0.4]))
+    end = model.of_unit_length(np.array([1.0, -0.4, 0.5, 0.3, -0.5]))
+    problem = co.transcription.point_to_point(model, start, end)
+    solution = co.solve(problem, co.BSpline(16))
+    assert solution.duration <= line_of(problem, start, end).duration * 1.001
+    assert co.verify(solution).local_error < 1e-3

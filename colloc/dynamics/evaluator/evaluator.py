@@ -146,12 +146,12 @@ class Evaluator:
     def reaction_sensitivities(self, q: Any, qd: Any, qdd: Any, t: Any = 0.0) -> ReactionSensitivitySamples:
         """Internal force and moment of every joint, and their derivatives; parameters as in `torque`.
 
-        Loads that depend on the state are differentiated with it. Barman (2020), equations 3.72 to 3.91.
+        Loads that depend on the state are differentiated with it. Barman (2020), equations 3.72 to 3.91. Those by q are
+        by displacements, see `Model.displaced`.
 
             slopes = evaluator.reaction_sensitivities(q, qd, qdd)
             slopes.reactions.force, slopes.force.dq                    # (N, n_bodies, 3), (N, n_bodies, 3, n)
         """
-        plain_only("the derivatives of reactions", self.model)
         bodies, n = len(self.model.bodies), self.model.n
         shapes = [(bodies, 3)] * 2 + [(bodies, 3, n)] * 6
         slopes = self._evaluate(self._reaction_sensitivities, shapes, q=q, qd=qd, qdd=qdd, t=t)

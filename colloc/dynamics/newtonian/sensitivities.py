@@ -37,7 +37,14 @@ from colloc.dynamics.arguments import of_state
 from colloc.dynamics.coupled import by_state, of_tree
 from colloc.dynamics.formulation import Sensitivities, reduced_sensitivities
 from colloc.dynamics.loads import Differentiated, loads_in_links, with_varying_loads
-from colloc.dynamics.newtonian.recursion import LinkMotion, Reactions, link_motions, link_wrenches, reduced_reactions
+from colloc.dynamics.newtonian.recursion import (
+    LinkMotion,
+    Reactions,
+    joint_reactions,
+    link_motions,
+    link_wrenches,
+    reduced_reactions,
+)
 from colloc.dynamics.passive import passive_sensitivities
 from colloc.model import CoupledMotion, Load, Model
 
@@ -147,7 +154,8 @@ def total_reaction_sensitivities(
 ) -> ReactionSensitivities:
     """`reaction_sensitivities`, those of loads that depend on the state (a ground reaction, for one) added.
 
-    Parameters as there. The passive parts of joints count among what the actuators do.
+    Parameters as there. The passive parts of joints count among what the actuators do. Of ball joints on quaternions
+    dq is by displacements, as in `total_sensitivities`, and found by CasADi.
 
     Examples
     --------
@@ -161,7 +169,13 @@ def total_reaction_sensitivities(
         values = ca.vertcat(actuation.tau, ca.vec(reactions.force), ca.vec(reactions.moment))
         return values, [ca.vertcat(*parts) for parts in zip(actuation[1:], *derivatives, strict=True)]
 
-    values, slopes = with_varying_loads(stacked, q, qd, qdd, loads)
+    if model.has_plain_velocities:
+        values, slopes = with_varying_loads(stacked, q, qd, qdd, loads)
+    else:
+        tau, force, moment = joint_reactions(model, q, qd, qdd, loads)
+        values = ca.vertcat(tau, ca.vec(force), ca.vec(moment))
+        by_q, by_qd, by_qdd = (ca.jacobian(values, part) for part in (q, qd, qdd))
+        slopes = [ca.sparsify(by_q @ model.per_displacement(q)), by_qd, by_qdd]
     bodies = len(model.bodies)
     ends = [0, model.n, model.n + 3 * bodies, model.n + 6 * bodies]
     tau, *vectors = ca.vertsplit(values, ends)
