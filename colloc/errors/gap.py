@@ -47,7 +47,7 @@ _UNBOUNDED = 1e15  # of a row: a bound that far away is none
 _LOOSE = 1e3  # times the steepest slope: bounds of a row beyond tell no size
 _DOUBT = 1e-6  # of the scale of the cost: what is less sure is no optimum
 _SAME = 0.2  # of the first gain: curvature that changes it by half of that needs no second program
-_FILL = 300_000  # entries of a factor: an iteration of PIQP takes 20 ms then, and it may take sixty in vain
+_FILL = 500_000  # entries of a factor: an iteration of PIQP takes 20 ms then, and it may take sixty in vain
 _FAR = 10.0  # natural sizes of the variables, to which the expansion is not taken seriously
 
 # The last program, as long as it lives, on curves that can do more: it is solved again with other parameters in sweeps.

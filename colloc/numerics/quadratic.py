@@ -43,13 +43,13 @@ class QuadraticProgram(NamedTuple):
     most: np.ndarray
 
     def optimum(self, *solvers: QuadraticSolver, doubt: float = np.inf) -> QuadraticOptimum:
-        """What the first of some solvers finds that leaves less doubt, or what leaves the least."""
-        optima = []
+        """What the first of some solvers finds that leaves less doubt, or what leaves the least of all."""
+        optima: list[QuadraticOptimum] = []
         for solve in solvers:
             optima.append(optimum := self._near_first(solve))
             if optimum.solved and optimum.doubt < doubt:
-                break
-        return optima[-1] if optima[-1].solved else min(optima, key=lambda optimum: optimum.doubt)
+                return optimum
+        return min(optima, key=lambda optimum: optimum.doubt)
 
     @property
     def fill(self) -> int:
