@@ -47,7 +47,7 @@ _UNBOUNDED = 1e15  # of a row: a bound that far away is none
 _LOOSE = 1e3  # times the steepest slope: bounds of a row beyond tell no size
 _DOUBT = 1e-6  # of the scale of the cost: what is less sure is no optimum
 _SAME = 0.2  # of the first gain: curvature that changes it by half of that needs no second program
-_LARGE = 3000  # variables: PIQP takes a minute then where many limits are near, or bends the wrong way
+_FILL = 500_000  # entries of a factor: an iteration of PIQP takes 20 ms then, and it may take sixty in vain
 _FAR = 10.0  # natural sizes of the variables, to which the expansion is not taken seriously
 
 # The last program, as long as it lives, on curves that can do more: it is solved again with other parameters in sweeps.
@@ -286,9 +286,11 @@ class _QuadraticModel:
         if not self._gradient[self._columns].any():  # any motion that meets the constraints is as good
             still, unmoved = np.zeros(self._x.size), np.zeros(self._nlp.n_g)
             return NewtonStep(still, still, unmoved, unmoved, still, 0.0, far=False)
-        convex, large = self._derivatives.convex.matrix, self._x.size > _LARGE
+        convex = self._derivatives.convex.matrix
+        program = self._program(convex)
+        large = program.fill > _FILL
         solvers = (self._solver,) if large else (by_piqp, self._solver)
-        optimum = self._program(convex).optimum(*solvers, doubt=self._doubt / self._scale)
+        optimum = program.optimum(*solvers, doubt=self._doubt / self._scale)
         first = self._newton_step(optimum, convex)
         hessian = self._derivatives.second_derivatives("hessian", first.lam_g)
         if abs(hessian.along(first.d) - first.d @ first.curvature) < _SAME * abs(self._gradient @ first.d):

@@ -43,12 +43,19 @@ class QuadraticProgram(NamedTuple):
     most: np.ndarray
 
     def optimum(self, *solvers: QuadraticSolver, doubt: float = np.inf) -> QuadraticOptimum:
-        """What the first of some solvers finds that leaves less doubt, or what the last has."""
-        for solve in solvers[:-1]:
-            optimum = self._near_first(solve)
+        """What the first of some solvers finds that leaves less doubt, or what leaves the least of all."""
+        optima: list[QuadraticOptimum] = []
+        for solve in solvers:
+            optima.append(optimum := self._near_first(solve))
             if optimum.solved and optimum.doubt < doubt:
                 return optimum
-        return self._near_first(solvers[-1])
+        return min(optima, key=lambda optimum: optimum.doubt)
+
+    @property
+    def fill(self) -> int:
+        """Entries of the factor of its matrix, which tell what an iteration of an interior-point method takes."""
+        system = ca.Sparsity.kkt(self.H.sparsity(), self.A.sparsity(), True, True)
+        return system.ldl(True)[0].nnz()
 
     def _near_first(self, solve: QuadraticSolver) -> QuadraticOptimum:
         """What a solver finds that sees rows only as they count.
@@ -80,7 +87,9 @@ class QuadraticProgram(NamedTuple):
         """What a solver has left, and how far that is in doubt."""
         slope = self.g + np.array(self.H @ d + self.A.T @ lam_a + lam_x).ravel()
         x, rows, bounds = (np.array(vector).ravel() for vector in (d, lam_a, lam_x))
-        return QuadraticOptimum(x, rows, bounds, float(abs(slope @ x)), solved)
+        beside = _beside(rows, np.array(self.A @ d).ravel(), self.low, self.high)
+        beside += _beside(bounds, x, self.least, self.most)
+        return QuadraticOptimum(x, rows, bounds, float(abs(slope @ x)) + beside, solved)
 
 
 class QuadraticOptimum(NamedTuple):
@@ -92,7 +101,7 @@ class QuadraticOptimum(NamedTuple):
     lam_a, lam_x : ndarray, shapes (m,), (n,)
         Multipliers of rows and variables, of CasADi's signs.
     doubt : float
-        By how much what the step gains differs from what the multipliers say.
+        By how much what the step gains differs from what the multipliers say: the duality gap.
     solved : bool
         Whether the solver says that it is one.
     """
@@ -102,6 +111,12 @@ class QuadraticOptimum(NamedTuple):
     lam_x: np.ndarray
     doubt: float
     solved: bool
+
+
+def _beside(lam: np.ndarray, values: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> float:
+    """Multipliers times the distances from the bounds at which they push, in all."""
+    distance = np.where(lam > 0, upper - values, values - lower)
+    return float(np.abs(lam) @ np.where(np.isfinite(distance), np.abs(distance), 0.0))
 
 
 def by_piqp(program: QuadraticProgram) -> QuadraticOptimum:

@@ -3,6 +3,10 @@
 A bound on the control points of a spline bounds the spline. Multipliers of control points are forces on functions that
 live on several intervals; those of the continuous problem act where the spline is at its bound and nowhere else: as a
 density on arcs there, with jumps where these begin and end (Jacobson, Lele and Speyer 1971).
+
+Not all of them can be had so: next to an arc a control point may be at the bound while the spline is on its way there.
+What is left acts at the control points' own times, with which the sum of the forces and their moment stay what they
+are, and has its price: a multiplier times the distance from its bound is what the dual of the problem loses by it.
 """
 
 from __future__ import annotations
@@ -15,8 +19,9 @@ import numpy as np
 from colloc.numerics.bspline import SplineBasis
 from colloc.numerics.quadrature import gauss
 
-_CONTACT = 1e-6  # of the natural size: a spline so close to its bound is there
-_MET = 1e-3  # of the multipliers, which the measure leaves over
+_CONTACT = 1e-4  # of the natural size: a spline so close to its bound is there, at the price of the distance
+_MET = 1e-3  # of the largest multiplier, which the least squares leave over for nothing
+_EVEN = 1e-2  # weight of jumps of a density from an arc to the next: splines hardly tell it from one that does not jump
 _ACCURACY = 1e-12  # of the least squares, whose numbers are about one
 _LITTLE = 1e-4  # of the largest part of the measure
 _PLACES = np.linspace(0.0, 1.0, 7)  # of an interval, where contact is looked for
@@ -32,18 +37,21 @@ class BoundContact(NamedTuple):
     values : ndarray, shape (K,)
     dense : ndarray of bool, shape (K,)
         Which are part of a density that is linear on the interval.
+    idle : ndarray, shape (K,)
+        The forces times the distance of the spline from its bound.
     """
 
     s: np.ndarray
     interval: np.ndarray
     values: np.ndarray
     dense: np.ndarray
+    idle: np.ndarray
 
 
 def contact(
     basis: SplineBasis, points: np.ndarray, pull: np.ndarray, bounds: tuple[float, float], size: float
 ) -> BoundContact:
-    """Forces where a spline is at its bounds, or at the control points themselves where no such forces do the same.
+    """Forces where a spline is at its bounds; at the control points themselves what no such forces do.
 
     Parameters
     ----------
@@ -59,7 +67,7 @@ def contact(
         for sign, bound in ((1.0, bounds[1]), (-1.0, bounds[0]))
         if (sign * pull > 0).any()
     ]
-    none = BoundContact(np.zeros(0), np.zeros(0, int), np.zeros(0), np.zeros(0, bool))
+    none = BoundContact(np.zeros(0), np.zeros(0, int), np.zeros(0), np.zeros(0, bool), np.zeros(0))
     return BoundContact(*map(np.concatenate, zip(none, *parts, strict=True)))
 
 
@@ -76,19 +84,20 @@ def _on_one_side(
     columns = [_functions(basis, jumps[0], jumps[1])]
     inside = _functions(basis, s.ravel(), at).reshape(arcs.size, nodes.size, basis.size)
     columns += [np.einsum("anb,n->ab", inside, hat) * widths[arcs, None] for hat in hats]
-    measure = _nonnegative(np.vstack(columns).T, pull)
-    if np.abs(np.vstack(columns).T @ measure - pull).max() > _MET * pull.max():
-        greville, interval = basis.sites()
-        acting = pull > 0
-        return BoundContact(greville[acting], interval[acting], sign * pull[acting], np.zeros(acting.sum(), bool))
+    matrix = np.vstack(columns).T
+    measure, rest = _nonnegative(matrix, _jumps_of_density(arcs, jumps[0].size), pull)
     single, (falling, rising) = measure[: jumps[0].size], measure[jumps[0].size :].reshape(2, -1)
     density = (falling[:, None] * hats[0] + rising[:, None] * hats[1]) * widths[arcs, None]
-    return BoundContact(
-        np.append(jumps[0], s.ravel()),
-        np.append(jumps[1], at),
-        sign * np.append(single, density.ravel()),
-        np.append(np.zeros(single.size, bool), np.ones(density.size, bool)),
-    )
+    greville, interval = basis.sites()
+    some = rest != 0
+    places = np.concatenate([jumps[0], s.ravel(), greville[some]])
+    intervals = np.concatenate([jumps[1], at, interval[some]])
+    amounts = np.concatenate([single, density.ravel(), rest[some]])
+    # What is left over may be negative: then it counts as far as the spline may go.
+    room = np.maximum(bound - _functions(basis, places, intervals) @ points, 0.0) + 2 * size * (amounts < 0)
+    dense = np.zeros(places.size, dtype=bool)
+    dense[single.size : single.size + density.size] = True
+    return BoundContact(places, intervals, sign * amounts, dense, np.abs(amounts) * room)
 
 
 def _candidates(
@@ -115,20 +124,38 @@ def _functions(basis: SplineBasis, s: np.ndarray, interval: np.ndarray) -> np.nd
     return dense[:, : basis.size]
 
 
-def _nonnegative(matrix: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Least squares among what is not negative."""
-    if not matrix.shape[1]:
-        return np.zeros(0)
-    size, lengths = values.max(), np.linalg.norm(matrix, axis=0)
-    normal = ca.sparsify(ca.DM(matrix.T @ matrix / np.outer(lengths, lengths)))
+def _jumps_of_density(arcs: np.ndarray, single: int) -> np.ndarray:
+    """Rows that take from the density at the start of an arc that at the end of the one before, if they are neighbours.
+
+    The columns are `single` jumps, then densities that fall and densities that rise over the arcs.
+    """
+    next_to = np.flatnonzero(np.diff(arcs) == 1)
+    rows, each = np.zeros((next_to.size, single + 2 * arcs.size)), np.arange(next_to.size)
+    rows[each, single + next_to + 1], rows[each, single + arcs.size + next_to] = 1.0, -1.0
+    return rows
+
+
+def _nonnegative(matrix: np.ndarray, even: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Least squares among what is not negative: amounts of the columns, and what these leave over of the values.
+
+    Single values may be left over, at the price of `_MET` of the largest; some rows should be even as far as that goes.
+    """
+    count, size, lengths = matrix.shape[1], values.max(), np.linalg.norm(matrix, axis=0)
+    smooth = _EVEN * even / lengths * lengths.mean() if count else even
+    every = np.block([[matrix / lengths, np.eye(values.size)], [smooth, np.zeros((len(even), values.size))]])
+    cost, wanted = np.zeros(count + values.size), np.append(values / size, np.zeros(len(even)))
+    cost[count:] = _MET
+    normal = ca.sparsify(ca.DM(every.T @ every))
     options = {"piqp": {"verbose": False, "eps_abs": _ACCURACY, "eps_rel": _ACCURACY}, "error_on_fail": False}
     solver = ca.conic("measure", "piqp", {"h": normal.sparsity()}, options)
-    amounts = np.maximum(
-        np.array(solver(h=normal, g=-(matrix.T @ values) / (size * lengths), lbx=0.0)["x"]).ravel(), 0.0
-    )
+    amounts = np.maximum(np.array(solver(h=normal, g=cost - every.T @ wanted, lbx=0.0)["x"]).ravel(), 0.0)
     # An interior point method leaves a little of everything: what is more than that, once more and exactly.
     some = amounts > _LITTLE * amounts.max()
-    exact = np.linalg.lstsq(matrix[:, some] / lengths[some], values / size, rcond=None)[0]
-    if (exact >= 0).all():
-        amounts[~some], amounts[some] = 0.0, exact
-    return size * amounts / lengths
+    while True:
+        exact = np.linalg.lstsq(every[:, some], wanted, rcond=None)[0]
+        if (exact >= 0).all():
+            break
+        some[np.flatnonzero(some)[exact < 0]] = False
+    amounts[~some], amounts[some] = 0.0, exact
+    measure = size * amounts[:count] / lengths
+    return measure, values - matrix @ measure

@@ -57,12 +57,16 @@ class Forces(NamedTuple):
         explicitly; last T times that in the duration T, motions being the same functions of time.
     degree : ndarray of int, shape (K,)
         Of the polynomial on the interval that a force is part of; -1 for what acts at one time.
+    idle : ndarray, shape (K,)
+        Multipliers of what bounds no control times the distance from the bound where they act, in units of the cost:
+        zero in contact.
     """
 
     s: np.ndarray
     interval: np.ndarray
     values: np.ndarray
     degree: np.ndarray
+    idle: np.ndarray
 
     def density(self, ends: np.ndarray) -> np.ndarray:
         """Legendre coefficients on every interval of the forces that are no jumps, shape (degree + 1, intervals, w).
@@ -138,8 +142,8 @@ def forces(nlp: BaseNLP, x: np.ndarray, p: np.ndarray, lam_g: np.ndarray, lam_x:
     parts: dict[str, list[Forces]] = {name: [] for name in nlp.phases}
     for block, multipliers in _with_multipliers(nlp, lam_g):
         slopes, explicit = _slopes(block, x, p, multipliers)
-        local = block.sites.slices.local(x)
-        for name, force in _by_phase(nlp, x, block, slopes, explicit, local):
+        local, idle = block.sites.slices.local(x), _idle(block, x, p, multipliers)
+        for name, force in _by_phase(nlp, x, block, slopes, explicit, local, idle):
             parts[name].append(force)
     at = NumericDerivatives(nlp.costs, nlp.constraints, x, p)
     pull = np.where(nlp.free, lam_x, -at.lagrangian_gradient(lam_g))
@@ -183,8 +187,24 @@ def _slopes(block: Block, x: np.ndarray, p: np.ndarray, lam: np.ndarray) -> tupl
     return np.array(values).reshape(len(lam), size, -1) * lam[:, :, None], np.array(explicit) * lam
 
 
+def _idle(block: Block, x: np.ndarray, p: np.ndarray, lam: np.ndarray) -> np.ndarray:
+    """Multipliers of rows times the distances from the bounds at which they push, shape (rows, sites)."""
+    if block.is_cost:
+        return np.zeros(lam.shape)
+    values = block.evaluate(x, p)
+    lower, upper = (np.reshape(side, (-1, 1)) for side in (block.rows.lower, block.rows.upper))
+    distance = np.where(lam > 0, upper - values, values - lower)
+    return np.abs(lam) * np.where(np.isfinite(distance), np.abs(distance), 0.0)
+
+
 def _by_phase(
-    nlp: BaseNLP, x: np.ndarray, block: Block, slopes: np.ndarray, explicit: np.ndarray, local: np.ndarray
+    nlp: BaseNLP,
+    x: np.ndarray,
+    block: Block,
+    slopes: np.ndarray,
+    explicit: np.ndarray,
+    local: np.ndarray,
+    idle: np.ndarray,
 ) -> list[tuple[str, Forces]]:
     """The forces of a block on each phase that it sees."""
     if isinstance(nlp, SequenceNLP) and block not in nlp.owners:
@@ -192,7 +212,7 @@ def _by_phase(
         seen = [(point.phase, point.time) for point in across.points]
     else:
         name = nlp.owners[block]
-        along = _along(nlp.phases[name], x[nlp.parts[name]], block, slopes, explicit, local)
+        along = _along(nlp.phases[name], x[nlp.parts[name]], block, slopes, explicit, local, idle)
         if along is not None:
             return [(name, along)]
         seen = [(name, "start"), (name, "end")]
@@ -223,7 +243,13 @@ def _at_end(grid: Grid, time: str, slopes: np.ndarray, local: np.ndarray) -> For
 
 
 def _along(
-    nlp: NLP, x: np.ndarray, block: Block, slopes: np.ndarray, explicit: np.ndarray, local: np.ndarray
+    nlp: NLP,
+    x: np.ndarray,
+    block: Block,
+    slopes: np.ndarray,
+    explicit: np.ndarray,
+    local: np.ndarray,
+    idle: np.ndarray,
 ) -> Forces | None:
     """Forces of a block of one phase that sees one time at each site; None if it sees both ends."""
     grid, sites, size = nlp.grid, block.sites, _size(nlp.grid, "end")
@@ -246,7 +272,7 @@ def _along(
         if chosen is dense:
             parts.append(_shared_out(grid, sites.s, sites.interval, values, _degree(grid, block)))
         else:
-            parts.append(_jumps(grid, sites.s, values))
+            parts.append(_jumps(grid, sites.s, values)._replace(idle=idle[chosen].sum(axis=0)))
     return _joined(grid, parts)
 
 
@@ -291,7 +317,7 @@ def _of_control_points(
         acting = contact(basis, points[:, j], pull[:, j], (sides[0, j], sides[1, j]), sizes[j])
         values = np.zeros((acting.s.size, _size(grid, "end") + 2))
         values[:, column] = acting.values
-        parts.append(Forces(acting.s, acting.interval, values, np.where(acting.dense, 1, -1)))
+        parts.append(Forces(acting.s, acting.interval, values, np.where(acting.dense, 1, -1), acting.idle))
     return _joined(grid, parts)
 
 
@@ -321,7 +347,7 @@ def _joined(grid: Grid, parts: list[Forces]) -> Forces:
 
 
 def _jumps(grid: Grid, s: np.ndarray, values: np.ndarray) -> Forces:
-    return Forces(s, grid.basis.interval(s), values, np.full(s.size, -1))
+    return Forces(s, grid.basis.interval(s), values, np.full(s.size, -1), np.zeros(s.size))
 
 
 def _degree(grid: Grid, block: Block) -> int:
@@ -344,7 +370,8 @@ def _shared_out(grid: Grid, s: np.ndarray, interval: np.ndarray | None, values: 
     share = (widths[left] / (widths[left] + widths[right]))[:, None]
     s = np.concatenate([s[once], s[split], s[split]])
     values = np.concatenate([values[once], values[split] * share, values[split] * (1 - share)])
-    return Forces(s, np.concatenate([interval[once], left, right]), values, np.full(s.size, degree))
+    interval = np.concatenate([interval[once], left, right])
+    return Forces(s, interval, values, np.full(s.size, degree), np.zeros(s.size))
 
 
 def _of_bounds(nlp: NLP, x: np.ndarray, multipliers: np.ndarray) -> Forces:

@@ -62,6 +62,8 @@ class Instants:
         Values of what has costates, in their order.
     gain_by : dict of str to float
         The part of every torque and signal in the integral of the gain, to first order.
+    idle : float
+        Multipliers of bounds on positions, velocities and states times the distance from the bounds where they act.
     """
 
     t: np.ndarray
@@ -75,6 +77,7 @@ class Instants:
     controls: dict[str, np.ndarray]
     states: np.ndarray
     gain_by: dict[str, float]
+    idle: float
 
 
 class _Controls(NamedTuple):
@@ -150,6 +153,7 @@ def instants(phase: Solution, along: Costates, acting: Forces) -> Instants:
         controls=values,
         states=np.hstack([states[name] for name in along.names]),
         gain_by={name: float(weights @ part) for name, part in share.items()},
+        idle=float(acting.idle.sum()),
     )
 
 

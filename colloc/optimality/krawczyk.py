@@ -150,7 +150,8 @@ def locally_unique(
     x = np.where(active.variables == 0, x, np.where(nlp.free, pushed, nlp.lower))
     system = _KrawczykSystem(nlp, p, x, free, rows, np.where(low == high, low, sides)[rows])
     try:
-        return _test(system, np.append(x[system.free], multipliers["g"][rows]))
+        with np.errstate(all="ignore"):  # what is undefined, as zero times what may be anything, may be anything
+            return _test(system, np.append(x[system.free], multipliers["g"][rows]))
     except NoIntervals as reason:
         return Uniqueness(None, reason=f"no intervals of {reason}")
 

@@ -6,8 +6,9 @@ import casadi as ca
 
 from colloc.numerics.quadratic import QuadraticOptimum, QuadraticProgram
 
-# As a rule 7 to 30 iterations; what has not converged then hardly does, and each may take seconds.
-_IPOPT = {"print_level": 0, "sb": "yes", "max_iter": 60, "tol": 1e-7}
+# As a rule 7 to 30 iterations; what has not converged then hardly does, and each may take seconds. Every bound has a
+# product of its multiplier and its distance of about the tolerance, which thousands of them add up.
+_IPOPT = {"print_level": 0, "sb": "yes", "max_iter": 60, "tol": 1e-10, "acceptable_tol": 1e-7, "acceptable_iter": 5}
 _IPOPT |= dict.fromkeys(("hessian_constant", "jac_c_constant", "jac_d_constant"), "yes")
 
 # What directions that cost nothing are made to cost: left to itself, IPOPT takes hundreds of iterations where many do.
