@@ -6,7 +6,8 @@ A mechanism that its source prints in full is a module here that gives one `coll
     arms       two_link, prismatic_revolute, scara, puma560, stanford, manutec_r3, panda, ur5, iiwa; motors in dc_motor
     pendulums  cart_pole, acrobot, each with a joint that has no actuator; spring_pendulum, driven through a spring
     hopper     hopper, a body on one springy leg
-    people     human43; with muscles muscle_walker, in the plane, on balls for feet, squat_to_stand, and arm26
+    people     human43; with muscles muscle_walker, in the plane, and muscle_human, both on balls for feet,
+               squat_to_stand, and arm26
 
 Mechanisms with sizes to choose, or built from parts of their own, share the room of their family:
 

@@ -1,0 +1,186 @@
+"""A human who walks in space by 80 muscles on 12 balls: the model of OpenSim's example of walking in 3-D.
+
+Bodies, joints, muscles, passive torques and balls are those of "example3DWalking" (opensim-core, Apache-2.0), whose
+model is that of Rajagopal et al. 2016 (IEEE Trans. Biomed. Eng. 63) as changed by Lai et al. 2017 and Uhlrich et al.
+2022, scaled to a subject who walked. Here the left side is the mirror image of the right, so that walks can be, too:
+the source has the centre of mass of the left toes where the right ones have it, and lengths of muscles that differ
+between the sides by a millimetre.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+import colloc as co
+
+DATA = Path(__file__).parent / "data" / "muscle_human.json"
+ERRORS = ("length_error", "moment_arm_error")
+WIDTH = 1.5  # times the range of lengths of active fibers, as the example has it
+MIDDLE = ("pelvis", "torso")  # bodies without a counterpart
+
+
+class MuscleHuman(NamedTuple):
+    """A model with what drives it, what else acts at its joints, and what it stands on.
+
+    Parameters
+    ----------
+    model : Model
+        Forward is x, up is y, to the right is z.
+    muscles : tuple of Muscle
+        Forty a side, "addbrev_r" to "vasmed_l".
+    passive : dict of str to callable
+        By joint of the legs and arms, torque [N m] of tissue as a function of coordinate and velocity.
+    motors : dict of str to float [N m]
+        By joint of trunk and arms, which have no muscles: the size of the motor in their place.
+    spheres : tuple of ContactSphere
+        Six a side, "heel_r" to "medial_toe_l".
+    """
+
+    model: co.Model
+    muscles: tuple[co.muscles.Muscle, ...]
+    passive: dict[str, Callable[[Any, Any], Any]]
+    motors: dict[str, float]
+    spheres: tuple[co.problem.ContactSphere, ...]
+
+
+@cache
+def muscle_human(paths: str = "polynomial") -> MuscleHuman:
+    """Pelvis, trunk, two legs with toes and two arms; 31 degrees of freedom, 80 muscles, 85.3 kg.
+
+    Knees slide and turn as they bend, and patellae follow them, by polynomials of the source or within 0.1 mm and
+    0.01 rad of its splines. Muscles are as the example makes them of the model's file: tendons are long enough to be
+    taken for rigid, active force acts over 1.5 times the range of lengths, and fibers have no passive force, in place
+    of which joints have passive torques.
+
+    Parameters
+    ----------
+    paths : {"polynomial", "points"}
+        Lengths of the muscles as polynomials within the limits of the joints, whose errors they have; or straight from
+        point to point, without the surfaces that they wrap round, for drawing alone.
+
+    Returns
+    -------
+    MuscleHuman
+        Joints "pelvis_tx", "_ty", "_tz", "_tilt", "_list", "_rotation", "lumbar_extension", "_bending", "_rotation",
+        and, with "_r" and "_l", "hip_flexion", "hip_adduction", "hip_rotation", "knee_angle" (flexion is positive),
+        "ankle_angle", "mtp_angle" of the toes, "arm_flex", "arm_add", "arm_rot", "elbow_flex" and "pro_sup".
+    """
+    if paths not in ("polynomial", "points"):
+        raise co.InputError(f'paths must be "polynomial" or "points", got {paths!r}')
+    data = json.loads(DATA.read_text())
+    model, passive = _model(data["bodies"]), {}
+    for joint, numbers in data["passive"].items():
+        torque = co.muscles.PassiveTorque(**numbers)
+        passive |= {f"{joint}_r": torque, f"{joint}_l": torque}
+    passive |= {"mtp_angle_r": toes, "mtp_angle_l": toes}
+    curves = co.muscles.OPENSIM.with_active(width=WIDTH).with_passive(strain=None)
+    muscles = [_muscle(name, row, side, paths, curves) for side in "rl" for name, row in data["muscles"].items()]
+    spheres = [_sphere(name, row, side) for side in "rl" for name, row in data["spheres"].items()]
+    return MuscleHuman(model, tuple(muscles), passive, dict(data["motors"]), tuple(spheres))
+
+
+def toes(q: Any, qd: Any) -> Any:
+    """Torque of spring and damper between foot and toes [N m] (Falisse et al. 2022, PLOS ONE 17)."""
+    return -25.0 * q - 2.0 * qd
+
+
+def mirror_image(model: co.Model) -> tuple[list[int], np.ndarray]:
+    """How the mirror image of a posture comes of it: numbers of the coordinates in its place, and their signs.
+
+    Parameters
+    ----------
+    model : Model
+        That of `muscle_human`.
+
+    Returns
+    -------
+    other : list of int
+    sign : ndarray, shape (31,)
+        So that the image of q is ``sign * q[other]``.
+    """
+    swapped = {"_r": "_l", "_l": "_r"}
+    names = list(model.joint_names)
+    other = [names.index(name[:-2] + swapped.get(name[-2:], name[-2:])) for name in names]
+    turned = ("pelvis_tz", "pelvis_list", "pelvis_rotation", "lumbar_bending", "lumbar_rotation")
+    return other, np.array([-1.0 if name in turned else 1.0 for name in names])
+
+
+def _model(rows: dict[str, Any]) -> co.Model:
+    bodies: list[co.Body] = []
+    couplings: dict[str, co.model.Coupling] = {}
+    for side in "rl":
+        for name, row in rows.items():
+            if name not in MIDDLE or side == "r":
+                bodies += _chain(name, row, side, couplings)
+    return co.Model(bodies, gravity=(0.0, -9.80665, 0.0), name="human with muscles", couplings=couplings)
+
+
+def _chain(name: str, row: dict[str, Any], side: str, couplings: dict[str, co.model.Coupling]) -> list[co.Body]:
+    """A body on the slides and hinges of its joint, on massless links but for the last."""
+    suffix = "" if name in MIDDLE else f"_{side}"
+    place, end = (co.placement(_slides(row.get(key, (0.0, 0.0, 0.0)), side)) for key in ("place", "end"))
+    parent = None if row["parent"] is None else _on(row["parent"], side)
+    mass = {"mass": row["mass"], "com": _slides(row["com"], side), "inertia": row["inertia"]}
+    if "axes" not in row:
+        return [co.Body(_on(name, side), co.fixed(place), parent, **mass)]
+    links = []
+    for axis in row["axes"]:
+        joint = axis["name"] + suffix
+        limits = co.Limits(position=axis["range"]) if "range" in axis else None
+        if "slides" in axis:
+            moves = co.prismatic(_slides(axis["slides"], side), place, limits, name=joint)
+        else:
+            moves = co.revolute(_turns(axis["turns"], side), place, limits, name=joint)
+        if "follows" in axis:
+            couplings[joint] = co.model.Coupling(f"knee_angle{suffix}", curve=co.model.Polynomial(axis["follows"]))
+        links.append(co.Body(joint, moves, parent))
+        place, parent = None, joint
+    last = links.pop()
+    joint = co.model.Joint(last.joint.before, last.joint.screw, end, last.joint.limits, last.joint.name)
+    return [*links, co.Body(_on(name, side), joint, last.parent, **mass)]
+
+
+def _on(body: str, side: str) -> str:
+    return body if body in MIDDLE else f"{body}_{side}"
+
+
+def _slides(vector: Any, side: str) -> tuple[float, float, float]:
+    """A place or the direction of a slide, in the mirror on the left."""
+    x, y, z = vector
+    return x, y, z if side == "r" else -z
+
+
+def _turns(axis: Any, side: str) -> tuple[float, float, float]:
+    """The axis of a hinge, which turns the other way in the mirror."""
+    x, y, z = axis
+    return (x, y, z) if side == "r" else (-x, -y, z)
+
+
+def _muscle(
+    name: str, row: dict[str, Any], side: str, paths: str, curves: co.muscles.MuscleCurves
+) -> co.muscles.Muscle:
+    if paths == "points":
+        points = [co.muscles.ViaPoint(_on(body, side), _slides(place, side)) for body, place in row["points"]]
+        path: Any = co.muscles.MusclePath(points)
+    else:
+        length = row["length"]
+        vectors = {key: np.array(length[key]) for key in ("powers", "coefficients", "middle", "half")}
+        joints = tuple(f"{joint}_{side}" for joint in length["joints"])
+        path = co.muscles.LengthPolynomial(joints, **vectors, **{key: length[key] for key in ERRORS})
+    force, fiber, tendon, pennation = row["numbers"]
+    return co.muscles.Muscle(
+        f"{name}_{side}", path, force, fiber, tendon, pennation,
+        activation_time=0.010, deactivation_time=0.040, curves=curves,
+    )  # fmt: skip
+
+
+def _sphere(name: str, row: dict[str, Any], side: str) -> co.problem.ContactSphere:
+    center = ca.SX(ca.DM(_slides(row["center"], side)))
+    return co.problem.ContactSphere(f"{row['body']}_{side}", center, row["radius"], name=f"{name}_{side}")
