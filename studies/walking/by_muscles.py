@@ -55,38 +55,48 @@ def walk(speed: float = SPEED) -> Walk:
     """Half a stride at a mean speed [m/s], with as little excitation for its distance as can be."""
     walker = muscle_walker()
     muscles = co.muscles.Muscles(walker.model, walker.muscles, activation="explicit", reserves={"lumbar": LUMBAR})
-    joints, names = walker.model.joint_names, muscles.names
-    mirror, other = mirrored(joints), mirrored(names)
-    forward = joints.index("pelvis_tx")
 
     def effort(now: co.problem.Instant) -> ca.SX:
         return 10.0 * (ca.sum1(now.excitation**3) + ca.sumsqr(now.reserve)) / (speed * now.duration)
 
-    def posture(start: co.problem.Instant, end: co.problem.Instant) -> ca.SX:
-        rest = [k for k in range(len(joints)) if k != forward]
-        return ca.vertcat((end.q - start.q[mirror])[rest], end.qd - start.qd[mirror])
-
+    rows = [co.initial(q={"pelvis_tx": 0.0}), at_speed(speed), *half_stride(muscles), co.bounds(q=LIMITS)]
+    rows += muscles.constraints
     problem = co.Problem(
         walker.model,
         co.Free(0.4, 0.6, guess=0.47),
         co.integral(effort),
-        [
-            co.initial(q={"pelvis_tx": 0.0}),
-            co.boundary(
-                lambda start, end: end.q[forward] - speed * end.duration, equals=0.0, unit="m", name="distance"
-            ),
-            co.boundary(posture, equals=0.0, name="symmetry of the motion"),
-            co.boundary(
-                lambda start, end: end.activation - start.activation[other], equals=0.0, name="symmetry of activations"
-            ),
-            co.path(lambda now: now.tau[:3], equals=0.0, scale=(300.0, 300.0, 100.0), name="nothing holds the pelvis"),
-            co.bounds(q=LIMITS),
-            *muscles.constraints,
-        ],
+        rows,
         unknowns=muscles.unknowns,
         loads=[sphere.load for sphere in walker.spheres],
     )
     return Walk(walker, muscles, problem)
+
+
+def half_stride(muscles: co.muscles.Muscles) -> list[co.problem.Condition]:
+    """What makes a motion half a stride by muscles: its end mirrors its start, and nothing holds the pelvis."""
+    joints = muscles.model.joint_names
+    mirror, other = mirrored(joints), mirrored(muscles.names)
+    rest = [k for k, joint in enumerate(joints) if joint != "pelvis_tx"]
+
+    def posture(start: co.problem.Instant, end: co.problem.Instant) -> ca.SX:
+        return ca.vertcat((end.q - start.q[mirror])[rest], end.qd - start.qd[mirror])
+
+    return [
+        co.boundary(posture, equals=0.0, name="symmetry of the motion"),
+        co.boundary(
+            lambda start, end: end.activation - start.activation[other], equals=0.0, name="symmetry of activations"
+        ),
+        co.path(lambda now: now.tau[:3], equals=0.0, scale=(300.0, 300.0, 100.0), name="nothing holds the pelvis"),
+    ]
+
+
+def at_speed(speed: float) -> co.problem.Condition:
+    """A mean speed [m/s]."""
+
+    def excess(start: co.problem.Instant, end: co.problem.Instant) -> ca.SX:
+        return (end.q - start.q)[end.model.joint_names.index("pelvis_tx")] - speed * end.duration
+
+    return co.boundary(excess, equals=0.0, unit="m", name="distance")
 
 
 def mirrored(names: Sequence[str]) -> list[int]:
@@ -95,8 +105,28 @@ def mirrored(names: Sequence[str]) -> list[int]:
     return [names.index(name[:-2] + swapped.get(name[-2:], name[-2:])) for name in names]
 
 
-def swinging(walker: MuscleWalker, speed: float, duration: float) -> co.transcription.Keyframes:
-    """The first guess: the right leg swings forward with its knee bent, the left one back, on feet that touch."""
+def swinging(
+    walker: MuscleWalker,
+    speed: float,
+    duration: float,
+    *,
+    swing: float = 0.35,
+    bend: float = 0.9,
+    tilt: float = -0.1,
+    lumbar: float = 0.1,
+    noise: np.ndarray | float = 0.0,
+) -> co.transcription.Keyframes:
+    """The first guess: the right leg swings forward with its knee bent, the left one back, on feet that touch.
+
+    Parameters
+    ----------
+    walker : MuscleWalker
+    speed, duration : float [m/s], [s]
+    swing, bend, tilt, lumbar : float [rad]
+        Amplitude of the hips, largest bend of the knee beside 0.1, tilt of the pelvis, extension of the trunk.
+    noise : ndarray, shape (9, 10) [rad]
+        Beside all angles at the nine times of the guess.
+    """
     joints, q = walker.model.joint_names, ca.SX.sym("q", walker.model.n)
     places = [
         co.model.point_motion(walker.model, sphere.body, sphere.center, q=q).position for sphere in walker.spheres
@@ -104,20 +134,22 @@ def swinging(walker: MuscleWalker, speed: float, duration: float) -> co.transcri
     depths = [sphere.radius - place[1] for sphere, place in zip(walker.spheres, places, strict=True)]
     depth = ca.Function("depth", [q], [ca.mmax(ca.vertcat(*depths))])
     postures = {}
-    for s in np.linspace(0.0, 1.0, 9):
-        swing = 0.35 * np.cos(np.pi * s)
+    beside = np.broadcast_to(noise, (9, walker.model.n))
+    for s, row in zip(np.linspace(0.0, 1.0, 9), beside, strict=True):
+        hip = swing * np.cos(np.pi * s)
         posture = dict.fromkeys(joints, 0.0) | {
             "pelvis_tx": speed * duration * s,
             "pelvis_ty": 0.93,
-            "pelvis_tilt": -0.1,
-            "lumbar": 0.1,
-            "hip_flexion_r": 0.1 - swing,
-            "hip_flexion_l": 0.1 + swing,
-            "knee_angle_r": -0.1 - 0.9 * np.sin(np.pi * s) ** 2,
+            "pelvis_tilt": tilt,
+            "lumbar": lumbar,
+            "hip_flexion_r": 0.1 - hip,
+            "hip_flexion_l": 0.1 + hip,
+            "knee_angle_r": -0.1 - bend * np.sin(np.pi * s) ** 2,
             "knee_angle_l": -0.2,
         }
-        posture["pelvis_ty"] += float(depth(list(posture.values()))) - 0.012  # m, as deep as a foot that stands
-        postures[float(s)] = list(posture.values())
+        values = np.array(list(posture.values())) + row
+        values[joints.index("pelvis_ty")] += float(depth(values)) - 0.012  # m, as deep as a foot that stands
+        postures[float(s)] = values
     return co.keyframes(postures)
 
 
