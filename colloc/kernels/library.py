@@ -35,7 +35,6 @@ from colloc.kernels.source import sources
 from colloc.support.checks import InputError, count, unknown_name, warn
 from colloc.support.progress import announce
 
-
 _scratch = threading.local()  # work memory of each thread, whichever library it calls
 
 
