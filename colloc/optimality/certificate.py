@@ -119,7 +119,8 @@ def certify(solution: Solution | SequenceSolution, *, tol: float = 1e-3) -> Cert
     and a simulation forward under the torques.
 
     A line that fails says that the condition is not met within the tolerance, on coarse grids for want of a finer one.
-    One that is open was not tried, or is not decided, and says why.
+    One that is open was not tried, or is not decided, and says why. The minimum principle is judged by its integral
+    over time, which is about what the cost could be less by, the Hamiltonian by its mean deviation.
 
     Parameters
     ----------

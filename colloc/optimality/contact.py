@@ -23,7 +23,7 @@ _CONTACT = 1e-4  # of the natural size: a spline so close to its bound is there,
 _MET = 1e-3  # of the largest multiplier, which the least squares leave over for nothing
 _EVEN = 1e-2  # weight of jumps of a density from an arc to the next: splines hardly tell it from one that does not jump
 _ACCURACY = 1e-12  # of the least squares, whose numbers are about one
-_LITTLE = 1e-4  # of the largest part of the measure
+_LITTLE = 1e-4  # of the largest multiplier, and of the largest part of the measure
 _PLACES = np.linspace(0.0, 1.0, 7)  # of an interval, where contact is looked for
 
 
@@ -141,10 +141,12 @@ def _nonnegative(matrix: np.ndarray, even: np.ndarray, values: np.ndarray) -> tu
     Single values may be left over, at the price of `_MET` of the largest; some rows should be even as far as that goes.
     """
     count, size, lengths = matrix.shape[1], values.max(), np.linalg.norm(matrix, axis=0)
+    seen, large = matrix.any(axis=1), values > _LITTLE * size
+    rows, alone = seen | large, np.eye(values.size)[:, large]
     smooth = _EVEN * even / lengths * lengths.mean() if count else even
-    every = np.block([[matrix / lengths, np.eye(values.size)], [smooth, np.zeros((len(even), values.size))]])
-    cost, wanted = np.zeros(count + values.size), np.append(values / size, np.zeros(len(even)))
-    cost[count:] = _MET
+    every = np.block([[(matrix / lengths)[rows], alone[rows]], [smooth, np.zeros((len(even), alone.shape[1]))]])
+    wanted = np.append(values[rows] / size, np.zeros(len(even)))
+    cost = np.append(np.zeros(count), np.full(alone.shape[1], _MET))
     normal = ca.sparsify(ca.DM(every.T @ every))
     options = {"piqp": {"verbose": False, "eps_abs": _ACCURACY, "eps_rel": _ACCURACY}, "error_on_fail": False}
     solver = ca.conic("measure", "piqp", {"h": normal.sparsity()}, options)

@@ -249,6 +249,29 @@ def test_quadratic_programs_are_solved(solve):
     np.testing.assert_allclose([*optimum.lam_a, *optimum.lam_x], [-1.5, 5.0, 0.0], atol=1e-5)
 
 
+def test_the_doubt_of_a_quadratic_program_is_its_duality_gap():
+    """Halfway to the bound of a line that falls by three, with the multipliers of its end: half of three is missing."""
+    one = np.ones(1)
+    program = QuadraticProgram(ca.DM(1, 1), -3 * one, ca.DM.eye(1), -one, one, -9 * one, 9 * one)
+    at = [program.optimum_at(ca.DM(d), ca.DM(3), ca.DM(0), solved=True) for d in (0.5, 1.0)]
+    assert [optimum.doubt for optimum in at] == pytest.approx([1.5, 0.0])
+    assert program.optimum(lambda _: at[0], lambda _: at[1], doubt=1e-6) is not at[0]
+    worse = at[0]._replace(solved=False)
+    assert program.optimum(lambda _: at[1]._replace(solved=False), lambda _: worse).doubt == pytest.approx(0.0)
+
+
+def test_the_gap_of_a_fine_grid_is_no_sum_of_what_a_solver_leaves_at_every_bound():
+    """2000 limits, of which an interior point each leaves a little: at a tolerance of 1e-7 that is 6e-5 of the cost."""
+    solution = co.solve(time_optimal(), co.Radau(200), compile=False, raise_on_failure=False)
+    gap = gap_of(solution)
+    model = _QuadraticModel(gap.richer, gap.point, gap.p, gap.scale, gap.solver)
+    program = model._program(model._derivatives.convex.matrix)
+    for solve in (by_piqp, quadratic_optimum):
+        optimum = program.optimum(solve)
+        assert optimum.doubt < 1e-6
+        assert -program.g @ optimum.d * model._scale / gap.scale == pytest.approx(excess(solution, SHARP), abs=1e-6)
+
+
 @pytest.mark.parametrize("near", [0.0, 0.1, 1.0], ids="{} of the rows".format)
 def test_rows_that_are_left_out_come_back_where_they_count(near):
     """Rows far from their bounds, of which a long step breaks some, against a solver that has all of them."""

@@ -86,37 +86,50 @@ def reach() -> co.Problem:
 
 
 @pytest.fixture(scope="module")
-def fastest_reach(reach: co.Problem) -> co.Solution:
-    return co.solve(reach)
+def best_reach(reach: co.Problem) -> co.Solution:
+    return co.solve(reach, tol=1e-4)
 
 
-def test_the_answer_of_a_plain_call_for_an_arm_passes(fastest_reach):
-    """Where a velocity is at its bound all along but for the ends, whose control points are at theirs before it is."""
-    certificate = certify(fastest_reach)
+def test_an_arm_at_bounds_of_its_velocities_passes(best_reach):
+    """Next to where a velocity is at its bound control points are, too, while the velocity is still on its way."""
+    certificate = certify(best_reach)
     assert certificate.passed
-    assert certificate["minimum principle"].value < 1e-3
-    assert np.abs(certificate.costates[""].lam_qd[certificate.costates[""].t.size // 2]).max() < 1e-5
+    assert certificate["minimum principle"].value < 2e-4
+    middle = certificate.costates[""].lam_qd[certificate.costates[""].t.size // 2]
+    assert np.abs(middle).max() < 1e-5  # as long as the bound of the pan holds, neither torques nor their bounds count
 
 
-def test_an_arm_that_is_slower_than_it_could_be_fails(fastest_reach):
-    """Two per cent slower at the same costates: bounds on velocities push though they are met nowhere."""
-    x, layout = fastest_reach.x.copy(), fastest_reach.nlp.grid.layout
-    x[layout.duration] *= 1.02
-    certificate = certify(moved(fastest_reach, x=x))
+def test_an_arm_that_is_slower_than_it_could_be_fails(best_reach):
+    """Two per cent slower at the same multipliers: bounds on velocities push though they are met nowhere."""
+    x = best_reach.x.copy()
+    x[best_reach.nlp.grid.layout.duration] *= 1.02
+    certificate = certify(moved(best_reach, x=x))
     assert certificate["complementarity"].passed is False
     assert certificate["minimum principle"].passed is False
-    assert certificate["minimum principle"].value > 0.018
-    assert "push before they are met" in certificate["minimum principle"].detail
+    assert certificate.instants[""].idle > 0.015 * certificate.solution.cost
 
 
-def test_an_arm_on_a_curve_that_is_too_coarse_fails(reach, fastest_reach):
+def test_an_arm_on_a_curve_that_is_too_coarse_fails(reach, best_reach):
     with pytest.warns(co.refinement.SolutionWarning):
-        coarse = co.solve(reach, co.BSpline(8), guess=fastest_reach)
+        coarse = co.solve(reach, co.BSpline(8), guess=best_reach)
     certificate = certify(coarse)
-    true = 1 - fastest_reach.cost / coarse.cost
+    true = 1 - best_reach.cost / coarse.cost
     assert true > 0.01
     assert certificate["minimum principle"].passed is False
     assert certificate["minimum principle"].value > true
+
+
+def test_the_hamiltonian_may_be_off_by_the_root_of_what_other_controls_gain(best_reach):
+    """A torque on its way between its bounds is seen in it to first order, in the cost to second."""
+    steady = certify(best_reach)["Hamiltonian, constant"]
+    assert steady.passed
+    open_ = certify(best_reach, tol=steady.value / 2)
+    assert open_["minimum principle"].passed
+    assert open_["Hamiltonian, constant"].passed is None
+    assert "not decided" in open_["Hamiltonian, constant"].detail
+    strict = certify(best_reach, tol=1e-6)
+    assert strict["minimum principle"].passed is False
+    assert strict["Hamiltonian, constant"].passed is False
 
 
 def test_a_saddle_fails_by_its_name():
