@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import colloc as co
-from colloc.models.muscle_human import MuscleHuman, mirror_image, muscle_human
+from colloc.models.muscle_human import MuscleHuman, mirror_image, muscle_human, recorded_posture
 from colloc.muscles.path import symbolic_instant
 
 # OpenSim 4.6 at random states: generalised forces, trace of the mass matrix; of the right leg lengths, moment arms [m].
@@ -103,3 +103,14 @@ def geometry(human: MuscleHuman) -> ca.Function:
     """Lengths and moment arms at a posture."""
     now, muscles = symbolic_instant(human.model), co.muscles.Muscles(human.model, human.muscles)
     return ca.Function("geometry", [now.q], [muscles.lengths(now), muscles.moment_arms(now)])
+
+
+def test_half_a_stride_later_the_recorded_posture_is_its_mirror_image(human: MuscleHuman):
+    other, sign = mirror_image(human.model)
+    now, later = (ca.evalf(recorded_posture(s)).full().ravel() for s in (0.2, 0.7))
+    np.testing.assert_allclose(later, sign * now[other], atol=1e-12)
+    lower, upper = human.model.limits("position")
+    stride = np.hstack([ca.evalf(recorded_posture(s)).full() for s in np.linspace(0, 1, 41)]).T
+    assert ((stride > lower - 0.05) & (stride < upper + 0.05)).all()
+    knee = np.degrees(stride[:, human.model.joint_names.index("knee_angle_r")])
+    assert 60 < knee.max() < 75
