@@ -91,6 +91,31 @@ def toes(q: Any, qd: Any) -> Any:
     return -25.0 * q - 2.0 * qd
 
 
+def recorded_posture(stride: Any) -> ca.SX:
+    """How the subject walked at 1.26 m/s, as if on a treadmill and with stiff toes: five harmonics of every coordinate.
+
+    Parameters
+    ----------
+    stride : float or SX
+        Fraction of the stride. Half a stride later the posture is its mirror image.
+
+    Returns
+    -------
+    SX, shape (31,) [rad, m]
+    """
+    human = muscle_human()
+    rows = json.loads(DATA.read_text())["walk"]
+    posture = []
+    for joint in human.model.joint_names:
+        side = joint[-2:] if joint[-2:] in ("_r", "_l") else ""
+        mean, *pairs = rows.get(joint.removesuffix(side), [0.0])
+        angle, value = 2 * np.pi * (stride + (0.5 if side == "_l" else 0.0)), ca.SX(mean)
+        for k, (cosine, sine) in enumerate(zip(pairs[::2], pairs[1::2], strict=True), start=1):
+            value += cosine * ca.cos(k * angle) + sine * ca.sin(k * angle)
+        posture.append(value)
+    return ca.vertcat(*posture)
+
+
 def mirror_image(model: co.Model) -> tuple[list[int], np.ndarray]:
     """How the mirror image of a posture comes of it: numbers of the coordinates in its place, and their signs.
 

@@ -48,12 +48,15 @@ def singular_postures(model: Model, t: np.ndarray, q: np.ndarray, within: float)
 
 
 def _sequences(model: Model) -> list[tuple[int, int, int]]:
-    """Bodies whose joints are three hinges in one point, with the first two links massless and nothing else on them."""
+    """Bodies whose joints are three hinges in one point, with the first two links massless and nothing else on them.
+
+    Not of joints that follow others, which are no coordinates.
+    """
     children = np.bincount([parent for parent in model.parents if parent >= 0], minlength=len(model.bodies))
     triples = []
     for third, second in enumerate(model.parents):
         first = model.parents[second] if second >= 0 else -1
-        if first < 0 or not all(model.bodies[k].joint.hinge for k in (first, second, third)):
+        if first < 0 or not all(k in model.moving and model.bodies[k].joint.hinge for k in (first, second, third)):
             continue
         bare = all(model.bodies[k].mass.is_zero() and children[k] == 1 for k in (first, second))
         if bare and _meet(model, first, second) and _meet(model, second, third):

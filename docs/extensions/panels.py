@@ -41,6 +41,7 @@ PANELS = {
     "walking.durations": (0.68, 0.665, 1.00, 0.955),
     "walking.gait": (0.00, 0.02, 0.48, 0.20),
     "walking.gait2d": (0.33, 0.25, 0.66, 0.40),
+    "walking.human_by_muscles": (0.15, 0.00, 0.82, 0.205),
     "walking.population": (0.33, 0.00, 0.64, 0.46),
     "walking.speeds": (0.33, 0.04, 0.66, 0.27),
     "walking.starts": (0.00, 0.00, 0.335, 0.48),

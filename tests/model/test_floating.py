@@ -227,3 +227,15 @@ def test_a_thrown_body_flies_as_galileo_says():
     expected = [0.8, 5 * 0.8 - 9.81 / 2 * 0.8**2, 0.0, 3 * 0.8, 0.0, 0.0]
     assert solution.q[-1] == pytest.approx(expected, abs=1e-7)
     assert co.verify(solution).forward_error < 1e-6
+
+
+def test_hinges_that_follow_others_lock_nothing():
+    """A knee whose axis turns as it bends has one freedom, and none to lose."""
+    hinges = {"bend": (1, 0, 0), "tip": (0, 0, 1), "turn": (0, 1, 0)}
+    masses = {"turn": {"mass": 1.0, "inertia": (0.1, 0.1, 0.1)}}
+    parents = dict(zip(hinges, (None, "bend", "tip"), strict=True))
+    bodies = [co.Body(name, co.revolute(axis), parents[name], **masses.get(name, {})) for name, axis in hinges.items()]
+    follows = {name: co.model.Coupling("bend", ratio=0.3) for name in ("tip", "turn")}
+    knee = co.Model(bodies, couplings=follows)
+    assert singular_postures(knee, np.zeros(1), np.zeros((1, 1)), within=2.0) == []
+    assert len(singular_postures(co.Model(bodies), np.zeros(1), np.zeros((1, 3)), within=2.0)) == 1
