@@ -40,7 +40,7 @@ PACKAGES = {
 }
 TIMED = (
     "ur5_robot", "panda", "solo12", "g1_29dof_rev_1_0", "icub", "cheetah", "humanoid", "quadruped", "humanoid_CMU",
-    "go2", "cassie", "g1", "apptronik_apollo", "left_hand", "dog", "fruitfly",
+    "go2", "cassie", "g1", "apptronik_apollo", "left_hand",
 )  # fmt: skip
 RANDOM = "random_urdfs"  # a thousand files of single blocks
 WAYS = {
