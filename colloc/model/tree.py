@@ -117,7 +117,8 @@ class Model(Tabular, Portable):
         markers = {name: self._marker(name, place) for name, place in self.markers.items()}
         object.__setattr__(self, "markers", MappingProxyType(markers))
         for quantity in ("position", "velocity", "acceleration") if self.couplings else ():
-            for name, lower, upper in zip(self.names("q"), *self.limits(quantity), strict=True):
+            names = self.names("q" if quantity == "position" else "qd")
+            for name, lower, upper in zip(names, *self.limits(quantity), strict=True):
                 if lower > upper:
                     raise InputError(f"limits of {quantity} of joint {name!r} exclude those of joints that follow it")
         _warn_unlikely(self)

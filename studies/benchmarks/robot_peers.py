@@ -162,7 +162,7 @@ class MujocoRobot:
         self._flags = int(m.opt.disableflags)
         m.opt.disableflags |= int(mj.mjtDisableBit.mjDSBL_CONSTRAINT) | int(mj.mjtDisableBit.mjDSBL_ACTUATION)
         m.opt.density = m.opt.viscosity = 0.0
-        m.opt.noslip_iterations = 0  # of contacts; its differences refuse it
+        m.opt.noslip_iterations, m.opt.integrator = 0, int(mj.mjtIntegrator.mjINT_EULER)  # others have no differences
         for field in ("body_gravcomp", "tendon_stiffness", "tendon_damping", "tendon_armature", "actuator_armature"):
             getattr(m, field)[:] = 0.0
         for j in np.flatnonzero(m.jnt_type < 2):

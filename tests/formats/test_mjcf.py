@@ -382,6 +382,38 @@ def test_free_and_ball_joints_on_quaternions_are_resisted_as_mujocos(tmp_path, s
     np.testing.assert_allclose(slopes.dqdd, mass, atol=1e-11 * np.abs(mass).max())
 
 
+@pytest.mark.parametrize("curved", [False, True])
+def test_joints_that_follow_go_with_quaternions(tmp_path, curved):
+    """A free body with a gripper: the torques of MuJoCo's tree, of which the second finger's is the first's."""
+    joint = '<joint name="{0}" axis="0 1 0" damping="0.2"/>'
+    finger = f'<body name="{{0}}" pos="{{1}} 0 0.2">{joint}<geom size="0.1" pos="0 0 0.3"/></body>'
+    polycoef = "0.1 -1.5 0.3 0 0" if curved else "0.1 -1.5 0 0 0"
+    text = (
+        '<mujoco><worldbody><body name="palm"><freejoint name="f"/><geom type="box" size="0.1 0.2 0.3"/>'
+        f"{finger.format('one', 0.1)}{finger.format('two', -0.1)}</body></worldbody>"
+        f'<equality><joint joint1="two" joint2="one" polycoef="{polycoef}"/></equality></mujoco>'
+    )
+    model = co.formats.from_mjcf(written(tmp_path, text), balls="quaternion").model
+    theirs = mj.MjModel.from_xml_string(text)
+    data, rng = mj.MjData(theirs), np.random.default_rng(2)
+    q, (qd, qdd) = model.of_unit_length(rng.normal(size=8)), rng.normal(size=(2, 7))
+    bend = 0.3 if curved else 0.0
+    slope = -1.5 + 2 * bend * q[7]
+    C = np.vstack([np.eye(7), slope * np.eye(7)[6]])
+    data.qpos[:] = [*q, 0.1 - 1.5 * q[7] + bend * q[7] ** 2]
+    data.qvel[:], data.qacc[:] = C @ qd, C @ qdd
+    data.qacc[7] += 2 * bend * qd[6] ** 2
+    theirs.opt.disableflags |= int(mj.mjtDisableBit.mjDSBL_CONSTRAINT)
+    mj.mj_inverse(theirs, data)
+    expected, evaluator = C.T @ data.qfrc_inverse, co.Evaluator(model)
+    np.testing.assert_allclose(evaluator.torque(q, qd, qdd), expected, atol=1e-11 * np.abs(expected).max())
+    np.testing.assert_allclose(evaluator.forward_dynamics(q, qd, expected), qdd, rtol=1e-8, atol=1e-8)
+    slopes, step = evaluator.sensitivities(q, qd, qdd), 1e-6
+    for k, direction in enumerate(step * np.eye(7)):
+        moved = [evaluator.torque(model.displaced(q, sign * direction), qd, qdd) for sign in (1, -1)]
+        np.testing.assert_allclose(slopes.dq[:, k], (moved[0] - moved[1]) / (2 * step), rtol=1e-6, atol=1e-5)
+
+
 def test_the_slides_of_a_free_joint_are_resisted_by_angles_too(tmp_path):
     reading = co.formats.from_mjcf(written(tmp_path, RESISTED))
     damping = {joint.name: float(joint.passive.damping) for joint in reading.model.joints}
