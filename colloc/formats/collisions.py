@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 
 from colloc.formats.mesh_files import mesh_vertices
 from colloc.formats.reading import LinkShape, Reading
 from colloc.model.shapes import Box, Capsule, ConvexHull, Shape, hull_around
-from colloc.support.checks import InputError, count, instance, quoted, spelt, warn
+from colloc.support.checks import count, instance, spelt, warn
 
 _SIDES = 12  # of the prism around a cylinder
 
@@ -86,42 +85,28 @@ def _shape(shape: LinkShape, name: str, most: int) -> Shape:
     return _MAKERS[shape.kind](shape, name, most)
 
 
-def _numbers(shape: LinkShape, key: str, size: int) -> np.ndarray:
-    """The numbers of an attribute of the file."""
-    text = shape.numbers.get(key, "")
-    try:
-        values = np.array([float(word) for word in text.split()])
-    except ValueError:
-        values = np.zeros(0)
-    if values.shape != (size,) or not np.isfinite(values).all():
-        raise InputError(
-            f"{key} of the {shape.kind} of {shape.body!r} must be {size} number{'s' * (size > 1)}, got {quoted(text)}"
-        )
-    return values
-
-
 def _placed(shape: LinkShape, points: np.ndarray) -> np.ndarray:
     """Points of the shape's own frame, shape (N, 3), in that of the link."""
     return points @ shape.placement[:3, :3].T + shape.placement[:3, 3]
 
 
 def _box(shape: LinkShape, name: str, most: int) -> Box:
-    return Box(shape.body, _numbers(shape, "size", 3), shape.placement, name=name)
+    return Box(shape.body, shape.entries("size", 3), shape.placement, name=name)
 
 
 def _ball(shape: LinkShape, name: str, most: int) -> Capsule:
     (centre,) = _placed(shape, np.zeros((1, 3)))
-    return Capsule(shape.body, centre, centre, _numbers(shape, "radius", 1), name=name)
+    return Capsule(shape.body, centre, centre, shape.entries("radius", 1), name=name)
 
 
 def _capsule(shape: LinkShape, name: str, most: int) -> Capsule:
-    half = _numbers(shape, "length", 1)[0] / 2
+    half = shape.entries("length", 1)[0] / 2
     start, end = _placed(shape, np.array([[0, 0, -half], [0, 0, half]]))
-    return Capsule(shape.body, start, end, _numbers(shape, "radius", 1), name=name)
+    return Capsule(shape.body, start, end, shape.entries("radius", 1), name=name)
 
 
 def _prism(shape: LinkShape, name: str, most: int) -> ConvexHull:
-    radius, length = (_numbers(shape, key, 1)[0] for key in ("radius", "length"))
+    radius, length = (shape.entries(key, 1)[0] for key in ("radius", "length"))
     turn = 2 * np.pi * np.arange(_SIDES) / _SIDES
     outside = radius / np.cos(np.pi / _SIDES)
     rim = outside * np.column_stack([np.cos(turn), np.sin(turn)])
@@ -132,27 +117,14 @@ def _prism(shape: LinkShape, name: str, most: int) -> ConvexHull:
 def _mesh(shape: LinkShape, name: str, most: int) -> ConvexHull:
     vertices = shape.vertices
     if vertices is None:
-        file = next((path for path in _places(shape) if path.is_file()), None)
+        file = shape.file
         if file is None:
             raise _LeftOutError(f"no file {shape.numbers.get('filename', '')!r}")
         if file.suffix.lower() not in (".obj", ".stl"):
             raise _LeftOutError(f"a mesh in {file.suffix or 'an unknown format'}")
-        scale = _numbers(shape, "scale", 3) if "scale" in shape.numbers else np.ones(3)
+        scale = shape.entries("scale", 3) if "scale" in shape.numbers else np.ones(3)
         vertices = mesh_vertices(file) * scale
     return hull_around(shape.body, _placed(shape, np.asarray(vertices)), most=most, name=name)
-
-
-def _places(shape: LinkShape) -> Iterator[Path]:
-    """Where a mesh may be: a package is looked for in the folder of the file and those that it is in."""
-    name, folder = shape.numbers.get("filename", ""), Path(shape.folder)
-    for prefix in ("package://", "model://"):
-        if name.startswith(prefix):
-            path = Path(name.removeprefix(prefix))
-            for above in (folder, *folder.parents):
-                yield above / path
-                yield above.joinpath(*path.parts[1:])
-            return
-    yield folder / name.removeprefix("file://")
 
 
 _MAKERS: dict[str, Callable[[LinkShape, str, int], Shape]] = {

@@ -36,6 +36,7 @@ _DISABLED = {
 # Kinds of MuJoCo's joints, of what actuators drive, and of equality constraints, by their numbers.
 _FREE, _BALL, _SLIDE, _HINGE = range(4)
 _CONNECT, _WELD, _JOINT = range(3)
+_GRAY = (0.5, 0.5, 0.5, 1.0)  # of what the file gives no colour
 _GEOMS = {2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box", 7: "mesh"}  # others have no end
 _ON_JOINT = (0, 1)  # a joint, in its own frame or in its parent's
 
@@ -443,15 +444,25 @@ class _MjcfReader:
                 continue
             role = "collision" if m.geom_contype[g] or m.geom_conaffinity[g] else "visual"
             body, (a, b, c) = int(m.geom_bodyid[g]), map(float, m.geom_size[g])
-            numbers, vertices = {"size": f"{2 * a!r} {2 * b!r} {2 * c!r}"}, None
+            numbers, vertices, faces = {"size": f"{2 * a!r} {2 * b!r} {2 * c!r}"}, None, None
             if kind in ("sphere", "capsule", "cylinder"):
                 numbers = {"radius": repr(a)} | ({} if kind == "sphere" else {"length": repr(2 * b)})
             elif kind == "mesh":
                 mesh = int(m.geom_dataid[g])
                 first, numbers = int(m.mesh_vertadr[mesh]), {"mesh": self._named(m.mesh, mesh, "mesh")}
                 vertices = np.array(m.mesh_vert[first : first + m.mesh_vertnum[mesh]], dtype=float)
-            place = np.array(ca.DM(_placed(m.geom_pos[g], m.geom_quat[g])))
-            yield LinkShape(self.body_names[body] if body else None, role, kind, place, numbers, "", vertices)
+                first = int(m.mesh_faceadr[mesh])
+                faces = np.array(m.mesh_face[first : first + m.mesh_facenum[mesh]], dtype=int)
+            place, color = np.array(ca.DM(_placed(m.geom_pos[g], m.geom_quat[g]))), self._color(g)
+            name = self.body_names[body] if body else None
+            yield LinkShape(name, role, kind, place, numbers, "", vertices, faces, color)
+
+    def _color(self, g: int) -> tuple[float, float, float, float]:
+        """Its own, or that of its material if it says nothing."""
+        m, material = self.m, int(self.m.geom_matid[g])
+        of_material = material >= 0 and tuple(m.geom_rgba[g]) == _GRAY
+        red, green, blue, opacity = map(float, m.mat_rgba[material] if of_material else m.geom_rgba[g])
+        return red, green, blue, opacity
 
     def _posture(self, qpos: np.ndarray) -> dict[str, float]:
         """Coordinates by name: angles in a row for quaternions."""

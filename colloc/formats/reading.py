@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+
+import numpy as np
 
 from colloc.formats.contact_data import ContactLaw, ContactShape
 from colloc.formats.muscle_data import MuscleData
 from colloc.loops import Loop
 from colloc.model import Model
+from colloc.support.checks import InputError, quoted
 from colloc.support.display import Table, Tabular, shown
 from colloc.support.pickling import Portable
 
@@ -36,12 +40,18 @@ class LinkShape(Portable):
         Of the file, where meshes are looked for.
     vertices : ndarray, shape (N, 3), optional [m]
         Of a mesh, in the frame of the shape, where the reader knows them.
+    faces : ndarray, shape (M, 3), optional
+        Numbers of the vertices of its triangles.
+    color : (float, float, float, float), optional
+        Red, green, blue and opacity from 0 to 1, where the file says them.
 
     Examples
     --------
     >>> shape = co.formats.LinkShape("hand", "visual", "mesh", np.eye(4), {"filename": "package://arm/hand.dae"})
     >>> shape.numbers["filename"]
     'package://arm/hand.dae'
+    >>> shape.file is None  # there is no such file here
+    True
     """
 
     body: str | None
@@ -51,6 +61,40 @@ class LinkShape(Portable):
     numbers: Mapping[str, str]
     folder: str = ""
     vertices: Any = None
+    faces: Any = None
+    color: tuple[float, float, float, float] | None = None
+
+    @property
+    def file(self) -> Path | None:
+        """The file of a mesh; None where there is none.
+
+        A package is looked for in the folder of the file that names it and in those that this folder is in.
+        """
+        return next((path for path in self._places() if path.is_file()), None)
+
+    def _places(self) -> Iterator[Path]:
+        name, folder = self.numbers.get("filename", ""), Path(self.folder)
+        for prefix in ("package://", "model://"):
+            if name.startswith(prefix):
+                path = Path(name.removeprefix(prefix))
+                for above in (folder, *folder.parents):
+                    yield above / path
+                    yield above.joinpath(*path.parts[1:])
+                return
+        yield folder / name.removeprefix("file://")
+
+    def entries(self, key: str, size: int) -> np.ndarray:
+        """What the file says under a name as so many numbers; InputError if it does not."""
+        text = self.numbers.get(key, "")
+        try:
+            values = np.array([float(word) for word in text.split()])
+        except ValueError:
+            values = np.zeros(0)
+        if values.shape != (size,) or not np.isfinite(values).all():
+            raise InputError(
+                f"{key} of the {self.kind} of {self.body!r} must be {size} number{'s' * (size > 1)}, got {quoted(text)}"
+            )
+        return values
 
 
 @dataclass(frozen=True, eq=False, repr=False)

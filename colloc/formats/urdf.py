@@ -41,6 +41,7 @@ from colloc.support.files import check_path
 
 UNLIMITED = 1e9  # what limits as large as this say is that there are none
 _KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+Color = tuple[float, float, float, float]
 _UNDRIVEN = Limits(torque=(0.0, 0.0))
 
 
@@ -122,7 +123,8 @@ def from_urdf(
     choice("balls", balls, BALLS)
     choice("inertia", inertia, ("strict", "nearest", "given"))
     robot = _root(path)
-    reader = _UrdfReader(velocity, inertia, os.path.dirname(os.path.abspath(path)), balls)
+    colors = {material.get("name", ""): rgba for material in robot.iter("material") if (rgba := _rgba(material))}
+    reader = _UrdfReader(velocity, inertia, os.path.dirname(os.path.abspath(path)), balls, colors)
     links, joints = by_name(robot, "link"), by_name(robot, "joint")
     for tag in others(robot, ("link", "joint", "transmission", "material")):
         reader.notes.leave_out(f"<{tag}>", "the robot")
@@ -224,9 +226,9 @@ def _coupling(name: str, joints: Mapping[str, Element]) -> Coupling:
 class _UrdfReader:
     """Reads links and joints, and keeps what there is to say of them."""
 
-    def __init__(self, friction_velocity: float, inertia: str, folder: str, balls: str):
+    def __init__(self, friction_velocity: float, inertia: str, folder: str, balls: str, colors: Mapping[str, Color]):
         self.notes = Notes()
-        self._folder = folder
+        self._folder, self._colors = folder, colors
         self.shapes: list[LinkShape] = []
         self._friction_velocity, self._inertia = friction_velocity, inertia
         self._sequence = QUATERNION if balls == QUATERNION else "zyx"
@@ -246,7 +248,7 @@ class _UrdfReader:
         what = f"link {name!r}"
         for tag in others(link, ("inertial", "visual", "collision")):
             self.notes.leave_out(f"<{tag}>", "links", name)
-        self.shapes += _shapes(link, name, self._folder)
+        self.shapes += _shapes(link, name, self._folder, self._colors)
         if joint is None:
             body = self._body(link, fixed(), None)
             undriven = {f"{name}_{letters}": _UNDRIVEN for letters in FREE}
@@ -377,14 +379,26 @@ def _ratio(element: Element) -> float | None:
     return ratio if math.isfinite(ratio) else None
 
 
-def _shapes(link: Element, name: str, folder: str) -> Iterator[LinkShape]:
+def _rgba(material: Element | None) -> Color | None:
+    """Red, green, blue and opacity of a material; none where it has no color, or one that is none."""
+    color = None if material is None else material.find("color")
+    try:
+        red, green, blue, opacity = map(float, (color.get("rgba", "") if color is not None else "").split())
+    except ValueError:
+        return None
+    return (red, green, blue, opacity) if all(0 <= part <= 1 for part in (red, green, blue, opacity)) else None
+
+
+def _shapes(link: Element, name: str, folder: str, colors: Mapping[str, Color]) -> Iterator[LinkShape]:
     """What a link looks like, and what it collides as."""
     for role in ("visual", "collision"):
         for element in link.findall(role):
             geometry = child_of(element, "geometry", f"{role} of link {name!r}", optional=True)
+            material = element.find("material")
+            color = _rgba(material) or (None if material is None else colors.get(material.get("name", "")))
             for shape in [] if geometry is None else geometry:
                 place = _placement(element, f"{role} of link {name!r}")
-                yield LinkShape(name, role, shape.tag, place, dict(shape.attrib), folder)
+                yield LinkShape(name, role, shape.tag, place, dict(shape.attrib), folder, color=color)
 
 
 def _limits(joint: Element, kind: str, what: str) -> Limits:

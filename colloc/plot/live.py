@@ -7,7 +7,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+from uuid import uuid4
 
 import numpy as np
 
@@ -55,9 +56,12 @@ class LiveViewer(Viewer):
     True
     """
 
+    _allowed: ClassVar[str] = "allow-scripts allow-same-origin"  # which has the memory of the tab
+
     def __init__(self, guess: Recording, title: str, slow: float | None = None, muscles: Muscles | None = None):
         super().__init__(viewer([guess], title, slow).page, title)
         self._slow, self._muscles = slow, muscles
+        self._key = f"colloc {uuid4()}"
         self._file: Path | None = None
         self._display: Any = None
         self._begin()
@@ -143,7 +147,7 @@ class LiveViewer(Viewer):
 
     def _show(self, recordings: list[Recording], *, live: bool) -> None:
         """The page of some iterates, where it is looked at."""
-        self.page = viewer(recordings, self.title, self._slow, series=True, live=live).page
+        self.page = viewer(recordings, self.title, self._slow, series=True, live=live, key=self._key).page
         if self._file is not None:
             super().save(self._file)
         elif not in_notebook():

@@ -17,7 +17,7 @@ from colloc.plot.skeleton import Pose, Skeleton, Snapshot, StickFigure, Ties, pl
 from colloc.plot.solids import Solid
 from colloc.problem import Problem
 from colloc.solution import SequenceSolution, Solution
-from colloc.support.checks import InputError
+from colloc.support.checks import InputError, finite_array, quoted
 from colloc.support.lazy import cached_property
 
 
@@ -117,6 +117,26 @@ class Successive(StickFigure):
     def vertical(self) -> int:
         """The world axis closest to gravity, in the first phase."""
         return self.parts[0].vertical
+
+
+def postures(x: Model | ClosedChain, q: Any, t: Any) -> tuple[Model, Ties, np.ndarray, np.ndarray]:
+    """What is drawn of a model or a chain: the tree, what is tied together, times (N,) [s], and q at them (N, n_q).
+
+    Without t at time zero alone, and there by default as a model is placed and a chain assembled. InputError for q and
+    t that do not fit, models with symbols, and those without bodies.
+    """
+    model, ties = (x, ()) if isinstance(x, Model) else with_cuts(x)
+    if model.symbols:
+        raise InputError(f"a model with symbols has no shape: {model.name!r} has {quoted(model.symbols)}")
+    if not model.bodies:
+        raise InputError("a model without bodies has no shape")
+    if t is None:
+        default = model.neutral if isinstance(x, Model) else x.posture
+        return model, ties, np.zeros(1), (default if q is None else finite_array("q", q, (model.n_q,)))[None]
+    times = finite_array("t", t, (None,))
+    if times.size < 2 or (np.diff(times) <= 0).any():
+        raise InputError(f"t must be two or more rising times, got {quoted(t)}")
+    return model, ties, times, finite_array("q", q, (times.size, model.n_q))
 
 
 Postures = Callable[[np.ndarray], np.ndarray]

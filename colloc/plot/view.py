@@ -16,14 +16,14 @@ from colloc.muscles import Muscles
 from colloc.plot.bars import bars_of
 from colloc.plot.live import LiveViewer
 from colloc.plot.motion import guess_pose
-from colloc.plot.posture import with_cuts
+from colloc.plot.posture import postures
 from colloc.plot.recording import curves_by_unit, from_figure, guess_recording, solution_recording
 from colloc.plot.sampling import title_of
 from colloc.plot.skeleton import Skeleton, places, skeleton_from
 from colloc.plot.viewer import Viewer, viewer
 from colloc.problem import Problem, Sequence
 from colloc.solution import SequenceSolution, Solution
-from colloc.support.checks import InputError, as_tuple, finite_array, finite_number, instance, quoted, spelt, text
+from colloc.support.checks import InputError, as_tuple, finite_number, instance, quoted, spelt, text
 from colloc.sweeps import Optima, Sweep
 
 Viewed = Model | ClosedChain | Problem | Sequence | Solution | SequenceSolution | Sweep | Optima
@@ -155,20 +155,7 @@ def _solutions(x: Any) -> tuple[list[Solution | SequenceSolution], list[str]]:
 
 def _mechanism(x: Model | ClosedChain, q: Any, t: Any, slow: float | None) -> Viewer:
     """A model or a chain: with sliders, in a posture, or through postures."""
-    model, ties = (x, ()) if isinstance(x, Model) else with_cuts(x)
-    if model.symbols:
-        raise InputError(f"a model with symbols has no shape: {model.name!r} has {quoted(model.symbols)}")
-    if not model.bodies:
-        raise InputError("a model without bodies has no shape")
-    default = model.neutral if isinstance(x, Model) else x.posture
-    if t is None:
-        rows = (default if q is None else finite_array("q", q, (model.n_q,)))[None]
-        times = np.zeros(1)
-    else:
-        times = finite_array("t", t, (None,))
-        if times.size < 2 or (np.diff(times) <= 0).any():
-            raise InputError(f"t must be two or more rising times, got {quoted(t)}")
-        rows = finite_array("q", q, (times.size, model.n_q))
+    model, ties, times, rows = postures(x, q, t)
     symbol = ca.SX.sym("q", model.n_q)
     function = ca.Function("places", [symbol], [places(model, symbol)])
     figure = skeleton_from(model, times - times[0], np.array(function.map(times.size)(rows.T)), ties)

@@ -888,9 +888,11 @@ function tick(now) {
   }
   requestAnimationFrame(tick);
 }
+// Pages of a solve in a notebook follow each other in frames that come and go: what is seen is kept in the tab's memory.
+const memory = (() => { try { return scene.key && window.top !== window ? window.sessionStorage : null; } catch (error) { return null; } })();
 // What stands after # of the address: #t=0.35&play=0&turn=0.5&tilt=0.2&zoom=1&theme=dark&show=joints,beside&curves=1&step=3
 // With frame=1 there is the picture alone, on white.
-const asked = new URLSearchParams(location.hash.slice(1));
+const asked = new URLSearchParams(location.hash.slice(1) || (memory && memory.getItem(scene.key)) || "");
 root.classList.toggle("frame", asked.get("frame") === "1");
 theme(asked.has("theme") ? asked.get("theme") === "dark" : prefers.matches);
 for (const key of (asked.get("show") || "").split(",")) if (key in layers) layers[key] = true;
@@ -906,9 +908,7 @@ if (series.length && asked.has("step")) step(+asked.get("step"));
 play(playing && asked.get("play") !== "0" && (asked.get("play") === "1" || !asked.has("t")));
 if (asked.has("t")) go(+asked.get("t"));
 
-// While a solve runs the page is written anew, and loads itself with what is seen as it is. No page in a frame does.
-function again() {
-  if (fingers.size || document.hidden) { setTimeout(again, 300); return; }
+function seen() {
   const keys = Object.keys(layers), state = {
     t: time, play: playing ? 1 : 0, turn: eye.turn, tilt: eye.tilt, zoom: eye.zoom, x: eye.x, y: eye.y,
     theme: root.classList.contains("dark") ? "dark" : "light", curves: kinds.indexOf(kind),
@@ -916,9 +916,15 @@ function again() {
   };
   if (get("camera").value in VIEWS) { delete state.turn; delete state.tilt; state.view = get("camera").value; }
   if (lead !== newest) state.step = lead.number;
-  location.replace("#" + new URLSearchParams(state));
+  return String(new URLSearchParams(state));
+}
+// While a solve runs the page is written anew, and loads itself with what is seen as it is. No page in a frame does.
+function again() {
+  if (fingers.size || document.hidden) { setTimeout(again, 300); return; }
+  location.replace("#" + seen());
   location.reload();
 }
+if (memory) setInterval(() => memory.setItem(scene.key, seen()), 200);
 if (scene.live && window.top === window) setTimeout(again, 2000);
 new ResizeObserver(refit).observe(canvas);
 if (plays) new ResizeObserver(() => { dirty = true; }).observe(get("chart"));

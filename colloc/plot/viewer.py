@@ -12,7 +12,7 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -48,6 +48,7 @@ class Viewer:
 
     page: str
     title: str
+    _allowed: ClassVar[str] = "allow-scripts"  # to the frame in a notebook
 
     def __repr__(self) -> str:
         return f"Viewer of {self.title}, {len(self.page) / 1e3:.0f} kB: .save('view.html'), or the last line of a cell"
@@ -55,7 +56,7 @@ class Viewer:
     def _repr_html_(self) -> str:
         # In a frame, so that page and notebook know nothing of each other's styles and keys.
         look = f"border: 0; border-radius: 8px; width: 100%; height: {_HEIGHT}px"
-        about = f'title="{escape(self.title)}" sandbox="allow-scripts" allow="fullscreen" style="{look}"'
+        about = f'title="{escape(self.title)}" sandbox="{self._allowed}" allow="fullscreen" style="{look}"'
         return f'<iframe srcdoc="{escape(self.page)}" {about}></iframe>'
 
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -84,6 +85,7 @@ def viewer(
     *,
     series: bool = False,
     live: bool = False,
+    key: str = "",
 ) -> Viewer:
     """A page that plays recordings, or shows a model whose joints can be moved.
 
@@ -99,8 +101,10 @@ def viewer(
         Whether the recordings are steps to the last one, of which one is seen at a time.
     live : bool
         Whether more will come: the page loads itself again.
+    key : str
+        By which pages in a notebook know those that they follow, and begin with what was seen of them.
     """
-    data = scene(recordings, title, slow, model) | {"series": series, "live": live}
+    data = scene(recordings, title, slow, model) | {"series": series, "live": live, "key": key}
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return Viewer(page(text, title), title)
 

@@ -16,7 +16,7 @@ from tests.plot.test_viewer import HOSTILE, Page
 from tests.support.problems import time_optimal
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-FLAGS = "--headless --no-sandbox --disable-gpu --virtual-time-budget=3000 --dump-dom"
+FLAGS = "--headless --no-sandbox --disable-gpu --virtual-time-budget=5000 --dump-dom"
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 
@@ -64,6 +64,49 @@ def test_iterates_of_a_solve_are_chosen_by_the_address(tmp_path: Path):
     first = shown(file, tmp_path, "#step=0&t=0")
     assert text_of(first, "which") == "iterate 0"
     assert text_of(first, "clock").split(" / ")[0] == "0.00"
+
+
+def test_in_a_notebook_the_camera_stays_where_it_was_put(tmp_path: Path):
+    """Two frames, one in place of the other, as notebooks do when a page is updated."""
+    viewer = co.plot.view(time_optimal())
+    frames = []
+
+    def watch(now: co.refinement.Iteration) -> None:
+        viewer(now)
+        if now.number in (4, 8):
+            viewer._show([viewer._drawn(now)], live=True)
+            frames.append(viewer._repr_html_())
+
+    viewer.save(tmp_path / "iterates.html")
+    co.solve(time_optimal(), co.BSpline(8), progress=watch)
+    other = co.plot.view(time_optimal())
+    other.save(tmp_path / "other.html")
+    other._show([viewer._drawn(viewer._kept[0])], live=True)
+    templates = "".join(f"<template>{frame}</template>" for frame in [*frames, other._repr_html_()])
+    file = tmp_path / "notebook.html"
+    file.write_text(f"""<div></div>{templates}<p id="seen"></p><script>
+      const [output, said] = ["div", "p"].map(name => document.querySelector(name)), views = [];
+      const keys = "dddwwws+";
+      function show(number) {{
+        output.replaceChildren(document.querySelectorAll("template")[number].content.cloneNode(true));
+        const frame = output.querySelector("iframe");
+        frame.onload = () => {{
+          const page = frame.contentDocument, before = page.getElementById("camera").value;
+          if (number === 0) for (const key of keys) page.dispatchEvent(new KeyboardEvent("keydown", {{ key: key }}));
+          setTimeout(() => {{
+            const scene = JSON.parse(page.getElementById("data").textContent);
+            const state = new URLSearchParams(sessionStorage.getItem(scene.key));
+            views.push([before, ...["turn", "tilt", "zoom"].map(name => (+state.get(name)).toFixed(4))].join(" "));
+            if (number < 2) show(number + 1); else said.textContent = views.join("; ");
+          }}, 600);
+        }};
+      }}
+      show(0);</script>""")
+    first, second, third = text_of(shown(file, tmp_path), "seen").split("; ")
+    assert first.startswith("oblique ")
+    assert second == first.replace("oblique", "free")
+    assert third.startswith("oblique ")  # of another viewer
+    assert third != first
 
 
 def test_names_with_markup_are_shown_as_text(tmp_path: Path):

@@ -1,0 +1,338 @@
+"""Meshes of files on viser's page: where Pinocchio and MuJoCo have them, shown by Chromium without a network."""
+
+# pyright: reportArgumentType=false
+
+import base64
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import mujoco
+import numpy as np
+import pinocchio
+import pytest
+import zstandard
+from PIL import Image
+
+import colloc as co
+from colloc.plot.posture import skeleton
+from colloc.plot.triangles import obstacle, triangles
+from colloc.plot.viewer import Viewer
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+FLAGS = (
+    "--headless --no-sandbox --use-angle=swiftshader --enable-unsafe-swiftshader --ignore-gpu-blocklist "
+    "--window-size=600,450"
+)
+mj: Any = mujoco  # has no type stubs
+pin: Any = pinocchio
+
+CORNERS = np.array([[0, 0, 0], [0.4, 0, 0], [0, 0.1, 0], [0, 0, 0.1]])
+FACES = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]])
+INERTIA = '<inertia ixx="0.01" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.02"/>'
+URDF = f"""<robot name="arm">
+  <material name="orange"><color rgba="1 0.5 0 1"/></material>
+  <link name="base"><visual><geometry><cylinder radius="0.08" length="0.2"/></geometry></visual></link>
+  <link name="upper"><inertial><origin xyz="0.2 0 0"/><mass value="1"/>{INERTIA}</inertial>
+    <visual><origin xyz="0 0 0.02" rpy="0.1 0.2 0.3"/><geometry><mesh filename="package://arm/wedge.obj"/></geometry>
+      <material name="red"><color rgba="1 0 0 1"/></material></visual>
+    <visual><geometry><mesh filename="wedge.dae"/></geometry></visual></link>
+  <link name="fore"><inertial><origin xyz="0.2 0 0"/><mass value="1"/>{INERTIA}</inertial>
+    <visual><origin xyz="0.1 0 0" rpy="0 0.5 0"/><geometry><mesh filename="wedge.stl" scale="0.5 0.5 -1"/></geometry>
+      <material name="orange"/></visual>
+    <collision><geometry><sphere radius="1"/></geometry></collision></link>
+  <link name="hand"><inertial><mass value="1"/>{INERTIA}</inertial>
+    <collision><geometry><box size="0.1 0.2 0.3"/></geometry></collision></link>
+  <joint name="turn" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 0 1"/>
+    <limit lower="-3" upper="3" effort="10" velocity="5"/></joint>
+  <joint name="bend" type="revolute"><origin xyz="0.4 0 0" rpy="0.2 0 0"/><parent link="upper"/><child link="fore"/>
+    <axis xyz="0 1 0"/><limit lower="-3" upper="3" effort="10" velocity="5"/></joint>
+  <joint name="wrist" type="fixed"><origin xyz="0.3 0 0"/><parent link="fore"/><child link="hand"/></joint>
+</robot>"""
+DAE = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+  <asset><unit name="meter" meter="1"/><up_axis>Z_UP</up_axis></asset>
+  <library_effects><effect id="paint"><profile_COMMON><technique sid="common"><lambert><diffuse>
+    <color>0 0 1 1</color></diffuse></lambert></technique></profile_COMMON></effect></library_effects>
+  <library_materials><material id="blue"><instance_effect url="#paint"/></material></library_materials>
+  <library_geometries><geometry id="wedge"><mesh>
+    <source id="places"><float_array id="numbers" count="12">{corners}</float_array><technique_common>
+      <accessor source="#numbers" count="4" stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
+      <param name="Z" type="float"/></accessor></technique_common></source>
+    <vertices id="corners"><input semantic="POSITION" source="#places"/></vertices>
+    <triangles count="4" material="blue"><input semantic="VERTEX" source="#corners" offset="0"/><p>{faces}</p>
+    </triangles></mesh></geometry></library_geometries>
+  <library_visual_scenes><visual_scene id="scene"><node><matrix>0 -1 0 0.1  1 0 0 0.2  0 0 1 0.3  0 0 0 1</matrix>
+    <instance_geometry url="#wedge"><bind_material><technique_common>
+    <instance_material symbol="blue" target="#blue"/></technique_common></bind_material></instance_geometry>
+    </node></visual_scene></library_visual_scenes><scene><instance_visual_scene url="#scene"/></scene></COLLADA>"""
+
+
+@pytest.fixture
+def arm(tmp_path: Path) -> co.formats.Reading:
+    """An arm with a mesh in every format."""
+    folder = tmp_path / "arm"
+    folder.mkdir()
+    lines = [f"v {x} {y} {z}" for x, y, z in CORNERS] + [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in FACES]
+    (folder / "wedge.obj").write_text("\n".join(lines))
+    facets = [f"facet normal 0 0 0\nouter loop\n{_vertices(CORNERS[face])}\nendloop\nendfacet" for face in FACES]
+    (folder / "wedge.stl").write_text("solid wedge\n" + "\n".join(facets) + "\nendsolid wedge\n")
+    numbers = {"corners": " ".join(map(str, CORNERS.ravel())), "faces": " ".join(map(str, FACES.ravel()))}
+    (folder / "wedge.dae").write_text(DAE.format(**numbers))
+    (folder / "arm.urdf").write_text(URDF)
+    return co.formats.from_urdf(folder / "arm.urdf")
+
+
+def _vertices(corners: np.ndarray) -> str:
+    return "\n".join(f"vertex {x} {y} {z}" for x, y, z in corners)
+
+
+def recording(viewer: Viewer) -> dict[str, Any]:
+    """What the page plays, as viser packs it."""
+    packed = re.search(r'__VISER_EMBED_DATA__="([^"]*)"', viewer.page)
+    assert packed is not None
+    content = zstandard.ZstdDecompressor().decompressobj().decompress(base64.b64decode(packed[1])[8:])
+    return msgspec.msgpack.decode(content[8 : 8 + int.from_bytes(content[:8], "little")])
+
+
+def placements(viewer: Viewer, name: str) -> tuple[list[float], np.ndarray]:
+    """Times at which a link is moved, and where to, position before quaternion, shape (N, 7)."""
+    place, rows = {"position": [0.0, 0.0, 0.0], "wxyz": [1.0, 0.0, 0.0, 0.0]}, {}
+    for time, message in recording(viewer)["messages"]:
+        if message.get("name") == name:
+            place |= {key: message[key] for key in place if key in message}
+            rows[time] = [*place["position"], *place["wxyz"]]
+    return list(rows), np.array(list(rows.values()))
+
+
+def test_links_are_where_pinocchio_has_them(arm: co.formats.Reading, tmp_path: Path):
+    t = np.linspace(0.0, 2.0, 9)
+    q = np.column_stack([np.sin(t), 0.5 - t])
+    viewer = co.plot.meshes(arm.model, arm.shapes, q, t)
+    assert recording(viewer)["durationSeconds"] == pytest.approx(2.0)
+    file = str(tmp_path / "arm" / "arm.urdf")
+    model = pin.buildModelFromUrdf(file)
+    data = model.createData()
+    for link in ("upper", "fore", "hand"):
+        times, rows = placements(viewer, f"/{link}")
+        assert len(times) == len(t) or link == "base"
+        for time, row in zip(times, rows, strict=True):
+            pin.framesForwardKinematics(model, data, np.array([np.sin(time), 0.5 - time]))
+            theirs = data.oMf[model.getFrameId(link)]
+            np.testing.assert_allclose(row[:3], theirs.translation, atol=1e-6)
+            turn = pin.Quaternion(theirs.rotation)
+            assert abs(np.dot(row[3:], [turn.w, turn.x, turn.y, turn.z])) == pytest.approx(1.0)
+
+
+def test_meshes_have_the_vertices_that_pinocchio_reads(arm: co.formats.Reading, tmp_path: Path):
+    file, q = str(tmp_path / "arm" / "arm.urdf"), np.array([0.3, -0.4])
+    model = pin.buildModelFromUrdf(file)
+    packages = [str(tmp_path), str(tmp_path / "arm")]
+    whole = URDF.replace('filename="wedge', 'filename="package://arm/wedge')
+    (tmp_path / "whole.urdf").write_text(whole)
+    geometry = pin.buildGeomFromUrdf(
+        model, str(tmp_path / "whole.urdf"), pin.GeometryType.VISUAL, package_dirs=packages
+    )
+    data, placed = model.createData(), geometry.createData()
+    pin.framesForwardKinematics(model, data, q)
+    pin.updateGeometryPlacements(model, data, geometry, placed)
+    theirs = {
+        Path(shape.meshPath).name: [place.act(vertex) for vertex in shape.geometry.vertices()]
+        for shape, place in zip(geometry.geometryObjects, placed.oMg, strict=True)
+        if "wedge" in shape.meshPath
+    }
+    meshes = [shape for shape in arm.shapes if shape.kind == "mesh"]
+    assert len(meshes) == len(theirs) == 3
+    for shape in meshes:
+        assert shape.file is not None
+        frame, (part,) = data.oMf[model.getFrameId(shape.body)], triangles(shape)
+        ours = unique([frame.act(vertex) for vertex in part.vertices])
+        assert len(ours) == 4
+        np.testing.assert_allclose(ours, unique(theirs[shape.file.name]), atol=2e-5)
+        assert part.volume == pytest.approx(0.4 * 0.1 * 0.1 / 6 * (0.25 if "scale" in shape.numbers else 1.0))
+
+
+def color_of(part: Any) -> list[int]:
+    return part.visual.material.main_color.tolist()
+
+
+def unique(points: Any) -> np.ndarray:
+    return np.unique(np.round(np.array(points), 5), axis=0)
+
+
+def test_colours_are_those_of_the_mesh_before_those_of_the_model(arm: co.formats.Reading):
+    wedge, painted, small = (shape for shape in arm.shapes if shape.kind == "mesh")
+    assert (wedge.color, painted.color, small.color) == ((1, 0, 0, 1), None, (1, 0.5, 0, 1))
+    assert [color_of(triangles(shape)[0]) for shape in (wedge, painted, small)] == [
+        [255, 0, 0, 255],
+        [0, 0, 255, 255],
+        [255, 128, 0, 255],
+    ]
+
+
+def test_links_without_looks_are_drawn_as_they_collide(arm: co.formats.Reading):
+    names = {message.get("name", "") for _, message in recording(co.plot.meshes(arm.model, arm.shapes))["messages"]}
+    shapes = sorted(name for name in names if "shape" in name)
+    assert [name.split("/")[1] for name in shapes] == ["base", "fore", "hand", "upper", "upper"]
+
+
+def test_shapes_of_mujoco_are_where_it_has_them(tmp_path: Path):
+    corners = " ".join(map(str, np.add(CORNERS, (0.1, 0.2, 0.3)).ravel()))
+    text = f"""<mujoco model="arm"><asset><mesh name="wedge" vertex="{corners}"/>
+      <material name="green" rgba="0 1 0 1"/></asset><worldbody><light pos="0 0 3"/>
+      <body name="upper" pos="0 0 0.2" euler="10 0 30"><joint name="turn" axis="0 1 0.2"/>
+        <geom type="mesh" mesh="wedge" pos="0.2 0 0" euler="0 40 0" material="green"/>
+        <geom type="ellipsoid" size="0.1 0.2 0.3" pos="0.3 0 0" rgba="0 0 1 0.5"/>
+        <geom type="capsule" size="0.1 0.2" pos="0.3 0 0"/></body></worldbody></mujoco>"""
+    (tmp_path / "arm.xml").write_text(text)
+    reading = co.formats.from_mjcf(tmp_path / "arm.xml")
+    model = mj.MjModel.from_xml_path(str(tmp_path / "arm.xml"))
+    data = mj.MjData(model)
+    data.qpos[:] = 0.7
+    mj.mj_forward(model, data)
+    viewer = co.plot.meshes(reading.model, reading.shapes, (0.7,))
+    row = placements(viewer, "/upper")[1][-1]
+    np.testing.assert_allclose(row[:3], data.body("upper").xpos, atol=1e-6)
+    assert abs(np.dot(row[3:], data.body("upper").xquat)) == pytest.approx(1.0)
+    mesh, ball, rod = (triangles(shape)[0] for shape in reading.shapes)
+    assert mesh.volume == pytest.approx(0.4 * 0.1 * 0.1 / 6)
+    assert [color_of(part) for part in (mesh, ball)] == [[0, 255, 0, 255], [0, 0, 255, 128]]
+    frame = np.eye(4)
+    frame[:3, :3], frame[:3, 3] = data.body("upper").xmat.reshape(3, 3), data.body("upper").xpos
+    start, end = int(model.mesh_vertadr[0]), int(model.mesh_vertadr[0]) + int(model.mesh_vertnum[0])
+    theirs = model.mesh_vert[start:end] @ data.geom_xmat[0].reshape(3, 3).T + data.geom_xpos[0]
+    mesh.apply_transform(frame)
+    np.testing.assert_allclose(unique(mesh.vertices), unique(theirs), atol=1e-5)
+    for part, number in ((ball, 1), (rod, 2)):
+        np.testing.assert_allclose(part.bounds.mean(axis=0), model.geom_pos[number], atol=1e-6)
+    np.testing.assert_allclose(ball.extents, [0.2, 0.4, 0.6], rtol=1e-2)
+    np.testing.assert_allclose(rod.extents, [0.2, 0.2, 0.6], rtol=1e-2)
+
+
+def test_a_solution_is_played_with_its_obstacles(arm: co.formats.Reading):
+    pillar = co.Capsule(None, (0.6, 0.6, -0.5), (0.6, 0.6, 0.5), radius=0.05)
+    hand = co.Capsule("hand", (0, 0, 0), (0, 0, 0), radius=0.05)
+    block = co.model.Box(None, (0.2, 0.3, 0.4), co.placement((-0.6, -0.6, 0)))
+    ends = co.initial(q=(0.0, 0.0), qd=0.0), co.final(q=(0.5, 0.3), qd=0.0)
+    effort = co.integral(lambda now: now.tau[0] ** 2 + now.tau[1] ** 2)
+    rules = [*ends, co.apart(hand, pillar), co.apart(hand, block)]
+    solution = co.solve(co.Problem(arm.model, 0.5, effort, rules), co.BSpline(6))
+    viewer = co.plot.meshes(solution, arm.shapes)
+    played = recording(viewer)
+    assert played["durationSeconds"] == pytest.approx(3.0)
+    assert sum("obstacle" in message.get("name", "") for _, message in played["messages"]) >= 2
+    np.testing.assert_allclose(obstacle(solution_solids(solution)[1]).extents, [0.2, 0.3, 0.4])
+    data = co.Evaluator(arm.model)
+    times, rows = placements(viewer, "/hand")
+    assert len(times) > 80
+    for time, row in zip(times[::20], rows[::20], strict=True):
+        where = data.point("hand", q=solution.at(time / 6.0).q).position
+        np.testing.assert_allclose(row[:3], np.ravel(where), atol=1e-6)
+    assert recording(co.plot.meshes(solution, arm.shapes, slow=2.0))["durationSeconds"] == pytest.approx(1.0)
+
+
+def solution_solids(solution: co.Solution) -> list[Any]:
+    return skeleton(solution, np.array([0.0, 0.5])).standing
+
+
+def test_what_is_not_there_is_refused_by_name(arm: co.formats.Reading, tmp_path: Path):
+    (tmp_path / "arm" / "wedge.obj").unlink()
+    with pytest.raises(co.InputError, match=r"not there: 'package://arm/wedge.obj' of 'upper'; packages are looked"):
+        co.plot.meshes(arm.model, arm.shapes)
+    (tmp_path / "arm" / "wedge.obj").write_text("v 0 0 0\n")
+    with pytest.raises(co.InputError, match=r"wedge.obj' (has no triangles|cannot be read)"):
+        co.plot.meshes(arm.model, arm.shapes)
+
+    def shape(body: str | None, kind: str, **numbers: str) -> co.formats.LinkShape:
+        return co.formats.LinkShape(body, "visual", kind, np.eye(4), numbers, str(tmp_path))
+
+    (tmp_path / "hand.vtp").write_text("")
+    (tmp_path / "hand.dae").write_text("<COLLADA")
+    cases = (
+        ([], "no shape of a body to be drawn"),
+        ([shape(None, "sphere", radius="1")], "no shape of a body to be drawn"),
+        ([shape("hand", "mesh", filename="hand.vtp")], "read from files that end in .obj, .stl, .dae, got"),
+        ([shape("hand", "mesh", filename="hand.dae")], "hand.dae' cannot be read as a mesh"),
+        ([shape("hnad", "sphere", radius="1")], "no body of a shape named 'hnad'; did you mean 'hand'"),
+        ([shape("hand", "plane")], "no kind of shape named 'plane'"),
+        ([shape("hand", "box", size="1 2")], "size of the box of 'hand' must be 3 numbers, got '1 2'"),
+    )
+    for shapes, words in cases:
+        with pytest.raises(co.InputError, match=words):
+            co.plot.meshes(arm.model, shapes)
+    solution = co.solve(co.Problem(arm.model, 1.0, co.integral(lambda now: now.tau[0] ** 2)), co.BSpline(3))
+    with pytest.raises(co.InputError, match="q and t are postures"):
+        co.plot.meshes(solution, [shape("hand", "sphere", radius="1")], (0.0, 0.0))
+
+
+def test_without_viser_the_error_names_the_extra(arm: co.formats.Reading, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "viser", None)
+    with pytest.raises(ImportError, match=r"pip install 'colloc\[meshes\]'"):
+        co.plot.meshes(arm.model, arm.shapes)
+
+
+def test_the_page_keeps_to_itself_and_names_are_text(capsys: pytest.CaptureFixture[str]):
+    name = "</title><script>alert(1)</script>"
+    model = co.Model([co.Body("a/b", co.revolute(), mass=1.0)], name=name)
+    ball = co.formats.LinkShape("a/b", "visual", "sphere", np.eye(4), {"radius": "0.1"})
+    viewer = co.plot.meshes(model, [ball])
+    assert name not in viewer.page
+    assert "<title>&lt;/title&gt;&lt;script&gt;" in viewer.page
+    assert "default-src 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' data: blob:" in viewer.page
+    assert placements(viewer, "/a\N{DIVISION SLASH}b")[1].shape == (1, 7)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+def test_chromium_shows_the_meshes_without_a_network(arm: co.formats.Reading, tmp_path: Path):
+    assert CHROMIUM is not None
+    file, picture = co.plot.meshes(arm.model, arm.shapes).save(tmp_path / "arm.html"), tmp_path / "arm.png"
+    command = [CHROMIUM, *FLAGS.split(), "--host-resolver-rules=MAP * ~NOTFOUND", f"--screenshot={picture}"]
+    command += [f"--user-data-dir={tmp_path}/profile"]
+    seen = (0, 0)
+    for milliseconds in (3_000, 15_000):  # of the page's own time, in which a busy machine may not get to the end
+        budget = f"--virtual-time-budget={milliseconds}"
+        subprocess.run([*command, budget, file.as_uri()], check=True, timeout=300, capture_output=True)
+        red, green, blue = np.moveaxis(np.array(Image.open(picture).convert("RGB"), dtype=int), -1, 0)
+        wedge = (red > 120) & (green < 60) & (blue < 60)  # the OBJ file's
+        painted = (blue > 90) & (red < 50) & (green < 60)  # the DAE file's
+        seen = int(wedge.sum()), int(painted.sum())
+        if min(seen) > 300:
+            return
+    raise AssertionError(f"pixels of the meshes: {seen}")
+
+
+ROBOTS = [Path(place) / "cmeel.prefix" / "share" / "example-robot-data" / "robots" for place in sys.path]
+ROBOTS = [place for place in ROBOTS if place.is_dir()]
+
+
+@pytest.mark.skipif(not ROBOTS, reason="example-robot-data is not installed")
+@pytest.mark.parametrize("name", ["panda_description/urdf/panda", "ur_description/urdf/ur5_robot"])
+def test_robots_are_where_pinocchio_has_them(name: str):
+    file = ROBOTS[0] / f"{name}.urdf"
+    reading = co.formats.from_urdf(file, inertia="nearest")
+    model = pin.buildModelFromUrdf(str(file), mimic=True)
+    packages = [str(ROBOTS[0].parents[1])]
+    geometry = pin.buildGeomFromUrdf(model, str(file), pin.GeometryType.VISUAL, package_dirs=packages)
+    q = np.random.default_rng(3).uniform(-0.5, 0.5, reading.model.n_q)
+    data, placed = model.createData(), geometry.createData()
+    pin.forwardKinematics(model, data, q)
+    pin.updateGeometryPlacements(model, data, geometry, placed)
+    viewer = co.plot.meshes(reading.model, reading.shapes, q)
+    looks = [shape for shape in reading.shapes if shape.role == "visual"]
+    assert len(looks) == len(geometry.geometryObjects)
+    theirs = {
+        (str(s.meshPath), s.name.rpartition("_")[0]): place
+        for s, place in zip(geometry.geometryObjects, placed.oMg, strict=True)
+    }
+    for shape in looks:
+        row = placements(viewer, f"/{shape.body}")[1][-1]
+        frame = pin.XYZQUATToSE3(np.array([*row[:3], *row[4:], row[3]]))
+        np.testing.assert_allclose(
+            (frame * pin.SE3(np.array(shape.placement))).homogeneous,
+            theirs[str(shape.file), shape.body].homogeneous,
+            atol=1e-6,
+        )
