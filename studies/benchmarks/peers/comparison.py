@@ -41,8 +41,8 @@ from colloc.studies.benchmarks.peers import (
     with_rockit,
     with_toppra,
 )
-from colloc.studies.benchmarks.peers.problems import Hop, problems, rises, written
-from colloc.studies.benchmarks.peers.truth import Truth, judged, judged_hop, judged_rise
+from colloc.studies.benchmarks.peers.problems import Hop, problems, rises, walks, written
+from colloc.studies.benchmarks.peers.truth import Truth, judged, judged_hop, judged_rise, judged_walk
 from colloc.studies.reporting import Option, arguments, finish
 from colloc.support.display import Table
 
@@ -63,10 +63,10 @@ TOOLS: dict[str, ModuleType] = {
 MISS, OVERSTEP, DEARER = 1e-3, 5e-3, 1e-3  # what counts as the same answer
 FINEST = 4  # grids or tolerances a tool is asked for at most
 PATIENCE = 40.0  # s of the processor, of a process
-PATIENT = {"rise": 400.0}  # s, in its place
+PATIENT = {"rise": 400.0, "walk": 400.0}  # s, in its place
 SHARED = 6.0  # times as long by the clock: what else the machine does is not a tool's fault
-MOST = {"rise": 2}  # grids, in place of the finest
-JUDGES = {"reach": judged, "hop": judged_hop, "rise": judged_rise}
+MOST = {"rise": 2, "walk": 1}  # grids, in place of the finest
+JUDGES = {"reach": judged, "hop": judged_hop, "rise": judged_rise, "walk": judged_walk}
 HOPELESS = ("missing", "unfit")
 QUICK = "the two-link problems on two grids, one warm run"
 HEADER = ("", "lines", "cold s", "warm s", "iterations", "cost said", "true cost", "dearer", "off by", "said of itself")
@@ -145,7 +145,7 @@ def climbed(tool: str, module: ModuleType, work: str, problem: Mapping[str, Any]
     ----------
     tool : str
     module : module
-    work : "reach", "hop" or "rise"
+    work : "reach", "hop", "rise" or "walk"
     problem : mapping
     most : int
         Grids to be tried.
@@ -215,8 +215,8 @@ def motions(tools: Mapping[str, ModuleType], names: Sequence[str], most: int, ag
     numbers: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
-            work = "hop" if name == "hop" else "rise" if name in rises() else "reach"
-            every = problems() | rises()
+            work = "hop" if name == "hop" else "rise" if name in rises() else "walk" if name in walks() else "reach"
+            every = problems() | rises() | walks()
             problem = asdict(Hop()) | {"name": name} if name == "hop" else written(name, every[name], Path(folder))
             runs = {tool: climbed(tool, module, work, problem, most) for tool, module in tools.items()}
             best = min((run.cost for each in runs.values() for run in each if run.good), default=inf)
@@ -293,7 +293,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the benchmark; see --help."""
     args = arguments("benchmarks.peers.comparison", __doc__, argv, quick=QUICK, options=OPTIONS, figure=False)
     only = args.only.split(",") if args.only else list(TOOLS)
-    every = [*problems(), "hop", *rises()]
+    every = [*problems(), "hop", *rises(), *walks()]
     names = args.problems.split(",") if args.problems else every[:2] if args.quick else [*every, "human43"]
     for word, known in ((only, TOOLS), (names, [*every, "human43"])):
         if strange := set(word) - set(known):

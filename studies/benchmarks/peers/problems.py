@@ -6,7 +6,8 @@ and speeds allow. Angles in rad, lengths in m, masses in kg, inertias about the 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Container, Sequence
+from dataclasses import asdict, dataclass, replace
 from math import inf, pi
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,11 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 import colloc as co
+from colloc.models.muscle_walker import muscle_walker
 from colloc.models.panda import panda
 from colloc.models.squat_to_stand import STRAIN, WIDTH, squat_to_stand
+from colloc.studies.walking.by_muscles import mirrored
+from colloc.studies.walking.tracking_by_muscles import LIMITS, LUMBAR, published
 
 Triple = tuple[float, float, float]
 
@@ -177,6 +181,74 @@ class Rise:
     least: float = 0.01
 
 
+@dataclass(frozen=True)
+class Ball:
+    """What a foot stands on: a ball that the plane y = 0 pushes back by the law of Hunt and Crossley.
+
+    Parameters
+    ----------
+    link : int
+    center : tuple of float
+    radius, stiffness, dissipation : float
+    friction, viscous, transition : float
+        Coefficient, what is added for each m/s, and the speed of slipping below which friction grows with it.
+    """
+
+    link: int
+    center: Triple
+    radius: float
+    stiffness: float
+    dissipation: float
+    friction: float
+    viscous: float
+    transition: float
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Half a stride by muscles, close to one that is written down, in its time; the other half is its mirror image.
+
+    The cost is `weight` times the integral of squared distances of all positions and speeds from those written down, of
+    squared excitations, and of squared torques of motors. Nothing drives the first three joints, of the pelvis.
+
+    Parameters
+    ----------
+    links : tuple of Link
+    parents : tuple of int
+        Of every link, -1 for the world.
+    gravity : tuple of float
+    lower, upper : tuple of float
+        Of every joint.
+    motors : tuple of float
+        Largest torque of every joint's motor; 0 for none.
+    muscles : tuple of Strand
+    balls : tuple of Ball
+    mirror, other : tuple of int
+        The counterparts of joints and of muscles on the other side.
+    t, q, qd : tuple
+        Times, and positions and speeds of all joints there.
+    weight : float
+    least : float
+        Excitation and activation.
+    """
+
+    links: tuple[Link, ...]
+    parents: tuple[int, ...]
+    gravity: Triple
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    motors: tuple[float, ...]
+    muscles: tuple[Strand, ...]
+    balls: tuple[Ball, ...]
+    mirror: tuple[int, ...]
+    other: tuple[int, ...]
+    t: tuple[float, ...]
+    q: tuple[tuple[float, ...], ...]
+    qd: tuple[tuple[float, ...], ...]
+    weight: float = 10.0
+    least: float = 0.01
+
+
 def planar(mass: float, length: float, before: float, inertia: float, centre: float | None = None) -> Link:
     """A rod along x that turns about z at the end of one of another length, `before`."""
     at = length / 2 if centre is None else centre
@@ -234,28 +306,41 @@ def arm() -> tuple[Link, ...]:
     return tuple(links)
 
 
-def human() -> tuple[Link, ...]:
-    """Shank, thigh, and pelvis with trunk as one, of the squat of Moco's first example, in its plane."""
+def chain(model: co.Model) -> tuple[tuple[Link, ...], tuple[int, ...], dict[str, tuple[int, float, float]]]:
+    """Moving links of a planar model with what is fixed to them, their parents, and every body's link and place."""
     links: list[Link] = []
-    for body in squat_to_stand().model.bodies:
-        place: Triple = tuple(row[3] for row in _rows(body.joint.before)[:3])  # pyright: ignore[reportAssignmentType]
+    parents: list[int] = []
+    places: dict[str | None, tuple[int, float, float]] = {None: (-1, 0.0, 0.0)}
+    for body in model.bodies:
+        parent, left, low = places[body.parent]
+        dx, dy = (row[3] for row in _rows(body.joint.before)[:2])
         x, y, _ = (float(value) for (value,) in _rows(body.com))
         mass, inertia = float(body.mass), _rows(body.inertia)[2][2]
-        axis = (0, 0, round(float(body.joint.axis[2])))
-        if not any(axis):  # on the link before
-            last = links.pop()
-            before, other, total = np.array(last.com[:2]), np.array([x + place[0], y + place[1]]), last.mass + mass
+        if body.joint.kind == "fixed":
+            last = links[parent]
+            before, other, total = np.array(last.com[:2]), np.array([x + left + dx, y + low + dy]), last.mass + mass
             apart = other - before
             inertia += last.inertia[2] + last.mass * mass / total * float(apart @ apart)
-            (x, y), mass = (before + mass / total * apart).tolist(), total
-            place, axis = last.xyz, last.axis
-        links.append(Link("revolute", axis, place, (0, 0, 0), mass, (x, y, 0), (0, inertia, inertia, 0, 0, 0)))
-    return tuple(links)
+            x, y = (before + mass / total * apart).tolist()
+            links[parent] = replace(last, mass=total, com=(x, y, 0), inertia=(0, inertia, inertia, 0, 0, 0))
+            places[body.name] = (parent, left + dx, low + dy)
+            continue
+        axis: Triple = tuple(round(float(body.joint.axis[k])) for k in range(3))  # pyright: ignore[reportAssignmentType]
+        place = (left + dx, low + dy, 0.0)
+        links.append(Link(body.joint.kind, axis, place, (0, 0, 0), mass, (x, y, 0), (0, inertia, inertia, 0, 0, 0)))
+        parents.append(parent)
+        places[body.name] = (len(links) - 1, 0.0, 0.0)
+    return tuple(links), tuple(parents), {str(name): place for name, place in places.items()}
 
 
-def strands() -> tuple[Strand, ...]:
-    """The muscles of the same squat."""
-    model, muscles = squat_to_stand()
+def strands(
+    model: co.Model,
+    muscles: Sequence[co.muscles.Muscle],
+    width: float = 1.0,
+    strain: float = 0.6,
+    active_only: Container[str] = (),
+) -> tuple[Strand, ...]:
+    """Muscles on polynomials; some have no passive force."""
     made = []
     for muscle in muscles:
         path, shape = muscle.path, (muscle.max_isometric_force, muscle.optimal_fiber_length, muscle.tendon_slack_length)
@@ -269,11 +354,10 @@ def strands() -> tuple[Strand, ...]:
             term = np.outer(first.coef, second[0].coef if second else [1.0])
             length[: term.shape[0], : term.shape[1]] += coefficient * term
         force, fiber, tendon, pennation = (float(value) for value in (*shape, muscle.pennation))
-        rise, fall, strain = muscle.activation_time, muscle.deactivation_time, STRAIN
-        if muscle.name == "soleus":
-            strain = 0.0
+        rise, fall = muscle.activation_time, muscle.deactivation_time
+        strained = 0.0 if muscle.name in active_only else strain
         rows = tuple(tuple(row) for row in length.tolist())
-        made.append(Strand(muscle.name, force, fiber, tendon, pennation, rise, fall, WIDTH, strain, joints, rows))
+        made.append(Strand(muscle.name, force, fiber, tendon, pennation, rise, fall, width, strained, joints, rows))
     return tuple(made)
 
 
@@ -281,11 +365,43 @@ def rises() -> dict[str, Rise]:
     """The squat of Moco's first example: by motors, as published, and by its muscles beside motors of 2 N m."""
     down, squat, upright = (0.0, -9.80665, 0.0), (-0.5, -2.0, -2.0), (0.0, 0.0, 0.0)
     ranges = ((-0.524, -2.094, -2.094), (0.698, 0.0, 0.524))  # of the model; it sinks before its muscles pull
-    bounds, links = ((-0.5, -2.0, -2.0), (0.7, 0.0, 0.5)), human()
+    human = squat_to_stand()
+    bounds, links = ((-0.5, -2.0, -2.0), (0.7, 0.0, 0.5)), chain(human.model)[0]
+    muscles = strands(*human, WIDTH, STRAIN, active_only=["soleus"])
     return {
         "rise_by_motors": Rise(links, down, squat, upright, *bounds, motors=(150.0, 300.0, 150.0)),
-        "rise_by_muscles": Rise(links, down, squat, upright, *ranges, motors=(2.0, 2.0, 2.0), muscles=strands()),
+        "rise_by_muscles": Rise(links, down, squat, upright, *ranges, motors=(2.0, 2.0, 2.0), muscles=muscles),
     }
+
+
+def walks() -> dict[str, Walk]:
+    """The first problem of Moco's example of planar walking, without its filter and without the ground's forces."""
+    walker, walk = muscle_walker(), published()
+    joints, (links, parents, places) = walker.model.joint_names, chain(walker.model)
+    balls = []
+    for sphere in walker.spheres:
+        link, left, low = places[sphere.body]
+        x, y, _ = (float(value) for (value,) in _rows(sphere.center))
+        law = (sphere.dissipation, sphere.dynamic_friction, sphere.viscous_friction, sphere.transition_velocity)
+        balls.append(Ball(link, (left + x, low + y, 0.0), sphere.radius, sphere.stiffness, *law))
+    bounds = [LIMITS[joint] for joint in joints]
+    muscles = strands(walker.model, walker.muscles)
+    task = Walk(
+        links,
+        parents,
+        (0.0, -9.80665, 0.0),
+        tuple(low for low, _ in bounds),
+        tuple(high for _, high in bounds),
+        tuple(LUMBAR if joint == "lumbar" else 0.0 for joint in joints),
+        muscles,
+        tuple(balls),
+        tuple(mirrored(joints)),
+        tuple(mirrored([muscle.name for muscle in muscles])),
+        tuple(walk.t.tolist()),
+        tuple(map(tuple, walk.q.tolist())),
+        tuple(map(tuple, walk.qd.tolist())),
+    )
+    return {"walk_by_muscles": task}
 
 
 def _rows(matrix: Any) -> list[list[float]]:
@@ -311,11 +427,14 @@ def problems() -> dict[str, Reach]:
     }
 
 
-def urdf(links: tuple[Link, ...], torque: tuple[float, ...], speed: tuple[float, ...]) -> str:
-    """A URDF file of the chain, with an actuator wherever there is a torque."""
+def urdf(
+    links: tuple[Link, ...], torque: tuple[float, ...], speed: tuple[float, ...], parents: Sequence[int] | None = None
+) -> str:
+    """A URDF file of a chain, or of a tree, with an actuator wherever there is a torque."""
     parts = ['<link name="world"/>']
-    before = "world"
     for k, link in enumerate(links):
+        parent = k - 1 if parents is None else parents[k]
+        before = "world" if parent < 0 else f"link{parent}"
         names = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
         tensor = " ".join(f'{name}="{value!r}"' for name, value in zip(names, link.inertia, strict=True))
         limit = f'lower="-1e9" upper="1e9" effort="{torque[k]}" velocity="{min(speed[k], 1e4)}"'
@@ -332,7 +451,6 @@ def urdf(links: tuple[Link, ...], torque: tuple[float, ...], speed: tuple[float,
                 f'<joint name="joint{k}"><hardwareInterface>EffortJointInterface</hardwareInterface></joint>'
                 f'<actuator name="motor{k}"/></transmission>'
             )
-        before = f"link{k}"
     return '<robot name="chain">' + "\n".join(parts) + "</robot>\n"
 
 
@@ -340,9 +458,9 @@ def _text(values: tuple[float, ...]) -> str:
     return " ".join(repr(float(value)) for value in values)
 
 
-def written(name: str, problem: Reach | Rise, folder: Path) -> dict[str, Any]:
+def written(name: str, problem: Reach | Rise | Walk, folder: Path) -> dict[str, Any]:
     """A problem as JSON has it, its URDF file written."""
     path, free = folder / f"{name}.urdf", (1e9,) * len(problem.links)
     limits = (problem.torque, problem.speed) if isinstance(problem, Reach) else (free, free)
-    path.write_text(urdf(problem.links, *limits))
+    path.write_text(urdf(problem.links, *limits, problem.parents if isinstance(problem, Walk) else None))
     return asdict(problem) | {"urdf": str(path), "name": name}

@@ -161,6 +161,105 @@ def judged_rise(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> Truth:
     return Truth(float(sum(jump.max() for jump in jumps)), max(0.0, *(float(values.max()) for values in over)), cost)
 
 
+def judged_walk(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> Truth:
+    """What excitations and the motor's signal do to a walker on balls, interval by interval as of a rise.
+
+    Parameters
+    ----------
+    problem : mapping
+        A `Walk`, and the path of its URDF file.
+    answer : mapping
+        As that of a `Rise`. To `miss` counts by how much the end is not the mirror image of the start as well.
+    """
+    from scipy.integrate import solve_ivp
+    from scipy.interpolate import make_interp_spline
+
+    walker, strands = Walker(problem), problem["muscles"]
+    n, m, motors = len(problem["links"]), len(strands), np.array(problem["motors"], float)
+    record = make_interp_spline(problem["t"], np.hstack([problem["q"], problem["qd"]]), k=5)
+    parts, states = pieces(answer, np.ones(m + n)), np.array(answer["state"], float)
+    count, duration, weight = len(parts) // (len(states) - 1), answer["edges"][-1], problem["weight"]
+    sizes = np.concatenate([np.ones(n), np.full(n, duration), np.ones(m)])
+    counterparts = np.concatenate(
+        [problem["mirror"], n + np.array(problem["mirror"]), 2 * n + np.array(problem["other"])]
+    )
+    jumps = [(np.abs(states[-1] - states[0][counterparts]) * sizes)[1:]]
+    signals, positions, cost = [], [], 0.0
+    for k, (state, after) in enumerate(pairwise(states)):
+        y = np.concatenate([state, [0.0]])
+        for begin, end, coefficients in parts[k * count : (k + 1) * count]:
+
+            def slope(
+                t: float, y: np.ndarray, begin: float = begin, end: float = end, c: np.ndarray = coefficients
+            ) -> Any:
+                u = np.asarray(chebyshev.chebval(2 * (t - begin) / (end - begin) - 1, c))
+                q, qd, a = y[:n], y[n : 2 * n], y[2 * n : -1]
+                torque = motors * u[m:]
+                qdd = walker.accelerations(q, qd, torque + pulled(strands, q, qd, a))
+                squares = np.sum((y[: 2 * n] - record(t)) ** 2) + u[:m] @ u[:m] + torque @ torque
+                return np.concatenate([qd, qdd, activating(strands, u[:m], a), [weight * squares]])
+
+            looks, most = np.linspace(begin, end, LOOKS), (end - begin) / 4
+            with np.errstate(over="ignore", invalid="ignore"):  # of steps that are tried in vain: muscles are stiff
+                run = solve_ivp(slope, (begin, end), y, "DOP853", looks, rtol=1e-7, atol=1e-9, max_step=most)
+            if not run.success:
+                return Truth(np.inf, np.inf, np.inf)
+            y = run.y[:, -1]
+            signals.append(chebyshev.chebval(np.linspace(-1, 1, LOOKS), coefficients).T)
+            positions.append(run.y[:n].T)
+        jumps.append(np.abs(y[:-1] - after) * sizes)
+        cost += float(y[-1])
+    lower, upper = (np.array(problem[name], float) for name in ("lower", "upper"))
+    floor, used, q = (
+        np.concatenate([np.full(m, problem["least"]), np.full(n, -1.0)]),
+        np.vstack(signals),
+        np.vstack(positions),
+    )
+    over = [used - 1.0, floor - used, (q - upper) / (upper - lower), (lower - q) / (upper - lower)]
+    return Truth(float(sum(jump.max() for jump in jumps)), max(0.0, *(float(values.max()) for values in over)), cost)
+
+
+class Walker:
+    """A tree of links by Pinocchio on balls by Hunt and Crossley's law as OpenSim has it, with a corner in friction."""
+
+    def __init__(self, problem: Mapping[str, Any]):
+        import pinocchio
+
+        self.pin: Any = pinocchio  # has no type stubs
+        self.world = self.pin.buildModelFromUrdf(problem["urdf"])
+        self.world.gravity.linear = np.array(problem["gravity"], float)
+        self.data, self.balls = self.world.createData(), problem["balls"]
+
+    def accelerations(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        """Of the joints, with the ground's forces."""
+        pin, total = self.pin, tau.copy()
+        pin.computeJointJacobians(self.world, self.data, q)
+        for ball in self.balls:
+            joint = ball["link"] + 1  # after the world
+            place = self.data.oMi[joint]
+            center = place.rotation @ ball["center"]
+            depth = ball["radius"] - (place.translation + center)[1]
+            arm = center - [0.0, ball["radius"] - depth / 2, 0.0]
+            jacobian = pin.getJointJacobian(self.world, self.data, joint, pin.LOCAL_WORLD_ALIGNED)
+            x, y, turn = jacobian[0], jacobian[1], jacobian[5]
+            along, up = x - turn * arm[1], y + turn * arm[0]
+            normal, friction = pushed(ball, depth, float(along @ qd), float(up @ qd))
+            total += along * friction + up * normal
+        return pin.aba(self.world, self.data, q, qd, total)
+
+
+def pushed(ball: Mapping[str, Any], depth: float, slip: float, rise: float) -> tuple[float, float]:
+    """Upward and forward force of the ground on a ball."""
+    small, R, c = 1e-5, ball["radius"], ball["dissipation"]
+    stiffness = 0.5 * ball["stiffness"] ** (2 / 3)
+    hertz = 4 / 3 * stiffness * np.sqrt(R * stiffness) * (depth**2 + small) ** 0.75
+    hertz *= 0.5 + 0.5 * np.tanh(300 * depth)
+    normal = hertz * (1 - 1.5 * c * rise) * (0.5 + 0.5 * np.tanh(50 * (2 / (3 * c) - rise)))
+    speed = np.hypot(slip, np.sqrt(small))
+    coefficient = min(speed / ball["transition"], 1.0) * ball["friction"] + ball["viscous"] * speed
+    return float(normal), float(-normal * coefficient * slip / speed)
+
+
 # De Groote et al. 2016, with the constants that OpenSim has.
 BELLS = (
     (0.8150671134243542, 1.055033428970575, 0.162384573599574, 0.063303448465465),

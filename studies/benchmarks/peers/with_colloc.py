@@ -158,6 +158,82 @@ def rise(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
     }
 
 
+def walk(task: Any, effort: int, curve: Any = None) -> dict[str, Any]:
+    """Half a stride by muscles; see `Walk`."""
+    tol = 1e-2 if curve is None else None  # balls on the ground are stiff: in place of 1e-3
+    # [walk
+    import casadi as ca
+    import numpy as np
+
+    import colloc as co
+
+    model = co.formats.from_urdf(task.urdf, gravity=task.gravity).model
+    balls = []
+    for k, ball in enumerate(task.balls):
+        law = {"stiffness": ball["stiffness"], "dissipation": ball["dissipation"], "name": f"ball{k}"}
+        law |= {f"{kind}_friction": ball["friction"] for kind in ("static", "dynamic")}
+        law |= {"viscous_friction": ball["viscous"], "transition_velocity": ball["transition"]}
+        balls.append(co.problem.ContactSphere(f"link{ball['link']}", ball["center"], ball["radius"], **law))
+    muscles = []
+    for strand in task.muscles:
+        length, joints = np.array(strand["length"]), [model.joint_names[k] for k in strand["joints"]]
+        powers = np.argwhere(length)[:, : len(joints)]
+        scale = np.zeros(len(joints)), np.ones(len(joints))
+        path = co.muscles.LengthPolynomial(tuple(joints), powers, length[length != 0], *scale, 0.0, 0.0)
+        numbers = [strand[key] for key in ("force", "fiber", "tendon", "pennation")]
+        muscles.append(co.muscles.Muscle(strand["name"], path, *numbers))
+    motors = {joint: size for joint, size in zip(model.joint_names, task.motors, strict=True) if size}
+    driven = co.muscles.Muscles(model, muscles, activation="explicit", sharpness=0.1, lower=task.least, reserves=motors)
+    size, mirror, other = ca.DM(list(motors.values())), list(task.mirror), list(task.other)
+    effort_of = co.integral(
+        lambda now: task.weight * (ca.sumsqr(now.excitation) + ca.sumsqr(size * now.reserve)), "effort"
+    )
+    walk = np.hstack([task.q, task.qd])
+    near = co.track(task.t, walk, lambda now: ca.vertcat(now.q, now.qd), weight=task.weight, degree=5)
+    problem = co.Problem(
+        model,
+        task.t[-1],
+        near + effort_of,
+        [
+            co.boundary(lambda start, end: (end.q - start.q[mirror])[1:], equals=0),  # but for the way
+            co.boundary(lambda start, end: end.qd - start.qd[mirror], equals=0),
+            co.boundary(lambda start, end: end.activation - start.activation[other], equals=0),
+            co.path(lambda now: now.tau[:3], equals=0, scale=(300, 300, 100)),
+            co.bounds(q=(task.lower, task.upper)),
+            *driven.constraints,
+        ],
+        unknowns=driven.unknowns,
+        loads=[ball.load for ball in balls],
+    )
+    some = [*range(0, len(task.t) - 1, 4), len(task.t) - 1]
+    guess = co.keyframes({task.t[k] / task.t[-1]: task.q[k] for k in some})
+    solution = co.solve(problem, curve, guess=guess, progress=False, tol=tol)
+    # walk]
+    return handed_over(solution, task.motors)
+
+
+def handed_over(solution: Any, motors: Any) -> dict[str, Any]:
+    """Signals of a motion by muscles between the ends of its intervals, and its states there."""
+    import numpy as np
+
+    edges, inside = solution.mesh_times, chebyshev(9)
+    at = (edges[:-1, None] + (inside + 1) / 2 * np.diff(edges)[:, None]).ravel()
+    now, ends = solution.at(at), solution.at(edges)
+    reserve = np.zeros((at.size, len(motors)))
+    reserve[:, np.array(motors) > 0] = now.reserve
+    signals = np.hstack([now.excitation, reserve])
+    return {
+        "edges": edges.tolist(),
+        "inside": inside.tolist(),
+        "torque": signals.reshape(edges.size - 1, inside.size, -1).tolist(),
+        "state": np.hstack([ends.q, ends.qd, ends.activation]).tolist(),
+        "cost": float(solution.cost),
+        "iterations": int(solution.iterations),
+        "solved": solution.status.name == "SOLVED",
+        "status": solution.status.name,
+    }
+
+
 def inverse_dynamics(body: Any, effort: int) -> dict[str, Any]:
     """Torques and all first derivatives of a batch of samples."""
     # [inverse_dynamics

@@ -25,3 +25,8 @@ def rise(task: Any, effort: int) -> dict[str, Any]:
     """By motors and muscles, on intervals that widen from both ends, where activations take 10 ms to follow."""
     breakpoints = co.curves.graded(INTERVALS[effort] - 5, narrowest=5e-3, ratio=2.0)
     return with_colloc.rise(task, effort, co.Radau(breakpoints=breakpoints))
+
+
+def walk(task: Any, effort: int) -> dict[str, Any]:
+    """Half a stride by muscles, on as many intervals as Moco's example has."""
+    return with_colloc.walk(task, effort, co.HermiteSimpson(INTERVALS[effort + 1]))

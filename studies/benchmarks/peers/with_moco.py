@@ -174,3 +174,138 @@ def rise(task: Any, effort: int) -> dict[str, Any]:
         "solved": bool(solution.success()),
         "status": solution.getStatus(),
     }
+
+
+def walk(task: Any, effort: int) -> dict[str, Any]:
+    """Half a stride by muscles, with the settings of Moco's example of planar walking; see `Walk`."""
+    N = INTERVALS[effort + 1]
+    # [walk
+    from math import pi
+
+    import numpy as np
+    import opensim as osim
+
+    osim.Logger.setLevelString("error")
+    model = osim.Model()
+    model.setName("walker")
+    model.set_gravity(osim.Vec3(*task.gravity))
+    bodies, joints = [model.getGround()], []
+    for k, link in enumerate(task.links[2:]):  # whose pelvis is on a planar joint
+        body = osim.Body(f"link{k + 2}", link["mass"], osim.Vec3(*link["com"]), osim.Inertia(*link["inertia"]))
+        before, place, zero = bodies[max(task.parents[k + 2] - 1, 0)], osim.Vec3(*link["xyz"]), osim.Vec3(0)
+        if k == 0:
+            joint = osim.PlanarJoint("pelvis", before, place, zero, body, zero, zero)
+            for name, which in (("q2", 0), ("q0", 1), ("q1", 2)):  # its turn comes first
+                joint.upd_coordinates(which).setName(name)
+            joints = [f"/jointset/pelvis/q{n}" for n in range(3)]
+        else:
+            joint = osim.PinJoint(f"joint{k + 2}", before, place, zero, body, zero, zero)
+            joint.updCoordinate().setName(f"q{k + 2}")
+            joints.append(f"/jointset/joint{k + 2}/q{k + 2}")
+        model.addBody(body)
+        model.addJoint(joint)
+        bodies.append(body)
+    for k, size in enumerate(task.motors):
+        if size:
+            motor = osim.CoordinateActuator(f"q{k}")
+            motor.setName(f"motor{k}")
+            motor.setOptimalForce(1)
+            motor.setMinControl(-size)
+            motor.setMaxControl(size)
+            model.addForce(motor)
+    for strand in task.muscles:
+        length = np.array(strand["length"])
+        order, dimension = len(length) - 1, len(strand["joints"])
+        every = [
+            (i, j) for i in range(order + 1) for j in range(length.shape[1] if dimension > 1 else 1) if i + j <= order
+        ]
+        path = osim.FunctionBasedPath()
+        coefficients = osim.Vector.createFromMat(np.array([length[powers] for powers in every]))
+        path.setLengthFunction(osim.MultivariatePolynomialFunction(coefficients, dimension, order))
+        for k in strand["joints"]:
+            path.appendCoordinatePath(joints[k])
+        muscle = osim.DeGrooteFregly2016Muscle()
+        muscle.setName(strand["name"])
+        muscle.set_path(path)
+        muscle.set_max_isometric_force(strand["force"])
+        muscle.set_optimal_fiber_length(strand["fiber"])
+        muscle.set_tendon_slack_length(strand["tendon"])
+        muscle.set_pennation_angle_at_optimal(strand["pennation"])
+        muscle.set_activation_time_constant(strand["rise"])
+        muscle.set_deactivation_time_constant(strand["fall"])
+        muscle.set_fiber_damping(0.01)
+        muscle.set_ignore_tendon_compliance(True)
+        muscle.setMinControl(task.least)
+        muscle.setMaxControl(1)
+        model.addForce(muscle)
+    floor = osim.ContactHalfSpace(osim.Vec3(0), osim.Vec3(0, 0, -pi / 2), model.getGround(), "floor")
+    model.addContactGeometry(floor)
+    for k, ball in enumerate(task.balls):
+        sphere = osim.ContactSphere(ball["radius"], osim.Vec3(*ball["center"]), bodies[ball["link"] - 1], f"ball{k}")
+        model.addContactGeometry(sphere)
+        contact = osim.SmoothSphereHalfSpaceForce(f"contact{k}", sphere, floor)
+        contact.set_stiffness(ball["stiffness"])
+        contact.set_dissipation(ball["dissipation"])
+        contact.set_static_friction(ball["friction"])
+        contact.set_dynamic_friction(ball["friction"])
+        contact.set_viscous_friction(ball["viscous"])
+        contact.set_transition_velocity(ball["transition"])
+        model.addForce(contact)
+    model.finalizeConnections()
+
+    names = [f"{joint}/{what}" for what in ("value", "speed") for joint in joints]
+    activations = [f"/forceset/{strand['name']}/activation" for strand in task.muscles]
+    record = np.hstack([task.q, task.qd])
+    table = osim.TimeSeriesTable()
+    table.addTableMetaDataString("inDegrees", "no")
+    table.setColumnLabels(names)
+    for t, row in zip(task.t, record, strict=True):
+        table.appendRow(t, osim.RowVector.createFromMat(row))
+    track = osim.MocoTrack()
+    track.setModel(osim.ModelProcessor(model))
+    track.setStatesReference(osim.TableProcessor(table))
+    track.set_states_global_tracking_weight(task.weight)
+    track.set_apply_tracked_states_to_guess(True)
+    track.set_control_effort_weight(task.weight)
+    track.set_initial_time(0)
+    track.set_final_time(task.t[-1])
+    study = track.initialize()
+    problem = study.updProblem()
+    symmetry = osim.MocoPeriodicityGoal("symmetry")
+    n = len(joints)
+    for k in range(n):
+        problem.setStateInfo(names[k], [task.lower[k], task.upper[k]])
+        if k:  # but for the way
+            symmetry.addStatePair(osim.MocoPeriodicityGoalPair(names[k], names[task.mirror[k]]))
+        symmetry.addStatePair(osim.MocoPeriodicityGoalPair(names[n + k], names[n + task.mirror[k]]))
+    for k, name in enumerate(activations):
+        problem.setStateInfo(name, [task.least, 1])
+        symmetry.addStatePair(osim.MocoPeriodicityGoalPair(name, activations[task.other[k]]))
+    problem.addGoal(symmetry)
+    solver = osim.MocoCasADiSolver.safeDownCast(study.updSolver())
+    solver.set_num_mesh_intervals(N)
+    solver.set_optim_convergence_tolerance(1e-4)
+    solver.set_optim_constraint_tolerance(1e-4)
+    solver.set_parallel(0)
+    solver.set_verbosity(0)
+    solution = study.solve()
+    # walk]
+    if not solution.success():
+        solution.unseal()
+    times = solution.getTimeMat()
+    signals = np.zeros((times.size, len(activations) + n))
+    for k, strand in enumerate(task.muscles):
+        signals[:, k] = solution.getControlMat(f"/forceset/{strand['name']}")
+    for k, size in enumerate(task.motors):
+        if size:
+            signals[:, len(activations) + k] = solution.getControlMat(f"/forceset/motor{k}") / size
+    return {
+        "edges": times.tolist(),
+        "inside": [-1.0, 1.0],
+        "torque": np.stack([signals[:-1], signals[1:]], axis=1).tolist(),
+        "state": np.stack([solution.getStateMat(name)[::2] for name in [*names, *activations]], axis=1).tolist(),
+        "cost": float(solution.getObjective()),
+        "iterations": int(solution.getNumIterations()),
+        "solved": bool(solution.success()),
+        "status": solution.getStatus(),
+    }

@@ -13,6 +13,7 @@ import pytest
 
 import colloc as co
 from colloc.models.chains.serial import planar_chain
+from colloc.models.muscle_walker import muscle_walker
 from colloc.models.panda import panda
 from colloc.models.squat_to_stand import squat_to_stand
 from colloc.studies.benchmarks.peers import comparison, with_colloc
@@ -28,9 +29,10 @@ from colloc.studies.benchmarks.peers.problems import (
     reach,
     rises,
     urdf,
+    walks,
     written,
 )
-from colloc.studies.benchmarks.peers.truth import Truth, judged, judged_hop, judged_rise, pulled
+from colloc.studies.benchmarks.peers.truth import Truth, Walker, judged, judged_hop, judged_rise, judged_walk, pulled
 
 HOP = {"foot": 1.0, "trunk": 9.0, "leg": (0.5, 1.0), "rest": 0.9, "height": 0.1, "gravity": 10.0, "weight": 100.0}
 
@@ -144,6 +146,47 @@ def test_the_judge_agrees_with_what_colloc_says_of_a_rise(name: str, cost: float
     shifted = np.array(said["state"])
     shifted[0, 0] += 0.05
     assert judged_rise(plain, said | {"state": shifted.tolist()}).miss > 0.05
+
+
+def test_the_walker_is_the_model(tmp_path: Path):
+    """Its file with feet of one piece, its muscles and the ground below feet that slip, by the judge's formulas."""
+    walker, task = muscle_walker(), json.loads(json.dumps(written("walk", walks()["walk_by_muscles"], tmp_path)))
+    n, m = walker.model.n, len(walker.muscles)
+    rng = np.random.default_rng(0)
+    q, qd, qdd = 0.05 * rng.standard_normal(n), 0.3 * rng.standard_normal(n), 5 * rng.standard_normal(n)
+    q[1], qd[0] = 0.91, 2.0  # in the ground, and fast, where its friction has no corner
+    torque = co.Evaluator(walker.model, loads=[s.load for s in walker.spheres], compile=False).torque(q, qd, qdd)
+    carried = torque - co.Evaluator(walker.model, compile=False).torque(q, qd, qdd)
+    assert carried[1] < -500  # N
+    np.testing.assert_allclose(Walker(task).accelerations(q, qd, torque), qdd, atol=1e-3)
+    driven, activation = co.muscles.Muscles(walker.model, walker.muscles), rng.uniform(0.1, 0.9, m)
+    symbols = ca.SX.sym("state", 2 * n)
+    now: Any = SimpleNamespace(q=symbols[:n], qd=symbols[n:], activation=ca.SX(activation))
+    torques = ca.Function("torques", [symbols], [driven.torques(now)])(np.concatenate([q, qd])).full()[:, 0]
+    np.testing.assert_allclose(pulled(task["muscles"], q, qd, activation), torques, rtol=1e-9, atol=1e-9)
+    assert [task["links"][k]["mass"] for k in task["mirror"]] == [link["mass"] for link in task["links"]]
+
+
+def test_a_walk_is_judged_interval_by_interval(tmp_path: Path):
+    """A tenth of a millisecond in the air, from rest, whose end follows from the start by its rates."""
+    task = json.loads(json.dumps(written("walk", walks()["walk_by_muscles"], tmp_path)))
+    n, m, dt, weight = 10, 18, 1e-4, task["weight"]
+    start, signals = np.array([*task["q"][0], *[0.0] * n, *[0.05] * m]), np.array([*[0.05] * m, *[0.0] * n])
+    start[1] += 0.3  # m
+    torque = pulled(task["muscles"], start[:n], start[n : 2 * n], start[2 * n :])
+    qdd = Walker(task).accelerations(start[:n], start[n : 2 * n], torque)
+    end = start + dt * np.concatenate([start[n : 2 * n], qdd, np.zeros(m)])
+    end[:n] += dt**2 / 2 * qdd
+    said = answer([0.0, dt], [[signals]]) | {"state": [start.tolist(), end.tolist()]}
+    truth = judged_walk(task, said)
+    other = start[[*task["mirror"], *(n + k for k in task["mirror"]), *(2 * n + k for k in task["other"])]]
+    apart = np.abs(end - other) * np.concatenate([np.ones(n), np.full(n, dt), np.ones(m)])
+    assert truth.miss == pytest.approx(apart[1:].max(), abs=1e-5)
+    squares = m * 0.05**2 + 0.3**2 + np.sum(np.square(task["qd"][0]))
+    assert truth.cost == pytest.approx(weight * squares * dt, rel=0.05)
+    end[0] += 0.05
+    shifted = judged_walk(task, said | {"state": [start.tolist(), end.tolist()]})
+    assert shifted.miss == pytest.approx(truth.miss + 0.05, abs=1e-4)
 
 
 TOOLS = {
