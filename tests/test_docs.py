@@ -106,7 +106,7 @@ def test_scenes_are_those_of_players_and_have_all_that_the_viewer_reads():
     expected = json.loads(results.scene_in(viewer.page))
     for path in results.SCENES.glob("*.json"):
         scene = json.loads(path.read_text())
-        assert set(expected) - {"series", "live"} <= set(scene)
+        assert set(expected) - {"series", "live", "key"} <= set(scene)
         for recording in scene["recordings"]:
             assert set(recording) == set(expected["recordings"][0])
             for segment in recording["segments"]:
