@@ -16,15 +16,16 @@ from tests.plot.test_viewer import HOSTILE, Page
 from tests.support.problems import time_optimal
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-FLAGS = "--headless --no-sandbox --disable-gpu --virtual-time-budget=5000 --dump-dom"
+FLAGS = "--headless --no-sandbox --disable-gpu --dump-dom"
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 
 
-def shown(file: Path, folder: Path, address: str = "") -> str:
-    """The elements of a page after three seconds."""
+def shown(file: Path, folder: Path, address: str = "", seconds: int = 3) -> str:
+    """The elements of a page after some seconds of its own time."""
     assert CHROMIUM is not None
-    command = [CHROMIUM, *FLAGS.split(), f"--user-data-dir={folder}/profile", f"{file.as_uri()}{address}"]
+    command = [CHROMIUM, *FLAGS.split(), f"--virtual-time-budget={1000 * seconds}", f"--user-data-dir={folder}/profile"]
+    command.append(f"{file.as_uri()}{address}")
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
 
 
@@ -102,7 +103,9 @@ def test_in_a_notebook_the_camera_stays_where_it_was_put(tmp_path: Path):
         }};
       }}
       show(0);</script>""")
-    first, second, third = text_of(shown(file, tmp_path), "seen").split("; ")
+    # A busy machine may not get to the end in a page's few seconds.
+    said = next(filter(None, (text_of(shown(file, tmp_path, seconds=s), "seen") for s in (5, 20, 80))))
+    first, second, third = said.split("; ")
     assert first.startswith("oblique ")
     assert second == first.replace("oblique", "free")
     assert third.startswith("oblique ")  # of another viewer
