@@ -55,9 +55,11 @@ def muscle_human(paths: str = "polynomial") -> MuscleHuman:
     """Pelvis, trunk, two legs with toes and two arms; 31 degrees of freedom, 80 muscles, 85.3 kg.
 
     Knees slide and turn as they bend, and patellae follow them, by polynomials of the source or within 0.1 mm and
-    0.01 rad of its splines. Muscles are as the example makes them of the model's file: tendons are long enough to be
-    taken for rigid, active force acts over 1.5 times the range of lengths, and fibers have no passive force, in place
-    of which joints have passive torques.
+    0.01 rad of its splines. Muscles are as the example makes them of the model's file, which takes their tendons for
+    rigid: active force acts over 1.5 times the range of lengths, and fibers have no passive force, in place of which
+    joints have passive torques. Those of the toes pass the ankle alone, and toes are moved by a spring. Of the passive
+    torques of the arms there are the dampers alone: the rest would hold an arm turned as it was recorded with 38 N m.
+    Limits of legs and arms are those of walking, narrower than the file's.
 
     Parameters
     ----------
