@@ -10,14 +10,17 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 import colloc as co
 from colloc.models.muscle_walker import MuscleWalker
+from colloc.plot.figure import new_figure
+from colloc.plot.style import styled
 from colloc.studies.reporting import Option, arguments, finish
-from colloc.studies.walking.by_muscles import INTERVALS, SPEED, Walk, measures, swinging, walk
+from colloc.studies.walking.by_muscles import INTERVALS, SPEED, Walk, film, measures, strip, swinging, walk
 from colloc.support.display import Table
 
 STARTS, PATIENCE = 20, 500  # iterations
@@ -68,10 +71,25 @@ def alike(runs: Sequence[Run]) -> list[list[Run]]:
     return walks
 
 
+@styled
+def draw(made: Walk, walks: Sequence[list[Run]], file: str) -> None:
+    """The cheapest walks, three at most, side by side at nine times."""
+    figure = new_figure(figsize=(9.0, 7.5))
+    axes = figure.subplots(3, 1)
+    for ax, same in zip(axes, walks, strict=False):
+        solution = same[0].solution
+        assert solution is not None
+        strip(ax, made, solution)
+        ax.set_title(f"cost {solution.cost:.4f}, starts: {len(same)}", fontsize=9, loc="left")
+    for ax in axes[len(walks) :]:
+        ax.set_visible(False)
+    co.plot.save_figure(figure, file)
+
+
 def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     """Run the study; see --help."""
     count = Option("starts", STARTS, "number of random starts", least=1)
-    args = arguments("walking.starts_by_muscles", __doc__, argv, quick="two starts", options=[count], figure=False)
+    args = arguments("walking.starts_by_muscles", __doc__, argv, quick="two starts", options=[count])
     made, rng = walk(), np.random.default_rng(0)
     guesses = [random_start(made.walker, rng) for _ in range(2 if args.quick else args.starts)]
     runs = [attempt(made, guess) for guess in guesses]
@@ -92,7 +110,9 @@ def main(argv: Sequence[str] | None = None) -> dict[str, float]:
     numbers["seconds"] = sum(run.seconds for run in runs)
     notes = [f"  {numbers['walking']:.0f} of {len(runs)} walk, within {PATIENCE} iterations"]
     print(Table(args.question, HEADER, rows, notes).text())
-    return finish(args, numbers)
+    draw(made, walks, args.figure)
+    best = walks[0][0].solution if walks else None
+    return finish(args, numbers, None if best is None else partial(film, best))
 
 
 if __name__ == "__main__":

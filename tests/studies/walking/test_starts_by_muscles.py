@@ -30,7 +30,7 @@ def test_starts_are_random_and_stand_on_the_ground():
 
 @pytest.mark.slow
 def test_two_starts_end(tmp_path: Any):
-    numbers = main(["--quick", "--json", str(tmp_path / "numbers.json")])
+    numbers = main(["--quick", "--json", str(tmp_path / "a.json"), "--figure", str(tmp_path / "a.png")])
     assert numbers["starts"] == 2.0
     assert numbers["walking"] == sum(numbers[f"{k}.starts"] for k in range(int(numbers["walks"])))
     assert all(numbers[f"{k}.cost"] > 0.1 for k in range(int(numbers["walks"])))
