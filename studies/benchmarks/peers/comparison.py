@@ -61,7 +61,7 @@ TOOLS: dict[str, ModuleType] = {
     "mujoco": with_mujoco,
 }
 MISS, OVERSTEP, DEARER = 1e-3, 5e-3, 1e-3  # what counts as the same answer
-MISSES = {"walk_by_muscles": 2e-2}  # in place of that: stiff ground, and friction whose corner colloc rounds
+MISSES = {"walk_by_muscles": 2e-2}  # in place of that, set when answers were known: stiff ground
 FINEST = 4  # grids or tolerances a tool is asked for at most
 PATIENCE = 40.0  # s of the processor, of a process
 PATIENT = {"rise": 400.0, "walk": 400.0}  # s, in its place
