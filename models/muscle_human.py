@@ -50,7 +50,6 @@ class MuscleHuman(NamedTuple):
     spheres: tuple[co.problem.ContactSphere, ...]
 
 
-@cache
 def muscle_human(paths: str = "polynomial") -> MuscleHuman:
     """Pelvis, trunk, two legs with toes and two arms; 31 degrees of freedom, 80 muscles, 85.3 kg.
 
@@ -76,6 +75,11 @@ def muscle_human(paths: str = "polynomial") -> MuscleHuman:
     """
     if paths not in ("polynomial", "points"):
         raise co.InputError(f'paths must be "polynomial" or "points", got {paths!r}')
+    return _human(paths)
+
+
+@cache
+def _human(paths: str) -> MuscleHuman:
     data = json.loads(DATA.read_text())
     model, passive = _model(data["bodies"]), {}
     for joint, numbers in data["passive"].items():
@@ -132,8 +136,11 @@ def mirror_image(model: co.Model) -> tuple[list[int], np.ndarray]:
     sign : ndarray, shape (31,)
         So that the image of q is ``sign * q[other]``.
     """
+    names = list(muscle_human().model.joint_names)
+    if not isinstance(model, co.Model) or list(model.joint_names) != names:
+        got = model.name if isinstance(model, co.Model) else model
+        raise co.InputError(f"model must be that of muscle_human, got {got!r}")
     swapped = {"_r": "_l", "_l": "_r"}
-    names = list(model.joint_names)
     other = [names.index(name[:-2] + swapped.get(name[-2:], name[-2:])) for name in names]
     turned = ("pelvis_tz", "pelvis_list", "pelvis_rotation", "lumbar_bending", "lumbar_rotation")
     return other, np.array([-1.0 if name in turned else 1.0 for name in names])

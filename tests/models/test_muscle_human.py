@@ -9,6 +9,7 @@ import pytest
 
 import colloc as co
 from colloc.models.muscle_human import MuscleHuman, mirror_image, muscle_human, recorded_posture
+from colloc.models.panda import panda
 from colloc.muscles.path import symbolic_instant
 
 # OpenSim 4.6 at random states: generalised forces, trace of the mass matrix; of the right leg lengths, moment arms [m].
@@ -97,6 +98,10 @@ def test_points_are_where_the_muscles_are():
 def test_misuse():
     with pytest.raises(co.InputError, match='paths must be "polynomial" or "points"'):
         muscle_human("splines")
+    with pytest.raises(co.InputError, match='must be "polynomial" or "points"'):
+        muscle_human(["points"])  # pyright: ignore[reportArgumentType]
+    with pytest.raises(co.InputError, match="that of muscle_human, got 'Panda'"):
+        mirror_image(panda())
 
 
 def geometry(human: MuscleHuman) -> ca.Function:
