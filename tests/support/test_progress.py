@@ -155,12 +155,20 @@ def test_a_notebook_gets_a_bar_where_tqdm_is_installed(monkeypatch: pytest.Monke
     assert not told(None)  # without tqdm, and without a terminal
 
 
-def test_a_search_that_finds_one_optimum_ends_at_the_end_of_its_bar(capsys):
+@pytest.mark.parametrize("tqdm", [False, True])
+def test_a_search_that_finds_one_optimum_ends_at_the_end_of_its_bar(
+    capsys, monkeypatch: pytest.MonkeyPatch, tqdm: bool
+):
     """Of ends to refine there may be fewer than asked for: tqdm draws a bar that stops early in red."""
+    if tqdm:
+        pytest.importorskip("tqdm")
+    else:
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     effort = co.integral(lambda now: now.tau.T @ now.tau)
     problem = co.Problem(two_link(), 1.0, effort, [co.initial(q=0.0, qd=0.0), co.final(q=1.0, qd=0.0)])
     found = co.multistart(problem, co.BSpline(4), starts=3, keep=5, progress=True)
     assert len(found.optima) < 5
     last = capsys.readouterr().err.split("\r")[-1]
-    assert last.startswith("starts: 9 of 9 ")
+    assert last.startswith("starts: 100%" if tqdm else "starts: 9 of 9 ")
+    assert not tqdm or " 9/9 " in last
     assert last.endswith("\n")
