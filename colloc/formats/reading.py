@@ -15,7 +15,7 @@ from colloc.formats.contact_data import ContactLaw, ContactShape
 from colloc.formats.muscle_data import MuscleData
 from colloc.loops import Loop
 from colloc.model import Model
-from colloc.support.checks import InputError, quoted
+from colloc.support.checks import InputError, count, quoted, text
 from colloc.support.display import Table, Tabular, shown
 from colloc.support.pickling import Portable
 
@@ -85,14 +85,15 @@ class LinkShape(Portable):
 
     def entries(self, key: str, size: int) -> np.ndarray:
         """What the file says under a name as so many numbers; InputError if it does not."""
-        text = self.numbers.get(key, "")
+        count("size", size, at_least=0)
+        said = self.numbers.get(text("key", key), "")
         try:
-            values = np.array([float(word) for word in text.split()])
+            values = np.array([float(word) for word in said.split()])
         except ValueError:
             values = np.zeros(0)
         if values.shape != (size,) or not np.isfinite(values).all():
             raise InputError(
-                f"{key} of the {self.kind} of {self.body!r} must be {size} number{'s' * (size > 1)}, got {quoted(text)}"
+                f"{key} of the {self.kind} of {self.body!r} must be {size} number{'s' * (size > 1)}, got {quoted(said)}"
             )
         return values
 
