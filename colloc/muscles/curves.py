@@ -57,7 +57,8 @@ class MuscleCurves(Portable):
         >>> round(co.muscles.OPENSIM.active_force(0.9), 6)
         0.937123
         """
-        return sum(b1 * ca.exp(-0.5 * ((length - b2) / (b3 + b4 * length)) ** 2) for b1, b2, b3, b4 in self.active)
+        off = [(length - b2) / (b3 + b4 * length) for _, b2, b3, b4 in self.active]
+        return sum(row[0] * ca.exp(-0.5 * x * x) for row, x in zip(self.active, off, strict=True))
 
     @validated(length=elementwise())
     def passive_force(self, length: Any) -> Any:
