@@ -64,6 +64,7 @@ def ship(name: str, text: str, source: Callable[[int, Mapping[str, str]], str], 
     return paths
 
 
+@cache
 def _file(name: str, text: str, kind: Kind) -> str:
     return f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}-{kind.name}.so"
 
