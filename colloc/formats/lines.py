@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from colloc.support.checks import InputError, quoted
-from colloc.support.files import check_path
+from colloc.support.files import read_whole
 
 _LARGEST = 1_000_000_000  # bytes
 _MISSING = {"", "nan", "-nan", "+nan", "na", "nan(ind)", "-nan(ind)", "1.#qnan", "-1.#ind", "1.#ind"}
@@ -14,12 +14,9 @@ _MISSING = {"", "nan", "-nan", "+nan", "na", "nan(ind)", "-nan(ind)", "1.#qnan",
 
 def read_lines(path: str | os.PathLike[str], kind: str) -> list[str]:
     """The lines of a file of text of a kind, such as "TRC file"; InputError for what is none."""
-    file = check_path(path)
     try:
-        if not file.is_file() or file.stat().st_size > _LARGEST:
-            raise InputError(f"{str(path)!r} is no file of at most {_LARGEST // 1_000_000} MB")
-        content = file.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeError) as error:
+        content = read_whole(path, kind, _LARGEST).decode("utf-8-sig")
+    except UnicodeError as error:
         raise InputError(f"{str(path)!r} cannot be read as a {kind}: {error}") from None
     if "\0" in content:
         raise InputError(f"{str(path)!r} is no {kind}: it is not text")

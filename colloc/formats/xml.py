@@ -12,7 +12,7 @@ from xml.parsers import expat
 import numpy as np
 
 from colloc.support.checks import InputError, quoted
-from colloc.support.files import check_path
+from colloc.support.files import read_whole
 
 _LARGEST = 100_000_000  # bytes
 _DEEPEST = 1000  # elements within each other
@@ -29,14 +29,7 @@ def read_root(path: str | os.PathLike[str], kind: str, tag: str) -> Tag:
 
     InputError for a file that cannot be read, is larger than 100 MB, has a document type or another root.
     """
-    file = check_path(path)
-    try:
-        if not file.is_file() or file.stat().st_size > _LARGEST:
-            raise InputError(f"{str(path)!r} is no file of at most {_LARGEST // 1_000_000} MB")
-        content = file.read_bytes()
-    except OSError as error:
-        raise InputError(f"{str(path)!r} cannot be read as a {kind}: {error}") from None
-    return root_of(content, path, kind, tag)
+    return root_of(read_whole(path, kind, _LARGEST), path, kind, tag)
 
 
 def root_of(content: bytes, path: str | os.PathLike[str], kind: str, tag: str) -> Tag:

@@ -1,4 +1,4 @@
-"""Writing files: checked before a long computation, complete or absent after it."""
+"""Files: read whole, or not at all; written complete, or not at all, and checked before a long computation."""
 
 from __future__ import annotations
 
@@ -33,6 +33,19 @@ def check_path(path: str | os.PathLike[str]) -> Path:
     if not os.fspath(path):  # which a Path takes for the working directory
         raise InputError(f"path must be a file name, got {quoted(path)}")
     return target
+
+
+def read_whole(path: str | os.PathLike[str], kind: str, largest: int) -> bytes:
+    """The bytes of a file of a kind, such as "URDF"; InputError where there is none, or one above so many bytes."""
+    file = check_path(path)
+    try:
+        if not file.is_file():
+            raise InputError(f"{str(path)!r} is no file")
+        if file.stat().st_size > largest:
+            raise InputError(f"{str(path)!r} has more than the {largest // 1_000_000} MB of which a {kind} is read")
+        return file.read_bytes()
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be read as a {kind}: {error}") from None
 
 
 def check_writable(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -> Path:
