@@ -49,6 +49,10 @@ class MuscleHuman(NamedTuple):
     motors: dict[str, float]
     spheres: tuple[co.problem.ContactSphere, ...]
 
+    def __repr__(self) -> str:
+        parts = f"{len(self.muscles)} muscles, {len(self.motors)} motors, {len(self.spheres)} spheres"
+        return f"MuscleHuman({self.model.n} joints, {parts})"
+
 
 def muscle_human(paths: str = "polynomial") -> MuscleHuman:
     """Pelvis, trunk, two legs with toes and two arms; 31 degrees of freedom, 80 muscles, 85.3 kg.

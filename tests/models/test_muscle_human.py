@@ -70,6 +70,7 @@ def test_the_left_side_is_the_mirror_image(human: MuscleHuman):
 
 
 def test_a_person_of_85_kg_who_stands(human: MuscleHuman):
+    assert repr(human) == "MuscleHuman(31 joints, 80 muscles, 13 motors, 12 spheres)"
     """Upright and at rest at some height the ground carries the weight."""
     mass = sum(float(body.mass) for body in human.model.bodies)
     assert mass == pytest.approx(85.26985, abs=1e-5)
