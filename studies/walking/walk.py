@@ -38,10 +38,13 @@ def walk(
     points: int = POINTS,
     guess: Keyframes | co.Solution | None = None,
     stages: int = 2,
-    compile: bool | None = True,
+    compile: bool | None = None,
     tolerance: float = 1e-3,
 ) -> Report:
     """A step, solved from standing still on the right foot or from another step, and measured.
+
+    The cheapest of its splines is sought, and solved when it holds between the nodes: how much less finer ones could
+    cost, a quarter, decides nothing, and to estimate it would take as long as the search.
 
     Parameters
     ----------
@@ -63,24 +66,30 @@ def walk(
         With the constraints that cannot be met together.
     """
     step, curve = posed(step, points)
+    squares = co.solver.Hessian.GAUSS_NEWTON
     start = co.line(step.stance.standing, step.stance.standing) if guess is None else guess
     first = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # the table says it
         if stages == 2 and not isinstance(start, co.Solution):
-            start = first = co.solve(motion_only(step), curve, guess=start, compile=compile, ipopt=FIRST)
+            start = first = co.solve(
+                motion_only(step), curve, guess=start, hessian=squares, compile=compile, ipopt=FIRST, cost_tolerance=1.0
+            )
         stated, options = problem(step), IPOPT | (LOOSE_IPOPT if points <= LOOSE else {})
         relative = max(tolerance, ROUGHLY) / (1.0 if isinstance(guess, co.Solution) else AT_START)
         found = co.solve(
             stated,
             curve,
             guess=start,
-            hessian=co.solver.Hessian.GAUSS_NEWTON,
+            hessian=squares,
             compile=compile,
             ipopt=options | {"tol": relative},
+            cost_tolerance=1.0,
         )
         if tolerance < ROUGHLY:  # few iterations: no compiling
-            found = co.solve(stated, curve, guess=found, compile=False, ipopt=IPOPT | {"tol": tolerance})
+            found = co.solve(
+                stated, curve, guess=found, compile=False, ipopt=IPOPT | {"tol": tolerance}, cost_tolerance=1.0
+            )
     return Report(step, found, first)
 
 
