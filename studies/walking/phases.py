@@ -101,23 +101,22 @@ class PhasedStep:
         """The whole step, as long as its length asks for at its speed."""
         stated = [*contacts(self.step), *forces(self.step), *posture(self.step)]
         phases = {name: self._phase(name, self._cost(name), stated) for name in self.parts}
-        return self._joined(phases, self.step)
+        return self._joined(phases)
 
     @cached_property
     def motion_only(self) -> co.Sequence:
         """The same without forces, a start for the search as in `studies.walking.problem.motion_only`."""
-        free = replace(self.step, seamless=False)
 
         def ease(T: float, now: co.problem.Instant) -> ca.SX:
             return ca.sumsqr(now.q) + 0.1 * ca.sumsqr(T * now.qd) + 1e-3 * ca.sumsqr(T**2 * now.qdd)
 
         cost = co.integral(partial(ease, self.step.duration), name="ease")
-        stated = [*contacts(free), *posture(free)]
+        stated = [*contacts(self.step), *posture(self.step)]
         phases = {
-            name: co.Problem(free.stance.strengthless.model, self._span(name), cost, part.own(stated))
+            name: co.Problem(self.step.stance.strengthless.model, self._span(name), cost, part.own(stated))
             for name, part in self.parts.items()
         }
-        return self._joined(phases, free)
+        return self._joined(phases, seamless=False)
 
     def _phase(self, name: str, cost: co.problem.Cost, stated: Sequence[Constraint]) -> co.Problem:
         step, part, foot = self.step, self.parts[name], self.step.stance.feet["l"].ball.body
@@ -146,13 +145,13 @@ class PhasedStep:
             regularisation, name="regularisation"
         )
 
-    def _joined(self, phases: Mapping[str, co.Problem], step: Step) -> co.Sequence:
+    def _joined(self, phases: Mapping[str, co.Problem], *, seamless: bool | None = None) -> co.Sequence:
         """Phases in a row, the last of which ends as the mirror image of how the first begins."""
-        ends = symmetry(step)
+        ends = symmetry(self.step, seamless=seamless)
 
         def difference(phases: Mapping[str, Any]) -> ca.SX:
             return ends.fn(phases[BOTH].start, phases[LAST].end)
 
         names = list(phases)
         links = [co.link(a, b, qdd=True) for a, b in pairwise(names)]
-        return co.Sequence(phases, [replace(ends, fn=difference), *links], duration=step.duration)
+        return co.Sequence(phases, [replace(ends, fn=difference), *links], duration=self.step.duration)

@@ -77,15 +77,19 @@ def wrist_gaps(human: Human, now: Any) -> ca.SX:
     return ca.vertcat(*(ca.sqrt(ca.sumsqr(gap)) for gap in gaps))
 
 
-def symmetry(step: Step) -> Any:
-    """The end as the mirror image of the start, a step further: joints, and the feet that stand."""
+def symmetry(step: Step, *, seamless: bool | None = None) -> Any:
+    """The end as the mirror image of the start, a step further: joints, and the feet that stand.
+
+    Accelerations among them if it is to be seamless, by default as the step says.
+    """
+    orders = 3 if (step.seamless if seamless is None else seamless) else 2
     names, mirror = step.stance.model.joint_names, step.stance.mirror
     inner, pitch = [j for j, name in enumerate(names) if name not in step.stance.virtual], step.joint(PITCH)
     turned, shift = ca.DM([-1, 1, 1]), ca.vertcat(0, 0, step.length)
 
     def difference(start: Any, end: Any) -> ca.SX:
         rows, rates = [], (("position", "q"), ("velocity", "qd"), ("acceleration", "qdd"))
-        for order, (motion, coordinates) in enumerate(rates[: 3 if step.seamless else 2]):
+        for order, (motion, coordinates) in enumerate(rates[:orders]):
             before, after = (getattr(now, coordinates) for now in (start, end))
             place = turned * getattr(end.point(*step.stance.feet["r"].ball), motion) - (shift if order == 0 else 0)
             ball = getattr(start.point(*step.stance.feet["l"].ball), motion) - place
@@ -100,5 +104,5 @@ def symmetry(step: Step) -> Any:
 
     places, turns = (2, 1) if step.planar else (3, 3)
     # Rates are taken times the duration: every row is a place or an angle.
-    units = [*["rad"] * (len(inner) + 1), *["m"] * places, *["rad"] * turns] * (3 if step.seamless else 2)
+    units = [*["rad"] * (len(inner) + 1), *["m"] * places, *["rad"] * turns] * orders
     return co.boundary(difference, equals=0.0, unit=units, name="symmetry")

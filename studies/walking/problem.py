@@ -9,7 +9,6 @@ from the foot that stands, both are one recursion.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -57,7 +56,7 @@ def motion_only(step: Step) -> co.Problem:
 
     A start for the search, as in the paper's first stage. Accelerations may jump from step to step.
     """
-    free, T = replace(step, seamless=False), step.duration
+    T = step.duration
 
     def ease(now: co.problem.Instant) -> ca.SX:
         return ca.sumsqr(now.q) + 0.1 * ca.sumsqr(T * now.qd) + 1e-3 * ca.sumsqr(T**2 * now.qdd)
@@ -66,7 +65,7 @@ def motion_only(step: Step) -> co.Problem:
         model=step.stance.strengthless.model,
         duration=T,
         minimize=co.integral(ease),
-        subject_to=[*contacts(free), *posture(free), symmetry(free)],
+        subject_to=[*contacts(step), *posture(step), symmetry(step, seamless=False)],
     )
 
 

@@ -26,7 +26,8 @@ import casadi as ca
 import numpy as np
 
 import colloc as co
-from colloc.models.human.human import Human, Point
+from colloc.model.kinematics import frames
+from colloc.models.human.human import Human
 from colloc.models.human.stance import FORWARD, LATERAL, LIST, PITCH, ROLL, VERTICAL, YAW, on_foot
 
 # Fractions of the step: until the trailing foot leaves, until the heel of the leading one rises, the knee bent most.
@@ -149,11 +150,12 @@ class Step:
     @cached_property
     def sole(self) -> tuple[Any, Any]:
         """Distance of ball and toe from the heel [m] when the foot is flat."""
-        heel, ball, toe = (self._standing(point)[2] for point in self.human.feet["r"])
+        model, rest = self.human.model, ca.SX(self.human.model.n, 1)
+        standing = frames(model, self.human.upright, rest, rest).position
+        heel, ball, toe = (
+            (standing[model.index(body)] @ ca.vertcat(*point, 1))[2] for body, point in self.human.feet["r"]
+        )
         return _number(ball - heel), _number(toe - heel)
-
-    def _standing(self, point: Point) -> ca.SX:
-        return co.model.point_motion(self.human.model, *point, q=self.human.upright).position
 
     @cached_property
     def places(self) -> dict[str, list[ca.SX]]:
@@ -187,10 +189,10 @@ class Step:
     def _axes(self) -> dict[str, np.ndarray]:
         """World axes in every link frame of the standing human, as rows."""
         model, rest = self.stance.model, ca.SX(self.stance.model.n, 1)
-        frames = co.model.kinematics.frames(model, self.stance.upright, rest, rest).position
+        standing = frames(model, self.stance.upright, rest, rest).position
         return {
             body.name: np.round(np.array(ca.DM(frame[:3, :3])), 12)
-            for body, frame in zip(model.bodies, frames, strict=True)
+            for body, frame in zip(model.bodies, standing, strict=True)
         }
 
 
