@@ -43,7 +43,7 @@ WEIGHTS = {  # of mean squares, in the cost
     "rates": 1e-3,  # of activations and tensions [(100/s)2], and accelerations of the arms
 }
 PUBLISHED = {"metabolic rates": 165.15, "activations": 58.52, "motors": 29.34, "accelerations": 85.47, "tissue": 1.52}
-GRIDS = (12, 24, 48)
+GRIDS = ((12, 0), (24, 1))  # intervals, and degree of the rates of activations and of what motors are told
 REST = 1.2  # W/kg
 SHOWN = (("soleus",), ("med_gas", "gasmed"), ("tib_ant", "tibant"), ("vas_lat", "vaslat"), ("glut_med1", "glmed1"))
 RATE = 100.0  # 1/s, natural size of the rates of activations and tensions
@@ -282,8 +282,8 @@ def draw(made: Walk, solution: co.Solution, file: str) -> None:
     co.plot.save_figure(figure, file)
 
 
-def solved(made: Walk, guess: Any, grids: Sequence[int]) -> tuple[co.Solution, dict[str, float]]:
-    """The walk on grids of so many intervals, one after the other; with what it took."""
+def solved(made: Walk, guess: Any, grids: Sequence[tuple[int, int]]) -> tuple[co.Solution, dict[str, float]]:
+    """The walk on grids, one after the other; with what it took."""
     options = {
         "cost_tolerance": 1.0,  # what a better motion might save takes a program of twice the size for every grid
         "ipopt": {"max_iter": 600},
@@ -292,9 +292,8 @@ def solved(made: Walk, guess: Any, grids: Sequence[int]) -> tuple[co.Solution, d
     begin, numbers, iterations = (time.perf_counter(), time.process_time()), {}, 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.refinement.SolutionWarning)  # of grids to be made finer
-        for count in grids:
-            # With rates that are constant on every interval activations are straight there.
-            curve = co.Radau(count, nodes="collocation", signal_degree=0)
+        for count, degree in grids:
+            curve = co.Radau(count, nodes="collocation", signal_degree=degree)
             guess = co.solve(made.problem, curve, guess=guess, **options)
             iterations += guess.iterations
             numbers |= {
