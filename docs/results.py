@@ -4,6 +4,7 @@
     python docs/results.py STUDY ...             runs these studies in full and keeps what comes of it
     python docs/results.py --older [--minutes N] the same of all whose code has changed, of those that took at most N
     python docs/results.py --quick STUDY ...     keeps the picture and the player of a quick run, no numbers
+    python docs/results.py --osim FILE STUDY     with one's own copy of a model that the study reads
     python docs/results.py --frames              draws the frames of players that the gallery begins with, by Chromium
 
 Numbers go to studies/results, pictures, made small enough to lie beside the pages, to docs/gallery/pictures, what
@@ -33,6 +34,7 @@ PLAYED = {
     "arms.bin_pick", "arms.round_a_box", "arms.spring_pendulum", "classics.swing_up", "closed_chains.five_bar",
     "closed_chains.rower", "jumping.jump", "rising.squat", "running.run", "walking.gait",
 }  # fmt: skip
+OWN = {"walking.predsim"}  # whose numbers are of a file that is not here: run by name, with --osim
 FRAMES = {  # what is seen first, as the viewer's address says it: of those that tell more than a panel of the picture
     "arms.bin_pick": "t=0.75&zoom=1.2",
     "arms.round_a_box": "t=0.75&zoom=1.3",
@@ -44,13 +46,14 @@ WIDTH, COLOURS = 1100, 256
 CHROMIUM = "chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --virtual-time-budget=1500"
 
 
-def run(name: str, *, quick: bool) -> None:
+def run(name: str, *, quick: bool, osim: str | None = None) -> None:
     """Run a study, and keep its numbers, its picture and its player, as far as it has them."""
     study = [sys.executable, "-m", "colloc", name]
     options = subprocess.run([*study, "--help"], check=True, capture_output=True, text=True).stdout
     words = ["--json", "numbers.json", *(["--quick"] if quick else [])]
     words += ["--figure", "figure.png"] if "--figure" in options else []
     words += ["--animation", "player.html"] if name in PLAYED else []
+    words += ["--osim", str(Path(osim).resolve())] if osim else []
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
         alone = os.environ | {"OMP_NUM_THREADS": "1"}
@@ -106,6 +109,7 @@ def main() -> None:
     parser.add_argument("--older", action="store_true")
     parser.add_argument("--minutes", type=float, default=float("inf"), metavar="N")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--osim", metavar="FILE")
     parser.add_argument("--frames", action="store_true")
     args = parser.parse_args()
     if args.frames:
@@ -114,12 +118,12 @@ def main() -> None:
     names = list(args.studies)
     if args.older:
         runs = sorted(records().values(), key=lambda run: run.seconds)
-        names += [run.study for run in runs if run.since and run.seconds <= 60 * args.minutes]
+        names += [run.study for run in runs if run.since and run.seconds <= 60 * args.minutes and run.study not in OWN]
     if not names:
         print(listing())
     for name in names:
         print(name, flush=True)
-        run(name, quick=args.quick)
+        run(name, quick=args.quick, osim=args.osim if name in OWN else None)
 
 
 if __name__ == "__main__":

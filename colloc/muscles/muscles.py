@@ -260,13 +260,19 @@ class Muscles(Portable):
             total[indices[joint]] += self.reserves[joint] * signal
         return total
 
-    def metabolic_rate(self, now: Instant) -> MetabolicRate:
+    def metabolic_rate(self, now: Instant, fibers: Fibers | None = None) -> MetabolicRate:
         """Power that each muscle turns over, see `MetabolicRate`; without an excitation, of the activation.
 
         Add 1.2 W for each kilogram of the body for what it needs at rest.
+
+        Parameters
+        ----------
+        now : Instant
+        fibers : Fibers, optional
+            In place of those of the instant.
         """
         excitation = now.excitation if self.activation == "explicit" else now.activation
-        return metabolic_rate(self._numbers, self.fibers(now), excitation)
+        return metabolic_rate(self._numbers, self.fibers(now) if fibers is None else fibers, excitation)
 
     @cached_property
     def masses(self) -> np.ndarray:

@@ -98,7 +98,9 @@ def fit_lengths(
     *,
     length_tolerance: float = 1e-3,
     moment_arm_tolerance: float = 1e-3,
+    min_degree: int = 1,
     max_degree: int = 9,
+    thin: bool = True,
     postures: int = 2000,
     seed: int = 0,
 ) -> list[Muscle]:
@@ -115,8 +117,10 @@ def fit_lengths(
         By joint, where its coordinate lies; by default within the limits of the joint's position.
     length_tolerance, moment_arm_tolerance : float [m]
         Root mean squares over the postures, of every moment arm.
-    max_degree : int
+    min_degree, max_degree : int
         Of the polynomials.
+    thin : bool
+        Whether terms are dropped; without, polynomials are closer than they need to be.
     postures : int
         As many to fit to.
     seed : int
@@ -149,11 +153,13 @@ def fit_lengths(
     length_tolerance = finite_number("length_tolerance", length_tolerance, positive=True)
     moment_arm_tolerance = finite_number("moment_arm_tolerance", moment_arm_tolerance, positive=True)
     count("max_degree", max_degree, at_least=1, at_most=12)
+    count("min_degree", min_degree, at_least=1, at_most=max_degree)
+    instance("thin", thin, bool)
     count("postures", postures, at_least=_FEWEST)
     plain_only("a polynomial of a length", instance("model", model, Model))
     lower, upper = _ranges(model, ranges)
     shares = np.random.default_rng(seed).uniform(-1.0, 1.0, size=(2 * postures, model.n_q))
-    fitted = []
+    fitted, degrees = [], range(min_degree, max_degree + 1)
     for muscle in muscles:
         q, length, slopes = Muscles(model, [muscle]).length_graph
         crossed = sorted(set(slopes.sparsity().get_triplet()[1]))
@@ -169,7 +175,9 @@ def fit_lengths(
         values[:, 1:] *= half  # by x, as the polynomial is
         joints = tuple(model.joint_names[k] for k in crossed)
         fitted.append(
-            replace(muscle, path=_fit(f"muscle {muscle.name!r}", joints, x, values, scales, tolerances, max_degree))
+            replace(
+                muscle, path=_fit(f"muscle {muscle.name!r}", joints, x, values, scales, tolerances, degrees, thin=thin)
+            )
         )
     return fitted
 
@@ -234,7 +242,7 @@ def fit_samples(
     middle, half = (upper + lower) / 2, (upper - lower) / 2
     values = np.column_stack([lengths, -moment_arms * half])
     tolerances = np.array([length_tolerance, *np.full(len(joints), moment_arm_tolerance)])
-    return _fit("a muscle", joints, (q - middle) / half, values, (middle, half), tolerances, max_degree)
+    return _fit("a muscle", joints, (q - middle) / half, values, (middle, half), tolerances, range(1, max_degree + 1))
 
 
 def _ranges(model: Model, ranges: Mapping[str, tuple[float, float]] | None) -> tuple[np.ndarray, np.ndarray]:
@@ -255,14 +263,16 @@ def _fit(
     values: np.ndarray,
     scales: tuple[np.ndarray, np.ndarray],
     tolerances: np.ndarray,
-    max_degree: int,
+    degrees: range,
+    *,
+    thin: bool = True,
 ) -> LengthPolynomial:
     """To half of the samples x and of values, their lengths and derivatives by x; the errors are those at the rest."""
     middle, half = scales
     weights = np.hstack([1.0, 1 / half])  # derivatives by coordinates, in metres, as lengths are
     fit, rest = slice(len(x) // 2), slice(len(x) // 2, None)
     errors = np.full(len(weights), np.inf)
-    for degree in range(1, max_degree + 1):
+    for degree in degrees:
         powers = _powers(len(joints), degree)
         q, r = np.linalg.qr((_terms(powers, x[fit]) * weights[:, None]).reshape(-1, len(powers)))
         right = q.T @ (values[fit] * weights).ravel()
@@ -277,7 +287,7 @@ def _fit(
         coefficients, errors = fitted(kept)
         if (errors > tolerances).any():
             continue
-        while len(kept) > 1:
+        while thin and len(kept) > 1:
             fewer = np.delete(kept, np.argmin(np.abs(coefficients)))
             fewer_coefficients, fewer_errors = fitted(fewer)
             if (fewer_errors > tolerances).any():
@@ -286,7 +296,7 @@ def _fit(
         length_error, arm_error = float(errors[0]), float(errors[1:].max(initial=0.0))
         return LengthPolynomial(joints, powers[kept], coefficients, middle, half, length_error, arm_error)
     raise InputError(
-        f"the length of {name} is no polynomial of degree {max_degree} to {tolerances[0]:g} m and its moment "
+        f"the length of {name} is no polynomial of degree {degrees[-1]} to {tolerances[0]:g} m and its moment "
         f"arms to {tolerances[1]:g} m: errors of {errors[0]:.2g} m and {errors[1:].max():.2g} m; allow more, or narrow "
         f"the ranges of {', '.join(joints)}"
     )

@@ -203,7 +203,7 @@ def draw(walk: Walk, solutions: dict[str, co.Solution], file: str) -> None:
     figure = new_figure(figsize=(11.0, 12.0))
     strips, curves, muscles = figure.subfigures(3, 1, height_ratios=(1.5, 0.8, 1.3), squeeze=False)[:, 0]
     for ax, (name, solution) in zip(strips.subplots(2, 1), solutions.items(), strict=True):
-        strip(ax, walk, solution)
+        strip(ax, solution)
         ax.set_title(name, fontsize=9)
     axes = curves.subplots(1, 5)
     for ax, name in zip(axes, (*ANGLES, "vertical", "fore_aft"), strict=True):
@@ -233,7 +233,7 @@ def draw(walk: Walk, solutions: dict[str, co.Solution], file: str) -> None:
     co.plot.save_figure(figure, file)
 
 
-def strip(ax: Axes, walk: Walk, solution: co.Solution) -> None:
+def strip(ax: Axes, solution: co.Solution) -> None:
     """The walker from the right at seven times, the right side dark."""
     for k, t in enumerate(np.linspace(0.0, solution.duration, 7)):
         for side, bodies in LINES.items():

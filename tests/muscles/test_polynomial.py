@@ -61,6 +61,17 @@ def test_tighter_tolerances_take_more_terms():
     assert sizes[0] < sizes[-1]
 
 
+def test_polynomials_of_a_degree_and_more_that_keep_their_terms():
+    """As many as there are products of up to so many factors, of a length that a lower degree would meet."""
+    shape = muscle(lambda now: 0.4 - 0.03 * now.q[1] + 0.01 * now.q[0])
+    [fitted] = co.muscles.fit_lengths(MODEL, [shape], RANGES, min_degree=3, thin=False)
+    assert len(fitted.path.powers) == 10
+    assert fitted.path.powers.sum(axis=1).max() == 3
+    assert fitted.path.moment_arm_error < 1e-12
+    with pytest.raises(co.InputError, match="min_degree"):
+        co.muscles.fit_lengths(MODEL, [shape], RANGES, min_degree=4, max_degree=3)
+
+
 def test_misuse():
     with pytest.raises(co.InputError, match="crosses 'shoulder', which needs a range or limits"):
         co.muscles.fit_lengths(MODEL, [two_joint()], {"elbow": (0.0, 2.0)})
