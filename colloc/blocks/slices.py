@@ -181,7 +181,7 @@ def sparse_matrix(rows: int, columns: int, row: np.ndarray, column: np.ndarray, 
 
 
 def _distinct(places: np.ndarray) -> np.ndarray:
-    """Places from 0 on in ascending order, each once; `numpy.unique` hashes them first, and takes five times as long."""
+    """Places from 0 on in ascending order, each once; `numpy.unique` hashes them, and takes five times as long."""
     places = np.sort(places)
     return places[np.flatnonzero(np.diff(places, prepend=-1))]
 
