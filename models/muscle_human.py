@@ -126,6 +126,17 @@ def recorded_posture(stride: Any) -> ca.SX:
     return ca.vertcat(*posture)
 
 
+def recorded_emg() -> dict[str, np.ndarray]:
+    """Electrical activity of ten muscles of the subject's right leg in that walk, over the largest of each.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (25,)
+        By muscle, "soleus" to "glmed1", every 4 % of the stride from heel strike on.
+    """
+    return {muscle: np.array(values) for muscle, values in json.loads(DATA.read_text())["emg"].items()}
+
+
 def mirror_image(model: co.Model) -> tuple[list[int], np.ndarray]:
     """How the mirror image of a posture comes of it: numbers of the coordinates in its place, and their signs.
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import colloc as co
-from colloc.models.muscle_human import MuscleHuman, mirror_image, muscle_human, recorded_posture
+from colloc.models.muscle_human import MuscleHuman, mirror_image, muscle_human, recorded_emg, recorded_posture
 from colloc.models.panda import panda
 from colloc.muscles.path import symbolic_instant
 
@@ -120,3 +120,15 @@ def test_half_a_stride_later_the_recorded_posture_is_its_mirror_image(human: Mus
     assert ((stride > lower - 0.05) & (stride < upper + 0.05)).all()
     knee = np.degrees(stride[:, human.model.joint_names.index("knee_angle_r")])
     assert 60 < knee.max() < 75
+
+
+def test_recorded_muscles_work_when_those_of_people_do():
+    """Soleus and gastrocnemius in late stance, tibialis at heel strike, vasti after it (Perry 1992)."""
+    emg, percent = recorded_emg(), np.arange(0.0, 100.0, 4.0)
+    assert all(activity.shape == (25,) and (activity >= 0).all() and activity.max() <= 1 for activity in emg.values())
+    times = {
+        "gasmed": (40, 55), "soleus": (40, 55), "tibant": (0, 10), "semimem": (0, 10), "vaslat": (4, 20),
+        "vasmed": (4, 20), "glmed1": (4, 20),
+    }  # fmt: skip
+    for muscle, (first, last) in times.items():
+        assert first <= percent[np.argmax(emg[muscle])] <= last, muscle
